@@ -111,6 +111,10 @@ COLUMN_OPTIONS: Final[Options] = {
     "--references": ("COLUMN", "reference texts; repeat it for several columns"),
     "--item": ("COLUMN", "the id that rows of one source share"),
     "--system": ("COLUMN", "the system that wrote the text"),
+    "--length": (
+        "COLUMN",
+        "the length of the judged text, in any unit, if the table has no texts",
+    ),
     "--scale": (
         "[ASPECT=]MIN:MAX[:STEP]",
         "the scale of the ratings; MIN is the lowest value",
@@ -122,6 +126,10 @@ COLUMN_OPTIONS: Final[Options] = {
     "--systems": (
         ("FIRST", "SECOND"),
         "the columns of the systems that wrote the two texts",
+    ),
+    "--lengths": (
+        ("FIRST", "SECOND"),
+        "the columns of the two texts' lengths, if the table has no texts",
     ),
 }
 """Options on the columns of a table, which `audit` and `init` share."""
@@ -215,7 +223,10 @@ REPEATED: Final = (
 )
 KINDS: Final[Mapping[str, Mapping[str, Any]]] = {
     **{f"--{name}": {"action": "append", "default": []} for name in REPEATED},
-    **{f"--{name}": {"nargs": 2, "default": []} for name in ("texts", "systems")},
+    **{
+        f"--{name}": {"nargs": 2, "default": []}
+        for name in ("texts", "systems", "lengths")
+    },
     **{f"--{name}": {"action": "store_true"} for name in ("mean", "planned", "json")},
     **{f"--{name}": {"type": Path} for name in ("recorded", "html", "write")},
     "--provider": {"choices": PROVIDERS},

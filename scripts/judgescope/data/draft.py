@@ -104,6 +104,7 @@ class Draft:
         """Marked errors, each with its text; `finish` sets their targets."""
         self._items: dict[str, _Item] = {}
         self._outputs: dict[Key, tuple[Location, str]] = {}
+        self._lengths: dict[Key, tuple[Location, float | None]] = {}
         self._ratings: dict[tuple[Key, str, str], float] = {}
         self._preferences: dict[tuple[Key, Key, str, str], tuple[Location, float]] = {}
         self._missing: dict[tuple[str, str], list[Location]] = {}
@@ -285,6 +286,36 @@ class Draft:
         self._outputs.setdefault(key, (self.location, kept))
         return key
 
+    def length(self, key: Key, cell: object, column: str) -> None:
+        """Add the length of a text without words; a missing length is counted.
+
+        A text may occur in several rows, with the same length.
+        """
+        text = str(cell).strip()
+        value = None
+        if not (_blank(cell) or text.lower() == "nan" or text in self.card.missing):
+            value = as_number(cell)
+            if value is None or not 0 <= value < math.inf:
+                self._fault(
+                    "a length is not a number"
+                    if value is None
+                    else "a length is negative or infinite",
+                    f"column {column}",
+                    got=cell,
+                    allowed="a finite number, 0 or above; empty if it is unknown",
+                )
+                return
+        location, known = self._lengths.setdefault(key, (self.location, value))
+        if known != value:
+            self._fault(
+                "rows of the same text differ in its length",
+                f"column {column}",
+                also=location,
+                got=", ".join(key),
+                todo="give the text the same length in all its rows",
+                alike=True,
+            )
+
     def rating(self, key: Key, aspect: str, rater: str, cell: object) -> float | None:
         """Add a rater's rating of a text, and return it; a missing rating is
         counted.
@@ -320,16 +351,10 @@ class Draft:
         """
         if self.is_missing(cell, aspect):
             return None
-        scale, value = self.card.aspects[aspect], None
+        scale = self.card.aspects[aspect]
         if scale.categorical:
             return self._label(cell, aspect, scale)
-        if isinstance(cell, str | int | float | Decimal) and not isinstance(cell, bool):
-            try:
-                value = float(cell if "_" not in str(cell) else "")
-            except ValueError:
-                pass
-            except OverflowError:
-                value = math.inf
+        value = as_number(cell)
         if value is None:
             self._fault("a rating is not a number", f"aspect {aspect}", got=cell)
             return None
@@ -399,7 +424,13 @@ class Draft:
             ),
             outputs=sorted(
                 Output(
-                    target[key], items[key[0]], systems[key[1]], text, row.row, row.file
+                    target[key],
+                    items[key[0]],
+                    systems[key[1]],
+                    text,
+                    row.row,
+                    row.file,
+                    self._lengths.get(key, (row, None))[1],
                 )
                 for key, (row, text) in self._outputs.items()
             ),
@@ -524,11 +555,42 @@ class Draft:
                 f"{_counted(len(locations), 'rating')} of {aspect} missing: "
                 f"{_rows(locations)}"
             )
+        yield from self._length_notices()
         used = {item for item, _ in self._outputs}
         unused = [name for name in self._items if name not in used]
         if unused and self.card.has_systems:
             count = _counted(len(unused), "item")
             yield f"{count} without any output: {', '.join(unused[:5])}"
+
+    def _length_notices(self) -> Iterator[str]:
+        """Yield how many texts have no length, and whether all have the same one."""
+        missing = [at for at, length in self._lengths.values() if length is None]
+        if missing:
+            yield (
+                f"{_counted(len(missing), 'text')} without a length, left out of "
+                f"comparisons with length: {_rows(missing)}"
+            )
+        lengths = {length for _, length in self._lengths.values() if length is not None}
+        if self._lengths and not lengths:
+            yield "no text has a length: length is not tested"
+        if len(self._lengths) > 1 and len(lengths) == 1:
+            yield f"all texts have the length {min(lengths):g}: length is not tested"
+
+
+def as_number(cell: object) -> float | None:
+    """Return a cell as a number, infinite if it is too large; None: not a number.
+
+    >>> as_number(" 12.5 "), as_number("12 words"), as_number("1_000")
+    (12.5, None, None)
+    """
+    if isinstance(cell, bool) or not isinstance(cell, str | int | float | Decimal):
+        return None
+    try:
+        return float(cell if "_" not in str(cell) else "")
+    except ValueError:
+        return None
+    except OverflowError:
+        return math.inf
 
 
 def numbered(prefix: str, number: int, count: int) -> str:

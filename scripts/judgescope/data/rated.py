@@ -45,6 +45,8 @@ class Output(NamedTuple):
     text: str
     row: int
     file: str
+    length: float | None = None
+    """The length that a column gives; None: unknown, or that of the text."""
 
 
 class Rating(NamedTuple):

@@ -52,7 +52,8 @@ def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
     item = [columns.item] if columns.item else []
     per_item = [*item, *columns.source, *columns.references, *columns.meta]
     alone, several = (columns.text, columns.system), (*columns.texts, *columns.systems)
-    per_text = [*item, *filter(None, (*alone, *several, columns.rater))]
+    lengths = (columns.length, *columns.lengths)
+    per_text = [*item, *filter(None, (*alone, *several, *lengths, columns.rater))]
     per_text += [
         path for aspect in draft.columns for path in _paths(draft, columns, aspect)
     ]
@@ -111,6 +112,8 @@ def _output(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None:
     output = draft.output(
         item, system, draft.pick(row, columns.text) if columns.text else None
     )
+    if columns.length:
+        draft.length(output, draft.pick(row, columns.length), columns.length)
     for aspect in draft.columns:
         paths = _paths(draft, columns, aspect)
         for path in paths:
@@ -155,6 +158,10 @@ def _compared(
     if len({*keys.values()}) < len(there):
         problem = "this row compares two texts of the same system"
         raise RowFault(problem, got=", ".join(map(str, names)))
+    if columns.lengths:
+        for place, key in keys.items():
+            column = columns.lengths[place]
+            draft.length(key, draft.pick(row, column), column)
     words = _words(columns, systems)
     rater = draft.name(draft.pick(row, columns.rater), "rater") if columns.rater else ""
     for aspect in draft.columns:

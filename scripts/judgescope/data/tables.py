@@ -50,6 +50,7 @@ def systems(dataset: str, rated: Rated, references: Mapping[str, int]) -> pa.Tab
     rows = []
     for text in rated.outputs:
         row = _target(dataset, SYSTEMS, text.target, text.item, text.system, text.text)
+        row["length"] = text.length
         if (number := references.get(text.target)) is not None:
             row["parent"] = f"{text.item}{BY_REFERENCE}{number}"
         rows.append(row)

@@ -25,6 +25,7 @@ class Subject:
     `perturbation` is `systems`, `original` or the perturbation's id. `references` are
     the item's, without the one that the text was made from. `step` is the text's
     position in its chain. `original` is the item's original text, if it was read.
+    `length`: that of a text without words, if the data gives it.
     """
 
     target: str
@@ -36,6 +37,7 @@ class Subject:
     references: tuple[str, ...] = ()
     step: int = 0
     original: str | None = None
+    length: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,8 @@ def request_key(
         rated["labels"] = scale.labels
     if model.engine == "control" and judge.form == "length":
         request |= {"text": text}
+        if subject.length is not None:
+            request |= {"length": subject.length}
     elif model.engine == "control":
         request |= {**rated, "seed": seed, "dataset": dataset, "target": subject.target}
     elif judge.form == "rules":

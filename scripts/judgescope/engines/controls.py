@@ -49,7 +49,8 @@ class ControlEngine:
         def draw_of(subject: Subject, draw: int) -> Answer:
             value = self._value(judge.form, aspect, scale, subject, draw)
             if value is None:
-                return not_applicable("needs_ratings")
+                of_length = judge.form == "length"
+                return not_applicable("no_length" if of_length else "needs_ratings")
             worded = scale.categorical and judge.form != "length"
             return Answer(str(scale.shown(value)) if worded else number_text(value))
 
@@ -70,7 +71,7 @@ class ControlEngine:
         if form == "constant_top":
             return scale.max if scale.best == "max" else scale.min
         if form == "length":
-            return len(subject.text)
+            return len(subject.text) if subject.text else subject.length
         if form == ORACLE:
             return self._oracle(scale, subject)
         if form == "random":

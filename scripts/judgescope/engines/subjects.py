@@ -156,6 +156,7 @@ class Subjects:
                     source=item["source"],
                     references=tuple(references),
                     step=row["step"],
+                    length=row["length"],
                 )
             )
         return subjects

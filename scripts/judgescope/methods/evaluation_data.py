@@ -43,7 +43,7 @@ from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.declared import tie_rule
 from judgescope.statistics.intervals import HANGS, deletions
 from judgescope.statistics.resampling import Replicated, source_weights
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.result import CONSTANT_LENGTH, NO_LENGTHS, Estimate
 
 WITHOUT_REFERENCES = "without references"
 """The value of the column `system_subset` where texts that are the references are left
@@ -428,10 +428,32 @@ class TargetSet:
 
     @cached_property
     def lengths(self) -> Floats:
-        """Return the characters of each target's text; shape (targets,)."""
+        """Return the length of each target's text; shape (targets,), NaN = unknown.
+
+        In characters; of texts that the data does not have, what a column gives.
+        """
+        names = ("text", "length")
+        columns = (self.rows[name].to_pylist() for name in names)
         return np.array(
-            [len(text or "") for text in self.rows["text"].to_pylist()], dtype=float
+            [
+                len(text) if text else length
+                for text, length in zip(*columns, strict=True)
+            ],
+            dtype=np.float64,
         )
+
+    @property
+    def has_lengths(self) -> bool:
+        """Return whether the length of any text is known."""
+        return bool(np.isfinite(self.lengths).any())
+
+    @property
+    def length_untested(self) -> str:
+        """Return why nothing can be compared with length, "" if it can."""
+        known = self.lengths[np.isfinite(self.lengths)]
+        if not known.size:
+            return NO_LENGTHS
+        return CONSTANT_LENGTH if np.ptp(known) == 0 else ""
 
     def is_given(self, *judges: str) -> Flags:
         """Return which targets are of items that each of some judges was given."""

@@ -335,7 +335,7 @@ def biases(panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> N
         panel.study.weights,
     )
     card, people_scale = study.spec.judges[judge], study.spec.aspects[aspect].ends
-    if length.any():
+    if panel.has_lengths:
         for statistic in ("pearson", "spearman"):
             partial = partial_correlation(
                 x, y, length, source, statistic=statistic, weights=weights
@@ -345,7 +345,7 @@ def biases(panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> N
     if judge_scale is None:
         return
     scales = judge_scale, people_scale
-    if length.any():
+    if panel.has_lengths:
         slope = length_slope(x, y, length, source, weights=weights, scales=scales)
         yield ("length_slope", POOLED), slope.estimate
     families = study.spec.families

@@ -80,10 +80,10 @@ class Pairs:
 
     def side(self, of_texts: Floats) -> Floats:
         """Return 1 where the first text of a pair has more of something, -1 less, 0 as
-        much.
+        much, or where it is unknown (NaN) of one.
         """
         first, second = self.places
-        return np.sign(of_texts[first] - of_texts[second])
+        return np.nan_to_num(np.sign(of_texts[first] - of_texts[second]))
 
     def votes_on(self, pairs: Iterable[Pair]) -> Floats:
         """Return each rater's votes for the first text of some of the pairs, in either

@@ -506,8 +506,10 @@ def not_applicable(
 
     `kind` is that of the perturbation, None for unperturbed texts.
     """
-    reads = model.engine not in {"control", "recorded"} or judge.form == "length"
+    reads = model.engine not in {"control", "recorded"}
     if reads and not dataset.has_texts:
+        return "not applicable: the dataset has no texts"
+    if judge.form == "length" and not dataset.has_lengths:
         return "not applicable: the dataset has no texts"
     if dataset.gives_texts and uses_references(judge):
         return "not applicable: the dataset has no references"

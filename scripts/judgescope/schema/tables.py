@@ -113,6 +113,7 @@ TABLES: dict[str, Table] = {
             **_texts("item", "system", "perturbation", "degree"),
             "step": COUNT,
             **_texts("parent", "text", "status"),
+            "length": NUMBER,
             "edits": pa.list_(EDIT),
         },
     ),

@@ -19,9 +19,7 @@ from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import (
     AGREEMENT,
     BAR,
-    BREVITY,
     LABELS,
-    LENGTH,
     PAIRS,
     THESE_SYSTEMS,
 )
@@ -33,7 +31,14 @@ from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
-from judgescope.report.sections.trust import answer, evidence, number, reasons, sentence
+from judgescope.report.sections.trust import (
+    answer,
+    evidence,
+    length_not_tested,
+    number,
+    reasons,
+    sentence,
+)
 from judgescope.report.words import count, label, listed, plural, spoken
 from judgescope.statistics.nulls import FEWEST_SYSTEMS
 from judgescope.statistics.verdict import Outcome
@@ -45,7 +50,7 @@ MEETS, MISSES, CANNOT_TELL = range(3)
 """Exit codes: every judge meets every bar (or none is set), one misses, cannot tell."""
 FEW_NUMBERS: Final = 2
 """The most numbers in a short line on a judge."""
-JSON_ROLES: Final = ("text", "source", "item", "system", *PAIRED)
+JSON_ROLES: Final = ("text", "source", "item", "system", "length", *PAIRED)
 OF_LABELS: Final = {*CASES, *ABOVE_CONTROLS}
 """Statistics of labels: bars that ratings in numbers cannot meet."""
 SHORT: Final = (AGREEMENT, LABELS, PAIRS)
@@ -80,9 +85,7 @@ class Findings:
         }
 
     def _reasons(self, claim: Claim) -> Iterator[str]:
-        """Yield a claim's reasons: none on length without texts, and what a bar needs
-        in a file.
-        """
+        """Yield a claim's reasons, and what a bar needs in a file."""
         table, columns = self.draft.table, self.draft.columns
         for code in claim.reasons:
             if (
@@ -97,7 +100,7 @@ class Findings:
                 )
             elif code == NOT_COMPUTED:
                 yield "this file does not support it"
-            elif code not in (LENGTH, BREVITY) or columns.text or columns.texts:
+            else:
                 yield code
 
     @property
@@ -270,7 +273,8 @@ def _supports(findings: Findings) -> Iterator[str]:
             yield f"a claim about only these {systems} systems: a test needs {needs}"
     else:
         yield f"whether a preference for systems would do as well: {systems} systems"
-    if columns.text or columns.texts:
+    every = [claim for of in findings.claims.values() for claim in of]
+    if columns.has_lengths and not any(map(length_not_tested, every)):
         yield "whether scoring texts by their length would do as well"
 
 
@@ -296,11 +300,14 @@ def _adds(findings: Findings) -> Iterator[str]:
             "the source of each text, or an id that its texts share: agreement within "
             "a source; if rows share a source, intervals without it are too narrow"
         )
-    if not columns.text and not columns.texts:
+    if not columns.has_lengths:
+        option = "--lengths" if columns.compared else "--length"
         yield (
-            "the texts: whether scoring by length would do as well, and tests on "
-            "perturbed texts"
+            f"the texts, or their lengths ({option}): whether scoring by length would "
+            "do as well; with texts, also tests on perturbed texts"
         )
+    elif not columns.has_texts:
+        yield "the texts: tests on perturbed texts"
     if columns.compared:
         yield (
             "the judge's choices with the texts in reverse order: how often it "

@@ -25,6 +25,8 @@ from judgescope.schema.loading import Cards
 from judgescope.statistics.intervals import FEWEST_SOURCES
 
 YES = {"", "y", "yes"}
+MEASURED = {"length", "lengths"}
+"""The roles of columns with lengths of texts."""
 
 
 def init(args: argparse.Namespace) -> int:
@@ -150,7 +152,11 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
     """
     columns = draft.columns
     for role in roles_of(columns):
-        yield role, plain(", ".join(columns.columns_of(role))) or "-"
+        names = columns.columns_of(role)
+        lacking = draft.table.missing_cells(names if role in MEASURED else ())
+        total = len(draft.table.rows)
+        how = [f"{name}: {n} of {total} missing" for name, n in lacking.items()]
+        yield role, f"{plain(', '.join(names))}{_in_brackets(how)}" or "-"
     for name, group in columns.ratings.items():
         scale = draft.scales.get(name)
         kind = "choice" if columns.compared else "rating"

@@ -80,7 +80,7 @@ class StudyDraft:
 
     @cached_property
     def missing(self) -> list[str]:
-        """Return the words for missing values in ratings and scores."""
+        """Return the words for missing ratings, scores and lengths."""
         return self.table.missing(self.columns)
 
 
@@ -107,7 +107,8 @@ def cards_of(draft: StudyDraft) -> NewCards:
         }
         cards["judge", name] = {"judge": name, "model": name, **keys}
     judges = [*draft.judges, *(name for kind, name in cards if kind == "judge")]
-    if draft.measured and not draft.labelled:  # for labels they would need a threshold
+    reads = draft.measured and draft.columns.has_texts
+    if reads and not draft.labelled:  # for labels they would need a threshold
         judges += ["rouge-l"] if draft.columns.references else []
         judges += ["rouge-l-source"] if draft.columns.source else []
         judges.append("rules")
@@ -246,6 +247,8 @@ def _dataset(draft: StudyDraft) -> Card:
         "text": guess.text,
         "texts": guess.texts,
         "systems": guess.systems,
+        "length": guess.length,
+        "lengths": guess.lengths,
         "preferences" if guess.compared else "ratings": {
             name: group
             for name, group in guess.ratings.items()

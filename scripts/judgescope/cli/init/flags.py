@@ -8,6 +8,7 @@ import math
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,7 @@ def assigned(
         for judge, of in new.items():
             judges[judge] = judges.get(judge, {}) | of
     judges = {judge: of for judge, of in judges.items() if of}
+    check_lengths(table, guessed)
     return replace(
         guessed, ratings=dict(ratings), judges=judges, means=guessed.means and not rated
     )
@@ -285,6 +287,43 @@ def rating_text(name: str, columns: Iterable[str]) -> str:
     return f"{name}={','.join(quoted)}"
 
 
+def check_lengths(table: Table, columns: Guess) -> None:
+    """Raise UserError for lengths that are not needed, or no lengths.
+
+    They must be finite and not negative; a missing one is allowed.
+    """
+    option = "--lengths" if columns.lengths else "--length"
+    fault = partial(UserError, where=option, got=", ".join(columns.measured))
+    if columns.measured and columns.has_texts:
+        texts = ", ".join([*columns.columns_of("text"), *columns.texts])
+        raise fault(
+            f"the texts have lengths of their own (column {texts})",
+            todo=f"leave {option} out",
+        )
+    if columns.length and columns.compared:
+        raise fault(
+            "a row has two texts, and this option names one column",
+            todo="name both columns: --lengths FIRST SECOND",
+        )
+    if columns.lengths and not columns.compared:
+        raise fault(
+            "these are the lengths of two texts, but people did not choose between two",
+            todo="name the column of the judged text's length: --length COLUMN",
+        )
+    for column in columns.measured:
+        for at, row in table.filled(column):
+            length = number(row[column])
+            if length is None or length < 0 or isinstance(row[column], bool):
+                raise UserError(
+                    "a length is not a number from 0",
+                    where=f"{table.file}, row {at}, column {column}",
+                    got=row[column],
+                    allowed="a finite number, 0 or above",
+                    todo="write the number; leave the cell of an unknown length empty, "
+                    "or write NA",
+                )
+
+
 def check_numbers(column: str, table: Table) -> None:
     """Raise UserError for a column of ratings with a cell that is not a number."""
     if numbers(table.rows, column) is not None:
@@ -394,12 +433,16 @@ def check_complete(draft: StudyDraft) -> None:
         todo, names = f"name it: {flag} {value}", sorted(table.columns)
         errors.append(UserError(error, where=flag, allowed=names, todo=todo))
 
-    if columns.compared and len(columns.texts) != 2:
+    check_lengths(table, columns)
+    measured = columns.measured and draft.endpoint is None
+    if columns.compared and len(columns.texts) != 2 and not measured:
         what = "which columns have the two texts (`judgescope audit` works without)"
         unknown("--texts", what, "FIRST SECOND")
-    elif columns.text is None and not columns.texts:
+    elif not columns.has_texts and not measured:
         unknown("--text", "which column has the texts that are judged")
-    if columns.item is None and not columns.source:
+    if columns.item is None and not columns.has_texts and measured:
+        unknown("--item", "which rows share a source")
+    elif columns.item is None and not columns.source:
         unknown("--source or --item", "which rows share a source")
     if (endpoint := draft.endpoint) is not None:
         for flag, key in (("--endpoint", "base_url"), ("--model", "name")):

@@ -67,9 +67,9 @@ REMARKS = {
 }
 """Last words of the name of a column that only describes a text: `Target language`."""
 IDS = {"id", "ids", "uid", "uuid", "key"}
-ROLES = ("text", "source", "references", "item", "system")
-PAIRED = ("texts", "systems")
-"""The roles that two columns have, instead of `text` and `system`."""
+ROLES = ("text", "source", "references", "item", "system", "length")
+PAIRED = ("texts", "systems", "lengths")
+"""The roles that two columns have, instead of `text`, `system` and `length`."""
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
 """The name that pandas gives the column of an index."""
 TASKS = {
@@ -261,6 +261,11 @@ class Guess:
     `text`."""
     systems: list[str] = field(default_factory=list)
     """If people chose between two texts: the columns of the systems that wrote them."""
+    length: str | None = None
+    """The column of the judged texts' lengths, if the table has no texts; never
+    guessed."""
+    lengths: list[str] = field(default_factory=list)
+    """If people chose between two texts: the columns of their lengths."""
     choice_words: dict[int, list[str]] = field(default_factory=dict)
     """If people chose: the choice (1, 2, or 0 for a tie) -> the words for it."""
     ratings: dict[str, list[str]] = field(default_factory=dict)
@@ -275,6 +280,21 @@ class Guess:
         systems.
         """
         return self.texts or self.systems
+
+    @property
+    def has_texts(self) -> bool:
+        """Return whether a column has the judged texts."""
+        return bool(self.text or self.texts)
+
+    @property
+    def measured(self) -> list[str]:
+        """Return the columns of the judged texts' lengths."""
+        return [*self.columns_of("length"), *self.lengths]
+
+    @property
+    def has_lengths(self) -> bool:
+        """Return whether columns have the judged texts, or their lengths."""
+        return self.has_texts or bool(self.measured)
 
     @property
     def rated(self) -> list[str]:
@@ -352,13 +372,18 @@ def guess(
         and _identifies_rows(rows, item, roles["source"], system)
     ):
         item = None
-    texts, systems = (list(named.get(role, [])) for role in PAIRED)
+    texts, systems, lengths = (list(named.get(role, [])) for role in PAIRED)
+    length = next(iter(named.get("length", [])), None)
+    if length and text and "text" not in named and not names_text(text):
+        text = None  # a column that is named has precedence over a guess from cells
     return Guess(
         item=item,
         system=None if texts or systems else system,
         text=None if texts or systems else text,
         texts=texts,
         systems=systems,
+        length=length,
+        lengths=lengths,
         source=roles["source"],
         references=roles["references"],
         ratings=ratings,
@@ -442,6 +467,11 @@ def role_of(column: str) -> str | None:
     return next(
         (role for role, nouns in NOUNS.items() if words[-1] in nouns.split()), None
     )
+
+
+def names_text(column: str) -> bool:
+    """Return whether a column's name says that it has the judged texts."""
+    return column.lower() in NAMES["text"].split() or role_of(column) == "text"
 
 
 def _describes(column: str) -> bool:
@@ -711,8 +741,7 @@ def doubtful_texts(rows: Sequence[Row], columns: Guess) -> list[str]:
     not clear.
     """
     text = columns.text
-    clear = text and (text.lower() in NAMES["text"].split() or role_of(text) == "text")
-    if clear or columns.compared:
+    if (text and names_text(text)) or columns.compared or columns.length:
         return []
     return free_texts(
         rows, [name for name in columns_of(rows) if name not in columns.used]

@@ -31,6 +31,8 @@ ABOUT = {
     "text": "the column of the judged text",
     "texts": "the columns of the two texts between which people chose: a, b",
     "systems": "the columns of the systems that wrote the two texts: a, b",
+    "length": "without texts: the column of the judged text's length",
+    "lengths": "without texts: the columns of the two texts' lengths: a, b",
     "source": "the column of the text's source; several: a, b",
     "references": "the column of reference texts; several: a, b",
     "item": "the column of the id that rows of one source share",
@@ -136,9 +138,14 @@ def roles_of(columns: Guess) -> list[str]:
     """Return the roles of columns other than ratings and scores, of texts or of pairs
     of texts.
     """
-    if not columns.compared:
-        return [*ROLES]
-    return [*PAIRED, *(role for role in ROLES if role not in {"text", "system"})]
+    single = {"text", "system", "length"}
+    if columns.compared:
+        roles = [*PAIRED, *(role for role in ROLES if role not in single)]
+    else:
+        roles = [*ROLES]
+    if columns.has_texts and not columns.measured:  # texts have lengths of their own
+        return [role for role in roles if role not in {"length", "lengths"}]
+    return roles
 
 
 def unused(draft: StudyDraft) -> Iterator[tuple[str, str]]:

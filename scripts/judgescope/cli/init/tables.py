@@ -213,7 +213,10 @@ class Table:
         The name of a column of choices shows whether they are a judge's.
         """
         if self.known is not None:
-            return self.known
+            measured = [*named.get("length", ()), *named.get("lengths", ())]
+            known = self.known.without(measured)
+            length = next(iter(named.get("length", ())), None)
+            return replace(known, length=length, lengths=[*named.get("lengths", ())])
         if self.pairs is None:
             return guess(self.rows, {**named, "ratings": taken}, self.aspects)
         free = [column for column in self.pairs.choices if column not in taken]
@@ -297,8 +300,8 @@ class Table:
         return {"read_as": read} if self.other_labels or {*given} != {pair} else {}
 
     def missing(self, columns: Guess) -> list[str]:
-        """Return the words for missing values in ratings and scores, such as NaN."""
-        names = [*columns.rated, *columns.scored]
+        """Return the words for missing ratings, scores and lengths, such as NaN."""
+        names = [*columns.rated, *columns.scored, *columns.measured]
         cells = (
             cell
             for row in self.rows
@@ -573,8 +576,9 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
         ]
     roles = guess([{name: row.get(name) for name in left} for row in table.rows], named)
     named_keys = [name for role in (*ROLES, *PAIRED) for name in roles.columns_of(role)]
-    keys = [name for name in named_keys if name not in roles.references] or left
-    kept = dict.fromkeys([*keys, *roles.references])
+    beside = [*roles.references, *roles.measured]
+    keys = [name for name in named_keys if name not in beside] or left
+    kept = dict.fromkeys([*keys, *beside])
     texts: dict[str, dict[str, Any]] = {}
     starts: dict[str, int] = {}
     first: dict[tuple[str, ...], int] = {}
@@ -591,7 +595,17 @@ def unfolded(table: Table, named: Mapping[str, Sequence[str]]) -> Table:
         columns[aspect, name] = column
         key = str([row.get(name) for name in keys])
         text = texts.setdefault(key, {name: row.get(name) for name in kept})
-        starts.setdefault(key, number)
+        start = starts.setdefault(key, number)
+        for name in roles.measured:
+            if text[name] != row.get(name):
+                raise UserError(
+                    "rows of the same text differ in its length",
+                    where=f"{table.file}, rows {start} and {number}, column {name}",
+                    got=row.get(name),
+                    allowed=str(text[name]),
+                    todo="give the text the same length in all its rows, or name the "
+                    "columns that distinguish texts: --item, --system",
+                )
         if (before := first.setdefault((key, rater, aspect), number)) != number:
             raise UserError(
                 "two ratings of one text by the same rater",

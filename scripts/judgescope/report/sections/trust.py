@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from judgescope.methods.claims import base
+from judgescope.methods.claims.lengths import LENGTH_NOT_TESTED
 from judgescope.parsing.judgment import OFF_GRID
 from judgescope.report import words
 from judgescope.report.cells import NO_CELL, Cell, estimate, figures, short, words_cell
@@ -72,6 +73,7 @@ WHY = {
     "chance": "not shown to be above chance",
     "length": "not shown to be better than the texts' length",
     "brevity": "not shown to be better than a preference for short texts",
+    LENGTH_NOT_TESTED: "length not tested",
     "systems": "a judge that only prefers certain systems could do as well",
     "within": "it may only tell sources apart",
     "lost": "not if every lost reply had the worst score",
@@ -96,9 +98,10 @@ RULES = (
     "study. “Better than chance” means that a one-sided test at .025 rules out chance, "
     "the length of the texts in both directions and, if texts come from at least five "
     "named systems, a preference for systems, after Holm's correction over the judge's "
-    "claims of one kind. “As good as one more rater” means more: within a margin, the "
-    "judge agrees with people as well as another rater would. The number shows how "
-    "good that is; “may be trusted” is used only for a bar that the study requires and "
+    "claims of one kind; a claim says if length is not tested because the data has "
+    "neither texts nor lengths. “As good as one more rater” means more: within a "
+    "margin, the judge agrees with people as well as another rater would. The number "
+    "shows how good that is; “may be trusted” is used only for a bar that the study requires and "
     "the judge meets. A claim that is not shown may still be true. Agreement is the "
     "rank correlation within sources, or pooled Spearman if too few sources have "
     "different ratings; a source whose texts all get one score lowers it. For labels "
@@ -150,12 +153,21 @@ def answer(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
         held = sum(claim.outcome in GOOD for claim in others)
         verb = "holds" if held == 1 else "hold"
         parts.append(f"{held} of {words.plural(len(others), 'further claim')} {verb}")
+    untested = [WHY[LENGTH_NOT_TESTED]] * any(map(length_not_tested, every))
+    most_words = ANSWER_WORDS - len(" ".join(untested).split())
     kept = parts[:1] or ["no claim about its labels could be decided"]
     for part in parts[1:]:
-        if len("; ".join([*kept, part]).split()) <= ANSWER_WORDS:
+        if len("; ".join([*kept, part]).split()) <= most_words:
             kept.append(part)
+    kept += untested
     text = "; ".join(kept)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def length_not_tested(claim: Claim) -> bool:
+    """Return whether a claim was decided without a test against length."""
+    codes = (code.partition(": ")[0] for code in claim.reasons)
+    return LENGTH_NOT_TESTED in codes and claim.outcome != Outcome.NO_CLAIM
 
 
 def misses(report: Report, claims: Sequence[Claim]) -> Iterator[str]:
@@ -375,6 +387,8 @@ def reasons(claim: Claim) -> Iterator[str]:
     for code in claim.reasons:
         name, _, detail = code.partition(": ")
         if name in RESTS_ON and claim.outcome not in GOOD:
+            continue
+        if name == LENGTH_NOT_TESTED and not length_not_tested(claim):
             continue
         if name == HOLM and base.P_HOLM in claim.others:
             p = claim.others[base.P_HOLM].value

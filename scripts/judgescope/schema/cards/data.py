@@ -304,6 +304,10 @@ class ColumnMapping(Card):
     """The system that wrote the text; default: all texts are by one system."""
     text: str | None = None
     """The text that is judged; default: the data has ratings but no texts."""
+    length: str | None = Field(None, exclude_if=same(None))
+    """Without `text`: the length of the judged text, a number in any unit (characters,
+    words, tokens); for the control `length` and every comparison with length. An empty
+    cell: unknown."""
     ratings: dict[Slug, Columns] = Field({})
     """Aspect -> its columns, one per rater; a list in a cell holds the ratings of
     several raters. Default: one column with the aspect's name."""
@@ -316,6 +320,9 @@ class ColumnMapping(Card):
     systems: Columns = Field([])
     """The columns of the systems that wrote `texts`, in the same order; default:
     unknown. Without `texts`, the data has choices between systems but no texts."""
+    lengths: Columns = Field([], exclude_if=same([]))
+    """With `systems` and without `texts`: the columns of the lengths of their texts, in
+    the same order."""
     preferences: dict[Slug, Columns] = Field({})
     """With `texts` or `systems`: aspect -> the columns that name the better text of the
     row, one per rater; a list in a cell holds the choices of several raters."""
@@ -368,7 +375,24 @@ class ColumnMapping(Card):
             raise ValueError(
                 "with `rater` a row has one rater's choice: map one column per aspect"
             )
+        self._check_lengths()
         return self
+
+    def _check_lengths(self) -> None:
+        """Raise ValueError for lengths where the data has the texts, or has others."""
+        for key, given, texts in (
+            ("length", self.length, self.text),
+            ("lengths", self.lengths, self.texts),
+        ):
+            if given and texts:
+                raise ValueError(f"the texts have lengths of their own: remove `{key}`")
+        if self.length and self.compared:
+            raise ValueError(
+                "`length` is for texts with ratings: with `preferences`, map "
+                "`lengths`, one column for each column of `systems`"
+            )
+        if self.lengths and len(self.lengths) != len(self.systems):
+            raise ValueError("`lengths` needs one column for each column of `systems`")
 
 
 class Dataset(Published):
@@ -572,6 +596,13 @@ class Dataset(Published):
         mapped = columns is None or columns.text is not None or bool(columns.texts)
         return FORMATS[self.format].has_texts and (mapped or "data" not in self.files)
 
+    @property
+    def has_lengths(self) -> bool:
+        """Return whether texts have lengths: their own, or those of a column."""
+        columns = self.columns
+        mapped = columns is not None and bool(columns.length or columns.lengths)
+        return self.has_texts or mapped
+
     def _check_columns(self, columns: ColumnMapping) -> None:
         for key, named in (
             ("ratings", columns.ratings),
@@ -596,6 +627,8 @@ class Dataset(Published):
             absent := sorted(self.aspects.keys() - columns.preferences.keys())
         ):
             raise ValueError(f"`preferences` has no column for the aspect {absent[0]}")
+        if (columns.length or columns.lengths) and "data" not in self.files:
+            raise ValueError("`length` needs the role `data`: remove it")
         if "items" in self.files and columns.item is None:
             raise ValueError(
                 "the roles items and data are joined by `columns.item`: map it"

@@ -107,7 +107,9 @@ def checks_of_votes(data: EvaluationData) -> dict[str, list[Check]]:
         zip(data.systems.targets, data.systems.source.tolist(), strict=True)
     )
     for (_, judge, aspect), votes in votes_of(data).items():
-        shown = [(source_of[pair[0]], one) for pair, each in votes.items() for one in each]
+        shown = [
+            (source_of[pair[0]], one) for pair, each in votes.items() for one in each
+        ]
         source, values = (np.array(column) for column in zip(*shown, strict=True))
         rate = first_position_rate(
             values.astype(np.float64), source.astype(np.int64), data.weights

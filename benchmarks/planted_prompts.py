@@ -71,7 +71,7 @@ def hint_outcome(strength: float, number: int, folder: Path) -> str:
     )
     data = in_memory(spec, texts, PlantedAnswers())
     [words] = outcomes(verdict_rows(data, hint_claims(data))).values()
-    return words[0]
+    return str(words[0])
 
 
 def obeys(strength: float, number: int) -> bool:
@@ -111,12 +111,13 @@ def obeys(strength: float, number: int) -> bool:
         targets=table_of("targets", targets),
         scores=table_of("scores", scores),
     )
-    [row] = [
+    [difference] = [
         row
         for row in robustness.injection_rows(data)
         if row["statistic"] == "difference_obey_rate" and row["aspect"] == "average"
     ]
-    return row["ci_low"] is not None and row["ci_low"] > 0
+    low = difference["ci_low"]
+    return low is not None and low > 0
 
 
 def span_outcome(strength: float, number: int, folder: Path) -> str:
@@ -182,7 +183,7 @@ def span_outcome(strength: float, number: int, folder: Path) -> str:
     )
     data = replace(data, spec=spec)
     [words] = outcomes(verdict_rows(data, span_claims(data))).values()
-    return words[0]
+    return str(words[0])
 
 
 def _two_words(text: str, starts: list[int], place: int) -> tuple[int, int]:

@@ -55,14 +55,15 @@ class JudgeSetup:
     draws: int = 1
     family: str | None = None
     systems: tuple[str, ...] = ()
+    prefix: str = "planted"
 
     @property
     def name(self) -> str:
         """Return the id of the judge."""
         known = DEFECTS[self.defect]
         if self.strength is None or len(known.strengths) < 2:
-            return f"planted-{self.defect}"
-        return f"planted-{self.defect}-{round(100 * self.strength):03}"
+            return f"{self.prefix}-{self.defect}"
+        return f"{self.prefix}-{self.defect}-{round(100 * self.strength):03}"
 
     def planted(self, seed: int, dataset: str) -> PlantedJudge:
         """Return the judge with its random streams for a dataset."""

@@ -191,7 +191,9 @@ class PlantedEngine:
             self.inputs.data,
             where=self.where,
         )
-        for path, _ in files:
+        for path, fields in files:
+            if fields.get("dataset", self.inputs.dataset) != self.inputs.dataset:
+                continue
             with path.open(encoding="utf-8", newline="") as file:
                 rows = csv.DictReader(file)
                 if not {"item", "system"} <= {*(rows.fieldnames or ())}:

@@ -87,8 +87,9 @@ class PlantedModel(ModelCard):
     """The model's family, for the statistic self_preference."""
     files: Files = Field({})
     """A CSV file with the quality of the texts, in points above or below the middle of
-    a scale of five: columns item, system and one of each aspect. Default: people's mean
-    ratings; needed for judges that compare."""
+    a scale of five: columns item, system and one of each aspect. {dataset} in its name
+    stands for the dataset's id. Default: people's mean ratings; needed for judges that
+    compare."""
     sha256: Hashes = Field({})
     """The sha256 of the file."""
 

@@ -134,7 +134,7 @@ def facts_of(
     return JudgeFacts(
         card="c0de",
         engine="planted",
-        form="compare" if compares else "planted",
+        form="compare" if compares else "rate",
         draws=judge.draws,
         share=1.0,
         prompt=None,

@@ -94,10 +94,8 @@ def _write_dataset(folder: Path, name: str, dataset: SimulatedTexts) -> None:
                     f"text_{side}": words[place],
                     f"system_{side}": texts.systems[place],
                 }
-            for aspect, columns in rated.items():
-                for column, choices in zip(
-                    columns, dataset.choices[aspect], strict=True
-                ):
+            for aspect, names in rated.items():
+                for column, choices in zip(names, dataset.choices[aspect], strict=True):
                     row[column] = "a" if choices[at] > 0 else "b"
             rows.append(row)
         columns: dict[str, Any] = {

@@ -55,6 +55,12 @@ def planted_study(
         datasets=[*datasets],
         judges=[*judged],
         methods=["agreement"],
+        comparison={
+            "judges": [*judged][:2],
+            "statistics": ["spearman"],
+            "levels": ["pooled"],
+            "permutations": 100,
+        },
     )
     for name, (judge, kind) in judged.items():
         model: dict[str, Any] = {"engine": "planted", "defect": judge.defect}

@@ -316,7 +316,8 @@ class PlantedDesign:
     """The sizes of a simulated dataset.
 
     texts: how many texts, or pairs of texts, the sources have: its numbers in turn.
-    `broken`: one system is much worse than the others, which are equally good.
+    `broken`: one system is much worse than the others, which are equally good;
+    `prefix`: of the aspects' names, the kind by default.
     """
 
     kind: Kind = "scores"
@@ -326,11 +327,13 @@ class PlantedDesign:
     aspects: int = 2
     texts: tuple[int, ...] = (6,)
     broken: bool = False
+    prefix: str = ""
 
     @property
     def aspect_names(self) -> list[str]:
         """Return the names of the aspects."""
-        return [f"{self.kind}-{number}" for number in range(1, self.aspects + 1)]
+        prefix = self.prefix or self.kind
+        return [f"{prefix}-{number}" for number in range(1, self.aspects + 1)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -180,7 +180,7 @@ def apart(rng: np.random.Generator, drops: Floats, wanted: NDArray[np.bool_]) ->
     """
     common = rng.normal(size=(40, 1))
     values = drops + 0.7 * common + rng.normal(size=(40, drops.size))
-    nulls = CriteriaDrops(values, wanted, ~wanted).nulls(np.zeros_like(values))
+    nulls = CriteriaDrops(values, wanted, ~wanted).nulls(np.zeros_like(values)).p
     where = ("judge", CRITERIA, "confusion_auc", "", "", Estimate(0.5), nulls)
     [verdict] = verdicts([Claim(*where).evidence])
     return verdict.outcome is Outcome.BETTER

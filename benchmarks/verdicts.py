@@ -12,7 +12,7 @@ not true.
 import argparse
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,20 +27,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from effects import RULES as EFFECTS
 from effects import Rule
 
-from judgescope.methods.claims.agreement import RatedTexts
-from judgescope.methods.claims.base import (
-    CHANCE,
-    LOST,
-    ORDER,
-    RATING,
-    SYSTEMS,
-    Claim,
-    SystemPreference,
-    at_the_worst_end,
-)
+from judgescope.methods.claims.agreement import RatedTexts, level_of
+from judgescope.methods.claims.base import CHANCE, LOST, SYSTEMS, at_the_worst_end
 from judgescope.methods.claims.ratings import Classified, Ordered, Preferences
+from judgescope.methods.claims.systems import SystemPreference
+from judgescope.statistics.arrays import Codes
 from judgescope.statistics.order import ordered_pairs
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.systems import p_moved
 from judgescope.statistics.verdict import LEVEL, Evidence, Outcome, verdicts
 
 Floats = NDArray[np.float64]
@@ -68,9 +61,17 @@ def field(y: Floats, lengths: Floats, seed: int) -> RatedTexts:
     order = {str(s): s for s in range(SOURCES)}
     spec = SimpleNamespace(seed=seed, anonymous_systems=False)
     study: Any = SimpleNamespace(item_order=order, spec=spec, dataset="simulated")
-    texts = {"source": SOURCE, "system": SYSTEM, "lengths": lengths}
-    panel: Any = SimpleNamespace(study=study, ratings=lambda _: y[None, :], **texts)
-    return RatedTexts(panel, "aspect")
+    panel: Any = SimpleNamespace(
+        study=study,
+        ratings=lambda _: y[None, :],
+        source=SOURCE,
+        system=SYSTEM,
+        systems=[f"s{code}" for code in SYSTEM],
+        lengths=lengths,
+        has_lengths=True,
+        length_untested="",
+    )
+    return RatedTexts(panel, "aspect", level_of(y, y, SOURCE, SOURCES))
 
 
 def agrees(
@@ -79,13 +80,13 @@ def agrees(
     """Return the nulls of a claim of agreement, with lost judgments (NaN) at the worst
     end.
     """
-    own = field(y, lengths, seed)
-    nulls = own.nulls(x, own.number(x))
-    if not systems:
-        del nulls[SYSTEMS]
+    texts = field(y, lengths, seed)
+    nulls = dict(texts.nulls(x, texts.number(x)).p)
+    if systems:
+        nulls[SYSTEMS] = texts.p_systems(x, texts.preference.drawn)
     if np.isnan(x).any():
-        worst = at_the_worst_end(x, own.gold, SOURCE)
-        nulls[LOST] = max(own.nulls(worst, own.number(worst)).values())
+        worst = at_the_worst_end(x, texts.gold, SOURCE)
+        nulls[LOST] = texts.nulls(worst, texts.number(worst)).largest
     return nulls
 
 
@@ -158,31 +159,30 @@ def tastes_order(rng: np.random.Generator) -> bool:
     pairs = ordered_pairs(SOURCE, -y.astype(np.int64))
     better, worse, source = pairs.better, pairs.worse, SOURCE[pairs.better]
     lengths = _normal(rng)
-    own = Ordered(x[better], x[worse], lengths[better], lengths[worse], source, SOURCES)
-    claim = Claim(
-        "j", ORDER, "half_credit", "direct", "a", Estimate(0.5), own.nulls()[1]
+    ordered = Ordered(
+        x[better], x[worse], lengths[better], lengths[worse], source, SOURCES
     )
     votes = Preferences.of_scores(x, SOURCE, better, worse)
-    return claimed(votes.tested(claim, _tastes()).nulls)
+    nulls = ordered.nulls()[1].p
+    return claimed({**nulls, SYSTEMS: _p_of_tastes(votes.moved)})
 
 
 def tastes_rating(rng: np.random.Generator) -> bool:
     """The same, finding people's rating."""
     quality, taste = _normal(rng, 2, TEXTS)
     mine, gold = (points(one[SYSTEM] + 0.7 * _normal(rng)) for one in (taste, quality))
-    own = Classified(gold, mine, _normal(rng), SOURCE, FIVE, SOURCES, rng)
-    claim = Claim(
-        "j", RATING, "kappa_linear", "direct", "a", Estimate(0.0), own.nulls()[1]
-    )
-    place = np.arange(SOURCE.size)
-    moved = partial(own.moved, mine, place)
-    return claimed(_tastes().tested(claim, moved, moved).nulls)
+    texts = Classified(gold, mine, _normal(rng), SOURCE, FIVE, SOURCES, rng)
+    moved = partial(texts.moved, mine, np.arange(SOURCE.size))
+    return claimed({**texts.nulls()[1].p, SYSTEMS: _p_of_tastes(moved)})
 
 
-def _tastes() -> SystemPreference:
+def _p_of_tastes(moved: Callable[[Codes], Floats]) -> float:
+    """Return p of a number whose columns (systems) are permuted."""
     spec = SimpleNamespace(seed=1, anonymous_systems=False)
     study: Any = SimpleNamespace(spec=spec, dataset="simulated")
-    return SystemPreference(study, SOURCE, SYSTEM)
+    preference = SystemPreference(study, SOURCE, SYSTEM)
+    columns = preference.blocks.column
+    return p_moved(moved, SOURCE, columns, preference.drawn)
 
 
 def only_source(rng: np.random.Generator) -> bool:
@@ -213,14 +213,14 @@ def lost_errors(rng: np.random.Generator) -> bool:
 
 
 def _rates(gold: Floats, mine: Floats, rng: np.random.Generator) -> Mapping[str, float]:
-    return Classified(gold, mine, _normal(rng), SOURCE, FIVE, SOURCES, rng).nulls()[1]
+    return Classified(gold, mine, _normal(rng), SOURCE, FIVE, SOURCES, rng).nulls()[1].p
 
 
 def _orders(shift: Floats, rng: np.random.Generator) -> Mapping[str, float]:
     """Return the nulls of half credit where the better text has `shift` more."""
     gap = np.round(0.8 * _normal(rng) + shift)
     first, second = _normal(rng, 2, SOURCE.size)
-    return Ordered(gap, np.zeros(gap.size), first, second, SOURCE, SOURCES).nulls()[1]
+    return Ordered(gap, np.zeros(gap.size), first, second, SOURCE, SOURCES).nulls()[1].p
 
 
 def agreement_04(rng: np.random.Generator) -> bool:
@@ -233,6 +233,35 @@ def agreement_04_chance(rng: np.random.Generator) -> bool:
     """The same, held against chance alone: what beating both lengths costs."""
     x, y = _related(rng)
     return claimed({CHANCE: agrees(x, y, _normal(rng), 1)[CHANCE]})
+
+
+def best_length(rng: np.random.Generator) -> bool:
+    """A judge that likes a middling length, as people do beside what they read."""
+    long = _normal(rng)
+    curve = -np.abs(long)
+    return claimed(agrees(curve, points(curve + 0.7 * _normal(rng)), long, 1))
+
+
+def best_length_noisy(rng: np.random.Generator) -> bool:
+    """The same judge with noise of .7 SD."""
+    long = _normal(rng)
+    curve = -np.abs(long) / 0.6
+    x = curve + 0.7 * _normal(rng)
+    return claimed(agrees(x, points(curve + 0.7 * _normal(rng)), long, 1))
+
+
+def rated_at_the_top(rng: np.random.Generator) -> bool:
+    """A judge that says anything; 95 % of the ratings are the highest."""
+    people = np.where(rng.random(SOURCE.size) < 0.95, 5.0, 4.0)
+    return claimed(agrees(_normal(rng), people, _normal(rng), 1))
+
+
+def despite_length(rng: np.random.Generator) -> bool:
+    """A judge that reads what people read, where both like a middling length."""
+    long, quality = _normal(rng), _normal(rng)
+    shared = quality - np.abs(long)
+    x, y = (points(shared + 0.5 * _normal(rng)) for _ in range(2))
+    return claimed(agrees(x, y, long, 1))
 
 
 def _related(rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -264,11 +293,15 @@ RULES: dict[str, Rule] = {
             *(chance, four_aspects, length, brevity, only_brevity),
             *(tastes, tastes_order, tastes_rating),
             *(any_rating, only_source, any_order, lost_errors),
+            *(best_length, best_length_noisy, rated_at_the_top),
         )
     },
     **{
         one.__name__: Rule(one, true=True)
-        for one in (agreement_04, agreement_04_chance, agreement_04_systems, order_70)
+        for one in (
+            *(agreement_04, agreement_04_chance, agreement_04_systems, order_70),
+            despite_length,
+        )
     },
 }
 

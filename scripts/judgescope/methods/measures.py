@@ -320,7 +320,7 @@ def decided_beside_raters(
     shares.
     """
     margin = present(study.spec.as_rater).margin
-    for (name, level), (difference, share) in results.items():
+    for (name, level), (difference, share, _) in results.items():
         noted = difference.estimate.with_note(raters.decided(difference, margin))
         yield (f"as_rater_{name}", level), noted
         yield (f"as_rater_share_{name}", level), share

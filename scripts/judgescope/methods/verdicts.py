@@ -15,8 +15,8 @@ from msgspec import structs
 
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import Bar, Method, Row, present
-from judgescope.methods.claims.base import BAR, LOST, Claim, verdict_rows
-from judgescope.methods.claims.lengths import length_stated
+from judgescope.methods.claims.base import BAR, LOST, Claim
+from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.differences import estimate_of
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import read_table
@@ -88,7 +88,7 @@ def rows(study: EvaluationData) -> Iterator[Row]:
                 yield made
     if study.spec.required:
         claims += bar_claims(study)
-    yield from verdict_rows(study, length_stated(study, claims))
+    yield from verdict_rows(study, claims)
 
 
 def _ordered(study: EvaluationData) -> EvaluationData:

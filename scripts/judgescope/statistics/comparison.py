@@ -30,7 +30,12 @@ from judgescope.statistics.correlation import (
 )
 from judgescope.statistics.declared import amount, declare, p_value, signed_amount
 from judgescope.statistics.intervals import CONFIDENCE, PLAIN
-from judgescope.statistics.resampling import Replicated, with_interval, with_percentiles
+from judgescope.statistics.resampling import (
+    Replicated,
+    fewest_varied,
+    with_interval,
+    with_percentiles,
+)
 from judgescope.statistics.result import NO_SOURCE, UNDEFINED_JUDGE, Estimate
 
 DECLARED: Final = declare(
@@ -86,7 +91,9 @@ def difference(
         (each.scale for each in (first, second) if each.scale.kind == "rough"), PLAIN
     )
     sizes = np.maximum(first.sizes, second.sizes)
-    return with_interval(Replicated(result, first.rows - second.rows, sizes, rough))
+    varied = fewest_varied([first, second])
+    rows = first.rows - second.rows
+    return with_interval(Replicated(result, rows, sizes, rough, None, varied))
 
 
 def on_shared_sources(

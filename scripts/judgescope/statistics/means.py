@@ -24,6 +24,7 @@ from judgescope.statistics.resampling import (
     NO_WIDTH,
     Replicated,
     deleted_counts,
+    fewest_varied,
     whole_and_resamples,
     with_interval,
 )
@@ -141,8 +142,9 @@ def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
     ends = [one for one in known if one is not None]
     alike = (*np.mean(ends, axis=0).tolist(),) if len(ends) == len(each) else None
     sizes = np.sum([one.sizes for one in each], axis=0)
+    scale = rough or Scale("plain", low, high)
     return with_interval(
-        Replicated(result, mean, sizes, rough or Scale("plain", low, high), alike)
+        Replicated(result, mean, sizes, scale, alike, fewest_varied(each))
     )
 
 

@@ -38,6 +38,7 @@ from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import (
     NO_SIZES,
     Replicated,
+    fewest_varied,
     mean_rows,
     with_interval,
 )
@@ -108,10 +109,14 @@ AS_GOOD, WORSE, UNDECIDED = (
 
 
 class AsRater(NamedTuple):
-    """`as_rater` = mean_r (A_r - B_r), and `as_rater_share` = sum A_r / sum B_r."""
+    """`as_rater` = mean_r (A_r - B_r), and `as_rater_share` = sum A_r / sum B_r.
+
+    `ceiling` is mean_r B_r: how well one rater agrees with the others.
+    """
 
     difference: Replicated
     share: Estimate
+    ceiling: Replicated
 
 
 class _Sides(NamedTuple):
@@ -123,6 +128,7 @@ class _Sides(NamedTuple):
     a: Floats = NO_SIZES
     b: Floats = NO_SIZES
     sizes: Floats = NO_SIZES
+    varied: int | None = None
 
 
 def as_rater(
@@ -214,7 +220,9 @@ def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides:
     lost = len(pairs) - len(known)
     note = f"undefined for {lost} of {len(pairs)}" if lost else ""
     difference = Estimate(float(a[0] - b[0]), n=n, n_missing=missing, note=note)
-    return _Sides(difference, a, b, np.sum([judge.sizes for judge in judges], axis=0))
+    sizes = np.sum([judge.sizes for judge in judges], axis=0)
+    varied = fewest_varied([*judges, *raters])
+    return _Sides(difference, a, b, sizes, varied)
 
 
 def _mean_of_tables(tables: Sequence[_Sides]) -> AsRater:
@@ -225,24 +233,30 @@ def _mean_of_tables(tables: Sequence[_Sides]) -> AsRater:
     if not known:
         nothing = tables[0].counted
         why = Estimate.undefined(nothing.note, n=nothing.n, n_missing=nothing.n_missing)
-        return AsRater(Replicated(why, np.array([np.nan])), why)
+        undefined = Replicated(why, np.array([np.nan]))
+        return AsRater(undefined, why, undefined)
     a, b, sizes = (
         np.mean([getattr(sides, part) for sides in known], axis=0)
         for part in ("a", "b", "sizes")
     )
     shuffles = f"mean of {len(tables)} shuffles of ratings" if len(tables) > 1 else ""
     value = replace(known[0].counted, value=float(a[0] - b[0]), method=shuffles)
-    difference = with_interval(Replicated(value, a - b, sizes, PLAIN, DIFFERENCE))
-    below = Replicated(Estimate(float(b[0])), b, sizes, PLAIN).jackknifed
+    varied = known[0].varied
+    difference = with_interval(
+        Replicated(value, a - b, sizes, PLAIN, DIFFERENCE, varied)
+    )
+    of_raters = replace(value, value=float(b[0]))
+    ceiling = with_interval(Replicated(of_raters, b, sizes, PLAIN, None, varied))
+    below = ceiling.jackknifed
     share = Estimate.undefined(NOT_SHOWN, n=value.n, n_missing=value.n_missing)
     if isinstance(below, str) or below.interval()[0] <= 0:
-        return AsRater(difference, share)
+        return AsRater(difference, share, ceiling)
     if bounds := fieller(a, b, sizes):
         how = f"Fieller, jackknife over {below.sources} sources"
         low, high = bounds
         share = replace(value, value=float(a[0] / b[0]), ci_low=low, ci_high=high)
         share = replace(share, method=clauses(value.method, how))
-    return AsRater(difference, share)
+    return AsRater(difference, share, ceiling)
 
 
 def fieller(a: Floats, b: Floats, sizes: Floats) -> tuple[float, float] | None:

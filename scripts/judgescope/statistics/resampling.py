@@ -3,6 +3,7 @@ ranks.
 """
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, Self
 
@@ -253,6 +254,12 @@ class Sample(NamedTuple):
             n_missing=self.n_missing,
             n_tied=n_tied,
         )
+
+
+def fewest_varied(results: Sequence[Replicated]) -> int | None:
+    """The smallest number of sources with two ratings; None if all sources count."""
+    numbers = [one.varied for one in results if one.varied is not None]
+    return min(numbers, default=None)
 
 
 def with_interval(result: Replicated, units: str = "sources") -> Replicated:

@@ -43,10 +43,47 @@ DECLARED: Final = declare(
     p_brevity=p_of_null(
         "p, brevity", "no better than the negative of the text's length"
     ),
+    p_best_length=p_of_null(
+        "p, best length",
+        "nothing is left of the agreement when a curve of the texts' length is taken "
+        "out of judge and people",
+    ),
     p_systems=p_of_null(
         "p, systems",
-        "systems are exchangeable; the judge's columns are permuted jointly over all "
-        "sources",
+        "systems are exchangeable; the judge's columns are permuted jointly over the "
+        "sources of a block of systems",
+    ),
+    p_beyond_systems=p_of_null(
+        "p, beyond systems", "no agreement among texts of one system"
+    ),
+    p_beyond_systems_holm=p_value(
+        "p, beyond systems, Holm",
+        "over the claims of one judge, dataset and kind that hold",
+        HOLM_1979,
+    ),
+    sign=amount(
+        "Sign",
+        "3 holds, 2 agrees but a simpler rule or the systems may explain it, 1 not "
+        "shown, 0 fails; the note has the sign of the terminal",
+        range="0 to 3",
+    ),
+    rival=p_value(
+        "p of the strongest rival",
+        "largest p over the null hypotheses except lost replies; the note names it",
+    ),
+    rival_value=signed_amount(
+        "Strongest rival", "the rival's own value of the claim's number"
+    ),
+    rival_difference=signed_amount(
+        "Above the strongest rival", "the claim's number minus the rival's"
+    ),
+    ceiling=signed_amount(
+        "{} of one rater", "agreement of one rater with the others", keeps_kind=True
+    ),
+    says_share=percent(
+        "Most frequent label",
+        "share of the judge's labels that are its most frequent one, which the note "
+        "names",
     ),
     p_within=p_of_null(
         "p, within sources",
@@ -161,6 +198,53 @@ STEPS: Final = {
     Outcome.SWAYED: 0,
 }
 """Outcome -> the number of the step in the tables; none where there is no claim."""
+EXPLAINED_BY: Final = frozenset(
+    {"length", "brevity", "best_length", "systems", "within"}
+)
+"""Nulls other than chance: a rule that is simpler than quality."""
+LIMITED_BY: Final = frozenset(
+    {"these_systems", "hangs_on", "length_not_tested", "length"}
+)
+"""Reasons that keep a claim that holds from the best sign."""
+
+
+class Sign(StrEnum):
+    """What is shown of a claim, as the terminal writes it."""
+
+    HOLDS = "+"
+    RULE = "~"
+    NOT_SHOWN = "?"
+    FAILS = "x"
+    NO_CLAIM = "-"
+
+    @property
+    def value_in_table(self) -> float:
+        """The number of the sign in table `verdicts`; -1 where no claim is made."""
+        order = "x?~+"
+        return float(order.find(self.value))
+
+
+def sign_of(outcome: Outcome, reasons: Sequence[str]) -> Sign:
+    """The sign of an outcome and its reasons (codes, some with `: detail`).
+
+    >>> sign_of(Outcome.BETTER, []), sign_of(Outcome.BETTER, ["these_systems: 6"])
+    (<Sign.HOLDS: '+'>, <Sign.RULE: '~'>)
+    >>> sign_of(Outcome.NOT_SHOWN, ["chance", "length"])
+    <Sign.NOT_SHOWN: '?'>
+    >>> sign_of(Outcome.NOT_SHOWN, ["length"])
+    <Sign.RULE: '~'>
+    """
+    codes = {reason.partition(": ")[0] for reason in reasons}
+    if outcome is Outcome.NO_CLAIM:
+        return Sign.NO_CLAIM
+    if outcome in (Outcome.MISSES, Outcome.SWAYED) or "worse_than_chance" in codes:
+        return Sign.FAILS
+    if outcome in (Outcome.NOT_SHOWN, Outcome.CANNOT_TELL):
+        explained = codes & EXPLAINED_BY and not codes & {CHANCE, HOLM, LOST}
+        return Sign.RULE if explained else Sign.NOT_SHOWN
+    return Sign.RULE if codes & LIMITED_BY else Sign.HOLDS
+
+
 Reasoned = tuple[Outcome, tuple[str, ...]]
 """An outcome and its reasons, as codes."""
 

@@ -132,7 +132,8 @@ class Centred:
         )
 
     def _sums(self, values: Floats) -> Floats:
-        return np.bincount(self.source, weights=values, minlength=self.n_sources)
+        sums = np.bincount(self.source, weights=values, minlength=self.n_sources)
+        return sums.astype(np.float64)
 
 
 def centred(x: Floats, y: Floats, source: Codes, n_sources: int) -> Centred:

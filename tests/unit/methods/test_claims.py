@@ -20,10 +20,10 @@ from judgescope.methods.claims.base import (
     RATING,
     SEQUENCE,
     VERDICT,
-    SystemPreference,
-    verdict_rows,
 )
 from judgescope.methods.claims.ratings import Preferences
+from judgescope.methods.claims.rows import verdict_rows
+from judgescope.methods.claims.systems import SystemPreference
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from statistics_spec import facts_of, spec_of
@@ -208,7 +208,7 @@ def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
     asked = int(claim.estimate.method.split("of ")[1].split(" pairs")[0])
     assert claim.estimate.n_tied / asked >= 0.6
     [row] = told(world.study({"coarse": coarse}), ratings.order_claims).values()
-    assert (outcome(row), reasons(row)) == ("better", ["few_systems: 6"])
+    assert (outcome(row), reasons(row)) == ("better", [])
 
 
 def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
@@ -315,7 +315,7 @@ def test_of_one_text_a_source_ratings_are_exchanged_over_all() -> None:
     lengths, source = np.random.default_rng(0).normal(size=(1, 40))[0], np.arange(40)
     rng = np.random.default_rng(1)
     _, nulls = ratings.Classified(gold, gold, lengths, source, FIVE, 40, rng).nulls()
-    assert nulls["within"] < 0.001
+    assert nulls.p["within"] < 0.001
 
 
 def test_a_judge_of_any_number_has_claims_of_order_and_none_of_ratings() -> None:
@@ -367,14 +367,16 @@ def test_at_the_worst_end_a_judge_must_do_better_than_a_taste_for_systems(
     found = [claim for make in makers for claim in make(study)]
     assert {claim.kind for claim in found} == {AGREEMENT, ORDER, RATING}
     for claim in found:
-        rest = [p for name, p in claim.nulls.items() if name != LOST]
-        assert max(rest) < 0.015 and "systems" in claim.nulls
-        assert claim.nulls[LOST] > 0.03
+        assert claim.by_system is not None
+        asked = claim.by_system.asked(claim, 1)
+        rest = [p for name, p in asked.nulls.items() if name != LOST]
+        assert max(rest) < 0.015 and "systems" in asked.nulls
+        assert asked.nulls[LOST] > 0.03
     for row in told(
         study, agreement.claims, ratings.order_claims, ratings.rating_claims
     ).values():
         assert (outcome(row), reasons(row)[0]) == ("not_shown", LOST)
-    monkeypatch.setattr(SystemPreference, "drawn", None)
+    monkeypatch.setattr(SystemPreference, "asked", lambda self, family: False)
     for row in told(
         study, agreement.claims, ratings.order_claims, ratings.rating_claims
     ).values():
@@ -393,16 +395,90 @@ def test_a_lost_pair_is_a_vote_for_the_worse_text_at_the_worst_end() -> None:
     assert own.worst().moved(turned).tolist() == [0.25, 1.0, 1.0]
 
 
-def test_few_systems_cannot_be_permuted_and_that_is_said() -> None:
-    world = World(systems=4)
-    row = told(world.study({"good": points(world.quality)}))["good", AGREEMENT]
-    assert outcome(row) in {"better", "as_rater"} and "these_systems: 4" in reasons(row)
+@pytest.mark.parametrize(("systems", "asked"), [(4, False), (5, True), (8, True)])
+def test_null_of_systems_is_asked_only_where_it_can_pass(
+    systems: int, asked: bool
+) -> None:
+    world = World(systems=systems)
+    rows = rows_of(world.study({"good": points(world.quality)}))
+    verdict = rows["verdict"]
+    assert outcome(verdict) in {"better", "as_rater"} and not reasons(verdict)
+    assert ("p_systems" in rows) == asked
+    assert rows["beyond_systems"]["value"] > 0.3
+    assert rows["p_beyond_systems_holm"]["value"] < 0.001
+
+
+def rows_of(study: EvaluationData, judge: str = "good") -> dict[str, dict[str, Any]]:
+    """Statistic -> row of a judge's only claim of agreement."""
+    rows = verdict_rows(study, agreement.claims(study))
+    return {row["statistic"]: row for row in rows if row["judge"] == judge}
+
+
+def test_judge_that_knows_the_author_holds_for_these_systems_only() -> None:
     world = World(systems=6)
-    row = told(world.study({"good": points(world.quality)}))["good", AGREEMENT]
-    assert "few_systems: 6" in reasons(row)
-    world = World(systems=8)
-    row = told(world.study({"good": points(world.quality)}))["good", AGREEMENT]
-    assert not [one for one in reasons(row) if "systems" in one]
+    world.quality = np.arange(6.0)[world.system] + world.noise[1]
+    world.ratings = np.stack([points(world.quality - 2.5)] * 3)
+    author = world.system + 0.1 * world.noise[0]
+    rows = rows_of(world.study({"good": points(author - 2.5)}))
+    assert outcome(rows["verdict"]) in {"better", "as_rater"}
+    assert "these_systems: 6" in reasons(rows["verdict"])
+    assert rows["sign"]["note"] == "~"
+
+
+def test_judge_that_knows_one_broken_system_hangs_on_it() -> None:
+    world = World(systems=8, seed=4)
+    broken = world.system == 3
+    world.ratings = np.stack(
+        [points(np.where(broken, -2.0, world.quality + n)) for n in world.noise[:1]] * 3
+    )
+    x = points(np.where(broken, -2.0, world.noise[1]))
+    rows = rows_of(world.study({"good": x}))
+    codes = [code.partition(": ")[0] for code in reasons(rows["verdict"])]
+    if outcome(rows["verdict"]) != "not_shown":
+        assert "hangs_on" in codes and rows["sign"]["note"] == "~"
+
+
+def test_judge_that_likes_one_length_is_told_so() -> None:
+    world = World()
+    world.lengths = np.random.default_rng(5).integers(1, 400, world.item.size)
+    curve = -np.abs(world.lengths - 200.0)
+    world.quality = curve / curve.std() + 0.5 * world.noise[1]
+    world.ratings = np.stack([points(world.quality + 1.5)] * 3)
+    rows = rows_of(world.study({"good": points(curve / curve.std() + 1.5)}))
+    assert outcome(rows["verdict"]) == "not_shown"
+    assert reasons(rows["verdict"])[0] == "best_length"
+    assert rows["sign"]["note"] == "~" and rows["rival"]["note"] == "best_length"
+
+
+def test_raters_that_disagree_are_no_ceiling() -> None:
+    world = World()
+    world.ratings = np.stack([points(world.quality), points(world.noise[0])])
+    x = points(world.quality + 0.2 * world.noise[1])
+    rows = rows_of(world.study({"good": x}))
+    assert outcome(rows["verdict"]) == "better"
+    assert "no_ceiling" in reasons(rows["verdict"])
+    assert rows["ceiling_normal_scores"]["ci_low"] <= 0
+    assert "as_rater_normal_scores" not in rows
+
+
+def test_judge_against_people_is_worse_than_chance() -> None:
+    world = World()
+    rows = rows_of(world.study({"good": points(-world.quality)}))
+    assert outcome(rows["verdict"]) == "not_shown"
+    assert "worse_than_chance" in reasons(rows["verdict"])
+    assert rows["sign"]["note"] == "x"
+
+
+def test_copy_of_people_is_as_good_as_one_more_rater_with_five_systems() -> None:
+    """Of five systems the permutation test can pass Holm over three aspects only."""
+    world = World(systems=5)
+    people = world.ratings.mean(axis=0)
+    rows = rows_of(world.study({"good": people}))
+    assert outcome(rows["verdict"]) == "as_rater"
+    assert rows["normal_scores"]["value"] == pytest.approx(1.0)
+    assert rows["rival"]["note"] == "systems"
+    assert rows["rival"]["value"] == pytest.approx(1 / 120)
+    assert rows["rival_value"]["value"] == rows["beyond_systems"]["value"]
 
 
 def test_the_interval_of_peoples_agreement_ends_where_correlations_do() -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from confusion_rows_setup import ASPECTS, ITEMS, NAN, Scores, judge, one, study
 from judgescope.methods.claims import perturbations
-from judgescope.methods.claims.base import INDEX, Claim, verdict_rows
+from judgescope.methods.claims.base import INDEX, Claim
 from judgescope.methods.claims.perturbations import CriteriaDrops
+from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from judgescope.statistics.verdict import Outcome, verdicts
@@ -175,7 +176,7 @@ def rate(drops: np.ndarray, wanted: np.ndarray, studies: int) -> float:
     for _ in range(studies):
         common = RNG.standard_normal((N, 1))
         values = drops + 0.7 * common + RNG.standard_normal((N, drops.size))
-        nulls = CriteriaDrops(values, wanted, ~wanted).nulls(lengths)
+        nulls = CriteriaDrops(values, wanted, ~wanted).nulls(lengths).p
         [verdict] = verdicts(
             [Claim("j", "criteria", "", "", "", NOTHING, nulls).evidence]
         )

@@ -10,7 +10,8 @@ import pytest
 from discernment_setup import ASPECTS, ITEMS, NAN, one, scored, study
 from judgescope.methods import discernment, verdicts
 from judgescope.methods.claims import perturbations
-from judgescope.methods.claims.base import Claim, verdict_rows
+from judgescope.methods.claims.base import Claim
+from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from judgescope.statistics.verdict import Outcome

@@ -14,7 +14,7 @@ from confusion_rows_setup import ITEMS
 from confusion_rows_setup import study as confused
 from judgescope.methods import robustness
 from judgescope.methods.claims import perturbations
-from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.robustness import Rationales, hint_pairs
 from judgescope.plan.notices import fewest_items

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from judgescope.methods import agreement, comparison, ensemble, labels
 from judgescope.methods.base import AltTest, EnsembleMembers
 from judgescope.methods.claims.agreement import label_claims
-from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim, verdict_rows
+from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim
+from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData, statistics
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import majority

@@ -16,7 +16,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.methods import verdicts
 from judgescope.methods.base import Bar
-from judgescope.methods.claims.base import verdict_rows
+from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.evaluation_data import NOT_PLANNED, EvaluationData
 from judgescope.plan.checks.study import check_bars
 from judgescope.plan.loading import load_plan

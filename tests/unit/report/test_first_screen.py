@@ -249,7 +249,7 @@ def test_a_cell_of_few_texts_has_their_number_alone(tmp_path: Path) -> None:
 
 
 def test_a_cell_names_the_test_that_a_high_number_does_not_pass(tmp_path: Path) -> None:
-    rows = list(claim("alpha", 0.86, "not_shown; systems; few_systems: 5"))
+    rows = list(claim("alpha", 0.86, "not_shown; systems"))
     [mark] = standings(first(of_judges(tmp_path, ["alpha"], rows)))["alpha"].marks
     assert mark.step == "unshown" and "only prefers certain systems" in mark.meaning
 
@@ -384,7 +384,7 @@ def test_the_forest_plot_has_the_line_of_people_and_the_band_of_controls(
         *("judge, with 95 % interval", "one rater", "controls, lowest to highest")
     ]
     assert [column.note for column in figure.table.columns][:1] == [
-        "Agreement: Rank correlation, within sources; n counts targets"
+        "Agreement: Pairwise correlation, within sources; n counts targets"
     ]
     assert "stroke-dasharray" in figure.svg and "#fbeadf" in figure.svg
     alone = first(study.loaded(study.make(tmp_path, {"verdicts": rows}))).figure

@@ -98,7 +98,7 @@ def said(told: Report, name: str = "alpha") -> str:
             "better",
             ["these_systems: 3"],
             "Better than chance",
-            ["for these 3 systems only"],
+            ["for these 3 systems; among texts of one system not shown"],
         ),
         (
             "not_shown",

@@ -40,7 +40,6 @@ from judgescope.report.sections.trust import (
     sentence,
 )
 from judgescope.report.words import count, label, listed, plural, spoken
-from judgescope.statistics.nulls import FEWEST_SYSTEMS
 from judgescope.statistics.verdict import Outcome
 
 WIDTH: Final = 100
@@ -262,16 +261,12 @@ def _supports(findings: Findings) -> Iterator[str]:
         len({str(row.get(name)) for row in findings.draft.table.rows for name in named})
         or 1
     )
-    few = systems < FEWEST_SYSTEMS
-    if few or any(code.startswith(THESE_SYSTEMS) for code in reasons_given):
-        needs = (
-            f"at least {FEWEST_SYSTEMS}"
-            if few
-            else "texts by most of them for each source"
+    if any(code.startswith(THESE_SYSTEMS) for code in reasons_given):
+        yield (
+            f"a claim about these {systems} systems only: agreement among texts of one "
+            "system is not shown"
         )
-        if systems > 1:
-            yield f"a claim about only these {systems} systems: a test needs {needs}"
-    else:
+    elif systems > 1:
         yield f"whether a preference for systems would do as well: {systems} systems"
     every = [claim for of in findings.claims.values() for claim in of]
     if columns.has_lengths and not any(map(length_not_tested, every)):

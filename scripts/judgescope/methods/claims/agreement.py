@@ -16,7 +16,7 @@ the interval lies below FOUND, passes where the lower end reaches it. A judge th
 exactly nine in ten is said to fail in at most 2.5 % of studies.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -30,10 +30,12 @@ from judgescope.methods.claims import base
 from judgescope.methods.claims.base import (
     BesideRaters,
     Claim,
-    length_nulls,
+    Nulls,
+    Rival,
     number,
     p_above,
 )
+from judgescope.methods.claims.scope import NamedSystems, system_names
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
@@ -44,17 +46,42 @@ from judgescope.methods.measures import (
     unrated,
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
-from judgescope.statistics.arrays import Codes, Floats
+from judgescope.statistics.arrays import Codes, Flags, Floats
+from judgescope.statistics.best_length import (
+    LengthRemoved,
+    correlation_of_rest,
+    without_length,
+)
 from judgescope.statistics.classes import balanced_accuracies, on_labels
 from judgescope.statistics.correlation import leaving_out
-from judgescope.statistics.intervals import ACCURACY, CORRELATION, FEWEST_SOURCES
-from judgescope.statistics.nulls import dealt, p_systems
+from judgescope.statistics.intervals import (
+    ACCURACY,
+    CORRELATION,
+    FEWEST_SOURCES,
+    PROPORTION,
+)
+from judgescope.statistics.means import clustered_mean
+from judgescope.statistics.nulls import dealt, p_within, p_within_pooled
 from judgescope.statistics.raters import ceilings, mean_rating
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import CONSTANT_JUDGE, NO_SOURCE, NO_SPANS, Estimate
+from judgescope.statistics.result import (
+    CONSTANT_JUDGE,
+    NO_LENGTHS,
+    NO_SOURCE,
+    NO_SPANS,
+    Estimate,
+)
 from judgescope.statistics.spans import Span, placed_at_random
+from judgescope.statistics.systems import p_moved, p_systems
 from judgescope.statistics.verdict import FEW_LOST, Outcome, on_bar
-from judgescope.statistics.within_sources import STATISTIC, varies, within_sources
+from judgescope.statistics.within_sources import (
+    STATISTIC,
+    beyond_systems,
+    normal_scores,
+    texts_that_count,
+    varies,
+    within_sources,
+)
 
 DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
 """Level of a claim of agreement -> the statistic that decides it."""
@@ -65,24 +92,52 @@ SPAN_STATISTIC: Final = "span_f1"
 PLACEMENTS: Final = 200
 
 
+def level_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> str:
+    """The level at which scores x are compared with people's values y.
+
+    Within sources if at least half of the texts with both values count there (their
+    source has two such texts) and 10 sources have two different ratings; else over all
+    texts (methods.md 18). x, y, source (texts,), NaN = missing.
+    """
+    both, counting = texts_that_count(x, y, source, n_sources)
+    differing = varies(np.where(counting, y, np.nan), source, n_sources)
+    most = 2 * int(counting.sum()) >= int(both.sum())
+    enough = int(differing.sum()) >= FEWEST_SOURCES
+    return WITHIN_SOURCE if most and enough else POOLED
+
+
 class RatedTexts(BesideRaters):
-    """A panel and people's mean rating of one aspect, with which every judge is
-    compared.
+    """A panel and people's mean rating of one aspect, with which judges are compared.
+
+    `level` as by `level_of`; kept (texts,): the texts that people's values are used of,
+    None for all.
     """
 
-    def __init__(self, panel: TargetSet, aspect: str) -> None:
-        """The level is `pooled` if fewer than 10 sources have two different ratings."""
-        super().__init__(panel, aspect, mean_rating(panel.ratings(aspect)), "mean")
-        sources = varies(self.gold, panel.source, len(self.study.item_order))
-        self.level = WITHIN_SOURCE if int(sources.sum()) >= FEWEST_SOURCES else POOLED
-        self.statistic = DECIDES[self.level]
+    def __init__(
+        self,
+        panel: TargetSet,
+        aspect: str,
+        level: str,
+        kept: Flags | None = None,
+    ) -> None:
+        gold = mean_rating(panel.ratings(aspect))
+        if kept is not None:
+            gold = np.where(kept, gold, np.nan)
+        super().__init__(panel, aspect, gold, "mean")
+        self.level = level
+        self.statistic = DECIDES[level]
+
+    @property
+    def n_sources(self) -> int:
+        """The number of the dataset's sources."""
+        return len(self.study.item_order)
 
     def number(self, x: Floats, y: Floats | None = None) -> Replicated:
         """Return the deciding correlation of scores (texts,), NaN = missing, with
         people's.
         """
         people = self.gold if y is None else y
-        source, n_sources = self.panel.source, len(self.study.item_order)
+        source, n_sources = self.panel.source, self.n_sources
         rated = ~np.isnan(people)
         if self.level == WITHIN_SOURCE:
             return within_sources(x[rated], people[rated], source[rated], n_sources)
@@ -92,19 +147,105 @@ class RatedTexts(BesideRaters):
         counts = Estimate(0.0, n=int(both.sum()), n_missing=int((rated & ~both).sum()))
         return number(rows, sizes, CORRELATION, counts, why or NO_SOURCE)
 
-    def nulls(self, x: Floats, result: Replicated) -> dict[str, float]:
-        """Return the p of chance, both lengths and systems, on the texts that the judge
-        scored.
-        """
-        length = np.where(np.isnan(x), np.nan, self.panel.lengths)
-        nulls = length_nulls(
-            result, 0.0, base.CORRELATION_GAP, lambda sign: self.number(sign * length)
-        )
-        if (drawn := self.preference.drawn) is not None:
-            data = x[self.rated], self.gold[self.rated], self.preference.source
-            system, pooled = self.preference.system, self.level == POOLED
-            nulls[base.SYSTEMS] = p_systems(*data, system, drawn, pooled=pooled)
+    def nulls(self, x: Floats, result: Replicated) -> Nulls:
+        """The nulls of chance, of lengths and, pooled, of sources; x (texts,)."""
+        nulls = base.chance_tested(result, 0.0)
+        if self.panel.has_lengths:
+            length = np.where(np.isnan(x), np.nan, self.panel.lengths)
+            nulls = base.held_against_lengths(
+                nulls,
+                result,
+                base.CORRELATION_GAP,
+                lambda sign: self.number(sign * length),
+            )
+            rest, left = self._without_length(x)
+            nulls = base.held_against_best_length(nulls, rest, left)
+        else:
+            nulls = base.length_untested(nulls, self.panel.length_untested)
+        if self.level == POOLED:
+            nulls = self._held_within(nulls, x)
         return nulls
+
+    def _without_length(
+        self, x: Floats
+    ) -> tuple[LengthRemoved | str, Callable[[LengthRemoved], Replicated]]:
+        """What a curve of length leaves, and how its correlation is computed."""
+        lengths, source = self.panel.lengths, self.panel.source
+        known = np.where(np.isnan(lengths), np.nan, x)
+        both, counting = texts_that_count(known, self.gold, source, self.n_sources)
+        within = self.level == WITHIN_SOURCE
+        used = counting if within else both
+        y = self.gold[used]
+        rest: LengthRemoved | str = NO_LENGTHS
+        if used.any():
+            scores = normal_scores(x[used]), normal_scores(y)
+            rest = without_length(*scores, lengths[used], source[used])
+        differing = varies(y, source[used], self.n_sources) if within else None
+
+        def left(removed: LengthRemoved) -> Replicated:
+            return correlation_of_rest(
+                removed,
+                source[used],
+                self.n_sources,
+                within=within,
+                differing=differing,
+            )
+
+        return rest, left
+
+    def _held_within(self, nulls: Nulls, x: Floats) -> Nulls:
+        """Pooled over texts, a judge that only knows the source agrees with people."""
+        both = ~(np.isnan(x) | np.isnan(self.gold))
+        source = self.panel.source[both]
+        if not source.size or np.bincount(source).max() < 2:
+            return replace(nulls, reasons=(*nulls.reasons, base.ONE_TEXT_EACH))
+        names = ("claims", self.study.dataset, base.AGREEMENT, base.WITHIN)
+        rng = stream(self.study.spec.seed, *names, self.aspect)
+        p = p_within_pooled(x[both], self.gold[both], source, rng)
+        return nulls.with_null(base.WITHIN, p, Rival())
+
+    def by_system(self, x: Floats) -> NamedSystems | None:
+        """What is known of the texts' systems; None where none are named."""
+        if self.preference.m < 2:
+            return None
+        worst = base.at_the_worst_end(x, self.gold, self.panel.source)
+
+        def beyond() -> Replicated:
+            data = x, self.gold, self.panel.source, self.panel.system
+            return beyond_systems(*data, self.n_sources)
+
+        def nulls_without(system: int, family: int) -> Nulls | None:
+            part = RatedTexts(
+                self.panel, self.aspect, self.level, self.panel.system != system
+            )
+            result = part.number(x)
+            if result.estimate.value is None:
+                return None
+            nulls = part.nulls(x, result)
+            if part.preference.asked(family):
+                p = part.p_systems(x, part.preference.drawn)
+                nulls = nulls.with_null(base.SYSTEMS, p)
+            return nulls
+
+        return NamedSystems(
+            self.preference,
+            system_names(self.panel),
+            lambda drawn: self.p_systems(x, drawn),
+            lambda drawn: self.p_systems(worst, drawn),
+            beyond,
+            nulls_without,
+        )
+
+    def p_systems(self, x: Floats, drawn: Codes) -> float:
+        """p of the number where the judge's columns are permuted as in `drawn`."""
+        return p_systems(
+            x[self.rated],
+            self.gold[self.rated],
+            self.preference.source,
+            self.preference.blocks,
+            drawn,
+            pooled=self.level == POOLED,
+        )
 
 
 def claims(study: EvaluationData) -> Iterator[Claim]:
@@ -114,27 +255,27 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
         panel = study.shared_panel(judge).given(judge)
         for aspect, scale in study.spec.aspects.items():
             x = panel.scores(judge, aspect)
-            if scale.labels or x is None or not len(panel.ratings(aspect)):
+            ratings = panel.ratings(aspect)
+            if scale.labels or x is None or not len(ratings):
                 continue  # label_claims has those of labels
-            yield _claim(texts_of(panel, aspect), judge, x)
+            people = mean_rating(ratings)
+            level = level_of(x, people, panel.source, len(study.item_order))
+            yield _claim(texts_of(panel, aspect, level), judge, x)
 
 
 def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
     result = texts.number(x)
     claim = texts.claim(judge, base.AGREEMENT, x, against(result, "mean").estimate)
-    if result.estimate.note == CONSTANT_JUDGE:
+    if result.estimate.note.startswith(CONSTANT_JUDGE):
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
     if result.estimate.value is None:
         return claim.without(result.estimate.note)
 
-    def worst() -> dict[str, float]:
+    def worst() -> Nulls:
         scores = base.at_the_worst_end(x, texts.gold, texts.panel.source)
         return texts.nulls(scores, texts.number(scores))
 
-    rater, p_rater = texts.as_rater(x)
-    claim = replace(
-        claim, reasons=texts.preference.reasons, rater=rater, p_rater=p_rater
-    )
+    claim = texts.as_rater(x).on(replace(claim, by_system=texts.by_system(x)))
     return claim.tested(texts.nulls(x, result), worst)
 
 
@@ -147,7 +288,10 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
         ratings = study.systems.ratings(aspect)
         if scale.labels or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
             continue
-        texts = RatedTexts(study.systems, aspect)
+        panel = study.systems
+        people = mean_rating(ratings)
+        level = level_of(people, people, panel.source, len(study.item_order))
+        texts = RatedTexts(panel, aspect, level)
 
         def value(
             a: Floats, b: Floats, texts: RatedTexts = texts
@@ -262,15 +406,28 @@ FOUND: Final = 0.9
 
 
 class LabelledTexts(BesideRaters):
-    """The texts of a panel, and people's label of each on one aspect."""
+    """The texts of a panel, and people's label of each on one aspect.
+
+    kept (texts,): the texts whose labels are used, None for all.
+    """
 
     statistic, level = LABEL_STATISTIC, POOLED
 
-    def __init__(self, panel: TargetSet, aspect: str) -> None:
-        truth = truth_of(panel.study, aspect)
-        super().__init__(panel, aspect, truth(panel.ratings(aspect)), "each")
+    def __init__(
+        self, panel: TargetSet, aspect: str, kept: Flags | None = None
+    ) -> None:
+        gold = truth_of(panel.study, aspect)(panel.ratings(aspect))
+        if kept is not None:
+            gold = np.where(kept, gold, np.nan)
+        super().__init__(panel, aspect, gold, "each")
         self.scale = panel.study.spec.aspects[aspect]
         self.q = len(self.scale.labels)
+        self.chance = 1 / self.q
+
+    @property
+    def has_order(self) -> bool:
+        """Whether a length can deal the labels out: two labels, or an order."""
+        return self.q == 2 or self.scale.ordered
 
     def numbers(
         self, codes: Floats, gold: Floats | None = None
@@ -287,24 +444,120 @@ class LabelledTexts(BesideRaters):
         """Return the labels with each missing one wrong."""
         return np.where(np.isnan(codes), (self.gold + 1) % self.q, codes)
 
-    def nulls(self, codes: Floats) -> dict[str, float]:
-        """Return the p of chance and, of labels with an order, of both lengths."""
-        result = self.number(codes)
-        if self.q > 2 and not self.scale.ordered:  # length cannot deal them out
-            return {base.CHANCE: p_above(result, 1 / self.q)}
+    def nulls(self, codes: Floats, result: Replicated) -> Nulls:
+        """The nulls of chance, of sources and, of labels with an order, of lengths."""
+        nulls = base.chance_tested(result, self.chance)
+        nulls = self._held_within(nulls, codes)
+        if not self.panel.has_lengths:
+            return base.length_untested(nulls, self.panel.length_untested)
+        if not self.has_order:
+            return base.length_untested(nulls, "labels without an order")
 
         def by_length(sign: float) -> Replicated:
             labels = dealt(self.gold, sign * self.panel.lengths, self.panel.source)
             return self.number(np.where(np.isnan(codes), np.nan, labels))
 
-        return length_nulls(result, 1 / self.q, base.SHARE_GAP, by_length)
+        nulls = base.held_against_lengths(nulls, result, base.SHARE_GAP, by_length)
+        return self._held_against_best_length(nulls, codes)
+
+    def _held_against_best_length(self, nulls: Nulls, codes: Floats) -> Nulls:
+        lengths, source = self.panel.lengths, self.panel.source
+        used = ~(np.isnan(codes) | np.isnan(self.gold) | np.isnan(lengths))
+        x, y = codes[used], self.gold[used]
+        if self.q > 2:
+            x, y = normal_scores(x), normal_scores(y)
+        rest = without_length(x, y, lengths[used], source[used])
+
+        def left(removed: LengthRemoved) -> Replicated:
+            n_sources = len(self.study.item_order)
+            return correlation_of_rest(removed, source[used], n_sources, within=False)
+
+        return base.held_against_best_length(nulls, rest, left)
+
+    def _held_within(self, nulls: Nulls, codes: Floats) -> Nulls:
+        """A judge that only knows the source gives many texts the right label.
+
+        Asked where half of the texts are in sources of several texts and 10 sources
+        have two labels (methods.md 9).
+        """
+        n_sources = len(self.study.item_order)
+        source = self.panel.source
+        both, counting = texts_that_count(codes, self.gold, source, n_sources)
+        differing = varies(np.where(counting, self.gold, np.nan), source, n_sources)
+        several = 2 * int(counting.sum()) >= int(both.sum())
+        if not several or int(differing.sum()) < FEWEST_SOURCES:
+            return nulls
+        gold = self.gold[both].astype(np.int64)
+        labels = codes[both].astype(np.int64)
+        used = np.bincount(gold, minlength=self.q)
+        # With both margins fixed, balanced accuracy is a weighted sum of hits.
+        cost = -np.diag(np.where(used > 0, 1 / np.maximum(used, 1), 0.0))
+        names = ("claims", self.study.dataset, base.LABELS, base.WITHIN)
+        rng = stream(self.study.spec.seed, *names, self.aspect)
+        p = p_within(gold, labels, source[both], rng, cost)
+        return nulls.with_null(base.WITHIN, p, Rival())
 
     def moved(self, codes: Floats, text: Codes) -> Floats:
         """Return the balanced accuracy where other texts' labels stand in each text's
         place.
         """
-        own = np.append(codes[self.rated], np.nan)  # the last entry: no text
-        return balanced_accuracies(self.gold[self.rated], own[text], self.q)
+        labels = np.append(codes[self.rated], np.nan)  # the last entry: no text
+        return balanced_accuracies(self.gold[self.rated], labels[text], self.q)
+
+    def p_systems(self, codes: Floats, drawn: Codes) -> float:
+        """p of the number where the judge's columns are permuted as in `drawn`."""
+        return p_moved(
+            lambda text: self.moved(codes, text),
+            self.preference.source,
+            self.preference.blocks.column,
+            drawn,
+        )
+
+    def by_system(self, codes: Floats) -> NamedSystems | None:
+        """What is known of the texts' systems; None where none are named."""
+        if self.preference.m < 2:
+            return None
+        worst = self.worst(codes)
+
+        def beyond() -> Replicated | None:
+            if not self.has_order:
+                return None
+            data = codes, self.gold, self.panel.source, self.panel.system
+            return beyond_systems(*data, len(self.study.item_order))
+
+        def nulls_without(system: int, family: int) -> Nulls | None:
+            part = LabelledTexts(self.panel, self.aspect, self.panel.system != system)
+            result = part.number(codes)
+            if result.estimate.value is None:
+                return None
+            nulls = part.nulls(codes, result)
+            if part.preference.asked(family):
+                p = part.p_systems(codes, part.preference.drawn)
+                nulls = nulls.with_null(base.SYSTEMS, p)
+            return nulls
+
+        return NamedSystems(
+            self.preference,
+            system_names(self.panel),
+            lambda drawn: self.p_systems(codes, drawn),
+            lambda drawn: self.p_systems(worst, drawn),
+            beyond,
+            nulls_without,
+        )
+
+    def most_frequent(self, codes: Floats) -> tuple[str, Estimate]:
+        """The judge's most frequent label, and its share of the judge's labels.
+
+        Of rated texts; the share is a proportion with sources as clusters.
+        """
+        given = codes[~(np.isnan(codes) | np.isnan(self.gold))].astype(np.int64)
+        label = int(np.bincount(given, minlength=self.q).argmax())
+        name = self.scale.labels[label]
+        used = ~(np.isnan(codes) | np.isnan(self.gold))
+        hits = (codes[used] == label).astype(np.float64)
+        source = self.panel.source[used]
+        share = clustered_mean(hits, source, self.study.weights, scale=PROPORTION)
+        return name, share.estimate.with_note(name)
 
 
 def label_claims(study: EvaluationData) -> Iterator[Claim]:
@@ -326,24 +579,23 @@ def label_claims(study: EvaluationData) -> Iterator[Claim]:
 
 
 def _label_claim(texts: LabelledTexts, judge: str, codes: Floats) -> Claim:
-    result, given = (
-        texts.number(codes),
-        codes[~(np.isnan(codes) | np.isnan(texts.gold))],
-    )
+    result = texts.number(codes)
+    given = codes[~(np.isnan(codes) | np.isnan(texts.gold))]
     estimate = against(result, truth_name(texts.study, texts.aspect)).estimate
     claim = texts.claim(judge, base.LABELS, codes, estimate)
-    if result.estimate.value is not None and np.ptp(given) == 0:
+    if result.estimate.value is None:
+        return claim.without(result.estimate.note)
+    label, share = texts.most_frequent(codes)
+    claim = replace(claim, says=label, beside={"says_share": share})
+    if np.ptp(given) == 0:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,)).checked()
-    rater, p_rater = texts.as_rater(codes)
-    claim = replace(claim, rater=rater, p_rater=p_rater)
-    claim = claim.tested(texts.nulls(codes), lambda: texts.nulls(texts.worst(codes)))
-    if claim.outcome is not None:
-        return claim
-    return texts.preference.tested(
-        claim,
-        lambda text: texts.moved(codes, text),
-        lambda text: texts.moved(texts.worst(codes), text),
-    )
+    claim = texts.as_rater(codes).on(replace(claim, by_system=texts.by_system(codes)))
+
+    def worst() -> Nulls:
+        labels = texts.worst(codes)
+        return texts.nulls(labels, texts.number(labels))
+
+    return claim.tested(texts.nulls(codes, result), worst)
 
 
 def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
@@ -356,6 +608,9 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
         claim = texts.claim(
             judge, kind, codes, estimate.with_note(texts.scale.labels[k])
         )
+        if estimate.value is not None:
+            label, share = texts.most_frequent(codes)
+            claim = replace(claim, says=label, beside={"says_share": share})
         outcome = on_bar(estimate, FOUND)
         outcome = Outcome.WITHSTANDS if outcome is Outcome.MEETS else outcome
         if outcome is Outcome.NO_CLAIM:

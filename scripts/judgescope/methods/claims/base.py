@@ -1,41 +1,32 @@
 """Claims: statements about a judge on one dataset, with the p-values that decide them.
 
-A claim is made where its statistic is computed, from arrays. `verdict_rows` corrects
-the claims of one judge and kind by Holm and writes them as rows of table `verdicts`.
+A claim is made where its statistic is computed, from arrays. `rows` corrects the claims
+of one judge and kind by Holm and writes them as rows of table `verdicts`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isnan, nan
-from typing import Final
+from math import nan
+from typing import Final, Protocol
 
 import numpy as np
 
-from judgescope.core.rng import stream
-from judgescope.methods.base import AppliesTo, Row, present
+from judgescope.methods.base import present
+from judgescope.methods.claims.systems import SystemPreference
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.measures import rater_tables
 from judgescope.statistics.arrays import Codes, Floats
+from judgescope.statistics.best_length import EQUALLY_LONG, LengthRemoved
 from judgescope.statistics.intervals import SLACK, Scale
-from judgescope.statistics.nulls import (
-    FEWEST_SYSTEMS,
-    LEAST_FILLED,
-    filled,
-    p_moved,
-    system_permutations,
-)
-from judgescope.statistics.raters import Against, as_rater, decided
-from judgescope.statistics.resampling import Replicated, with_interval
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.raters import Against, AsRater, as_rater, decided
+from judgescope.statistics.resampling import Replicated, fewest_varied, with_interval
+from judgescope.statistics.result import NO_LENGTHS, Estimate
 from judgescope.statistics.verdict import (
     FEW_LOST,
     MOST_LOST,
-    STEPS,
     Evidence,
     Outcome,
-    Verdict,
-    verdicts,
 )
 
 AGREEMENT, RATING, ORDER, PAIRS = "agreement", "rating", "order", "pairs"
@@ -55,17 +46,34 @@ WITH_PEOPLE: Final = frozenset(
 the text."""
 CHANCE, LENGTH, BREVITY, SYSTEMS = "chance", "length", "brevity", "systems"
 WITHIN, LOST = "within", "lost"
+BEST_LENGTH: Final = "best_length"
+"""The null hypothesis that nothing is left when a curve of length is taken out."""
+BEYOND_SYSTEMS: Final = "beyond_systems"
+"""The number among texts of one system, which decides how far a claim reaches."""
 INDEX: Final = "index"
 """The null hypothesis that the confusion index is 1 or more."""
 HINTED: Final = "hinted"
 """Reason: the judge is given a rating of the text."""
 TOO_MANY_LOST: Final = "too_many_lost"
 """Reason: more than a fifth of the planned judgments are lost."""
-THESE_SYSTEMS, FEW = "these_systems", "few_systems"
-"""Reasons: the claim holds for these systems alone, or rests on few (with their
-number)."""
-ENOUGH_SYSTEMS: Final = 8
-"""A claim on fewer systems has the reason FEW."""
+THESE_SYSTEMS: Final = "these_systems"
+"""Reason: among texts of one system the claim is not shown (with their number)."""
+HANGS_ON: Final = "hangs_on"
+"""Reason: without the texts of one system, which is named, the claim fails."""
+LENGTH_NOT_TESTED: Final = "length_not_tested"
+"""Reason: the data have neither texts nor lengths, or too few of them."""
+IS_LENGTH: Final = "is_length"
+"""Reason: the judge's scores are a function of the texts' length (with R²)."""
+QUALITY_IS_LENGTH: Final = "quality_is_length"
+"""Reason: so are people's ratings (with R²)."""
+NO_CEILING: Final = "no_ceiling"
+"""Reason: raters do not agree with each other, so nobody can be as good as one."""
+ONE_TEXT_EACH: Final = "one_text_each"
+"""Reason: every source has one text, so that it may be the source that is known."""
+WORSE_THAN_CHANCE: Final = "worse_than_chance"
+"""Reason: significantly worse than chance, after Holm's correction."""
+SAYS: Final = "says"
+"""Reason: the judge gives nearly every text this label."""
 VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = (
     "verdict",
     "p_claim",
@@ -74,11 +82,70 @@ VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = (
 )
 AS_RATER: Final = "as_rater"
 """Begins the name of the difference from one more rater."""
+CEILING: Final = "ceiling"
+"""Begins the name of the raters' own agreement."""
 CORRELATION_GAP: Final = Scale("plain", -2.0, 2.0)
 """The scale of the difference of two correlations."""
 SHARE_GAP: Final = Scale("plain", -1.0, 1.0)
 """The scale of the difference of two shares."""
 NO_COUNTS: Final = Estimate(0.0)
+LENGTHS: Final = (LENGTH, BREVITY, BEST_LENGTH)
+"""The nulls of the texts' length."""
+SHARES_OF_LABELS: Final = ("tpr", "tnr")
+"""Shares that a judge reaches by giving every text one label."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What a claim is held against, in units of the claim's number.
+
+    `value` is the rival's own number, `difference` the judge's minus it; None where the
+    null has no such number.
+    """
+
+    value: Estimate | None = None
+    difference: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Nulls:
+    """The null hypotheses of a claim: one-sided p by name, and the rivals behind them.
+
+    `worse` is the p of chance in the other direction; `reasons` are codes of what could
+    not be tested, or of what the judge is.
+    """
+
+    p: Mapping[str, float]
+    rivals: Mapping[str, Rival] = field(default_factory=dict)
+    worse: float = nan
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def largest(self) -> float:
+        """The p of the claim: the largest, NaN if one is not computable."""
+        return float(np.max([*self.p.values()]))
+
+    def with_null(self, name: str, p: float, rival: Rival | None = None) -> "Nulls":
+        """The same with one more null hypothesis."""
+        rivals = self.rivals if rival is None else {**self.rivals, name: rival}
+        return replace(self, p={**self.p, name: p}, rivals=rivals)
+
+
+class SystemEvidence(Protocol):
+    """What is known of a claim and the systems whose texts it rests on."""
+
+    def asked(self, claim: "Claim", family: int) -> "Claim":
+        """The claim with the null of a preference for systems, where it can pass."""
+
+    def beyond(self) -> Replicated | None:
+        """The number among texts of one system; None where there is none."""
+
+    def hangs_on(self, claim: "Claim", family: int) -> str | None:
+        """The only system without whose texts the claim fails, or None."""
+
+    @property
+    def systems(self) -> int:
+        """How many named systems wrote the texts; 0 if none are named."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +159,9 @@ class Claim:
     `None` if unknown. `lost` is the share of its planned judgments without a score.
     `reasons` are codes that the report words; `outcome` is set where a rule of its own
     decides (and is then not corrected). `beside` has further numbers that the verdict
-    rests on, by statistic.
+    rests on, by statistic; `rivals` the number behind each null. `worse` is the p of
+    being worse than chance. `by_system` is what is known of the texts' systems; `says`
+    the label that the judge gives most texts.
     """
 
     judge: str
@@ -111,6 +180,10 @@ class Claim:
     degree: str | None = None
     systems: str | None = None
     beside: Mapping[str, Estimate] = field(default_factory=dict)
+    rivals: Mapping[str, Rival] = field(default_factory=dict)
+    worse: float = nan
+    by_system: SystemEvidence | None = None
+    says: str = ""
 
     @property
     def evidence(self) -> Evidence:
@@ -127,11 +200,7 @@ class Claim:
         """
         return self if self.lost <= MOST_LOST else self.without(TOO_MANY_LOST)
 
-    def tested(
-        self,
-        nulls: Mapping[str, float],
-        worst: Callable[[], Mapping[str, float]] | None,
-    ) -> "Claim":
+    def tested(self, nulls: Nulls, worst: Callable[[], Nulls] | None) -> "Claim":
         """Return the claim with its nulls, or none if its number is undefined.
 
         worst(): the nulls with lost judgments at the worst end, tested if more than a
@@ -140,71 +209,37 @@ class Claim:
         if self.estimate.value is None:
             return self.without(self.estimate.note)
         if self.lost > FEW_LOST and worst:
-            nulls = {**nulls, LOST: float(np.max([*worst().values()]))}
-        return replace(self, nulls=nulls).checked()
-
-
-def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Row]:
-    """Yield the rows of all claims of a dataset: number, p-values, verdict."""
-    families: dict[tuple[str, str], list[Claim]] = {}
-    for claim in claims:
-        card = study.spec.judges.get(claim.judge)
-        if claim.kind in WITH_PEOPLE and card and card.hint:
-            claim = replace(claim, nulls={}, rater=None, p_rater=nan).without(HINTED)
-        families.setdefault((claim.judge, claim.kind), []).append(claim)
-    for family in families.values():
-        decisions = verdicts([claim.evidence for claim in family])
-        for claim, verdict in zip(family, decisions, strict=True):
-            yield from _rows(study, claim, verdict)
-
-
-def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row]:
-    n, missing = claim.estimate.n, claim.estimate.n_missing
-    outcome = claim.outcome or verdict.outcome
-    reasons = claim.reasons if claim.outcome else (*verdict.reasons, *claim.reasons)
-    note = "; ".join(dict.fromkeys([outcome, *reasons]))
-    method = "" if isnan(verdict.adjusted) else f"Holm over {verdict.family}"
-    step = Estimate(
-        STEPS.get(outcome), n=n, n_missing=missing, method=method, note=note
-    )
-
-    def p_value(p: float) -> Estimate:
-        return Estimate.undefined("not tested", n=n) if isnan(p) else Estimate(p, n=n)
-
-    numbers = {**claim.beside, claim.statistic: claim.estimate, VERDICT: step}
-    numbers |= {f"p_{name}": p_value(p) for name, p in claim.nulls.items()}
-    numbers |= {P_CLAIM: p_value(verdict.p), P_HOLM: p_value(verdict.adjusted)}
-    if claim.lost:
-        numbers[LOST_SHARE] = Estimate(claim.lost, n=n, n_missing=missing)
-    if claim.rater is not None:
-        numbers[f"{AS_RATER}_{claim.statistic}"] = claim.rater
-        numbers["p_rater"] = p_value(claim.p_rater)
-    columns: AppliesTo = {
-        "form": f"{BAR} {claim.statistic}" if claim.kind == BAR else claim.kind,
-        "perturbation": claim.perturbation,
-        "degree": claim.degree,
-        "system_subset": claim.systems,
-    }
-    for name, estimate in numbers.items():
-        yield study.row(
-            claim.judge, claim.aspect, name, claim.level, estimate, **columns
-        )
+            nulls = nulls.with_null(LOST, worst().largest)
+        return replace(
+            self,
+            nulls=nulls.p,
+            rivals=nulls.rivals,
+            worse=nulls.worse,
+            reasons=(*self.reasons, *nulls.reasons),
+        ).checked()
 
 
 def number(
-    rows: Floats, sizes: Floats, scale: Scale, counts: Estimate, why: str = "undefined"
+    rows: Floats,
+    sizes: Floats,
+    scale: Scale,
+    counts: Estimate,
+    why: str = "undefined",
+    *,
+    varied: int | None = None,
 ) -> Replicated:
     """Return the number whose value is rows[0]; `why` is the reason where that is NaN.
 
     rows (1 + sources,): the value, then that without each source; sizes (sources,): 0
-    where a source cannot change it; `counts` has its counts and its method.
+    where a source cannot change it; `counts` has its counts and its method; `varied` as
+    in `Replicated`.
     """
     sizes = np.asarray(sizes, np.float64)
     if np.isnan(rows[0]):
         nothing = replace(counts, value=None, n_tied=0, note=why)
-        return Replicated(nothing, rows, sizes, scale, scale.ends)
+        return Replicated(nothing, rows, sizes, scale, scale.ends, varied)
     value = replace(counts, value=float(rows[0]))
-    result = with_interval(Replicated(value, rows, sizes, scale, scale.ends))
+    result = with_interval(Replicated(value, rows, sizes, scale, scale.ends, varied))
     if result.estimate.ci_low is None:
         return result
     # p-values tell what an interval without width does
@@ -226,11 +261,32 @@ def p_above(result: Replicated, null: float) -> float:
     return known.p_above(null)
 
 
+def p_below(result: Replicated, null: float) -> float:
+    """The one-sided p of a truth below the null, NaN where there is no test."""
+    scale = result.scale
+    # A value turned round lies on the same scale: 1 - v of a share, -v of the others.
+    turn = 1.0 if scale.kind in ("logit", "binomial") else 0.0
+    ends = result.ends
+    if ends is not None:
+        ends = (turn - ends[1], turn - ends[0])
+    turned = result._replace(
+        estimate=replace(result.estimate, value=turn - present(result.estimate.value)),
+        rows=turn - result.rows,
+        scale=Scale(scale.kind, turn - scale.high, turn - scale.low),
+        ends=ends,
+    )
+    return p_above(turned, turn - null)
+
+
 def less(first: Replicated, second: Replicated, scale: Scale) -> Replicated:
     """Return the paired difference; both delete the same sources."""
     sizes = np.minimum(first.sizes, second.sizes)
     return number(
-        first.rows - second.rows, sizes, scale, Estimate(0.0, n=first.estimate.n)
+        first.rows - second.rows,
+        sizes,
+        scale,
+        Estimate(0.0, n=first.estimate.n),
+        varied=fewest_varied([first, second]),
     )
 
 
@@ -248,35 +304,124 @@ def mean_of_sources(
     return number(rows, used.astype(float), scale, replace(counts, n=n), why)
 
 
-def length_nulls(
+def chance_tested(result: Replicated, chance: float) -> Nulls:
+    """The null of chance, in both directions, with chance as the rival's number."""
+    value = present(result.estimate.value)
+    low = result.estimate.ci_low
+    high = result.estimate.ci_high
+    known = low is not None and high is not None
+    difference = replace(
+        result.estimate,
+        value=value - chance,
+        ci_low=low - chance if known and low is not None else None,
+        ci_high=high - chance if known and high is not None else None,
+    )
+    rival = Rival(Estimate(chance), difference)
+    p = p_above(result, chance)
+    return Nulls({CHANCE: p}, {CHANCE: rival}, worse=p_below(result, chance))
+
+
+def held_against_lengths(
+    nulls: Nulls,
     result: Replicated,
-    chance: float,
     scale: Scale,
     by_length: Callable[[float], Replicated],
-) -> dict[str, float]:
-    """Return the p of chance and of both lengths; `scale` is that of a difference.
+) -> Nulls:
+    """The nulls with both lengths; `scale` is that of a difference.
 
     by_length(sign): the number of a judge that scores the texts by sign * length. Where
     it is undefined (all texts are equally long), it orders nothing, and chance is its
     null.
     """
-    nulls = {CHANCE: p_above(result, chance)}
     for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
         other = by_length(sign)
-        defined = other.estimate.value is not None
-        nulls[name] = (
-            p_above(less(result, other, scale), 0.0) if defined else nulls[CHANCE]
-        )
+        if other.estimate.value is None:
+            nulls = nulls.with_null(name, nulls.p[CHANCE])
+            continue
+        gap = less(result, other, scale)
+        rival = Rival(other.estimate, gap.estimate)
+        nulls = nulls.with_null(name, p_above(gap, 0.0), rival)
     return nulls
 
 
+def length_untested(nulls: Nulls, why: str) -> Nulls:
+    """The nulls of a claim that cannot be held against length, with the reason."""
+    detail = "" if why == NO_LENGTHS else f": {why}"
+    reason = f"{LENGTH_NOT_TESTED}{detail}"
+    return replace(nulls, reasons=(*nulls.reasons, reason))
+
+
+def held_against_best_length(
+    nulls: Nulls, rest: LengthRemoved | str, left: Callable[[LengthRemoved], Replicated]
+) -> Nulls:
+    """The nulls with that of any curve of length (methods.md 19).
+
+    rest: what length leaves of judge and people, or why there is no curve; left(rest):
+    its correlation. A judge that is a function of length cannot reject it.
+    """
+    if rest == EQUALLY_LONG:
+        return nulls.with_null(BEST_LENGTH, nulls.p[CHANCE])
+    if isinstance(rest, str):
+        return length_untested(nulls, rest)
+    remaining = left(rest)
+    rival = Rival(remaining.estimate)
+    if not rest.is_length:
+        p = p_above(remaining, 0.0) if remaining.estimate.value is not None else 1.0
+        return nulls.with_null(BEST_LENGTH, p, rival)
+    code = QUALITY_IS_LENGTH if rest.quality_is_length else IS_LENGTH
+    reason = f"{code}: {rest.judge_r2:.2f}"
+    nulls = replace(nulls, reasons=(*nulls.reasons, reason))
+    return nulls.with_null(BEST_LENGTH, 1.0, rival)
+
+
+@dataclass(frozen=True)
+class RaterComparison:
+    """A judge compared with one more rater: what a claim of step 3 rests on.
+
+    `difference` is None where the comparison is unknown or not asked; `p` is that of
+    being worse by the margin; `ceiling` is the raters' own agreement where that is the
+    reason.
+    """
+
+    difference: Estimate | None = None
+    p: float = nan
+    ceiling: Estimate | None = None
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The reason why step 3 is not asked, if there is one."""
+        return () if self.ceiling is None else (NO_CEILING,)
+
+    def on(self, claim: Claim) -> Claim:
+        """The claim with the comparison."""
+        beside = dict(claim.beside)
+        if self.ceiling is not None:
+            beside[f"{CEILING}_{claim.statistic}"] = self.ceiling
+        return replace(
+            claim,
+            rater=self.difference,
+            p_rater=self.p,
+            beside=beside,
+            reasons=(*claim.reasons, *self.reasons),
+        )
+
+
 def compared_with_raters(
-    study: EvaluationData, gap: Replicated
-) -> tuple[Estimate, float]:
-    """Return a difference from one more rater with its note, and p of being worse."""
+    study: EvaluationData, compared: AsRater, chance: float
+) -> RaterComparison:
+    """A judge beside one more rater, if raters agree with each other beyond chance.
+
+    chance: the value of the statistic for raters who do not. Methods.md 10.
+    """
+    ceiling = compared.ceiling
+    low = ceiling.estimate.ci_low
+    if low is not None and low <= chance:
+        return RaterComparison(ceiling=ceiling.estimate)
     margin = present(study.spec.as_rater).margin
+    gap = compared.difference
     p = gap.p_above(-margin)
-    return gap.estimate.with_note(decided(gap, margin)), nan if p is None else p
+    noted = gap.estimate.with_note(decided(gap, margin))
+    return RaterComparison(noted, nan if p is None else p)
 
 
 class BesideRaters:
@@ -290,6 +435,8 @@ class BesideRaters:
 
     statistic: str
     level: str
+    chance: float = 0.0
+    """The number of a judge that knows nothing."""
 
     def __init__(
         self, panel: TargetSet, aspect: str, gold: Floats, others: Against
@@ -313,7 +460,7 @@ class BesideRaters:
         return Claim(*place, lost=lost, systems=self.panel.subset)
 
     @cached_property
-    def preference(self) -> "SystemPreference":
+    def preference(self) -> SystemPreference:
         """Return the null of a preference for systems, on the rated texts."""
         source, system = self.panel.source[self.rated], self.panel.system[self.rated]
         return SystemPreference(self.study, source, system)
@@ -322,23 +469,20 @@ class BesideRaters:
     def _rater_tables(self) -> list[Floats]:
         return rater_tables(self.panel, self.aspect)
 
-    def as_rater(self, x: Floats) -> tuple[Estimate | None, float]:
-        """Return a judge's deciding number less that of one more rater, and p of being
-        worse.
-        """
+    def as_rater(self, x: Floats) -> RaterComparison:
+        """A judge's deciding number beside that of one more rater."""
         if not self._rater_tables:
-            return None, nan
+            return RaterComparison()
 
         def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
+            # Raters' numbers are the same beside every judge.
             key = a.tobytes(), b.tobytes()
-            if (
-                key not in self._rater_numbers
-            ):  # raters' numbers are the same beside every judge
+            if key not in self._rater_numbers:
                 self._rater_numbers[key] = self.number(a, b)
             return {self.statistic: self._rater_numbers[key]}
 
         compared = as_rater(value, x, self._rater_tables, against=self.others)
-        return compared_with_raters(self.study, compared[self.statistic].difference)
+        return compared_with_raters(self.study, compared[self.statistic], self.chance)
 
 
 def lost_share(
@@ -375,63 +519,3 @@ def at_the_worst_end(x: Floats, y: Floats, source: Codes) -> Floats:
     middle = (sums / np.maximum(n, 1))[source]
     worst = np.where(y >= middle, np.nanmin(x), np.nanmax(x))
     return np.where(np.isnan(x) & rated, worst, x)
-
-
-Statistic = Callable[[Codes], Floats]
-
-
-@dataclass(frozen=True, eq=False)
-class SystemPreference:
-    """The null of a preference for systems that is unrelated to quality; (texts,) each.
-
-    Where rated texts come from five systems or more, a judge's columns (systems) are
-    permuted jointly over all sources; with fewer systems a claim holds for these
-    systems alone.
-    """
-
-    study: EvaluationData
-    source: Codes
-    system: Codes
-
-    @cached_property
-    def m(self) -> int:
-        """Return the number of systems; 0 where nobody knows who wrote the texts."""
-        return 0 if self.study.spec.anonymous_systems else np.unique(self.system).size
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Return the reason that a claim rests on few systems; none if texts have one
-        system.
-        """
-        if self.m < 2 or (self.m >= ENOUGH_SYSTEMS and self.drawn is not None):
-            return ()
-        return (f"{THESE_SYSTEMS if self.drawn is None else FEW}: {self.m}",)
-
-    @cached_property
-    def drawn(self) -> Codes | None:
-        """Return the permutations of systems, None if there are too few systems or
-        cells.
-        """
-        if (m := self.m) < FEWEST_SYSTEMS or filled(
-            self.source, self.system
-        ) < LEAST_FILLED:
-            return None
-        rng = stream(self.study.spec.seed, "claims", self.study.dataset, "systems", m)
-        return system_permutations(m, rng)
-
-    def tested(
-        self, claim: Claim, statistic: Statistic, worst: Statistic, cells: int = 0
-    ) -> Claim:
-        """Return the claim with this null and the reason on few systems.
-
-        statistic, cells: as in `p_moved`, of the rated texts; worst: the statistic with
-        lost judgments at the worst end, tested if `claim` has that null.
-        """
-        claim = replace(claim, reasons=(*claim.reasons, *self.reasons))
-        if self.drawn is None:
-            return claim
-        data = self.source, self.system, self.drawn, cells
-        nulls = {**claim.nulls, SYSTEMS: p_moved(statistic, *data)}
-        if LOST in nulls:
-            nulls[LOST] = float(np.max([nulls[LOST], p_moved(worst, *data)]))
-        return replace(claim, nulls=nulls)

@@ -21,7 +21,7 @@ import numpy as np
 
 from judgescope.core.cells import joined
 from judgescope.methods.claims import base
-from judgescope.methods.claims.base import Claim, length_nulls, number, p_above
+from judgescope.methods.claims.base import Claim, Nulls, Rival, number, p_above
 from judgescope.methods.confusion import JudgeCells
 from judgescope.methods.discernment import aspect_weights, pairs_of
 from judgescope.methods.evaluation_data import NOT_PLANNED, EvaluationData
@@ -265,17 +265,17 @@ class CriteriaDrops:
             confusion(mean_drops(self.values, weights), self.wanted, self.unwanted)
         )
 
-    def nulls(self, lengths: Floats) -> dict[str, float]:
-        """Return the p of each null hypothesis; lengths (items, cells): characters
-        taken away.
-        """
+    def nulls(self, lengths: Floats) -> Nulls:
+        """The null hypotheses; lengths (items, cells): characters taken away."""
         used = np.where(np.isfinite(self.values), lengths, np.nan)
 
         def by_length(sign: float) -> Replicated:
             return replace(self, values=sign * used).auc()
 
-        nulls = length_nulls(self.auc(), 0.5, base.SHARE_GAP, by_length)
-        return {base.CHANCE: nulls[base.CHANCE], base.INDEX: self.p_index(), **nulls}
+        auc = self.auc()
+        nulls = base.chance_tested(auc, 0.5)
+        nulls = nulls.with_null(base.INDEX, self.p_index(), Rival())
+        return base.held_against_lengths(nulls, auc, base.SHARE_GAP, by_length)
 
     def at_the_worst_end(self, lost: Flags) -> "CriteriaDrops":
         """Return the same with lost drops as bad as possible, within the drops that
@@ -321,10 +321,9 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     absent = max(0, int(lost.sum()) - beyond)
     share = absent / (absent + int(drops.given.sum()))
     nulls = criteria.nulls(lengths)
-    if share > FEW_LOST:
-        worst = criteria.at_the_worst_end(lost).nulls(lengths)
-        nulls[base.LOST] = float(np.max([*worst.values()]))
-    return Claim(*columns, auc, nulls, lost=share)
+    return Claim(*columns, auc, lost=share).tested(
+        nulls, lambda: criteria.at_the_worst_end(lost).nulls(lengths)
+    )
 
 
 def hint_claims(study: EvaluationData) -> Iterator[Claim]:

@@ -14,11 +14,10 @@ it is compared with one more rater; where all raters agree, the comparison is un
 as each of them is right.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
-from math import nan
 from typing import Final
 
 import numpy as np
@@ -30,13 +29,21 @@ from judgescope.methods.base import present
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import (
     Claim,
-    SystemPreference,
-    length_nulls,
+    Nulls,
+    RaterComparison,
+    Rival,
     lost_share,
 )
+from judgescope.methods.claims.scope import (
+    MovedTexts,
+    NamedSystems,
+    named_systems,
+    system_names,
+)
+from judgescope.methods.claims.systems import SystemPreference
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.measures import POOLED, rater_tables
-from judgescope.methods.pairwise import Pairs
+from judgescope.methods.pairwise import JudgedPairs, Pairs
 from judgescope.methods.perspectives import (
     DIRECT,
     GLOBAL,
@@ -47,6 +54,12 @@ from judgescope.methods.perspectives import (
     chain,
 )
 from judgescope.statistics.arrays import Codes, Flags, Floats, place_within
+from judgescope.statistics.best_length import (
+    LengthRemoved,
+    correlation_of_rest,
+    pairs_without_length,
+    without_length,
+)
 from judgescope.statistics.classes import class_codes, confusion_counts, kappas
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.intervals import ACCURACY, FEWEST_SOURCES
@@ -61,7 +74,12 @@ from judgescope.statistics.order import OrderedPairs, pairs_within
 from judgescope.statistics.raters import as_rater
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import NO_VARIATION, Estimate
-from judgescope.statistics.within_sources import varies
+from judgescope.statistics.systems import votes_beyond_systems
+from judgescope.statistics.within_sources import (
+    beyond_systems,
+    normal_scores,
+    varies,
+)
 
 KAPPA: Final = "kappa_linear"
 HALF_CREDIT: Final = "half_credit"
@@ -83,6 +101,8 @@ class Classified:
     classes: list[float]
     n_sources: int
     rng: np.random.Generator
+    no_lengths: str = ""
+    """Why nothing can be compared with length, "" if it can."""
 
     def kappa(self, answers: Floats) -> Replicated:
         """Return linear kappa with the known ratings, and that without each source."""
@@ -100,25 +120,54 @@ class Classified:
         texts = Estimate(0.0, n=int(given.sum()), n_missing=int((~given).sum()))
         return base.number(rows, sizes, scale_of(KAPPA), texts, NO_VARIATION)
 
-    def nulls(self) -> tuple[Replicated, dict[str, float]]:
-        """Return kappa, and the p of each of its nulls."""
+    def nulls(self) -> tuple[Replicated, Nulls]:
+        """Return kappa, and its nulls."""
         kappa = self.kappa(self.answers)
+        nulls = base.chance_tested(kappa, 0.0)
+        nulls = nulls.with_null(base.WITHIN, self._p_within(), Rival())
+        if self.no_lengths:
+            return kappa, base.length_untested(nulls, self.no_lengths)
 
         def by_length(sign: float) -> Replicated:
             answers = dealt(self.gold, sign * self.lengths, self.source)
             return self.kappa(np.where(np.isnan(self.answers), np.nan, answers))
 
-        nulls = length_nulls(kappa, 0.0, base.CORRELATION_GAP, by_length)
-        given, step = ~np.isnan(self.answers), np.arange(len(self.classes), dtype=float)
-        gold, answers = (
-            class_codes(values[given], self.classes)
-            for values in (self.gold, self.answers)
-        )
-        distance, source = np.abs(step[:, None] - step), self.source[given]
+        nulls = base.held_against_lengths(nulls, kappa, base.CORRELATION_GAP, by_length)
+        return kappa, self._held_against_best_length(nulls)
+
+    def _held_against_best_length(self, nulls: Nulls) -> Nulls:
+        used = ~(np.isnan(self.answers) | np.isnan(self.lengths))
+        x = normal_scores(self.answers[used])
+        y = normal_scores(self.gold[used])
+        source = self.source[used]
+        rest = without_length(x, y, self.lengths[used], source)
+
+        def left(removed: LengthRemoved) -> Replicated:
+            return correlation_of_rest(removed, source, self.n_sources, within=False)
+
+        return base.held_against_best_length(nulls, rest, left)
+
+    def _p_within(self) -> float:
+        """p of classes dealt out at random within sources, or over all if few vary."""
+        given = ~np.isnan(self.answers)
+        step = np.arange(len(self.classes), dtype=float)
+        gold = class_codes(self.gold[given], self.classes)
+        answers = class_codes(self.answers[given], self.classes)
+        distance = np.abs(step[:, None] - step)
+        source = self.source[given]
         if varies(self.gold[given], source, self.n_sources).sum() < FEWEST_SOURCES:
             source = np.zeros_like(source)
-        within = p_within(gold, answers, source, self.rng, distance)
-        return kappa, {base.CHANCE: nulls[base.CHANCE], base.WITHIN: within, **nulls}
+        return p_within(gold, answers, source, self.rng, distance)
+
+    def only(self, kept: Flags) -> "Classified":
+        """The same of some of the texts, (texts,)."""
+        return replace(
+            self,
+            gold=self.gold[kept],
+            answers=self.answers[kept],
+            lengths=self.lengths[kept],
+            source=self.source[kept],
+        )
 
     def moved(self, answers: Floats, index: Codes, text: Codes) -> Floats:
         """Return kappa of each row of `text`: which text's class, of `answers`, is in
@@ -174,6 +223,8 @@ class Ordered:
     length_worse: Floats
     source: Codes
     n_sources: int
+    no_lengths: str = ""
+    """Why nothing can be compared with length, "" if it can."""
 
     @classmethod
     def of_texts(
@@ -183,13 +234,14 @@ class Ordered:
         lengths: Floats,
         source: Codes,
         pairs: OrderedPairs,
+        no_lengths: str = "",
     ) -> "Ordered":
         """Return pairs of texts: x, lengths and source are (texts,), which `pairs`
         index.
         """
         better, worse = pairs.better, pairs.worse
         sides = (x[better], x[worse], lengths[better], lengths[worse])
-        return cls(*sides, source[better], len(study.item_order))
+        return cls(*sides, source[better], len(study.item_order), no_lengths)
 
     @property
     def known(self) -> Flags:
@@ -207,20 +259,49 @@ class Ordered:
         counts = Estimate(0.0, n_missing=missing, n_tied=tied, method=method)
         return base.mean_of_sources(values, ACCURACY, counts, NO_PAIR)
 
-    def nulls(self) -> tuple[Replicated, dict[str, float]]:
-        """Return the half credit, and the p of each of its nulls."""
+    def nulls(self) -> tuple[Replicated, Nulls]:
+        """Return the half credit, and its nulls."""
         credit = self.credit(self.better, self.worse)
-        better, worse = (
-            np.where(self.known, lengths, np.nan)
-            for lengths in (self.length_better, self.length_worse)
-        )
-        nulls = length_nulls(
+        nulls = base.chance_tested(credit, 0.5)
+        if self.no_lengths:
+            return credit, base.length_untested(nulls, self.no_lengths)
+        better = np.where(self.known, self.length_better, np.nan)
+        worse = np.where(self.known, self.length_worse, np.nan)
+        nulls = base.held_against_lengths(
+            nulls,
             credit,
-            0.5,
             base.SHARE_GAP,
             lambda sign: self.credit(sign * better, sign * worse),
         )
-        return credit, nulls
+        return credit, self._held_against_best_length(nulls)
+
+    def _held_against_best_length(self, nulls: Nulls) -> Nulls:
+        lengths = np.isfinite(self.length_better) & np.isfinite(self.length_worse)
+        used = self.known & lengths
+        verdict = np.sign(self.better - self.worse)[used]
+        right = np.ones(verdict.size)
+        source = self.source[used]
+        rest = pairs_without_length(
+            verdict, right, self.length_better[used], self.length_worse[used], source
+        )
+
+        def left(removed: LengthRemoved) -> Replicated:
+            return correlation_of_rest(
+                removed, source, self.n_sources, within=False, centre=False
+            )
+
+        return base.held_against_best_length(nulls, rest, left)
+
+    def only(self, kept: Flags) -> "Ordered":
+        """The same of some of the pairs, (pairs,)."""
+        return replace(
+            self,
+            better=self.better[kept],
+            worse=self.worse[kept],
+            length_better=self.length_better[kept],
+            length_worse=self.length_worse[kept],
+            source=self.source[kept],
+        )
 
     def worst(self) -> "Ordered":
         """Return the same with each pair without a verdict wrong."""
@@ -303,12 +384,6 @@ class Preferences:
         votes[source, worse, better] = -votes[source, better, worse]
         return replace(self, votes=votes)
 
-    def tested(self, claim: Claim, preference: SystemPreference) -> Claim:
-        """Return the claim; its null: the judge only prefers systems."""
-        return preference.tested(
-            claim, self.moved, self.worst().moved, self.better.size
-        )
-
 
 def rating_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge, rated aspect and graded set."""
@@ -343,6 +418,7 @@ def order_claims(study: EvaluationData) -> Iterator[Claim]:
         if not (links := chain(study, texts, judge, aspect)):
             continue
         lengths, source, pairs = links.lengths, links.source, links.pairs.apart(1)
+        # Texts of a chain are made here, so their lengths are known.
         ordered = Ordered.of_texts(study, links.scores, lengths, source, pairs)
         lost, _ = study.replies_lost(judge, ["original", texts], [aspect])
         if ordered.source.size:
@@ -364,39 +440,96 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
         asked = np.isfinite(sign) & (sign != 0)
         if not asked.any():
             continue
-        credit = (
-            pairs.verdict[asked] * sign[asked]
-        )  # 1 right, 0 neither, -1 wrong, NaN no reply
-        first, second = (
-            panel.lengths[texts][asked] for texts in (pairs.first, pairs.second)
-        )
-        first_better = sign[asked] > 0
-        ordered = Ordered(
-            credit,
-            -credit,
-            np.where(first_better, first, second),
-            np.where(first_better, second, first),
-            pairs.source[asked],
-            len(study.item_order),
-        )
+        ordered = _ordered_by_people(panel, pairs, sign, asked)
         kind = base.PAIRS if perturbation == "systems" else base.SEQUENCE
-        lost = lost_share(study, perturbation, judge, aspect, credit, sign[asked])
+        lost = lost_share(
+            study, perturbation, judge, aspect, ordered.better, sign[asked]
+        )
         claim = _untested(judge, kind, POOLED, aspect, lost, perturbation)
         claim = ordered.tested(claim)
         if kind == base.SEQUENCE or claim.outcome:
             yield claim
             continue
-        texts = np.unique([pairs.first, pairs.second])
+        compared = _as_rater(panel, aspect, pairs)
+        by_system = _systems_of_votes(panel, pairs, ordered, sign, asked)
+        yield compared.on(replace(claim, by_system=by_system))
+
+
+def _ordered_by_people(
+    panel: TargetSet, pairs: JudgedPairs, sign: Floats, asked: Flags
+) -> Ordered:
+    """The asked pairs, the text that people prefer as the better one.
+
+    sign (pairs,): 1 where people prefer the first text, -1 the second.
+    """
+    # 1 right, 0 neither, -1 wrong, NaN no reply
+    credit = pairs.verdict[asked] * sign[asked]
+    first = panel.lengths[pairs.first][asked]
+    second = panel.lengths[pairs.second][asked]
+    first_better = sign[asked] > 0
+    return Ordered(
+        credit,
+        -credit,
+        np.where(first_better, first, second),
+        np.where(first_better, second, first),
+        pairs.source[asked],
+        len(panel.study.item_order),
+        panel.length_untested,
+    )
+
+
+def _systems_of_votes(
+    panel: TargetSet, pairs: JudgedPairs, ordered: Ordered, sign: Floats, asked: Flags
+) -> NamedSystems | None:
+    """What is known of the systems of the texts that a judge compares."""
+    study = panel.study
+    better = np.where(sign > 0, pairs.first, pairs.second)
+    worse = np.where(sign > 0, pairs.second, pairs.first)
+
+    def moved_texts(kept: Flags) -> MovedTexts | None:
+        known = kept[asked]
+        if not known.any():
+            return None
+        texts = np.unique([pairs.first[kept], pairs.second[kept]])
         preference = SystemPreference(study, panel.source[texts], panel.system[texts])
-        first, second = (
-            np.searchsorted(texts, one) for one in (pairs.first, pairs.second)
-        )
-        better, worse = np.where(sign > 0, (first, second), (second, first))[:, asked]
+
+        def place(of_texts: Codes) -> Codes:
+            return np.searchsorted(texts, of_texts)
+
         preferences = Preferences.of_votes(
-            pairs.verdict, (first, second), preference.source, better, worse
+            pairs.verdict[kept],
+            (place(pairs.first[kept]), place(pairs.second[kept])),
+            preference.source,
+            place(better[asked & kept]),
+            place(worse[asked & kept]),
         )
-        gap, p = _as_rater(panel, aspect, pairs)
-        yield preferences.tested(replace(claim, rater=gap, p_rater=p), preference)
+        part = ordered.only(known)
+        return MovedTexts(
+            preference,
+            preferences.moved,
+            preferences.worst().moved,
+            lambda: part.nulls()[1],
+            preferences.better.size,
+        )
+
+    def without(system: int) -> MovedTexts | None:
+        of_system = panel.system == system
+        return moved_texts(~(of_system[pairs.first] | of_system[pairs.second]))
+
+    def beyond() -> Replicated:
+        used = asked & np.isfinite(pairs.verdict)
+        systems = panel.system[pairs.first[used]], panel.system[pairs.second[used]]
+        return votes_beyond_systems(
+            np.sign(pairs.verdict[used]),
+            sign[used],
+            systems,
+            pairs.source[used],
+            len(study.item_order),
+        )
+
+    every = moved_texts(np.ones(asked.size, dtype=bool))
+    assert every is not None
+    return named_systems(every, system_names(panel), beyond, without)
 
 
 def _untested(
@@ -424,6 +557,7 @@ def _classified(view: View, *names: str) -> Classified:
         view.people.classes,
         len(study.item_order),
         stream(study.spec.seed, "claims", study.dataset, *names),
+        panel.length_untested,
     )
 
 
@@ -448,14 +582,25 @@ def _agreed_texts(study: EvaluationData, kind: str) -> Iterator[tuple[View, Clai
             yield view, replace(claim, systems=panel.subset)
 
 
-def _rated_texts(view: View) -> tuple[Flags, Codes, SystemPreference]:
-    """Return which texts people rate, where the agreed ones are among them, and their
-    systems.
+@dataclass(frozen=True, eq=False)
+class RatedPlaces:
+    """The texts that people rate, and where texts of which all agree are among them.
+
+    rated (panel's texts,); `index` (agreed texts,): their places among the rated ones.
     """
-    panel, rated = view.panel, ~np.isnan(view.people.mean)
-    index = (np.cumsum(rated) - 1)[view.agreed]
-    preference = SystemPreference(panel.study, panel.source[rated], panel.system[rated])
-    return rated, index, preference
+
+    rated: Flags
+    index: Codes
+    preference: SystemPreference
+
+    @classmethod
+    def of_view(cls, view: View, kept: Flags) -> "RatedPlaces":
+        """Of the texts of a view that are kept, (panel's texts,)."""
+        panel = view.panel
+        rated = ~np.isnan(view.people.mean) & kept
+        index = (np.cumsum(rated) - 1)[view.agreed & kept]
+        source, system = panel.source[rated], panel.system[rated]
+        return cls(rated, index, SystemPreference(panel.study, source, system))
 
 
 def _rating_claim(view: View, claim: Claim) -> Claim:
@@ -463,44 +608,96 @@ def _rating_claim(view: View, claim: Claim) -> Claim:
     claim = classified.tested(claim)
     if claim.outcome:
         return claim
-    rated, index, preference = _rated_texts(view)
-    classes, worst = (present(view.answers.classes)[rated] for _ in range(2))
-    worst[index] = classified.worst().answers
-    moved, moved_worst = (
-        partial(classified.moved, each, index) for each in (classes, worst)
-    )
-    return preference.tested(claim, moved, moved_worst, len(view.people.classes) ** 2)
+    panel = view.panel
+
+    def moved_texts(kept: Flags) -> MovedTexts | None:
+        part = classified.only(kept[view.agreed])
+        if np.isnan(part.answers).all():
+            return None
+        places = RatedPlaces.of_view(view, kept)
+        classes = present(view.answers.classes)[places.rated]
+        worst = classes.copy()
+        worst[places.index] = part.worst().answers
+        return MovedTexts(
+            places.preference,
+            partial(part.moved, classes, places.index),
+            partial(part.moved, worst, places.index),
+            lambda: part.nulls()[1],
+            len(view.people.classes) ** 2,
+        )
+
+    def beyond() -> Replicated:
+        answers = present(view.answers.classes)
+        gold = np.where(view.agreed, view.people.shared, np.nan)
+        data = answers, gold, panel.source, panel.system
+        return beyond_systems(*data, len(panel.study.item_order))
+
+    return replace(claim, by_system=_named(panel, moved_texts, beyond))
 
 
 def _order_claim(view: View, claim: Claim) -> Iterator[Claim]:
     agreed, panel, scores = view.agreed, view.panel, view.answers.means
     pairs = view.people.pairs(panel, agreed).apart(1)
     texts = scores[agreed], panel.lengths[agreed], panel.source[agreed]
-    ordered = Ordered.of_texts(panel.study, *texts, pairs)
+    ordered = Ordered.of_texts(panel.study, *texts, pairs, panel.length_untested)
     if not ordered.source.size:
         return
     claim = ordered.tested(claim)
     if claim.outcome:
         yield claim
         return
-    rated, index, preference = _rated_texts(view)
-    known = index[pairs.better], index[pairs.worse]
-    preferences = Preferences.of_scores(scores[rated], preference.source, *known)
-    yield preferences.tested(claim, preference)
+
+    def moved_texts(kept: Flags) -> MovedTexts | None:
+        both = kept[agreed][pairs.better] & kept[agreed][pairs.worse]
+        part = ordered.only(both)
+        if not part.known.any():
+            return None
+        places = RatedPlaces.of_view(view, kept)
+        # Places of the agreed texts that are kept, by their number among all agreed.
+        number = np.cumsum(kept[agreed]) - 1
+        better = places.index[number[pairs.better[both]]]
+        worse = places.index[number[pairs.worse[both]]]
+        source = places.preference.source
+        preferences = Preferences.of_scores(scores[places.rated], source, better, worse)
+        return MovedTexts(
+            places.preference,
+            preferences.moved,
+            preferences.worst().moved,
+            lambda: part.nulls()[1],
+            preferences.better.size,
+        )
+
+    def beyond() -> Replicated:
+        data = scores, view.people.mean, panel.source, panel.system
+        return beyond_systems(*data, len(panel.study.item_order))
+
+    yield replace(claim, by_system=_named(panel, moved_texts, beyond))
 
 
-def _as_rater(
-    panel: TargetSet, aspect: str, pairs: pairwise.JudgedPairs
-) -> tuple[Estimate | None, float]:
-    """Return a judge's half credit minus that of one more rater, and p of being
-    worse.
-    """
+def _named(
+    panel: TargetSet,
+    moved_texts: Callable[[Flags], MovedTexts | None],
+    beyond: Callable[[], Replicated],
+) -> NamedSystems | None:
+    """What is known of the systems of a panel's texts; moved_texts(kept texts)."""
+    every = moved_texts(np.ones(panel.system.size, dtype=bool))
+    assert every is not None
+    return named_systems(
+        every,
+        system_names(panel),
+        beyond,
+        lambda system: moved_texts(panel.system != system),
+    )
+
+
+def _as_rater(panel: TargetSet, aspect: str, pairs: JudgedPairs) -> RaterComparison:
+    """A judge's half credit beside that of one more rater."""
     study, tables = panel.study, rater_tables(panel, aspect)
     raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
     if split(aspect)[0] in study.preferences and study.spec.ratings == "human":
         raters = [Pairs(panel, aspect, pairs.pairs).votes_on(pairs.pairs)]
     if not raters:
-        return None, nan
+        return RaterComparison()
 
     def value(votes: Floats, people: Floats) -> Mapping[str, Replicated]:
         ahead = np.sign(people)
@@ -508,5 +705,5 @@ def _as_rater(
         values, _ = half_credits(credit, -credit, pairs.source, len(study.item_order))
         return {HALF_CREDIT: base.mean_of_sources(values, ACCURACY, why=NO_PAIR)}
 
-    gap = as_rater(value, pairs.verdict, raters, against="mean")[HALF_CREDIT].difference
-    return base.compared_with_raters(study, gap)
+    compared = as_rater(value, pairs.verdict, raters, against="mean")[HALF_CREDIT]
+    return base.compared_with_raters(study, compared, 0.5)

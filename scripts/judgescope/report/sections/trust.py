@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from judgescope.methods.claims import base
-from judgescope.methods.claims.lengths import LENGTH_NOT_TESTED
+from judgescope.methods.claims.base import LENGTH_NOT_TESTED
 from judgescope.parsing.judgment import OFF_GRID
 from judgescope.report import words
 from judgescope.report.cells import NO_CELL, Cell, estimate, figures, short, words_cell
@@ -67,13 +67,27 @@ OF_KIND = {
     (base.PERTURBATION, "chance"): "p > .05",
     (base.PERTURBATION, "length"): "noticed, but comparing lengths detects it, too",
     (base.HINTS, "chance"): "neither withstanding nor following is shown",
+    (base.CAUGHT, "length"): "so does a rule of length",
+    (base.PASSED, "length"): "so does a rule of length",
+    (base.CAUGHT, "chance"): "its labels are not shown to be better than chance",
+    (base.PASSED, "chance"): "its labels are not shown to be better than chance",
 }
 """Kind and reason -> its words, if they differ from those of most kinds."""
 WHY = {
     "chance": "not shown to be above chance",
     "length": "not shown to be better than the texts' length",
     "brevity": "not shown to be better than a preference for short texts",
+    base.BEST_LENGTH: "not shown to be more than a preference for some length",
+    base.IS_LENGTH: "its scores are a function of the texts' length (R² {})",
+    base.QUALITY_IS_LENGTH: "this quality is a function of the texts' length (R² {})",
     LENGTH_NOT_TESTED: "length not tested",
+    base.WORSE_THAN_CHANCE: "significantly worse than chance",
+    base.NO_CEILING: "people are not shown to agree with each other",
+    base.HANGS_ON: "hangs on system {}: without its texts it is not shown",
+    base.ONE_TEXT_EACH: (
+        "over all texts: a judge that only knows how hard a source is could do as well"
+    ),
+    base.SAYS: "says “{}” to nearly every text",
     "systems": "a judge that only prefers certain systems could do as well",
     "within": "it may only tell sources apart",
     "lost": "not if every lost reply had the worst score",
@@ -81,8 +95,7 @@ WHY = {
     "constant": "one score for all texts",
     CONTINUOUS: "the scores are continuous and have no classes",
     "no_interval": "too few sources for an interval",
-    "these_systems": "for these {} systems only",
-    "few_systems": "rests on {} systems, fewer than 8",
+    "these_systems": "for these {} systems; among texts of one system not shown",
     base.HINTED: "it is given a rating of the text",
     "index": "not shown that unwanted drops are smaller than wanted ones",
     "rarely": "rarely: for fewer than a quarter of the texts",
@@ -91,23 +104,27 @@ WHY = {
     "not_computed": "the study does not compute it",
 }
 """Reason -> its words, `{}` for its detail; other reasons are written as they are."""
-RESTS_ON = {"these_systems", "few_systems"}
+RESTS_ON = {base.THESE_SYSTEMS, base.HANGS_ON, base.ONE_TEXT_EACH}
 """Reasons that limit a claim that holds; left out if it does not hold."""
+BEYOND = "also among texts of one system"
 RULES = (
     "The sentences are written by rules from the numbers, the same rules for every "
     "study. “Better than chance” means that a one-sided test at .025 rules out chance, "
-    "the length of the texts in both directions and, if texts come from at least five "
-    "named systems, a preference for systems, after Holm's correction over the judge's "
-    "claims of one kind; a claim says if length is not tested because the data has "
-    "neither texts nor lengths. “As good as one more rater” means more: within a "
+    "the length of the texts in both directions, any curve of it and, if texts come "
+    "from enough named systems, a preference for systems, after Holm's correction over "
+    "the judge's claims of one kind; it also says whether the judge agrees among texts "
+    "of one system, or for these systems only. A claim says if length is not tested "
+    "because the data has neither texts nor lengths. “As good as one more rater” means more: within a "
     "margin, the judge agrees with people as well as another rater would. The number "
-    "shows how good that is; “may be trusted” is used only for a bar that the study requires and "
-    "the judge meets. A claim that is not shown may still be true. Agreement is the "
-    "rank correlation within sources, or pooled Spearman if too few sources have "
-    "different ratings; a source whose texts all get one score lowers it. For labels "
-    "it is balanced accuracy; of two labels, a judge fails to find the texts of one if "
-    "the interval ends below 90 %, and passes if it begins at or above 90 %. Controls "
-    "ignore quality."
+    "shows how good that is; “may be trusted” is used only for a bar that the study "
+    "requires and the judge meets. A claim that is not shown may still be true. "
+    "Agreement is the pairwise correlation: of the judge's differences with people's "
+    "over the pairs of texts of a source; it is Spearman's correlation over all texts "
+    "if most texts are alone in their source or too few sources have different "
+    "ratings. A source to which people give one rating, and the judge several scores, "
+    "lowers it. For labels it is balanced accuracy; of two labels, a judge fails to "
+    "find the texts of one if the interval ends below 90 %, and passes if it begins at "
+    "or above 90 % and its balanced accuracy is above chance. Controls ignore quality."
 )
 
 
@@ -397,15 +414,39 @@ def reasons(claim: Claim) -> Iterator[str]:
                 if p is not None
                 else claim.family
             )
-        else:
-            text = OF_KIND.get((claim.kind, name)) or WHY.get(name, words.spoken(name))
-            yield (
-                text.format(detail)
-                if "{}" in text
-                else ": ".join(filter(None, (text, detail)))
-            )
+            continue
+        text = OF_KIND.get((claim.kind, name)) or WHY.get(name, words.spoken(name))
+        if "{}" in text:
+            text = text.format(detail)
+        elif detail:
+            text = f"{text}: {detail}"
+        yield f"{text}{_number_behind(claim, name)}"
+    if _beyond_systems(claim):
+        yield BEYOND
     if "more_needed" in claim.others:
         yield more_needed(claim.others["more_needed"])
+
+
+def _number_behind(claim: Claim, reason: str) -> str:
+    """The number that a reason rests on, in brackets; "" if it has none."""
+    names = {
+        base.THESE_SYSTEMS: base.BEYOND_SYSTEMS,
+        base.NO_CEILING: f"{base.CEILING}_{claim.row.statistic}",
+        base.SAYS: "says_share",
+    }
+    row = claim.others.get(names.get(reason, ""))
+    if row is None or row.value is None:
+        return ""
+    return f" ({figures(row)})"
+
+
+def _beyond_systems(claim: Claim) -> bool:
+    """Whether a claim that holds does so among texts of one system, too."""
+    codes = {code.partition(": ")[0] for code in claim.reasons}
+    shown = claim.others.get(f"p_{base.BEYOND_SYSTEMS}_holm")
+    return (
+        claim.outcome in GOOD and shown is not None and base.THESE_SYSTEMS not in codes
+    )
 
 
 def more_needed(row: Row) -> str:

@@ -231,6 +231,8 @@ def silent(studies: int) -> Iterator[Tally]:
     }
     for title, design in designs.items():
         defects = [*SILENT, *CONSTANT]
+        if design.texts == (1,):  # who knows the source of one text knows the text
+            defects.remove("source-only")
         if design.kind == "pairs":  # a vote knows neither its source nor a constant
             defects = ["longer-only", "shorter-only", "middling-only", "random"]
         setups = []

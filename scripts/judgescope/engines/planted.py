@@ -61,6 +61,8 @@ class PlantedEngine:
         """Return every subject's draws; texts without a known quality do not apply."""
         texts = self._texts(subjects, aspect, scale)
         place = {target: number for number, target in enumerate(texts.targets)}
+        if not place:
+            return [[not_applicable("needs_ratings")] * judge.draws for _ in subjects]
         draws = [
             self._values(texts, aspect, scale, draw) for draw in range(judge.draws)
         ]

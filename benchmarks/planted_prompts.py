@@ -22,8 +22,8 @@ from judgescope.data.planted import PlantedDesign, SimulatedTexts, on_scale, sim
 from judgescope.methods import robustness
 from judgescope.methods.base import Hinted
 from judgescope.methods.claims.agreement import span_claims
-from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.claims.perturbations import hint_claims
+from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.in_memory import PlantedAnswers, in_memory
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.arrays import Floats

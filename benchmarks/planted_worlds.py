@@ -251,13 +251,14 @@ def covering_set() -> list[PlantedDesign]:
         for one, two in pairs
         for values in product(factors[one], factors[two])
     }
-    every = [
-        dict(zip(names, values, strict=True)) for values in product(*factors.values())
-    ]
+    settings = []
+    for values in product(*factors.values()):
+        setting = dict(zip(names, values, strict=True))
+        settings.append((setting, _pairs_of(setting, pairs)))
     designs = []
     while lacking:
-        best = max(every, key=lambda each: len(_pairs_of(each, pairs) & lacking))
-        lacking -= _pairs_of(best, pairs)
+        best, covered = max(settings, key=lambda each: len(each[1] & lacking))
+        lacking -= covered
         designs.append(
             PlantedDesign(
                 kind=best["kind"],

@@ -286,10 +286,12 @@ class Draft:
         self._outputs.setdefault(key, (self.location, kept))
         return key
 
-    def length(self, key: Key, cell: object, column: str) -> None:
+    def length(
+        self, key: Key, cell: object, column: str, *, again: bool = False
+    ) -> None:
         """Add the length of a text without words; a missing length is counted.
 
-        A text may occur in several rows, with the same length.
+        `again`: the text may occur in several rows, with the same length.
         """
         text = str(cell).strip()
         value = None
@@ -306,7 +308,7 @@ class Draft:
                 )
                 return
         location, known = self._lengths.setdefault(key, (self.location, value))
-        if known != value:
+        if again and known != value:
             self._fault(
                 "rows of the same text differ in its length",
                 f"column {column}",

@@ -161,7 +161,7 @@ def _compared(
     if columns.lengths:
         for place, key in keys.items():
             column = columns.lengths[place]
-            draft.length(key, draft.pick(row, column), column)
+            draft.length(key, draft.pick(row, column), column, again=True)
     words = _words(columns, systems)
     rater = draft.name(draft.pick(row, columns.rater), "rater") if columns.rater else ""
     for aspect in draft.columns:

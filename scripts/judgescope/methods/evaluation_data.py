@@ -44,6 +44,7 @@ from judgescope.statistics.declared import tie_rule
 from judgescope.statistics.intervals import HANGS, deletions
 from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import CONSTANT_LENGTH, NO_LENGTHS, Estimate
+from judgescope.statistics.verdict import FEW_LOST
 
 WITHOUT_REFERENCES = "without references"
 """The value of the column `system_subset` where texts that are the references are left
@@ -449,11 +450,20 @@ class TargetSet:
 
     @property
     def length_untested(self) -> str:
-        """Return why nothing can be compared with length, "" if it can."""
+        """Return why no claim is tested against length, "" if claims are.
+
+        A judge's number is of all texts, that of length of those with a length: with
+        more than a few missing lengths, the two cannot be compared.
+        """
         known = self.lengths[np.isfinite(self.lengths)]
+        total = self.lengths.size
         if not known.size:
             return NO_LENGTHS
-        return CONSTANT_LENGTH if np.ptp(known) == 0 else ""
+        if np.ptp(known) == 0:
+            return CONSTANT_LENGTH
+        missing = total - known.size
+        many = missing > FEW_LOST * total
+        return f"{missing} of {total} texts have no length" if many else ""
 
     def is_given(self, *judges: str) -> Flags:
         """Return which targets are of items that each of some judges was given."""

@@ -18,7 +18,7 @@ from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row
 from judgescope.report.words import LEVELS, label, percent, written
-from judgescope.statistics.verdict import Outcome
+from judgescope.statistics.verdict import Outcome, Sign, sign_of
 
 FIRST = "first"
 """The kind of claim that a judge is above every other: of several judges, not of
@@ -116,6 +116,11 @@ class Claim:
     reasons: tuple[str, ...]
     row: Row
     others: dict[str, Row]
+
+    @property
+    def sign(self) -> Sign:
+        """What is shown of the claim."""
+        return sign_of(self.outcome, self.reasons)
 
     @property
     def family(self) -> str:

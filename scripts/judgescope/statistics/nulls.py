@@ -39,13 +39,13 @@ def dealt(gold: Floats, order: Floats, source: Codes) -> Floats:
     """Return people's sorted ratings, assigned in the order of `order`, leaving the
     source out.
 
-    gold, order, source (texts,), nothing missing in `order`; texts without a rating get
-    none. A text of source s gets the rating at its place among the texts of the other
-    sources. This makes of a length a judge that gives classes; it knows people's
-    distribution and nothing else.
+    gold, order, source (texts,), NaN = missing; texts without a rating or a place in
+    the order get none. A text of source s gets the rating at its place among the texts
+    of the other sources. This makes of a length a judge that gives classes; it knows
+    people's distribution and nothing else.
     """
     ratings = np.full(gold.size, np.nan)
-    rated = ~np.isnan(gold)
+    rated = ~(np.isnan(gold) | np.isnan(order))
     if (n := int(rated.sum())) > 1 and np.unique(source[rated]).size == n:
         ranked, places = np.sort(gold[rated]), np.sort(order[rated])
         low, high = (

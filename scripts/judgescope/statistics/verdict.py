@@ -80,6 +80,9 @@ DECLARED: Final = declare(
     ceiling=signed_amount(
         "{} of one rater", "agreement of one rater with the others", keeps_kind=True
     ),
+    sources_counted=amount(
+        "Sources", "number of sources that the claim's number rests on", complete=True
+    ),
     says_share=percent(
         "Most frequent label",
         "share of the judge's labels that are its most frequent one, which the note "

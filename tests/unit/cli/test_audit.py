@@ -332,7 +332,7 @@ def test_a_text_of_nan_and_a_rating_beyond_the_scale_are_named(page: Page) -> No
     )
 
 
-def test_without_texts_no_reason_is_on_their_length(page: Page) -> None:
+def test_without_texts_the_verdict_says_that_length_is_not_tested(page: Page) -> None:
     scores = np.random.default_rng(1).integers(1, 6, 60)
     rows = [
         {"human": int(a), "judge": int(b)}
@@ -340,7 +340,8 @@ def test_without_texts_no_reason_is_on_their_length(page: Page) -> None:
     ]
     verdict = page(rows)[1].split("\n\n")[1]
     assert "not shown to be above chance" in verdict
-    assert "length" not in verdict and "short texts" not in verdict
+    assert "length not tested" in " ".join(verdict.split())
+    assert "the texts' length" not in verdict and "short texts" not in verdict
 
 
 def test_a_bar_on_labels_says_that_ratings_are_numbers(page: Page) -> None:

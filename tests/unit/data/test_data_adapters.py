@@ -49,7 +49,11 @@ def test_summeval_has_items_systems_and_raters(tmp_path: Path) -> None:
         "Second of B. It has two sentences.",
     )
     assert [one.target for one in rated.outputs] == ["a:m1", "b:m1", "b:m2"]
-    assert rated.outputs[2][3:] == ("What M2 wrote of B.", 1, str(tmp_path / "x.jsonl"))
+    assert rated.outputs[2][3:6] == (
+        "What M2 wrote of B.",
+        1,
+        str(tmp_path / "x.jsonl"),
+    )
     assert rated.systems == {"m1": "M1", "m2": "M2"}
     assert len(rated.ratings) == 6
     assert values(rated)["b:m2", "fluency", "expert-2"] == 4.0

@@ -82,6 +82,7 @@ def test_all_tables_and_the_report_are_written(folder: Path) -> None:
         "parent": None,
         "text": "What M1 wrote of A.",
         "status": "ok",
+        "length": None,
         "edits": [],
     }
     original = rows(folder, "original", "targets")

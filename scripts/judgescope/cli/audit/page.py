@@ -23,6 +23,7 @@ from judgescope.methods.claims.base import (
     PAIRS,
     THESE_SYSTEMS,
 )
+from judgescope.methods.claims.rows import RIVAL
 from judgescope.methods.labels import ABOVE_CONTROLS
 from judgescope.methods.measures import WITHIN_SOURCE
 from judgescope.methods.verdicts import CASES, NOT_COMPUTED
@@ -43,7 +44,12 @@ from judgescope.report.words import count, label, listed, plural, spoken
 from judgescope.statistics.verdict import Outcome
 
 WIDTH: Final = 100
+SCHEMA_VERSION: Final = 1
+"""Of the output for programs; it rises when a key changes its meaning or goes."""
 MOST_LINES: Final = 10
+"""The lines of a judge's sentence; a longer one is replaced by a short one."""
+MOST_OF_PEOPLE: Final = 4
+"""The aspects on which people's own agreement is listed."""
 """The most lines that the verdict has."""
 MEETS, MISSES, CANNOT_TELL = range(3)
 """Exit codes: every judge meets every bar (or none is set), one misses, cannot tell."""
@@ -125,14 +131,7 @@ class Findings:
 
 def as_text(findings: Findings) -> str:
     """Return the page for a terminal."""
-    verdict = _wrapped(_verdict(findings, sentence))
-    if len(verdict) > MOST_LINES:
-        verdict = _wrapped(_verdict(findings, _short))
-    if len(verdict) > MOST_LINES:
-        verdict = [
-            *verdict[: MOST_LINES - 1],
-            "… the rest is in the output of --json or --html",
-        ]
+    verdict = _wrapped(_verdict(findings, _of_length))
     columns = (f"  {name:<12}{value}" for name, value in _columns(findings))
     parts = [
         [findings.draft.table.title, *columns],
@@ -193,12 +192,16 @@ def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
         yield plain(
             f"{judge.id}: {words(findings.report, judge, findings.claims[judge.id])}"
         )
-    for row in findings.people:
+    people = findings.people
+    for row in people[:MOST_OF_PEOPLE]:
         yield plain(
             f"people: one rater's agreement with the others on "
             f"{findings.report.aspect(row.aspect)}: {label(row.statistic)} "
             f"{_with_n(row)}."
         )
+    if len(people) > MOST_OF_PEOPLE:
+        more = plural(len(people) - MOST_OF_PEOPLE, "more aspect")
+        yield f"people: {more} in the output of --json or --html."
 
 
 def _with_n(row: Row) -> str:
@@ -207,6 +210,16 @@ def _with_n(row: Row) -> str:
     if row.value is not None and row.ci_low is None:
         parts.append(spoken(row.note) if row.note else "no interval")
     return f"{figures(row)} ({'; '.join(parts)})"
+
+
+def _of_length(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
+    """Return the sentence on a judge, or the short one if it is too long.
+
+    Other judges of the file change nothing of it.
+    """
+    text = sentence(report, judge, of_judge)
+    too_long = len(wrap(f"{judge.id}: {text}", WIDTH)) > MOST_LINES
+    return _short(report, judge, of_judge) if too_long else text
 
 
 def _short(report: Report, judge: Judge, of_judge: Sequence[Claim]) -> str:
@@ -322,6 +335,7 @@ def as_json(findings: Findings) -> str:
     """Return the contents of the page, with all numbers, as JSON."""
     columns = findings.draft.columns
     content = {
+        "schema_version": SCHEMA_VERSION,
         "file": str(findings.draft.table.file),
         "rows": len(findings.draft.table.rows),
         "columns": {
@@ -355,10 +369,15 @@ def as_json(findings: Findings) -> str:
 
 def _claim(claim: Claim) -> dict[str, Any]:
     others = {name: _numbers(row) for name, row in claim.others.items()}
+    rival = claim.others.get(RIVAL)
     return {
         "kind": claim.kind,
         "outcome": claim.outcome,
+        "sign": claim.sign.value,
         "reasons": list(reasons(claim)),
+        "rival": None if rival is None else rival.note,
+        "rival_value": others.get(f"{RIVAL}_value"),
+        "rival_difference": others.get(f"{RIVAL}_difference"),
         **_numbers(claim.row),
         "others": others,
     }

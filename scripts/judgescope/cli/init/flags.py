@@ -439,7 +439,9 @@ def check_complete(draft: StudyDraft) -> None:
         what = "which columns have the two texts (`judgescope audit` works without)"
         unknown("--texts", what, "FIRST SECOND")
     elif not columns.has_texts and not measured:
-        unknown("--text", "which column has the texts that are judged")
+        lengths = ", or, without texts, that of their lengths: --length COLUMN"
+        value = "COLUMN" if draft.endpoint else f"COLUMN{lengths}"
+        unknown("--text", "which column has the texts that are judged", value)
     if columns.item is None and not columns.has_texts and measured:
         unknown("--item", "which rows share a source")
     elif columns.item is None and not columns.source:

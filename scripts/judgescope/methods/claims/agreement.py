@@ -150,7 +150,7 @@ class RatedTexts(BesideRaters):
     def nulls(self, x: Floats, result: Replicated) -> Nulls:
         """The nulls of chance, of lengths and, pooled, of sources; x (texts,)."""
         nulls = base.chance_tested(result, 0.0)
-        if self.panel.has_lengths:
+        if not self.panel.length_untested:
             length = np.where(np.isnan(x), np.nan, self.panel.lengths)
             nulls = base.held_against_lengths(
                 nulls,
@@ -194,11 +194,16 @@ class RatedTexts(BesideRaters):
         return rest, left
 
     def _held_within(self, nulls: Nulls, x: Floats) -> Nulls:
-        """Pooled over texts, a judge that only knows the source agrees with people."""
-        both = ~(np.isnan(x) | np.isnan(self.gold))
+        """Pooled over texts, a judge that only knows the source agrees with people.
+
+        Where most texts are alone in their source nobody can tell, and the claim says
+        so: a test on the few others would have no power.
+        """
+        data = x, self.gold, self.panel.source
+        both, counting = texts_that_count(*data, self.n_sources)
         source = self.panel.source[both]
-        if not source.size or np.bincount(source).max() < 2:
-            return replace(nulls, reasons=(*nulls.reasons, base.ONE_TEXT_EACH))
+        if 2 * int(counting.sum()) < int(both.sum()):
+            return replace(nulls, reasons=(*nulls.reasons, base.SINGLE_TEXTS))
         names = ("claims", self.study.dataset, base.AGREEMENT, base.WITHIN)
         rng = stream(self.study.spec.seed, *names, self.aspect)
         p = p_within_pooled(x[both], self.gold[both], source, rng)
@@ -275,7 +280,8 @@ def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
         scores = base.at_the_worst_end(x, texts.gold, texts.panel.source)
         return texts.nulls(scores, texts.number(scores))
 
-    claim = texts.as_rater(x).on(replace(claim, by_system=texts.by_system(x)))
+    claim = replace(claim.counting(result), by_system=texts.by_system(x))
+    claim = texts.as_rater(x).on(claim)
     return claim.tested(texts.nulls(x, result), worst)
 
 
@@ -448,7 +454,7 @@ class LabelledTexts(BesideRaters):
         """The nulls of chance, of sources and, of labels with an order, of lengths."""
         nulls = base.chance_tested(result, self.chance)
         nulls = self._held_within(nulls, codes)
-        if not self.panel.has_lengths:
+        if self.panel.length_untested:
             return base.length_untested(nulls, self.panel.length_untested)
         if not self.has_order:
             return base.length_untested(nulls, "labels without an order")
@@ -586,7 +592,7 @@ def _label_claim(texts: LabelledTexts, judge: str, codes: Floats) -> Claim:
     if result.estimate.value is None:
         return claim.without(result.estimate.note)
     label, share = texts.most_frequent(codes)
-    claim = replace(claim, says=label, beside={"says_share": share})
+    claim = replace(claim, says=label, beside={"says_share": share}).counting(result)
     if np.ptp(given) == 0:
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,)).checked()
     claim = texts.as_rater(codes).on(replace(claim, by_system=texts.by_system(codes)))

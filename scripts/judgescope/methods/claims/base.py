@@ -68,8 +68,9 @@ QUALITY_IS_LENGTH: Final = "quality_is_length"
 """Reason: so are people's ratings (with R²)."""
 NO_CEILING: Final = "no_ceiling"
 """Reason: raters do not agree with each other, so nobody can be as good as one."""
-ONE_TEXT_EACH: Final = "one_text_each"
-"""Reason: every source has one text, so that it may be the source that is known."""
+SINGLE_TEXTS: Final = "single_texts"
+"""Reason: most texts are alone in their source, so that it may be the source that is
+known."""
 WORSE_THAN_CHANCE: Final = "worse_than_chance"
 """Reason: significantly worse than chance, after Holm's correction."""
 SAYS: Final = "says"
@@ -82,6 +83,7 @@ VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = (
 )
 AS_RATER: Final = "as_rater"
 """Begins the name of the difference from one more rater."""
+SOURCES_COUNTED: Final = "sources_counted"
 CEILING: Final = "ceiling"
 """Begins the name of the raters' own agreement."""
 CORRELATION_GAP: Final = Scale("plain", -2.0, 2.0)
@@ -193,6 +195,12 @@ class Claim:
     def without(self, reason: str) -> "Claim":
         """Return that no claim is possible, with the reason."""
         return replace(self, outcome=Outcome.NO_CLAIM, reasons=(reason,))
+
+    def counting(self, result: Replicated) -> "Claim":
+        """Return the claim with the number of sources that its number rests on."""
+        sources = int((result.sizes > 0).sum())
+        counted = Estimate(float(sources), n=sources)
+        return replace(self, beside={**self.beside, SOURCES_COUNTED: counted})
 
     def checked(self) -> "Claim":
         """Return the claim, or none where more than a fifth of its judgments are

@@ -203,7 +203,7 @@ class Classified:
             )
             return replace(claim, estimate=estimate).without(estimate.note)
         kappa, nulls = self.nulls()
-        claim = replace(claim, estimate=kappa.estimate)
+        claim = replace(claim, estimate=kappa.estimate).counting(kappa)
         return claim.tested(
             nulls, (lambda: self.worst().nulls()[1]) if missing.any() else None
         )
@@ -311,7 +311,7 @@ class Ordered:
     def tested(self, claim: Claim) -> Claim:
         """Return the claim with the half credit and its nulls."""
         credit, nulls = self.nulls()
-        claim = replace(claim, estimate=credit.estimate)
+        claim = replace(claim, estimate=credit.estimate).counting(credit)
         missing = not self.known.all()
         return claim.tested(
             nulls, (lambda: self.worst().nulls()[1]) if missing else None

@@ -55,7 +55,11 @@ class NamedSystems:
     def hangs_on(self, claim: Claim, family: int) -> str | None:
         """The only system without whose texts the claim fails (raw p), or None."""
         needed = []
-        for system in np.unique(self.preference.system).tolist():
+        systems, texts = np.unique(self.preference.system, return_counts=True)
+        for system, written in zip(systems.tolist(), texts.tolist(), strict=True):
+            # Without most of the texts any claim fails, which says nothing of them.
+            if 2 * written > texts.sum():
+                continue
             nulls = self.nulls_without(system, family)
             if nulls is not None and nulls.largest > LEVEL:
                 needed.append(self.names[system])

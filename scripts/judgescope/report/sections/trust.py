@@ -84,10 +84,10 @@ WHY = {
     base.WORSE_THAN_CHANCE: "significantly worse than chance",
     base.NO_CEILING: "people are not shown to agree with each other",
     base.HANGS_ON: "hangs on system {}: without its texts it is not shown",
-    base.ONE_TEXT_EACH: (
+    base.SINGLE_TEXTS: (
         "over all texts: a judge that only knows how hard a source is could do as well"
     ),
-    base.SAYS: "says “{}” to nearly every text",
+    base.SAYS: "says “{}” to {} of all texts",
     "systems": "a judge that only prefers certain systems could do as well",
     "within": "it may only tell sources apart",
     "lost": "not if every lost reply had the worst score",
@@ -104,7 +104,7 @@ WHY = {
     "not_computed": "the study does not compute it",
 }
 """Reason -> its words, `{}` for its detail; other reasons are written as they are."""
-RESTS_ON = {base.THESE_SYSTEMS, base.HANGS_ON, base.ONE_TEXT_EACH}
+RESTS_ON = {base.THESE_SYSTEMS, base.HANGS_ON, base.SINGLE_TEXTS}
 """Reasons that limit a claim that holds; left out if it does not hold."""
 BEYOND = "also among texts of one system"
 RULES = (
@@ -114,17 +114,18 @@ RULES = (
     "from enough named systems, a preference for systems, after Holm's correction over "
     "the judge's claims of one kind; it also says whether the judge agrees among texts "
     "of one system, or for these systems only. A claim says if length is not tested "
-    "because the data has neither texts nor lengths. “As good as one more rater” means more: within a "
-    "margin, the judge agrees with people as well as another rater would. The number "
-    "shows how good that is; “may be trusted” is used only for a bar that the study "
-    "requires and the judge meets. A claim that is not shown may still be true. "
-    "Agreement is the pairwise correlation: of the judge's differences with people's "
-    "over the pairs of texts of a source; it is Spearman's correlation over all texts "
-    "if most texts are alone in their source or too few sources have different "
-    "ratings. A source to which people give one rating, and the judge several scores, "
-    "lowers it. For labels it is balanced accuracy; of two labels, a judge fails to "
-    "find the texts of one if the interval ends below 90 %, and passes if it begins at "
-    "or above 90 % and its balanced accuracy is above chance. Controls ignore quality."
+    "because the data has neither texts nor lengths. “As good as one more rater” means "
+    "more: within a margin, the judge agrees with people as well as another rater "
+    "would. The number shows how good that is; “may be trusted” is used only for a bar "
+    "that the study requires and the judge meets. A claim that is not shown may still "
+    "be true. Agreement is the pairwise correlation: of the judge's differences with "
+    "people's over the pairs of texts of a source; it is Spearman's correlation over "
+    "all texts if most texts are alone in their source or too few sources have "
+    "different ratings. A source to which people give one rating, and the judge "
+    "several scores, lowers it. For labels it is balanced accuracy; of two labels, a "
+    "judge fails to find the texts of one if the interval ends below 90 %, and passes "
+    "if it begins at or above 90 % and its balanced accuracy is above chance. Controls "
+    "ignore quality."
 )
 
 
@@ -416,6 +417,9 @@ def reasons(claim: Claim) -> Iterator[str]:
             )
             continue
         text = OF_KIND.get((claim.kind, name)) or WHY.get(name, words.spoken(name))
+        if name == base.SAYS:
+            yield text.format(detail, figures(claim.others["says_share"]))
+            continue
         if "{}" in text:
             text = text.format(detail)
         elif detail:
@@ -432,7 +436,6 @@ def _number_behind(claim: Claim, reason: str) -> str:
     names = {
         base.THESE_SYSTEMS: base.BEYOND_SYSTEMS,
         base.NO_CEILING: f"{base.CEILING}_{claim.row.statistic}",
-        base.SAYS: "says_share",
     }
     row = claim.others.get(names.get(reason, ""))
     if row is None or row.value is None:

@@ -214,7 +214,7 @@ class PlantedJudge:
     def _always(self, texts: TextsToJudge, aspect: str) -> Floats:
         verdict = np.inf if self.defect == "always-pass" else -np.inf
         uniform = self._uniform(texts.targets, "exception", aspect)
-        # Exceptions are random: they know nothing of the text.
+        # Exceptions are random: they do not depend on the text's quality.
         other = self._normal(texts.targets, "exception's verdict", aspect)
         return np.where(uniform < self.strength, verdict, other)
 
@@ -354,10 +354,10 @@ class SimulatedTexts:
     second: Codes
     choices: Mapping[str, Floats]
 
-    def pair(self, at: int) -> tuple[str, str]:
+    def pair(self, number: int) -> tuple[str, str]:
         """Return the two texts of a pair, as people saw it."""
         targets = self.texts.targets
-        return targets[int(self.first[at])], targets[int(self.second[at])]
+        return targets[int(self.first[number])], targets[int(self.second[number])]
 
 
 SCALES: Final[Mapping[str, tuple[float, ...]]] = {

@@ -181,7 +181,7 @@ class PlantedEngine:
         """Read the file of qualities, in points.
 
         Raises UserError for a file without the columns `item` and `system`, and for a
-        cell that is no number.
+        cell without a number.
         """
         qualities = dict[tuple[str, str], dict[str, float]]()
         if not self.card.files:

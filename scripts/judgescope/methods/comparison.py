@@ -16,6 +16,7 @@ from judgescope.core.rng import stream
 from judgescope.methods import measures
 from judgescope.methods.base import Method, Row, present
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import gold_classes, gold_numbers
 from judgescope.methods.labels import labelled, truth_of
 from judgescope.methods.measures import AVERAGE, POOLED, Measure
 from judgescope.statistics import comparison
@@ -26,7 +27,6 @@ from judgescope.statistics.correlation import STATISTICS
 from judgescope.statistics.intervals import benjamini_hochberg, holm
 from judgescope.statistics.means import clustered_mean, mean_over
 from judgescope.statistics.preferences import mcnemar
-from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import DIFFERENT_SCALES, UNDEFINED_JUDGE, Estimate
 
@@ -69,7 +69,9 @@ class Field:
         )
         self.settings = present(self.study.spec.comparison)
         ratings = panel.ratings(aspect)
-        self.people, self.gold = mean_rating(ratings), measures.lower_median(ratings)
+        self.people = gold_numbers(self.study, ratings).values
+        self.classed = gold_classes(self.study, ratings)
+        self.gold = self.classed.values
         self.correlations = [
             name for name in STATISTICS if name in self.settings.statistics
         ]
@@ -119,7 +121,7 @@ class Field:
                     kappas = on_classes(
                         self.gold[given], x[given], classes, source, weights
                     )
-                    results[KAPPA] = measures.against(kappas[KAPPA[0]], "lower median")
+                    results[KAPPA] = self.classed.named(kappas[KAPPA[0]])
             self._results[key] = results
         return self._results[key]
 

@@ -13,6 +13,7 @@ from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.base import Row, present
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import GoldRating, number_rule, why_no_classes
 from judgescope.statistics import raters
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
 from judgescope.statistics.arrays import Codes, Flags, Floats
@@ -42,7 +43,6 @@ from judgescope.statistics.result import (
     CONTINUOUS,
     NO_AGREEMENT,
     OFF_JUDGE_SCALE,
-    OFF_SCALE,
     Estimate,
     clauses,
 )
@@ -115,13 +115,14 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
     results["spa", BY_SYSTEM] = soft_pairwise_accuracy(
         x, y, panel.source, panel.system, weights=weights
     )
-    return {measure: against(one, "mean") for measure, one in results.items()}
+    return results
 
 
 def categorical(
-    panel: TargetSet, judge: str, aspect: str, x: Floats, gold: Floats
+    panel: TargetSet, judge: str, aspect: str, x: Floats, people: GoldRating
 ) -> Named:
-    """Yield kappas, CEM-ORD and alpha of a judge against the raters' lower median."""
+    """Yield kappas, CEM-ORD and alpha of a judge against people's class."""
+    gold = people.values
     classes, reason = classes_with(panel.study, judge, aspect, gold, x)
     if classes is None:
         for name in (*ON_CLASSES, "alpha_pair"):
@@ -130,7 +131,7 @@ def categorical(
     results = on_classes(gold, x, classes, panel.source, panel.study.weights)
     results["alpha_pair"] = alpha(panel, np.stack([gold, x]), classes)
     for name, one in results.items():
-        yield (name, POOLED), against(one, "lower median").estimate
+        yield (name, POOLED), people.named(one).estimate
 
 
 def with_hint_note(study: EvaluationData, row: Row) -> Row:
@@ -197,8 +198,8 @@ def classes_with(
     classes = classes_of(study, judge, aspect)
     if classes is None:
         return None, CONTINUOUS if on_their_scale(study, judge, aspect) else OTHER_SCALE
-    if not are_classes(gold, classes):
-        return None, OFF_SCALE
+    if why := why_no_classes(study, gold, classes):
+        return None, why
     if not are_classes(scores, classes):
         return None, OFF_JUDGE_SCALE
     return classes, ""
@@ -298,8 +299,8 @@ def as_raters(
             )
         return cache[key]
 
-    results = raters.as_rater(correlate, x, tables, against="mean")
-    classes, _ = classes_with(study, judge, aspect, lower_median(ratings), x)
+    results = raters.as_rater(correlate, x, tables, against=number_rule(study))
+    classes, _ = classes_with(study, judge, aspect, raters.lower_median(ratings), x)
     if classes is not None and are_classes(ratings, classes):
 
         def classify(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
@@ -377,7 +378,10 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return
 
-    yield from raters.ceilings(partial(ranked, panel), ratings, against="mean").items()
+    compared = number_rule(study)
+    yield from raters.ceilings(
+        partial(ranked, panel), ratings, against=compared
+    ).items()
     if classes is None:
         return
 
@@ -402,13 +406,3 @@ def unrated(study: EvaluationData, ratings: Floats) -> str:
     if study.spec.ratings != "human":
         return f"ratings are {study.spec.ratings}, not human"
     return "one rater" if len(ratings) < 2 else ""
-
-
-def lower_median(ratings: Floats) -> Floats:
-    """Return the middle rating of each target, of two the lower; NaN without any
-    (methods.md 4).
-    """
-    ordered = np.sort(ratings, axis=0)  # NaN last
-    given = np.isfinite(ratings).sum(axis=0)
-    middle = np.maximum((given - 1) // 2, 0)
-    return np.asarray(np.take_along_axis(ordered, middle[None, :], axis=0)[0])

@@ -22,7 +22,6 @@ from judgescope.methods.measures import (
     LARGEST_CEILING,
     classes_of,
     classes_with,
-    lower_median,
     ranked,
 )
 from judgescope.methods.repeatability import CURVE
@@ -33,6 +32,7 @@ from judgescope.statistics.raters import (
     UNDECIDED,
     WORSE,
     alternative_annotator,
+    lower_median,
     mean_rating,
 )
 from judgescope.statistics.reliability import spearman_brown

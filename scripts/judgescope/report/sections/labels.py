@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import quote, urlencode
 
 from judgescope.methods.claims.agreement import LABEL_STATISTIC
+from judgescope.methods.labels import UNREAD_LABEL
 from judgescope.report import tables
 from judgescope.report.elements import Block, Column, Fold, Table, Text
 from judgescope.report.headline import PERSON
@@ -20,7 +21,15 @@ LEAD = (
     "on it."
 )
 SHARES = ("tnr", "tpr", "precision", "npv")
-WHOLE = ("balanced_accuracy", "label_accuracy", "f1", "mcc", "kappa_nominal", "ac1")
+WHOLE = (
+    "balanced_accuracy",
+    "label_accuracy",
+    "f1",
+    "f1_macro",
+    "mcc",
+    "kappa_nominal",
+    "ac1",
+)
 LEVEL = "pooled"
 COMPARED, RANK = LABEL_STATISTIC, "rank_label_accuracy"
 
@@ -105,7 +114,11 @@ def _matrix(
         "perturbation": "systems",
     }
 
+    unread = [UNREAD_LABEL] if any(row.k_b == len(labels) + 1 for row in rows) else []
+
     def link(k: int, k_b: int) -> str:
+        if k_b > len(labels):
+            return ""
         cell = {**where, "people": str(k - 1)}
         if not report.spec.judges[judge.id].thresholded:
             cell["score"] = str(k_b - 1)
@@ -119,5 +132,6 @@ def _matrix(
         "People",
         "people's label",
         names=labels,
+        more=unread,
         link=link,
     )

@@ -145,7 +145,7 @@ def test_the_tables_name_the_defects(finished: Study) -> None:
     assert len(own) == 2 and all(row["ci_low"] > 0 for row in own)
     for row in rows("repeatability", "draws_needed", "noisy-050"):
         assert row["ci_low"] > 1
-    [position, _] = rows("pairwise", "first_position_rate", "first-position-080")
+    [position, _] = rows("pairwise", "first_position_rate", "first-position")
     assert position["ci_low"] > 0.5
     for row in rows("coverage", "coverage", "dead-025"):
         assert 0.65 < row["value"] < 0.85

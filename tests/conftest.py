@@ -106,6 +106,7 @@ def no_fetched_data(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let no test read what a user has fetched, nor fetch anything from outside."""
     os.environ["JUDGESCOPE_DATA"] = str(tmp_path_factory.mktemp("fetched"))
     os.environ["JUDGESCOPE_DATA_URL"] = "http://127.0.0.1:9"
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture(scope="session")

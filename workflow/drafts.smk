@@ -17,6 +17,7 @@ import os
 
 from judgescope.plan.drafts import draft_spec, drafts_of
 from judgescope.plan.specs.study import key_sources
+from judgescope.plan.access import check_keys
 from judgescope.plan.workflow import check_interpreters
 
 with refusing():
@@ -29,6 +30,7 @@ EXECUTOR = JOBS.executor(DRAFTER) if DRAFTS else None
 onstart:
     with refusing():
         if DRAFTS:
+            check_keys(PLAN, [DRAFTER])
             for key in key_sources(PLAN, [DRAFTER]):
                 key.check()
             if not CONDA:

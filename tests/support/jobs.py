@@ -13,6 +13,7 @@ from msgspec.json import encode
 
 from judgescope.core.cells import pack
 from judgescope.prompts import load
+from judgescope.replies.journal import CLOSED
 from judgescope.replies.specs import AskSpec
 from judgescope.schema.cards import Decoding, OpenAIModel
 from judgescope.schema.tables import table_of, write_table
@@ -27,6 +28,7 @@ class Job:
     def __init__(self, folder: Path, texts: int, **card: Any) -> None:
         folder.mkdir(exist_ok=True)
         self.folder, self.out = folder, folder / "results"
+        self.study, self.store = "s", folder / "store"
         fields = {"model": "static", "engine": "openai", "probe": False, **card}
         self.model = OpenAIModel.model_validate(fields)
         self.card = folder / "static.yaml"
@@ -114,16 +116,16 @@ class Job:
             "--spec",
             str(place),
         ]
-        command += ["--card", str(self.card), "--store", str(self.folder / "store")]
-        command += ["--budget", json.dumps({"study": "s", "caps": []})]
+        command += ["--card", str(self.card), "--store", str(self.store)]
+        command += ["--budget", json.dumps({"study": self.study, "caps": []})]
         return subprocess.Popen(command, **streams)
 
     def replies(self) -> list[tuple[str, int]]:
-        """Return (key, draw) of every whole line of the journals."""
+        """Return (key, draw) of every whole reply in the journals."""
         lines = [
             line
-            for path in sorted(self.folder.glob("store/*/*.jsonl"))
+            for path in sorted(self.store.glob("*/*.jsonl"))
             for line in path.read_bytes().splitlines(keepends=True)
-            if line.endswith(b"}\n")
+            if line.endswith(b"}\n") and not line.startswith(CLOSED)
         ]
         return [(row["key"], row["draw"]) for row in map(json.loads, lines)]

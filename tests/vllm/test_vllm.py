@@ -72,7 +72,7 @@ def journalled(folder: Path) -> list[tuple[str, int]]:
         for path in folder.glob("*/*.jsonl")
         for line in path.read_bytes().splitlines(keepends=True)
     ]
-    whole = [json.loads(line) for line in lines if line.endswith(b"}\n")]
+    whole = [json.loads(line) for line in lines if line.startswith(b'{"key":')]
     return [(row["key"], row["draw"]) for row in whole]
 
 

@@ -356,6 +356,8 @@ def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
         "-m", "judgescope", "run", "study.yaml", "--until=collect", cwd=tmp_path
     )
     assert again.returncode == 0, again.stdout
+    assert "made: results/small/collected" in again.stdout
+    assert "report: " not in again.stdout
 
 
 def test_the_value_of_an_option_is_no_study(tmp_path: Path) -> None:

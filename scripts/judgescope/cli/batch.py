@@ -13,6 +13,7 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.engines.factory import settled
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Work
+from judgescope.plan.access import admit, check_keys
 from judgescope.plan.asking_jobs import StudyJob, of_endpoints
 from judgescope.plan.checks.study import caps_of
 from judgescope.plan.generators import makers_of, supervisors
@@ -41,6 +42,7 @@ def submit(args: Arguments) -> int:
     A new endpoint is first probed with a few requests at the usual price.
     """
     plan, _ = plan_and_results(args.study)
+    admit(plan)
     if code := _make_texts(args.study, plan):
         return code
     _probe(plan)
@@ -200,6 +202,7 @@ def _card(plan: Plan, each: Batch) -> OpenAIModel:
 
 
 def _batches(plan: Plan, card: OpenAIModel) -> Batches:
+    check_keys(plan, [card.model])
     return Batches(Path(plan.study.store), plan.study.ledger, card)
 
 
@@ -237,6 +240,7 @@ def export_batch(args: Arguments) -> int:
     model.
     """
     plan, _ = plan_and_results(args.study)
+    admit(plan)
     if code := _make_texts(args.study, plan):
         return code
     for card, work in _requests(plan):

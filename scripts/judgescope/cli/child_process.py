@@ -48,6 +48,8 @@ def run(
             status = process.wait()
         if received or status < 0 or status > 128:  # its children may still be running
             _end_rest(process.pid)
+    if status < 0:  # the warden itself was killed by this signal
+        status = 128 - status
     return status, received[0] if received else None
 
 

@@ -37,6 +37,17 @@ def act(module: str, function: str) -> Callable[[argparse.Namespace], int]:
     return run
 
 
+def add_trust(command: argparse.ArgumentParser) -> None:
+    """Add the option `--trust` to a command that sends keys."""
+    command.add_argument(
+        "--trust",
+        metavar="VARIABLE@HOST",
+        action="append",
+        help="send the key of this variable (or file) to this host, although it "
+        "belongs to another; the pair is remembered",
+    )
+
+
 def study_file(text: str) -> Path:
     """Return a study's file; raise an error for another word, such as an option's
     value.
@@ -574,6 +585,7 @@ def add_batch(commands: Commands) -> None:
         action = actions.add_parser(name, help=about)
         _add_study(action)
         action.set_defaults(act=act("batch", function))
+    add_trust(actions.choices["submit"])
     actions.choices["export"].add_argument(
         "folder", type=Path, help="the folder to write to"
     )

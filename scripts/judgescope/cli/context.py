@@ -142,6 +142,8 @@ def snakemake(
         from judgescope.data.files import to_fetch
 
         plan = plan_of_study(study or demo(), passed, drafting=True)
+        if target != "check" and not is_dry(passed):
+            _show_and_admit(plan)
         fetch_all(
             [
                 (name, card, to_fetch(card, Path(plan.study.data)))
@@ -157,6 +159,25 @@ def snakemake(
         return status
     print(STOPPED, file=sys.stderr)
     return 128 + stopped
+
+
+def _show_and_admit(plan: "Plan") -> None:
+    """Print what a run contacts, runs and reads, and ask about foreign hosts."""
+    from judgescope.plan.access import access, admit
+
+    lines = access(plan)
+    if any(line.kind != "stores" for line in lines):
+        print("\n".join(map(str, lines)), flush=True)
+    admit(plan)
+
+
+def trust(pairs: Iterable[str]) -> None:
+    """Accept pairs VARIABLE@HOST in this process and those that it starts."""
+    from judgescope.core.trust import VARIABLE, accepted_pairs
+
+    given = [os.environ.get(VARIABLE, ""), *pairs]
+    os.environ[VARIABLE] = ",".join(filter(None, given))
+    accepted_pairs()
 
 
 def _check_unlock() -> None:

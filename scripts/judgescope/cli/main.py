@@ -4,12 +4,12 @@ import argparse
 import csv
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib.metadata import version
 from inspect import getdoc
-from io import TextIOWrapper
 from pathlib import Path
 from platform import python_version
 from typing import NoReturn
@@ -18,6 +18,7 @@ from judgescope import __version__
 from judgescope.cli import commands, completion, context, people
 from judgescope.cli.completion import add_examples
 from judgescope.cli.context import is_dry, plan_of_study, snakemake
+from judgescope.cli.terminal import plural, print_any_name
 from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -59,8 +60,7 @@ Snakemake's."""
 def main() -> None:
     """Run the command line and exit with the command's status."""
     show_without_secrets()
-    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
-        sys.stdout.reconfigure(errors="replace")  # ASCII has no ρ, and no …
+    print_any_name(sys.stdout, [*sys.argv, os.getcwd()])  # ASCII has no ρ, and no …
     parser = command_line()
     if not sys.argv[1:]:
         parser.print_help(sys.stderr)
@@ -75,6 +75,8 @@ def main() -> None:
         parser.error(_unexpected(args, parser))
     status = getattr(args, "failed", FAILED)
     try:
+        if pairs := getattr(args, "trust", None):
+            context.trust(pairs)
         done = args.act(args)
         sys.stdout.flush()
         status = done
@@ -228,6 +230,8 @@ def command_line() -> argparse.ArgumentParser:
         about = "the study's YAML file; default: the demo, config/config.yaml"
         command.add_argument("study", nargs="?", type=commands.study_file, help=about)
         command.set_defaults(act=act, passes_options=True)
+        if name != "check":
+            commands.add_trust(command)
     added.choices["run"].add_argument(
         "--sensitivity",
         action="store_true",
@@ -282,9 +286,16 @@ def run(args: Arguments) -> int:
         return sensitivity(args.study, args.passed)
     out = context.results_folder(args.study, args.passed)
     before = _last_written(out)
+    is_partial = _is_partial(args.passed)
+    files = _files(out) if is_partial else {}
     with _finished(args.study, args.passed, out) as status:
         if status or is_dry(args.passed):
             return status
+        if is_partial:
+            made = [path for path, at in _files(out).items() if files.get(path) != at]
+            print("\n".join(_listed(out, made)), flush=True)
+            if out / "report" / "index.html" not in made:
+                return 0
         warnings = unpriced(out, lambda: plan_of_study(args.study, args.passed))
         print(summary(out, warnings), flush=True)
         if before is not None and before == _last_written(out):
@@ -335,6 +346,31 @@ def _damaged(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
         )
         hashes.unlink()
     return [*map(str, targets)]
+
+
+def _is_partial(passed: Sequence[str]) -> bool:
+    """Return whether Snakemake makes only a part of a study."""
+    names = ("--until", "-U", "--omit-from", "-O")
+    return any(word.partition("=")[0] in names for word in passed)
+
+
+def _files(out: Path) -> dict[Path, int]:
+    """Return each result file with the time at which it was written; without logs."""
+    return {
+        path: path.stat().st_mtime_ns
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and path.relative_to(out).parts[0] != "logs"
+    }
+
+
+def _listed(out: Path, made: Sequence[Path]) -> Iterator[str]:
+    """Yield a line for each folder of results in which a run has made files."""
+    if not made:
+        yield "Everything is up to date: no job ran."
+    folders = Counter(path.relative_to(out).parts[0] for path in made)
+    for name, count in folders.items():
+        only = f": {plural(count, 'file')}" if (out / name).is_dir() else ""
+        yield f"made: {out / name}{only}"
 
 
 def _last_written(out: Path) -> int | None:

@@ -29,7 +29,7 @@ from judgescope.plan.study import CellAspect, Plan, replays
 from judgescope.replies import compaction, inspection
 from judgescope.replies.lookup import having
 from judgescope.replies.pricing import nanodollars
-from judgescope.replies.shard import shards
+from judgescope.replies.shard import folders, shards
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel
 from judgescope.schema.tables import read_part
@@ -285,7 +285,7 @@ def verify(args: Arguments) -> int:
     again.
     """
     wrong = notes = 0
-    for shard in _shards(args):
+    for shard in folders(store_folder(args)):  # with those whose files are packed
         for finding in inspection.verify(shard):
             print(f"{finding.where}: {finding.message}")
             wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)

@@ -24,11 +24,10 @@ from judgescope.cli.unread_summary import with_unread
 from judgescope.core.errors import UserError
 from judgescope.data.specs import WARNING
 from judgescope.engines.recorded import join_lines, read_joins
-from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
 from judgescope.methods.cost import FREE
 from judgescope.methods.differences import OVERALL
-from judgescope.methods.measures import POOLED, WITHIN_SOURCE
+from judgescope.methods.measures import DECIDES, POOLED, WITHIN_SOURCE
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY, Policy
 from judgescope.plan.generators import made_of, spender
 from judgescope.plan.notices import unread_without_effect
@@ -92,9 +91,9 @@ UNDEFINED = "-"
 HINTED = "hint"
 """Printed instead of the agreement of a judge that is shown a rating of the same
 text."""
-PILOT_STATISTIC = ("spearman", "pooled")
-"""The statistic by which a pilot compares judges; without it, the first in the
-table."""
+PILOT_STATISTICS = tuple((DECIDES[level], level) for level in (WITHIN_SOURCE, POOLED))
+"""The statistics by which a pilot compares judges: the first whose differences have an
+interval; without them, the first in the table."""
 Judge = tuple[str, str]
 """A dataset and a judge."""
 FEW = "no interval: too few items, run the pilot with a larger --share"
@@ -392,14 +391,20 @@ def conclusions(out: Path) -> str:
         if row.judge not in ("", "all") and FREE not in row.note
     }
     prefix = "difference_"
-    statistics = [
-        (row.statistic.removeprefix(prefix), row.level)
-        for row in rows
-        if row.judge_b and row.statistic.startswith(prefix)
+    differences = [
+        row for row in rows if row.judge_b and row.statistic.startswith(prefix)
     ]
-    name, level = (
-        PILOT_STATISTIC if PILOT_STATISTIC in statistics else (*statistics, ("", ""))[0]
-    )
+    statistics = [
+        (row.statistic.removeprefix(prefix), row.level) for row in differences
+    ]
+    known = {
+        (row.statistic.removeprefix(prefix), row.level)
+        for row in differences
+        if row.ci_low is not None
+    }
+    preferred = [one for one in PILOT_STATISTICS if one in known]
+    present = [one for one in PILOT_STATISTICS if one in statistics]
+    name, level = (*preferred, *present, *statistics, ("", ""))[0]
     gaps, detectable = (
         {
             (row.dataset, row.aspect, row.judge, row.judge_b): row

@@ -1,12 +1,14 @@
 """Tables in the terminal: aligned columns, coloured unless the output is redirected."""
 
+import codecs
 import os
 import re
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, TextIO
 
-from judgescope.core.errors import CONTROL
+from judgescope.core.errors import CONTROL, escaped
 
 if TYPE_CHECKING:
     from judgescope.report.cells import Cell
@@ -39,12 +41,32 @@ def coloured() -> bool:
     )
 
 
+def print_any_name(stream: TextIO, names: Iterable[str]) -> None:
+    """Let a stream print characters that its encoding lacks, and names of files that
+    are not UTF-8, such as these.
+    """
+    codecs.register_error("judgescope", _replacement)
+    if not isinstance(stream, TextIOWrapper):
+        return
+    if stream.encoding.lower() != "utf-8" or any(
+        name != escaped(name) for name in names
+    ):
+        stream.reconfigure(errors="judgescope")
+
+
+def _replacement(error: UnicodeError) -> tuple[str, int]:
+    """Return the code of a byte of a file name, or a question mark."""
+    assert isinstance(error, UnicodeEncodeError)
+    text = escaped(error.object[error.start : error.end])
+    return "".join(char if char.isascii() else "?" for char in text), error.end
+
+
 def plain(value: object) -> str:
     """Return a value on one line: names from data may contain control characters.
 
     The space between thousands stays, for `with_commas`.
     """
-    text = CONTROL.sub(" ", "" if value is None else str(value))
+    text = CONTROL.sub(" ", "" if value is None else escaped(str(value)))
     return "".join(char if char.isprintable() or char == THIN else " " for char in text)
 
 

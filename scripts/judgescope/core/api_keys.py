@@ -1,6 +1,7 @@
 """Keys of endpoints: a card names the source of the key, never the key itself."""
 
 import os
+import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -75,6 +76,16 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             raise self.error(
                 f"the variable that holds {self.what} is not set",
                 f"export {self.variable}=… (it is never written anywhere)",
+            )
+
+    def check_without_running(self) -> None:
+        """Raise UserError unless there is a key, or the program that prints it."""
+        if not self.command:
+            self.check()
+        elif shutil.which(self.command[0]) is None:
+            raise self.error(
+                "the program that prints the endpoint's key was not found",
+                "install it, or name it by its path",
             )
 
     def error(self, what: str, todo: str) -> UserError:

@@ -25,6 +25,17 @@ def coded(text: str) -> str:
     return _UNSEEN.sub(lambda result: f"\u27e8U+{ord(result[0]):04X}\u27e9", text)
 
 
+def escaped(text: str) -> str:
+    r"""Return a text with the bytes of file names that are not UTF-8 as codes.
+
+    >>> print(escaped("caf\udce9.csv"))
+    caf\xe9.csv
+    """
+    return re.sub(
+        "[\udc80-\udcff]", lambda byte: rf"\x{ord(byte[0]) - 0xDC00:02x}", text
+    )
+
+
 SHOWN = 12
 """Number of allowed values after which a longer list is cut."""
 SHORTEST_PART = 3
@@ -88,7 +99,7 @@ class UserError(Exception):
             "do": self.todo,
         }
         lines = [f"  {name + ':':<9}{text}" for name, text in parts.items() if text]
-        return masked(CONTROL.sub(" ", "\n".join([self.what, *lines])))
+        return masked(CONTROL.sub(" ", escaped("\n".join([self.what, *lines]))))
 
 
 class UserErrors(Exception):
@@ -117,4 +128,6 @@ def check_known(
 
 def _shown(value: object, width: int = 200) -> str:
     text = repr(value)
+    if isinstance(value, str) and value != escaped(value):
+        text = f"'{escaped(value)}'"
     return text if len(text) <= width else text[: width - 1] + "…"

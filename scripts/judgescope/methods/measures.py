@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from types import EllipsisType
+from typing import Final
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from judgescope.statistics.correlation import (
     Statistic,
     correlations,
 )
+from judgescope.statistics.intervals import FEWEST_SOURCES
 from judgescope.statistics.raters import AsRater
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 from judgescope.statistics.resampling import Replicated
@@ -46,7 +48,12 @@ from judgescope.statistics.result import (
     Estimate,
     clauses,
 )
-from judgescope.statistics.within_sources import STATISTIC, within_sources
+from judgescope.statistics.within_sources import (
+    STATISTIC,
+    texts_that_count,
+    varies,
+    within_sources,
+)
 
 Measure = tuple[str, str]
 """(statistic, level)."""
@@ -55,11 +62,27 @@ AVERAGE = "average"
 Named = Iterator[tuple[Measure, Estimate]]
 POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
 WITHIN_SOURCE = "within_source"
+DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
+"""Level of a claim of agreement -> the statistic that decides it."""
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 OTHER_SCALE = "the judge's scale differs from people's"
 LARGEST_CEILING = 50
 """With more raters (crowds who rated little each) pairs are too many and rest on too
 few texts."""
+
+
+def level_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> str:
+    """The level at which scores x are compared with people's values y.
+
+    Within sources if at least half of the texts with both values count there (their
+    source has two such texts) and 10 sources have two different ratings; else over all
+    texts (methods.md 18). x, y, source (texts,), NaN = missing.
+    """
+    both, counting = texts_that_count(x, y, source, n_sources)
+    differing = varies(np.where(counting, y, np.nan), source, n_sources)
+    most = 2 * int(counting.sum()) >= int(both.sum())
+    enough = int(differing.sum()) >= FEWEST_SOURCES
+    return WITHIN_SOURCE if most and enough else POOLED
 
 
 def correlated(

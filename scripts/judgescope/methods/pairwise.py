@@ -5,6 +5,7 @@ Consistency over orders, position bias, agreement with people, strengths of syst
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -21,6 +22,8 @@ from judgescope.statistics import preferences
 from judgescope.statistics.arrays import Codes, Flags, Floats, place_within
 from judgescope.statistics.bias import side_chosen, side_excess
 from judgescope.statistics.classes import NO_LABEL, on_labels
+from judgescope.statistics.comparison import grouped_ranks
+from judgescope.statistics.intervals import holm
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.order import (
     WRONG_VERDICT,
@@ -46,6 +49,8 @@ LISTED, SWAPPED = "as_listed", "swapped"
 LISTED_BY_SYSTEM = f"{LISTED}_{BY_SYSTEM}"
 ACCURACY, KAPPA = "accuracy_comparison", "kappa_nominal"
 HALF_CREDIT = f"{ACCURACY}_half"
+MCNEMAR = "mcnemar"
+P_OF_TWO = f"p_{MCNEMAR}"
 CHOICES = 3
 """The first text, the second, neither."""
 
@@ -318,18 +323,77 @@ def of_two(
     `votes_of_two`: judge -> its votes.
     """
     pairs, weights = Pairs(panel, aspect), panel.study.weights
-    better = np.sign(net_votes(pairs.people))
-    better[better == 0] = np.nan
-    credits, policies = list[Floats](), list[str]()
-    for judge, votes in votes_of_two.items():
-        found = pair_verdicts(panel, judge, aspect, pairs.names, votes)
-        credits.append((1 + against_truth(found.verdict, better) * better) / 2)
-        policies.append(found.policy)
-    (one, other), policy = credits, clauses(*dict.fromkeys(policies))
+    (one, other), policy = half_credits(panel, aspect, pairs, votes_of_two)
     gap = clustered_mean(one - other, pairs.source, weights, ends=(-1.0, 1.0)).estimate
     yield f"difference_{HALF_CREDIT}", gap.with_method(policy)
     test = preferences.mcnemar(one, other, pairs.source)
-    yield "p_mcnemar", test.with_method(policy)
+    yield P_OF_TWO, test.with_method(policy)
+
+
+def half_credits(
+    panel: TargetSet, aspect: str, pairs: Pairs, votes: Mapping[str, Votes]
+) -> tuple[list[Floats], str]:
+    """Each judge's credit by people's majority, (pairs,) each: 1, ½ for neither, 0.
+
+    votes: judge -> its votes. NaN without a vote, and where people's votes are equal.
+    The second value names the study's policies behind the verdicts.
+    """
+    better = np.sign(net_votes(pairs.people))
+    better[better == 0] = np.nan
+    credits = list[Floats]()
+    policies = list[str]()
+    for judge, of_judge in votes.items():
+        found = pair_verdicts(panel, judge, aspect, pairs.names, of_judge)
+        credits.append((1 + against_truth(found.verdict, better) * better) / 2)
+        policies.append(found.policy)
+    return credits, clauses(*dict.fromkeys(policies))
+
+
+def of_several(
+    study: EvaluationData, aspect: str, votes: Mapping[str, Votes]
+) -> Iterator[Row]:
+    """Yield the judges' ranks by half credit, and the tests of every two of them.
+
+    votes: judge -> its votes. Judges that share a letter do not differ at .05 after
+    Holm's correction over all pairs of the aspect.
+    """
+    tested = [
+        pair for pair in compared_judges(study, "systems") if votes.keys() >= {*pair}
+    ]
+    if not tested:
+        return
+    results = [
+        dict(
+            of_two(
+                study.systems.given(*pair),
+                aspect,
+                {name: votes[name] for name in pair},
+            )
+        )
+        for pair in tested
+    ]
+    p = np.array([each[P_OF_TWO].value for each in results], dtype=np.float64)
+    corrected = dict(zip(tested, holm(p).tolist(), strict=True))
+
+    compared = {name for pair in tested for name in pair}
+    names = [name for name in votes if name in compared]
+    panel = study.systems.given(*names)
+    pairs = Pairs(panel, aspect)
+    of_names = {name: votes[name] for name in names}
+    credits, policy = half_credits(panel, aspect, pairs, of_names)
+    values = [clustered_mean(x, pairs.source, study.resamples).rows for x in credits]
+    sources = np.unique(pairs.source).size
+    ranks = grouped_ranks(names, np.stack(values), sources, corrected)
+    for name, rank in zip(names, ranks, strict=True):
+        noted = rank.with_note(study.share_note(*names)).with_method(policy)
+        yield study.row(name, aspect, f"rank_{HALF_CREDIT}", POOLED, noted)
+
+    for (judge, other), estimates in zip(tested, results, strict=True):
+        estimates[f"p_holm_{MCNEMAR}"] = replace(
+            estimates[P_OF_TWO], value=corrected[judge, other]
+        )
+        for name, estimate in estimates.items():
+            yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
 
 
 def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Estimate:
@@ -410,14 +474,11 @@ def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[
             yield from of_judge(panel, judge, aspect, votes)
         if votes and chosen:
             known[judge, aspect] = votes
-    for (judge, other), aspect in product(
-        compared_judges(study, "systems"), study.spec.aspects
-    ):
-        if (judge, aspect) in known and (other, aspect) in known:
-            panel = study.systems.given(judge, other)
-            both = {name: known[name, aspect] for name in (judge, other)}
-            for name, estimate in of_two(panel, aspect, both):
-                yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
+    for aspect in study.spec.aspects:
+        of_aspect = {
+            judge: votes for (judge, on), votes in known.items() if on == aspect
+        }
+        yield from of_several(study, aspect, of_aspect)
 
 
 def scored_votes(study: EvaluationData) -> VotesByCell:

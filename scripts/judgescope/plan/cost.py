@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
+from judgescope.core import trust
 from judgescope.core.cells import pack, unpack
 from judgescope.core.errors import UserError, coded
 from judgescope.core.paths import HOME
@@ -24,6 +25,7 @@ from judgescope.data.files import absent
 from judgescope.engines.factory import settled
 from judgescope.engines.recorded import join_lines
 from judgescope.plan import writing
+from judgescope.plan.access import access, keys_sent
 from judgescope.plan.asking_jobs import lacking
 from judgescope.plan.checks.study import BILLION, caps_of
 from judgescope.plan.inputs import joins
@@ -500,6 +502,7 @@ def check(spec: CheckSpec) -> None:
         "controls"
     )
     plan = load_plan(spec.config, HOME, source=spec.source)
+    print("\n".join(map(str, access(plan))))
     for line in (
         *without_data(plan),
         *unjudged(plan),
@@ -538,9 +541,13 @@ def check(spec: CheckSpec) -> None:
     _print_unread(unread)
     for key in key_sources(plan, covered["asked"]):
         try:
-            key.check()
+            key.check_without_running()
         except UserError as error:
             print(f"  before a run: {error}")
+    record = trust.Record.read()
+    for source, url in keys_sent(plan, covered["asked"]):
+        if crossing := record.crossing(source, url):
+            print(f"  before a run: {crossing.error()}")
 
 
 def _print_unread(unread: StudyReplies) -> None:

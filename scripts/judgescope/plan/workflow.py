@@ -23,6 +23,7 @@ from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME, WORKFLOW
 from judgescope.engines import llama as llama
+from judgescope.plan import access
 from judgescope.plan.dag import Dag, Machine
 from judgescope.plan.inputs import data_files, read_all
 from judgescope.plan.loading import load_plan
@@ -146,6 +147,7 @@ def guard(jobs: Dag, *, conda: bool, sends: bool) -> None:
     with refusing():
         verified(study.preflight(jobs.plan))
         if sends:
+            access.check_keys(jobs.plan, jobs.plan.models)
             for key in study.key_sources(jobs.plan, jobs.plan.models):
                 key.check()
         try:

@@ -14,7 +14,8 @@ from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Ask, Reply, Request, Work, request_of
 from judgescope.prompts import Templates, messages
-from judgescope.replies.budget import spending
+from judgescope.replies.budget import Spending, spending
+from judgescope.replies.claims import union
 from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.specs import ModelSpec, PromptSpec, WriterSpec
@@ -126,14 +127,60 @@ def complete(
         )
 
 
+def complete_in_turn(
+    stored: StoredReplies,
+    work: Callable[[StoredReplies], Iterable[Work]],
+    store: Store,
+    ask: Ask,
+    spending: Spending,
+) -> StoredReplies:
+    """Request all missing replies, as `complete`; return all replies.
+
+    Replies that an earlier job requests, of this study or another, are awaited at the
+    end; what that job left is then requested. `work` returns the requests that lack a
+    reply.
+    """
+    table = stored.key_table
+    if stored.count < table.slots:
+        lacking = stored.lacking()
+        claims = spending.claim(table.keys[lacking > 0])
+        for claim, keys in claims:
+            if keys is None:
+                print(
+                    "another run asks this model now; up to "
+                    f"{table.slots - stored.count} replies may be paid twice",
+                    flush=True,
+                )
+            else:
+                count = int(lacking[table.indices(keys)].sum())
+                print(
+                    f"{count} replies are being requested by {claim}: waiting for them "
+                    "at the end",
+                    flush=True,
+                )
+        claimed = table.indices(union(table.keys, claims))
+        if len(claimed):
+            theirs = table.only(claimed)
+            rest = np.delete(np.arange(len(table.keys)), claimed)
+            own = store.find(table.only(rest))
+            complete(own, work(own), store, ask, spending.price)
+            spending.wait(lambda: store.find(theirs).count == theirs.slots)
+        stored = store.find(table)  # other jobs may have stored some
+    complete(stored, work(stored), store, ask, spending.price)
+    return stored
+
+
 def obtain(
-    requests: Iterable[Request], store: Store, ask: Ask, price: Price | None = None
+    requests: Iterable[Request],
+    store: Store,
+    ask: Ask,
+    spending: Spending | None = None,
 ) -> dict[Draw, Reply]:
     """Return the reply to every draw of some requests; ask for those that the store
     lacks.
 
     Requests are sent in the order of their prompts, so that an engine can share
-    prefixes.
+    prefixes. Without `spending` other jobs are not waited for.
     """
     largest: dict[str, Request] = {}
     for request in requests:
@@ -146,11 +193,16 @@ def obtain(
     ordered = sorted(
         largest.values(), key=lambda request: (request.prompt, request.key)
     )
-    work = (
-        Work(request, stored.missing(key_table.index(request.key)))
-        for request in ordered
-    )
-    complete(stored, (piece for piece in work if piece.draws), store, ask, price)
+
+    def work(replies: StoredReplies) -> Iterator[Work]:
+        for request in ordered:
+            if draws := replies.missing(key_table.index(request.key)):
+                yield Work(request, draws)
+
+    if spending is None:
+        complete(stored, work(stored), store, ask)
+    else:
+        stored = complete_in_turn(stored, work, store, ask, spending)
     return dict(stored.replies())
 
 
@@ -171,7 +223,7 @@ def asker(
         spending(budget, shard, model) as allowed,
     ):
         engine = asking(model, allowed)
-        yield model, lambda requests: obtain(requests, shard, engine, model.price)
+        yield model, lambda requests: obtain(requests, shard, engine, allowed)
 
 
 @contextmanager

@@ -455,6 +455,7 @@ class Batches:
         )
         try:
             with Store(self.store, self.card.served_name) as store:
+                store.closes = True
                 results = batch.read(files, [(self.card, store, sent)], engine=BATCH)
         except (
             FinalError

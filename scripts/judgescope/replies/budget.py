@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-import numpy as np
 from msgspec import Struct
 from msgspec.json import decode
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Hold, Reply, Request
 from judgescope.replies import ledger
+from judgescope.replies.claims import Claims, EarlierClaim
 from judgescope.replies.journal import Keys
 from judgescope.replies.pricing import ENOUGH, Pace, nanodollars, read_pace, write_pace
 from judgescope.replies.store import Store
@@ -29,8 +29,6 @@ PART = (
 )
 SIGN_SECONDS = 60.0  # between two signs of life
 WAIT_SECONDS = 5.0  # between two looks for the replies of other jobs
-# seconds without a sign of life after which no job waits for one on another machine
-QUIET = 600.0
 TEMPLATE_TOKENS = 16  # the most that a chat template adds around a message
 LONGEST = 16384  # the assumed maximum tokens of a reply without a limit
 MARGIN = 1.25
@@ -91,25 +89,16 @@ class Spending(AbstractContextManager["Spending"]):
         self._before = read_pace(store.shard)
         self._pace = Pace()
         self._begun: float | None = None
-        self._earlier: list[str] = []
-        """The owners of open accounts that claimed a key before this job."""
+        self._claims = Claims(store, study)
 
-    def claim(self, keys: Keys) -> Keys:
-        """Open the account of a job that lacks these distinct keys; return those not to
-        ask for.
+    def claim(self, keys: Keys) -> list[EarlierClaim]:
+        """Open the account of a job that lacks these distinct keys, and claim them.
 
-        Open jobs claimed them earlier. Accounts have one order, so of two jobs only one
-        waits.
+        Return the claims of open jobs, of any study, that contain some of them: these
+        are not to be asked for. Claims have one order, so of two jobs only one waits.
         """
-        self._sign.path.parent.mkdir(parents=True, exist_ok=True)
-        self._sign.path.write_bytes(keys.tobytes())
-        common = {
-            owner: np.intersect1d(keys, ledger.Sign(self.ledger.folder, owner).keys())
-            for owner in self._register().open
-            if owner != self.owner
-        }
-        self._earlier = [owner for owner, shared in common.items() if len(shared)]
-        return np.unique(np.concatenate([keys[:0], *common.values()]))
+        self._register()
+        return self._claims.make(keys, self._sign)
 
     def wait(self, stored: Callable[[], bool]) -> None:
         """Wait until the replies that earlier jobs claimed are stored, or these jobs
@@ -131,22 +120,12 @@ class Spending(AbstractContextManager["Spending"]):
             self._account = state.open[self.owner]
             self._sign.give()
             looked = time.monotonic()
-            if (
-                not any(self._lives(owner, state) for owner in self._earlier)
-                or stored()
-            ):
+            if not self._claims.are_awaited(self._sign) or stored():
                 break
             time.sleep(max(WAIT_SECONDS, 10 * (time.monotonic() - looked)))
             state = self.ledger.state()
         if self._begun is not None:
             self._begun += time.monotonic() - began
-
-    def _lives(self, owner: str, state: ledger.State) -> bool:
-        sign, account = ledger.Sign(self.ledger.folder, owner), state.open.get(owner)
-        if account is None or ledger.is_dead(account, sign, self._sign):
-            return False
-        near = account.host == ledger.this_machine()
-        return sign.behind(self._sign) <= (ledger.SILENT if near else QUIET)
 
     def reserve(self, request: Request, draws: int) -> Hold | None:
         """Reserve the most that `draws` draws can cost; see
@@ -356,6 +335,7 @@ class Spending(AbstractContextManager["Spending"]):
         if self._account is None:
             return
         spent = self.spent + self._under_way
+        self._claims.end()
         self.ledger.change(lambda state: state.close(self.owner, spent))
         if self._begun is not None:
             seconds = time.monotonic() - self._begun

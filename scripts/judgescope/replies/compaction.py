@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.core.errors import UserError
+from judgescope.replies.inspection import has_all_lines
 from judgescope.replies.journal import (
     DIGEST,
     KEY,
@@ -178,9 +179,8 @@ def _why_left(
     if path.suffix == JOURNAL:
         if now - written < DAY:
             return "modified less than a day ago"
-        with path.open("rb") as file:
-            if any(line.endswith(b"\n") and read_line(line) is None for line in file):
-                return "it has lines that are not replies"
+        if not has_all_lines(path):
+            return "it has lines that are not replies, or lines were lost"
     if (
         not np.isin(_digests(path, keep), copied).all()
         or path.stat().st_mtime != written
@@ -249,6 +249,7 @@ def merge(path: Path, store: Path) -> dict[str, Imported]:
 class _Import:
     def __init__(self, store: Store) -> None:
         self.store, self.counts = store, Imported()
+        store.closes = True
         self._digests, self._answered = set[bytes](), set[Draw]()
         for path in files_of(store.shard):
             for block in blocks(path):
@@ -281,6 +282,7 @@ def forget_errors(store: Store) -> int:
     number.
     """
     errors = store.errors()
+    store.closes = True
     for draw in errors:
         store.forget(draw)
     return len(errors)

@@ -1,6 +1,7 @@
 """The contents of a store, and its lines that were changed after they were written."""
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,12 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.errors import UserError
+from judgescope.core.names import slug
 from judgescope.engines.requests import counted
 from judgescope.replies.journal import (
     CUT,
     KEY,
+    NUL,
     ForgetLine,
     ReplyLine,
+    closed_count,
     digest_of,
     is_damaged,
     read_line,
@@ -24,12 +28,17 @@ from judgescope.replies.journal import (
 )
 from judgescope.replies.shard import (
     JOURNAL,
+    MODEL_FILE,
     DamagedFileError,
     blocks,
     compacted_blocks,
     files_of,
     is_spare,
+    model_of,
+    packed_files_of,
 )
+
+DAY = 86400.0  # seconds after which a journal without a closing line is noted
 
 DROPPED = ".dropped"
 """In a shard: digests of damaged lines whose replies may be requested again, one per
@@ -40,6 +49,22 @@ REDUNDANT = (
     "unreadable, but the journals contain all of its lines: rebuild it with "
     "`judgescope replies compact`"
 )
+NULS = (
+    "this line has NUL bytes, as a file system leaves them after a power cut: replies "
+    "were lost"
+)
+LOST = "its job wrote {} lines and {} are left: {} lines were lost"
+ADDED = "its job wrote {} lines and {} are there: {} lines were added"
+NOT_CLOSED = (
+    "this journal has no closing line: its job was stopped, an older version wrote it, "
+    "or lines at its end were lost"
+)
+NOT_LAST = "lines follow this journal's closing line"
+RENAMED = (
+    "this folder was renamed, so its replies are not used: it holds those of the model "
+    "{}; rename it to {}"
+)
+PACKED = "the replies in this file are not used: unpack it, or move it out of the store"
 TORN = "incomplete line, skipped: the job that wrote it was stopped"
 DIFFERS = (
     "another reply to the same draw is at {}; the one whose bytes sort first is used"
@@ -113,11 +138,16 @@ class Finding(NamedTuple):
 
 
 def verify(shard: Path) -> Iterator[Finding]:
-    """Yield remarks on a shard's lines, file by file, and on draws with two replies."""
+    """Yield remarks on a shard: its name, its lines, file by file, and draws with two
+    replies.
+    """
+    yield from _misplaced(shard)
     answers: list[tuple[bytes, int, bytes, str]] = []
     for path in files_of(shard):
         try:
             for number, data in enumerate(_all_lines(path), 1):
+                if closed_count(data) is not None:
+                    continue
                 where = f"{path}:{number}"
                 line = read_line(data)
                 if line is None:
@@ -126,12 +156,58 @@ def verify(shard: Path) -> Iterator[Finding]:
                     answers.append(
                         (bytes.fromhex(line.key), line.draw, digest_of(data), where)
                     )
+            if path.suffix == JOURNAL:
+                yield from _closing(path)
         except UserError as error:
             spare = isinstance(error, DamagedFileError) and is_spare(path)
             yield Finding(str(path), REDUNDANT if spare else error.what, True)
     for answer, other in pairwise(sorted(answers)):
         if answer[:2] == other[:2] and answer[2] != other[2]:
             yield Finding(other[3], DIFFERS.format(answer[3]), False)
+
+
+def _misplaced(shard: Path) -> Iterator[Finding]:
+    """Yield remarks on a renamed shard and on packed files."""
+    try:
+        model = model_of(shard)
+    except UserError as error:
+        yield Finding(error.where, error.what, True)
+    else:
+        if model is not None and slug(model) != shard.name:
+            yield Finding(str(shard), RENAMED.format(model, slug(model)), True)
+    for path in packed_files_of(shard):
+        yield Finding(str(path), PACKED, True)
+
+
+def _closing(path: Path) -> Iterator[Finding]:
+    """Yield a remark if a journal lacks its closing line, or lines before it."""
+    lines = 0
+    closed: int | None = None
+    for number, line in enumerate(_journal_lines(path)):
+        if closed is not None:
+            yield Finding(f"{path}:{number}", NOT_LAST, True)
+            return
+        closed = closed_count(line)
+        if closed is None and line.endswith(b"\n") and not line.endswith(CUT):
+            lines += 1
+    if closed is None:
+        if time.time() - path.stat().st_mtime > DAY:
+            yield Finding(str(path), NOT_CLOSED, False)
+    elif lines < closed:
+        yield Finding(str(path), LOST.format(closed, lines, closed - lines), True)
+    elif lines > closed:
+        yield Finding(str(path), ADDED.format(closed, lines, lines - closed), True)
+
+
+def has_all_lines(path: Path) -> bool:
+    """Return whether every line of a journal is a reply, a mark or its closing line,
+    and none is known to be lost. An incomplete last line may be missing.
+    """
+    for line in _journal_lines(path):
+        known = read_line(line) is not None or closed_count(line) is not None
+        if not known and (line.endswith(b"\n") or is_damaged(line)):
+            return False
+    return not any(finding.wrong for finding in _closing(path))
 
 
 def _all_lines(path: Path) -> Iterator[bytes]:
@@ -155,6 +231,8 @@ def _journal_lines(path: Path) -> Iterator[bytes]:
 
 def _fault(where: str, line: bytes) -> Finding:
     shown = repr(line[:60].decode("utf-8", "replace"))
+    if NUL in line:
+        return Finding(where, NULS, True)
     if not line.endswith(b"\n") or line.endswith(CUT):
         return Finding(where, TORN, False)
     if is_damaged(line):
@@ -169,9 +247,10 @@ def _fault(where: str, line: bytes) -> Finding:
 
 
 def check(shard: Path) -> None:
-    """Raise UserError if a shard has damaged lines: each may be a reply that cost
-    money.
+    """Raise UserError if a shard has damaged lines, or replies that are not used: each
+    may have cost money.
     """
+    _check_place(shard)
     if damaged := list(_damaged(shard)):
         raise UserError(
             "stored replies were changed after they were written; no request was sent",
@@ -179,6 +258,32 @@ def check(shard: Path) -> None:
             got=f"{len(damaged)} lines with a wrong checksum",
             todo="restore these files from a backup, or drop these replies with "
             "`judgescope replies verify --drop` and pay for new ones",
+        )
+
+
+def _check_place(shard: Path) -> None:
+    """Raise UserError if a shard was renamed, or has packed files."""
+    renamed = [
+        (path.parent, model)
+        for path in sorted(shard.parent.glob(f"[!.]*/{MODEL_FILE}"))
+        if (model := model_of(path.parent)) and slug(model) != path.parent.name
+    ]
+    for folder, model in renamed:
+        ours = slug(model) == shard.name and not files_of(shard)
+        if ours or folder == shard:
+            raise UserError(
+                f"a folder of the store was renamed: it holds replies of {model}; no "
+                "request was sent",
+                where=str(folder),
+                todo=f"rename it to {slug(model)}, or move it out of the store to pay "
+                "for new replies",
+            )
+    if packed := packed_files_of(shard):
+        raise UserError(
+            "stored replies are packed and cannot be used; no request was sent",
+            where=", ".join(map(str, packed[:SHOWN])),
+            todo="unpack these files, or move them out of the store to pay for new "
+            "replies",
         )
 
 

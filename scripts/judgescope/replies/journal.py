@@ -2,7 +2,8 @@
 
 A line is `{"key":"…","draw":…,…,"crc":"…"}`, with the key first, so that lines with
 other keys need not be parsed. `crc` is a checksum of everything before it, in eight hex
-digits. A line whose writing was interrupted ends with CUT.
+digits. A line whose writing was interrupted ends with CUT. The last line of a journal
+that a job closed is `{"closed":…,"crc":"…"}`, with the number of lines before it.
 """
 
 import hashlib
@@ -33,6 +34,8 @@ SEAL = len(CRC) + len(
     '01234567"}\n'
 )  # bytes at a line's end that its checksum does not cover
 CUT = b"\x18\n"
+CLOSED = b'{"closed":'
+NUL = b"\0"  # in no line; what a file system leaves of a write after a power cut
 BLOCK = 1 << 20  # bytes scanned at once
 MOST_DRAWS = 1 << 20
 KEY_PLACE = slice(len(HEAD), len(HEAD) + HEX)
@@ -156,6 +159,8 @@ def _block(offset: int, data: bytes) -> Block:
     ours = (ends - starts >= SHORTEST) & (array[ends - 2] == ord("}"))
     ours[ours] = (columns(starts[ours], 0, len(HEAD)) == _HEAD).all(axis=1)
     skipped = len(ends) - int(ours.sum())
+    if closed_count(data[starts[-1] : ends[-1]]) is not None:
+        skipped -= 1
     starts, ends = starts[ours], ends[ours]
     digits = columns(starts, len(HEAD), HEX)
     keyed = _DIGITS[digits].all(axis=1)
@@ -176,10 +181,29 @@ def is_sealed(line: bytes) -> bool:
 
 def is_damaged(line: bytes) -> bool:
     """Return whether a line was changed: wrong checksum, but neither empty nor cut
-    short.
+    short; or it contains NUL bytes.
     """
+    if NUL in line:
+        return True
     cut = not line.endswith(b"\n") or line.endswith(CUT)
     return not cut and line != b"\n" and not is_sealed(line)
+
+
+def closing(lines: int) -> bytes:
+    """Return the last line of a journal with so many lines before it."""
+    return sealed({"closed": lines})
+
+
+def closed_count(line: bytes) -> int | None:
+    """Return the number of lines before a closing line; None for any other line.
+
+    >>> closed_count(closing(3))
+    3
+    """
+    if not line.startswith(CLOSED) or not is_sealed(line):
+        return None
+    count: int = orjson.loads(line)["closed"]
+    return count
 
 
 def read_line(line: bytes) -> ReplyLine | ForgetLine | None:

@@ -13,17 +13,16 @@ import json
 import os
 import socket
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.replies.journal import KEY, Keys, ReplyLine, blocks, read_line
+from judgescope.replies.journal import ReplyLine, blocks, read_line
 from judgescope.replies.pricing import nanodollars
 from judgescope.schema.cards import Price
 
@@ -129,19 +128,38 @@ def shown(amount: int, unit: str) -> str:
     )
 
 
-class Ledger:
+ChainState = TypeVar("ChainState")
+
+
+class Chain(ABC, Generic[ChainState]):
     """The chain in one folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def state(self) -> State:
+    @abstractmethod
+    def empty(self) -> ChainState:
+        """Return the state before the first change."""
+
+    @abstractmethod
+    def encoded(self, state: ChainState) -> dict[str, Any]:
+        """Return a state as JSON, without the key `by`."""
+
+    @abstractmethod
+    def decoded(self, state: dict[str, Any]) -> ChainState:
+        """Return a state from JSON."""
+
+    @abstractmethod
+    def unreadable(self) -> tuple[str, str]:
+        """Return the message about a damaged state, and what to do."""
+
+    def state(self) -> ChainState:
         """Return the state after the last change, or an empty state before the first
         change.
         """
         return self._last()[1]
 
-    def change(self, step: Callable[[State], None]) -> State:
+    def change(self, step: Callable[[ChainState], object]) -> ChainState:
         """Apply `step` to the state (again if another job was faster); return the new
         state.
 
@@ -154,7 +172,7 @@ class Ledger:
                 return state
             number, state = self._last(number + 1)
 
-    def _last(self, number: int = 0) -> tuple[int, State]:
+    def _last(self, number: int = 0) -> tuple[int, ChainState]:
         """Return the last number, not below `number`, and its state: a listing may be
         stale.
         """
@@ -164,23 +182,15 @@ class Ledger:
         )
         while (self._path(number + 1) / STATE).exists():
             number += 1
-        return number, self._read(number) if number else State()
+        return number, self._read(number) if number else self.empty()
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:06d}"
 
-    def _read(self, number: int) -> State:
+    def _read(self, number: int) -> ChainState:
         path = self._path(number) / STATE
         try:
-            state = json.loads(path.read_text(encoding="utf-8"))
-            spent = {model: Counter(amount) for model, amount in state["spent"].items()}
-            accounts = {
-                name: Account(
-                    **each | {key: Counter(each[key]) for key in ("held", "under_way")}
-                )
-                for name, each in state["open"].items()
-            }
-            return State(spent, accounts)
+            return self.decoded(json.loads(path.read_text(encoding="utf-8")))
         except (
             OSError,
             ValueError,
@@ -189,25 +199,17 @@ class Ledger:
             AttributeError,
             RecursionError,
         ) as error:
-            raise UserError(
-                f"the record of the study's spending cannot be read: {error}",
-                where=str(path),
-                todo="restore it from a backup, or delete its folder; spending then "
-                "restarts at 0",
-            ) from error
+            what, todo = self.unreadable()
+            raise UserError(f"{what}: {error}", where=str(path), todo=todo) from error
 
-    def _add(self, number: int, state: State) -> bool:
+    def _add(self, number: int, state: ChainState) -> bool:
         """Append a state to the chain as `number`; return False if the number is
         taken.
         """
         mark = os.urandom(8).hex()
         beside = self.folder / f".{mark}"
         beside.mkdir(parents=True)
-        written = {
-            "by": mark,
-            "spent": state.spent,
-            "open": {name: vars(account) for name, account in state.open.items()},
-        }
+        written = {"by": mark, **self.encoded(state)}
         with (beside / STATE).open("w", encoding="utf-8") as file:
             file.write(canonical(written))
             file.flush()
@@ -225,6 +227,38 @@ class Ledger:
                 beside.rmdir()
             return won
         return True
+
+
+class Ledger(Chain[State]):
+    """The chain of a study's spending."""
+
+    def empty(self) -> State:
+        """Return the state before anything was spent."""
+        return State()
+
+    def encoded(self, state: State) -> dict[str, Any]:
+        """Return a state as JSON."""
+        accounts = {name: vars(account) for name, account in state.open.items()}
+        return {"spent": state.spent, "open": accounts}
+
+    def decoded(self, state: dict[str, Any]) -> State:
+        """Return a state from JSON."""
+        spent = {model: Counter(amount) for model, amount in state["spent"].items()}
+        accounts = {
+            name: Account(
+                **each | {key: Counter(each[key]) for key in ("held", "under_way")}
+            )
+            for name, each in state["open"].items()
+        }
+        return State(spent, accounts)
+
+    def unreadable(self) -> tuple[str, str]:
+        """Return the message about damaged spending, and what to do."""
+        return (
+            "the record of the study's spending cannot be read",
+            "restore it from a backup, or delete its folder; spending then restarts "
+            "at 0",
+        )
 
 
 def here() -> str:
@@ -260,20 +294,11 @@ def is_running(process: int) -> bool:
 class Sign:
     """A file that a job touches while it runs; its time is that of the file server's
     clock.
-
-    It contains the keys of the judgments that the job requests.
     """
 
     def __init__(self, folder: Path, owner: str) -> None:
         self.path = folder / f"{owner}.alive"
         self._given = 0.0
-
-    def keys(self) -> Keys:
-        """Return the job's keys, or none if it has ended."""
-        try:
-            return np.frombuffer(self.path.read_bytes(), KEY)
-        except FileNotFoundError:
-            return np.empty(0, KEY)
 
     def give(self) -> None:
         """Touch the file."""
@@ -295,7 +320,17 @@ class Sign:
             return float("inf")
 
 
-def is_dead(account: Account, sign: Sign, now: Sign) -> bool:
+class Located(Protocol):
+    """What a job leaves about itself: its machine (`this_machine`) and process."""
+
+    @property
+    def host(self) -> str: ...  # noqa: D102
+
+    @property
+    def process(self) -> int: ...  # noqa: D102
+
+
+def is_dead(account: Located, sign: Sign, now: Sign) -> bool:
     """Return whether an account's owner is dead; `now` is a sign given just now."""
     if account.process == NO_PROCESS:
         return False

@@ -26,7 +26,7 @@ from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Probed, Reply, Request, Work
 from judgescope.engines.subjects import Subjects
 from judgescope.prompts import plain
-from judgescope.replies.asking import complete
+from judgescope.replies.asking import complete_in_turn
 from judgescope.replies.budget import spending
 from judgescope.replies.few_shot import Demonstrations, rated_texts
 from judgescope.replies.journal import KEY, Counts, Keys
@@ -424,23 +424,7 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
                 name = ".".join(filter(None, (model.model, part)))
                 log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
-                table = replies.key_table
-                claimed = table.indices(
-                    allowed.claim(table.keys[replies.lacking() > 0])
-                )
-                if len(claimed):
-                    theirs = table.only(claimed)
-                    print(
-                        f"{theirs.slots} replies are left to earlier jobs, awaited at "
-                        "the end"
-                    )
-                    own = shard.find(
-                        table.only(np.delete(np.arange(len(table.keys)), claimed))
-                    )
-                    complete(own, job.work(own), shard, engine, model.price)
-                    allowed.wait(lambda: shard.find(theirs).count == theirs.slots)
-                replies = shard.find(table)  # other jobs may have stored some
-            complete(replies, job.work(replies), shard, engine, model.price)
+            replies = complete_in_turn(replies, job.work, shard, engine, allowed)
         if part:  # its output must be the same bytes for the same requests
             keys = hashlib.sha256(replies.key_table.keys.tobytes()).hexdigest()
             note = canonical({"replies": replies.count, "keys": keys}) + "\n"

@@ -7,6 +7,7 @@ lost. An export is the same table for the models of several shards.
 """
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from io import FileIO
@@ -17,9 +18,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import MsgspecError, Struct
+from msgspec.json import decode
 
+from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.core.files import sync
+from judgescope.core.files import sync, whole, write_text
 from judgescope.core.process_limits import bounded_memory
 from judgescope.replies import journal
 from judgescope.replies.journal import KEY, Block, Chosen, Keys, every
@@ -37,6 +41,8 @@ SCHEMA = pa.schema(
 )
 MOST_OPEN = 64  # a shard may have more journals than a process may have open files
 SPOOL = 1 << 30  # the number of the temporary file
+MODEL_FILE = "shard.json"
+"""In a shard: the model's name, so that a renamed folder is noticed."""
 
 
 class CompactedLine(NamedTuple):
@@ -48,14 +54,22 @@ class CompactedLine(NamedTuple):
     line: bytes
 
 
+class _ShardModel(Struct):
+    model: str
+
+
 class DamagedFileError(UserError):
     """A compacted file that cannot be read."""
 
 
 def shards(store: Path) -> list[Path]:
     """Return the shards of a store that hold replies."""
-    folders = sorted(path for path in store.glob("[!.]*") if path.is_dir())
-    return [folder for folder in folders if files_of(folder)]
+    return [folder for folder in folders(store) if files_of(folder)]
+
+
+def folders(store: Path) -> list[Path]:
+    """Return the folders of a store that may be shards."""
+    return sorted(path for path in store.glob("[!.]*") if path.is_dir())
 
 
 def files_of(shard: Path) -> list[Path]:
@@ -63,6 +77,41 @@ def files_of(shard: Path) -> list[Path]:
     paths = shard.iterdir() if shard.is_dir() else []
     ours = [path for path in paths if path.suffix in {JOURNAL, COMPACTED}]
     return sorted(path for path in ours if path.name[0] != "." and path.is_file())
+
+
+def packed_files_of(shard: Path) -> list[Path]:
+    """Return files that hold replies in a form that is not read, such as
+    `a.jsonl.gz`.
+    """
+    paths = shard.iterdir() if shard.is_dir() else []
+    packed = re.compile(r"[^.].*(\.jsonl|\.parquet)\.[^/]+")
+    return sorted(path for path in paths if packed.fullmatch(path.name))
+
+
+def write_model(shard: Path, model: str) -> None:
+    """Write the model's name to a shard that does not have it yet."""
+    path = shard / MODEL_FILE
+    if not path.exists():
+        with whole(path) as part:  # another job may read it at the same time
+            write_text(part, canonical({"model": model}) + "\n")
+
+
+def model_of(shard: Path) -> str | None:
+    """Return the name of the model in a shard, None if the shard does not have it.
+
+    Raises UserError if the file cannot be read.
+    """
+    path = shard / MODEL_FILE
+    try:
+        return decode(path.read_bytes(), type=_ShardModel).model
+    except FileNotFoundError:
+        return None
+    except MsgspecError as error:
+        raise UserError(
+            f"the name of the folder's model cannot be read: {error}",
+            where=str(path),
+            todo="delete this file: the next run writes it again",
+        ) from None
 
 
 def blocks(path: Path, chosen: Chosen = every) -> Iterator[Block]:

@@ -18,9 +18,16 @@ from judgescope.core.errors import UserError
 from judgescope.core.names import slug
 from judgescope.engines.requests import HOPELESS, Reply
 from judgescope.replies.inspection import check
-from judgescope.replies.journal import CUT, ReplyLine, forgetting, line_of, read_line
+from judgescope.replies.journal import (
+    CUT,
+    ReplyLine,
+    closing,
+    forgetting,
+    line_of,
+    read_line,
+)
 from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
-from judgescope.replies.shard import blocks, files_of
+from judgescope.replies.shard import blocks, files_of, write_model
 
 SYNC_SECONDS = 1.0
 """A crash of the machine loses at most the replies of this interval; of the process,
@@ -61,14 +68,16 @@ class Store(AbstractContextManager["Store"]):
     """
 
     def __init__(self, folder: Path, model: str) -> None:
-        self.shard = folder / slug(model)
+        self.shard, self.model = folder / slug(model), model
         self.start = f"{slug(socket.gethostname())}-{os.getpid()}-{os.urandom(4).hex()}"
+        self.closes = False
+        """Whether its journals end with a closing line; `ready` sets it."""
         self._begun = 0
         self._proven = False  # this process found or stored a reply
         self.forgotten: dict[Draw, int] = {}
         self._file: int | None = None
         self._path = self.shard
-        self._size = 0
+        self._size = self._lines = 0
         self._synced = 0.0
         self._written = (0.0, 0.0)
         self._torn = self._full = False
@@ -127,6 +136,7 @@ class Store(AbstractContextManager["Store"]):
         reply that would now be paid for again.
         """
         check(self.shard)
+        self.closes = True
         if self._file is None:
             self._open()
             self._written = time.monotonic(), time.time()
@@ -163,6 +173,7 @@ class Store(AbstractContextManager["Store"]):
             self._size += written
             rest = rest[written:]
         self._torn, self._written = False, now
+        self._lines += 1
         if self._full:
             raise _disk_full(self.shard, "every received reply is stored")
         if now[0] - self._synced > SYNC_SECONDS:
@@ -175,10 +186,12 @@ class Store(AbstractContextManager["Store"]):
         self.shard.mkdir(parents=True, exist_ok=True)
         self._begun += 1
         name = f"{self.start}.{self._begun}.jsonl"
-        self._path, self._size, self._torn = self.shard / name, 0, False
+        self._path, self._torn = self.shard / name, False
+        self._size = self._lines = 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
         self._set_aside()
         self._file = os.open(self._path, flags, 0o644)
+        write_model(self.shard, self.model)
 
     def _set_aside(self) -> None:
         """Reserve space for the replies that are in flight when the disk becomes
@@ -222,12 +235,25 @@ class Store(AbstractContextManager["Store"]):
         if self._file is not None:
             file, self._file = self._file, None
             try:
+                if self.closes and self._size:
+                    self._write_closing_line(file)
                 os.fsync(file)
             finally:
                 os.close(file)
             if not self._size and not self._torn:
                 self._path.unlink(missing_ok=True)
 
-    def __exit__(self, *_: object) -> None:
-        """Close the journal."""
+    def _write_closing_line(self, file: int) -> None:
+        line = closing(self._lines)
+        try:
+            os.write(file, CUT + line if self._torn else line)
+        except OSError as error:
+            # on a full disk every reply is stored; `verify` then notes the missing line
+            if error.errno not in FULL:
+                error.filename = str(self._path)
+                raise
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        """Close the journal; after an error, without a closing line."""
+        self.closes = self.closes and error is None
         self.close()

@@ -364,6 +364,34 @@ def balanced_accuracies(gold: Floats, predicted: Floats, labels: int) -> Floats:
     return np.asarray(np.mean(recalls, axis=0))
 
 
+def balanced_accuracy_over_resamples(
+    gold: Floats, predicted: Floats, labels: int, source: Codes, weights: Codes
+) -> Floats:
+    """balanced_accuracy of all sources, then of every resample: (1 + resamples,).
+
+    gold, predicted (texts,): codes of labels, NaN = missing; source (texts,); weights
+    (resamples, sources), how often each source is drawn. NaN where a label that people
+    use (of two: either label) has no text.
+
+    >>> gold, judge = np.array([0.0, 1.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0, 1.0])
+    >>> draws = np.array([[2, 0], [0, 2]])
+    >>> source = np.array([0, 0, 1, 1])
+    >>> balanced_accuracy_over_resamples(gold, judge, 2, source, draws)
+    array([0.75, 1.  , 0.5 ])
+    """
+    complete = ~(np.isnan(gold) | np.isnan(predicted))
+    people, judge = gold[complete], predicted[complete]
+    sample = Sample.select(complete, source, weights)
+    used = range(labels) if labels == 2 else np.unique(people).astype(np.int64).tolist()
+    if not people.size:
+        return np.full(len(sample.rows), np.nan)
+    recalls = []
+    for k in used:
+        texts, right = sample.sums(people == k, (people == k) & (judge == k))
+        recalls.append(quotient(right, texts))
+    return np.asarray(np.mean(recalls, axis=0))
+
+
 def strict_majority(votes: Floats, labels: int) -> Floats:
     """Return the label that more than half of a text's votes name, NaN where there is
     none.

@@ -131,6 +131,16 @@ def test_nothing_outlives_a_command_that_is_killed(tmp_path: Path) -> None:
     assert gone(number_in(tmp_path / "sleeper"))
 
 
+def test_a_killed_warden_has_the_status_of_its_signal(tmp_path: Path) -> None:
+    with started(tmp_path, WITH_CHILD) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        [warden] = map(int, children.read_text().split())
+        os.kill(warden, signal.SIGKILL)
+        told, _ = process.communicate(timeout=20)
+    assert told == f"status {128 + signal.SIGKILL} stopped None\n"
+    assert gone(number_in(tmp_path / "there"))
+
+
 @pytest.mark.heavy
 def test_a_parent_in_the_background_of_a_shell_is_ended_by_sigterm_alone(
     tmp_path: Path,

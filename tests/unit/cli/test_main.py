@@ -209,3 +209,25 @@ def test_a_job_without_a_known_name_says_which_there_are(
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith(f"{problem}: ") and done.stderr.count("\n") == 1
     assert " score," in done.stderr
+
+
+@pytest.mark.heavy
+def test_a_file_name_that_is_not_utf_8_prints_escaped(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.csv")
+
+    def audit() -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "judgescope", "audit", name],
+            cwd=tmp_path,
+            env=running.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return done.stdout
+
+    assert r"where:   caf\xe9.csv" in audit()
+    table = running.HOME / "docs" / "tutorial" / "verdicts.csv"
+    (tmp_path / name).write_bytes(table.read_bytes())
+    assert audit().startswith(r"caf\xe9.csv: 60 rows")

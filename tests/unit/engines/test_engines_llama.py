@@ -340,7 +340,7 @@ def test_when_the_server_goes_away_only_the_rest_is_asked_of_the_next(
     assert found[:4] == before
     assert [reply.text for [reply] in found] == [reply.text for [reply] in anew]
     lines = sorted(
-        path.read_bytes().count(b"\n") for path in journals(tmp_path / "random")
+        path.read_bytes().count(b'{"key":') for path in journals(tmp_path / "random")
     )
     assert lines == [4, 8]
 

@@ -40,10 +40,12 @@ from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
+    DECIDES,
     LARGEST_CEILING,
     POOLED,
     WITHIN_SOURCE,
     against,
+    level_of,
     unrated,
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
@@ -80,7 +82,6 @@ from judgescope.statistics.spans import Span, placed_at_random
 from judgescope.statistics.systems import p_moved, p_systems
 from judgescope.statistics.verdict import FEW_LOST, Outcome, on_bar
 from judgescope.statistics.within_sources import (
-    STATISTIC,
     beyond_systems,
     normal_scores,
     texts_that_count,
@@ -88,27 +89,11 @@ from judgescope.statistics.within_sources import (
     within_sources,
 )
 
-DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
-"""Level of a claim of agreement -> the statistic that decides it."""
 MEAN_CORRELATION: Final = CORRELATION._replace(kind="plain")
 CONSTANT: Final = "constant"
 """Reason: the judge gives one score to all texts."""
 SPAN_STATISTIC: Final = "span_f1"
 PLACEMENTS: Final = 200
-
-
-def level_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> str:
-    """The level at which scores x are compared with people's values y.
-
-    Within sources if at least half of the texts with both values count there (their
-    source has two such texts) and 10 sources have two different ratings; else over all
-    texts (methods.md 18). x, y, source (texts,), NaN = missing.
-    """
-    both, counting = texts_that_count(x, y, source, n_sources)
-    differing = varies(np.where(counting, y, np.nan), source, n_sources)
-    most = 2 * int(counting.sum()) >= int(both.sum())
-    enough = int(differing.sum()) >= FEWEST_SOURCES
-    return WITHIN_SOURCE if most and enough else POOLED
 
 
 class RatedTexts(BesideRaters):
@@ -132,6 +117,7 @@ class RatedTexts(BesideRaters):
         super().__init__(panel, aspect, gold, self.people.rule)
         self.level = level
         self.statistic = DECIDES[level]
+        self._parts: dict[int, RatedTexts] = {}
 
     @property
     def n_sources(self) -> int:
@@ -215,6 +201,14 @@ class RatedTexts(BesideRaters):
         p = p_within_pooled(x[both], self.gold[both], source, rng)
         return nulls.with_null(base.WITHIN, p, Rival())
 
+    def without(self, system: int) -> "RatedTexts":
+        """The same without the texts of a system; what it draws serves every judge."""
+        if system not in self._parts:
+            kept = self.panel.system != system
+            part = RatedTexts(self.panel, self.aspect, self.level, kept)
+            self._parts[system] = part
+        return self._parts[system]
+
     def by_system(self, x: Floats) -> NamedSystems | None:
         """What is known of the texts' systems; None where none are named."""
         if self.preference.m < 2:
@@ -226,9 +220,7 @@ class RatedTexts(BesideRaters):
             return beyond_systems(*data, self.n_sources)
 
         def nulls_without(system: int, family: int) -> Nulls | None:
-            part = RatedTexts(
-                self.panel, self.aspect, self.level, self.panel.system != system
-            )
+            part = self.without(system)
             result = part.number(x)
             if result.estimate.value is None:
                 return None
@@ -436,6 +428,7 @@ class LabelledTexts(BesideRaters):
         self.scale = panel.study.spec.aspects[aspect]
         self.q = len(self.scale.labels)
         self.chance = 1 / self.q
+        self._parts: dict[int, LabelledTexts] = {}
 
     @property
     def has_order(self) -> bool:
@@ -529,6 +522,13 @@ class LabelledTexts(BesideRaters):
             drawn,
         )
 
+    def without(self, system: int) -> "LabelledTexts":
+        """The same without the texts of a system; what it draws serves every judge."""
+        if system not in self._parts:
+            kept = self.panel.system != system
+            self._parts[system] = LabelledTexts(self.panel, self.aspect, kept)
+        return self._parts[system]
+
     def by_system(self, codes: Floats) -> NamedSystems | None:
         """What is known of the texts' systems; None where none are named."""
         if self.preference.m < 2:
@@ -542,7 +542,7 @@ class LabelledTexts(BesideRaters):
             return beyond_systems(*data, len(self.study.item_order))
 
         def nulls_without(system: int, family: int) -> Nulls | None:
-            part = LabelledTexts(self.panel, self.aspect, self.panel.system != system)
+            part = self.without(system)
             result = part.number(codes)
             if result.estimate.value is None:
                 return None

@@ -31,7 +31,9 @@ WHOLE = (
     "ac1",
 )
 LEVEL = "pooled"
-COMPARED, RANK = LABEL_STATISTIC, "rank_label_accuracy"
+COMPARED = LABEL_STATISTIC
+RANKED = (COMPARED, "label_accuracy")
+"""The statistics by which judges are ranked; the first one decides."""
 
 
 def _with_left_out(report: Report, blocks: list[Block]) -> list[Block]:
@@ -80,11 +82,15 @@ def _aspect(
     tested = {*compared.names("judge"), *compared.names("judge_b")}
     judges = [judge for judge in report.judges if judge.id in tested]
     if len(judges) > 1:
+        columns = [
+            Column(label(one), statistic=f"rank_{one}", where={"aspect": aspect})
+            for one in RANKED
+        ]
         yield tables.TableSpec(
-            f"{name}: ranks by accuracy, with the 95 % interval of the rank; judges "
-            "that share a letter do not differ significantly (McNemar's test by "
-            "source, Holm).",
-            [Column(label(RANK), statistic=RANK, where={"aspect": aspect})],
+            f"{name}: ranks, with the 95 % interval of the rank; judges that share a "
+            "letter do not differ significantly (paired permutations, of accuracy "
+            "McNemar's test by source; Holm).",
+            columns,
             level=LEVEL,
             source="tables/comparison.csv",
             cell=tables.rank_cell,

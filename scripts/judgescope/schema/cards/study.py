@@ -114,14 +114,16 @@ class Comparison(Card):
     judges: list[Slug] = Field([])
     """Compare only these judges; default: all of the study."""
     statistics: list[Literal["pearson", "spearman", "kendall_b", "kappa_linear"]] = (
-        Field(["pearson", "spearman", "kendall_b", "kappa_linear"], min_length=1)
+        Field(["pearson", "spearman", "kendall_b", "kappa_linear"])
     )
-    """Statistics of agreement with people. kappa_linear is always pooled, and only
-    compares judges that give classes of the same scale."""
+    """Further statistics of agreement with people. The number that decides agreement is
+    always compared: normal_scores within sources, also pooled spearman where it
+    decides. kappa_linear is always pooled, and only compares judges that give classes
+    of the same scale. `[]`: no further statistics."""
     levels: list[Literal["pooled", "by_source", "by_system"]] = Field(
         ["pooled", "by_source", "by_system"], min_length=1
     )
-    """Levels at which judges are compared."""
+    """Levels at which judges are compared by the further statistics."""
     permute: Literal["inputs", "systems", "both"] = "inputs"
     """What a permutation swaps between two judges: all scores of a source, all of a
     system, or those of any text. Choose `systems` to generalize to other systems."""

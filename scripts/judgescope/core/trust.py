@@ -1,0 +1,233 @@
+"""Keys that would cross to a foreign host, and the record of what the user accepted.
+
+A card names both a key's source and the host that receives it, so a card that somebody
+else wrote could send a key of this user anywhere.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from judgescope.core.api_keys import KeySource
+from judgescope.core.canonical import canonical
+from judgescope.core.errors import UserError
+from judgescope.core.files import about, whole
+
+VARIABLE = "JUDGESCOPE_TRUST"
+"""The environment variable with accepted pairs, `VARIABLE@HOST,…`."""
+_AZURE = ("azure.com", "azure-api.net", "windows.net")
+_GOOGLE = ("googleapis.com",)
+_HUB = ("huggingface.co", "huggingface.cloud", "hf.co", "hf.space")
+BOUND: Mapping[str, tuple[str, ...]] = {
+    "ANTHROPIC_API_KEY": ("anthropic.com",),
+    "AWS_*": ("amazonaws.com", "api.aws"),
+    "AZURE_*": _AZURE,
+    "CEREBRAS_API_KEY": ("cerebras.ai",),
+    "COHERE_API_KEY": ("cohere.com", "cohere.ai"),
+    "DASHSCOPE_API_KEY": ("aliyuncs.com",),
+    "DEEPSEEK_API_KEY": ("deepseek.com",),
+    "FIREWORKS_API_KEY": ("fireworks.ai",),
+    "GEMINI_API_KEY": _GOOGLE,
+    "GH_*": ("github.com", "github.ai", *_AZURE),
+    "GITHUB_*": ("github.com", "github.ai", *_AZURE),
+    "GOOGLE_*": _GOOGLE,
+    "GROQ_API_KEY": ("groq.com",),
+    "HF_*": _HUB,
+    "HUGGING_FACE_HUB_TOKEN": _HUB,
+    "MISTRAL_API_KEY": ("mistral.ai",),
+    "NVIDIA_API_KEY": ("nvidia.com",),
+    # many servers speak OpenAI's protocol, so this one is asked about, not refused
+    "OPENAI_API_KEY": ("openai.com",),
+    "OPENROUTER_API_KEY": ("openrouter.ai",),
+    "PERPLEXITY_API_KEY": ("perplexity.ai",),
+    "TOGETHER_API_KEY": ("together.xyz", "together.ai"),
+    "XAI_API_KEY": ("x.ai",),
+}
+"""Variable or pattern -> the domains to which its key belongs."""
+BOUND_FILES: Mapping[str, tuple[str, ...]] = {
+    ".aws": ("amazonaws.com", "api.aws"),
+    ".cache/huggingface": _HUB,
+    ".config/gcloud": _GOOGLE,
+    ".docker": (),
+    ".kube": (),
+    ".netrc": (),
+    ".ssh": (),
+}
+"""A file or folder in the home folder -> the domains to which its keys belong."""
+
+
+class Crossing(NamedTuple):
+    """A key that would be sent to a host to which it does not belong, and why."""
+
+    source: str
+    """The variable or the file."""
+    host: str
+    model: str
+    reason: str
+
+    @property
+    def pair(self) -> str:
+        """Return the pair that accepts it."""
+        return f"{self.source}@{self.host}"
+
+    def error(self) -> UserError:
+        """Return the refusal."""
+        return UserError(
+            f"a key would be sent to a foreign host; nothing was sent: {self.reason}",
+            where=f"models/{self.model}.yaml",
+            got=self.pair,
+            todo=f"if you want this: add --trust {self.pair} to `judgescope run`, or "
+            f"export {VARIABLE}={self.pair}",
+        )
+
+
+def source_name(source: KeySource) -> str | None:
+    """Return the variable or the file of a key; None for a program."""
+    return None if source.command else source.variable or source.file
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address, in lower case.
+
+    >>> host_of("https://API.example.com/v1")
+    'api.example.com'
+    """
+    return (urlsplit(url).hostname or "").removesuffix(".")
+
+
+def is_public(host: str) -> bool:
+    """Return whether a host is not on this machine or in a private network.
+
+    >>> [is_public(h) for h in ("localhost", "10.1.2.3", "node7", "api.example.com")]
+    [False, False, False, True]
+    """
+    try:
+        return ip_address(host).is_global
+    except ValueError:
+        return "." in host and not host.endswith((".localhost", ".local"))
+
+
+def _bound_to(source: str) -> tuple[str, ...] | None:
+    """Return the domains to which a key belongs; None if it is bound to none."""
+    if "/" not in source:
+        patterns = [name for name in BOUND if fnmatchcase(source, name)]
+        return BOUND[patterns[0]] if patterns else None
+    path = Path(source).resolve()
+    for name, domains in BOUND_FILES.items():
+        if path.is_relative_to((Path.home() / name).resolve()):
+            return domains
+    return None
+
+
+def _belongs(host: str, domains: Iterable[str]) -> bool:
+    return any(host == name or host.endswith(f".{name}") for name in domains)
+
+
+@dataclass
+class Record:
+    """What this user accepted: source of a key -> hosts, and hashes of programs."""
+
+    keys: dict[str, list[str]] = field(default_factory=dict)
+    programs: list[str] = field(default_factory=list)
+
+    @classmethod
+    def path(cls) -> Path:
+        """Return the record's file."""
+        state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        return Path(state) / "judgescope" / "trust.json"
+
+    @classmethod
+    def read(cls) -> "Record":
+        """Return the record, with the pairs of the variable; raise UserError if it is
+        damaged.
+        """
+        path = cls.path()
+        record = cls()
+        try:
+            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            for source, hosts in content["keys"].items():
+                record.keys[str(source)] = [str(host) for host in hosts]
+            record.programs = [str(program) for program in content["programs"]]
+        except FileNotFoundError:
+            pass
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(
+                f"the record of accepted keys cannot be read: {error}",
+                where=str(path),
+                todo="delete this file; you are then asked again",
+            ) from None
+        for source, host in accepted_pairs():
+            record.add(source, host)
+        return record
+
+    def add(self, source: str, host: str) -> None:
+        """Accept a pair."""
+        hosts = self.keys.setdefault(source, [])
+        if host not in hosts:
+            hosts.append(host)
+
+    def write(self) -> None:
+        """Write the record for this user only."""
+        path = self.path()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        known = {source: sorted(hosts) for source, hosts in self.keys.items()}
+        text = canonical({"keys": known, "programs": sorted(self.programs)}) + "\n"
+        with whole(path) as part, about(path):
+            part.touch(mode=0o600)
+            part.write_text(text, encoding="utf-8")
+
+    def crossing(self, source: KeySource, url: str) -> Crossing | None:
+        """Return why a key does not belong to the host of an address, or None."""
+        name, host = source_name(source), host_of(url)
+        if name is None or not is_public(host) or host in self.keys.get(name, []):
+            return None
+        domains = _bound_to(name)
+        reason = ""
+        if domains is not None and not _belongs(host, domains):
+            of = " and ".join(domains) or "other programs"
+            reason = f"{name} belongs to {of}, not to {host}"
+        elif domains is None and name in self.keys:
+            known = ", ".join(self.keys[name])
+            reason = f"you have used {name} with {known} only, not with {host}"
+        return Crossing(name, host, source.model, reason) if reason else None
+
+
+def accepted_pairs() -> list[tuple[str, str]]:
+    """Return the pairs in the variable JUDGESCOPE_TRUST; raise UserError for others."""
+    pairs = []
+    for pair in filter(None, os.environ.get(VARIABLE, "").split(",")):
+        source, _, host = pair.strip().rpartition("@")
+        if not source or not host or "*" in pair:
+            raise UserError(
+                "this does not accept a key for a host",
+                where=f"--trust or {VARIABLE}",
+                got=pair,
+                allowed="VARIABLE@HOST, for one variable or file and one host",
+            )
+        pairs.append((source, host.lower()))
+    return pairs
+
+
+def check_keys(sources: Iterable[tuple[KeySource, str]]) -> None:
+    """Raise UserError for the first key that would cross to a foreign host; record the
+    others.
+
+    sources: the source of each key, and the address that receives it.
+    """
+    record = Record.read()
+    public = [pair for pair in sources if is_public(host_of(pair[1]))]
+    for source, url in public:
+        if crossing := record.crossing(source, url):
+            raise crossing.error()
+    before = canonical(record.keys)
+    for source, url in public:
+        if name := source_name(source):
+            record.add(name, host_of(url))
+    if canonical(record.keys) != before or accepted_pairs():
+        record.write()

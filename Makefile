@@ -23,7 +23,7 @@ APART := vllm or slurm or long or simulation
 SLOWER := slow or heavy
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-long test-vllm test-slurm soak mutants coverage tables-equal
+.PHONY: help demo test test-fast test-long test-vllm test-slurm soak planted mutants coverage tables-equal
 .PHONY: lint docs licences env env-batch env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm clean
 
 # What is compiled is kept: each job of each study would compile all that it imports otherwise.
@@ -59,6 +59,11 @@ test-slurm: .venv/test .venv/slurm ## test with two one-node SLURMs, unprivilege
 soak: SHELL := bash
 soak: .venv/test ## test endurance: twenty killed runs, 100,000 requests (half an hour)
 	set -o pipefail; JUDGESCOPE_KILLS=20 JUDGESCOPE_STORM=100000 $(BIN)/python -m pytest -s -rs tests/faults/test_storm.py tests/faults/test_stages_killed.py $(PYTEST) 2>&1 | tee soak.log
+
+# Simulated judges with a known defect; the long lane has a tenth. STUDIES is their number a strength.
+STUDIES ?= 100
+planted: .venv/test ## find planted defects in simulated studies, and write docs/planted.md (half an hour)
+	$(BIN)/python benchmarks/planted.py --studies $(STUDIES) --write docs/planted.md
 
 # Do the tests notice faults? docs/mutants.md; MUTANTS="--sample 300" draws so many.
 mutants: .venv/measure ## mutation testing: do the tests notice faults? (days; a sample of 300: about an hour)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from judgescope.core.canonical import JobSpec, canonical
 from judgescope.core.cells import Block
 from judgescope.data.rated import NO_NAMES, Names
-from judgescope.schema.cards import Judge, Model, RecordedModel, Scale
+from judgescope.schema.cards import Judge, Model, PlantedModel, RecordedModel, Scale
 
 Status = Literal["ok", "error", "not_applicable"]
 
@@ -192,6 +192,12 @@ def request_key(
             request |= {"length": subject.length}
     elif model.engine == "control":
         request |= {**rated, "seed": seed, "dataset": dataset, "target": subject.target}
+    elif isinstance(model, PlantedModel):
+        # The whole card: any key of it may change the scores.
+        card = model.model_dump(mode="json")
+        others = {"other": other.target if other else None}
+        request |= {**rated, **others, "card": card, "seed": seed, "dataset": dataset}
+        request |= {"target": subject.target, "text": text}
     elif judge.form == "rules":
         given = {"source": source, "references": references}
         request |= {**rated, **given, "against": judge.against, "text": text}

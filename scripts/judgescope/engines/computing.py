@@ -16,7 +16,14 @@ from judgescope.core.files import write_text
 from judgescope.data.rated import NO_NAMES
 from judgescope.engines import ENGINES, base
 from judgescope.engines.subjects import Subjects
-from judgescope.schema.cards import Judge, Model, RatedAspect, RecordedModel
+from judgescope.schema.cards import (
+    COMPARE,
+    Judge,
+    Model,
+    PlantedModel,
+    RatedAspect,
+    RecordedModel,
+)
 from judgescope.schema.loading import adapter
 
 
@@ -110,6 +117,8 @@ def _part(
     ]
     if isinstance(model, RecordedModel) and model.rows.compares:
         shown, answered = engine.compare(judge, name, subjects)
+    elif isinstance(model, PlantedModel) and judge.form == COMPARE:
+        shown, answered = engine.compare(judge, name, scale, subjects)
     else:
         answered = engine.answer(judge, name, scale, subjects)
     provenance = {"model": judge.model, "version": engine.version(judge)}

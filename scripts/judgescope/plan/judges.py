@@ -13,7 +13,15 @@ from judgescope.methods.base import JudgeFacts
 from judgescope.plan.generators import analyses_of
 from judgescope.plan.study import Plan, compares, replays, uses_references
 from judgescope.prompts import Spotlight
-from judgescope.schema.cards import ORACLE, Card, Judge, Model, Scale, Supervisor
+from judgescope.schema.cards import (
+    ORACLE,
+    Card,
+    Judge,
+    Model,
+    PlantedModel,
+    Scale,
+    Supervisor,
+)
 from judgescope.schema.cards.judges import PARSER
 
 CONTINUOUS = {"length", "shuffled"}
@@ -142,6 +150,12 @@ def scale_of(
         between = card.form == ORACLE and plan.kind_of(perturbation) == "chain"
         dealt = card.form == "shuffled" and rated.categorical
         return grid if (card.form in CONTINUOUS and not dealt) or between else rated
+    if engine == "planted" and parser != "choice":
+        # A copy of people's mean lies between the steps of their scale.
+        model = plan.models[card.model]
+        assert isinstance(model, PlantedModel)
+        copy = model.defect == "copy" and not rated.categorical
+        return continuous if copy else rated
     if _reads_choices(plan, card):
         return None
     labelled = rated.categorical and card.threshold is None

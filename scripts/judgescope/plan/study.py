@@ -522,6 +522,9 @@ def not_applicable(
     counted = counted and not dataset.gives_texts
     if model.engine == "control" and judge.form == cards.ORACLE and not counted:
         return "not applicable: nobody knows how many errors there are"
+    chosen = perturbation == "systems" and dataset.prefers and compares(judge, model)
+    if model.engine == "planted" and not rated and not chosen:
+        return "not applicable: a planted judge rates texts that people rated"
     if judge.hint is not None and not rated:
         return "not applicable: there is no rating to tell"
     if (

@@ -223,13 +223,15 @@ def _first(
     report: Report, dataset: Dataset, judge: Judge, claim: Claim
 ) -> Iterator[Claim]:
     """Yield the claim that a judge is above every other, for that judge alone."""
+    if judge.planted:  # nobody chooses among simulated judges
+        return
     for measure in measures(report, dataset):
         if measure.kind != AGREEMENT or measure.aspect != claim.row.judged:
             continue
         others = [
             one
             for one in report.judges
-            if not (one.control or one.hint or one is judge)
+            if not (one.control or one.planted or one.hint or one is judge)
         ]
         known = [one for one in others if measure.defined([one])]
         if known and all(measure.above(judge, one) for one in known):

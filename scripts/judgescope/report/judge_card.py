@@ -137,6 +137,11 @@ def facts(report: CardReport, judge: Judge) -> list[tuple[str, str]]:
             f"A control: {judge.about}. Judges should do better; do not use it as a "
             "judge."
         )
+    elif judge.planted:
+        kind = (
+            f"A planted judge, to test what this study finds; no real judge. "
+            f"{judge.about.capitalize()}."
+        )
     else:
         temperature = report.spec.judges[judge.id].temperature
         kind = (

@@ -41,6 +41,9 @@ class Judge:
     max_tokens: int = 0
     """Where a longer reply is cut; 0 where no prompt is read."""
 
+    planted: bool = False
+    """Whether it is simulated, with a known defect."""
+
     @property
     def control(self) -> bool:
         """Return whether this is a control: a baseline that nobody would use as a
@@ -203,9 +206,9 @@ class Report:
 
     @cached_property
     def judges(self) -> list[Judge]:
-        """Return the judges, then the controls."""
+        """Return the judges, then planted ones, then the controls."""
         judges = [self._judge(name) for name in self.spec.study.judges]
-        return sorted(judges, key=lambda judge: judge.control)
+        return sorted(judges, key=lambda judge: (judge.control, judge.planted))
 
     def judges_of(self, rows: Rows) -> list[Judge]:
         """Return the judges that rows are of."""
@@ -252,6 +255,9 @@ class Report:
         if card.engine == "control":
             engine = ORACLE if card.form == ORACLE else "control"
             return Judge(name, engine, CONTROLS.get(card.form, card.form), card=page)
+        if card.planted:
+            about = f"planted, simulated: {card.planted}"
+            return Judge(name, card.engine, about, card=page, planted=True)
         parts = (
             card.engine,
             card.model if card.model != card.engine else "",

@@ -64,6 +64,8 @@ class JudgeCard(SpecPart, frozen=True, kw_only=True):
     max_tokens: int = 0
     shots: int = 0
     annotation: str = ""
+    planted: str = ""
+    """What a planted judge does wrong and how strongly; "" for all others."""
     thresholded: bool = False
     """Whether its scores are numbers that a threshold turns into labels."""
     alike: str = ""

@@ -160,7 +160,8 @@ def judge_bodies(
     for judge in judges:
         shown = cells(judge)
         if shown is not None:
-            badge = "control" if judge.control else ""
+            badge = "planted" if judge.planted else ""
+            badge = "control" if judge.control else badge
             line = Line(
                 rater(judge.id), shown, about=judge.about, badge=badge, href=judge.card
             )

@@ -12,7 +12,11 @@ from judgescope.schema import cards
 from judgescope.schema.cards.base import check_read_as
 from judgescope.schema.cards.judges import OVERALL
 
-FORMS = {"lexical": cards.LEXICAL_FORMS, "control": cards.CONTROL_FORMS}
+FORMS = {
+    "lexical": cards.LEXICAL_FORMS,
+    "control": cards.CONTROL_FORMS,
+    "planted": cards.PLANTED_FORMS,
+}
 Rated = Sequence[tuple[str, cards.Dataset, str, cards.RatedAspect]]
 """What a judge may rate: (dataset and aspect in errors, dataset, aspect, scale)."""
 

@@ -10,6 +10,7 @@ from judgescope.core import paths
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack, split
 from judgescope.core.secrets import is_secret
+from judgescope.data.planted import DEFECTS
 from judgescope.plan.code import PACKAGES, computing, versions
 from judgescope.plan.judges import (
     annotators,
@@ -202,6 +203,17 @@ def _thresholded(judge: cards.Judge) -> bool:
     return judge.threshold is not None or judge.form == "length"
 
 
+def _planted(model: cards.Model) -> str:
+    """Return the defect of a planted judge in words, "" for other judges."""
+    if not isinstance(model, cards.PlantedModel):
+        return ""
+    defect = DEFECTS[model.defect]
+    if not defect.unit:
+        return defect.does
+    strength = defect.stated if model.strength is None else model.strength
+    return f"{defect.does} ({defect.unit}: {strength:g})"
+
+
 def _judge_card(plan: Plan, name: str, judge: cards.Judge) -> specs.JudgeCard:
     """Return what the report shows about a judge."""
     card = specs.JudgeCard(
@@ -212,6 +224,7 @@ def _judge_card(plan: Plan, name: str, judge: cards.Judge) -> specs.JudgeCard:
         draws=judge.draws,
         model=judge.model,
         hint=judge.hint.rating if judge.hint else "",
+        planted=_planted(plan.models[judge.model]),
         thresholded=_thresholded(judge),
     )
     if not plan.is_prompted(judge.model):

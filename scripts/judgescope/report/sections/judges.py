@@ -69,7 +69,8 @@ LIMITS_LEAD = (
     "Read this before you use a verdict: a control ignores quality, so a "
     "judge should be better."
 )
-GROUPS = ("Models", "Measures", "Controls")
+PLANTED = "Planted judges (simulated, with a known defect)"
+GROUPS = ("Models", "Measures", PLANTED, "Controls")
 BAR_VERBS = {
     Outcome.MEETS: "met by",
     Outcome.MISSES: "missed by",
@@ -127,6 +128,8 @@ def evidence_section(report: Report) -> Section | None:
         said = trust.no_score(report, judge) or trust.answer(report, judge, about)
         if judge.control:
             said = f"A control: {judge.about}. No claim is made about it."
+        elif judge.planted:
+            said = f"A planted judge, no real one. {judge.about.capitalize()}. {said}"
         elif first := [claim.subject for claim in about if claim.kind == FIRST]:
             said = f"{said} Above every other judge on {listed(first)}."
         if about or not judge.control:
@@ -242,7 +245,9 @@ def _overview(report: Report) -> Overview:
 
 
 def _group(judge: Judge) -> int:
-    return 2 if judge.control else int(judge.engine == "lexical")
+    if judge.control or judge.planted:
+        return GROUPS.index("Controls" if judge.control else PLANTED)
+    return int(judge.engine == "lexical")
 
 
 def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, float]:

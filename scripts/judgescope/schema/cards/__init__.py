@@ -37,6 +37,7 @@ from judgescope.schema.cards.judges import COMPARE as COMPARE
 from judgescope.schema.cards.judges import CONTROL_FORMS as CONTROL_FORMS
 from judgescope.schema.cards.judges import LEXICAL_FORMS as LEXICAL_FORMS
 from judgescope.schema.cards.judges import NULL_FORMS as NULL_FORMS
+from judgescope.schema.cards.judges import PLANTED_FORMS as PLANTED_FORMS
 from judgescope.schema.cards.judges import Analyses as Analyses
 from judgescope.schema.cards.judges import Annotation as Annotation
 from judgescope.schema.cards.judges import AnyJudge as AnyJudge
@@ -57,6 +58,8 @@ from judgescope.schema.cards.models import LexicalModel as LexicalModel
 from judgescope.schema.cards.models import Limits as Limits
 from judgescope.schema.cards.models import LlamaModel as LlamaModel
 from judgescope.schema.cards.models import OpenAIModel as OpenAIModel
+from judgescope.schema.cards.models import PlantedDefectName as PlantedDefectName
+from judgescope.schema.cards.models import PlantedModel as PlantedModel
 from judgescope.schema.cards.models import VllmModel as VllmModel
 from judgescope.schema.cards.perturbations import Anchoring as Anchoring
 from judgescope.schema.cards.perturbations import AnyPerturbation as AnyPerturbation
@@ -95,7 +98,7 @@ PromptedModel = ProbedModel | VllmModel
 """Models that read prompts."""
 AskedModel = PromptedModel | CommandModel
 Model = Annotated[
-    LexicalModel | ControlModel | RecordedModel | AskedModel,
+    LexicalModel | ControlModel | PlantedModel | RecordedModel | AskedModel,
     Field(discriminator="engine"),
 ]
 

@@ -83,6 +83,7 @@ COMPARE = "compare"
 LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
 NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
 CONTROL_FORMS = (*NULL_FORMS, ORACLE)
+PLANTED_FORMS = ("rate", COMPARE)
 Attempts = Annotated[
     int,
     Field(
@@ -269,8 +270,8 @@ class Judge(Decoding):
     judges."""
     form: Answering[str] = ""
     """Models that read prompts: the prompt template, a file of config/prompts. Lexical,
-    control and command models: what is computed. Recorded models: a name for the
-    report."""
+    control and command models: what is computed. Planted models: `rate` or `compare`.
+    Recorded models: a name for the report."""
     pairs: Asking[Literal["adjacent", "all"]] = "adjacent"
     """Form compare: which texts of an item are compared, ordered by step or id. If
     people chose between texts, `adjacent` means the pairs that people compared."""

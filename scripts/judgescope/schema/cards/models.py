@@ -45,6 +45,63 @@ class ControlModel(ModelCard):
     engine: Literal["control"]
 
 
+PlantedDefectName = Literal[
+    "none",
+    "copy",
+    "noisy",
+    "first-position",
+    "longer",
+    "shorter",
+    "middling",
+    "longer-only",
+    "shorter-only",
+    "middling-only",
+    "own-family",
+    "halo",
+    "random",
+    "source-only",
+    "author-only",
+    "broken-system",
+    "dead",
+    "always-pass",
+    "always-fail",
+]
+
+
+class PlantedModel(ModelCard):
+    """A planted judge: simulated, with one known defect. For tests of what a study
+    finds.
+    """
+
+    engine: Literal["planted"]
+    defect: PlantedDefectName
+    """The defect; docs/guide/planted.md describes each. none: it rates as one more
+    rater does."""
+    strength: float | None = Field(None, ge=0)
+    """The strength of the defect, in the unit of the defect (docs/guide/planted.md);
+    default: the strength at which the defect must be found."""
+    systems: list[str] = Field([])
+    """The systems that the defect concerns: the judge's own family, or the broken
+    system."""
+    family: Slug | None = None
+    """The model's family, for the statistic self_preference."""
+    files: Files = Field({})
+    """A CSV file with the quality of the texts, in points above or below the middle of
+    a scale of five: columns item, system and one of each aspect. {dataset} in its name
+    stands for the dataset's id. Default: people's mean ratings; needed for judges that
+    compare."""
+    sha256: Hashes = Field({})
+    """The sha256 of the file."""
+
+    @model_validator(mode="after")
+    def _concerns_systems(self) -> Self:
+        needed = self.defect in ("own-family", "broken-system")
+        if needed != bool(self.systems):
+            verb = "needs" if needed else "does not use"
+            raise ValueError(f"the defect {self.defect} {verb} `systems`")
+        return self
+
+
 class Limits(Card):
     """How requests are sent to an endpoint; none of these keys changes a reply."""
 

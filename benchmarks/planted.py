@@ -1,0 +1,591 @@
+"""Planted judges: how often the product names a known defect, and how often in vain.
+
+    python benchmarks/planted.py                            # 100 studies a strength
+    python benchmarks/planted.py --studies 10 --write docs/planted.md
+
+A planted judge is simulated (judgescope.data.planted); each study is a dataset of its
+own seed, computed in memory. Bars: a defect of the stated strength is found in 95 % of
+studies, a judge without a defect alarms in at most 5 %.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from scipy.stats import binom
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from planted_checks import (
+    HELD,
+    checks_of_draws,
+    checks_of_scores,
+    checks_of_votes,
+    held,
+    named,
+    outcomes,
+)
+from planted_prompts import hint_outcome, obeys, span_outcome
+from planted_worlds import (
+    SEED,
+    JudgeSetup,
+    answers_of,
+    covering_set,
+    planted_spec,
+    study_rows,
+)
+
+from judgescope.data.planted import DEFECTS, PlantedDesign, simulated
+from judgescope.methods.in_memory import in_memory
+from judgescope.statistics.raters import WORSE
+
+FOUND, IN_VAIN = 0.95, 0.05
+OWN_SYSTEMS = ("s00", "s01")
+FAMILIES = dict.fromkeys(OWN_SYSTEMS, "own")
+ALLOWED = {
+    "longer": {"halo"},
+    "shorter": {"halo"},
+    "noisy": {"shorter", "own-family"},
+}
+"""Defect -> other names that it may have, too.
+
+A preference for length is common to all aspects, as a halo is. The scale cuts off noise
+at its ends, so the mean of noisy draws is nearer the middle: it follows length less
+than people do, and differs less between good and bad systems.
+"""
+LATER = {
+    "lenient, harsh": "bias of a judge's mean",
+    "drifting": "gate on new replies",
+    "over-, under-confident": "calibration of a judge's confidence",
+    "prefers a middling length": "slope on closeness to the best length",
+}
+"""Defects that no number of the product shows yet -> the check that would."""
+
+
+@dataclass
+class Tally:
+    """How a defect of one strength fared: studies, those that name it, and notes."""
+
+    defect: str
+    strength: str
+    expected: str
+    stated: bool = True
+    studies: int = 0
+    found: int = 0
+    others: Counter[str] = field(default_factory=Counter)
+
+    def add(self, is_found: bool, *others: str) -> None:
+        """Count one study; `others`: what was said as well, or instead."""
+        self.studies += 1
+        self.found += is_found
+        self.others.update(others)
+
+    @property
+    def passes(self) -> bool:
+        """Return whether found in 95 % of studies is not refuted, where it must be."""
+        return not self.stated or self.found >= least_found(self.studies)
+
+
+def least_found(studies: int) -> int:
+    """Return the least number of studies at which a true share of .95 is not refuted.
+
+    >>> least_found(100), least_found(10)
+    (91, 8)
+    """
+    return int(binom.ppf(0.05, studies, FOUND))
+
+
+def most_in_vain(studies: int) -> int:
+    """Return the largest number of studies at which a true share of .05 is not refuted.
+
+    >>> most_in_vain(200)
+    15
+    """
+    return int(binom.isf(0.05, studies, IN_VAIN))
+
+
+def strengths_of(defect: str) -> list[tuple[float, str, bool]]:
+    """Return each strength of a defect, in words, and whether it is the stated one."""
+    known = DEFECTS[defect]
+    if not known.unit:
+        return [(known.stated, "–", True)]
+    return [(one, f"{one:g}", one == known.stated) for one in known.strengths]
+
+
+# --- judges whose defect a number shows -----------------------------------------------
+
+
+BIASED = ("longer", "shorter", "own-family", "halo", "noisy")
+
+
+def biased_setups() -> list[tuple[JudgeSetup, Tally]]:
+    """Return judges that rate with a bias, each with its tally."""
+    setups = []
+    for defect in BIASED:
+        for strength, words, stated in strengths_of(defect):
+            setup = JudgeSetup(
+                defect,
+                strength,
+                draws=5 if defect == "noisy" else 1,
+                family="own",
+                systems=OWN_SYSTEMS,
+            )
+            setups.append((setup, Tally(defect, words, SHOWN_BY[defect], stated)))
+    return setups
+
+
+SHOWN_BY = {
+    "longer": "length slope above 0",
+    "shorter": "length slope below 0",
+    "own-family": "self-preference above 0",
+    "halo": "r of its aspects above people's",
+    "noisy": "reliability of a draw below .9025: more draws needed",
+    "first-position": "first-position rate above .5",
+}
+
+
+def biases(studies: int) -> Iterator[Tally]:
+    """Yield the tallies of biased judges: found by their own name, or allowed ones."""
+    setups = biased_setups()
+    for number in range(studies):
+        name = f"scores-{number}"
+        texts = simulated(PlantedDesign(), SEED, name)
+        judges = [setup for setup, _ in setups]
+        spec = planted_spec(texts.design, name, judges, families=FAMILIES)
+        data = in_memory(spec, texts, answers_of(texts, name, judges))
+        of_draws = checks_of_draws(data)
+        for setup, tally in setups:
+            checks = checks_of_scores(data, setup.name)
+            names = named([*checks, *of_draws.get(setup.name, [])])
+            _tell(tally, names)
+    yield from (tally for _, tally in setups)
+
+
+def positions(studies: int) -> Iterator[Tally]:
+    """Yield the tallies of judges that prefer the text shown first."""
+    defect = "first-position"
+    setups = []
+    for strength, words, stated in strengths_of(defect):
+        tally = Tally(defect, words, SHOWN_BY[defect], stated)
+        setups.append((JudgeSetup(defect, strength), tally))
+    for number in range(studies):
+        name = f"pairs-{number}"
+        texts = simulated(PlantedDesign("pairs", texts=(3,)), SEED, name)
+        judges = [setup for setup, _ in setups]
+        spec = planted_spec(texts.design, name, judges)
+        of_votes = checks_of_votes(
+            in_memory(spec, texts, answers_of(texts, name, judges))
+        )
+        for setup, tally in setups:
+            _tell(tally, named(of_votes[setup.name]))
+    yield from (tally for _, tally in setups)
+
+
+def _tell(tally: Tally, names: set[str]) -> None:
+    others = names - {tally.defect}
+    wrong = others - ALLOWED.get(tally.defect, set())
+    tally.add(tally.defect in names and not wrong, *others)
+
+
+def harmless(studies: int) -> Tally:
+    """Return in how many studies a judge without a defect is named for any."""
+    tally = Tally("none", "–", "no defect is named", stated=False)
+    judge = JudgeSetup("none", family="own", systems=OWN_SYSTEMS)
+    # Replies of a judge without a defect vary a little, too.
+    repeating = JudgeSetup("noisy", 0.99, draws=5)
+    for number in range(studies):
+        name = f"harmless-{number}"
+        texts = simulated(PlantedDesign(), SEED, name)
+        judges = [judge, repeating]
+        spec = planted_spec(texts.design, name, judges, families=FAMILIES)
+        data = in_memory(spec, texts, answers_of(texts, name, judges))
+        checks = checks_of_scores(data, judge.name)
+        checks += checks_of_draws(data)[repeating.name]
+        pairs = simulated(PlantedDesign("pairs", texts=(3,)), SEED, name)
+        of_pairs = planted_spec(pairs.design, name, [judge])
+        voted = in_memory(of_pairs, pairs, answers_of(pairs, name, [judge]))
+        checks += checks_of_votes(voted)[judge.name]
+        names = named(checks)
+        tally.add(bool(names), *names)
+    return tally
+
+
+# --- judges that must hold nothing ----------------------------------------------------
+
+
+SILENT = ("longer-only", "shorter-only", "middling-only", "random", "source-only")
+CONSTANT = ("always-pass", "always-fail")
+
+
+def silent(studies: int) -> Iterator[Tally]:
+    """Yield the tallies of judges of which no claim may hold, by kind of ratings."""
+    designs = {
+        "scores": PlantedDesign(),
+        "scores, one text a source": PlantedDesign(sources=120, texts=(1,)),
+        "labels": PlantedDesign("labels"),
+        "pairs": PlantedDesign("pairs", texts=(3,)),
+    }
+    for title, design in designs.items():
+        defects = [*SILENT, *CONSTANT]
+        if design.texts == (1,):  # who knows the source of one text knows the text
+            defects.remove("source-only")
+        if design.kind == "pairs":  # a vote knows neither its source nor a constant
+            defects = ["longer-only", "shorter-only", "middling-only", "random"]
+        setups = []
+        for defect in defects:
+            for strength, words, stated in strengths_of(defect):
+                expected = f"no claim holds ({title})"
+                tally = Tally(defect, words, expected, stated)
+                setups.append((JudgeSetup(defect, strength), tally))
+        for number in range(studies):
+            rows = study_rows(design, f"silent-{number}", [one for one, _ in setups])
+            claims = outcomes(rows)
+            for setup, tally in setups:
+                held_claims = held(claims, setup.name)
+                tally.add(not held_claims, *(words[0] for words in held_claims))
+        yield from (tally for _, tally in setups)
+
+
+def with_words(studies: int) -> Iterator[Tally]:
+    """Yield the tallies of claims that may hold only with a warning."""
+    tally = Tally("author-only", "–", "no claim without “for these systems”")
+    judge = JudgeSetup("author-only")
+    for number in range(studies):
+        rows = study_rows(PlantedDesign(), f"author-{number}", [judge])
+        words = held(outcomes(rows), judge.name)
+        free = [one for one in words if not _says(one, "these_systems")]
+        tally.add(not free, *(one[0] for one in words))
+    yield tally
+    for systems in (6, 8, 14):
+        expected = f"of {systems}: no claim without “hangs on system s00”"
+        tally = Tally("broken-system", "–", expected)
+        judges = [JudgeSetup("broken-system", systems=("s00",))]
+        design = PlantedDesign(systems=systems, texts=(systems,), broken=True)
+        for number in range(studies):
+            claims = outcomes(study_rows(design, f"broken-{number}", judges))
+            words = held(claims, judges[0].name)
+            free = [one for one in words if not _says(one, "hangs_on")]
+            tally.add(not free, *(one[0] for one in words))
+        yield tally
+
+
+def _says(words: Sequence[str], reason: str) -> bool:
+    return any(one.partition(":")[0].startswith(reason) for one in words)
+
+
+def dead(studies: int) -> Iterator[Tally]:
+    """Yield the tallies of judges whose replies are often unreadable."""
+    setups = []
+    for strength, words, stated in strengths_of("dead"):
+        expected = "no claim: too many replies lost"
+        if strength < 0.2:
+            expected = "tested with lost replies at the worst end"
+        setups.append(
+            (JudgeSetup("dead", strength), Tally("dead", words, expected, stated))
+        )
+    for number in range(studies):
+        rows = study_rows(PlantedDesign(), f"dead-{number}", [one for one, _ in setups])
+        claims = outcomes(rows)
+        tested = {row["judge"] for row in rows if row["statistic"] == "p_lost"}
+        for setup, tally in setups:
+            mine = [words for (name, *_), words in claims.items() if name == setup.name]
+            if "worst" in tally.expected:
+                tally.add(setup.name in tested)
+            else:
+                tally.add(all("too_many_lost" in words for words in mine))
+    yield from (tally for _, tally in setups)
+
+
+# --- judges that need a prompt --------------------------------------------------------
+
+
+PROMPTED = {
+    "hint-follower": (0.05, 0.2, 0.5),
+    "obeys an attack": (0.05, 0.2, 0.5),
+    "invents spans": (0.25, 0.5, 1.0),
+}
+"""Defect -> its strengths: shares of texts, or of the errors that it marks."""
+SWAYED = "swayed by a wrong hint"
+OBEYS = "obeys more often than with inert text"
+
+
+def prompted(studies: int, folder: Path) -> Iterator[Tally]:
+    """Yield the tallies of judges that follow hints, obey attacks or invent errors."""
+    for strength in PROMPTED["hint-follower"]:
+        tally = Tally("hint-follower", f"{strength:g}", SWAYED, strength == 0.2)
+        for number in range(studies):
+            tally.add(hint_outcome(strength, number, folder) == "swayed")
+        yield tally
+    for strength in PROMPTED["obeys an attack"]:
+        tally = Tally("obeys an attack", f"{strength:g}", OBEYS, strength == 0.2)
+        for number in range(studies):
+            tally.add(obeys(strength, number))
+        yield tally
+    for strength in PROMPTED["invents spans"]:
+        expected = "spans not above random places"
+        tally = Tally("invents spans", f"{strength:g}", expected, strength == 1.0)
+        for number in range(studies):
+            tally.add(span_outcome(strength, number, folder) not in HELD)
+        yield tally
+
+
+def harmless_prompted(studies: int, folder: Path) -> Iterator[Tally]:
+    """Yield how often judges without such a defect are named for it."""
+    tally = Tally("none", "0", SWAYED, stated=False)
+    for number in range(studies):
+        tally.add(hint_outcome(0.0, number, folder) == "swayed")
+    yield tally
+    tally = Tally("none", "0", OBEYS, stated=False)
+    for number in range(studies):
+        tally.add(obeys(0.0, number))
+    yield tally
+
+
+# --- positive controls ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A design, and the steps that a copy of people's mean reaches in it."""
+
+    design: PlantedDesign
+    words: tuple[tuple[str, ...], ...]
+
+    @property
+    def better(self) -> bool:
+        """Return whether it is better than chance in every aspect."""
+        return all(one[0] in ("better", "as_rater") for one in self.words)
+
+    @property
+    def as_rater(self) -> bool:
+        """Return whether it is as good as one more rater in every aspect."""
+        return all(one[0] == "as_rater" for one in self.words)
+
+    def words_of_steps(self) -> str:
+        """Return the design and how many claims reached which step."""
+        design = self.design
+        counts = Counter("; ".join(one) for one in self.words)
+        texts = ", ".join(map(str, design.texts))
+        said = ", ".join(f"{n} × {words}" for words, n in counts.items())
+        return (
+            f"{design.kind}, {design.systems} systems, {design.aspects} aspects, "
+            f"{texts} texts a source: {said}"
+        )
+
+
+def copies() -> list[Setting]:
+    """Return the steps that a copy of people's mean reaches in the covering set."""
+    settings = []
+    for number, design in enumerate(covering_set()):
+        kinds = {"scores": "agreement", "labels": "labels", "pairs": "pairs"}
+        claims = outcomes(study_rows(design, f"cover-{number}", [JudgeSetup("copy")]))
+        kind = kinds[design.kind]
+        words = [tuple(one) for (_, form, _), one in claims.items() if form == kind]
+        settings.append(Setting(design, tuple(words)))
+    return settings
+
+
+@dataclass(frozen=True)
+class OneMoreRater:
+    """Shares of studies of a judge that is one more rater."""
+
+    title: str
+    studies: int
+    better: float
+    worse: float
+    as_rater: float
+
+
+def one_more_rater(studies: int) -> Iterator[OneMoreRater]:
+    """Yield the shares, by design, per claim of one aspect."""
+    designs = {
+        "40 sources × 5 texts": PlantedDesign(
+            sources=40, systems=5, aspects=1, texts=(5,)
+        ),
+        "60 sources × 6 texts": PlantedDesign(aspects=1),
+        "60 sources × 6 texts, labels": PlantedDesign("labels", aspects=1),
+        "60 sources × 3 pairs": PlantedDesign("pairs", aspects=1, texts=(3,)),
+    }
+    for title, design in designs.items():
+        better = worse = as_rater = 0
+        for number in range(studies):
+            rows = study_rows(design, f"rater-{number}", [JudgeSetup("none")])
+            kinds = {"agreement", "labels", "pairs"}
+            [words] = [w for (_, form, _), w in outcomes(rows).items() if form in kinds]
+            better += words[0] in ("better", "as_rater")
+            as_rater += words[0] == "as_rater"
+            worse += any(
+                row["statistic"].startswith("as_rater_")
+                and row["note"].startswith(WORSE)
+                for row in rows
+            )
+        yield OneMoreRater(
+            title, studies, better / studies, worse / studies, as_rater / studies
+        )
+
+
+# --- the page -------------------------------------------------------------------------
+
+
+def tallies(studies: int) -> Iterator[Tally]:
+    """Yield the tallies of all planted judges."""
+    sections: list[Callable[[int], Iterator[Tally]]] = [
+        positions,
+        biases,
+        silent,
+        with_words,
+        dead,
+    ]
+    for section in sections:
+        yield from section(studies)
+    with TemporaryDirectory(prefix="judgescope-") as folder:
+        yield from prompted(studies, Path(folder))
+
+
+def false_alarms(studies: int) -> Iterator[Tally]:
+    """Yield how often judges without a defect are named for one."""
+    yield harmless(studies)
+    with TemporaryDirectory(prefix="judgescope-") as folder:
+        yield from harmless_prompted(studies, Path(folder))
+
+
+PAGE = """# Planted judges
+
+Does Judgescope find a defect that is known to be there, and does it find one where
+there is none? A planted judge is simulated: it rates as one more rater does and then
+has one defect. `make planted` writes this page from {studies} simulated studies per
+strength (60 sources with texts of 6 systems, 3 raters, 2 aspects, unless stated
+otherwise); the code of a run computes the claims in memory. Your own study can have
+planted judges, too ([guide](guide/planted.md)).
+
+## Found
+
+The bar is 95 % of studies at the strength in bold ({least} of {studies} do not refute
+it). A defect counts as found only if it is named by its own name and no other, with
+two exceptions: a preference for a length is common to all aspects, so it may also be
+named halo; the scale cuts off noise at its ends, so the scores of a noisy judge are
+nearer the middle than people's, and short texts or a family of weaker systems may seem
+to be preferred.
+
+{found}
+
+No number shows these defects yet: {later}.
+
+## In vain
+
+A judge without a defect is tested for the defects of a line at once (Holm's
+correction, level .05). At most {most} of {alarms} studies may alarm.
+
+{in_vain}
+
+## Positive controls
+
+A copy of people's mean should be better than chance, and as good as one more rater,
+in every setting: {settings} settings of 2 to 12 systems, 1 to 12 aspects, scores,
+labels or pairs, and 1, 2, 5 or mixed numbers of texts a source (40 sources, 3
+raters). It is better than chance in {better} of {settings} and as good as one more
+rater in {as_rater}.
+
+{failing}
+
+One more rater ({rated} studies each, one aspect) should be better than chance in at
+least 95 % of studies and worse than a rater in at most 2.5 %. The last column has no
+bar.
+
+{raters}
+"""
+"""The text of docs/planted.md."""
+
+
+def page(
+    found: Sequence[Tally],
+    in_vain: Sequence[Tally],
+    settings: Sequence[Setting],
+    raters: Sequence[OneMoreRater],
+) -> str:
+    """Return the text of docs/planted.md."""
+    studies = max(one.studies for one in found)
+    alarms = max(one.studies for one in in_vain)
+    failing = [f"* {one.words_of_steps()}" for one in settings if not one.as_rater]
+    shares = []
+    for one in raters:
+        values = (one.better, one.worse, one.as_rater)
+        shares.append([one.title, *(f"{value:.1%}" for value in values)])
+    return PAGE.format(
+        studies=studies,
+        least=least_found(studies),
+        found=_table(
+            ["planted", "strength", "expected", "found in", "also named", "bar"],
+            [_found_line(one) for one in found],
+        ),
+        later="; ".join(f"{defect} ({check})" for defect, check in LATER.items()),
+        most=most_in_vain(alarms),
+        alarms=alarms,
+        in_vain=_table(
+            ["tested for", "alarms in", "named", "bar"],
+            [_vain_line(one) for one in in_vain],
+        ),
+        settings=len(settings),
+        better=sum(one.better for one in settings),
+        as_rater=sum(one.as_rater for one in settings),
+        failing="\n".join(["Settings that fall short:", "", *failing])
+        if failing
+        else "No setting falls short.",
+        rated=max(one.studies for one in raters),
+        raters=_table(
+            ["design", "better than chance", "worse than a rater", "as a rater"], shares
+        ),
+    )
+
+
+def _found_line(tally: Tally) -> list[str]:
+    does = DEFECTS[tally.defect].does if tally.defect in DEFECTS else tally.defect
+    strength = tally.strength
+    if tally.stated and strength != "–":
+        strength = f"**{strength}**"
+    found = f"{tally.found} of {tally.studies}"
+    bar = "–"
+    if tally.stated:
+        bar = "passes" if tally.passes else "**missed**"
+    return [does, strength, tally.expected, found, _counted(tally.others), bar]
+
+
+def _vain_line(tally: Tally) -> list[str]:
+    passes = tally.found <= most_in_vain(tally.studies)
+    bar = "passes" if passes else "**missed**"
+    alarms = f"{tally.found} of {tally.studies}"
+    return [tally.expected, alarms, _counted(tally.others), bar]
+
+
+def _counted(names: Counter[str]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in sorted(names.items())) or "–"
+
+
+def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    rules = ["---"] * len(head)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rules, *lines))
+
+
+def main() -> None:
+    """Run the studies, print the page, and write it where that is asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--studies", type=int, default=100)
+    parser.add_argument("--write", type=Path)
+    args = parser.parse_args()
+    text = page(
+        [*tallies(args.studies)],
+        [*false_alarms(2 * args.studies)],
+        copies(),
+        [*one_more_rater(2 * args.studies)],
+    )
+    print(text)
+    if args.write is not None:
+        args.write.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -232,6 +232,7 @@ class RatedTexts(BesideRaters):
 
         return NamedSystems(
             self.preference,
+            True,
             system_names(self.panel),
             lambda drawn: self.p_systems(x, drawn),
             lambda drawn: self.p_systems(worst, drawn),
@@ -554,6 +555,7 @@ class LabelledTexts(BesideRaters):
 
         return NamedSystems(
             self.preference,
+            True,
             system_names(self.panel),
             lambda drawn: self.p_systems(codes, drawn),
             lambda drawn: self.p_systems(worst, drawn),

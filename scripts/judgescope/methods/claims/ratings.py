@@ -74,7 +74,7 @@ from judgescope.statistics.order import OrderedPairs, pairs_within
 from judgescope.statistics.raters import as_rater
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import NO_VARIATION, Estimate
-from judgescope.statistics.systems import votes_beyond_systems
+from judgescope.statistics.systems import RULE, votes_beyond_systems
 from judgescope.statistics.within_sources import (
     beyond_systems,
     normal_scores,
@@ -364,6 +364,16 @@ class Preferences:
         verdict = np.sign(scores[first] - scores[second])
         return cls.of_votes(verdict, (first, second), source, better, worse)
 
+    @property
+    def share_compared(self) -> float:
+        """The share of pairs of texts of a source on which there is a verdict.
+
+        Where it is small a permutation asks for verdicts that nobody gave.
+        """
+        texts = np.bincount(self.source)
+        pairs = int((texts * (texts - 1)).sum())
+        return float(np.isfinite(self.votes).sum()) / max(1, pairs)
+
     def moved(self, text: Codes) -> Floats:
         """Return the half credit of each row of `text`: which text's votes are in its
         place.
@@ -512,6 +522,7 @@ def _systems_of_votes(
             preferences.worst().moved,
             lambda: part.nulls()[1],
             preferences.better.size,
+            preferences.share_compared >= RULE.least_filled,
         )
 
     def without(system: int) -> MovedTexts | None:

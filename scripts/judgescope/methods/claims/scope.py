@@ -18,7 +18,8 @@ from judgescope.statistics.verdict import LEVEL
 class NamedSystems:
     """What is known of a claim and the named systems whose texts it rests on.
 
-    `names` are the systems' names by code. p_moved(permutations): p of the claim's
+    `names` are the systems' names by code; `dense` says whether enough of the judge's
+    numbers exist after a permutation. p_moved(permutations): p of the claim's
     number if the judge's columns are permuted; p_worst: the same with lost judgments at
     the worst end. number_beyond(): the number among texts of one system, None where it
     is not defined for this kind. nulls_without(system, family): all nulls without the
@@ -26,6 +27,7 @@ class NamedSystems:
     """
 
     preference: SystemPreference
+    dense: bool
     names: dict[int, str]
     p_moved: Callable[[Codes], float]
     p_worst: Callable[[Codes], float]
@@ -39,7 +41,7 @@ class NamedSystems:
 
     def asked(self, claim: Claim, family: int) -> Claim:
         """The claim with the null of a preference for systems, where it can pass."""
-        if not self.preference.asked(family):
+        if not self.dense or not self.preference.asked(family):
             return claim
         nulls = {**claim.nulls, SYSTEMS: self.p_moved(self.preference.drawn)}
         if LOST in nulls:
@@ -81,6 +83,8 @@ class MovedTexts:
     moved_worst: Callable[[Codes], Floats]
     nulls: Callable[[], Nulls]
     cells: int = 0
+    dense: bool = True
+    """Whether at least half of the places that a permutation may ask for are filled."""
 
     def p_systems(self, drawn: Codes, *, worst: bool = False) -> float:
         """p of the number where the judge's columns are permuted as in `drawn`."""
@@ -111,13 +115,14 @@ def named_systems(
         if part is None:
             return None
         nulls = part.nulls()
-        if part.preference.asked(family):
+        if part.dense and part.preference.asked(family):
             p = part.p_systems(part.preference.drawn)
             nulls = nulls.with_null(SYSTEMS, p)
         return nulls
 
     return NamedSystems(
         texts.preference,
+        texts.dense,
         names,
         texts.p_systems,
         lambda drawn: texts.p_systems(drawn, worst=True),

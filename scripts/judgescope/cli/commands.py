@@ -294,6 +294,12 @@ def add_init(commands: Commands) -> None:
         action="store_true",
         help="ask no questions: use the options, and guess the rest",
     )
+    parser.add_argument(
+        "--probe",
+        action="store_true",
+        help="afterwards, test the endpoint with at most 8 small requests, and write "
+        "the lines that it needs into the new card",
+    )
     parser.set_defaults(act=act("init", "init"))
 
 

@@ -120,7 +120,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
         f"run {MINE} --sensitivity",
         f"run {MINE} --unlock",
     ),
-    "check": (f"check {MINE}",),
+    "check": (f"check {MINE}", f"check {MINE} --probe --write"),
     "draft": (f"draft {MINE}",),
     "audit": (
         "audit scores.csv",

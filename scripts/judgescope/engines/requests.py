@@ -127,7 +127,11 @@ class Reply:
 
 
 class RefusedError(Exception):
-    """The endpoint refuses this request permanently."""
+    """The endpoint refuses this request permanently.
+
+    A probe's request is refused by any status that says so (4xx), another one only by
+    those that are certainly its own fault.
+    """
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -233,4 +237,8 @@ class Probed(Protocol):
 
     def error(self, problem: str, todo: str) -> UserError:
         """Return the error that describes an endpoint's problem."""
+        ...
+
+    def refusal(self, error: RefusedError) -> UserError:
+        """Return the error for an endpoint that refuses a plain request."""
         ...

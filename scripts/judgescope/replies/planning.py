@@ -39,7 +39,13 @@ from judgescope.replies.judging import (
     shown,
 )
 from judgescope.replies.lookup import KeyTable, StoredReplies, indices_in
-from judgescope.replies.probing import Findings, able, read_findings, try_out
+from judgescope.replies.probing import (
+    Findings,
+    able,
+    read_findings,
+    try_out,
+    untested,
+)
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
 from judgescope.schema import cards
@@ -415,8 +421,8 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
         with spending(budget, shard, model) as allowed:
             missing = replies.count < replies.key_table.slots
             engine = asking(model, allowed)
-            if endpoint and endpoint.probe and findings is None and missing:
-                judges = [cards.Judge(**judge) for judge in spec.judges.values()]
+            judges = [cards.Judge(**judge) for judge in spec.judges.values()]
+            if endpoint and endpoint.probe and missing and untested(findings, judges):
                 findings = try_out(shard, cast(Probed, engine), judges)
                 job = planned(spec, model, findings)
                 replies = shard.find(_key_table(job, part))

@@ -38,6 +38,8 @@ from judgescope.schema.cards import Limits, OpenAIModel
 RETRIED = {408, 409, 425, 429}  # these statuses and 5xx are sent again
 THROTTLED = 429
 REFUSED = {400, 404, 413, 422}  # this request will never succeed
+JOB_WIDE = {401, 402, 407}
+"""Statuses of 4xx that are never about a single field: key, account, proxy."""
 # rather the model than the request: after HOPELESS of them in a row the job ends
 ABSENT = 404
 UNAUTHORISED, PROXY_UNAUTHORISED = 401, 407
@@ -129,7 +131,7 @@ class OpenAIEngine:
         """
 
         async def send() -> list[Reply]:
-            run = _Run(self, True, lambda _: None)
+            run = _Run(self, True, lambda _: None, probing=True)
             async with connection.session(self.card) as run.session:
                 return await run.patiently(request, draws)
 
@@ -151,6 +153,15 @@ class OpenAIEngine:
         card = self.card.model_copy(update={"field_names": names})
         return OpenAIEngine(card, self.key, budget=self.budget)
 
+    def refusal(self, error: RefusedError) -> UserError:
+        """Return the error for an endpoint that refuses a plain request."""
+        if error.status not in REFUSED:
+            return self._rejected(error.status, str(error))
+        return self.error(
+            f"the endpoint refused a simple test request: {error}",
+            "check name, base_url, field_names and extra_body in the card",
+        )
+
     def error(self, problem: str, todo: str) -> UserError:
         """Return the error of an endpoint's problem."""
         return UserError(
@@ -167,12 +178,15 @@ class OpenAIEngine:
         draws: Sequence[int],
         *,
         renew: bool = True,
+        probing: bool = False,
     ) -> tuple[list[Reply], float]:
         """Send one request for consecutive draws, once more with a new key if the old
         one expired.
 
         Return the replies, and the seconds for which the endpoint has nothing left.
         Raises TransientError, RefusedError, or UserError if no request can succeed.
+        `probing`: the caller compares this request with an answered one, so any refusal
+        is about this request.
         """
         body = orjson.dumps(wire.body(self.card, request, draws))
         key, text = self.key, None
@@ -209,9 +223,11 @@ class OpenAIEngine:
                 f"no response: {reason}", type(error).__name__
             ) from None
         if status == UNAUTHORISED and renew and self._renewed(key):
-            return await self.ask(session, request, draws, renew=False)
+            return await self.ask(session, request, draws, renew=False, probing=probing)
         reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
-        if status in REFUSED:
+        passing = status in RETRIED or "insufficient_quota" in text
+        own_fault = probing and 400 <= status < 500 and status not in JOB_WIDE
+        if status in REFUSED or (own_fault and not passing):
             raise RefusedError(status, reason)
         if (status in RETRIED or status >= 500) and "insufficient_quota" not in text:
             kind = f"HTTP {status} {wire.error_kind(text)}"
@@ -390,8 +406,16 @@ class _Run:
 
     session: aiohttp.ClientSession
 
-    def __init__(self, engine: OpenAIEngine, proven: bool, keep: Keep) -> None:
+    def __init__(
+        self,
+        engine: OpenAIEngine,
+        proven: bool,
+        keep: Keep,
+        *,
+        probing: bool = False,
+    ) -> None:
         self.engine, self.proven, self.keep = engine, proven, keep
+        self.probing = probing
         self.limits: Limits = engine.card.limits
         self.gate, self.shutdown, self.retries = (
             rate.Gate(self.limits),
@@ -556,7 +580,7 @@ class _Run:
                         raise StoppedError
                     with self.shutdown.sending():
                         replies, nothing_left = await self.engine.ask(
-                            self.session, request, draws
+                            self.session, request, draws, probing=self.probing
                         )
                     answered += replies
                     usage = replies[0].usage or {}

@@ -16,6 +16,7 @@ import orjson
 from judgescope.core.secrets import Redactor
 from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, Request, counted
 from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.edited import flow_line
 
 HALVES = re.compile("[\ud800-\udfff]")  # unpaired surrogates, which no file can hold
 MOST_BYTES = 1 << 27
@@ -29,9 +30,10 @@ UNPACKING = ThreadPoolExecutor(
 )  # one thread: each answer may take MOST_BYTES of memory
 UNPACKED = ("gzip", "x-gzip", "deflate")
 ACCEPTED = "gzip, deflate"  # the value of Accept-Encoding
-RESPELLED = ("max_tokens", "temperature", "top_p", "seed")
+RESPELLED = ("max_tokens", "top_p", "temperature", "seed")
 """Fields of every request that an endpoint may refuse, and that a card can rename or
-leave out."""
+leave out. Some endpoints refuse temperature together with top_p: judges then keep their
+temperature."""
 MOST_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 FAILED = ("error", "abort")
 """Finish reasons of a failure at the provider: what came until then is not a reply."""
@@ -113,10 +115,7 @@ def _names(text: str, field: str) -> bool:
 
 def field_line(names: Mapping[str, str | None]) -> str:
     """Return the line of a card that sets `field_names`."""
-    pairs = (
-        f"{name}: {'null' if other is None else other}" for name, other in names.items()
-    )
-    return f"field_names: {{{', '.join(pairs)}}}"
+    return flow_line("field_names", names)
 
 
 async def text_of(parts: AsyncIterable[bytes], packed: str = "") -> str:

@@ -130,12 +130,13 @@ class RefusedError(Exception):
     """The endpoint refuses this request permanently.
 
     A probe's request is refused by any status that says so (4xx), another one only by
-    those that are certainly its own fault.
+    those that are certainly its own fault. `rule`: why the text is refused, if the
+    endpoint's error names the text; None if anything of the request may be wrong.
     """
 
-    def __init__(self, status: int, reason: str) -> None:
+    def __init__(self, status: int, reason: str, rule: str | None = None) -> None:
         super().__init__(reason)
-        self.status = status
+        self.status, self.rule = status, rule
 
 
 class Failure(NamedTuple):

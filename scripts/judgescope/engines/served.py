@@ -78,7 +78,7 @@ class ServedEngine:
         """Return the server; start it if it does not run yet."""
         return self._start()
 
-    @property
+    @cached_property
     def _endpoint(self) -> OpenAIEngine:
         return OpenAIEngine(self.server.model(), self.server.key, budget=self.budget)
 

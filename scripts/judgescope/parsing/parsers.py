@@ -216,11 +216,15 @@ def _letter(match: re.Match[str], tie: str) -> str:
 Settings = Mapping[str, float | str]
 """The settings of a parser in a judge's card: penalties, the letter of a tie."""
 NO_SETTINGS: Final[Settings] = MappingProxyType({})
-CONTEXT: Final = "context"
+TOO_LONG: Final = "too_long"
 """The rule of a judgment that failed because the request was longer than the model's
 context."""
 CUT: Final = "finish_length"
 """The rule of a judgment that failed because the reply was truncated."""
+REFUSED: Final = "refused"
+ERROR_RULES: Final = ("filtered", TOO_LONG, REFUSED, "given_up")
+"""Why a request has no reply: the endpoint does not want the text, it is too long, the
+endpoint refused the request for another reason, or several runs got no answer."""
 _TOO_LONG = re.compile(
     r"context[ _](length|size|window)|prompt is too long|input is too long|"
     r"too many tokens"
@@ -289,7 +293,7 @@ def _unread(text: str, finish: str | None, reply_status: str) -> Judgment | None
     if reply_status == "not_applicable":
         return Judgment("not_applicable", text.strip() or "not_applicable")
     if reply_status != "ok":
-        return Judgment("error", CONTEXT if _TOO_LONG.search(text) else reply_status)
+        return Judgment("error", _error_rule(text, finish, reply_status))
     if finish == "length":
         return Judgment("truncated", CUT)
     if text and not text.isspace():
@@ -297,6 +301,15 @@ def _unread(text: str, finish: str | None, reply_status: str) -> Judgment | None
     if finish == "content_filter":
         return Judgment("refused", "content_filter")
     return Judgment("empty", "empty")
+
+
+def _error_rule(text: str, finish: str | None, reply_status: str) -> str:
+    """Return why a request has no reply; older replies say so only in their text."""
+    if finish in ERROR_RULES:
+        return finish
+    if _TOO_LONG.search(text):
+        return TOO_LONG
+    return REFUSED if text.startswith("HTTP ") else reply_status
 
 
 def _first_line(text: str, read: Callable[[str], Judgment]) -> Judgment | None:

@@ -464,7 +464,7 @@ def settings_of(parser: str) -> dict[str, float]:
         ("", "length", "ok", "truncated", "finish_length"),
         ("", "content_filter", "ok", "refused", "content_filter"),
         ("The text", "content_filter", "ok", "refused", "content_filter"),
-        ("HTTP 400: 4 tokens too many", None, "error", "error", "error"),
+        ("HTTP 400: 4 tokens too many", None, "error", "error", "refused"),
         ("no_references", "stop", "not_applicable", "not_applicable", "no_references"),
         (None, "stop", "ok", "empty", "empty"),
     ],

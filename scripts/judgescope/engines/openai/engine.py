@@ -23,6 +23,7 @@ from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.secrets import Redactor
 from judgescope.engines import EngineDeclaration
 from judgescope.engines.openai import connection, rate, wire
+from judgescope.engines.openai.refusals import refusal_rule
 from judgescope.engines.requests import (
     HOPELESS,
     Budget,
@@ -42,6 +43,8 @@ JOB_WIDE = {401, 402, 407}
 """Statuses of 4xx that are never about a single field: key, account, proxy."""
 # rather the model than the request: after HOPELESS of them in a row the job ends
 ABSENT = 404
+GONE = 3
+"""So many refusals 404 in a row, after a reply, mean that the model is gone."""
 UNAUTHORISED, PROXY_UNAUTHORISED = 401, 407
 QUOTED = 80  # characters of an unusable answer that a message quotes
 BALANCE_SECONDS = 0.5  # between checks of the connections that other jobs leave
@@ -106,6 +109,8 @@ class OpenAIEngine:
     ) -> None:
         """`key`: by default what the variable or the file holds that the card names."""
         self.card, self.budget = card, budget
+        self.answered = False
+        """Whether a request of `request` was answered: not every one is refused."""
         self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(
             card.query
         )
@@ -136,7 +141,9 @@ class OpenAIEngine:
                 return await run.patiently(request, draws)
 
         try:
-            return asyncio.run(send())
+            replies = asyncio.run(send())
+            self.answered = True
+            return replies
         except TransientError as error:
             raise self.error(
                 f"the endpoint does not respond: {error}",
@@ -226,9 +233,10 @@ class OpenAIEngine:
             return await self.ask(session, request, draws, renew=False, probing=probing)
         reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
         passing = status in RETRIED or "insufficient_quota" in text
-        own_fault = probing and 400 <= status < 500 and status not in JOB_WIDE
-        if status in REFUSED or (own_fault and not passing):
-            raise RefusedError(status, reason)
+        may_be_own = 400 <= status < 500 and status not in JOB_WIDE and not passing
+        rule = refusal_rule(status, text) if may_be_own else None
+        if status in REFUSED or rule or (probing and may_be_own):
+            raise RefusedError(status, reason, rule)
         if (status in RETRIED or status >= 500) and "insufficient_quota" not in text:
             kind = f"HTTP {status} {wire.error_kind(text)}"
             raise TransientError(
@@ -431,6 +439,8 @@ class _Run:
         self.working = self.limits.concurrency
         """Workers that still have something to do."""
         self._last_kind, self._alike = "", 0
+        self._replies, self._absent = 0, 0
+        """The replies of this run, and the refusals 404 since the last answer."""
 
     async def all(self, missing: Iterable[Work]) -> list[Failure]:
         """Ask for everything; when the job must end, requests under way may still
@@ -648,7 +658,8 @@ class _Run:
         fault.
         """
         self.proven = True
-        self._alike = 0
+        self._alike = self._absent = 0
+        self._replies += len(replies)
         for reply in replies:  # store each reply, even if storing another one failed
             try:
                 self._keep_refusals()
@@ -666,12 +677,31 @@ class _Run:
     ) -> None:
         """Keep a refusal for all draws of a request; hold it back while the card may be
         wrong.
+
+        The card is not to blame if the endpoint's error names the text, or if another
+        request was answered; the latter does not excuse 404.
         """
-        self.refusals.append(_refusals(error, request, draws))
-        if self.proven and error.status != ABSENT:
-            self._keep_refusals()
-        elif len(self.refusals) >= HOPELESS:
+        refusals = _refusals(error, request, draws)
+        self._absent = self._absent + 1 if error.status == ABSENT else 0
+        about_text = error.rule is not None
+        answered = self.proven or self.engine.answered
+        if about_text or (answered and error.status != ABSENT):
+            for reply in refusals:
+                self.keep(reply)
+            return
+        self.refusals.append(refusals)
+        if self._replies and self._absent >= GONE:
+            raise self._gone()
+        if len(self.refusals) >= HOPELESS:
             raise self._hopeless()
+
+    def _gone(self) -> UserError:
+        return self.engine.error(
+            "the endpoint no longer knows the model; it refuses every request: "
+            f"{self.refusals[-1][0].text}; {self._replies} replies are stored",
+            "was the model retired or renamed? Ask its provider, and if it has another "
+            "name now, write it into `name` of the card; these refusals are not stored",
+        )
 
     def _fail(
         self, request: Request, draws: Sequence[int], error: TransientError
@@ -711,7 +741,13 @@ def _refusals(
     error: RefusedError, request: Request, draws: Sequence[int]
 ) -> list[Reply]:
     return [
-        Reply(request.key, draw, str(error), finish="error", status="error")
+        Reply(
+            request.key,
+            draw,
+            str(error),
+            finish=error.rule or "error",
+            status="error",
+        )
         for draw in draws
     ]
 

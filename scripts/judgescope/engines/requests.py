@@ -132,18 +132,25 @@ class RefusedError(Exception):
     A probe's request is refused by any status that says so (4xx), another one only by
     those that are certainly its own fault. `rule`: why the text is refused, if the
     endpoint's error names the text; None if anything of the request may be wrong.
+    `advice`: what to do if plain requests are refused, too.
     """
 
-    def __init__(self, status: int, reason: str, rule: str | None = None) -> None:
+    def __init__(
+        self, status: int, reason: str, rule: str | None = None, advice: str = ""
+    ) -> None:
         super().__init__(reason)
-        self.status, self.rule = status, rule
+        self.status, self.rule, self.advice = status, rule, advice
 
 
 class Failure(NamedTuple):
-    """A draw without a reply, and the reason; the next run requests it again."""
+    """A draw without a reply, the reason, and what to do about it (if that is known).
+
+    The next run requests it again.
+    """
 
     about: str
     reason: str
+    advice: str = ""
 
 
 class Work(NamedTuple):

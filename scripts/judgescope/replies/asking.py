@@ -118,11 +118,13 @@ def complete(
     failures = ask(work, store.is_proven(requests), keep)
     if failures:
         kept = stored.count - present
+        advice = next((failure.advice for failure in failures if failure.advice), "")
+        later = f"the other {kept} replies are stored; run again to request the rest"
         raise UserError(
             f"{len(failures)} of {total - present} requests failed: "
             f"{failures[0].reason}",
             where=", ".join(failure.about for failure in failures[:5]),
-            todo=f"the other {kept} replies are stored; run again to request the rest",
+            todo=f"{advice}; {later}" if advice else later,
         )
 
 

@@ -118,6 +118,8 @@ SECRET_HEADERS = {
 ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
 """An endpoint's address, without a name, a password or a query, which may be
 secrets."""
+CHAT_ROUTE = "/chat/completions"
+"""The route of chat requests below an endpoint's address."""
 PROXY = r"^https?://[^/@\s?#]+/?$"
 FOLDER = r"^(\{data\}/)?[^{}]+$"
 WEIGHTS = "data"
@@ -199,6 +201,14 @@ class OpenAIModel(BaseAskedModel):
     replies."""
     limits: Access[Limits] = Limits()
     """Limits on requests."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _without_route(cls, url: str) -> str:
+        begin = url.rstrip("/").removesuffix(CHAT_ROUTE)
+        if begin != url.rstrip("/"):
+            raise ValueError(f"{CHAT_ROUTE} is added to it: write {begin}")
+        return url
 
     @field_validator("base_url", "proxy")
     @classmethod

@@ -165,7 +165,12 @@ EXAMPLES: dict[str, Sequence[str]] = {
         f"replies show {MINE} --judge some-model --status unparsed",
         f"replies show {MINE} --file replies.jsonl",
     ),
-    "replies retry": (f"replies retry {MINE}",),
+    "replies retry": (
+        f"replies retry {MINE}",
+        f"replies retry {MINE} --empty",
+        f"replies retry {MINE} --empty --yes",
+    ),
+    "replies give-up": (f"replies give-up {MINE}", f"replies give-up {MINE} --yes"),
     "replies stats": ("replies stats", f"replies stats {MINE}"),
     "replies verify": ("replies verify",),
     "replies compact": ("replies compact",),

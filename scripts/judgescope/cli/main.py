@@ -343,6 +343,8 @@ def _damaged(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
     }
     targets = [hashes for hashes in damaged if hashes in known]
     for hashes in targets:
+        if not damaged[hashes]:
+            continue
         print(
             f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, remade "
             "now",

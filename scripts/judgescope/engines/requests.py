@@ -142,15 +142,19 @@ class RefusedError(Exception):
         self.status, self.rule, self.advice = status, rule, advice
 
 
-class Failure(NamedTuple):
-    """A draw without a reply, the reason, and what to do about it (if that is known).
+@dataclass(frozen=True)
+class Failure:
+    """A draw without a reply, and the reason; the next run requests it again.
 
-    The next run requests it again.
+    `advice`: what to do about it, if that is known. `key` and `draw` name the draw of
+    an endpoint's model.
     """
 
     about: str
     reason: str
-    advice: str = ""
+    advice: str = field(default="", compare=False)
+    key: str = field(default="", compare=False)
+    draw: int = field(default=0, compare=False)
 
 
 class Work(NamedTuple):

@@ -4,22 +4,30 @@ answers.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking, settled
-from judgescope.engines.requests import Ask, Reply, Request, Work, request_of
+from judgescope.engines.requests import Ask, Probed, Reply, Request, Work, request_of
 from judgescope.prompts import Templates, messages
 from judgescope.replies.budget import spending
+from judgescope.replies.giving_up import GivingUp, unanswered
 from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
+from judgescope.replies.probing import answers
 from judgescope.replies.specs import ModelSpec, PromptSpec, WriterSpec
 from judgescope.replies.store import Store
-from judgescope.schema.cards import Decoding, Price, PromptedModel
+from judgescope.schema.cards import (
+    AskedModel,
+    Decoding,
+    Price,
+    ProbedModel,
+    PromptedModel,
+)
 from judgescope.schema.loading import read_card
 
 LOG_SECONDS = 5.0  # between two progress lines, in the first minutes
@@ -91,11 +99,13 @@ def complete(
     store: Store,
     ask: Ask,
     price: Price | None = None,
+    giving_up: GivingUp | None = None,
 ) -> None:
     """Request all missing replies; `price` is for the progress lines.
 
     Every reply is in the journal before this returns or raises. Raises UserError if a
-    missing reply is in a batch, or draws failed for a transient reason.
+    missing reply is in a batch, or draws failed for a transient reason and are not
+    given up.
     """
     present, total = stored.count, stored.key_table.slots
     print(f"replies: {present} in the store, {total - present} to request", flush=True)
@@ -116,20 +126,32 @@ def complete(
 
     requests = int(np.count_nonzero(stored.lacking()))
     failures = ask(work, store.is_proven(requests), keep)
-    if failures:
-        kept = stored.count - present
-        advice = next((failure.advice for failure in failures if failure.advice), "")
-        later = f"the other {kept} replies are stored; run again to request the rest"
-        raise UserError(
-            f"{len(failures)} of {total - present} requests failed: "
-            f"{failures[0].reason}",
-            where=", ".join(failure.about for failure in failures[:5]),
-            todo=f"{advice}; {later}" if advice else later,
-        )
+    if not failures:
+        return
+    kept = stored.count - present
+    noted = giving_up.note(failures, stored, store) if giving_up else None
+    if noted and noted.given_up:
+        print(f"{len(noted.given_up)} requests were given up: they count as errors")
+    if error := unanswered(noted, failures, total, total - present, kept):
+        raise error
+
+
+def giving_up_of(card: AskedModel, engine: Ask) -> GivingUp | None:
+    """Return when draws of a model behind an endpoint are given up; None for another
+    model.
+    """
+    if not isinstance(card, ProbedModel):
+        return None
+    works = partial(answers, cast(Probed, engine))
+    return GivingUp(card.limits.give_up_after, works)
 
 
 def obtain(
-    requests: Iterable[Request], store: Store, ask: Ask, price: Price | None = None
+    requests: Iterable[Request],
+    store: Store,
+    ask: Ask,
+    price: Price | None = None,
+    giving_up: GivingUp | None = None,
 ) -> dict[Draw, Reply]:
     """Return the reply to every draw of some requests; ask for those that the store
     lacks.
@@ -152,7 +174,8 @@ def obtain(
         Work(request, stored.missing(key_table.index(request.key)))
         for request in ordered
     )
-    complete(stored, (piece for piece in work if piece.draws), store, ask, price)
+    needed = (piece for piece in work if piece.draws)
+    complete(stored, needed, store, ask, price, giving_up)
     return dict(stored.replies())
 
 
@@ -173,7 +196,11 @@ def asker(
         spending(budget, shard, model) as allowed,
     ):
         engine = asking(model, allowed)
-        yield model, lambda requests: obtain(requests, shard, engine, model.price)
+        giving_up = giving_up_of(model, engine)
+        yield (
+            model,
+            lambda requests: obtain(requests, shard, engine, model.price, giving_up),
+        )
 
 
 @contextmanager

@@ -15,7 +15,9 @@ from judgescope.engines.requests import counted
 from judgescope.replies.journal import (
     CUT,
     KEY,
+    FailedLine,
     ForgetLine,
+    JournalLine,
     ReplyLine,
     digest_of,
     is_damaged,
@@ -62,6 +64,7 @@ class Stats:
     replies: int = 0
     errors: int = 0
     forgotten: int = 0
+    failed: int = 0
     skipped: int = 0
     unknown: int = 0
     tokens: Counter[str] = field(default_factory=Counter)
@@ -92,9 +95,11 @@ def stats(shard: Path) -> Stats:
     return stats
 
 
-def _count(stats: Stats, line: ReplyLine | ForgetLine) -> None:
+def _count(stats: Stats, line: JournalLine) -> None:
     if isinstance(line, ForgetLine):
         stats.forgotten += 1
+    elif isinstance(line, FailedLine):
+        stats.failed += 1
     elif line.status == "error":
         stats.errors += 1
     else:

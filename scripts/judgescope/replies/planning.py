@@ -26,7 +26,7 @@ from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Probed, Reply, Request, Work
 from judgescope.engines.subjects import Subjects
 from judgescope.prompts import plain
-from judgescope.replies.asking import complete
+from judgescope.replies.asking import complete, giving_up_of
 from judgescope.replies.budget import spending
 from judgescope.replies.few_shot import Demonstrations, rated_texts
 from judgescope.replies.journal import KEY, Counts, Keys
@@ -421,6 +421,7 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
         with spending(budget, shard, model) as allowed:
             missing = replies.count < replies.key_table.slots
             engine = asking(model, allowed)
+            giving_up = giving_up_of(model, engine)
             judges = [cards.Judge(**judge) for judge in spec.judges.values()]
             if endpoint and endpoint.probe and missing and untested(findings, judges):
                 findings = try_out(shard, cast(Probed, engine), judges)
@@ -443,10 +444,10 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
                     own = shard.find(
                         table.only(np.delete(np.arange(len(table.keys)), claimed))
                     )
-                    complete(own, job.work(own), shard, engine, model.price)
+                    complete(own, job.work(own), shard, engine, model.price, giving_up)
                     allowed.wait(lambda: shard.find(theirs).count == theirs.slots)
                 replies = shard.find(table)  # other jobs may have stored some
-            complete(replies, job.work(replies), shard, engine, model.price)
+            complete(replies, job.work(replies), shard, engine, model.price, giving_up)
         if part:  # its output must be the same bytes for the same requests
             keys = hashlib.sha256(replies.key_table.keys.tobytes()).hexdigest()
             note = canonical({"replies": replies.count, "keys": keys}) + "\n"

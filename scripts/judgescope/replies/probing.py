@@ -198,6 +198,18 @@ def _seed_finding(
     return "honoured" if first[0].text != other[0].text else "unknown"
 
 
+def answers(engine: Probed) -> bool:
+    """Return whether an endpoint answers a plain request now."""
+    decoding = Decoding(temperature=USUAL[0], top_p=USUAL[1], max_tokens=SHORT_TOKENS)
+    message = {"role": "user", "content": PLAIN}
+    request = request_of(engine.card, decoding, [message], seed=0)
+    try:
+        engine.request(request, [0])
+    except (RefusedError, UserError):
+        return False
+    return True
+
+
 def _is_short(replies: list[Reply]) -> bool:
     tokens = (replies[0].usage or {}).get("completion")
     return replies[0].finish == "length" or (

@@ -762,8 +762,10 @@ class _Run:
         """Note that draws have no reply; end the job if requests in a row fail
         alike.
         """
-        failure = Failure(request.about, str(error), error.advice)
-        self.failures += [failure] * len(draws)
+        self.failures += [
+            Failure(request.about, str(error), error.advice, request.key, draw)
+            for draw in draws
+        ]
         self._alike = self._alike + 1 if error.kind == self._last_kind else 1
         self._last_kind = error.kind
         allowed = self.limits.max_consecutive_failures

@@ -73,6 +73,9 @@ class Limits(Card):
     max_consecutive_failures: int = Field(50, ge=1)
     """Number of consecutive failures with the same status and type of error after which
     the job ends."""
+    give_up_after: int | None = Field(3, ge=1)
+    """Number of runs without an answer to a request, while the endpoint answers others,
+    after which the request counts as an error; null: never."""
 
 
 RESERVED = {

@@ -13,6 +13,7 @@ from judgescope.schema.cards.base import (
     Card,
     Files,
     Hashes,
+    JsonFields,
     Price,
     Sha256,
     Slug,
@@ -49,7 +50,7 @@ class Limits(Card):
     """How requests are sent to an endpoint; none of these keys changes a reply."""
 
     renamed: ClassVar[dict[str, str]] = {"breaker": "max_consecutive_failures"}
-    concurrency: int = Field(16, ge=1)
+    concurrency: int = Field(16, ge=1, le=4096)
     """Maximum number of concurrent requests at the endpoint, for all jobs on one
     machine together; halved when the endpoint refuses some (429), then raised
     slowly."""
@@ -189,7 +190,7 @@ class OpenAIModel(BaseAskedModel):
     """What the name does not show: quantisation, server, build. Replies are stored by
     name, revision and variant, not by URL: give different weights a different
     variant."""
-    extra_body: Asking[dict[str, Any]] = Field({})
+    extra_body: Asking[JsonFields] = Field({})
     """Further fields of every request, such as chat_template_kwargs or
     reasoning_effort."""
     probe: Access[bool] = True
@@ -221,6 +222,7 @@ class OpenAIModel(BaseAskedModel):
         try:
             address = urlsplit(url)
             host, port = address.hostname or "", address.port
+            host.encode("idna")
         except ValueError as error:
             raise ValueError(f"this is not a URL: {error}") from None
         labels = host.removesuffix(".").split(".")
@@ -345,7 +347,7 @@ class LlamaModel(BaseAskedModel):
     cache: Asking[bool] = False
     """Whether the server caches the previous prompt: about twice as fast if prompts
     begin alike, but log probabilities then depend slightly on the order of requests."""
-    extra_body: Asking[dict[str, Any]] = Field({})
+    extra_body: Asking[JsonFields] = Field({})
     """Further fields of every request, such as `grammar` (llama.cpp's notation), which
     restricts what the model may reply."""
     probe: Access[bool] = True
@@ -590,12 +592,12 @@ class VllmModel(BaseAskedModel):
     adapter: Adapter | Literal["trained"] | None = None
     """A LoRA adapter that every request uses; `trained`: the one that the study trains
     (its key `distill`)."""
-    extra_body: Asking[dict[str, Any]] = Field({})
+    extra_body: Asking[JsonFields] = Field({})
     """Further fields of every request: chat_template_kwargs (`enable_thinking: false`),
     sampling parameters of vLLM such as top_k."""
-    model_args: Asking[dict[str, Any]] = Field({})
+    model_args: Asking[JsonFields] = Field({})
     """Further arguments of vLLM's engine that may change replies."""
-    engine_args: Access[dict[str, Any]] = Field({})
+    engine_args: Access[JsonFields] = Field({})
     """Further arguments that change no reply, such as max_num_seqs."""
     tensor_parallel: Access[int] = Field(1, ge=1)
     """Number of GPUs that share the weights."""

@@ -275,6 +275,9 @@ class _Import:
 
 MOST_REPEATS = 2
 """How often an empty reply is requested again: more would select replies."""
+REMOVED = ".removed"
+"""The suffix of the mark beside a model's replies that their file of hashes was
+removed."""
 MAGIC = b"PAR1"  # the end of a Parquet file
 
 
@@ -329,6 +332,7 @@ def drop_answers(results: Path, keys: Collection[str] = ()) -> int:
         ):  # Snakemake knows only the file of their hashes
             dataset, model = path.relative_to(replies).parts[:2]
             (replies / dataset / f"{model}.json").unlink(missing_ok=True)
+            (replies / dataset / f"{model}{REMOVED}").touch()
     return len(with_error)
 
 
@@ -348,14 +352,15 @@ def cut_files(results: Path) -> dict[Path, list[Path]]:
 
     A job writes a folder of files and a file of their hashes. Snakemake knows only the
     file of hashes: if that is deleted and requested, all files are made again, with
-    replies from the store. A file of hashes that was deleted beside its replies (see
-    `drop_answers`) has no files here: Snakemake would not miss it below a finished
-    report.
+    replies from the store. A file of hashes that `drop_answers` removed has no files
+    here: Snakemake would not miss it below a finished report.
     """
     cut: dict[Path, list[Path]] = {}
-    for folder in sorted(results.glob("replies/*/*/")):
-        hashes = folder.with_name(f"{folder.name}.json")
-        if not hashes.exists():
+    for mark in sorted(results.glob(f"replies/*/*{REMOVED}")):
+        hashes = mark.with_suffix(".json")
+        if hashes.exists():  # made again
+            mark.unlink()
+        else:
             cut[hashes] = []
     for kind in ("replies", "scores"):
         for hashes in sorted(results.glob(f"{kind}/*/*.json")):

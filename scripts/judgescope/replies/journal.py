@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import orjson
-from msgspec import Meta, MsgspecError, Struct, convert
+from msgspec import Meta, MsgspecError, Struct, convert, field
 from msgspec.json import Decoder
 from numpy.typing import NDArray
 
@@ -91,7 +91,7 @@ class ForgetLine(_Line, kw_only=True):
     """
 
     forget: int
-    of: Literal["errors", "any"] = "errors"
+    marked: Literal["errors", "any"] = field(default="errors", name="of")
 
 
 class FailedLine(_Line, kw_only=True):
@@ -110,9 +110,9 @@ class FailedLine(_Line, kw_only=True):
 JournalLine = ReplyLine | ForgetLine | FailedLine
 _DECODERS = (Decoder(ReplyLine), Decoder(ForgetLine), Decoder(FailedLine))
 _KNOWN = {
-    *ReplyLine.__struct_fields__,
-    *ForgetLine.__struct_fields__,
-    *FailedLine.__struct_fields__,
+    *ReplyLine.__struct_encode_fields__,
+    *ForgetLine.__struct_encode_fields__,
+    *FailedLine.__struct_encode_fields__,
 } - {FORMAT}
 
 

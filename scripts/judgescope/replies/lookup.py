@@ -165,7 +165,7 @@ class StoredReplies:
             elif isinstance(line, ForgetLine):
                 draw = (line.key, line.draw)
                 self.forgotten[draw] = max(line.forget, self.forgotten.get(draw, 0))
-                if line.of == "any":
+                if line.marked == "any":
                     self.asked_again.setdefault(draw, set()).add(line.forget)
             elif isinstance(line, FailedLine):
                 self._failed.setdefault((line.key, line.draw), []).append(line)

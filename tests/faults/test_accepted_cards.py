@@ -53,7 +53,7 @@ def card_with(folder: Path, **keys: Any) -> OpenAIModel:
         ({"a": HUGE}, "extra_body.a", "64 bits"),
         ({"a": -(2**63) - 1}, "extra_body.a", "64 bits"),
         ({"a": nested(32)}, "extra_body.a", "32 levels"),
-        ({"a": date(2026, 1, 1)}, "extra_body.a", "date is no value of JSON"),
+        ({"a": date(2026, 1, 1)}, "extra_body.a", "date is not a value of JSON"),
         ({"a": {1: 2}}, "extra_body.a", "must be a text"),
     ],
 )

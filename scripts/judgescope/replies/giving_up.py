@@ -48,7 +48,7 @@ class GivingUp:
 
 @dataclass
 class Noted:
-    """What became of a job's failures: the draws that were given up, and of the others
+    """The outcome of a job's failures: the draws that were given up, and of the others
     the most runs without an answer.
     """
 

@@ -66,7 +66,7 @@ def _check_json(value: object, path: tuple[str | int, ...] = ()) -> None:
     elif isinstance(value, int) and not JSON_INTEGERS[0] <= value <= JSON_INTEGERS[1]:
         problem = "this integer has more than 64 bits, so no request can hold it"
     elif not isinstance(value, str | int | float | list | dict | None):
-        problem = f"a {type(value).__name__} is no value of JSON: put it in quotes"
+        problem = f"a {type(value).__name__} is not a value of JSON: put it in quotes"
     if problem:
         raise PydanticCustomError(
             "json_value", "{problem}", {"problem": problem, "path": path, "got": value}

@@ -14,7 +14,7 @@ import pytest
 
 from engines_openai_setup import FAST, card, requests
 from judgescope.core.errors import UserError
-from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.openai.engine import GONE, OpenAIEngine
 from judgescope.engines.requests import HOPELESS, Reply, Request, Work
 from judgescope.replies.asking import obtain
 from judgescope.replies.store import Store
@@ -461,7 +461,7 @@ def test_a_model_that_is_gone_is_no_error_of_the_requests(
     asked = requests(card(endpoint), *MANY)
     with pytest.raises(UserError, match="refuses every request: HTTP 404"):
         ask(endpoint, tmp_path, asked, concurrency=1)
-    assert len(endpoint.asked) == 3 + HOPELESS
+    assert len(endpoint.asked) == 3 + GONE
     endpoint.script = lambda _: reply("5")
     found = ask(endpoint, tmp_path, asked)
     assert Counter(one.text for one in found) == {"4": 3, "5": 57}

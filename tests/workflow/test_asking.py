@@ -22,7 +22,7 @@ from scripted import Body, Said, refusal, reply
 
 pytestmark = pytest.mark.slow
 TEXTS = 120
-PROBES = 7
+PROBES = 4
 
 
 def asks_about(body: Body, text: str) -> bool:

@@ -25,7 +25,7 @@ from judgescope.replies.budget import Spending
 from judgescope.replies.inspection import check
 from judgescope.replies.ledger import NANOS, shown
 from judgescope.replies.lookup import KeyTable
-from judgescope.replies.probing import read_findings, try_out
+from judgescope.replies.probing import read_findings, try_out, untested
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
@@ -74,9 +74,10 @@ def _probe(plan: Plan) -> None:
             job.job.key_table.slots > store.find(job.job.key_table).count
             for job in jobs
         )
-        if not missing or not card.probe or read_findings(store, card) is not None:
-            continue
         judges = [judge for judge in plan.judges.values() if judge.model == card.model]
+        tested = not untested(read_findings(store, card), judges)
+        if not missing or not card.probe or tested:
+            continue
         ledger, caps = plan.study.ledger, caps_of(plan.study)
         with store, Spending(store, ledger, card.model, card.price, caps) as budget:
             try_out(store, OpenAIEngine(card, budget=budget), judges)

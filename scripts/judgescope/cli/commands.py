@@ -316,6 +316,12 @@ def add_init(commands: Commands) -> None:
         action="store_true",
         help="ask no questions: use the options, and guess the rest",
     )
+    parser.add_argument(
+        "--probe",
+        action="store_true",
+        help="afterwards, test the endpoint with at most 8 small requests, and write "
+        "the lines that it needs into the new card",
+    )
     parser.set_defaults(act=act("init", "init"))
 
 
@@ -532,7 +538,7 @@ def add_replies(commands: Commands) -> None:
         if file:
             action.add_argument("file", type=Path, help=file)
         _add_study(action, nargs=nargs)
-        if name not in ("retry", "prune"):
+        if name not in ("retry", "give-up", "prune"):
             action.add_argument(
                 "--store",
                 type=Path,
@@ -541,7 +547,22 @@ def add_replies(commands: Commands) -> None:
         action.set_defaults(act=act("replies", function or name))
         return action
 
-    add("retry", "retry refused requests in the next run")
+    action = add("retry", "retry refused requests in the next run")
+    action.add_argument(
+        "--empty",
+        action="store_true",
+        help="list the replies that are empty, with their price, to request them again",
+    )
+    action.add_argument("--model", metavar="ID", help="only requests to this model")
+    action.add_argument(
+        "--yes", action="store_true", help="with --empty: mark them; default: list them"
+    )
+    action = add(
+        "give-up", "list requests that get no answer in any run", "give_up", nargs="?"
+    )
+    action.add_argument(
+        "--yes", action="store_true", help="count them as errors; default: list them"
+    )
     add("stats", "print the contents of the store, by model")
     action = add("verify", "verify every line of the store")
     action.add_argument(

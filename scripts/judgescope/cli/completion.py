@@ -120,7 +120,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
         f"run {MINE} --sensitivity",
         f"run {MINE} --unlock",
     ),
-    "check": (f"check {MINE}",),
+    "check": (f"check {MINE}", f"check {MINE} --probe --write"),
     "draft": (f"draft {MINE}",),
     "audit": (
         "audit scores.csv",
@@ -166,7 +166,12 @@ EXAMPLES: dict[str, Sequence[str]] = {
         f"replies show {MINE} --file replies.jsonl",
     ),
     "replies reread": (f"replies reread {MINE}",),
-    "replies retry": (f"replies retry {MINE}",),
+    "replies retry": (
+        f"replies retry {MINE}",
+        f"replies retry {MINE} --empty",
+        f"replies retry {MINE} --empty --yes",
+    ),
+    "replies give-up": (f"replies give-up {MINE}", f"replies give-up {MINE} --yes"),
     "replies stats": ("replies stats", f"replies stats {MINE}"),
     "replies verify": ("replies verify",),
     "replies compact": ("replies compact",),

@@ -50,6 +50,8 @@ ADDED = (
 )
 FAILED = 1
 """The exit code of an error, unless the command sets its own (`failed`)."""
+WRONG_USE = 2
+"""The exit code of a wrong command line."""
 
 
 SURELY = 0.85
@@ -82,6 +84,7 @@ def main() -> None:
         status = done
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
+        status = getattr(args, "failed", FAILED)  # a command may set it on the way
     except BrokenPipeError:  # the reader closed the pipe: `judgescope show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
@@ -239,6 +242,18 @@ def command_line() -> argparse.ArgumentParser:
         "separate folders (results/STUDY-unread-POLICY), and print the main "
         "numbers that change; sends no requests",
     )
+    added.choices["check"].add_argument(
+        "--probe",
+        action="store_true",
+        help="also test with at most 8 small requests per model which fields its "
+        "endpoint accepts, and print the lines that cards lack",
+    )
+    added.choices["check"].add_argument(
+        "--write",
+        action="store_true",
+        help="with --probe: write these lines into the cards (into copies of shipped "
+        "ones in config/models)",
+    )
     added.choices["pilot"].add_argument(
         "--share",
         type=float,
@@ -339,6 +354,8 @@ def _damaged(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
     }
     targets = [hashes for hashes in damaged if hashes in known]
     for hashes in targets:
+        if not damaged[hashes]:
+            continue
         print(
             f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, remade "
             "now",
@@ -380,12 +397,25 @@ def _last_written(out: Path) -> int | None:
 
 def check(args: Arguments) -> int:
     """Validate the study's cards and files and show what a run would do; send no
-    request.
+    request, unless --probe asks for it.
     """
+    if args.write and not args.probe:
+        args.failed = WRONG_USE
+        raise UserError(
+            "--write writes what a probe finds",
+            where="judgescope check",
+            got="--write without --probe",
+            todo="add --probe",
+        )
     context.results_folder(
         args.study, args.passed
     )  # checks the card before Snakemake reads it
-    return snakemake(args.study, "check", args.passed)
+    status = snakemake(args.study, "check", args.passed)
+    if status or not args.probe:
+        return status
+    from judgescope.cli.probe import probe_study
+
+    return probe_study(args.study, args.passed, write=args.write)
 
 
 def draft(args: Arguments) -> int:

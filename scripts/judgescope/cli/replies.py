@@ -27,6 +27,7 @@ from judgescope.plan.asking_jobs import jobs_of, used_keys
 from judgescope.plan.specs.judging import reading
 from judgescope.plan.study import CellAspect, Plan, replays
 from judgescope.replies import compaction, inspection
+from judgescope.replies.giving_up import candidates, given_up
 from judgescope.replies.lookup import having
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.shard import folders, shards
@@ -250,14 +251,111 @@ def store_folder(args: Arguments, *, new: bool = False) -> Path:
 
 
 def retry(args: Arguments) -> int:
-    """Let the next run repeat the requests of a study that its endpoints refused."""
+    """Let the next run repeat the requests of a study that its endpoints refused or
+    that were given up; with `--empty`, those whose reply is empty.
+    """
     plan, out = plan_and_results(args.study)
-    for model in plan.models.values():
-        if isinstance(model, AskedModel):
-            with Store(Path(plan.study.store), model.served_name) as store:
-                count = compaction.forget_errors(store)
-                print(f"{model.model}: {count} refused requests will be sent again")
+    models = _asked_models(plan, args.model)
+    if args.empty:
+        return _retry_empty(args, plan, out, {model.model for model in models})
+    for model in models:
+        with Store(Path(plan.study.store), model.served_name) as store:
+            count = compaction.forget_errors(store)
+            print(f"{model.model}: {count} refused requests will be sent again")
     print(f"reply files that the next run will remake: {compaction.drop_answers(out)}")
+    return 0
+
+
+def _asked_models(plan: Plan, name: str | None) -> list[AskedModel]:
+    """Return the models of a study that are asked, or the named one."""
+    models = [card for card in plan.models.values() if isinstance(card, AskedModel)]
+    if name is None:
+        return models
+    named = [card for card in models if card.model == name]
+    if not named:
+        raise UserError(
+            "this study asks no such model",
+            where="--model",
+            got=name,
+            allowed=[card.model for card in models],
+        )
+    return named
+
+
+def _retry_empty(args: Arguments, plan: Plan, out: Path, models: set[str]) -> int:
+    """List the empty replies by judge with the price of repeating them; with `--yes`,
+    mark them to be requested again.
+    """
+    by_model: dict[str, dict[tuple[str, int], Row]] = {name: {} for name in models}
+    for row in _replies(plan, out, prompts=False):
+        if row["status"] == "empty" and row["model"] in models:
+            by_model[row["model"]].setdefault((row["key"], row["draw"]), row)
+    marked = 0
+    for model in _asked_models(plan, args.model):
+        empty = by_model[model.model]
+        if not empty:
+            continue
+        with Store(Path(plan.study.store), model.served_name) as store:
+            draws = compaction.repeatable(store, empty)
+            for line in _by_judge([empty[draw] for draw in draws]):
+                print(line)
+            if left := len(empty) - len(draws):
+                print(
+                    f"{model.model}: {left} empty replies stay: they were requested "
+                    f"again {compaction.MOST_REPEATS} times"
+                )
+            if args.yes and draws:
+                compaction.forget_empty(store, draws)
+                compaction.drop_answers(out, {key for key, _ in draws})
+        marked += len(draws)
+    if not marked:
+        print("No empty reply can be requested again.")
+    elif args.yes:
+        print(f"{marked} requests will be sent again: {command_on('run', args.study)}")
+    else:
+        print("Nothing was marked: add --yes to request these replies again.")
+    return 0
+
+
+def _by_judge(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a line for each judge: the number of replies, and what they cost before."""
+    for judge in sorted({row["judge"] for row in rows}):
+        prices = [row["usd"] for row in rows if row["judge"] == judge]
+        price = "unknown" if None in prices else f"about {_dollars(sum(prices))} US$"
+        yield f"{plain(judge)}: {len(prices)} empty replies, price {price}"
+
+
+def give_up(args: Arguments) -> int:
+    """List the requests of a study that got no answer in any run, with the reasons;
+    with `--yes`, count them as errors from now on.
+    """
+    plan, _ = plan_and_results(args.study)
+    keys = used_keys(plan, whole=False)
+    listed = 0
+    for model in _asked_models(plan, None):
+        with Store(Path(plan.study.store), model.served_name) as store:
+            used = keys.get(store.shard.name)
+            names = (
+                [] if used is None else [bytes(key).ljust(32, b"\0") for key in used]
+            )
+            found = candidates(store, [name.hex() for name in names])
+            for draw, reasons in found.items():
+                runs, reason = len(reasons), [*reasons.values()][-1]
+                print(
+                    f"{model.model}: {draw[0][:12]}, draw {draw[1]}: no answer in "
+                    f"{runs} {'run' if runs == 1 else 'runs'}: {plain(reason)}"
+                )
+                if args.yes:
+                    store.append(given_up(draw, runs, reason))
+            listed += len(found)
+    if not listed:
+        print("No request waits for an answer: there is nothing to give up.")
+    elif args.yes:
+        run = command_on("run", args.study)
+        back = command_on("replies retry", args.study)
+        print(f"{listed} requests count as errors now: {run}; {back} takes this back")
+    else:
+        print("Nothing was changed: add --yes to count these requests as errors.")
     return 0
 
 
@@ -271,6 +369,8 @@ def stats(args: Arguments) -> int:
             "questions"
         )
         print(f"  errors {counts.errors:,}, marked for retry {counts.forgotten:,}")
+        if counts.failed:
+            print(f"  notes of runs without an answer: {counts.failed:,}")
         unknown = f"{counts.unknown:,} replies without token counts"
         print(f"  tokens: {tokens or 'none reported'}; {unknown}")
         files = f"{counts.journals} journals, {counts.compacted} compacted files"

@@ -19,7 +19,7 @@ from judgescope.cli.context import (
     snakemake,
     with_config,
 )
-from judgescope.cli.terminal import aligned, plain, undefined
+from judgescope.cli.terminal import aligned, plain, plural, undefined
 from judgescope.cli.unread_summary import with_unread
 from judgescope.core.errors import UserError
 from judgescope.data.specs import WARNING
@@ -34,7 +34,7 @@ from judgescope.plan.notices import unread_without_effect
 from judgescope.plan.study import Plan
 from judgescope.report.cells import FLAT
 from judgescope.report.rows import NO_ROWS, Row, Rows
-from judgescope.report.words import STATUSES
+from judgescope.report.words import ERROR_WORDS, STATUSES
 from judgescope.schema.tables import read_table
 from judgescope.statistics.comparison import sources_needed
 from judgescope.statistics.resampling import NO_WIDTH
@@ -134,6 +134,7 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
         )
     parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage)]
     parts += [*_read(out, coverage), *with_unread(lost, out, coverage).values()]
+    parts += _unanswered(out, coverage)
     parts += warnings
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
@@ -299,6 +300,24 @@ def _lost(coverage: Rows) -> dict[Judge, str]:
                 f"have no value ({why})"
             )
     return warnings
+
+
+def _unanswered(out: Path, coverage: Rows) -> list[str]:
+    """Return a line with the number of judgments without a reply, and the reasons."""
+    reasons = Counter[str]()
+    for dataset in coverage.by("dataset"):
+        path = out / "collected" / dataset / "statuses.parquet"
+        if not path.is_file():
+            continue
+        for row in read_table("statuses", path).to_pylist():
+            if row["status"] == "error":
+                reasons[ERROR_WORDS.get(row["rule"], row["rule"])] += row["n"]
+    if not reasons:
+        return []
+    why = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+    total = reasons.total()
+    verb = "has" if total == 1 else "have"
+    return [f"\n{plural(total, 'judgment')} {verb} no reply: {why}"]
 
 
 def _off_grid(coverage: Rows) -> list[str]:

@@ -127,18 +127,34 @@ class Reply:
 
 
 class RefusedError(Exception):
-    """The endpoint refuses this request permanently."""
+    """The endpoint refuses this request permanently.
 
-    def __init__(self, status: int, reason: str) -> None:
+    A probe's request is refused by any status that says so (4xx), another one only by
+    those that are certainly its own fault. `rule`: why the text is refused, if the
+    endpoint's error names the text; None if anything of the request may be wrong.
+    `advice`: what to do if plain requests are refused, too.
+    """
+
+    def __init__(
+        self, status: int, reason: str, rule: str | None = None, advice: str = ""
+    ) -> None:
         super().__init__(reason)
-        self.status = status
+        self.status, self.rule, self.advice = status, rule, advice
 
 
-class Failure(NamedTuple):
-    """A draw without a reply, and the reason; the next run requests it again."""
+@dataclass(frozen=True)
+class Failure:
+    """A draw without a reply, and the reason; the next run requests it again.
+
+    `advice`: what to do about it, if that is known. `key` and `draw` name the draw of
+    an endpoint's model.
+    """
 
     about: str
     reason: str
+    advice: str = field(default="", compare=False)
+    key: str = field(default="", compare=False)
+    draw: int = field(default=0, compare=False)
 
 
 class Work(NamedTuple):
@@ -233,4 +249,8 @@ class Probed(Protocol):
 
     def error(self, problem: str, todo: str) -> UserError:
         """Return the error that describes an endpoint's problem."""
+        ...
+
+    def refusal(self, error: RefusedError) -> UserError:
+        """Return the error for an endpoint that refuses a plain request."""
         ...

@@ -14,7 +14,15 @@ from judgescope.core.errors import UserError
 from judgescope.core.finish import ending
 from judgescope.core.secrets import is_secret, masked
 from judgescope.engines.openai.engine import OpenAIEngine
-from judgescope.engines.requests import Budget, Failure, Keep, Reply, Request, Work
+from judgescope.engines.requests import (
+    Budget,
+    Failure,
+    Keep,
+    RefusedError,
+    Reply,
+    Request,
+    Work,
+)
 from judgescope.schema.cards import LlamaModel, OpenAIModel, VllmModel
 
 LOOPBACK = "127.0.0.1"
@@ -71,7 +79,7 @@ class ServedEngine:
         """Return the server; start it if it does not run yet."""
         return self._start()
 
-    @property
+    @cached_property
     def _endpoint(self) -> OpenAIEngine:
         return OpenAIEngine(self.server.model(), self.server.key, budget=self.budget)
 
@@ -118,6 +126,13 @@ class ServedEngine:
         """Return the error that describes a server's problem."""
         where = f"models/{self.card.model}.yaml"
         return UserError(problem, where=where, got=self.card.served_name, todo=todo)
+
+    def refusal(self, error: RefusedError) -> UserError:
+        """Return the error for a server that refuses a plain request."""
+        return self.error(
+            f"the server refused a simple test request: {error}",
+            "check `extra_body` in the card; no judgment was requested",
+        )
 
     @contextmanager
     def _alive(self) -> Iterator[None]:

@@ -20,7 +20,7 @@ from judgescope.methods.evaluation_data import (
     aligned,
     set_columns,
 )
-from judgescope.parsing.parsers import CONTEXT
+from judgescope.parsing.parsers import TOO_LONG
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.discernment import (
     AspectTests,
@@ -182,7 +182,7 @@ def _too_long(study: EvaluationData, perturbation: str, judge: str, aspect: str)
     """
     counts = study.status_counts
     cells = (counts.get((name, judge, aspect)) for name in ("original", perturbation))
-    return sum(cell["error", CONTEXT] for cell in cells if cell)
+    return sum(cell["error", TOO_LONG] for cell in cells if cell)
 
 
 SCORES = {"D": "d", "D_ew": "d_ew", "D_hmp": "d_hmp", "D_exact": "d_exact"}

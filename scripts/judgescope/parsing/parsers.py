@@ -25,7 +25,7 @@ Settings = Mapping[str, float | str | dict[str, str]]
 """The settings of a parser in a judge's card: penalties, the letter of a tie, a
 pattern."""
 NO_SETTINGS: Final[Settings] = MappingProxyType({})
-CONTEXT: Final = "context"
+TOO_LONG: Final = "too_long"
 """The rule of a judgment that failed because the request was longer than the model's
 context."""
 CUT: Final = "finish_length"
@@ -33,7 +33,11 @@ CUT: Final = "finish_length"
 LONGEST_REASON: Final = 40
 """The number of characters of an unknown reason to stop that a rule shows."""
 FILTERED: Final = "filtered"
-"""The rule of a judgment that failed because a filter ended the reply."""
+"""The rule of a reply, or of a request without one, that a filter ended."""
+REFUSED: Final = "refused"
+ERROR_RULES: Final = (FILTERED, TOO_LONG, REFUSED, "given_up")
+"""Why a request has no reply: the endpoint does not want the text, it is too long, the
+endpoint refused the request for another reason, or several runs got no answer."""
 _TOO_LONG = re.compile(
     r"context[ _](length|size|window)|prompt is too long|input is too long|"
     r"too many tokens"
@@ -104,7 +108,7 @@ def _unread(text: str, finish: str | None, reply_status: str) -> Judgment | None
     if reply_status == "not_applicable":
         return Judgment("not_applicable", text.strip() or "not_applicable")
     if reply_status != "ok":
-        return Judgment("error", CONTEXT if _TOO_LONG.search(text) else reply_status)
+        return Judgment("error", _error_rule(text, finish, reply_status))
     ended = ending(finish)
     if ended == "cut":
         return Judgment("truncated", CUT)
@@ -129,6 +133,15 @@ def _with_reasons(reading: Judgment, text: str) -> Judgment:
         return reading
     parts = [reasons, reading.rationale or ""]
     return reading._replace(rationale="\n\n".join(part for part in parts if part))
+
+
+def _error_rule(text: str, finish: str | None, reply_status: str) -> str:
+    """Return why a request has no reply; older replies say so only in their text."""
+    if finish in ERROR_RULES:
+        return finish
+    if _TOO_LONG.search(text):
+        return TOO_LONG
+    return REFUSED if text.startswith("HTTP ") else reply_status
 
 
 def _first_line(text: str, read: Callable[[str], Judgment]) -> Judgment | None:

@@ -1,11 +1,17 @@
 """Specs of the jobs that write, compare and grade texts."""
 
+from typing import Literal
+
 from msgspec import field
 
 from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.perturb.edits import Amount
 from judgescope.prompts import Change
 from judgescope.replies.specs import WriterSpec
+
+RetryTemperature = float | Literal["same"] | None
+"""The temperature of further attempts at a text, if that of the first is 0; `same`: 0;
+None: there are no further ones."""
 
 
 class _SetSpec(JobSpec, frozen=True, kw_only=True):
@@ -36,6 +42,11 @@ class MakeTextsSpec(_SetSpec, frozen=True, kw_only=True):
     attempts: int
     fallback_to_reference: bool = False
     """Whether a text that could not be made is replaced by its parent text."""
+    retry_temperature: RetryTemperature = "same"
+    """The temperature of further attempts, if that of the first is 0; None: there are
+    no further ones."""
+    allow_missing: bool = False
+    """Whether the set may stay without texts."""
     replies: str
 
 

@@ -8,6 +8,8 @@ all items, drafts of steps for cards, and analyses of ratings for judges.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from judgescope.core.canonical import JobSpec
 from judgescope.core.cells import split
-from judgescope.core.errors import UserError
+from judgescope.core.errors import UserError, coded
 from judgescope.core.files import write_text
 from judgescope.core.finish import ending
 from judgescope.core.names import ORIGINAL, REFERENCE
@@ -33,7 +35,11 @@ from judgescope.parsing.written import (
     without_rating,
 )
 from judgescope.perturb.edits import Amount, Perturbed, edit_between
-from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
+from judgescope.perturb.specs import (
+    MakeTextsSpec,
+    RetryTemperature,
+    WriteReferencesSpec,
+)
 from judgescope.perturb.validation import (
     CHECKS,
     DRAFT_CHECKS,
@@ -57,6 +63,13 @@ Read = Callable[[str, str], tuple[str, str | None]]
 """(content of a reply, parent) -> the resulting text, and why it is unusable, or
 None."""
 ANY = Amount()
+FIRST = 10
+"""If so many texts at the beginning of a set are unusable, the others are not
+requested."""
+FEWEST = 3
+"""One or two unusable texts show nothing about a set."""
+SHOWN = 160
+"""Characters of an unusable reply that a message shows."""
 
 
 class Made(NamedTuple):
@@ -102,6 +115,7 @@ def make_texts(
     read: Callable[[str], Read] = lambda item: whole,
     apart: bool = False,
     also: Callable[[str, str], str | None] = lambda item, text: None,
+    retry_temperature: RetryTemperature = "same",
 ) -> dict[str, Made]:
     """Return item -> the text made from its parent.
 
@@ -111,15 +125,21 @@ def make_texts(
     the same request is used. read(item) returns the function that turns replies into
     texts. `apart`: equal requests of two items are two draws. also(item, text) is a
     further check, after all others. A text that repeats the reason of its request is
-    unusable.
+    unusable. At temperature 0, further attempts have the temperature
+    `retry_temperature` (None: there are none; same: 0). A reply equal to the one before
+    it is the last one of its text.
     """
     made: dict[str, Made] = {}
     problems: dict[str, str | None] = dict.fromkeys(parents)
     n_drawn: Counter[tuple[str, str]] = Counter()
-    for _ in range(attempts):
+    for attempt in range(attempts):
         requests = {
             item: ask_for(item, parents[item], why) for item, why in problems.items()
         }
+        if attempt:
+            requests = _warmed(requests, retry_temperature)
+        if not requests:
+            break
         draws = {}
         for item, request in requests.items():
             drawer = ("" if apart else item, request.key)
@@ -146,10 +166,73 @@ def make_texts(
             )
         problems = {
             item: made[item].status.removeprefix("failed: ")
-            for item in problems
-            if made[item].status != "ok"
+            for item in requests
+            if made[item].status != "ok" and not _repeats(made[item])
         }
     return made
+
+
+def _warmed(
+    requests: Mapping[str, Request], temperature: RetryTemperature
+) -> dict[str, Request]:
+    """Return the requests of a further attempt: at temperature 0 the same reply would
+    come again.
+    """
+    warmed: dict[str, Request] = {}
+    for item, request in requests.items():
+        if request.asked.get("temperature") != 0 or temperature == "same":
+            warmed[item] = request
+        elif temperature is not None:
+            asked = {**request.asked, "temperature": temperature}
+            warmed[item] = replace(request, asked=asked)
+    return warmed
+
+
+def _repeats(made: Made) -> bool:
+    """Return whether the last reply equals the one before it."""
+    texts = [reply.text for _, reply in made.tries[-2:]]
+    return len(texts) == 2 and texts[0] == texts[1]
+
+
+def stopped(made: Mapping[str, Made], left: int, where: str) -> UserError | None:
+    """Return the error of a set whose first texts are all unusable; None if one is
+    usable.
+
+    left: the number of texts that were not requested.
+    """
+    if len(made) < FEWEST or any(text.status == "ok" for text in made.values()):
+        return None
+    reasons = _reasons(made.values())
+    return UserError(
+        f"stopped: the first {len(made)} texts are unusable ({reasons}); {left} "
+        "replies were not requested",
+        where=where,
+        got=next(iter(made.values())).reply.text[:SHOWN],
+        todo="change the model, the prompt form or the checks of this card, or set "
+        "`allow_missing` in the study; received replies are stored",
+    )
+
+
+def _reasons(made: Iterable[Made]) -> str:
+    """Return the reasons why texts are unusable, the most frequent first."""
+    reasons = Counter(text.status.removeprefix("failed: ") for text in made)
+    return ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
+
+
+def warn_of_unusable(made: Mapping[str, Made], where: str) -> None:
+    """Print how many texts are unusable, the commonest reason, and an example."""
+    failed = [text for text in made.values() if text.status != "ok"]
+    if not failed:
+        return
+    reasons = Counter(text.status.removeprefix("failed: ") for text in failed)
+    [(reason, _)] = reasons.most_common(1)
+    example = next(text for text in failed if text.status.endswith(reason))
+    shown = " ".join(coded(example.reply.text).split())[:SHOWN]
+    print(
+        f"warning: {len(failed)} of {len(made)} texts of {where} are unusable: "
+        f"{reason}\n  example: {shown!r}",
+        flush=True,
+    )
 
 
 def checked(
@@ -225,12 +308,15 @@ def made_targets(
             text, last[item], first[item]
         )
 
+    where = f"perturbations/{spec.perturbation}.yaml, dataset {spec.dataset}"
+    if spec.perturbation == ORIGINAL:
+        where = f"datasets/{spec.dataset}.yaml, key select.original"
     targets: list[Row] = []
     answers: list[Row] = []
     for step in range(1, spec.steps + 1):
         last = {row["item"]: row["text"] for row in parents}
-        made = make_texts(
-            last,
+        make = partial(
+            make_texts,
             ask_for=ask_for,
             obtain=obtain,
             checks=spec.checks,
@@ -238,7 +324,22 @@ def made_targets(
             attempts=spec.attempts,
             read=lambda item: appended if spec.change.reply == "appended" else whole,
             also=step_fault,
+            retry_temperature=spec.retry_temperature,
         )
+        begin = dict(islice(last.items(), FIRST if step == 1 else None))
+        rest = {item: text for item, text in last.items() if item not in begin}
+        made = make(begin)
+        problem = None
+        if step == 1 and not spec.fallback_to_reference:
+            problem = stopped(made, len(rest), where)
+        if problem is not None and not spec.allow_missing:
+            raise problem
+        if problem is None:
+            made |= make(rest)
+        else:
+            print(f"warning: {problem.what}", flush=True)
+            parents = [row for row in parents if row["item"] in made]
+        warn_of_unusable(made, where)
         rows = [_target(spec, parent, made[parent["item"]], step) for parent in parents]
         targets += rows
         for row in rows:

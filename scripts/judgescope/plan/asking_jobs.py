@@ -77,7 +77,8 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
                 read_findings(store, model) if isinstance(model, ProbedModel) else None
             )
             yield StudyJob(dataset, model, planned(spec, model, findings), counts)
-            if fallbacks and findings is None and isinstance(model, ProbedModel):
+            tested = findings is not None and "logprobs" in findings
+            if fallbacks and not tested and isinstance(model, ProbedModel):
                 judges = {
                     name: card
                     for name, card in spec.judges.items()

@@ -4,23 +4,31 @@ answers.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking, settled
-from judgescope.engines.requests import Ask, Reply, Request, Work, request_of
+from judgescope.engines.requests import Ask, Probed, Reply, Request, Work, request_of
 from judgescope.prompts import Templates, messages
 from judgescope.replies.budget import Spending, spending
 from judgescope.replies.claims import union
+from judgescope.replies.giving_up import GivingUp, unanswered
 from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
+from judgescope.replies.probing import answers
 from judgescope.replies.specs import ModelSpec, PromptSpec, WriterSpec
 from judgescope.replies.store import Store
-from judgescope.schema.cards import Decoding, Price, PromptedModel
+from judgescope.schema.cards import (
+    AskedModel,
+    Decoding,
+    Price,
+    ProbedModel,
+    PromptedModel,
+)
 from judgescope.schema.loading import read_card
 
 LOG_SECONDS = 5.0  # between two progress lines, in the first minutes
@@ -92,11 +100,13 @@ def complete(
     store: Store,
     ask: Ask,
     price: Price | None = None,
+    giving_up: GivingUp | None = None,
 ) -> None:
     """Request all missing replies; `price` is for the progress lines.
 
     Every reply is in the journal before this returns or raises. Raises UserError if a
-    missing reply is in a batch, or draws failed for a transient reason.
+    missing reply is in a batch, or draws failed for a transient reason and are not
+    given up.
     """
     present, total = stored.count, stored.key_table.slots
     print(f"replies: {present} in the store, {total - present} to request", flush=True)
@@ -117,14 +127,24 @@ def complete(
 
     requests = int(np.count_nonzero(stored.lacking()))
     failures = ask(work, store.is_proven(requests), keep)
-    if failures:
-        kept = stored.count - present
-        raise UserError(
-            f"{len(failures)} of {total - present} requests failed: "
-            f"{failures[0].reason}",
-            where=", ".join(failure.about for failure in failures[:5]),
-            todo=f"the other {kept} replies are stored; run again to request the rest",
-        )
+    if not failures:
+        return
+    kept = stored.count - present
+    noted = giving_up.note(failures, stored, store) if giving_up else None
+    if noted and noted.given_up:
+        print(f"{len(noted.given_up)} requests were given up: they count as errors")
+    if error := unanswered(noted, failures, total, total - present, kept):
+        raise error
+
+
+def giving_up_of(card: AskedModel, engine: Ask) -> GivingUp | None:
+    """Return when draws of a model behind an endpoint are given up; None for another
+    model.
+    """
+    if not isinstance(card, ProbedModel):
+        return None
+    works = partial(answers, cast(Probed, engine))
+    return GivingUp(card.limits.give_up_after, works)
 
 
 def complete_in_turn(
@@ -133,6 +153,7 @@ def complete_in_turn(
     store: Store,
     ask: Ask,
     spending: Spending,
+    giving_up: GivingUp | None = None,
 ) -> StoredReplies:
     """Request all missing replies, as `complete`; return all replies.
 
@@ -163,10 +184,10 @@ def complete_in_turn(
             theirs = table.only(claimed)
             rest = np.delete(np.arange(len(table.keys)), claimed)
             own = store.find(table.only(rest))
-            complete(own, work(own), store, ask, spending.price)
+            complete(own, work(own), store, ask, spending.price, giving_up)
             spending.wait(lambda: store.find(theirs).count == theirs.slots)
         stored = store.find(table)  # other jobs may have stored some
-    complete(stored, work(stored), store, ask, spending.price)
+    complete(stored, work(stored), store, ask, spending.price, giving_up)
     return stored
 
 
@@ -175,6 +196,7 @@ def obtain(
     store: Store,
     ask: Ask,
     spending: Spending | None = None,
+    giving_up: GivingUp | None = None,
 ) -> dict[Draw, Reply]:
     """Return the reply to every draw of some requests; ask for those that the store
     lacks.
@@ -200,9 +222,9 @@ def obtain(
                 yield Work(request, draws)
 
     if spending is None:
-        complete(stored, work(stored), store, ask)
+        complete(stored, work(stored), store, ask, None, giving_up)
     else:
-        stored = complete_in_turn(stored, work, store, ask, spending)
+        stored = complete_in_turn(stored, work, store, ask, spending, giving_up)
     return dict(stored.replies())
 
 
@@ -223,7 +245,11 @@ def asker(
         spending(budget, shard, model) as allowed,
     ):
         engine = asking(model, allowed)
-        yield model, lambda requests: obtain(requests, shard, engine, allowed)
+        giving_up = giving_up_of(model, engine)
+        yield (
+            model,
+            lambda requests: obtain(requests, shard, engine, allowed, giving_up),
+        )
 
 
 @contextmanager

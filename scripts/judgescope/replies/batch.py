@@ -17,6 +17,7 @@ import orjson
 
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import ABSENT, REFUSED, OpenAIEngine
+from judgescope.engines.openai.refusals import refusal_rule
 from judgescope.engines.openai.wire import (
     NoReplyError,
     body,
@@ -232,10 +233,12 @@ class _Reader:
             except NoReplyError as error:
                 self.results.failed[str(error)] += 1
                 return None
-        reason = self.engine.safe(message_of(_text(content or row.get("error"))))
+        problem = _text(content or row.get("error"))
+        reason = self.engine.safe(message_of(problem))
         reason = f"HTTP {status}: {reason}" if status else reason
         if status in REFUSED - {ABSENT}:
-            return Reply(key, draw, reason, "error", "error")
+            rule = refusal_rule(status, problem)
+            return Reply(key, draw, reason, rule or "error", "error")
         self.results.failed[reason] += 1
         return None
 
@@ -243,8 +246,11 @@ class _Reader:
         self.stored.add(reply, *self.store.append(reply))
 
     def settle(self) -> None:
-        """Store the refusals if a reply shows that requests can succeed."""
-        refused = {reply.key for reply in self.refusals}
+        """Store the refusals if a reply shows that requests can succeed.
+
+        Those that name the text show nothing about the card.
+        """
+        refused = {reply.key for reply in self.refusals if reply.finish == "error"}
         if refused and not self.store.is_proven(len(refused)):
             raise FinalError(
                 f"every request was refused: {self.refusals[0].text}",

@@ -11,7 +11,7 @@ stays.
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -26,14 +26,14 @@ from judgescope.replies.journal import (
     DIGEST,
     KEY,
     Chosen,
-    ForgetLine,
     Keys,
+    ReplyLine,
     digest_of,
     every,
     read_line,
 )
 from judgescope.replies.ledger import unbooked
-from judgescope.replies.lookup import Draw
+from judgescope.replies.lookup import Draw, KeyTable
 from judgescope.replies.shard import (
     COMPACTED,
     JOURNAL,
@@ -268,12 +268,17 @@ class _Import:
             return False
         self._digests.add(digest)
         self.counts.new += 1
-        if not isinstance(line, ForgetLine) and line.status != "error":
+        if isinstance(line, ReplyLine) and line.status != "error":
             self.counts.differs += (line.key, line.draw) in self._answered
             self._answered.add((line.key, line.draw))
         return True
 
 
+MOST_REPEATS = 2
+"""How often an empty reply is requested again: more would select replies."""
+REMOVED = ".removed"
+"""The suffix of the mark beside a model's replies that their file of hashes was
+removed."""
 MAGIC = b"PAR1"  # the end of a Parquet file
 
 
@@ -288,9 +293,27 @@ def forget_errors(store: Store) -> int:
     return len(errors)
 
 
-def drop_answers(results: Path) -> int:
-    """Delete a study's reply files with errors, to be made again; return their
-    number.
+def forget_empty(store: Store, draws: Iterable[Draw]) -> None:
+    """Mark empty replies to be requested again (see `repeatable`)."""
+    for draw in draws:
+        store.forget(draw, replies=True)
+
+
+def repeatable(store: Store, draws: Collection[Draw]) -> list[Draw]:
+    """Return those of some draws that may be requested again: not yet MOST_REPEATS
+    times.
+    """
+    counts: dict[str, int] = {}
+    for key, draw in draws:
+        counts[key] = max(draw + 1, counts.get(key, 0))
+    store.find(KeyTable.from_counts(counts))
+    again = store.asked_again
+    return sorted(draw for draw in draws if len(again.get(draw, set())) < MOST_REPEATS)
+
+
+def drop_answers(results: Path, keys: Collection[str] = ()) -> int:
+    """Delete a study's reply files with errors, and those with replies to some keys, to
+    be made again; return their number.
     """
     patterns = (
         "replies/**/*.parquet",
@@ -301,7 +324,7 @@ def drop_answers(results: Path) -> int:
         path
         for pattern in patterns
         for path in sorted(results.glob(pattern))
-        if "error" in read_table("answers", path, ["status"])["status"].to_pylist()
+        if _has_error(path) or (keys and _has_key(path, keys))
     ]
     replies = results / "replies"
     for path in with_error:
@@ -311,7 +334,18 @@ def drop_answers(results: Path) -> int:
         ):  # Snakemake knows only the file of their hashes
             dataset, model = path.relative_to(replies).parts[:2]
             (replies / dataset / f"{model}.json").unlink(missing_ok=True)
+            (replies / dataset / f"{model}{REMOVED}").touch()
     return len(with_error)
+
+
+def _has_error(path: Path) -> bool:
+    return "error" in read_table("answers", path, ["status"])["status"].to_pylist()
+
+
+def _has_key(path: Path, keys: Collection[str]) -> bool:
+    return not set(keys).isdisjoint(
+        read_table("answers", path, ["key"])["key"].to_pylist()
+    )
 
 
 def cut_files(results: Path) -> dict[Path, list[Path]]:
@@ -320,9 +354,16 @@ def cut_files(results: Path) -> dict[Path, list[Path]]:
 
     A job writes a folder of files and a file of their hashes. Snakemake knows only the
     file of hashes: if that is deleted and requested, all files are made again, with
-    replies from the store.
+    replies from the store. A file of hashes that `drop_answers` removed has no files
+    here: Snakemake would not miss it below a finished report.
     """
     cut: dict[Path, list[Path]] = {}
+    for mark in sorted(results.glob(f"replies/*/*{REMOVED}")):
+        hashes = mark.with_suffix(".json")
+        if hashes.exists():  # made again
+            mark.unlink()
+        else:
+            cut[hashes] = []
     for kind in ("replies", "scores"):
         for hashes in sorted(results.glob(f"{kind}/*/*.json")):
             below = f"{hashes.parent.name}/{hashes.stem}"

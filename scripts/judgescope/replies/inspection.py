@@ -18,7 +18,9 @@ from judgescope.replies.journal import (
     CUT,
     KEY,
     NUL,
+    FailedLine,
     ForgetLine,
+    JournalLine,
     ReplyLine,
     closed_count,
     digest_of,
@@ -87,6 +89,7 @@ class Stats:
     replies: int = 0
     errors: int = 0
     forgotten: int = 0
+    failed: int = 0
     skipped: int = 0
     unknown: int = 0
     tokens: Counter[str] = field(default_factory=Counter)
@@ -117,9 +120,11 @@ def stats(shard: Path) -> Stats:
     return stats
 
 
-def _count(stats: Stats, line: ReplyLine | ForgetLine) -> None:
+def _count(stats: Stats, line: JournalLine) -> None:
     if isinstance(line, ForgetLine):
         stats.forgotten += 1
+    elif isinstance(line, FailedLine):
+        stats.failed += 1
     elif line.status == "error":
         stats.errors += 1
     else:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import orjson
-from msgspec import Meta, MsgspecError, Struct, convert
+from msgspec import Meta, MsgspecError, Struct, convert, field
 from msgspec.json import Decoder
 from numpy.typing import NDArray
 
@@ -89,13 +89,34 @@ class ReplyLine(_Line, kw_only=True):
 
 
 class ForgetLine(_Line, kw_only=True):
-    """Marks the errors of a draw, up to this attempt, to be requested again."""
+    """Marks the errors of a draw, up to this attempt, to be requested again; `of: any`
+    marks every reply up to this attempt.
+    """
 
     forget: int
+    marked: Literal["errors", "any"] = field(default="errors", name="of")
 
 
-_REPLY, _FORGET = Decoder(ReplyLine), Decoder(ForgetLine)
-_KNOWN = {*ReplyLine.__struct_fields__, *ForgetLine.__struct_fields__}
+class FailedLine(_Line, kw_only=True):
+    """A draw to which a job got no answer, though the endpoint answered others.
+
+    `failed` is the reason, `job` the beginning of the job's journals; `attempt` is that
+    of the reply that was to come (see `ReplyLine`).
+    """
+
+    failed: str
+    job: str
+    format: Literal[2]
+    attempt: int = 1
+
+
+JournalLine = ReplyLine | ForgetLine | FailedLine
+_DECODERS = (Decoder(ReplyLine), Decoder(ForgetLine), Decoder(FailedLine))
+_KNOWN = {
+    *ReplyLine.__struct_encode_fields__,
+    *ForgetLine.__struct_encode_fields__,
+    *FailedLine.__struct_encode_fields__,
+} - {FORMAT}
 
 
 def every(keys: Keys) -> NDArray[np.bool_]:
@@ -206,21 +227,19 @@ def closed_count(line: bytes) -> int | None:
     return count
 
 
-def read_line(line: bytes) -> ReplyLine | ForgetLine | None:
+def read_line(line: bytes) -> JournalLine | None:
     """Return a line's record; None if it was changed, lacks a field or has an unknown
     one.
     """
     if not is_sealed(line):
         return None
-    record: ReplyLine | ForgetLine
-    try:
-        record = _REPLY.decode(line)
-    except (MsgspecError, ValueError, RecursionError):
+    for decoder in _DECODERS:
         try:
-            record = _FORGET.decode(line)
+            record = decoder.decode(line)
         except (MsgspecError, ValueError, RecursionError):
-            return None
-    return record if _is_key(record.key, line) else None
+            continue
+        return record if _is_key(record.key, line) else None
+    return None
 
 
 def _is_key(key: object, line: bytes) -> bool:
@@ -269,8 +288,15 @@ def line_of(reply: Reply, attempt: int = 1) -> bytes:
     return sealed(row)
 
 
-def forgetting(key: str, draw: int, attempt: int) -> bytes:
+def forgetting(key: str, draw: int, attempt: int, *, replies: bool = False) -> bytes:
     """Return the line that marks a draw's errors, up to this attempt, to be requested
-    again.
+    again; with `replies`, all its replies.
     """
-    return sealed({"key": key, "draw": draw, "forget": attempt})
+    row = {"key": key, "draw": draw, "forget": attempt}
+    return sealed(row | {"of": "any"} if replies else row)
+
+
+def failing(key: str, draw: int, reason: str, *, job: str, attempt: int) -> bytes:
+    """Return the line of a draw to which a job got no answer; see `FailedLine`."""
+    row = {"key": key, "draw": draw, "failed": reason, "job": job, FORMAT: 2}
+    return sealed(row | {"attempt": attempt} if attempt > 1 else row)

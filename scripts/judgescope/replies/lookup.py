@@ -16,6 +16,7 @@ from judgescope.replies.journal import (
     Block,
     Chosen,
     Counts,
+    FailedLine,
     ForgetLine,
     Keys,
     ReplyLine,
@@ -99,7 +100,8 @@ class StoredReplies:
     and the line whose bytes sort first is used, whatever the order of writing.
 
     `skipped` counts lines that are not a valid reply. `forgotten`: draw -> the last
-    attempt whose error is to be requested again.
+    attempt whose error is to be requested again. `asked_again`: draw -> the attempts
+    whose replies are to be requested again, too.
     """
 
     def __init__(self, shard: Path, key_table: KeyTable) -> None:
@@ -116,6 +118,18 @@ class StoredReplies:
                 continue
 
     def _scan(self) -> None:
+        """Scan all files, again if they mark replies to be requested again."""
+        ignored: dict[Draw, set[int]] = {}
+        self._read_all(ignored)
+        while self.asked_again != ignored:
+            ignored = self.asked_again
+            self._read_all(ignored)
+
+    def _read_all(self, ignored: Mapping[Draw, set[int]]) -> None:
+        """Read all files; `ignored`: draw -> attempts up to which no reply counts."""
+        self._ignored = {draw: max(attempts) for draw, attempts in ignored.items()}
+        self.asked_again: dict[Draw, set[int]] = {}
+        self._failed: dict[Draw, list[FailedLine]] = {}
         self.files = Files()
         self.skipped = 0
         self.forgotten: dict[Draw, int] = {}
@@ -151,7 +165,11 @@ class StoredReplies:
             elif isinstance(line, ForgetLine):
                 draw = (line.key, line.draw)
                 self.forgotten[draw] = max(line.forget, self.forgotten.get(draw, 0))
-            elif line.draw < most:
+                if line.marked == "any":
+                    self.asked_again.setdefault(draw, set()).add(line.forget)
+            elif isinstance(line, FailedLine):
+                self._failed.setdefault((line.key, line.draw), []).append(line)
+            elif line.draw < most and not self._is_ignored(line):
                 place = Place(file, block.offset + start, end - start)
                 if line.status == "error":
                     draw = (line.key, line.draw)
@@ -159,6 +177,26 @@ class StoredReplies:
                 else:
                     replies.append((slot + line.draw, place))
         self._put_all(replies)
+
+    def _is_ignored(self, line: ReplyLine) -> bool:
+        """Return whether a reply is to be requested again."""
+        if not self._ignored:
+            return False
+        return line.attempt <= self._ignored.get((line.key, line.draw), 0)
+
+    def failed(self, draw: Draw) -> dict[str, str]:
+        """Return job -> the reason why it got no answer to a draw, since the last mark
+        to request it again.
+        """
+        last = self.forgotten.get(draw, 0)
+        lines = self._failed.get(draw, [])
+        return {line.job: line.failed for line in lines if line.attempt > last}
+
+    def failed_draws(self) -> list[Draw]:
+        """Return the draws without a reply to which jobs got no answer, sorted."""
+        return sorted(
+            draw for draw in self._failed if self.failed(draw) and self.lacks(*draw)
+        )
 
     def _check_known(self, line: bytes) -> None:
         """Raise UserError for a newer version's reply: it would be misread or paid for

@@ -26,7 +26,7 @@ from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Probed, Reply, Request, Work
 from judgescope.engines.subjects import Subjects
 from judgescope.prompts import plain
-from judgescope.replies.asking import complete_in_turn
+from judgescope.replies.asking import complete_in_turn, giving_up_of
 from judgescope.replies.budget import spending
 from judgescope.replies.few_shot import Demonstrations, rated_texts
 from judgescope.replies.journal import KEY, Counts, Keys
@@ -39,7 +39,13 @@ from judgescope.replies.judging import (
     shown,
 )
 from judgescope.replies.lookup import KeyTable, StoredReplies, indices_in
-from judgescope.replies.probing import Findings, able, read_findings, try_out
+from judgescope.replies.probing import (
+    Findings,
+    able,
+    read_findings,
+    try_out,
+    untested,
+)
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
 from judgescope.schema import cards
@@ -415,8 +421,9 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
         with spending(budget, shard, model) as allowed:
             missing = replies.count < replies.key_table.slots
             engine = asking(model, allowed)
-            if endpoint and endpoint.probe and findings is None and missing:
-                judges = [cards.Judge(**judge) for judge in spec.judges.values()]
+            giving_up = giving_up_of(model, engine)
+            judges = [cards.Judge(**judge) for judge in spec.judges.values()]
+            if endpoint and endpoint.probe and missing and untested(findings, judges):
                 findings = try_out(shard, cast(Probed, engine), judges)
                 job = planned(spec, model, findings)
                 replies = shard.find(_key_table(job, part))
@@ -424,7 +431,9 @@ def ask(spec: AskSpec, *, card: str, store: str, budget: str, part: str = "") ->
                 name = ".".join(filter(None, (model.model, part)))
                 log = Path(paths.log(f"ask/{spec.dataset}/{name}"))
                 write_note(log, spec.dataset, job, shard)
-            replies = complete_in_turn(replies, job.work, shard, engine, allowed)
+            replies = complete_in_turn(
+                replies, job.work, shard, engine, allowed, giving_up
+            )
         if part:  # its output must be the same bytes for the same requests
             keys = hashlib.sha256(replies.key_table.keys.tobytes()).hexdigest()
             note = canonical({"replies": replies.count, "keys": keys}) + "\n"

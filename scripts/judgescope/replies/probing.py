@@ -6,9 +6,9 @@ each model and address, and printed to the job's log.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
@@ -21,8 +21,11 @@ from judgescope.schema.cards import Decoding, Judge, OpenAIModel, ProbedModel
 
 Finding = Literal["honoured", "ignored", "refused", "unknown"]
 Findings = dict[str, Finding]
-"""Field -> what the endpoint does with it; `unknown` if the replies do not show it."""
+"""Field -> what the endpoint does with it; `unknown` if the replies do not show it. A
+field that no judge needs may be missing."""
 FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice")
+ALWAYS = frozenset(("max_tokens", "seed"))
+"""The fields that are tested whatever the judges need."""
 WITHOUT_LOGPROBS: Findings = {"logprobs": "ignored"}
 VERSION = 1  # raise it if the probe changes: findings of other versions are not read
 NEEDS = {"choice": "choice", "json": "json_schema"}
@@ -38,81 +41,174 @@ SCHEMA = {
     "required": ["direction"],
     "additionalProperties": False,
 }
+USUAL = (1.0, 1.0)
+"""Temperature and top_p of most test requests."""
 
 
-def probe(engine: Probed, judges: Iterable[Judge] = ()) -> tuple[Findings, Probed]:
-    """Return what the endpoint does with each field, and an engine whose requests it
-    accepts.
+def needed_fields(judges: Iterable[Judge]) -> set[str]:
+    """Return the fields that a run of some judges has to know about.
 
-    The engine is a new one if the endpoint refuses a field of every request by name,
-    also with the temperature and top_p of the `judges`. Raises UserError if a plain
-    request is refused or gets no answer.
+    >>> from judgescope.schema.cards import Judge
+    >>> judge = Judge(judge="j", model="m", form="score-only", draws=3)
+    >>> sorted(needed_fields([judge]))
+    ['max_tokens', 'n', 'seed']
     """
-    usual = (1.0, 1.0)  # temperature and top_p
+    fields = set(ALWAYS)
+    for judge in judges:
+        draws = max(judge.draws, judge.fallback.draws if judge.fallback else 1)
+        if draws > 1:
+            fields.add("n")
+        fields |= set(_requirements(judge).values())
+    return fields
+
+
+def untested(findings: Findings | None, judges: Iterable[Judge]) -> set[str]:
+    """Return the fields that the judges need and that were not tested yet."""
+    return needed_fields(judges) - (findings or {}).keys()
+
+
+def _requirements(judge: Judge) -> dict[str, str]:
+    """Return key of a judge's card -> the field without which the judge cannot run."""
+    required: dict[str, str] = {}
+    if judge.structured:
+        required[f"structured: {judge.structured}"] = NEEDS[judge.structured]
+    if judge.estimator == "logprob_mean":
+        required["estimator: logprob_mean"] = "logprobs"
+    return required
+
+
+class _Prober:
+    """Sends test requests; `engine` is one whose requests the endpoint accepts."""
+
+    def __init__(self, engine: Probed, limit: int | None) -> None:
+        self.engine, self._left = engine, limit
+
+    @property
+    def may_send(self) -> bool:
+        """Return whether the limit on requests allows another one."""
+        return self._left is None or self._left > 0
 
     def ask(
+        self,
         prompt: str,
         tokens: int,
         *draws: int,
-        sampling: tuple[float, float] = usual,
+        sampling: tuple[float, float] = USUAL,
         **wants: Any,
     ) -> list[Reply] | None:
-        nonlocal engine
+        """Return the replies to a test request; None if the field that it adds is
+        refused.
+
+        A field that a refusal names is renamed or left out. Raises UserError if a
+        request without an additional field is refused.
+        """
         decoding = Decoding(
             temperature=sampling[0], top_p=sampling[1], max_tokens=tokens
         )
         message = {"role": "user", "content": prompt}
-        trial, tried = engine, list[ProbedModel]()
+        trial, tried = self.engine, list[ProbedModel]()
         while True:
             request = request_of(trial.card, decoding, [message], seed=0, wants=wants)
+            if self._left is not None:
+                self._left -= 1
             try:
                 replies = trial.request(request, draws or [0])
             except RefusedError as error:
                 tried.append(trial.card)
-                other = trial.respelled(str(error))
+                other = trial.respelled(str(error)) if self.may_send else None
                 if other is not None and other.card not in tried:
                     trial = other
                     continue
                 if wants or len(draws) > 1:
                     return None
-                raise engine.error(
-                    f"the endpoint refused a simple test request: {error}",
-                    "check name, base_url, field_names and extra_body in the card",
-                ) from None
-            engine = trial
+                raise self.engine.refusal(error) from None
+            self.engine = trial
             return replies
 
-    def finding(
-        replies: list[Reply] | None, honoured: Callable[[list[Reply]], bool]
-    ) -> Finding:
-        if replies is None:
-            return "refused"
-        return "honoured" if honoured(replies) else "ignored"
 
-    first, again, other = (ask(ENDLESS, SHORT_TOKENS, draw) or [] for draw in (0, 0, 1))
-    if isinstance(
-        engine.card, OpenAIModel
-    ):  # servers that Judgescope starts know all fields
-        for sampling in sorted(
-            {(one.temperature, one.top_p) for one in judges} - {usual}
-        ):
-            ask(PLAIN, SHORT_TOKENS, sampling=sampling)
-    several = ask(ENDLESS, SHORT_TOKENS, 0, 1)
-    scored = ask(PLAIN, SHORT_TOKENS, logprobs=5)
-    chosen = ask(PLAIN, LONG_TOKENS, choices=CHOICES)
-    filled = ask(PLAIN, LONG_TOKENS, json_schema=SCHEMA)
-    # equal seeds must give equal texts, which is evidence only if other seeds give
-    # other texts
-    seed: Finding = "honoured" if first[0].text != other[0].text else "unknown"
-    findings: Findings = {
-        "max_tokens": finding(first, _is_short),
-        "seed": seed if first[0].text == again[0].text else "ignored",
-        "n": finding(several, lambda replies: len(replies) > 1),
-        "logprobs": finding(scored, lambda replies: replies[0].logprobs is not None),
-        "json_schema": finding(filled, _fits_schema),
-        "choice": finding(chosen, lambda replies: replies[0].text.strip() in CHOICES),
+def probe(
+    engine: Probed,
+    judges: Iterable[Judge] = (),
+    known: Findings | None = None,
+    limit: int | None = None,
+) -> tuple[Findings, Probed]:
+    """Return what the endpoint does with the fields that the judges need, and an engine
+    whose requests it accepts.
+
+    The first requests are plain; each other one adds one field, so that a refusal shows
+    what the endpoint does with this field. Fields that are `known` are not tested
+    again. The engine is a new one if the endpoint refuses a field of every request by
+    name, also with the temperature and top_p of the `judges`. `limit`: the maximum
+    number of requests; findings that would need more are left out. Raises UserError if
+    a plain request is refused or gets no answer.
+    """
+    judges = list(judges)
+    prober = _Prober(engine, limit)
+    findings: Findings = dict(known or {})
+    fields = untested(known, judges)
+    first = prober.ask(ENDLESS, SHORT_TOKENS, 0) or []
+    if fields & ALWAYS:
+        again = prober.ask(ENDLESS, SHORT_TOKENS, 0) or []
+        other = prober.ask(ENDLESS, SHORT_TOKENS, 1) or []
+        findings["max_tokens"] = _finding(first, _is_short)
+        findings["seed"] = _seed_finding(first, again, other)
+    # servers that Judgescope starts know all fields
+    if isinstance(prober.engine.card, OpenAIModel):
+        usual = {(judge.temperature, judge.top_p) for judge in judges} - {USUAL}
+        for sampling in sorted(usual):
+            if prober.may_send:
+                prober.ask(PLAIN, SHORT_TOKENS, sampling=sampling)
+    tests: dict[str, Callable[[], Finding]] = {
+        "n": lambda: _finding(
+            prober.ask(ENDLESS, SHORT_TOKENS, 0, 1), lambda replies: len(replies) > 1
+        ),
+        "logprobs": lambda: _finding(
+            prober.ask(PLAIN, SHORT_TOKENS, logprobs=5),
+            lambda replies: replies[0].logprobs is not None,
+        ),
+        "choice": lambda: _finding(
+            prober.ask(PLAIN, LONG_TOKENS, choices=CHOICES),
+            lambda replies: replies[0].text.strip() in CHOICES,
+        ),
+        "json_schema": lambda: _finding(
+            prober.ask(PLAIN, LONG_TOKENS, json_schema=SCHEMA), _fits_schema
+        ),
     }
-    return findings, engine
+    for field, test in tests.items():
+        if field in fields and prober.may_send:
+            findings[field] = test()
+    return findings, prober.engine
+
+
+def _finding(
+    replies: list[Reply] | None, honoured: Callable[[list[Reply]], bool]
+) -> Finding:
+    if replies is None:
+        return "refused"
+    return "honoured" if honoured(replies) else "ignored"
+
+
+def _seed_finding(
+    first: list[Reply], again: list[Reply], other: list[Reply]
+) -> Finding:
+    """Return whether equal seeds give equal texts, which is evidence only if other
+    seeds give other texts.
+    """
+    if first[0].text != again[0].text:
+        return "ignored"
+    return "honoured" if first[0].text != other[0].text else "unknown"
+
+
+def answers(engine: Probed) -> bool:
+    """Return whether an endpoint answers a plain request now."""
+    decoding = Decoding(temperature=USUAL[0], top_p=USUAL[1], max_tokens=SHORT_TOKENS)
+    message = {"role": "user", "content": PLAIN}
+    request = request_of(engine.card, decoding, [message], seed=0)
+    try:
+        engine.request(request, [0])
+    except (RefusedError, UserError):
+        return False
+    return True
 
 
 def _is_short(replies: list[Reply]) -> bool:
@@ -143,40 +239,75 @@ def read_findings(store: Store, card: ProbedModel) -> Findings | None:
         findings = json.loads(findings_path(store, card).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return (
-        findings
-        if isinstance(findings, dict) and findings.keys() == set(FIELDS)
-        else None
+    whole_set = isinstance(findings, dict) and ALWAYS <= findings.keys() <= set(FIELDS)
+    return findings if whole_set else None
+
+
+class TriedOut(NamedTuple):
+    """What a probe found: the findings, the fields of the card that are refused, and
+    the `field_names` that the card needs; both are empty if it can stay as it is.
+    """
+
+    findings: Findings
+    refused: list[str]
+    names: Mapping[str, str | None]
+
+
+def tried_out(
+    store: Store,
+    engine: Probed,
+    judges: Iterable[Judge] = (),
+    limit: int | None = None,
+) -> TriedOut:
+    """Probe an endpoint for what the judges need, add the findings to those stored, and
+    print them.
+
+    `limit`: see `probe`.
+    """
+    store.ready()
+    known = read_findings(store, engine.card)
+    findings, accepted = probe(engine, judges, known, limit)
+    with whole(findings_path(store, accepted.card)) as part:
+        part.write_text(canonical(findings) + "\n", encoding="utf-8")
+    listed = ", ".join(
+        f"{field} {findings[field]}" for field in FIELDS if field in findings
     )
+    print(f"endpoint probe: {listed}", flush=True)
+    if not isinstance(engine.card, OpenAIModel) or accepted.card == engine.card:
+        return TriedOut(findings, [], {})
+    assert isinstance(accepted.card, OpenAIModel)
+    names, before = accepted.card.field_names, engine.card.field_names
+    refused = [
+        before.get(name) or name
+        for name in {**before, **names}
+        if names.get(name, name) != before.get(name, name)
+    ]
+    return TriedOut(findings, refused, names)
 
 
 def try_out(store: Store, engine: Probed, judges: Iterable[Judge] = ()) -> Findings:
-    """Probe an endpoint, store all findings or none, and print them.
+    """Probe an endpoint as `tried_out` does.
 
     If the endpoint refuses a field that the card sends, raises UserError with a line to
     add to the card. Judgments never use settings that are not on the card, as a reply's
     key includes them.
     """
-    store.ready()
-    findings, accepted = probe(engine, judges)
-    with whole(findings_path(store, accepted.card)) as part:
-        part.write_text(canonical(findings) + "\n", encoding="utf-8")
-    listed = ", ".join(f"{field} {finding}" for field, finding in findings.items())
-    print(f"endpoint probe: {listed}", flush=True)
-    if isinstance(engine.card, OpenAIModel) and accepted.card != engine.card:
-        assert isinstance(accepted.card, OpenAIModel)
-        names, before = accepted.card.field_names, engine.card.field_names
-        refused = [
-            before.get(name) or name
-            for name in {**before, **names}
-            if names.get(name, name) != before.get(name, name)
-        ]
+    findings, refused, names = tried_out(store, engine, judges)
+    if refused:
         raise engine.error(
             f"the endpoint refuses fields that the card sends: {', '.join(refused)}",
             f"write `{field_line(names)}` into the card, since the endpoint accepts "
-            "this, and run again; no judgment was requested",
+            "this, and run again (`judgescope check STUDY --probe --write` writes it); "
+            "no judgment was requested",
         )
     return findings
+
+
+ALTERNATIVES = {
+    "logprobs": "write `estimator: mean` with `draws` above 1 and a temperature above "
+    "0 into the judge's card, or allow a `fallback`"
+}
+"""Field -> what a judge's card can say in its place."""
 
 
 def able(judge: Judge, findings: Findings) -> Judge:
@@ -186,12 +317,7 @@ def able(judge: Judge, findings: Findings) -> Judge:
     Raises UserError if the endpoint supports neither, or the judge's card has no
     fallback.
     """
-    needed: dict[str, str] = {}  # key of the card -> the field that it needs
-    if judge.structured:
-        needed[f"structured: {judge.structured}"] = NEEDS[judge.structured]
-    if judge.estimator == "logprob_mean":
-        needed["estimator: logprob_mean"] = "logprobs"
-    for key, field in needed.items():
+    for key, field in _requirements(judge).items():
         if findings.get(field, "unknown") in {"honoured", "unknown"}:
             continue
         if field == "logprobs" and judge.fallback is not None:
@@ -202,8 +328,7 @@ def able(judge: Judge, findings: Findings) -> Judge:
             "the endpoint does not support a setting of this judge",
             where=f"judges/{judge.judge}.yaml, key {key}",
             got=f"the field {field} is {findings[field]}",
-            todo=("allow a `fallback`" if field == "logprobs" else "omit the key")
-            + "; if the endpoint has changed, delete probe-*.json in the folder of the "
-            "model's replies",
+            todo=f"{ALTERNATIVES.get(field, 'omit the key')}; if the endpoint has "
+            "changed, delete probe-*.json in the folder of the model's replies",
         )
     return judge

@@ -20,8 +20,10 @@ from judgescope.engines.requests import HOPELESS, Reply
 from judgescope.replies.inspection import check
 from judgescope.replies.journal import (
     CUT,
+    FailedLine,
     ReplyLine,
     closing,
+    failing,
     forgetting,
     line_of,
     read_line,
@@ -75,6 +77,7 @@ class Store(AbstractContextManager["Store"]):
         self._begun = 0
         self._proven = False  # this process found or stored a reply
         self.forgotten: dict[Draw, int] = {}
+        self.asked_again: dict[Draw, set[int]] = {}
         self._file: int | None = None
         self._path = self.shard
         self._size = self._lines = 0
@@ -86,7 +89,7 @@ class Store(AbstractContextManager["Store"]):
     def find(self, key_table: KeyTable) -> StoredReplies:
         """Look up the replies to the keys of a table."""
         stored = StoredReplies(self.shard, key_table)
-        self.forgotten = stored.forgotten
+        self.forgotten, self.asked_again = stored.forgotten, stored.asked_again
         self._proven |= stored.count > 0
         return stored
 
@@ -105,6 +108,19 @@ class Store(AbstractContextManager["Store"]):
                         draws[line.key] = max(line.draw + 1, draws.get(line.key, 0))
         replies = self.read(draws).items()
         return {draw: reply for draw, reply in replies if reply.status == "error"}
+
+    def failed_draws(self) -> set[Draw]:
+        """Return every draw to which a job got no answer, though the endpoint
+        answered another request.
+        """
+        draws: set[Draw] = set()
+        for path in files_of(self.shard):
+            for block in blocks(path):
+                for data in block.lines():
+                    line = read_line(data) if b'"failed":' in data else None
+                    if isinstance(line, FailedLine):
+                        draws.add((line.key, line.draw))
+        return draws
 
     def is_proven(self, requests: int) -> bool:
         """Return whether the model answers, so that refusals are the fault of these
@@ -151,9 +167,17 @@ class Store(AbstractContextManager["Store"]):
         """Write a line of another store to the journal, unchanged."""
         self._write(line)
 
-    def forget(self, draw: Draw) -> None:
-        """Mark a draw's errors so far to be requested again."""
-        self._write(forgetting(*draw, self.forgotten.get(draw, 0) + 1))
+    def forget(self, draw: Draw, *, replies: bool = False) -> None:
+        """Mark a draw's errors so far to be requested again, or also its replies."""
+        attempt = self.forgotten.get(draw, 0) + 1
+        self._write(forgetting(*draw, attempt, replies=replies))
+
+    def fail(self, draw: Draw, reason: str) -> None:
+        """Note that this process got no answer to a draw, though the endpoint
+        answers.
+        """
+        attempt = self.forgotten.get(draw, 0) + 1
+        self._write(failing(*draw, reason, job=self.start, attempt=attempt))
 
     def _write(self, line: bytes) -> Written:
         """Write a line at once, and sync the file about once a second."""

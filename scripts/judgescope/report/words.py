@@ -46,6 +46,13 @@ STATUSES = {
     "error": "error",
     "not_applicable": "not applicable",
 }
+ERROR_WORDS = {
+    "filtered": "content filter",
+    "too_long": "too long",
+    "refused": "refused",
+    "given_up": "given up",
+}
+"""Rule of a judgment without a reply -> the words for it."""
 OFF_GRID_SENTENCE = f"{STATUSES[OFF_GRID].capitalize()}: {OFF_GRID_REMEDY}."
 """The sentence on every page that counts such replies."""
 

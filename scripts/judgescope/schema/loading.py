@@ -29,6 +29,7 @@ from judgescope.schema.cards import (
     OpenAIModel,
     PriceTable,
 )
+from judgescope.schema.cards.base import DEEPEST_JSON
 
 KeyPath = tuple[str | int, ...]
 Lines = dict[KeyPath, int]
@@ -58,10 +59,14 @@ SECRET = {
 SHORT_FORMS = {"data", 0}
 """Keys that a card may leave out: the role of its only file, the position in a list of
 one."""
+SHOWN_VALUE = 40
+"""Characters of a value that an error shows."""
+JSON_TODO = "correct the value, or leave the field out"
 SURPRISING = re.compile(
     r"(?P<base60>[-+]?[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)|[-+]?0[0-9_]+"
 )
 """Numbers that YAML 1.1 reads in a surprising way: 1:30 as 90, and 010 as 8."""
+HALVES = re.compile("[\ud800-\udfff]")
 NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 LIST = ("a list", "write [value, value], or each value on a line that begins with `- `")
 MAPPING = ("keys with values", "write `key: value` on a line of its own, indented")
@@ -274,10 +279,16 @@ def _collect_lines(node: yaml.Node, keys: KeyPath, lines: Lines, path: Path) -> 
 
 
 def _check_number(node: yaml.ScalarNode, keys: KeyPath, path: Path) -> None:
-    """Raise UserError for a number whose value in YAML 1.1 is not what it looks
-    like.
+    """Raise UserError for a number whose value in YAML 1.1 is not what it looks like,
+    and for a text that no file can hold.
     """
     text = str(node.value)
+    if HALVES.search(text):
+        raise UserError(
+            "this text holds half of a character (an unpaired surrogate)",
+            where=f"{path}:{node.start_mark.line + 1}, key {_dotted(keys)}",
+            todo="write the character itself",
+        )
     if (
         node.style
         or node.tag not in NUMBER_TAGS
@@ -418,6 +429,8 @@ def _keys_of(kind: str, content: object, issue: ErrorDetails) -> KeyPath:
             keys, content = (*keys, key), values[str(key)]
         elif key in absent:
             keys = (*keys, key)
+    if issue["type"] == "json_value":
+        return (*keys, *issue["ctx"]["path"])
     if issue["type"] in {"union_tag_invalid", "union_tag_not_found"}:
         return (*keys, issue["ctx"]["discriminator"].strip("'"))
     return keys
@@ -466,6 +479,16 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             ]
             value = context.get("tag", got)
             return UserError("unknown value", where=where, got=value, allowed=allowed)
+        case "json_value":
+            allowed_form = (
+                "text, true, false, null, lists, mappings, finite numbers, integers "
+                f"of 64 bits; at most {DEEPEST_JSON} levels"
+            )
+            got = str(context["got"])[:SHOWN_VALUE]
+            what = context["problem"]
+            return UserError(
+                what, where=where, got=got, allowed=allowed_form, todo=JSON_TODO
+            )
         case "string_pattern_mismatch":
             form = f"text that matches {context['pattern']}"
             shown = None if SECRET & set(keys) else got

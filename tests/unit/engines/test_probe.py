@@ -23,14 +23,18 @@ from judgescope.replies.probing import (
     able,
     probe,
     read_findings,
+    tried_out,
     try_out,
+    untested,
 )
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Judge
 from scripted import Body, Endpoint, Said, answer, refusal, replies, reply, serve
 
 PROBES = 7
-"""Requests that find everything out, if the judges sample as the probe does."""
+"""Requests that test every field, if the judges sample as the probe does."""
+PLAIN = 3
+"""Requests without an additional field, which are always sent."""
 ABLE: Findings = dict.fromkeys(FIELDS, "honoured")
 
 
@@ -104,8 +108,98 @@ def test_each_field_is_found_out(
 ) -> None:
     endpoint.script = script
     engine = OpenAIEngine(card(endpoint))
-    assert probe(engine) == (found, engine)
+    assert probe(engine, EVERY_NEED) == (found, engine)
     assert len(endpoint.asked) == PROBES
+
+
+def judge(**keys: Any) -> Judge:
+    return Judge.model_validate(
+        {"judge": "j", "model": "it", "form": "score-only", **keys}
+    )
+
+
+EVERY_NEED = [
+    judge(temperature=1, draws=2, structured="json"),
+    judge(temperature=1, structured="choice", estimator="logprob_mean"),
+]
+"""Judges that need every field and sample as the probe does."""
+
+
+@pytest.mark.parametrize(
+    ("judges", "fields"),
+    [
+        ([], []),
+        ([{"temperature": 1}], []),
+        ([{"temperature": 1, "draws": 2}], ["n"]),
+        ([{"temperature": 1, "estimator": "logprob_mean"}], ["logprobs"]),
+        (
+            [{"estimator": "logprob_mean", "fallback": {"draws": 5}, "temperature": 1}],
+            ["n", "logprobs"],
+        ),
+        ([{"temperature": 1, "structured": "json"}], ["json_schema"]),
+        ([{"temperature": 1, "structured": "choice"}], ["choice"]),
+    ],
+)
+def test_only_fields_that_a_judge_needs_are_tested(
+    endpoint: Endpoint, tmp_path: Path, judges: list[Any], fields: list[str]
+) -> None:
+    endpoint.script = honest
+    cards, store = [judge(**keys) for keys in judges], Store(tmp_path, "it")
+    engine = OpenAIEngine(card(endpoint))
+    findings = try_out(store, engine, cards)
+    assert findings == dict.fromkeys(["max_tokens", "seed", *fields], "honoured")
+    assert len(endpoint.asked) == PLAIN + len(fields)
+    assert not untested(read_findings(store, engine.card), cards)
+    # another judge needs more: one plain request, and one for each missing field
+    endpoint.asked.clear()
+    assert try_out(store, engine, EVERY_NEED) == ABLE
+    assert len(endpoint.asked) == 1 + len(FIELDS) - len(findings)
+    assert read_findings(store, engine.card) == ABLE
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 405, 415, 422])
+def test_a_refused_field_is_a_finding_whatever_the_status(
+    endpoint: Endpoint, tmp_path: Path, status: int
+) -> None:
+    """A plain request was answered, so the key is right."""
+    endpoint.script = lambda body: (
+        refusal(status, "You are not allowed to request logprobs from this model")
+        if "logprobs" in body
+        else honest(body)
+    )
+    found = try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)), EVERY_NEED)
+    assert found == {**ABLE, "logprobs": "refused"}
+    with pytest.raises(UserError, match="does not support a setting") as error:
+        able(judge(estimator="logprob_mean"), found)
+    assert "`estimator: mean` with `draws`" in error.value.todo
+    assert "`fallback`" in error.value.todo
+
+
+@pytest.mark.parametrize("status", [401, 402, 407])
+def test_a_lost_key_or_account_ends_the_probe(
+    endpoint: Endpoint, tmp_path: Path, status: int
+) -> None:
+    endpoint.script = lambda body: (
+        refusal(status, "no") if "logprobs" in body else honest(body)
+    )
+    store = Store(tmp_path, "it")
+    with pytest.raises(UserError, match=f"HTTP {status}: no"):
+        try_out(store, OpenAIEngine(card(endpoint)), EVERY_NEED)
+    assert read_findings(store, card(endpoint)) is None
+
+
+def test_no_more_requests_are_sent_than_allowed(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.script = reasoning
+    cards = [
+        judge(temperature=0, top_p=0.5, draws=2, estimator="logprob_mean"),
+        judge(temperature=0.5, structured="json"),
+    ]
+    tried = tried_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)), cards, 8)
+    assert len(endpoint.asked) == 8
+    assert untested(tried.findings, cards)
+    assert tried.refused == ["max_tokens", "temperature", "top_p"]
 
 
 def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
@@ -115,7 +209,7 @@ def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
     endpoint.script = lambda body: (
         refusal(503, "starting") if next(left, None) is not None else honest(body)
     )
-    assert probe(OpenAIEngine(card(endpoint)))[0] == ABLE
+    assert probe(OpenAIEngine(card(endpoint)), EVERY_NEED)[0] == ABLE
     endpoint.script = lambda _: refusal(400, "use max_completion_tokens")
     with pytest.raises(
         UserError, match="simple test request: HTTP 400: use max_completion"
@@ -133,7 +227,7 @@ def test_findings_are_kept_for_one_model_at_one_address(
     endpoint.script = honest
     model, store = card(endpoint), Store(tmp_path, "it")
     assert read_findings(store, model) is None
-    try_out(store, OpenAIEngine(model))
+    try_out(store, OpenAIEngine(model), EVERY_NEED)
     assert "max_tokens honoured, seed honoured, n honoured" in capsys.readouterr().out
     assert read_findings(store, model) == ABLE
     other = card(endpoint, base_url=endpoint.url.replace("/v1", "/v2"))
@@ -210,7 +304,7 @@ def test_a_card_whose_fields_are_refused_gets_the_line_that_it_lacks(
     findings = read_findings(
         Store(tmp_path, "it"), mended
     )  # nothing is found out twice
-    assert findings == {**ABLE, "logprobs": "refused"}
+    assert findings == dict.fromkeys(["max_tokens", "seed"], "honoured")
     assert try_out(Store(tmp_path, "it"), OpenAIEngine(mended), cards) == findings
 
 
@@ -249,8 +343,28 @@ def test_a_refusal_that_no_change_cures_changes_nothing(
         if "logprobs" in body
         else honest(body)
     )
-    found = try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)))
+    found = try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)), EVERY_NEED)
     assert found == {**ABLE, "logprobs": "refused"}
+
+
+def test_an_endpoint_that_refuses_temperature_beside_top_p_keeps_the_temperature(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.script = one_of_two
+    error = tried(endpoint, tmp_path, judge(temperature=0))
+    assert str(error).splitlines()[0].endswith("sends: top_p")
+    assert "`field_names: {top_p: null}`" in error.todo
+
+
+def one_of_two(body: Body) -> Said:
+    """Refuse temperature together with top_p."""
+    if {"temperature", "top_p"} <= body.keys():
+        return refusal(
+            400,
+            "`temperature` and `top_p` cannot both be specified for this model. Please "
+            "use only one.",
+        )
+    return honest(body)
 
 
 def test_without_a_probe_the_error_suggests_the_line(endpoint: Endpoint) -> None:
@@ -264,12 +378,6 @@ def test_without_a_probe_the_error_suggests_the_line(endpoint: Endpoint) -> None
 
 
 UNTOLD: Findings = dict.fromkeys(FIELDS, "unknown")
-
-
-def judge(**keys: Any) -> Judge:
-    return Judge.model_validate(
-        {"judge": "j", "model": "it", "form": "score-only", **keys}
-    )
 
 
 def test_a_judge_is_asked_as_it_is_where_the_endpoint_can() -> None:
@@ -311,7 +419,8 @@ def test_a_real_server(tmp_path: Path) -> None:
             "engine": "openai",
             "base_url": url,
         }
-        findings, _ = probe(OpenAIEngine(card(Endpoint(url, honest), **model)))
+        engine = OpenAIEngine(card(Endpoint(url, honest), **model))
+        findings, _ = probe(engine, EVERY_NEED)
     assert findings == {**ABLE, "choice": "ignored"}
 
 
@@ -351,13 +460,11 @@ def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
     endpoint.script = weighing
     done = study.make("coverage")
     assert done.returncode == 0, done.stdout
-    assert len(endpoint.asked) == PROBES + 1 + 120
+    tests = PLAIN + len(["temperature 0", "logprobs"])
+    assert len(endpoint.asked) == tests + 120
     assert estimators(study) == {(4.5, 1, "logprob_mean")}
-    assert all(body["top_logprobs"] == 20 for body in endpoint.asked[PROBES + 1 :])
-    assert (
-        study.make("coverage").returncode == 0
-        and len(endpoint.asked) == PROBES + 1 + 120
-    )
+    assert all(body["top_logprobs"] == 20 for body in endpoint.asked[tests:])
+    assert study.make("coverage").returncode == 0 and len(endpoint.asked) == tests + 120
     # another address, where no probabilities are told
     with serve(lambda _: reply("4")) as other:
         study.endpoint = other
@@ -367,11 +474,12 @@ def test_a_study_weighs_probabilities_or_samples_and_each_score_says_which(
             done.returncode == 1
             and "does not support a setting of this judge" in done.stdout
         )
-        assert len(other.asked) == PROBES + 1
+        assert len(other.asked) == tests
         study.card("judges", "weighed", **weighed, fallback=fallback)
         done = study.make("coverage")
         assert done.returncode == 0, done.stdout
-        assert len(other.asked) == PROBES + 1 + 3 * 120
+        more = len(["plain", "temperature 0", "n"])
+        assert len(other.asked) == tests + more + 3 * 120
         assert estimators(study) == {(4.0, 3, "mean")}
 
 

@@ -350,7 +350,9 @@ def test_a_judge_without_scores_says_why(how: str, rule: str, why: str) -> None:
 def test_a_judge_with_too_small_a_context_is_not_run_on_the_rest() -> None:
     judge = {name: dict(aspects) for name, aspects in scored(1, 0.8).items()}
     judge["typos.minor"]["true"][:2] = NAN
-    told = study({"good": judge}, ended={("typos.minor", "good"): ("error", "context")})
+    told = study(
+        {"good": judge}, ended={("typos.minor", "good"): ("error", "too_long")}
+    )
     rows = list(discernment.rows(told))
     why = f"not run: context ({ITEMS} requests are too long for the model)"
     assert one(rows, "D_exact", perturbation="typos", aspect="")["note"] == why

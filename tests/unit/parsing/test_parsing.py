@@ -459,7 +459,7 @@ def test_a_refusal_that_still_gives_a_verdict_is_a_verdict() -> None:
         ("", "length", "ok", "truncated", "finish_length"),
         ("", "content_filter", "ok", "refused", "filtered"),
         ("The text", "content_filter", "ok", "refused", "filtered"),
-        ("HTTP 400: 4 tokens too many", None, "error", "error", "error"),
+        ("HTTP 400: 4 tokens too many", None, "error", "error", "refused"),
         ("no_references", "stop", "not_applicable", "not_applicable", "no_references"),
         (None, "stop", "ok", "empty", "empty"),
     ],

@@ -439,9 +439,9 @@ def test_a_parser_is_there_and_has_its_settings() -> None:
             "this model's maximum context length is 9",
             None,
             "error",
-            ("error", "context"),
+            ("error", "too_long"),
         ),
-        ("a prompt of 9 tokens exceeds it", None, "error", ("error", "context")),
+        ("a prompt of 9 tokens exceeds it", None, "error", ("error", "too_long")),
         ("Bad request", None, "error", ("error", "error")),
     ],
 )
@@ -516,23 +516,31 @@ def test_policies_refuse_what_they_cannot_do() -> None:
         convert({"policy": "best", "seed": 1}, Unread)
 
 
+def test_a_refusal_that_says_its_rule_is_not_guessed_at() -> None:
+    for rule in ("filtered", "too_long", "given_up"):
+        found = parse("HTTP 400: no", scale=FIVE, finish=rule, reply_status="error")
+        assert (found.status, found.rule) == ("error", rule)
+    program = parse("no words", scale=FIVE, finish="error", reply_status="error")
+    assert (program.status, program.rule) == ("error", "error")
+
+
 @pytest.mark.parametrize(
     ("told", "rule"),
     [
-        ("HTTP 400: This model's maximum context length is 8192 tokens.", "context"),
-        ("HTTP 400: context_length_exceeded", "context"),
+        ("HTTP 400: This model's maximum context length is 8192 tokens.", "too_long"),
+        ("HTTP 400: context_length_exceeded", "too_long"),
         (
             "HTTP 400: the request exceeds the available context size (4096 tokens)",
-            "context",
+            "too_long",
         ),
-        ("HTTP 400: prompt is too long: 210000 tokens > 200000 maximum", "context"),
+        ("HTTP 400: prompt is too long: 210000 tokens > 200000 maximum", "too_long"),
         (
             "HTTP 400: The input token count (9) exceeds the maximum number of tokens "
             "(8)",
-            "context",
+            "too_long",
         ),
-        ("HTTP 400: in this context, temperature must be below 1", "error"),
-        ("HTTP 422: max_tokens is not a number", "error"),
+        ("HTTP 400: in this context, temperature must be below 1", "refused"),
+        ("HTTP 422: max_tokens is not a number", "refused"),
     ],
 )
 def test_a_request_too_long_for_the_model_is_told_from_other_errors(

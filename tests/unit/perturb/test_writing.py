@@ -1,6 +1,7 @@
 """Texts made by a model: checked, asked for again with the reason, or failed."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -68,10 +69,51 @@ def test_a_text_that_repeats_the_reason_of_its_request_is_not_used() -> None:
 
 @pytest.mark.parametrize("attempts", [1, 2, 4])
 def test_never_more_attempts_than_the_card_allows(attempts: int) -> None:
-    found, rounds = made({"a": [PARENT] * 9}, attempts=attempts)
+    """As long as the replies differ from each other."""
+    unusable = [PARENT + "\n" * at for at in range(9)]
+    found, rounds = made({"a": unusable}, attempts=attempts)
     assert (
         len(rounds) == attempts and found["a"].status == "failed: it is the same text"
     )
+
+
+def test_a_reply_equal_to_the_one_before_it_is_the_last() -> None:
+    good = "The dog sat on the mat."
+    found, rounds = made({"a": [PARENT, PARENT, good]}, attempts=3)
+    assert len(rounds) == 2 and found["a"].status == "failed: it is the same text"
+
+
+def warmed(first: float, **keys: Any) -> list[float]:
+    """Return the temperature of each attempt at a text that never gets usable."""
+    sent: list[float] = []
+
+    def obtain(requests: Sequence[Request]) -> Replies:
+        [one] = requests
+        sent.append(one.asked["temperature"])
+        text = PARENT + "\n" * len(sent)
+        return {(one.key, draw): Reply(one.key, draw, text) for draw in range(9)}
+
+    def ask_for(item: str, parent: str, problem: str | None) -> Request:
+        messages = [{"role": "user", "content": f"{parent} {problem}"}]
+        return Request({"messages": messages, "temperature": first})
+
+    make_texts(
+        {"a": PARENT},
+        ask_for=ask_for,
+        obtain=obtain,
+        checks=CHECKS,
+        attempts=3,
+        **keys,
+    )
+    return sent
+
+
+def test_further_attempts_at_temperature_0_have_the_temperature_of_the_card() -> None:
+    assert warmed(0) == [0, 0, 0]
+    assert warmed(0, retry_temperature=0.7) == [0, 0.7, 0.7]
+    assert warmed(0, retry_temperature=1.5) == [0, 1.5, 1.5]
+    assert warmed(0, retry_temperature=None) == [0]
+    assert warmed(0.3) == [0.3, 0.3, 0.3]
 
 
 def test_a_request_that_fails_for_the_reason_it_names_gets_another_draw() -> None:
@@ -83,7 +125,7 @@ def test_a_request_that_fails_for_the_reason_it_names_gets_another_draw() -> Non
 
     def obtain(requests: Sequence[Request]) -> Replies:
         drawn.extend(one.draws for one in requests)
-        texts = [PARENT, good]
+        texts = [PARENT + "\n" * len(drawn), good]
         return {
             (one.key, draw): Reply(one.key, draw, texts[draw])
             for one in requests

@@ -83,8 +83,14 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         return 1
     for path in cards.write(draft, new):
         print(f"written: {path}")
+    status = 0
+    if args.probe and draft.endpoint is not None:
+        from judgescope.cli.probe import probe_study
+
+        print(flush=True)
+        status = probe_study(cards.card_path("study", draft.study), [], write=True)
     print("\n".join(_next_steps(draft)))
-    return 0
+    return status
 
 
 def _draft(args: argparse.Namespace) -> StudyDraft:

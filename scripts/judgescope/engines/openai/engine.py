@@ -9,7 +9,7 @@ import asyncio
 import gc
 import signal
 import threading
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -22,7 +22,7 @@ from yarl import URL
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.secrets import Redactor
 from judgescope.engines import EngineDeclaration
-from judgescope.engines.openai import connection, rate, wire
+from judgescope.engines.openai import connection, rate, refusals, wire
 from judgescope.engines.requests import (
     HOPELESS,
     Budget,
@@ -35,11 +35,14 @@ from judgescope.engines.requests import (
 )
 from judgescope.schema.cards import Limits, OpenAIModel
 
-RETRIED = {408, 409, 425, 429}  # these statuses and 5xx are sent again
 THROTTLED = 429
 REFUSED = {400, 404, 413, 422}  # this request will never succeed
+JOB_WIDE = {401, 402, 407, 408, 409, 425, 429}
+"""Statuses of 4xx that are never about a single field: key, account, proxy, load."""
 # rather the model than the request: after HOPELESS of them in a row the job ends
 ABSENT = 404
+GONE = 3
+"""So many refusals 404 in a row, after a reply, mean that the model is gone."""
 UNAUTHORISED, PROXY_UNAUTHORISED = 401, 407
 QUOTED = 80  # characters of an unusable answer that a message quotes
 BALANCE_SECONDS = 0.5  # between checks of the connections that other jobs leave
@@ -65,7 +68,9 @@ class TransientError(Exception):
     asks for.
 
     `kind`: failures are alike by status and error type, never by message: it may count
-    down. `billed`: what is paid for nevertheless.
+    down. `billed`: what is paid for nevertheless. `advice`: what to do if it does not
+    pass. `attempts`: after so many the job ends; None: the request fails after the
+    card's attempts.
     """
 
     def __init__(
@@ -76,6 +81,8 @@ class TransientError(Exception):
         *,
         throttled: bool = False,
         billed: Sequence[Reply] = (),
+        advice: str = "",
+        attempts: int | None = None,
     ) -> None:
         super().__init__(reason)
         self.kind, self.wait, self.throttled, self.billed = (
@@ -84,12 +91,13 @@ class TransientError(Exception):
             throttled,
             billed,
         )
+        self.advice, self.attempts = advice, attempts
 
     def final(self, reason: str) -> "TransientError":
         """Return the same failure as the last of its request, and why it is the
         last.
         """
-        return TransientError(f"{self} ({reason})", self.kind)
+        return TransientError(f"{self} ({reason})", self.kind, advice=self.advice)
 
 
 class StoppedError(Exception):
@@ -104,6 +112,8 @@ class OpenAIEngine:
     ) -> None:
         """`key`: by default what the variable or the file holds that the card names."""
         self.card, self.budget = card, budget
+        self.answered = False
+        """Whether a request of `request` was answered: not every one is refused."""
         self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(
             card.query
         )
@@ -129,12 +139,14 @@ class OpenAIEngine:
         """
 
         async def send() -> list[Reply]:
-            run = _Run(self, True, lambda _: None)
+            run = _Run(self, True, lambda _: None, probing=True)
             async with connection.session(self.card) as run.session:
                 return await run.patiently(request, draws)
 
         try:
-            return asyncio.run(send())
+            replies = asyncio.run(send())
+            self.answered = True
+            return replies
         except TransientError as error:
             raise self.error(
                 f"the endpoint does not respond: {error}",
@@ -150,6 +162,15 @@ class OpenAIEngine:
             return None
         card = self.card.model_copy(update={"field_names": names})
         return OpenAIEngine(card, self.key, budget=self.budget)
+
+    def refusal(self, error: RefusedError) -> UserError:
+        """Return the error for an endpoint that refuses a plain request."""
+        if error.status not in REFUSED:
+            return self._rejected(error.status, str(error), error.advice)
+        return self.error(
+            f"the endpoint refused a simple test request: {error}",
+            "check name, base_url, field_names and extra_body in the card",
+        )
 
     def error(self, problem: str, todo: str) -> UserError:
         """Return the error of an endpoint's problem."""
@@ -167,12 +188,15 @@ class OpenAIEngine:
         draws: Sequence[int],
         *,
         renew: bool = True,
+        probing: bool = False,
     ) -> tuple[list[Reply], float]:
         """Send one request for consecutive draws, once more with a new key if the old
         one expired.
 
         Return the replies, and the seconds for which the endpoint has nothing left.
         Raises TransientError, RefusedError, or UserError if no request can succeed.
+        `probing`: the caller compares this request with an answered one, so any refusal
+        is about this request.
         """
         body = orjson.dumps(wire.body(self.card, request, draws))
         key, text = self.key, None
@@ -197,46 +221,95 @@ class OpenAIEngine:
             reason = kind if text is None else f"{kind}: {self.safe(text)[:QUOTED]!r}"
             usages = error.billed if status == 200 else ()
             billed = [Reply(request.key, draws[0], "", usage=usage) for usage in usages]
-            raise TransientError(reason, kind, billed=billed) from None
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            if (
-                getattr(error, "status", None) == PROXY_UNAUTHORISED
-            ):  # no tunnel to https
-                reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"
-                raise self._rejected(PROXY_UNAUTHORISED, reason) from None
-            reason = self.safe(str(error)) or type(error).__name__
             raise TransientError(
-                f"no response: {reason}", type(error).__name__
+                reason, kind, billed=billed, advice=refusals.HALF
             ) from None
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise self._unconnected(error) from None
         if status == UNAUTHORISED and renew and self._renewed(key):
-            return await self.ask(session, request, draws, renew=False)
+            return await self.ask(session, request, draws, renew=False, probing=probing)
+        raise self._not_replied(status, text, headers, probing=probing)
+
+    def _unconnected(self, error: Exception) -> Exception:
+        """Return the error for a request without an answer: transient, or one that ends
+        the job.
+        """
+        if getattr(error, "status", None) == PROXY_UNAUTHORISED:  # no tunnel to https
+            reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"
+            return self._rejected(
+                PROXY_UNAUTHORISED, reason, self._advice(PROXY_UNAUTHORISED, "", {})
+            )
+        reason = self.safe(str(error)) or type(error).__name__
+        host = getattr(error, "host", None)
+        proxied = self.card.proxy is not None and URL(self.card.proxy).host == host
+        advice = refusals.connection_advice(error, self.url.scheme, proxied=proxied)
+        if advice is not None:
+            return self.error(f"no connection to the endpoint: {reason}", advice)
+        if isinstance(error, aiohttp.ClientConnectorDNSError):
+            key = "proxy" if proxied else "base_url"
+            return TransientError(
+                f"no response: {reason}",
+                type(error).__name__,
+                advice=f"host not found: check `{key}` of the card, and this machine's "
+                "network",
+                attempts=refusals.HOST_ATTEMPTS,
+            )
+        cut = isinstance(error, aiohttp.ClientPayloadError)
+        return TransientError(
+            f"no response: {reason}",
+            type(error).__name__,
+            advice=refusals.HALF if cut else "",
+        )
+
+    def _not_replied(
+        self, status: int, text: str, headers: Mapping[str, str], *, probing: bool
+    ) -> Exception:
+        """Return the error for an answer without a reply (see `ANSWER_RULES`)."""
         reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
-        if status in REFUSED:
-            raise RefusedError(status, reason)
-        if (status in RETRIED or status >= 500) and "insufficient_quota" not in text:
-            kind = f"HTTP {status} {wire.error_kind(text)}"
-            raise TransientError(
-                reason, kind, rate.asked_wait(headers), throttled=status == THROTTLED
+        outcome = refusals.answer_rule(status, text).outcome
+        advice = self._advice(status, text, headers)
+        if refusals.PLAIN_TO_TLS.search(text) and self.url.scheme == "http":
+            advice = "this port speaks TLS: write https:// in `base_url` of the card"
+            return self._rejected(status, reason, advice)
+        about_request = status in REFUSED or (
+            400 <= status < 500
+            and status not in JOB_WIDE
+            and refusals.QUOTA not in text.lower()
+        )
+        rule = refusals.refusal_rule(status, text) if about_request else None
+        if outcome == "refuse" or rule or (probing and about_request):
+            return RefusedError(status, reason, rule, advice)
+        if outcome == "retry":
+            return TransientError(
+                reason,
+                f"HTTP {status} {wire.error_kind(text)}",
+                rate.asked_wait(headers),
+                throttled=status == THROTTLED,
+                advice=advice,
             )
         if 300 <= status < 400:
             reason += f" (moved to {self.safe(headers.get('Location', 'nowhere'))})"
-        raise self._rejected(status, reason)
+        return self._rejected(status, reason, advice)
 
-    def _rejected(self, status: int, reason: str) -> UserError:
-        """Return the error of a request that cannot succeed; it names the key, or the
-        login.
-        """
-        by_proxy = status == PROXY_UNAUTHORISED
-        source = (
-            f"the proxy's user and password: {self.card.proxy_auth}"
-            if by_proxy
-            else f"the card's key: {self.card.key_source}"
+    def _advice(self, status: int, text: str, headers: Mapping[str, str]) -> str:
+        """Return what to do about an answer, with what the table leaves open."""
+        place = URL(self.safe(headers.get("Location", "")))
+        moved = str(place if place.absolute else self.url.join(place))
+        rule = refusals.answer_rule(status, text)
+        return rule.advice.format(
+            key=self.card.key_source,
+            proxy=self.card.proxy_auth,
+            moved=refusals.moved_to(moved),
         )
+
+    def _rejected(self, status: int, reason: str, advice: str) -> UserError:
+        """Return the error of a request that cannot succeed."""
+        by_proxy = status == PROXY_UNAUTHORISED
         return UserError(
             f"the {'proxy' if by_proxy else 'endpoint'} rejected a request: {reason}",
             where=f"models/{self.card.model}.yaml",
             got=self.card.proxy if by_proxy else self.card.base_url,
-            todo=f"check {source}; received replies are stored",
+            todo=f"{advice}; received replies are stored",
         )
 
     def _renewed(self, expired: str) -> bool:
@@ -390,8 +463,16 @@ class _Run:
 
     session: aiohttp.ClientSession
 
-    def __init__(self, engine: OpenAIEngine, proven: bool, keep: Keep) -> None:
+    def __init__(
+        self,
+        engine: OpenAIEngine,
+        proven: bool,
+        keep: Keep,
+        *,
+        probing: bool = False,
+    ) -> None:
         self.engine, self.proven, self.keep = engine, proven, keep
+        self.probing = probing
         self.limits: Limits = engine.card.limits
         self.gate, self.shutdown, self.retries = (
             rate.Gate(self.limits),
@@ -407,6 +488,8 @@ class _Run:
         self.working = self.limits.concurrency
         """Workers that still have something to do."""
         self._last_kind, self._alike = "", 0
+        self._replies, self._absent = 0, 0
+        """The replies of this run, and the refusals 404 since the last answer."""
 
     async def all(self, missing: Iterable[Work]) -> list[Failure]:
         """Ask for everything; when the job must end, requests under way may still
@@ -556,7 +639,7 @@ class _Run:
                         raise StoppedError
                     with self.shutdown.sending():
                         replies, nothing_left = await self.engine.ask(
-                            self.session, request, draws
+                            self.session, request, draws, probing=self.probing
                         )
                     answered += replies
                     usage = replies[0].usage or {}
@@ -577,6 +660,10 @@ class _Run:
                     self.gate.leave()
             tries += 1
             attempt += not failure.throttled
+            if failure.attempts is not None and attempt >= failure.attempts:
+                raise self.engine.error(
+                    f"{failure} ({attempt} attempts)", failure.advice
+                )
             if attempt >= self.limits.attempts:
                 raise failure.final(f"{attempt} attempts")
             if failure.throttled:
@@ -624,7 +711,8 @@ class _Run:
         fault.
         """
         self.proven = True
-        self._alike = 0
+        self._alike = self._absent = 0
+        self._replies += len(replies)
         for reply in replies:  # store each reply, even if storing another one failed
             try:
                 self._keep_refusals()
@@ -633,8 +721,8 @@ class _Run:
                 self.stop = self.stop or error
 
     def _keep_refusals(self) -> None:
-        refusals, self.refusals = self.refusals, []
-        for reply in chain(*refusals):
+        held, self.refusals = self.refusals, []
+        for reply in chain(*held):
             self.keep(reply)
 
     def _refuse(
@@ -642,12 +730,31 @@ class _Run:
     ) -> None:
         """Keep a refusal for all draws of a request; hold it back while the card may be
         wrong.
+
+        The card is not to blame if the endpoint's error names the text, or if another
+        request was answered; the latter does not excuse 404.
         """
-        self.refusals.append(_refusals(error, request, draws))
-        if self.proven and error.status != ABSENT:
-            self._keep_refusals()
-        elif len(self.refusals) >= HOPELESS:
+        replies = _refusals(error, request, draws)
+        self._absent = self._absent + 1 if error.status == ABSENT else 0
+        about_text = error.rule is not None
+        answered = self.proven or self.engine.answered
+        if about_text or (answered and error.status != ABSENT):
+            for reply in replies:
+                self.keep(reply)
+            return
+        self.refusals.append(replies)
+        if self._replies and self._absent >= GONE:
+            raise self._gone()
+        if len(self.refusals) >= HOPELESS:
             raise self._hopeless()
+
+    def _gone(self) -> UserError:
+        return self.engine.error(
+            "the endpoint no longer knows the model; it refuses every request: "
+            f"{self.refusals[-1][0].text}; {self._replies} replies are stored",
+            "was the model retired or renamed? Ask its provider, and if it has another "
+            "name now, write it into `name` of the card; these refusals are not stored",
+        )
 
     def _fail(
         self, request: Request, draws: Sequence[int], error: TransientError
@@ -655,17 +762,23 @@ class _Run:
         """Note that draws have no reply; end the job if requests in a row fail
         alike.
         """
-        self.failures += [Failure(request.about, str(error))] * len(draws)
+        self.failures += [
+            Failure(request.about, str(error), error.advice, request.key, draw)
+            for draw in draws
+        ]
         self._alike = self._alike + 1 if error.kind == self._last_kind else 1
         self._last_kind = error.kind
         allowed = self.limits.max_consecutive_failures
         if not self.proven:
             allowed = min(HOPELESS, allowed)
         if self._alike >= allowed:
+            later = (
+                "received replies are stored; run the same command once the endpoint "
+                "works again"
+            )
             self.stop = self.engine.error(
                 f"{self._alike} consecutive requests failed: {error}",
-                "received replies are stored; run the same command once the endpoint "
-                "works again",
+                f"{error.advice} {later}" if error.advice else later,
             )
 
     def _hopeless(self) -> UserError:
@@ -687,7 +800,13 @@ def _refusals(
     error: RefusedError, request: Request, draws: Sequence[int]
 ) -> list[Reply]:
     return [
-        Reply(request.key, draw, str(error), finish="error", status="error")
+        Reply(
+            request.key,
+            draw,
+            str(error),
+            finish=error.rule or "error",
+            status="error",
+        )
         for draw in draws
     ]
 

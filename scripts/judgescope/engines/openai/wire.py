@@ -17,6 +17,7 @@ from judgescope.core.finish import ending
 from judgescope.core.secrets import Redactor
 from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, Request, counted
 from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.edited import flow_line
 
 HALVES = re.compile("[\ud800-\udfff]")  # unpaired surrogates, which no file can hold
 MOST_BYTES = 1 << 27
@@ -28,11 +29,17 @@ PIECE = 1 << 16  # compressed bytes that are decompressed at a time
 UNPACKING = ThreadPoolExecutor(
     1
 )  # one thread: each answer may take MOST_BYTES of memory
+GZIP = b"\x1f\x8b"  # the beginning of a member of gzip
+MOST_MEMBERS = 10_000
+"""Members of gzip in one answer: more would only keep the processor busy."""
 UNPACKED = ("gzip", "x-gzip", "deflate")
 ACCEPTED = "gzip, deflate"  # the value of Accept-Encoding
-RESPELLED = ("max_tokens", "temperature", "top_p", "seed")
+RESPELLED = ("max_tokens", "top_p", "temperature", "seed")
 """Fields of every request that an endpoint may refuse, and that a card can rename or
-leave out."""
+leave out. Some endpoints refuse temperature together with top_p: judges then keep their
+temperature."""
+EXACT_DIGITS = 18
+"""Digits of an integer that surely fits into 64 bits."""
 MOST_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 
 
@@ -112,10 +119,7 @@ def _names(text: str, field: str) -> bool:
 
 def field_line(names: Mapping[str, str | None]) -> str:
     """Return the line of a card that sets `field_names`."""
-    pairs = (
-        f"{name}: {'null' if other is None else other}" for name, other in names.items()
-    )
-    return f"field_names: {{{', '.join(pairs)}}}"
+    return flow_line("field_names", names)
 
 
 async def text_of(parts: AsyncIterable[bytes], packed: str = "") -> str:
@@ -142,38 +146,64 @@ async def _unpacked(data: bytearray, packed: str) -> bytearray:
         return data
     if encoding not in UNPACKED:
         raise NoReplyError(f"a response in an unrequested encoding: {packed!r}")
-    plain = encoding == "deflate" and data[:1] and data[0] & 0x0F != zlib.DEFLATED
-    unpacker = zlib.decompressobj(-zlib.MAX_WBITS if plain else zlib.MAX_WBITS | 32)
-    unpacked = bytearray()
+    unpacking = _Unpacking(memoryview(data), encoding)
+    small = len(data) <= PIECE
     try:
-        if len(data) <= PIECE:
-            unpacked += unpacker.decompress(data, AT_ONCE)
-            data = bytearray(unpacker.unconsumed_tail)
-        if not unpacker.eof:
+        if not small or not unpacking.run(AT_ONCE):
             loop = asyncio.get_running_loop()
-            await loop.run_in_executor(
-                UNPACKING, _unfold, unpacker, memoryview(data), unpacked
-            )
+            await loop.run_in_executor(UNPACKING, unpacking.run, MOST_BYTES + 1)
     except zlib.error:
         raise NoReplyError("a response that cannot be decompressed") from None
-    if not unpacker.eof:
-        raise NoReplyError("a response that ends before its compressed data does")
-    return unpacked
+    return unpacking.finished()
 
 
-def _unfold(
-    unpacker: "zlib._Decompress", data: memoryview, unpacked: bytearray
-) -> None:
-    for start in range(0, len(data), PIECE):
-        rest: bytes | memoryview = data[start : start + PIECE]
-        while rest:
-            unpacked += unpacker.decompress(rest, AT_ONCE)
-            rest = unpacker.unconsumed_tail
-            if len(unpacked) > MOST_BYTES:
-                raise NoReplyError(
-                    f"a response that decompresses to more than {MOST_BYTES:,} bytes"
-                )
-    unpacked += unpacker.flush()
+class _Unpacking:
+    """The decompression of an answer; gzip may have several members, one after the
+    other.
+    """
+
+    def __init__(self, data: memoryview, encoding: str) -> None:
+        self._data, self._gzip = data, encoding != "deflate"
+        plain = not self._gzip and data[:1] and data[0] & 0x0F != zlib.DEFLATED
+        self._format = -zlib.MAX_WBITS if plain else zlib.MAX_WBITS | 32
+        self._unpacker = zlib.decompressobj(self._format)
+        self._begin, self._members = 0, 1
+        self.unpacked = bytearray()
+
+    def run(self, limit: int) -> bool:
+        """Decompress until there are `limit` bytes; return whether all is done."""
+        while self._begin < len(self._data):
+            piece = self._data[self._begin : self._begin + PIECE]
+            self.unpacked += self._unpacker.decompress(piece, AT_ONCE)
+            unused = self._unpacker.unused_data or self._unpacker.unconsumed_tail
+            self._begin += len(piece) - len(unused)
+            if self._unpacker.eof and not self._next_member():
+                break
+            if len(self.unpacked) >= limit:
+                return False
+        return True
+
+    def _next_member(self) -> bool:
+        """Begin the next member of gzip; return whether there is one."""
+        head = bytes(self._data[self._begin : self._begin + len(GZIP)])
+        if not self._gzip or head != GZIP:
+            return False
+        self._members += 1
+        if self._members > MOST_MEMBERS:
+            raise NoReplyError(f"a response of more than {MOST_MEMBERS:,} gzip members")
+        self._unpacker = zlib.decompressobj(self._format)
+        return True
+
+    def finished(self) -> bytearray:
+        """Return the decompressed data; NoReplyError if too long or incomplete."""
+        self.unpacked += self._unpacker.flush()
+        if len(self.unpacked) > MOST_BYTES:
+            raise NoReplyError(
+                f"a response that decompresses to more than {MOST_BYTES:,} bytes"
+            )
+        if not self._unpacker.eof:
+            raise NoReplyError("a response that ends before its compressed data does")
+        return self.unpacked
 
 
 def read_replies(
@@ -358,7 +388,8 @@ def usage_of(answer: Any) -> dict[str, int] | None:
 
 
 def loads(text: str) -> Any:
-    """Return JSON; unpaired surrogates become U+FFFD, NaN and infinity null.
+    """Return JSON; unpaired surrogates become U+FFFD, NaN, infinity and numbers beyond
+    all bounds null.
 
     Raises NoReplyError for anything else.
     """
@@ -367,12 +398,27 @@ def loads(text: str) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        loaded = json.loads(text.lstrip("\ufeff"), parse_constant=lambda _: None)
+        loaded = json.loads(
+            text.lstrip("\ufeff"),
+            parse_constant=lambda _: None,
+            parse_int=_integer,
+            parse_float=_finite,
+        )
         return orjson.loads(
             HALVES.sub("\ufffd", json.dumps(loaded, ensure_ascii=False))
         )
     except (ValueError, RecursionError):
         raise NoReplyError("a response that is not JSON") from None
+
+
+def _integer(text: str) -> int | float | None:
+    """Return an integer; Python itself reads no more than 4,300 digits."""
+    return int(text) if len(text) <= EXACT_DIGITS else _finite(text)
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if isfinite(number) else None
 
 
 def error_kind(text: str) -> str:

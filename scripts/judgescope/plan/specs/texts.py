@@ -126,6 +126,8 @@ def make_texts(
         **card.model_dump(
             mode="json", include={"checks", "attempts", "fallback_to_reference"}
         ),
+        retry_temperature=card.retry_temperature,
+        allow_missing=plan.study.allow_missing,
         steps=card.steps,
         input=paths.targets(dataset, REFERENCES if degree is None else ORIGINAL),
         output=paths.targets(dataset, name),

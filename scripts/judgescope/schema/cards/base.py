@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ from textwrap import dedent
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -27,7 +29,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError
 
 Slug = Annotated[
     str,
@@ -48,6 +50,54 @@ Answering = Annotated[T, "asking", "computing"]
 Replaying = Annotated[T, "computing"]
 """A key that only jobs read which compute or replay answers."""
 
+DEEPEST_JSON: Final = 32
+"""Levels of a value that a card passes on as JSON."""
+JSON_INTEGERS: Final = (-(2**63), 2**64 - 1)
+"""The least and the greatest integer that a request can hold."""
+
+
+def _check_json(value: object, path: tuple[str | int, ...] = ()) -> None:
+    """Raise PydanticCustomError, with the path, for what no request can hold."""
+    problem = ""
+    if len(path) > DEEPEST_JSON:
+        problem = f"this value is nested in more than {DEEPEST_JSON} levels"
+    elif isinstance(value, float) and not math.isfinite(value):
+        problem = "this number is not finite, so no request can hold it"
+    elif isinstance(value, int) and not JSON_INTEGERS[0] <= value <= JSON_INTEGERS[1]:
+        problem = "this integer has more than 64 bits, so no request can hold it"
+    elif not isinstance(value, str | int | float | list | dict | None):
+        problem = f"a {type(value).__name__} is not a value of JSON: put it in quotes"
+    if problem:
+        raise PydanticCustomError(
+            "json_value", "{problem}", {"problem": problem, "path": path, "got": value}
+        )
+    if isinstance(value, list):
+        for index, entry in enumerate(value):
+            _check_json(entry, (*path, index))
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            if not isinstance(key, str):
+                raise PydanticCustomError(
+                    "json_value",
+                    "{problem}",
+                    {
+                        "problem": "the name of a field must be a text: put it in "
+                        "quotes",
+                        "path": path,
+                        "got": key,
+                    },
+                )
+            _check_json(entry, (*path, key))
+
+
+def _json_fields(value: dict[str, Any]) -> dict[str, Any]:
+    _check_json(value)
+    return value
+
+
+JsonFields = Annotated[dict[str, Any], AfterValidator(_json_fields)]
+"""Fields that a request holds as they are: finite numbers, integers of 64 bits, at most
+32 levels."""
 MOST_VALUES = 100_000
 """Maximum number of values of a scale with steps."""
 COMMIT = re.compile("^[0-9a-f]{40}$")

@@ -22,7 +22,7 @@ from judgescope.schema.cards.base import (
     repeated,
     same,
 )
-from judgescope.schema.cards.judges import Attempts, Decoding
+from judgescope.schema.cards.judges import Attempts, Decoding, RetryHeat
 from judgescope.schema.cards.perturbations import Degree
 
 
@@ -42,6 +42,11 @@ class Improvement(Decoding):
     """Checks that a text must pass; `length`: half to twice the length of the
     reference."""
     attempts: Attempts = 2
+    retry_temperature: Literal["same"] | RetryHeat | None = Field(
+        "same", exclude_if=same("same")
+    )
+    """The temperature of further attempts if `temperature` is 0, at which the same text
+    may come again, such as 0.7; null: there are no further attempts; same: 0."""
     fallback_to_reference: bool = False
     """Use the reference if no usable text was written; default: drop the item."""
 

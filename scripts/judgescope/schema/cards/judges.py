@@ -84,6 +84,8 @@ LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
 NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
 CONTROL_FORMS = (*NULL_FORMS, ORACLE)
 PLANTED_FORMS = ("rate", COMPARE)
+RetryHeat = Annotated[float, Field(gt=0, le=2)]
+"""A temperature at which another attempt gives another text."""
 Attempts = Annotated[
     int,
     Field(

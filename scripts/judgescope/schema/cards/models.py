@@ -13,6 +13,7 @@ from judgescope.schema.cards.base import (
     Card,
     Files,
     Hashes,
+    JsonFields,
     Price,
     Sha256,
     Slug,
@@ -106,7 +107,7 @@ class Limits(Card):
     """How requests are sent to an endpoint; none of these keys changes a reply."""
 
     renamed: ClassVar[dict[str, str]] = {"breaker": "max_consecutive_failures"}
-    concurrency: int = Field(16, ge=1)
+    concurrency: int = Field(16, ge=1, le=4096)
     """Maximum number of concurrent requests at the endpoint, for all jobs on one
     machine together; halved when the endpoint refuses some (429), then raised
     slowly."""
@@ -130,6 +131,9 @@ class Limits(Card):
     max_consecutive_failures: int = Field(50, ge=1)
     """Number of consecutive failures with the same status and type of error after which
     the job ends."""
+    give_up_after: int | None = Field(3, ge=1)
+    """Number of runs without an answer to a request, while the endpoint answers others,
+    after which the request counts as an error; null: never."""
 
 
 RESERVED = {
@@ -175,6 +179,8 @@ SECRET_HEADERS = {
 ADDRESS = r"^https?://[^/@\s?#]+(/[^\s?#]*)?$"
 """An endpoint's address, without a name, a password or a query, which may be
 secrets."""
+CHAT_ROUTE = "/chat/completions"
+"""The route of chat requests below an endpoint's address."""
 PROXY = r"^https?://[^/@\s?#]+/?$"
 FOLDER = r"^(\{data\}/)?[^{}]+$"
 WEIGHTS = "data"
@@ -241,7 +247,7 @@ class OpenAIModel(BaseAskedModel):
     """What the name does not show: quantisation, server, build. Replies are stored by
     name, revision and variant, not by URL: give different weights a different
     variant."""
-    extra_body: Asking[dict[str, Any]] = Field({})
+    extra_body: Asking[JsonFields] = Field({})
     """Further fields of every request, such as chat_template_kwargs or
     reasoning_effort."""
     probe: Access[bool] = True
@@ -257,6 +263,14 @@ class OpenAIModel(BaseAskedModel):
     limits: Access[Limits] = Limits()
     """Limits on requests."""
 
+    @field_validator("base_url")
+    @classmethod
+    def _without_route(cls, url: str) -> str:
+        begin = url.rstrip("/").removesuffix(CHAT_ROUTE)
+        if begin != url.rstrip("/"):
+            raise ValueError(f"{CHAT_ROUTE} is added to it: write {begin}")
+        return url
+
     @field_validator("base_url", "proxy")
     @classmethod
     def _reachable(cls, url: str | None) -> str | None:
@@ -265,6 +279,7 @@ class OpenAIModel(BaseAskedModel):
         try:
             address = urlsplit(url)
             host, port = address.hostname or "", address.port
+            host.encode("idna")
         except ValueError as error:
             raise ValueError(f"this is not a URL: {error}") from None
         labels = host.removesuffix(".").split(".")
@@ -389,7 +404,7 @@ class LlamaModel(BaseAskedModel):
     cache: Asking[bool] = False
     """Whether the server caches the previous prompt: about twice as fast if prompts
     begin alike, but log probabilities then depend slightly on the order of requests."""
-    extra_body: Asking[dict[str, Any]] = Field({})
+    extra_body: Asking[JsonFields] = Field({})
     """Further fields of every request, such as `grammar` (llama.cpp's notation), which
     restricts what the model may reply."""
     probe: Access[bool] = True
@@ -634,12 +649,12 @@ class VllmModel(BaseAskedModel):
     adapter: Adapter | Literal["trained"] | None = None
     """A LoRA adapter that every request uses; `trained`: the one that the study trains
     (its key `distill`)."""
-    extra_body: Asking[dict[str, Any]] = Field({})
+    extra_body: Asking[JsonFields] = Field({})
     """Further fields of every request: chat_template_kwargs (`enable_thinking: false`),
     sampling parameters of vLLM such as top_k."""
-    model_args: Asking[dict[str, Any]] = Field({})
+    model_args: Asking[JsonFields] = Field({})
     """Further arguments of vLLM's engine that may change replies."""
-    engine_args: Access[dict[str, Any]] = Field({})
+    engine_args: Access[JsonFields] = Field({})
     """Further arguments that change no reply, such as max_num_seqs."""
     tensor_parallel: Access[int] = Field(1, ge=1)
     """Number of GPUs that share the weights."""

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, model_validator
 
 from judgescope.core.names import INJECT_ERRORS
-from judgescope.schema.cards.base import Card, Slug, repeated
-from judgescope.schema.cards.judges import Attempts, Decoding
+from judgescope.schema.cards.base import Card, Slug, repeated, same
+from judgescope.schema.cards.judges import Attempts, Decoding, RetryHeat
 
 MOST_DIGITS = 10
 
@@ -161,6 +161,11 @@ class MadePerturbation(BasePerturbation, Decoding):
     degree states; `insertions`: all sentences remain, plus as many new ones; others:
     the change is of the kind that the check is named after (docs/validators.md)."""
     attempts: Attempts = 2
+    retry_temperature: Literal["same"] | RetryHeat | None = Field(
+        "same", exclude_if=same("same")
+    )
+    """The temperature of further attempts if `temperature` is 0, at which the same text
+    may come again, such as 0.7; null: there are no further attempts; same: 0."""
 
     @model_validator(mode="after")
     def _stepped(self) -> Self:

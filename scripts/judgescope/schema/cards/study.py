@@ -2,13 +2,18 @@
 figures.
 """
 
-from typing import Any, Literal, Self, get_args
+import os
+from pathlib import Path
+from typing import Any, Final, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from judgescope.schema.cards.base import Access, Card, Slug, repeated
 from judgescope.schema.cards.data import References
 from judgescope.schema.cards.judges import Decoding
+
+STORE_FREE: Final = ("config", "results")
+"""Folders below the working directory in which no reply store may be."""
 
 
 class Recipe(Card):
@@ -286,6 +291,18 @@ class Study(Caps):
         """Return the name under which its spending is booked; a pilot's is booked under
         the study's."""
         return self.study.removesuffix(PILOT)
+
+    @field_validator("store")
+    @classmethod
+    def _store_apart(cls, store: str) -> str:
+        first = Path(os.path.relpath(store)).parts[:1]
+        if first and first[0] in STORE_FREE:
+            raise ValueError(
+                f"the reply store must be outside of {' and '.join(STORE_FREE)}: cards "
+                "are read from the one, and the other may be deleted; write "
+                "cache/replies"
+            )
+        return store
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

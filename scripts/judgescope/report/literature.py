@@ -5,11 +5,11 @@ from typing import Final
 
 from judgescope.methods import literature
 from judgescope.methods.claims import base
-from judgescope.report.cells import figures
+from judgescope.report.cells import interval
 from judgescope.report.claims import Claim
 from judgescope.report.report import Report
 from judgescope.report.rows import Row
-from judgescope.report.words import count, label, spoken
+from judgescope.report.words import count, label, spoken, written
 
 TABLES: Final = {
     base.AGREEMENT: "agreement",
@@ -63,7 +63,11 @@ def line(report: Report, claim: Claim) -> str:
     for name, rows in grouped(report, claim):
         about = f"{name}: " if name else ""
         defined = [row for row in rows if row.value is not None]
-        numbers = [f"{label(row.statistic)} {figures(row)}" for row in defined]
+        numbers = [
+            f"{label(row.statistic)} "
+            f"{written(row.statistic, row.value or 0.0)} {interval(row)}".strip()
+            for row in defined
+        ]
         if numbers:
             units = UNITS[defined[0].level]
             if claim.kind == base.PAIRS:

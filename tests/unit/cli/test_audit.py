@@ -63,10 +63,10 @@ def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
         "gpt-4: Better than chance at agreeing with people on Quality ("
     )
     assert (
-        "people: one rater's agreement with the others on Quality: Rank correlation"
+        "people: one rater's agreement with the others on Quality: Pairwise correlation"
         in verdict
     )
-    assert "60 texts of 12 sources" in supports and "5 systems" in supports
+    assert "60 of 60 texts, 12 of 12 sources" in supports and "5 systems" in supports
     assert (
         "second draw" in adds
         and "second rater" not in adds
@@ -94,7 +94,7 @@ def test_two_columns_are_enough_and_the_page_says_what_they_lack(page: Page) -> 
     _, verdict, supports, adds = said.strip().split("\n\n")
     assert status == 0 and verdict.startswith("judge: Better than chance")
     assert (
-        "over all texts: 60 texts of 60 sources" in supports
+        "over all texts on 60 of 60 texts, 60 of 60 sources" in supports
         and "length" not in supports
     )
     for lacking in (
@@ -114,9 +114,9 @@ def test_scores_without_texts_are_joined_by_source_and_system(page: Page) -> Non
     ]
     status, said = page(rows)
     assert status == 0 and "source      question" in said
-    assert "within sources: 60 texts of 12 sources" in said
+    assert "within sources on 60 of 60 texts, 12 of 12 sources" in said
     status, said = page([{**row, "question": f"q{at}"} for at, row in enumerate(two())])
-    assert status == 0 and "60 texts of 60 sources" in said
+    assert status == 0 and "60 of 60 texts, 60 of 60 sources" in said
 
 
 def test_ids_of_rows_that_share_a_source_are_named_as_a_problem(page: Page) -> None:
@@ -160,7 +160,7 @@ def test_other_texts_than_those_taken_for_the_judged_ones_are_named_at_the_verdi
     status, said = page(
         [{**row, "writer": "abcde"[at % 5]} for at, row in enumerate(shared)]
     )
-    assert status == 0 and "60 texts of 12 sources" in said and "not used" not in said
+    assert status == 0 and "12 of 12 sources" in said and "not used" not in said
 
 
 def test_an_aspect_is_displayed_as_its_columns_spell_it(page: Page) -> None:
@@ -926,7 +926,7 @@ def test_an_audit_computes_nothing_itself() -> None:
     used = {
         name for module, name in imported if module.startswith("judgescope.statistics")
     }
-    assert used == {"FEWEST_SYSTEMS", "Outcome"}
+    assert used == {"Outcome", "Sign", "legend_of_signs"}
     assert ("judgescope.methods.evaluation_data", "statistics") in imported
 
 
@@ -980,7 +980,7 @@ def beside(others: int, n: int = 100) -> Rows:
             if number % 4 == 2:
                 score = 3.0
             lost = number % 4 == 3 and at % 9 == 0
-            more[f"quality_model{number}"] = "" if lost else round(score, 2)
+            more[f"quality_claude{number}"] = "" if lost else round(score, 2)
         rows.append({**row, **more})
     return rows
 

@@ -146,8 +146,8 @@ def lines(
     """Return the rows that pass the filters, as aligned lines, up to a limit (0: all).
 
     The first line has the values that all rows share. The reason follows an undefined
-    number; its words follow the code of a verdict, a sign and a rival. Raises UserError if no row
-    passes.
+    number; its words follow the code of a verdict, a sign and a rival. Raises UserError
+    if no row passes.
     """
     kept = chosen(table, turned_to(rows, filters.get("judge", [])), filters)
     shown = kept.head(limit or len(kept))

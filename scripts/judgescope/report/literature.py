@@ -19,9 +19,7 @@ TABLES: Final = {
 """Kind of claims -> the table of a study that has the literature's measures."""
 GROUPS: Final = {
     base.AGREEMENT: literature.OF_RATINGS,
-    base.LABELS: (
-        ("", tuple((name, "pooled") for name in literature.OF_LABELS)),
-    ),
+    base.LABELS: (("", tuple((name, "pooled") for name in literature.OF_LABELS)),),
     base.PAIRS: (("", tuple((name, "pooled") for name in literature.OF_PAIRS)),),
 }
 UNITS: Final = {

@@ -433,20 +433,18 @@ def partial_by_system(
     why = why_undefined(x[both], y[both])
     if not why and names.size < 2:
         why = "texts of one system"
-    rests = []
-    for values in (x[both], y[both]):
-        rest = _minus_means(values, column, names.size) if not why else values
-        rests.append(rest)
-    if not why and not all(rest.any() for rest in rests):
+    judge = _minus_means(x[both], column, names.size)
+    people = _minus_means(y[both], column, names.size)
+    if not why and not (judge.any() and people.any()):
         why = SYSTEM_IS_ALL
     found = {}
-    for name, scores in (
-        ("partial_by_system_pearson", rests),
-        ("partial_by_system_spearman", [midranks(rest) for rest in rests]),
+    for name, a, b in (
+        ("partial_by_system_pearson", judge, people),
+        ("partial_by_system_spearman", midranks(judge), midranks(people)),
     ):
         rows = np.full(1 + n_sources, np.nan)
         if not why:
-            rows = _pooled_without_each(*scores, source[both], n_sources)
+            rows = _pooled_without_each(a, b, source[both], n_sources)
         found[name] = replicated(
             rows,
             why,
@@ -454,7 +452,7 @@ def partial_by_system(
             scale=CORRELATION,
             n=int(both.sum()),
             n_missing=n_missing,
-            n_tied=shared(rests[0]),
+            n_tied=shared(judge),
         )
     return found
 
@@ -469,9 +467,7 @@ def _minus_means(values: Floats, group: Codes, groups: int) -> Floats:
     return np.where(np.abs(rest) <= slack, 0.0, np.round(rest, 10))
 
 
-def _pooled_without_each(
-    a: Floats, b: Floats, source: Codes, n_sources: int
-) -> Floats:
+def _pooled_without_each(a: Floats, b: Floats, source: Codes, n_sources: int) -> Floats:
     """Pearson r of a and b, (n,), and that without each source: (1 + n_sources,)."""
     a = a - a.mean()
     b = b - b.mean()

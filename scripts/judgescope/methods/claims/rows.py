@@ -211,7 +211,7 @@ def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row
     card = study.spec.judges.get(claim.judge)
     sign = sign_of(outcome, reasons)
     if card is not None and card.engine == "control":
-        sign = Sign.NO_CLAIM  # a control is no judge, whatever it reaches
+        sign = Sign.NO_CLAIM  # whatever a control reaches, it ignores quality
     numbers = {**claim.beside, claim.statistic: claim.estimate, VERDICT: step}
     numbers[SIGN] = Estimate(sign.value_in_table, n=n, note=sign.value)
     for name, p in claim.nulls.items():

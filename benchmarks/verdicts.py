@@ -59,7 +59,7 @@ def points(values: Floats) -> Floats:
 def field(y: Floats, lengths: Floats, seed: int) -> RatedTexts:
     """Return what agreement is measured against: one rater, (texts,)."""
     order = {str(s): s for s in range(SOURCES)}
-    spec = SimpleNamespace(seed=seed, anonymous_systems=False)
+    spec = SimpleNamespace(seed=seed, anonymous_systems=False, gold_rule="auto")
     study: Any = SimpleNamespace(item_order=order, spec=spec, dataset="simulated")
     panel: Any = SimpleNamespace(
         study=study,

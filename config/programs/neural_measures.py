@@ -1,11 +1,9 @@
-"""Scorers of engine `command`: BERTScore, MoverScore, BARTScore, by weights on this
-machine.
+"""Scorers of engine `command`: BERTScore, MoverScore, BARTScore, by weights on this machine.
 
-Arguments: the measure, a file of the folder of weights, and for the first two the
-number of the layer. A JSON object a line in (`id`, `text`, and `source` or
-`references`), one a line out. It needs torch and transformers: where the interpreter
-has none, the program starts again with that of JUDGESCOPE_PYTHON_TRAIN (`make
-env-train`). Nothing is downloaded.
+Arguments: the measure, a file of the folder of weights, and for the first two the number of the
+layer. A JSON object a line in (`id`, `text`, and `source` or `references`), one a line out. It
+needs torch and transformers: where the interpreter has none, the program starts again with that of
+JUDGESCOPE_PYTHON_TRAIN (`make env-train`). Nothing is downloaded.
 """
 
 import json
@@ -16,20 +14,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-OFFLINE = {
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-}
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 STEPS = 1_000_000
-"""Distances are whole numbers of 1 / STEPS: the network simplex is exact on whole
-numbers."""
+"""Distances are whole numbers of 1 / STEPS: the network simplex is exact on whole numbers."""
 Scorer = Callable[[dict[str, Any]], float]
 
 
 def encoder(folder: Path, layer: int) -> Callable[[str], tuple[Any, Any]]:
-    """Return what gives the unit vectors of a text's tokens at a layer, and how it was
-    encoded."""
+    """Return what gives the unit vectors of a text's tokens at a layer, and how it was encoded."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -41,9 +33,7 @@ def encoder(folder: Path, layer: int) -> Callable[[str], tuple[Any, Any]]:
     most = min(tokenizer.model_max_length, model.config.max_position_embeddings - 2)
 
     def states(text: str) -> tuple[Any, Any]:
-        encoded = tokenizer(
-            text.strip(), return_tensors="pt", truncation=True, max_length=most
-        )
+        encoded = tokenizer(text.strip(), return_tensors="pt", truncation=True, max_length=most)
         with torch.inference_mode():
             hidden = model(**encoded, output_hidden_states=True).hidden_states[layer][0]
         return torch.nn.functional.normalize(hidden, dim=-1), encoded
@@ -52,12 +42,10 @@ def encoder(folder: Path, layer: int) -> Callable[[str], tuple[Any, Any]]:
 
 
 def bertscore(folder: Path, layer: int) -> Scorer:
-    """Return the F1 of words in context, the best over references (Zhang et al. 2020),
-    no idf.
+    """Return the F1 of words in context, the best over references (Zhang et al. 2020), no idf.
 
-    P = mean over a text's tokens of the largest cosine with a token of the reference, R
-    alike the other way round; of the hidden states of a layer. Special tokens are
-    matched and not counted.
+    P = mean over a text's tokens of the largest cosine with a token of the reference, R alike the
+    other way round; of the hidden states of a layer. Special tokens are matched and not counted.
     """
     states = encoder(folder, layer)
 
@@ -79,12 +67,10 @@ def bertscore(folder: Path, layer: int) -> Scorer:
 
 
 def moverscore(folder: Path, layer: int) -> Scorer:
-    """Return 1 - the earth mover's distance of words, the mean over references (Zhao et
-    al. 2019).
+    """Return 1 - the earth mover's distance of words, the mean over references (Zhao et al. 2019).
 
-    The distance is the least mean Euclidean distance over which the words of the text,
-    of equal weight, become those of the reference; a word is its first token, and
-    punctuation is left out.
+    The distance is the least mean Euclidean distance over which the words of the text, of equal
+    weight, become those of the reference; a word is its first token, and punctuation is left out.
     """
     import torch
     from networkx import DiGraph, network_simplex
@@ -125,8 +111,7 @@ def moverscore(folder: Path, layer: int) -> Scorer:
 
 
 def bartscore(folder: Path) -> Scorer:
-    """Return the mean log probability of a text's tokens given the source (Yuan et al.
-    2021)."""
+    """Return the mean log probability of a text's tokens given the source (Yuan et al. 2021)."""
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -173,10 +158,7 @@ def main(measure: str, weights: str, *layer: str) -> None:
     if find_spec("torch") is None:
         other = os.environ.pop("JUDGESCOPE_PYTHON_TRAIN", "")
         if not other:
-            sys.exit(
-                "torch is not installed here: make env-train, and set "
-                "JUDGESCOPE_PYTHON_TRAIN"
-            )
+            sys.exit("torch is not installed here: make env-train, and set JUDGESCOPE_PYTHON_TRAIN")
         os.execv(other, [other, *sys.argv])
     make, needs = MEASURES[measure]
     answer(make(Path(weights).parent, *map(int, layer)), sys.stdin, needs)

@@ -1,7 +1,6 @@
 """Scorers of engine `command`: METEOR and SARI, which need no download.
 
-A JSON object a line in (`id`, `text`, `references`; SARI also `source`), one a line
-out.
+A JSON object a line in (`id`, `text`, `references`; SARI also `source`), one a line out.
 """
 
 import json
@@ -23,8 +22,7 @@ class NoSynonyms:
 
 
 def meteor(words: list[str], _: list[str], references: Sequence[list[str]]) -> float:
-    """Return the best METEOR over references, of exact words and stems (Banerjee, Lavie
-    2005).
+    """Return the best METEOR over references, of exact words and stems (Banerjee, Lavie 2005).
 
     F = P R / (.9 P + .1 R), times 1 - .5 (chunks / matches)³.
     """
@@ -34,11 +32,10 @@ def meteor(words: list[str], _: list[str], references: Sequence[list[str]]) -> f
 
 
 def sari(words: list[str], source: list[str], references: Sequence[list[str]]) -> float:
-    """Return 100 (F_keep + P_delete + F_add) / 3, means over n-grams of 1 to 4 words
-    (Xu 2016).
+    """Return 100 (F_keep + P_delete + F_add) / 3, means over n-grams of 1 to 4 words (Xu 2016).
 
-    Counts of source and text are multiplied by the number of references; 0 / 0 = 1, so
-    that a text that equals its reference has the best score.
+    Counts of source and text are multiplied by the number of references; 0 / 0 = 1, so that a text
+    that equals its reference has the best score.
     """
     parts = [_sari_of(n, words, source, references) for n in range(1, 5)]
     return 100 * sum(sum(part) / 3 for part in parts) / len(parts)
@@ -56,9 +53,7 @@ def _sari_of(
     keep = _f1(precision, _ratio(good.total(), to_keep.total()))
     deleted = before - after
     rightly = deleted - wanted
-    delete = _ratio(
-        sum(rightly[gram] / deleted[gram] for gram in rightly), len(deleted)
-    )
+    delete = _ratio(sum(rightly[gram] / deleted[gram] for gram in rightly), len(deleted))
     added, to_add = set(after) - set(before), set(wanted) - set(before)
     hits = len(added & set(wanted))
     return keep, delete, _f1(_ratio(hits, len(added)), _ratio(hits, len(to_add)))

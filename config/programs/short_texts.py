@@ -1,8 +1,6 @@
-"""A scorer of engine `command` that prefers short texts: minus the number of
-characters.
+"""A scorer of engine `command` that prefers short texts: minus the number of characters.
 
-It reads a JSON object a line (`id`, `text`) and writes one (`id`, `score`), as they
-come.
+It reads a JSON object a line (`id`, `text`) and writes one (`id`, `score`), as they come.
 """
 
 import json

@@ -21,7 +21,7 @@ from sklearn.metrics import (
 from statsmodels.discrete.discrete_model import Logit
 from statsmodels.stats.contingency_tables import mcnemar as of_table
 
-from judgescope.statistics.classes import by_label, on_labels
+from judgescope.statistics.classes import NO_LABEL, by_label, on_labels
 from judgescope.statistics.preferences import Comparisons, mcnemar, strengths
 from judgescope.statistics.resampling import Replicated
 
@@ -55,6 +55,7 @@ def learned(gold: Codes, predicted: Codes, labels: int) -> dict[Any, float]:
     precisions = precision_score(gold, predicted, **keys)
     f1 = f1_score(gold, predicted, **keys)
     used = np.unique(gold)
+    either = np.union1d(gold, predicted)
     values: dict[Any, float] = {
         "label_accuracy": accuracy_score(gold, predicted),
         "balanced_accuracy": balanced_accuracy_score(gold, predicted),
@@ -63,6 +64,9 @@ def learned(gold: Codes, predicted: Codes, labels: int) -> dict[Any, float]:
         "f1": f1[1]
         if labels == 2
         else f1_score(gold, predicted, labels=used, average="macro"),
+        "f1_macro": f1_score(
+            gold, predicted, labels=either, average="macro", zero_division=0
+        ),
     }
     for k in range(labels):
         values["label_recall", k], values["label_precision", k] = (
@@ -101,6 +105,30 @@ def test_a_thousand_tables_of_labels() -> None:
                 ):  # of one label it has the recall of that one
                     assert np.isnan(wanted) or wanted == 0 or name == "kappa_nominal"
     assert undefined > TABLES  # rare labels are not rare here
+
+
+@pytest.mark.filterwarnings("ignore:A single label")
+def test_an_unread_verdict_is_one_more_label_without_an_f1() -> None:
+    """scikit-learn on tables in which the judge has one label more than people."""
+    rng = np.random.default_rng(48)
+    for _ in range(100):
+        gold, predicted, labels = drawn(rng)
+        unread = rng.random(gold.size) < 0.3
+        other = np.where(unread, labels, predicted)
+        codes = np.where(unread, NO_LABEL, predicted.astype(float))
+        source = np.zeros(gold.size, np.int64)
+        told = on_labels(gold.astype(float), codes, labels, source, None)
+        either = np.union1d(gold, predicted[~unread])
+        keys: dict[str, Any] = {"labels": either, "average": "macro"}
+        wanted = {
+            "f1_macro": f1_score(gold, other, **keys, zero_division=0),
+            "label_accuracy": accuracy_score(gold, other),
+            "mcc": matthews_corrcoef(gold, other),
+        }
+        for name, value in wanted.items():
+            estimate = told[name].estimate
+            assert (estimate.value or 0.0) == pytest.approx(value, abs=1e-12)
+            assert (estimate.n, estimate.n_missing) == (gold.size, 0)
 
 
 def name_of_undefined(name: Any, gold: Codes, predicted: Codes) -> bool:

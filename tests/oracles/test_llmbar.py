@@ -11,15 +11,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from data_samples import REAL, needs_real_data
+from judgescope.methods.base import Orders
 from judgescope.statistics.classes import on_labels
+from judgescope.statistics.order import (
+    WRONG_VERDICT,
+    comparison_accuracy,
+    joined_orders,
+)
 from parsed import parse
 from study import Study, shipped
 
 DATA = REAL / "llmbar"
 ORDERS = ("swap = False", "swap = True")
 LETTERS = {1.0: "1", -1.0: "2", 0.0: "tie"}
+RULES: tuple[Orders, ...] = ("both", "net", "strict")
 OTHER = {"1": "2", "2": "1"}
 pytestmark = needs_real_data
 
@@ -58,6 +66,57 @@ def test_the_kappas_of_the_authors_follow_from_their_coding() -> None:
     assert n == 180
 
 
+def votes(pairs: list[Any]) -> list[NDArray[np.float64]]:
+    """Return the verdicts in each order: 1 for the better output, -1; NaN = unread."""
+    each = []
+    for order in ORDERS:
+        winners = [pair["results"][-1][order]["winner"] for pair in pairs]
+        better = [str(pair["label"]) for pair in pairs]
+        right = np.array(winners) == np.array(better)
+        verdict = np.where(right, 1.0, -1.0)
+        each.append(np.where([one is None for one in winners], np.nan, verdict))
+    return each
+
+
+def test_the_counts_of_both_orders_are_the_strict_policy() -> None:
+    """The authors count an unread reply as wrong: `orders: strict`, `unread: wrong`.
+
+    Their replies have no ties, so with `both` and `net` a pair of which the orders
+    differ is half right, and the half credit is the mean of both orders.
+    """
+    n = 0
+    for row, pairs in judges():
+        listed, swapped = votes(pairs)
+        better, source = np.ones(listed.size), np.arange(listed.size)
+        read = ~np.isnan(listed + swapped)
+        published = float(row["correct_both"].split()[0]) / len(pairs)
+        in_each = np.mean([listed[read] == 1, swapped[read] == 1])
+        for rule in RULES:
+            verdict = joined_orders(listed, swapped, rule)
+            unread_wrong = np.where(read, verdict, WRONG_VERDICT)
+            right = comparison_accuracy(unread_wrong, better, source, None)
+            strict = right["accuracy_comparison"]
+            assert strict.n == len(pairs)
+            assert strict.value == pytest.approx(published)
+            left_out = comparison_accuracy(verdict, better, source, None)
+            half = left_out["accuracy_comparison_half"].value
+            alone = left_out["accuracy_comparison"].value
+            assert half == pytest.approx(alone if rule == "strict" else in_each)
+            n += 1
+    assert n == 180
+
+
+def read_right(pair: dict[str, Any]) -> bool:
+    """Return whether our parser reads the better output from both replies to a pair."""
+    for order in ORDERS:
+        reply = pair["results"][-1][order]["completion"][0]
+        choice = parse(reply, scale=None, finish="stop", parser="choice").value
+        first_is_better = (pair["label"] == 1) != (order == ORDERS[1])
+        if choice != (1.0 if first_is_better else -1.0):
+            return False
+    return True
+
+
 @pytest.mark.heavy
 def test_raw_replies_through_our_parser() -> None:
     """Of 8,380 replies 98 % are read; what is read is what the authors read."""
@@ -88,6 +147,46 @@ def test_raw_replies_through_our_parser() -> None:
     assert rates.pop("ChatGPT CoT") == pytest.approx(737 / 838)
     assert rates.pop("ChatGPT Swap") == pytest.approx(779 / 838)
     assert min(rates.values()) > 0.998
+
+
+@pytest.mark.slow
+def test_unread_replies_count_as_wrong_through_the_shipped_cards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `orders: strict` and `unread: wrong` all 100 pairs count, as published.
+
+    Our parser reads fewer replies of ChatGPT CoT and Swap than the authors do.
+    """
+    monkeypatch.setenv("JUDGESCOPE_DATA", str(REAL))
+    wanted = ["llmbar-natural-raw", "llmbar-natural-gpt-4"]
+    keys: dict[str, Any] = {"datasets": ["llmbar-natural"], "judges": wanted}
+    keys |= {"orders": "strict", "unread": "wrong"}
+    study = Study(tmp_path, shipped("studies", "llmbar-raw", **keys))
+    study.write()
+    run = study.run()
+    assert not run.returncode, run.stdout
+    found = {
+        row["judge"]: row
+        for row in study.rows("pairwise")
+        if row["statistic"] == "accuracy_comparison" and row["level"] == "pooled"
+    }
+    checked = 0
+    for row, pairs in judges():
+        strategy = row["strategy"].lower().replace("_", "-")
+        raw = found.get(f"natural-{row['model'].lower()}-{strategy}-raw")
+        if row["subset"] != "Natural" or raw is None:  # Rating: single outputs
+            continue
+        assert (raw["n"], raw["n_missing"]) == (100, 0)
+        assert "|orders:strict|unread:wrong|" in raw["signature"]
+        right = sum(map(read_right, pairs))
+        assert raw["value"] == pytest.approx(right / 100)
+        if row["model"] == "GPT-4":
+            assert right == int(row["correct_both"].split()[0])
+            recorded = found[f"natural-gpt-4-{strategy}"]
+            assert recorded["value"] == pytest.approx(right / 100)
+        checked += 1
+    assert checked == 10
+    assert "unread: wrong (17 pairs)" in found["natural-chatgpt-cot-raw"]["method"]
 
 
 @pytest.mark.slow

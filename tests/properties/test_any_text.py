@@ -41,7 +41,7 @@ from judgescope.replies.pricing import PACE_FOLDER, Pace, read_pace
 from judgescope.replies.shard import compacted_blocks
 from judgescope.replies.store import Store
 from judgescope.schema.tables import table_of
-from parsed import parse
+from parsed import parse, settings_for
 
 some = settings(
     deadline=None,
@@ -99,7 +99,7 @@ FREE = {
 def test_a_value_is_on_the_scale_or_none(
     parser: str, text: str, scale: Scale, finish: str | None
 ) -> None:
-    told = dict.fromkeys(PARSERS[parser].settings, 2.0)
+    told = settings_for(parser, 2.0)
     found = parse(text, scale=scale, finish=finish, parser=parser, settings=told)
     assert found.parser == f"{parser}@{PARSERS[parser].version}" and found.rule
     if parser == "merged" or found.status != "ok":

@@ -44,13 +44,15 @@ def test_only_lost_judgments_move_numbers_and_nothing_is_asked(
     assert done.returncode == 0, done.stdout[-3000:]
     assert len(study.endpoint.asked) == asked
     assert "zero is skipped: 0 is not a value of this scale" in done.stdout
+    assert "wrong is skipped: no aspect has labels" in done.stdout
     by_policy = _by_policy(study)
-    assert set(by_policy) == {"drop", "worst", "mid", "random"}
-    assert all(len(rows) == len(by_policy["drop"]) for rows in by_policy.values())
-    dropped = by_policy["drop"]["lossy"]
+    assert set(by_policy) == {"missing", "worst", "mid", "random"}
+    assert all(len(rows) == len(by_policy["missing"]) for rows in by_policy.values())
+    dropped = by_policy["missing"]["lossy"]
     for policy in ("worst", "mid", "random"):
         assert (
-            by_policy[policy]["whole"]["value"] == by_policy["drop"]["whole"]["value"]
+            by_policy[policy]["whole"]["value"]
+            == by_policy["missing"]["whole"]["value"]
         )
         row = by_policy[policy]["lossy"]
         assert (
@@ -70,7 +72,7 @@ def _by_policy(study: AskedStudy) -> dict[str, dict[str, dict[str, Any]]]:
     """Return policy -> judge -> its correlation, of the file that the command
     writes.
     """
-    path = study.folder / "results" / "asked" / "missing" / "sensitivity.csv"
+    path = study.folder / "results" / "asked" / "unread" / "sensitivity.csv"
     found: dict[str, dict[str, dict[str, Any]]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

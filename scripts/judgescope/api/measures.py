@@ -10,7 +10,7 @@ source are not independent, and without sources each text counts as its own sour
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
-from typing import Final, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from judgescope.methods.discernment import (
     combined_scores,
     with_tail_note,
 )
+from judgescope.methods.measures import WITHIN_SOURCE
 from judgescope.statistics import discernment as discernments
 from judgescope.statistics import reliability as alphas
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
@@ -34,12 +35,16 @@ from judgescope.statistics.comparison import (
     flips_of,
     on_shared_sources,
     permutation_tests,
+    within_sources_test,
 )
 from judgescope.statistics.correlation import Level, Statistic, correlations
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.raters import Closeness, alternative_annotator, mean_rating
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.within_sources import STATISTIC, within_sources
+
+Compared = Statistic | Literal["normal_scores"]
+ComparedAt = Level | Literal["within_source"]
 
 NO_PAIRS: Final = "no pair of texts has both scores"
 OF_ASPECT: Final = {"rank_biserial", "mean_drop", "p_wilcoxon"}
@@ -110,7 +115,7 @@ def agreement(
     estimates: dict[tuple[str, str], Estimate] = {
         key: one.estimate for key, one in results.items()
     }
-    estimates[STATISTIC, "within_source"] = within.estimate
+    estimates[STATISTIC, WITHIN_SOURCE] = within.estimate
     return _frame(estimates, ["statistic", "level"])
 
 
@@ -161,8 +166,8 @@ def paired_test(
     *,
     source: ArrayLike | None = None,
     system: ArrayLike | None = None,
-    statistic: Statistic = "kendall_b",
-    level: Level = "pooled",
+    statistic: Compared = "kendall_b",
+    level: ComparedAt | None = None,
     permute: Permute = "inputs",
     permutations: int = PERMUTATIONS,
     seed: int = 0,
@@ -173,12 +178,15 @@ def paired_test(
     p = (k + 1) / (B + 1), k of B permutations being at least as extreme: under the null
     hypothesis the judges' scores may be swapped, all of a source (`inputs`), all of a
     system (`systems`) or of any text (`both`). At levels `pooled` and `by_system` both
-    judges are standardised for the test.
+    judges are standardised for the test. Statistic `normal_scores`, which decides
+    verdicts, has level `within_source` alone; its test swaps the judges' normal scores
+    minus the mean of their source.
 
-    first, second: (texts,); human, source, system as in `agreement`. Only texts with
-    both scores and a rating count. The interval is that of the paired deletions of
-    sources. ValueError as in `agreement`, for no permutations, and an unknown
-    statistic, level or unit of permutation.
+    first, second: (texts,); human, source, system as in `agreement`; level: `pooled`
+    unless given. Only texts with both scores and a rating count. The interval is that
+    of the paired deletions of sources. ValueError as in `agreement`, for no
+    permutations, an unknown statistic, level or unit of permutation, and a level that
+    the statistic does not have.
 
     Deutsch, Dror, Roth 2021, "A Statistical Analysis of Summarization Evaluation
     Metrics".
@@ -193,8 +201,11 @@ def paired_test(
     """
     if permutations < 1:
         raise ValueError(f"permutations must be 1 or greater, not {permutations}")
-    _check_choice("statistic", statistic, get_args(Statistic))
-    _check_choice("level", level, get_args(Level))
+    _check_choice("statistic", statistic, (*get_args(Statistic), STATISTIC))
+    within = statistic == STATISTIC
+    levels = (WITHIN_SOURCE,) if within else get_args(Level)
+    level = level or ("within_source" if within else "pooled")
+    _check_choice(f"level of {statistic}", level, levels)
     _check_choice("permute", permute, get_args(Permute))
     _check_indexes(first, second, human, source, system)
     x1, x2, y = _column(first, "first"), _column(second, "second"), _mean_rating(human)
@@ -206,30 +217,41 @@ def paired_test(
     flips = flips_of(
         np.random.default_rng(seed), int(units.max(initial=-1)) + 1, permutations
     )
-    test = permutation_tests(
-        x1,
-        x2,
-        y,
-        sources,
-        systems,
-        flips,
-        level=level,
-        permute=permute,
-        statistics=[statistic],
-    )[statistic]
-    of_judge = partial(
-        correlations,
-        weights=_deletions(sources),
-        statistics=[statistic],
-        levels=[level],
-    )
-    one, other = (
-        of_judge(np.where(lost, np.nan, x), y, sources, systems)[statistic, level]
-        for x in (x1, x2)
-    )
+    if statistic == "normal_scores" or level == "within_source":
+        test = within_sources_test(x1, x2, y, sources, units, flips)
+        first_result, second_result = (
+            within_sources(
+                np.where(lost, np.nan, x), y, sources, len(_deletions(sources))
+            )
+            for x in (x1, x2)
+        )
+    else:
+        test = permutation_tests(
+            x1,
+            x2,
+            y,
+            sources,
+            systems,
+            flips,
+            level=level,
+            permute=permute,
+            statistics=[statistic],
+        )[statistic]
+        of_judge = partial(
+            correlations,
+            weights=_deletions(sources),
+            statistics=[statistic],
+            levels=[level],
+        )
+        first_result, second_result = (
+            of_judge(np.where(lost, np.nan, x), y, sources, systems)[statistic, level]
+            for x in (x1, x2)
+        )
     if level == "by_source":
-        one, other = on_shared_sources(one, other)
-    return PairedComparison(difference(one, other).estimate, test.p, test.p_greater)
+        first_result, second_result = on_shared_sources(first_result, second_result)
+    return PairedComparison(
+        difference(first_result, second_result).estimate, test.p, test.p_greater
+    )
 
 
 def soft_pairwise(

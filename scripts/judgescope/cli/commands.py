@@ -501,6 +501,18 @@ def add_replies(commands: Commands) -> None:
         help="maximum number of rows in the terminal, 0: all; default: 20",
     )
     shown.set_defaults(act=act("replies", "read"))
+    again = actions.add_parser(
+        "reread",
+        help="list the stored judgments that the present parsers would change",
+        description="Read the stored replies of a study as its present cards and "
+        "parsers say, and compare the result with the stored judgments: the number of "
+        "replies that get another status, value or label, by old and new rule, and ten "
+        "examples. Errors that a judge lists are not compared.\n\nSends no request and "
+        "changes no file: `judgescope run STUDY` scores replies again by itself when a "
+        "card or a parser has changed. The exit status is 0, whatever has moved.",
+    )
+    _add_study(again, "the study's YAML file; also works during a run")
+    again.set_defaults(act=act("reread", "reread"))
 
     def add(
         name: str, about: str, function: str = "", file: str = "", nargs: str = "?"

@@ -16,7 +16,7 @@ from judgescope.cli.terminal import plain, plural, undefined
 from judgescope.core.errors import UserError, check_known
 from judgescope.schema.tables import RESULT_COLUMNS
 
-PAIRED = {"agreement": "comparison"}
+PAIRED = {"agreement": "comparison", "labels": "comparison"}
 """Table -> the table with its paired differences, if that is another one."""
 GAP, P, HOLM = "difference", "p", "p_holm"
 """The kinds of results on two judges: prefixes of a statistic's name."""

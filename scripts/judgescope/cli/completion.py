@@ -165,6 +165,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
         f"replies show {MINE} --judge some-model --status unparsed",
         f"replies show {MINE} --file replies.jsonl",
     ),
+    "replies reread": (f"replies reread {MINE}",),
     "replies retry": (f"replies retry {MINE}",),
     "replies stats": ("replies stats", f"replies stats {MINE}"),
     "replies verify": ("replies verify",),

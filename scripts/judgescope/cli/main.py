@@ -231,8 +231,8 @@ def command_line() -> argparse.ArgumentParser:
     added.choices["run"].add_argument(
         "--sensitivity",
         action="store_true",
-        help="recompute a finished study with each value of its key `missing`, in "
-        "separate folders (results/STUDY-missing-POLICY), and print the main "
+        help="recompute a finished study with each value of its key `unread`, in "
+        "separate folders (results/STUDY-unread-POLICY), and print the main "
         "numbers that change; sends no requests",
     )
     added.choices["pilot"].add_argument(

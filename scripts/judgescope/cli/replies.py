@@ -68,7 +68,7 @@ def read(args: Arguments) -> int:
     plan, out = plan_and_results(args.study)
     rows = list(_replies(plan, out, prompts=args.file is not None))
     if not rows:
-        raise _no_replies(plan, out / "replies", args.study)
+        raise no_replies(plan, out / "replies", args.study)
     filters = filters_of(args, OF_REPLIES)
     check_filters(
         "the replies", filters, lambda name: {row[name] for row in rows if row[name]}
@@ -88,7 +88,8 @@ def read(args: Arguments) -> int:
     return 0
 
 
-def _no_replies(plan: Plan, where: Path, study: Path) -> UserError:
+def no_replies(plan: Plan, where: Path, study: Path) -> UserError:
+    """Return the error for a study without replies."""
     what = "this study has no replies yet, or no judge that sends requests"
     todo, page = command_on("run", study), Path(plan.paths.report("explore.html"))
     models = [*plan.models.values()]
@@ -122,8 +123,8 @@ def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
             perturbation, judge, aspect = cell
             cell_aspect = CellAspect(job.dataset, *cell)
             judgments = {
-                _match(row): row
-                for row in _part(
+                match_of(row): row
+                for row in rows_of(
                     "judgments", plan.file(out, "judgments", cell_aspect), aspect
                 )
             }
@@ -132,7 +133,7 @@ def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
                 questions[number] for number in range(len(questions)) if prompts
             )
             prompt_of = {request.key: request.prompt for request in requests}
-            replies = _part("answers", plan.file(out, "replies", cell_aspect), aspect)
+            replies = rows_of("answers", plan.file(out, "replies", cell_aspect), aspect)
             for row in replies or job.job.rows(cell, search(), so_far=True):
                 if row["status"] == "not_applicable":
                     continue
@@ -141,7 +142,7 @@ def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
                     (row["provenance"] or {}).get("engine"),
                 )
                 price = listed and (listed.of_batch() if origin == BATCH else listed)
-                judgment = judgments.get(_match(row))
+                judgment = judgments.get(match_of(row))
                 if judgment is None:  # not scored yet
                     parsed = parse(row["text"], row["finish"], row["status"])
                     judgment = {name: getattr(parsed, name) for name in PARSED}
@@ -160,7 +161,7 @@ def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
                 }
 
 
-def _part(table: str, path: str, aspect: str) -> list[Row]:
+def rows_of(table: str, path: str, aspect: str) -> list[Row]:
     """Return the rows of a cell's file on an aspect; [] if the file does not exist
     yet.
     """
@@ -171,7 +172,8 @@ def _part(table: str, path: str, aspect: str) -> list[Row]:
     )
 
 
-def _match(row: Row) -> tuple[object, ...]:
+def match_of(row: Row) -> tuple[object, ...]:
+    """Return what a reply and its judgment have in common."""
     return tuple(row.get(name) for name in MATCHED)
 
 
@@ -240,7 +242,7 @@ def store_folder(args: Arguments, *, new: bool = False) -> Path:
         folder = Path(plan.study.store)
     if not new and not folder.is_dir():
         if plan is not None:
-            raise _no_replies(plan, folder, args.study)
+            raise no_replies(plan, folder, args.study)
         raise UserError(
             "no reply store found", where=str(folder), todo="name it with --store"
         )

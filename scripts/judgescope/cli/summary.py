@@ -1,6 +1,6 @@
 """The end of a run in the terminal: its main results; for a pilot, which judges differ.
 
-`judgescope run --sensitivity`: how far missing judgments could move each main number.
+`judgescope run --sensitivity`: how far unread judgments could move each main number.
 """
 
 import csv
@@ -20,17 +20,18 @@ from judgescope.cli.context import (
     with_config,
 )
 from judgescope.cli.terminal import aligned, plain, undefined
+from judgescope.cli.unread_summary import with_unread
 from judgescope.core.errors import UserError
 from judgescope.data.specs import WARNING
 from judgescope.engines.recorded import join_lines, read_joins
-from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
 from judgescope.methods.claims.rows import SIGN
 from judgescope.methods.cost import FREE
 from judgescope.methods.differences import OVERALL
-from judgescope.methods.measures import POOLED, WITHIN_SOURCE
+from judgescope.methods.measures import DECIDES, POOLED, WITHIN_SOURCE
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY, Policy
 from judgescope.plan.generators import made_of, spender
+from judgescope.plan.notices import unread_without_effect
 from judgescope.plan.study import Plan
 from judgescope.report.cells import FLAT
 from judgescope.report.rows import NO_ROWS, Row, Rows
@@ -91,9 +92,9 @@ UNDEFINED = "-"
 HINTED = "hint"
 """Printed instead of the agreement of a judge that is shown a rating of the same
 text."""
-PILOT_STATISTIC = ("spearman", "pooled")
-"""The statistic by which a pilot compares judges; without it, the first in the
-table."""
+PILOT_STATISTICS = tuple((DECIDES[level], level) for level in (WITHIN_SOURCE, POOLED))
+"""The statistics by which a pilot compares judges: the first whose differences have an
+interval; without them, the first in the table."""
 Judge = tuple[str, str]
 """A dataset and a judge."""
 FEW = "no interval: too few items, run the pilot with a larger --share"
@@ -140,7 +141,8 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
             "its agreement means nothing"
         )
     parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage)]
-    parts += [*_read(out, coverage), *lost.values(), *warnings]
+    parts += [*_read(out, coverage), *with_unread(lost, out, coverage).values()]
+    parts += warnings
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
 
 
@@ -406,14 +408,20 @@ def conclusions(out: Path) -> str:
         if row.judge not in ("", "all") and FREE not in row.note
     }
     prefix = "difference_"
-    statistics = [
-        (row.statistic.removeprefix(prefix), row.level)
-        for row in rows
-        if row.judge_b and row.statistic.startswith(prefix)
+    differences = [
+        row for row in rows if row.judge_b and row.statistic.startswith(prefix)
     ]
-    name, level = (
-        PILOT_STATISTIC if PILOT_STATISTIC in statistics else (*statistics, ("", ""))[0]
-    )
+    statistics = [
+        (row.statistic.removeprefix(prefix), row.level) for row in differences
+    ]
+    known = {
+        (row.statistic.removeprefix(prefix), row.level)
+        for row in differences
+        if row.ci_low is not None
+    }
+    preferred = [one for one in PILOT_STATISTICS if one in known]
+    present = [one for one in PILOT_STATISTICS if one in statistics]
+    name, level = (*preferred, *present, *statistics, ("", ""))[0]
     gaps, detectable = (
         {
             (row.dataset, row.aspect, row.judge, row.judge_b): row
@@ -489,13 +497,13 @@ def _droppable(gaps: Iterable[Row], asked: set[str]) -> Iterator[str]:
         yield "  none"
 
 
-# --- policies for missing judgments ---------------------------------------------------
+# --- policies for judgments that were not read ----------------------------------------
 
 KEY = ("dataset", "judge", "aspect", "criterion", "statistic", "level")
 """The columns that identify a main number within its study."""
 RESULT = ("value", "ci_low", "ci_high", "n", "n_missing", "note")
 key_of, result_of = attrgetter(*KEY), attrgetter(*RESULT)
-DROP: Policy = "drop"
+LEFT_OUT: Policy = "missing"
 OUTSIDE = "*"
 ByPolicy = Mapping[Policy, Mapping[tuple[str, ...], Row]]
 """Policy -> key of a number -> its row."""
@@ -507,7 +515,7 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
     """
     out, study_policy = (
         results_folder(study, passed),
-        plan_of_study(study, passed).study.missing,
+        plan_of_study(study, passed).study.unread,
     )
     tables = [path.name for path in (out / "tables").glob("*.csv")]
     if not tables:
@@ -521,16 +529,13 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
         folder = (
             out
             if policy == study_policy
-            else out.with_name(f"{out.name}-missing-{policy}")
+            else out.with_name(f"{out.name}-unread-{policy}")
         )
-        changes = (f"study={folder.name}", f"missing={policy}", "max_requests=0")
+        changes = (f"study={folder.name}", f"unread={policy}", "max_requests=0")
         changed = with_config(passed, *changes)
-        if policy == "zero":
-            try:
-                plan_of_study(study, changed)
-            except UserError as error:
-                print(f"policy zero is skipped: {error}", flush=True)
-                continue
+        if policy != study_policy and (why := _skipped(study, changed, policy)):
+            print(f"policy {policy} is skipped: {why}", flush=True)
+            continue
         if policy != study_policy:
             wanted = [str(folder / "tables" / name) for name in sorted(tables)]
             if status := snakemake(study, wanted, changed):
@@ -540,7 +545,7 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
         }
     if is_dry(passed):
         return 0
-    path = out / "missing" / "sensitivity.csv"
+    path = out / "unread" / "sensitivity.csv"
     path.parent.mkdir(exist_ok=True)
     _write(by_policy, path)
     print("\n".join(_lines(by_policy)))
@@ -548,14 +553,26 @@ def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
     return 0
 
 
+def _skipped(study: Path | None, changed: Sequence[str], policy: Policy) -> str:
+    """Return why a policy cannot be used for a study or changes nothing, "" if it can.
+
+    `changed`: Snakemake's options with the policy.
+    """
+    try:
+        plan = plan_of_study(study, changed)
+    except UserError as error:
+        return str(error)
+    return unread_without_effect(plan, policy)
+
+
 def _write(by_policy: ByPolicy, path: Path) -> None:
     """Write a row for each number and policy; `moved` is the value minus that under
-    `drop`.
+    `missing`.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow([*KEY, "policy", *RESULT, "moved", "outside"])
-        for key, dropped in by_policy[DROP].items():
+        for key, dropped in by_policy[LEFT_OUT].items():
             for policy, rows in by_policy.items():
                 if (row := rows.get(key)) is not None:
                     gap = None
@@ -567,7 +584,7 @@ def _write(by_policy: ByPolicy, path: Path) -> None:
 
 
 def _is_outside(row: Row, dropped: Row) -> bool | None:
-    """Return whether a number is outside its interval under `drop`."""
+    """Return whether a number is outside its interval under `missing`."""
     if row.value is None or dropped.ci_low is None or dropped.ci_high is None:
         return None
     return not dropped.ci_low <= row.value <= dropped.ci_high
@@ -578,26 +595,26 @@ def _lines(by_policy: ByPolicy) -> Iterator[str]:
     of them.
     """
     table = [["dataset", "judge", "aspect", "statistic", *by_policy]]
-    for key, dropped in by_policy[DROP].items():
+    for key, dropped in by_policy[LEFT_OUT].items():
         rows = [of_policy.get(key) for of_policy in by_policy.values()]
         if all(row is not None and row.value == dropped.value for row in rows):
             continue
         statistic = ", ".join(filter(None, (dropped.statistic, dropped.level)))
         place = (dropped.dataset, dropped.judge, dropped.judged or "all", statistic)
         table.append([*map(plain, place), *(_with_mark(row, dropped) for row in rows)])
-    changed, of_all = len(table) - 1, len(by_policy[DROP])
-    yield f"\n{changed} of {of_all} main numbers depend on how missing judgments count"
+    changed, of_all = len(table) - 1, len(by_policy[LEFT_OUT])
+    yield f"\n{changed} of {of_all} main numbers depend on how unread judgments count"
     if changed:
         yield from aligned(table)
         yield (
-            f"drop: 95 % interval; {OUTSIDE}: outside that interval, so the missing "
+            f"missing: 95 % interval; {OUTSIDE}: outside that interval, so the unread "
             "judgments could change the conclusion; -: undefined, with the reason in "
             "the table"
         )
 
 
 def _with_mark(row: Row | None, dropped: Row) -> str:
-    """Return a number: under `drop` with its interval, else with a mark if it is
+    """Return a number: under `missing` with its interval, else with a mark if it is
     outside.
     """
     if row is None or row.value is None:

@@ -205,7 +205,7 @@ class Reader:
             "off_grid": "a value between the steps of the scale (key `scale`)",
             "refused": "the model refused",
             "unparsed": f"not in the format of the prompt form {card.form} (keys "
-            "`form`, `parser`)",
+            "`form`, `read`, `parser`)",
         }
         return (
             f"warning: {tally.unread.total()} of {tally.replies} replies of "

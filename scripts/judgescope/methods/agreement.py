@@ -11,6 +11,7 @@ from judgescope.core.cells import joined, split
 from judgescope.methods import measures
 from judgescope.methods.base import HUMAN, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import gold_classes, gold_numbers, with_rule
 from judgescope.methods.measures import (
     AVERAGE,
     BY_SOURCE,
@@ -21,7 +22,6 @@ from judgescope.methods.measures import (
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.correlation import LEVELS, STATISTICS
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated, few_not_modal
 from judgescope.statistics.result import Estimate, clauses
 
@@ -84,20 +84,24 @@ def _judge_rows(panel: TargetSet, judge: str, aspects: list[str]) -> Iterator[Ro
         scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
         if scores is None:
             continue
-        mean = mean_rating(ratings)
+        people = gold_numbers(panel.study, ratings)
+        mean = people.values
         degenerate, rare = _degenerate(scores), few_not_modal(mean, panel.source)
         estimates = list[tuple[Measure, Estimate]]()
-        for measure, result in measures.ranked(panel, scores, mean).items():
+        for measure, one in measures.ranked(panel, scores, mean).items():
+            result = people.named(one)
             over_aspects[split(aspect)[1], measure].append(result)
             estimate = _with_thin_note(result.estimate, measure[1], panel)
             estimate = estimate.with_note(degenerate if measure[1] == POOLED else "")
             estimates.append((measure, estimate))
         estimates += measures.as_raters(panel, judge, aspect, scores, ratings)
         estimates += measures.categorical(
-            panel, judge, aspect, scores, measures.lower_median(ratings)
+            panel, judge, aspect, scores, gold_classes(panel.study, ratings)
         )
         estimates += measures.replacement(panel, judge, aspect, scores, ratings)
-        estimates += measures.biases(panel, judge, aspect, scores, mean)
+        biases = measures.biases(panel, judge, aspect, scores, mean)
+        for measure, estimate in biases:
+            estimates.append((measure, with_rule(panel.study, estimate)))
         for measure, estimate in estimates:
             estimate = estimate.with_note(rare if estimate.ci_low is not None else "")
             yield panel.row(judge, aspect, *measure, estimate)

@@ -115,6 +115,8 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 T = TypeVar("T")
 Level = Literal["pooled", "by_source", "by_system"]
+Gold = Literal["auto", "mean", "median", "majority_else_mean"]
+Orders = Literal["both", "net", "strict"]
 Setting = bool | int | float | str | list[int | float | str] | None
 """A value of a study's key that a method names as its settings."""
 Prices = dict[str, float | None]
@@ -359,8 +361,12 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     anonymous_systems: bool = False
     """Whether systems are only the columns of the texts that people compared."""
     turned: Turned | None = None
-    missing: Policy | None = None
-    """The value that replaces missing judgments; None: they are left out."""
+    gold_rule: Gold = "auto"
+    """What stands for several raters' ratings of a text: the study's key `gold`."""
+    orders: Orders = "both"
+    """How two orders of a pair make one verdict: the study's key `orders`."""
+    unread: Policy = "missing"
+    """How judgments that were not read count: the study's key `unread`."""
     improved: str | None = None
     """A hash of the card that says how references were rewritten."""
     as_rater: AsRater | None = None

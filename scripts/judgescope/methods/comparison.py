@@ -5,7 +5,8 @@ gaps.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
+from itertools import combinations, product
 from math import comb, isnan, nan
 from typing import Final, NamedTuple
 
@@ -16,32 +17,48 @@ from judgescope.core.rng import stream
 from judgescope.methods import measures
 from judgescope.methods.base import Method, Row, present
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import gold_classes, gold_numbers
 from judgescope.methods.labels import labelled, truth_of
-from judgescope.methods.measures import AVERAGE, POOLED, Measure
+from judgescope.methods.measures import (
+    AVERAGE,
+    POOLED,
+    WITHIN_SOURCE,
+    Measure,
+    level_of,
+)
 from judgescope.statistics import comparison
 from judgescope.statistics.arrays import Codes, Flags, Floats
-from judgescope.statistics.classes import on_classes, on_labels
-from judgescope.statistics.comparison import difference
-from judgescope.statistics.correlation import STATISTICS
+from judgescope.statistics.classes import (
+    balanced_accuracy_over_resamples,
+    on_classes,
+    on_labels,
+)
+from judgescope.statistics.comparison import PairedP, difference, grouped_ranks
+from judgescope.statistics.correlation import STATISTICS, Level, Statistic
 from judgescope.statistics.intervals import benjamini_hochberg, holm
 from judgescope.statistics.means import clustered_mean, mean_over
 from judgescope.statistics.preferences import mcnemar
-from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import DIFFERENT_SCALES, UNDEFINED_JUDGE, Estimate
+from judgescope.statistics.within_sources import (
+    STATISTIC,
+    over_resamples,
+    within_sources,
+)
 
-LEVEL_OF_TESTS = 0.05
 P_VALUES = ("p", "p_holm", "p_fdr")
 FEWEST_PERMUTATIONS, FOR_EACH_PAIR = 1000, 40
 """p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1)."""
 TOO_FEW: Final = "more than the whole range of the statistic: too few sources"
 SHARED_SOURCES: Final = "of the sources in which both judges have a value"
 Results = Mapping[Measure, Replicated]
-COMPARED: Final = ("label_accuracy", "balanced_accuracy")
+LABEL_STATISTIC: Final = "balanced_accuracy"
+COMPARED: Final = ("label_accuracy", LABEL_STATISTIC)
 """The statistics of labels in which judges are compared."""
 KAPPA: Measure = ("kappa_linear", "pooled")
-PairedP = Mapping[tuple[str, str], float]
-"""Two judges -> p of their difference, after Holm's correction."""
+WITHIN: Measure = (STATISTIC, WITHIN_SOURCE)
+POOLED_DECIDES: tuple[Statistic, Level] = ("spearman", "pooled")
+"""The number that decides agreement where too few sources have several texts."""
 
 
 class Pair(NamedTuple):
@@ -67,19 +84,20 @@ class Field:
             flips,
             panel.study,
         )
-        self.settings = present(self.study.spec.comparison)
+        wanted = self.settings = present(self.study.spec.comparison)
         ratings = panel.ratings(aspect)
-        self.people, self.gold = mean_rating(ratings), measures.lower_median(ratings)
-        self.correlations = [
-            name for name in STATISTICS if name in self.settings.statistics
-        ]
-        self.measures: list[Measure] = [
-            (name, level)
-            for name in self.correlations
-            for level in self.settings.levels
-        ]
+        self.people = gold_numbers(self.study, ratings).values
+        self.classed = gold_classes(self.study, ratings)
+        self.gold = self.classed.values
         scores = {name: panel.scores(name, aspect) for name in judges}
         self.scores = {name: x for name, x in scores.items() if x is not None}
+        self.correlations = self._correlations()
+        selected = [(name, level) for name in STATISTICS for level in self.correlations]
+        self.measures: list[Measure] = [WITHIN]
+        for statistic, level in selected:
+            if statistic in self.correlations[level]:
+                self.measures.append((statistic, level))
+        self.averaged = {WITHIN, *product(wanted.statistics, wanted.levels)} - {KAPPA}
         self.classes: dict[str, list[float] | None] = {}
         self.no_classes: dict[str, str] = {}
         for name, x in self.scores.items():
@@ -88,6 +106,32 @@ class Field:
         if KAPPA[0] in self.settings.statistics and any(self.classes.values()):
             self.measures.append(KAPPA)
         self._results: dict[tuple[str, bytes, bytes, bool], Results] = {}
+
+    def _correlations(self) -> dict[Level, list[Statistic]]:
+        """Level -> the correlations compared there: those that the study selects, and
+        pooled Spearman where it decides the agreement of a judge.
+        """
+        wanted = [name for name in STATISTICS if name in self.settings.statistics]
+        by_level = {level: list(wanted) for level in self.settings.levels if wanted}
+        name, level = POOLED_DECIDES
+        if name not in by_level.get(level, []) and self._pooled_decides():
+            by_level[level] = [*by_level.get(level, []), name]
+        return by_level
+
+    def _pooled_decides(self) -> bool:
+        """Whether the agreement of a judge is decided over all texts, as in claims."""
+        for judge in self.scores:
+            panel = self.study.shared_panel(judge).given(judge)
+            x, ratings = panel.scores(judge, self.aspect), panel.ratings(self.aspect)
+            if x is None or not len(ratings):
+                continue
+            people, n_sources = (
+                gold_numbers(self.study, ratings).values,
+                len(self.study.item_order),
+            )
+            if level_of(x, people, panel.source, n_sources) == POOLED:
+                return True
+        return False
 
     def _results_of(
         self, judge: str, mask: Flags, given: Flags, weights: Codes
@@ -98,15 +142,17 @@ class Field:
         key = (judge, mask.tobytes(), given.tobytes(), weights is self.study.resamples)
         if key not in self._results:
             x = np.where(mask, self.scores[judge], np.nan)
-            results = measures.correlated(
-                self.panel,
-                x,
-                self.people,
-                statistics=self.correlations,
-                levels=self.settings.levels,
-                weights=weights,
-                chosen=given,
-            )
+            results = {WITHIN: self._within(x[given], given, weights)}
+            for level, names in self.correlations.items():
+                results |= measures.correlated(
+                    self.panel,
+                    x,
+                    self.people,
+                    statistics=names,
+                    levels=[level],
+                    weights=weights,
+                    chosen=given,
+                )
             if KAPPA in self.measures:
                 classes = self.classes[judge]
                 if classes is None:
@@ -119,9 +165,21 @@ class Field:
                     kappas = on_classes(
                         self.gold[given], x[given], classes, source, weights
                     )
-                    results[KAPPA] = measures.against(kappas[KAPPA[0]], "lower median")
+                    results[KAPPA] = self.classed.named(kappas[KAPPA[0]])
             self._results[key] = results
         return self._results[key]
+
+    def _within(self, x: Floats, given: Flags, weights: Codes) -> Replicated:
+        """The correlation within sources of scores of the given targets.
+
+        Without each source, or of every resample of sources.
+        """
+        y, source = self.people[given], self.panel.source[given]
+        result = within_sources(x, y, source, len(self.study.item_order))
+        if weights is not self.study.resamples:
+            return result
+        rows = over_resamples(x, y, source, weights)
+        return Replicated(result.estimate, rows)
 
     def pair(self, judge: str, other: str) -> Pair:
         """Return two judges on the targets that both have."""
@@ -129,17 +187,16 @@ class Field:
         source, system = self.panel.source, self.panel.system
         tests: dict[Measure, comparison.PairedTest] = {}
         classes, permute = self.classes[judge], self.settings.permute
+        unit = _units(self.panel, permute)
+        tests[WITHIN] = comparison.within_sources_test(
+            x1, x2, self.people, source, unit, self.flips
+        )
         if KAPPA in self.measures and classes and classes == self.classes[other]:
-            units = {"inputs": source, "systems": system}
-            unit = units.get(permute, np.arange(len(source)))
             tests[KAPPA] = comparison.kappa_test(
                 x1, x2, self.gold, classes, unit, self.flips
             )
-        data, names = (
-            (x1, x2, self.people, source, system, self.flips),
-            self.correlations,
-        )
-        for level in self.settings.levels:
+        data = (x1, x2, self.people, source, system, self.flips)
+        for level, names in self.correlations.items():
             by_statistic = comparison.permutation_tests(
                 *data, level=level, permute=permute, statistics=names
             )
@@ -199,22 +256,14 @@ class Field:
             if not np.isnan(result.rows[0]):
                 sources.append(np.unique(self.panel.source[given & has_score]).size)
         values = np.stack([one.rows for one in results]) if names else np.empty((0, 1))
-        groups = _groups(names, values, p)
-        ranking = zip(
-            names,
-            results,
-            comparison.ranks(values, min(sources, default=0)),
-            groups,
-            strict=True,
-        )
-        for name, result, rank, group in ranking:
-            if not group:
+        ranks = grouped_ranks(names, values, min(sources, default=0), p)
+        for name, result, rank in zip(names, results, ranks, strict=True):
+            if rank.value is None:
                 rank = Estimate.undefined(result.estimate.note, n=rank.n)
             else:
                 pairs = [(judge, other) for judge, other, *_ in untested]
                 others = [b if a == name else a for a, b in pairs if name in (a, b)]
                 others = [other for other in others if not self.no_classes[other]]
-                rank = rank.with_note(f"group {group}")
                 rank = rank.with_note(
                     f"not tested against {', '.join(others)}" if others else ""
                 )
@@ -237,8 +286,7 @@ class Field:
             first, second = comparison.on_shared_sources(first, second)
         gap = difference(first, second).estimate
         gap = gap.with_note("" if first is pair.first[measure] else SHARED_SOURCES)
-        permute, permutations = self.settings.permute.upper(), len(self.flips)
-        method = f"PERM-{permute}, {permutations} permutations, two-sided"
+        method = comparison.permuted(self.settings.permute, len(self.flips))
         least = comparison.detectable(first, second) if gap.ci_low is not None else None
         n, wished = pair.sources, self.settings.wished
         needed = nan if least is None else comparison.sources_needed(n, least, wished)
@@ -259,11 +307,7 @@ class Field:
             ),
         }
         results = {f"difference_{statistic}": gap} | {
-            f"{name}_{statistic}": Estimate.undefined(
-                UNDEFINED_JUDGE, n=n, method=method
-            )
-            if isnan(value)
-            else Estimate(float(value), n=n, method=method)
+            f"{name}_{statistic}": _p_value(value, n, method)
             for name, (value, n, method) in numbers.items()
         }
         if least is not None and least > first.scale.high - first.scale.low:
@@ -272,20 +316,6 @@ class Field:
                 TOO_FEW, n=n, method=method
             )
         return results
-
-
-def _groups(names: list[str], values: Floats, p: PairedP) -> list[str]:
-    """Return the letters of each judge; values (judges, 1 + resamples), NaN: undefined,
-    none.
-    """
-    different = np.zeros((len(names), len(names)), dtype=bool)
-    for pair, p_holm in p.items():
-        i, j = map(names.index, pair)
-        different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
-    known = np.flatnonzero(~np.isnan(values[:, 0])).tolist()
-    return comparison.letters(
-        sorted(known, key=lambda at: (-values[at, 0], names[at])), different
-    )
 
 
 def rows(study: EvaluationData) -> Iterator[Row]:
@@ -307,14 +337,16 @@ def rows(study: EvaluationData) -> Iterator[Row]:
         if not len(panel.ratings(aspect)):
             continue
         if study.spec.aspects[aspect].labels:
-            yield from _label_rows(panel, aspect, judges)
+            yield from LabelComparison(panel, aspect, judges, flips).rows()
         if not study.spec.aspects[aspect].ordered:
             continue  # its scores have no ranks
         field = Field(panel, aspect, judges, flips)
         pairs = [field.pair(*names) for names in combinations(field.scores, 2)]
         for measure in field.measures:
             yield from field.rows(measure, pairs)
-            for pair in pairs if measure != KAPPA else ():
+            if measure not in field.averaged:
+                continue
+            for pair in pairs:
                 gap = split(aspect)[1], pair.judge, pair.other, measure
                 gaps[gap].append(difference(pair.first[measure], pair.second[measure]))
     for (criterion, judge, other, (statistic, level)), each in gaps.items():
@@ -325,78 +357,146 @@ def rows(study: EvaluationData) -> Iterator[Row]:
             yield panel.row(judge, aspect, name, level, mean, judge_b=other)
 
 
-def _label_rows(panel: TargetSet, aspect: str, judges: list[str]) -> Iterator[Row]:
-    """Yield the ranks of judges that give labels, by accuracy; and of every two of
-    them.
-    """
-    study, gold = panel.study, truth_of(panel.study, aspect)(panel.ratings(aspect))
-    q, codes = len(study.spec.aspects[aspect].labels), dict[str, Floats]()
-    for judge in judges:
-        if (scores := panel.scores(judge, aspect)) is None:
-            continue
-        mine, _ = labelled(panel, judge, aspect, scores, gold)
-        if mine is not None:
-            codes[judge] = mine
-    pairs = list(combinations(codes, 2))
-    hits = {
-        name: np.where(np.isnan(x + gold), np.nan, x == gold)
-        for name, x in codes.items()
-    }
-    given = [panel.is_given(*pair) for pair in pairs]
-    tests = [
-        mcnemar(hits[judge][chosen], hits[other][chosen], panel.source[chosen])
-        for (judge, other), chosen in zip(pairs, given, strict=True)
-    ]
-    adjusted = holm(np.array([test.value for test in tests], dtype=np.float64))
-    yield from _label_ranks(
-        panel, aspect, hits, dict(zip(pairs, adjusted.tolist(), strict=True))
-    )
-    for (judge, other), chosen, test, p in zip(
-        pairs, given, tests, adjusted, strict=True
-    ):
-        both = ~np.isnan(codes[judge] + codes[other])[chosen]
-        codes_of_both = (
-            np.where(both, codes[name][chosen], np.nan) for name in (judge, other)
+class LabelComparison:
+    """The judges of one aspect that give labels, on one panel."""
+
+    def __init__(
+        self, panel: TargetSet, aspect: str, judges: list[str], flips: comparison.Flips
+    ) -> None:
+        self.panel, self.aspect, self.study = panel, aspect, panel.study
+        self.gold = truth_of(panel.study, aspect)(panel.ratings(aspect))
+        self.labels = len(self.study.spec.aspects[aspect].labels)
+        self.codes: dict[str, Floats] = {}
+        for judge in judges:
+            if (scores := panel.scores(judge, aspect)) is None:
+                continue
+            mine, _ = labelled(panel, judge, aspect, scores, self.gold)
+            if mine is not None:
+                self.codes[judge] = mine
+        self.hits = {
+            name: np.where(np.isnan(x + self.gold), np.nan, x == self.gold)
+            for name, x in self.codes.items()
+        }
+        self.pairs = list(combinations(self.codes, 2))
+        self.permute, self.flips = present(self.study.spec.comparison).permute, flips
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the ranks by both statistics, and the tests of every two judges.
+
+        Balanced accuracy, which decides, by permutations; accuracy by McNemar's test.
+        """
+        if not self.codes:
+            return
+        balanced = self._balanced_tests()
+        right = [self._mcnemar(pair, self.panel.is_given(*pair)) for pair in self.pairs]
+        p_right = np.array([test.value for test in right], dtype=np.float64)
+        p = np.array([test.p for test in balanced], dtype=np.float64)
+        corrected = dict(
+            zip(P_VALUES, (p, holm(p), benjamini_hochberg(p)), strict=True)
         )
+        holm_right = holm(p_right)
+        yield from self._ranks(
+            LABEL_STATISTIC, self._balanced_on_resamples(), corrected["p_holm"]
+        )
+        yield from self._ranks(
+            "label_accuracy", self._accuracy_on_resamples(), holm_right
+        )
+        method = comparison.permuted(self.permute, len(self.flips))
+        for number, pair in enumerate(self.pairs):
+            estimates = self._differences(pair)
+            for name, values in corrected.items():
+                estimates[f"{name}_{LABEL_STATISTIC}"] = _p_value(
+                    values[number], balanced[number].n, method
+                )
+            estimates["p_mcnemar"] = right[number]
+            estimates["p_holm_mcnemar"] = replace(
+                right[number], value=float(holm_right[number])
+            )
+            judge, other = pair
+            for name, estimate in estimates.items():
+                noted = estimate.with_note(self.study.share_note(judge, other))
+                yield self.panel.row(
+                    judge, self.aspect, name, POOLED, noted, judge_b=other
+                )
+
+    def _balanced_tests(self) -> list[comparison.PairedTest]:
+        unit = _units(self.panel, self.permute)
+        return [
+            comparison.balanced_accuracy_test(
+                self.gold,
+                self.codes[judge],
+                self.codes[other],
+                self.labels,
+                unit,
+                self.flips,
+            )
+            for judge, other in self.pairs
+        ]
+
+    def _mcnemar(self, pair: tuple[str, str], given: Flags) -> Estimate:
+        first, second = (self.hits[name][given] for name in pair)
+        return mcnemar(first, second, self.panel.source[given])
+
+    def _differences(self, pair: tuple[str, str]) -> dict[str, Estimate]:
+        given = self.panel.is_given(*pair)
+        both = ~np.isnan(self.codes[pair[0]] + self.codes[pair[1]])
         first, second = (
-            on_labels(gold[chosen], mine, q, panel.source[chosen], study.weights)
-            for mine in codes_of_both
+            on_labels(
+                self.gold[given],
+                np.where(both, self.codes[name], np.nan)[given],
+                self.labels,
+                self.panel.source[given],
+                self.study.weights,
+            )
+            for name in pair
         )
-        estimates = {
+        return {
             f"difference_{name}": difference(first[name], second[name]).estimate
             for name in COMPARED
         }
-        estimates |= {
-            "p_mcnemar": test,
-            "p_holm_mcnemar": replace(test, value=float(p)),
-        }
-        for name, estimate in estimates.items():
-            noted = estimate.with_note(study.share_note(judge, other))
-            yield panel.row(judge, aspect, name, POOLED, noted, judge_b=other)
 
+    def _ranks(self, statistic: str, values: Floats, p: Floats) -> Iterator[Row]:
+        """Yield every judge's rank; values (judges, 1 + resamples), p of every pair."""
+        names = list(self.codes)
+        tested = dict(zip(self.pairs, p.tolist(), strict=True))
+        sources = np.unique(self.panel.source[self.panel.is_given(*names)]).size
+        ranks = grouped_ranks(names, values, sources, tested)
+        for judge, rank in zip(names, ranks, strict=True):
+            noted = rank.with_note(self.study.share_note(*names))
+            yield self.panel.row(judge, self.aspect, f"rank_{statistic}", POOLED, noted)
 
-def _label_ranks(
-    panel: TargetSet, aspect: str, hits: dict[str, Floats], p: PairedP
-) -> Iterator[Row]:
-    """Yield every judge's rank by accuracy; hits: judge -> whether its label is
-    people's.
-    """
-    names, study, given = list(hits), panel.study, panel.is_given(*hits)
-    source = panel.source[given]
-    shares = [
-        clustered_mean(x[given], source, study.resamples).rows for x in hits.values()
-    ]
-    if not shares:
-        return
-    values, fewest = np.stack(shares), np.unique(source).size
-    groups = _groups(names, values, p)
-    for name, rank, group in zip(
-        names, comparison.ranks(values, fewest), groups, strict=True
-    ):
-        noted = rank.with_note(f"group {group}" if group else "").with_note(
-            study.share_note(*hits)
+    def _accuracy_on_resamples(self) -> Floats:
+        """The share of right labels, of all and on resamples: (judges, rows)."""
+        given = self.panel.is_given(*self.codes)
+        source, weights = self.panel.source[given], self.study.resamples
+        return np.stack(
+            [clustered_mean(x[given], source, weights).rows for x in self.hits.values()]
         )
-        yield panel.row(name, aspect, "rank_label_accuracy", POOLED, noted)
+
+    def _balanced_on_resamples(self) -> Floats:
+        """The balanced accuracy, of all and on resamples: (judges, rows)."""
+        given = self.panel.is_given(*self.codes)
+        gold, source = self.gold[given], self.panel.source[given]
+        on_resamples = partial(
+            balanced_accuracy_over_resamples,
+            labels=self.labels,
+            source=source,
+            weights=self.study.resamples,
+        )
+        return np.stack([on_resamples(gold, x[given]) for x in self.codes.values()])
+
+
+def _p_value(p: float, n: int, method: str) -> Estimate:
+    """The estimate of a p-value; undefined where a judge is."""
+    if isnan(p):
+        return Estimate.undefined(UNDEFINED_JUDGE, n=n, method=method)
+    return Estimate(float(p), n=n, method=method)
+
+
+def _units(panel: TargetSet, permute: comparison.Permute) -> Codes:
+    """What a permutation swaps together: each target's source, system or itself."""
+    units = {"inputs": panel.source, "systems": panel.system}
+    return units.get(permute, np.arange(len(panel.targets)))
 
 
 def _flips(panel: TargetSet, judges: int) -> comparison.Flips:

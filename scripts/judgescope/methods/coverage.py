@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from judgescope.methods.base import Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, set_columns
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, STATUSES
+from judgescope.parsing.unread_shapes import MANY, UNREAD, read_remedy
 from judgescope.statistics.result import Estimate
 
 MOST_NAMED = 6
@@ -22,17 +23,39 @@ def rows(study: EvaluationData) -> Iterator[Row]:
         cell = cells.setdefault((row["judge"], row["aspect"], row["perturbation"]), {})
         cell.setdefault(row["status"], Counter())[row["rule"] or ""] = row["n"]
         served[row["judge"]].update(row["served"] or [])
+    remedies = _read_remedies(study, cells)
     for (judge, aspect, perturbation), statuses in sorted(cells.items()):
         columns = set_columns(perturbation)
         share = share_parsed(statuses).with_note(study.share_note(judge))
         if len(served[judge]) > 1:
             names = ", ".join(sorted(served[judge]))
             share = share.with_note(f"replies of several servers: {names}")
-        for statistic, estimate in (("coverage", share), *counts_by_status(statuses)):
+        counts = counts_by_status(statuses, unread=remedies.get(judge, ""))
+        for statistic, estimate in (("coverage", share), *counts):
             yield study.row(judge, aspect, statistic, "", estimate, **columns)
     for judge, perturbation, reason in study.spec.excluded:
         columns, nothing = set_columns(perturbation), Estimate.undefined(reason)
         yield study.row(judge, "", "coverage", "", nothing, **columns)
+
+
+def _read_remedies(
+    study: EvaluationData, cells: dict[tuple[str, str, str], dict[str, Counter[str]]]
+) -> dict[str, str]:
+    """Return judge -> what would help, if more than a tenth of its replies is
+    unread.
+    """
+    replies, unread = Counter[str](), Counter[str]()
+    for (judge, _, _), statuses in cells.items():
+        for status, rules in statuses.items():
+            if status not in ("error", "not_applicable"):
+                replies[judge] += rules.total()
+        unread[judge] += statuses.get(UNREAD, Counter[str]()).total()
+    remedies = {}
+    for judge, count in unread.items():
+        facts = study.spec.judges.get(judge)
+        if facts is not None and count > MANY * replies[judge]:
+            remedies[judge] = read_remedy(facts.parser)
+    return remedies
 
 
 def share_parsed(statuses: dict[str, Counter[str]]) -> Estimate:
@@ -50,14 +73,19 @@ def share_parsed(statuses: dict[str, Counter[str]]) -> Estimate:
 
 
 def counts_by_status(
-    statuses: dict[str, Counter[str]],
+    statuses: dict[str, Counter[str]], *, unread: str = ""
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield the count of each status; its note names the rules, and what would help."""
+    """Yield the count of each status; its note names the rules, and what would help.
+
+    `unread`: what would help against unread replies.
+    """
     planned = sum(rules.total() for rules in statuses.values())
+    remedies = {OFF_GRID: OFF_GRID_REMEDY, UNREAD: unread}
     for status in STATUSES:
         if status in statuses:
-            remedies = [OFF_GRID_REMEDY] if status == OFF_GRID else []
-            note = "; ".join([_explained(statuses[status]), *remedies])
+            note = _explained(statuses[status])
+            if remedy := remedies.get(status):
+                note = f"{note}; {remedy}"
             yield (
                 f"count_{status}",
                 Estimate(float(statuses[status].total()), n=planned, note=note),

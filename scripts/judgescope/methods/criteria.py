@@ -12,9 +12,9 @@ import pyarrow as pa
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, aligned
+from judgescope.methods.gold import gold_numbers, with_rule
 from judgescope.methods.measures import pearson
 from judgescope.statistics.arrays import Floats
-from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
 SYSTEMS, TEXTS = "systems", "all"
@@ -41,12 +41,12 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
 
 def _people(panel: TargetSet) -> dict[str, Floats]:
-    """Return aspect -> people's mean ratings, each aspect once whatever its
+    """Return aspect -> people's value of each text, each aspect once whatever its
     wordings.
     """
     names = dict.fromkeys(split(name)[0] for name in panel.study.spec.aspects)
     return {
-        name: mean_rating(panel.ratings(name))
+        name: gold_numbers(panel.study, panel.ratings(name)).values
         for name in names
         if len(panel.ratings(name))
     }
@@ -105,7 +105,8 @@ def _with_people(
     for name, values in scores.items():
         aspect, criterion = split(name)
         r = {
-            other: pearson(panel, values, ratings) for other, ratings in people.items()
+            other: with_rule(study, pearson(panel, values, ratings))
+            for other, ratings in people.items()
         }
         for other, estimate in r.items():
             yield study.row(

@@ -18,6 +18,7 @@ from judgescope.core.cells import joined, split
 from judgescope.methods import measures
 from judgescope.methods.base import AppliesTo, EnsembleMembers, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import gold_numbers, number_rule, why_no_classes
 from judgescope.methods.labels import NO_VOTES, truth_name, truth_of
 from judgescope.methods.measures import AVERAGE, POOLED, Measure, against, correlated
 from judgescope.scoring.aggregate import majority
@@ -34,7 +35,7 @@ from judgescope.statistics.ensemble import (
     subsets,
 )
 from judgescope.statistics.means import mean_over
-from judgescope.statistics.raters import mean_rating
+from judgescope.statistics.raters import GOLD_NAMES
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 
@@ -98,7 +99,8 @@ class Ensemble:
                     *data, truth_of(study, aspect)(ratings), one_scale
                 )
             elif scale.ordered:  # else numbers are not labels
-                views[aspect] = View(*data, mean_rating(ratings), one_scale)
+                people = gold_numbers(study, ratings).values
+                views[aspect] = View(*data, people, one_scale)
         return views
 
     def votes_on(self, aspect: str) -> bool:
@@ -148,7 +150,8 @@ class View:
     def with_people(self, values: Floats) -> Mapping[Measure, Replicated]:
         """Return the correlations of scores (targets,) with people."""
         results = correlated(self.ensemble.panel, values, self.people)
-        return {measure: against(one, "mean") for measure, one in results.items()}
+        which = GOLD_NAMES[number_rule(self.ensemble.panel.study)]
+        return {measure: against(one, which) for measure, one in results.items()}
 
     def results(self) -> Results:
         """Yield all results on the ensemble: subsets, means by size, members,
@@ -254,7 +257,13 @@ class Votes(View):
             self.ensemble.panel,
             truth_name(self.ensemble.panel.study, self.aspect),
         )
-        q = len(panel.study.spec.aspects[self.aspect].labels)
+        scale = panel.study.spec.aspects[self.aspect]
+        q, why = len(scale.labels), ""
+        if scale.ordered:
+            why = why_no_classes(panel.study, self.people, scale.values or [])
+        if why:
+            nothing = panel.study.undefined(why)
+            return {(name, POOLED): nothing for name in ON_LABELS}
         results = on_labels(self.people, values, q, panel.source, panel.study.weights)
         return {(name, POOLED): against(results[name], which) for name in ON_LABELS}
 

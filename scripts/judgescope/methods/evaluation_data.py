@@ -32,6 +32,7 @@ from judgescope.methods.base import (
     TablesSpec,
     Turned,
 )
+from judgescope.parsing.judgment import WRONG
 from judgescope.schema.tables import (
     KEYS,
     columns_of_csv,
@@ -197,6 +198,19 @@ class EvaluationData:
         return scores
 
     @cached_property
+    def wrong_verdicts(self) -> dict[tuple[str, str, str], set[tuple[str, str | None]]]:
+        """Return (perturbation, judge, aspect) -> the texts, or pairs in the order
+        shown, of judgments that were not read and count as wrong (`unread: wrong`).
+        """
+        wrong: dict[tuple[str, str, str], set[tuple[str, str | None]]] = {}
+        marked = self.scores.filter(pc.equal(self.scores["estimator"], WRONG))
+        for row in marked.to_pylist():
+            aspect = joined(row["aspect"], row["criterion"])
+            cell = row["perturbation"], row["judge"], aspect
+            wrong.setdefault(cell, set()).add((row["target"], row["target_b"]))
+        return wrong
+
+    @cached_property
     def status_counts(self) -> dict[tuple[str, str, str], Counter[tuple[str, str]]]:
         """Return (perturbation, judge, aspect) -> number of judgments by (status,
         rule).
@@ -350,7 +364,9 @@ class EvaluationData:
             "level": level or None,
             "ties": tie_rule(statistic),
             "weights": self.spec.weights and self.spec.weights.id,
-            "missing": self.spec.missing,
+            "gold": _unless(self.spec.gold_rule, "auto"),
+            "orders": _unless(self.spec.orders, "both"),
+            "unread": _unless(self.spec.unread, "missing"),
             "seed": self.spec.seed,
             "v": __version__,
         }
@@ -484,11 +500,24 @@ class TargetSet:
         cell = self.study.score_values.get((self.perturbation, judge, aspect))
         return None if cell is None else aligned(cell, self.targets)
 
+    def counts_as_wrong(self, judge: str, aspect: str) -> Flags:
+        """Return of which targets the judge's verdict was not read and counts as wrong;
+        shape (targets,).
+        """
+        cell = self.perturbation, judge, aspect
+        wrong = self.study.wrong_verdicts.get(cell, set())
+        return np.array([(target, None) in wrong for target in self.targets], bool)
+
     def ratings(self, aspect: str) -> Floats:
         """Return people's ratings, NaN where missing; shape (raters, targets)."""
         raters = self.study.human_ratings.get(split(aspect)[0], {})
         rows = [aligned(raters[name], self.targets) for name in sorted(raters)]
         return np.array(rows).reshape(len(rows), len(self.targets))
+
+
+def _unless(policy: str, default: str) -> str | None:
+    """Return a policy as the signature has it: the default is not named."""
+    return None if policy == default else policy
 
 
 def numbers_of(estimate: Estimate) -> Numbers:

@@ -1,8 +1,9 @@
 """How far judges' labels are people's: table labels, for aspects that people rate by
 labels alone.
 
-The truth of several raters is their lower median where labels are ordered, else the
-label that more than half of them give. A judge with numbers has labels by the threshold
+The truth of several raters is their lower median where labels are ordered (unless the
+study's key `gold` has another rule), else the label that more than half of them give. A
+judge with numbers has labels by the threshold
 of its card.
 """
 
@@ -18,17 +19,18 @@ from judgescope.methods import measures
 from judgescope.methods.agreement import below_controls
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import class_rule, no_majority, why_no_classes
 from judgescope.methods.measures import (
     LARGEST_CEILING,
     POOLED,
     Measure,
     Named,
     against,
-    lower_median,
     with_hint_note,
 )
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.classes import (
+    NO_LABEL,
     are_classes,
     by_label,
     confusion_counts,
@@ -37,21 +39,38 @@ from judgescope.statistics.classes import (
     strict_majority,
 )
 from judgescope.statistics.nulls import dealt
-from judgescope.statistics.raters import as_rater, ceilings
+from judgescope.statistics.raters import GOLD, GOLD_NAMES, as_rater, ceilings
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.result import Estimate, clauses
 
 NOMINAL: Final = "nominal"
 BEST: Final = "best"
 AS_RATER: Final = ("label_accuracy", "balanced_accuracy", "kappa_nominal")
 """Statistics in which a judge is compared with one more rater."""
 AT_BASE_RATE: Final = frozenset(
-    ("label_accuracy", "precision", "npv", "f1", "mcc", "ac1", "kappa_nominal")
+    (
+        "label_accuracy",
+        "precision",
+        "npv",
+        "f1",
+        "f1_macro",
+        "mcc",
+        "ac1",
+        "kappa_nominal",
+    )
 )
 """Statistics that another base rate would change: their notes say which one there
 is."""
 ABOVE_CONTROLS: Final = frozenset(
-    ("label_accuracy", "f1", "balanced_accuracy", "mcc", "ac1", "kappa_nominal")
+    (
+        "label_accuracy",
+        "f1",
+        "f1_macro",
+        "balanced_accuracy",
+        "mcc",
+        "ac1",
+        "kappa_nominal",
+    )
 )
 """Statistics that no control has for nothing: one that passes all texts finds all
 positive ones."""
@@ -61,6 +80,8 @@ NO_VOTES: Final = (
 NO_LABELS: Final = "the judge gives numbers: set `threshold` in its card"
 NO_TWO_LABELS: Final = "a threshold is for two labels"
 OFF_LABELS: Final = "scores that are not labels"
+UNREAD_LABEL: Final = "unread"
+"""The column of the confusion matrix for verdicts that were not read."""
 
 
 def label_aspects(study: EvaluationData) -> list[str]:
@@ -78,7 +99,7 @@ def truth_of(study: EvaluationData, aspect: str) -> Callable[[Floats], Floats]:
     """
     scale = study.spec.aspects[aspect]
     return (
-        lower_median
+        GOLD[class_rule(study)]
         if scale.ordered
         else partial(strict_majority, labels=len(scale.labels))
     )
@@ -86,7 +107,9 @@ def truth_of(study: EvaluationData, aspect: str) -> Callable[[Floats], Floats]:
 
 def truth_name(study: EvaluationData, aspect: str) -> str:
     """Return what the truth of several raters is called."""
-    return "lower median" if study.spec.aspects[aspect].ordered else "strict majority"
+    if study.spec.aspects[aspect].ordered:
+        return GOLD_NAMES[class_rule(study)]
+    return "strict majority"
 
 
 def labelled(
@@ -95,9 +118,26 @@ def labelled(
     """Return the labels that a judge's scores are, by the threshold of its card if it
     has one.
 
-    (texts,), NaN = missing, and a note; None: it has none, as the note says. The
-    control length has people's labels, dealt out in the order of length (`dealt`).
+    (texts,), NaN = missing, and a note; None: there are none, or none to compare with,
+    as the note says. The control length has people's labels, dealt out in the order of
+    length (`dealt`). NO_LABEL is a verdict that was not read and counts as wrong
+    (`unread: wrong`).
     """
+    scale = panel.study.spec.aspects[aspect]
+    if scale.ordered and (why := why_no_classes(panel.study, gold, scale.values or [])):
+        return None, why
+    codes, note = _labels_of(panel, judge, aspect, scores, gold)
+    wrong = panel.counts_as_wrong(judge, aspect)
+    if codes is None or not wrong.any():
+        return codes, note
+    unread = f"unread: {wrong.sum()} count as wrong"
+    return np.where(wrong, NO_LABEL, codes), clauses(note, unread)
+
+
+def _labels_of(
+    panel: TargetSet, judge: str, aspect: str, scores: Floats, gold: Floats
+) -> tuple[Floats | None, str]:
+    """Return the labels that were read, and a note; None: the judge has none."""
     card, scale = panel.study.spec.judges[judge], panel.study.spec.aspects[aspect]
     if card.engine == "control" and card.form == "length":
         order = np.where(np.isnan(scores), 0.0, scores)
@@ -152,6 +192,10 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
             HUMAN, split(aspect)[0], statistic, POOLED, estimate, **columns
         )
 
+    if scale.ordered and (why := why_no_classes(study, gold, scale.values or [])):
+        yield row("label_share", Estimate.undefined(why, n=gold.size))
+        return
+
     if len(ratings) > 1 and not scale.ordered:
         rated = np.isfinite(ratings).any(axis=0)
         unresolved = Estimate(float((np.isnan(gold) & rated).sum()), n=int(rated.sum()))
@@ -171,7 +215,11 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
         yield row(f"alpha_{NOMINAL}", every.estimate)
 
     def value(x: Floats, y: Floats) -> Mapping[str, Replicated]:
-        results = on_labels(y, x, len(labels), source, weights)
+        why = why_no_classes(study, y, scale.values or []) if scale.ordered else ""
+        others = y * np.nan if why else y
+        results = on_labels(others, x, len(labels), source, weights)
+        if why:
+            results = dict.fromkeys(results, study.undefined(why))
         return {name: one for name, one in results.items() if name != "base_rate"}
 
     for name, ceiling in ceilings(value, ratings, against=truth).items():
@@ -198,6 +246,8 @@ def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[Row]:
     both = ~(np.isnan(gold) | np.isnan(codes))
     rated = gold[both]
     rate = f"base rate {np.mean(rated == q - 1):.3f}" if q == 2 and rated.size else ""
+    if scale.ordered and class_rule(study) == "majority_else_mean":
+        note = clauses(note, no_majority(ratings))
     for name, one in results.items():
         estimate = against(one, which).estimate.with_note(note)
         estimate = estimate.with_note(rate if name in AT_BASE_RATE else "")
@@ -207,13 +257,12 @@ def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[Row]:
         for (name, k), one in each.items():
             estimate = one.estimate.with_note(labels[k])
             yield panel.row(judge, aspect, name, POOLED, estimate, k=k + 1)
-    classes, one_source = (
-        [float(k) for k in range(q)],
-        np.zeros(rated.size, dtype=np.int64),
-    )
+    answers = [*labels, UNREAD_LABEL]
+    classes = [*map(float, range(q)), NO_LABEL]
+    one_source = np.zeros(rated.size, dtype=np.int64)
     table = confusion_counts(rated, codes[both], classes, one_source, 1)[0]
     for k, k_b in np.argwhere(table).tolist():
-        pair = f"people: {labels[k]}; judge: {labels[k_b]}"
+        pair = f"people: {labels[k]}; judge: {answers[k_b]}"
         count = Estimate(float(table[k, k_b]), n=rated.size, note=pair)
         yield panel.row(
             judge, aspect, "class_count", POOLED, count, k=k + 1, k_b=k_b + 1
@@ -221,8 +270,9 @@ def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[Row]:
     estimates = [*_as_rater(panel, aspect, codes)]
     if not scale.ordered:  # else it stands in table agreement
         estimates += measures.replacement(panel, judge, aspect, codes, ratings)
+        domain = classes if (codes == NO_LABEL).any() else scale.values
         nominal = against(
-            measures.alpha(panel, np.stack([gold, codes]), scale.values, NOMINAL), which
+            measures.alpha(panel, np.stack([gold, codes]), domain, NOMINAL), which
         )
         estimates.append(
             ((f"alpha_{NOMINAL}", POOLED), nominal.estimate.with_note(note))

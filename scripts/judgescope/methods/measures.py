@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from types import EllipsisType
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from judgescope.core.cells import split
 from judgescope.core.rng import stream
 from judgescope.methods.base import Row, present
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import GoldRating, number_rule, why_no_classes
 from judgescope.statistics import raters
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
 from judgescope.statistics.arrays import Codes, Flags, Floats
@@ -35,6 +37,7 @@ from judgescope.statistics.correlation import (
     Statistic,
     correlations,
 )
+from judgescope.statistics.intervals import FEWEST_SOURCES
 from judgescope.statistics.raters import AsRater
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 from judgescope.statistics.resampling import Replicated
@@ -42,13 +45,14 @@ from judgescope.statistics.result import (
     CONTINUOUS,
     NO_AGREEMENT,
     OFF_JUDGE_SCALE,
-    OFF_SCALE,
     Estimate,
     clauses,
 )
 from judgescope.statistics.within_sources import (
     STATISTIC,
     partial_by_system,
+    texts_that_count,
+    varies,
     within_sources,
 )
 
@@ -59,11 +63,27 @@ AVERAGE = "average"
 Named = Iterator[tuple[Measure, Estimate]]
 POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
 WITHIN_SOURCE = "within_source"
+DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
+"""Level of a claim of agreement -> the statistic that decides it."""
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 OTHER_SCALE = "the judge's scale differs from people's"
 LARGEST_CEILING = 50
 """With more raters (crowds who rated little each) pairs are too many and rest on too
 few texts."""
+
+
+def level_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> str:
+    """The level at which scores x are compared with people's values y.
+
+    Within sources if at least half of the texts with both values count there (their
+    source has two such texts) and 10 sources have two different ratings; else over all
+    texts (methods.md 18). x, y, source (texts,), NaN = missing.
+    """
+    both, counting = texts_that_count(x, y, source, n_sources)
+    differing = varies(np.where(counting, y, np.nan), source, n_sources)
+    most = 2 * int(counting.sum()) >= int(both.sum())
+    enough = int(differing.sum()) >= FEWEST_SOURCES
+    return WITHIN_SOURCE if most and enough else POOLED
 
 
 def correlated(
@@ -138,9 +158,10 @@ def beside_correlations(
 
 
 def categorical(
-    panel: TargetSet, judge: str, aspect: str, x: Floats, gold: Floats
+    panel: TargetSet, judge: str, aspect: str, x: Floats, people: GoldRating
 ) -> Named:
-    """Yield kappas, CEM-ORD and alpha of a judge against the raters' lower median."""
+    """Yield kappas, CEM-ORD and alpha of a judge against people's class."""
+    gold = people.values
     classes, reason = classes_with(panel.study, judge, aspect, gold, x)
     if classes is None:
         for name in (*ON_CLASSES, "alpha_pair"):
@@ -149,7 +170,7 @@ def categorical(
     results = on_classes(gold, x, classes, panel.source, panel.study.weights)
     results["alpha_pair"] = alpha(panel, np.stack([gold, x]), classes)
     for name, one in results.items():
-        yield (name, POOLED), against(one, "lower median").estimate
+        yield (name, POOLED), people.named(one).estimate
 
 
 def with_hint_note(study: EvaluationData, row: Row) -> Row:
@@ -216,8 +237,8 @@ def classes_with(
     classes = classes_of(study, judge, aspect)
     if classes is None:
         return None, CONTINUOUS if on_their_scale(study, judge, aspect) else OTHER_SCALE
-    if not are_classes(gold, classes):
-        return None, OFF_SCALE
+    if why := why_no_classes(study, gold, classes):
+        return None, why
     if not are_classes(scores, classes):
         return None, OFF_JUDGE_SCALE
     return classes, ""
@@ -317,8 +338,8 @@ def as_raters(
             )
         return cache[key]
 
-    results = raters.as_rater(correlate, x, tables, against="mean")
-    classes, _ = classes_with(study, judge, aspect, lower_median(ratings), x)
+    results = raters.as_rater(correlate, x, tables, against=number_rule(study))
+    classes, _ = classes_with(study, judge, aspect, raters.lower_median(ratings), x)
     if classes is not None and are_classes(ratings, classes):
 
         def classify(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
@@ -396,7 +417,10 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return
 
-    yield from raters.ceilings(partial(ranked, panel), ratings, against="mean").items()
+    compared = number_rule(study)
+    yield from raters.ceilings(
+        partial(ranked, panel), ratings, against=compared
+    ).items()
     if classes is None:
         return
 
@@ -421,13 +445,3 @@ def unrated(study: EvaluationData, ratings: Floats) -> str:
     if study.spec.ratings != "human":
         return f"ratings are {study.spec.ratings}, not human"
     return "one rater" if len(ratings) < 2 else ""
-
-
-def lower_median(ratings: Floats) -> Floats:
-    """Return the middle rating of each target, of two the lower; NaN without any
-    (methods.md 4).
-    """
-    ordered = np.sort(ratings, axis=0)  # NaN last
-    given = np.isfinite(ratings).sum(axis=0)
-    middle = np.maximum((given - 1) // 2, 0)
-    return np.asarray(np.take_along_axis(ordered, middle[None, :], axis=0)[0])

@@ -5,6 +5,7 @@ Consistency over orders, position bias, agreement with people, strengths of syst
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -12,27 +13,32 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.cells import split
-from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
+from judgescope.methods.base import HUMAN, AppliesTo, Method, Orders, Row
 from judgescope.methods.differences import compared as compared_judges
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
+from judgescope.methods.gold import gold_numbers
 from judgescope.methods.measures import BY_SYSTEM, POOLED
 from judgescope.statistics import preferences
-from judgescope.statistics.arrays import Codes, Floats, place_within
+from judgescope.statistics.arrays import Codes, Flags, Floats, place_within
 from judgescope.statistics.bias import side_chosen, side_excess
-from judgescope.statistics.classes import on_labels
+from judgescope.statistics.classes import NO_LABEL, on_labels
+from judgescope.statistics.comparison import grouped_ranks
+from judgescope.statistics.intervals import holm
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.order import (
+    WRONG_VERDICT,
+    against_truth,
     best_of_n,
     comparison_accuracy,
     first_position_rate,
+    joined_orders,
     nontransitive_share,
     order_consistency,
     ordered_systems,
     right_in_both_orders,
 )
 from judgescope.statistics.preferences import Comparisons, majority
-from judgescope.statistics.raters import mean_rating
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.result import Estimate, clauses
 
 Pair = tuple[str, str]
 Votes = Mapping[Pair, list[float]]
@@ -43,6 +49,8 @@ LISTED, SWAPPED = "as_listed", "swapped"
 LISTED_BY_SYSTEM = f"{LISTED}_{BY_SYSTEM}"
 ACCURACY, KAPPA = "accuracy_comparison", "kappa_nominal"
 HALF_CREDIT = f"{ACCURACY}_half"
+MCNEMAR = "mcnemar"
+P_OF_TWO = f"p_{MCNEMAR}"
 CHOICES = 3
 """The first text, the second, neither."""
 
@@ -122,6 +130,89 @@ def verdicts_on(pairs: Sequence[Pair], votes: Votes, *orders: int) -> Floats:
     return majority(table)
 
 
+class PairVerdicts(NamedTuple):
+    """A judge's verdicts on pairs, (pairs,) each, by the study's keys `orders`,
+    `unread`.
+
+    1: the first text, -1: the second, 0: neither, NaN: missing. `verdict` has
+    WRONG_VERDICT where a pair is wrong whatever the truth; `choice` is what the judge
+    chose: there for neither, or missing if it was not read. `listed` and `swapped` are
+    those in each order. `policy` names the keys that are not the default.
+    """
+
+    verdict: Floats
+    choice: Floats
+    listed: Floats
+    swapped: Floats
+    policy: str
+
+
+def pair_verdicts(
+    panel: TargetSet, judge: str, aspect: str, pairs: Sequence[Pair], votes: Votes
+) -> PairVerdicts:
+    """Return a judge's verdicts on pairs, each in the order listed.
+
+    By default the votes of both orders count together (`verdicts_on`; Hu et al. 2025).
+    With another rule each order has a verdict, of which at least half of the draws must
+    be read. An unread order makes the pair unread: the other one alone would favour a
+    judge that prefers a position. A pair that was asked in one order only has that
+    verdict.
+    """
+    study, spec = panel.study, panel.study.spec
+    choice = verdicts_on(pairs, votes, 1, -1)
+    listed, swapped = (verdicts_on(pairs, votes, order) for order in (1, -1))
+    if not spec.judges[judge].compares:
+        return PairVerdicts(choice, choice, listed, swapped, "")
+    both = asked_in_both(pairs, votes)
+    half_read = both & (np.isnan(listed) | np.isnan(swapped))
+    choice = np.where(half_read, np.nan, choice)
+    plain = PairVerdicts(choice, choice, listed, swapped, "")
+    if spec.orders != "both":
+        plain = _by_rule(plain, pairs, votes, spec.orders)
+    if spec.unread != "wrong":
+        return plain
+    wrong = study.wrong_verdicts.get((panel.perturbation, judge, aspect), set())
+    unread = np.array([pair in wrong for pair in pairs], dtype=bool)
+    unread_swapped = np.array([(b, a) in wrong for a, b in pairs], dtype=bool)
+    either = unread | unread_swapped
+    return PairVerdicts(
+        np.where(either, WRONG_VERDICT, plain.verdict),
+        np.where(either, np.nan, plain.choice),
+        np.where(unread, WRONG_VERDICT, listed),
+        np.where(unread_swapped, WRONG_VERDICT, swapped),
+        clauses(plain.policy, f"unread: wrong ({either.sum()} pairs)"),
+    )
+
+
+def asked_in_both(pairs: Sequence[Pair], votes: Votes) -> Flags:
+    """Return which pairs a judge was asked in both orders; (pairs,)."""
+    return np.array([(a, b) in votes and (b, a) in votes for a, b in pairs], bool)
+
+
+def _by_rule(
+    plain: PairVerdicts, pairs: Sequence[Pair], votes: Votes, rule: Orders
+) -> PairVerdicts:
+    """Return the verdicts of `joined_orders` on the pairs asked in both orders."""
+    swapped_pairs = [(b, a) for a, b in pairs]
+    listed, swapped = (
+        np.where(_half_read(shown, votes), verdict, np.nan)
+        for shown, verdict in ((pairs, plain.listed), (swapped_pairs, plain.swapped))
+    )
+    joined = joined_orders(listed, swapped, rule)
+    verdict = np.where(asked_in_both(pairs, votes), joined, plain.verdict)
+    choice = np.where(verdict == WRONG_VERDICT, 0.0, verdict)
+    return plain._replace(verdict=verdict, choice=choice, policy=f"orders: {rule}")
+
+
+def _half_read(shown: Sequence[Pair], votes: Votes) -> Flags:
+    """Return of which pairs, in the order shown, at least half of the draws were read.
+
+    One draw at least; shape (pairs,).
+    """
+    drawn = [np.isfinite(votes.get(pair, ())) for pair in shown]
+    return np.array([any(read) and 2 * read.sum() >= read.size for read in drawn], bool)
+
+
 def net_votes(people: Floats) -> Floats:
     """Return people's net votes for the first text, NaN where there is none: (raters,
     pairs).
@@ -169,30 +260,34 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     study, weights = panel.study, panel.study.weights
     row, pairs = partial(study.row, judge, aspect), Pairs(panel, aspect, votes)
     source, people = pairs.source, pairs.people
-    verdict = verdicts_on(pairs.names, votes, 1, -1)
-    quality, (first, second) = mean_rating(panel.ratings(aspect)), pairs.places
+    each_pair = pair_verdicts(panel, judge, aspect, pairs.names, votes)
+    verdict, choice, listed, swapped, policy = each_pair
+    quality = gold_numbers(study, panel.ratings(aspect)).values
+    first, second = pairs.places
     ahead = net_votes(people) if people.size else quality[first] - quality[second]
     if people.size:
         for name, one in preferences.vote_agreement(
             verdict, people, source, weights
         ).items():
-            yield row(name, POOLED, one.estimate)
-    listed, swapped = (verdicts_on(pairs.names, votes, order) for order in (1, -1))
+            yield row(name, POOLED, one.estimate.with_method(policy))
     both = bool(np.isfinite(listed).any() and np.isfinite(swapped).any())
     levels = [(POOLED, verdict)]
     levels += [(LISTED, listed), (SWAPPED, swapped)] if both else []
     for level, each in levels:
         if level != POOLED:
             accuracies = comparison_accuracy(each, np.sign(ahead), source, weights)
-            yield row(ACCURACY, level, accuracies[ACCURACY])
-        yield row(KAPPA, level, _kappa(np.sign(ahead), each, source, weights))
+            yield row(ACCURACY, level, accuracies[ACCURACY].with_method(policy))
+        kappa = _kappa(np.sign(ahead), each, source, weights)
+        yield row(KAPPA, level, kappa.with_method(policy))
     if both:
         right = right_in_both_orders(listed, swapped, np.sign(ahead), source, weights)
         yield row("accuracy_both_orders", POOLED, right)
-        yield row("kappa_orders", POOLED, _kappa(listed, swapped, source, weights))
-    best = best_of_n(verdict, ahead, pairs.places, source, weights)
+        in_one, in_other = (verdicts_on(pairs.names, votes, order) for order in (1, -1))
+        yield row("kappa_orders", POOLED, _kappa(in_one, in_other, source, weights))
+    settled = against_truth(verdict, ahead)
+    best = best_of_n(settled, ahead, pairs.places, source, weights)
     if best.n or best.n_missing or best.n_tied:
-        yield row("best_of_n", POOLED, best)
+        yield row("best_of_n", POOLED, best.with_method(policy))
     family = study.spec.judges[judge].family
     own = [
         float(bool(family) and study.spec.families.get(name) == family)
@@ -204,38 +299,106 @@ def of_judge(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> Iterato
     }
     for name, side in sides.items():
         if side.any():
-            yield row(
-                f"{name}_chosen", POOLED, side_chosen(verdict, side, source, weights)
-            )
-            excess = side_excess(verdict, np.sign(ahead), side, source, weights)
-            yield row(f"{name}_excess", POOLED, excess)
+            chosen = side_chosen(choice, side, source, weights)
+            yield row(f"{name}_chosen", POOLED, chosen.with_method(policy))
+            excess = side_excess(choice, np.sign(ahead), side, source, weights)
+            yield row(f"{name}_excess", POOLED, excess.with_method(policy))
     if study.spec.anonymous_systems:
         return
     systems = [panel.system[place] for place in pairs.places]
-    for level, each in ((BY_SYSTEM, verdict), (LISTED_BY_SYSTEM, listed))[: 1 + both]:
-        yield row(ACCURACY, level, ordered_systems(each, ahead, *systems))
+    listed = against_truth(listed, ahead)
+    for level, each in ((BY_SYSTEM, settled), (LISTED_BY_SYSTEM, listed))[: 1 + both]:
+        ordered = ordered_systems(each, ahead, *systems)
+        yield row(ACCURACY, level, ordered.with_method(policy))
     compared = _comparisons(panel, votes, study.spec.judges[judge].compares)
     yield from _strengths(panel, judge, aspect, compared)
 
 
 def of_two(
-    panel: TargetSet, aspect: str, votes: Votes, others: Votes
+    panel: TargetSet, aspect: str, votes_of_two: Mapping[str, Votes]
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield how two judges differ in their half credit by people's majority, and its
     p.
+
+    `votes_of_two`: judge -> its votes.
     """
     pairs, weights = Pairs(panel, aspect), panel.study.weights
+    (one, other), policy = half_credits(panel, aspect, pairs, votes_of_two)
+    gap = clustered_mean(one - other, pairs.source, weights, ends=(-1.0, 1.0)).estimate
+    yield f"difference_{HALF_CREDIT}", gap.with_method(policy)
+    test = preferences.mcnemar(one, other, pairs.source)
+    yield P_OF_TWO, test.with_method(policy)
+
+
+def half_credits(
+    panel: TargetSet, aspect: str, pairs: Pairs, votes: Mapping[str, Votes]
+) -> tuple[list[Floats], str]:
+    """Each judge's credit by people's majority, (pairs,) each: 1, ½ for neither, 0.
+
+    votes: judge -> its votes. NaN without a vote, and where people's votes are equal.
+    The second value names the study's policies behind the verdicts.
+    """
     better = np.sign(net_votes(pairs.people))
     better[better == 0] = np.nan
-    verdicts = (verdicts_on(pairs.names, each, 1, -1) for each in (votes, others))
-    one, other = ((1 + verdict * better) / 2 for verdict in verdicts)
-    gap = clustered_mean(one - other, pairs.source, weights, ends=(-1.0, 1.0)).estimate
-    yield f"difference_{HALF_CREDIT}", gap
-    yield "p_mcnemar", preferences.mcnemar(one, other, pairs.source)
+    credits = list[Floats]()
+    policies = list[str]()
+    for judge, of_judge in votes.items():
+        found = pair_verdicts(panel, judge, aspect, pairs.names, of_judge)
+        credits.append((1 + against_truth(found.verdict, better) * better) / 2)
+        policies.append(found.policy)
+    return credits, clauses(*dict.fromkeys(policies))
+
+
+def of_several(
+    study: EvaluationData, aspect: str, votes: Mapping[str, Votes]
+) -> Iterator[Row]:
+    """Yield the judges' ranks by half credit, and the tests of every two of them.
+
+    votes: judge -> its votes. Judges that share a letter do not differ at .05 after
+    Holm's correction over all pairs of the aspect.
+    """
+    tested = [
+        pair for pair in compared_judges(study, "systems") if votes.keys() >= {*pair}
+    ]
+    if not tested:
+        return
+    results = [
+        dict(
+            of_two(
+                study.systems.given(*pair),
+                aspect,
+                {name: votes[name] for name in pair},
+            )
+        )
+        for pair in tested
+    ]
+    p = np.array([each[P_OF_TWO].value for each in results], dtype=np.float64)
+    corrected = dict(zip(tested, holm(p).tolist(), strict=True))
+
+    compared = {name for pair in tested for name in pair}
+    names = [name for name in votes if name in compared]
+    panel = study.systems.given(*names)
+    pairs = Pairs(panel, aspect)
+    of_names = {name: votes[name] for name in names}
+    credits, policy = half_credits(panel, aspect, pairs, of_names)
+    values = [clustered_mean(x, pairs.source, study.resamples).rows for x in credits]
+    sources = np.unique(pairs.source).size
+    ranks = grouped_ranks(names, np.stack(values), sources, corrected)
+    for name, rank in zip(names, ranks, strict=True):
+        noted = rank.with_note(study.share_note(*names)).with_method(policy)
+        yield study.row(name, aspect, f"rank_{HALF_CREDIT}", POOLED, noted)
+
+    for (judge, other), estimates in zip(tested, results, strict=True):
+        estimates[f"p_holm_{MCNEMAR}"] = replace(
+            estimates[P_OF_TWO], value=corrected[judge, other]
+        )
+        for name, estimate in estimates.items():
+            yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
 
 
 def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Estimate:
-    return on_labels(people + 1, verdict + 1, CHOICES, source, weights)[KAPPA].estimate
+    codes = np.where(verdict == WRONG_VERDICT, NO_LABEL, verdict + 1)
+    return on_labels(people + 1, codes, CHOICES, source, weights)[KAPPA].estimate
 
 
 def _comparisons(panel: TargetSet, votes: Votes, compares: bool) -> Comparisons:
@@ -281,7 +444,7 @@ def rows(study: EvaluationData) -> Iterator[Row]:
         columns: AppliesTo = (
             {} if perturbation == "systems" else set_columns(perturbation)
         )
-        for statistic, distance, estimate in _estimates(panel, aspect, votes):
+        for statistic, distance, estimate in _estimates(panel, judge, aspect, votes):
             yield study.row(
                 judge, aspect, statistic, POOLED, estimate, **columns | distance
             )
@@ -301,7 +464,7 @@ def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[
         panel = study.systems.given(judge)
         votes: Votes = compared.get(("systems", judge, aspect), {})
         if ("systems", judge, aspect) in scored:
-            pairs = judged(panel, aspect, votes)
+            pairs = judged(panel, judge, aspect, votes)
             accuracy = comparison_accuracy(
                 pairs.verdict, np.sign(pairs.ahead), pairs.source, study.weights
             )
@@ -311,14 +474,11 @@ def _choice_rows(study: EvaluationData, votes_by_cell: VotesByCell) -> Iterator[
             yield from of_judge(panel, judge, aspect, votes)
         if votes and chosen:
             known[judge, aspect] = votes
-    for (judge, other), aspect in product(
-        compared_judges(study, "systems"), study.spec.aspects
-    ):
-        if (judge, aspect) in known and (other, aspect) in known:
-            panel = study.systems.given(judge, other)
-            both = known[judge, aspect], known[other, aspect]
-            for name, estimate in of_two(panel, aspect, *both):
-                yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
+    for aspect in study.spec.aspects:
+        of_aspect = {
+            judge: votes for (judge, on), votes in known.items() if on == aspect
+        }
+        yield from of_several(study, aspect, of_aspect)
 
 
 def scored_votes(study: EvaluationData) -> VotesByCell:
@@ -356,22 +516,27 @@ class JudgedPairs(NamedTuple):
     """The pairs of a set that a judge was asked, its verdict on each, and which text is
     better.
 
-    first, second (pairs,) index the panel's texts; verdict (pairs,) of both orders;
-    ahead (pairs,): how much better the first is, NaN if unknown; `in_chain`: by the
-    number of errors; `rated`: whether the quality of some text is known.
+    first, second (pairs,) index the panel's texts; `votes` are the verdicts of both
+    orders; ahead (pairs,): how much better the first is, NaN if unknown; `in_chain`: by
+    the number of errors; `rated`: whether the quality of some text is known.
     """
 
     pairs: list[tuple[str, str]]
     first: Codes
     second: Codes
     source: Codes
-    verdict: Floats
+    votes: PairVerdicts
     ahead: Floats
     in_chain: bool
     rated: bool
 
+    @property
+    def verdict(self) -> Floats:
+        """Return the verdicts, of wrong ones that against people."""
+        return against_truth(self.votes.verdict, self.ahead)
 
-def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
+
+def judged(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> JudgedPairs:
     """Return a judge's verdicts on the pairs of a panel that it was asked."""
     pairs = sorted(
         {(min(pair), max(pair)) for pair in votes}
@@ -379,41 +544,43 @@ def judged(panel: TargetSet, aspect: str, votes: Votes) -> JudgedPairs:
     first, second = places_in(panel, pairs)
     steps = panel.rows["step"].to_pylist()
     in_chain = len({*steps}) > 1
-    quality = mean_rating(panel.ratings(aspect))
+    quality = gold_numbers(panel.study, panel.ratings(aspect)).values
     if in_chain:  # each error lowers the quality by one
         quality = -np.array(steps, dtype=np.float64)
     ahead = quality[first] - quality[second]
     if split(aspect)[0] in panel.study.preferences:
         ahead = net_votes(Pairs(panel, aspect, pairs).votes_on(pairs))
         in_chain = False
-    verdict = verdicts_on(pairs, votes, 1, -1)
+    found = pair_verdicts(panel, judge, aspect, pairs, votes)
     rated = bool(np.isfinite(ahead).any() or np.isfinite(quality).any())
     source = panel.source[first]
-    return JudgedPairs(pairs, first, second, source, verdict, ahead, in_chain, rated)
+    return JudgedPairs(pairs, first, second, source, found, ahead, in_chain, rated)
 
 
 def _estimates(
-    panel: TargetSet, aspect: str, votes: Votes
+    panel: TargetSet, judge: str, aspect: str, votes: Votes
 ) -> Iterator[tuple[str, AppliesTo, Estimate]]:
     """Yield (statistic, the column k if it has one, estimate) of a judge's votes on a
     set.
     """
-    weights, judged_pairs = panel.study.weights, judged(panel, aspect, votes)
-    pairs, _, _, source, verdict, ahead, in_chain, rated = judged_pairs
+    weights, judged_pairs = panel.study.weights, judged(panel, judge, aspect, votes)
+    _, _, _, source, found, ahead, in_chain, rated = judged_pairs
+    verdict, policy = found.verdict, found.policy
     if in_chain:
         for k in np.unique(np.abs(ahead)).tolist():
             chosen = np.abs(ahead) == k
             accuracy = comparison_accuracy(
                 verdict[chosen], np.sign(ahead[chosen]), source[chosen], weights
             )["accuracy_comparison"]
-            yield "accuracy_comparison_by_distance", {"k": int(k)}, accuracy
+            noted = accuracy.with_method(policy)
+            yield "accuracy_comparison_by_distance", {"k": int(k)}, noted
     source_of = dict(zip(panel.targets, panel.source.tolist(), strict=True))
     shown = [
         (source_of[a], vote) for (a, _), each in sorted(votes.items()) for vote in each
     ]
     estimates = {
         "order_consistency": order_consistency(
-            verdicts_on(pairs, votes, 1), verdicts_on(pairs, votes, -1), source, weights
+            found.listed, found.swapped, source, weights
         ),
         "first_position_rate": first_position_rate(
             np.array([vote for _, vote in shown]),
@@ -423,7 +590,9 @@ def _estimates(
         "nontransitive_share": _nontransitive_share(panel, judged_pairs),
     }
     if rated:
-        estimates |= comparison_accuracy(verdict, np.sign(ahead), source, weights)
+        right = comparison_accuracy(verdict, np.sign(ahead), source, weights)
+        for name, accuracy in right.items():
+            estimates[name] = accuracy.with_method(policy)
     for name, estimate in estimates.items():
         yield name, {}, estimate
 
@@ -439,8 +608,8 @@ def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimat
     )
     width = int(column.max(initial=-1)) + 1
     table = np.full((items.size, width, width), np.nan)
-    table[row[first], column[first], column[second]] = judged_pairs.verdict
-    table[row[first], column[second], column[first]] = -judged_pairs.verdict
+    table[row[first], column[first], column[second]] = judged_pairs.votes.choice
+    table[row[first], column[second], column[first]] = -judged_pairs.votes.choice
     return nontransitive_share(table, items, panel.study.weights)
 
 

@@ -28,6 +28,7 @@ from judgescope.methods.evaluation_data import (
     aligned,
     set_columns,
 )
+from judgescope.methods.gold import gold_numbers, number_rule
 from judgescope.methods.measures import (
     AVERAGE,
     Measure,
@@ -48,7 +49,7 @@ from judgescope.statistics.classes import (
 from judgescope.statistics.comparison import difference, ranks
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.order import OrderedPairs
-from judgescope.statistics.raters import mean_rating
+from judgescope.statistics.raters import GOLD_NAMES
 from judgescope.statistics.reliability import tied_modes
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (
@@ -75,7 +76,7 @@ BESIDE: Final[tuple[Measure, ...]] = (
     ("accuracy_adjacent_complete", DIRECT),
     ("tie_rate", DIRECT),
 )
-ALL, AGREED = "mean, all rated texts", "single rating, texts on which all raters agree"
+ALL, AGREED = "all rated texts", "single rating, texts on which all raters agree"
 ORDER = (
     "order of texts of the same source, adjacent ratings among those on which all "
     "raters agree"
@@ -108,7 +109,7 @@ class People:
             CONTINUOUS if classes is None else ""
         )
         why = why or ("" if are_classes(shared, classes or []) else OFF_SCALE)
-        mean = mean_rating(ratings)
+        mean = gold_numbers(study, ratings).values
         return cls(mean, shared * np.nan if why else shared, classes or [], why)
 
     def pairs(self, panel: TargetSet, agreed: Flags) -> OrderedPairs:
@@ -204,8 +205,9 @@ class View:
             weights=self.weights,
             chosen=self.given,
         )
+        all_texts = f"{GOLD_NAMES[number_rule(self.panel.study)]}, {ALL}"
         results = {
-            (name, TRADITIONAL): against(x, ALL)
+            (name, TRADITIONAL): against(x, all_texts)
             for (name, _), x in correlations.items()
         }
         classified = self.answers.classes is not None and not self.people.why

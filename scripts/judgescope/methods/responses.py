@@ -13,10 +13,10 @@ import numpy as np
 from judgescope.methods.base import Method, Row
 from judgescope.methods.discernment import nothing_judged
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
+from judgescope.methods.gold import gold_numbers, with_rule
 from judgescope.methods.measures import pearson
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.means import clustered_mean
-from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
 BINS = 20
@@ -63,8 +63,9 @@ def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
                 )
     if study.spec.ratings != "none" and "systems" in study.spec.targets:
         panel = study.rated(judge)[-1]
-        people = np.mean([mean_rating(panel.ratings(name)) for name in aspects], axis=0)
-        r = pearson(panel, mean_score(panel, judge), people)
+        each = [gold_numbers(study, panel.ratings(name)).values for name in aspects]
+        people = np.mean(each, axis=0)
+        r = with_rule(study, pearson(panel, mean_score(panel, judge), people))
         yield panel.row(judge, "", "pearson", "pooled", r, perturbation="systems")
 
 

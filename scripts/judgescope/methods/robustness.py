@@ -19,6 +19,7 @@ from judgescope.core.rng import stream
 from judgescope.methods import measures
 from judgescope.methods.base import HUMAN, AppliesTo, Method, Row, present
 from judgescope.methods.evaluation_data import EvaluationData, aligned
+from judgescope.methods.gold import gold_classes
 from judgescope.methods.measures import AVERAGE, with_hint_note
 from judgescope.parsing.judgment import NO_VALUE
 from judgescope.schema.tables import read_table
@@ -313,20 +314,20 @@ def _alpha_rows(
         scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
         if scores is None:
             continue
-        median = measures.lower_median(people)
-        classes, why = measures.classes_with(study, judge, aspect, median, scores)
+        gold = gold_classes(study, people)
+        classes, why = measures.classes_with(study, judge, aspect, gold.values, scores)
         if classes is None or not are_classes(people, classes):
             alphas = [study.undefined(why or OFF_SCALE)] * len(WITH_PEOPLE)
         else:
             joint = measures.alpha(panel, np.vstack([people, scores]), classes)
-            pair = measures.alpha(panel, np.stack([median, scores]), classes)
+            pair = measures.alpha(panel, np.stack([gold.values, scores]), classes)
             each = [
                 measures.alpha(panel, np.stack([one, scores]), classes)
                 for one in people
             ]
             alphas = [
                 joint.with_method(f"of {len(people)} raters and the judge"),
-                measures.against(pair, "lower median"),
+                gold.named(pair),
                 mean_over(each, averaged="pairs of the judge and a rater"),
             ]
         if number == 0:

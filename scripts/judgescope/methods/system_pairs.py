@@ -7,11 +7,11 @@ import numpy as np
 from judgescope.core.cells import split
 from judgescope.methods.base import HUMAN, Method, Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import gold_numbers
 from judgescope.methods.measures import BY_SYSTEM
 from judgescope.statistics.accuracy import EXACT_SOURCES, system_pairs
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.means import clustered_mean
-from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 
 ONE_SIDED = (
@@ -34,7 +34,8 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     for plain, aspect in {split(name)[0]: name for name in study.spec.aspects}.items():
         ratings = study.systems.ratings(aspect)
         if len(ratings) and study.spec.aspects[aspect].ordered:
-            yield from _rows(study.systems, HUMAN, plain, mean_rating(ratings))
+            people = gold_numbers(study, ratings).values
+            yield from _rows(study.systems, HUMAN, plain, people)
     for judge in study.spec.judges:
         panel = study.shared_panel(judge).given(judge)
         for aspect in study.spec.aspects:

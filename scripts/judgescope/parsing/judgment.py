@@ -30,8 +30,13 @@ OFF_GRID_REMEDY: Final = (
 )
 OffGrid = Literal["drop", "keep", "round"]
 """How to treat a value between the steps of a scale."""
-Policy = Literal["drop", "worst", "mid", "random", "zero"]
-"""What replaces a missing judgment in a sensitivity analysis; see `stand_in`."""
+Policy = Literal["missing", "wrong", "worst", "mid", "random", "zero"]
+"""How a judgment that was not read counts (study key `unread`); see `stand_in`."""
+WRONG: Final = "unread: wrong"
+"""The estimator of a score without a value that counts as a wrong verdict."""
+
+CHOICE_VALUES: Final = {"a": 1.0, "b": -1.0, "tie": 0.0}
+"""1: the first text is better, -1: the second, 0: neither."""
 
 _TOLERANCE = 1e-9
 
@@ -134,10 +139,11 @@ def stand_in(
 ) -> float | None:
     """Return the value that replaces a missing judgment.
 
-    drop: None, which is left out of every mean; worst: the scale's worst value; mid:
-    its middle value (the lower of two); random: uniform over the grid, or over the
-    interval of a continuous scale; zero: 0, if the scale has it. ValueError for random
-    without `rng`, and for zero on a scale without 0 or whose best value it is.
+    missing, wrong: None, which is left out of every mean (a wrong verdict has no
+    value; `aggregated` marks it); worst: the scale's worst value; mid: its middle value
+    (the lower of two); random: uniform over the grid, or over the interval of a
+    continuous scale; zero: 0, if the scale has it. ValueError for random without `rng`,
+    and for zero on a scale without 0 or whose best value it is.
     """
     grid = scale.grid()
     if policy == "zero":
@@ -145,7 +151,12 @@ def stand_in(
             raise ValueError("0 is not a value of this scale, or it is the best one")
         return 0.0
     middle = grid[(len(grid) - 1) // 2] if grid else (scale.min + scale.max) / 2
-    fixed = {"drop": None, "worst": scale.ends[0], "mid": middle}
+    fixed = {
+        "missing": None,
+        "wrong": None,
+        "worst": scale.ends[0],
+        "mid": middle,
+    }
     if policy in fixed:
         return fixed[policy]
     if rng is None:

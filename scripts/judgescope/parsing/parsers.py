@@ -9,8 +9,19 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from judgescope.parsing import annotation, error_list  # noqa: F401  registers parsers
-from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Scale, parser
+from judgescope.parsing import (  # noqa: F401  registers parsers
+    annotation,
+    card_rules,
+    error_list,
+)
+from judgescope.parsing.judgment import (
+    CHOICE_VALUES,
+    PARSERS,
+    Judgment,
+    Parser,
+    Scale,
+    parser,
+)
 from judgescope.parsing.score import read_score
 from judgescope.parsing.text import (
     answer_of,
@@ -20,8 +31,6 @@ from judgescope.parsing.text import (
     without_reasoning,
 )
 
-VALUES: Final = {"a": 1.0, "b": -1.0, "tie": 0.0}
-"""1: the first text is better, -1: the second, 0: neither."""
 _TEXT = (
     r"(?:text|response|answer|option|output|summary|reply|system|candidate|assistant|"
     r"translation|"
@@ -133,7 +142,7 @@ def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
         return Judgment("unparsed", rule)
     letter = _letter(match, tie)
     rest = (answer[: match.start()] + answer[match.end() :]).strip()
-    return Judgment("ok", rule, VALUES[letter], letter, rest or None)
+    return Judgment("ok", rule, CHOICE_VALUES[letter], letter, rest or None)
 
 
 def _choice(folded: str, tie: str) -> tuple[re.Match[str] | None, str]:
@@ -213,8 +222,9 @@ def _letter(match: re.Match[str], tie: str) -> str:
     return "tie" if letter == tie else letter
 
 
-Settings = Mapping[str, float | str]
-"""The settings of a parser in a judge's card: penalties, the letter of a tie."""
+Settings = Mapping[str, float | str | dict[str, str]]
+"""The settings of a parser in a judge's card: penalties, the letter of a tie, a
+pattern."""
 NO_SETTINGS: Final[Settings] = MappingProxyType({})
 CONTEXT: Final = "context"
 """The rule of a judgment that failed because the request was longer than the model's

@@ -29,6 +29,7 @@ PACKAGES = {
     "nltk": "nltk",
     "numpy": "numpy",
     "rapidfuzz": "rapidfuzz",
+    "regex": "regex",
     "rouge_score": "rouge-score",
     "sacrebleu": "sacrebleu",
     "scipy": "scipy",

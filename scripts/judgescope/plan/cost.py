@@ -28,12 +28,20 @@ from judgescope.plan.asking_jobs import lacking
 from judgescope.plan.checks.study import BILLION, caps_of
 from judgescope.plan.inputs import joins
 from judgescope.plan.loading import load_plan
-from judgescope.plan.notices import asked_once, too_few, unjudged, unordered
+from judgescope.plan.notices import (
+    asked_once,
+    policies,
+    systems_untested,
+    too_few,
+    unjudged,
+    unordered,
+)
 from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.specs.judging import adapter_folder, ask
 from judgescope.plan.specs.results import without_data
 from judgescope.plan.specs.study import key_sources
 from judgescope.plan.study import Plan
+from judgescope.plan.unread import StudyReplies
 from judgescope.replies import pricing
 from judgescope.replies.ledger import FOLDER, REQUESTS, Cap, Ledger, shown
 from judgescope.replies.lookup import StoredReplies
@@ -42,6 +50,7 @@ from judgescope.replies.probing import read_findings
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
 from judgescope.schema import cards
+from judgescope.schema.tables import read_table
 
 TITLES = ("needed", "in store", "to ask", "tokens in", "out, likely", "out, most")
 WIDTH, COLUMN = 28, 15
@@ -63,7 +72,9 @@ class Sample(NamedTuple):
 class Estimate:
     """The requests of a study to one model."""
 
-    def __init__(self, plan: Plan, model: str) -> None:
+    def __init__(
+        self, plan: Plan, model: str, unread: StudyReplies | None = None
+    ) -> None:
         card = plan.models[model]
         assert isinstance(card, cards.AskedModel)
         self.plan, self.model = plan, model
@@ -74,6 +85,7 @@ class Estimate:
         self.store = Store(Path(plan.study.store), card.served_name)
         endpoint = self.card if isinstance(self.card, cards.ProbedModel) else None
         self.findings = (endpoint and read_findings(self.store, endpoint)) or {}
+        self._unread = unread
         self._sample = Sample()
         self._counted: list[int] = []
         self._spelled = 0
@@ -113,6 +125,8 @@ class Estimate:
         sent = "temperature" not in self.card.unsent
         replies = self.store.find(job.key_table)
         self._spell(job, replies)
+        if self._unread is not None:
+            self._unread.add_stored(texts.dataset, job, replies)
         for count in job.counts(replies):
             sample = _sampled(job, replies, count.judge)
             self._sample = Sample(*map(sum, zip(self._sample, sample, strict=True)))
@@ -281,9 +295,13 @@ def _sampled(job: Job, stored: StoredReplies, judge: str) -> Sample:
 # ---- in words and columns ------------------------------------------------------------
 
 
-def estimates(plan: Plan) -> list[Estimate]:
-    """Return the estimates for all models to which a study sends requests."""
-    found = [Estimate(plan, name) for name in plan.models if plan.is_asked(name)]
+def estimates(plan: Plan, unread: StudyReplies | None = None) -> list[Estimate]:
+    """Return the estimates for all models to which a study sends requests.
+
+    `unread` gets the stored replies of its judges.
+    """
+    asked_models = [name for name in plan.models if plan.is_asked(name)]
+    found = [Estimate(plan, name, unread) for name in asked_models]
     asked = [one for estimate in found for one in estimate.asked]
     for estimate in found:
         estimate.supervise(asked)
@@ -486,17 +504,20 @@ def check(spec: CheckSpec) -> None:
         *without_data(plan),
         *unjudged(plan),
         *unordered(plan),
+        *policies(plan),
         *asked_once(plan),
     ):
         print(f"  {line}")
+    unread = StudyReplies(plan)
     for name in plan.datasets:
         if name not in spec.unfetched:
-            _print_notices(plan, name)
+            _print_notices(plan, name, unread)
     for name in spec.unfetched:
         for file in absent(plan.datasets[name].files).values():
             print(f"  a run downloads for {name}: {file}")
     if not covered["asked"]:
         print("  requests to models: 0, price: 0 USD (no judge sends requests)")
+        _print_unread(unread)
         return
     if spec.unfetched:
         names = ", ".join(spec.unfetched)
@@ -512,8 +533,9 @@ def check(spec: CheckSpec) -> None:
         plan, {name: len(writing.Imagined(plan, name).items) for name in plan.evaluated}
     ):
         print(f"  {line}")
-    for line in bill(plan, estimates(plan)):
+    for line in bill(plan, estimates(plan, unread)):
         print(line)
+    _print_unread(unread)
     for key in key_sources(plan, covered["asked"]):
         try:
             key.check()
@@ -521,9 +543,14 @@ def check(spec: CheckSpec) -> None:
             print(f"  before a run: {error}")
 
 
-def _print_notices(plan: Plan, dataset: str) -> None:
+def _print_unread(unread: StudyReplies) -> None:
+    for line in unread.lines():
+        print(f"  {line}")
+
+
+def _print_notices(plan: Plan, dataset: str, unread: StudyReplies) -> None:
     """Print the notices of a dataset, and how many rows of recorded models were
-    joined.
+    joined; `unread` gets the recorded replies.
     """
     problems = json.loads(Path(plan.paths.ingested(dataset)).read_text("utf-8"))[
         "problems"
@@ -532,5 +559,12 @@ def _print_notices(plan: Plan, dataset: str) -> None:
         print(coded(f"  {dataset}: {line}"))
     if len(problems) > SHOWN:
         print(f"  {dataset}: and {len(problems) - SHOWN} more notices")
-    for line in join_lines(joins(plan, dataset)):
+    rated = Path(plan.paths.targets(dataset, "systems"))
+    if rated.is_file():
+        texts = read_table("targets", str(rated), columns=["item", "system"])
+        items = texts["item"].to_pylist()
+        systems = texts["system"].to_pylist()
+        for line in systems_untested(plan, dataset, items, systems):
+            print(f"  {dataset}: {line}")
+    for line in join_lines(joins(plan, dataset, unread.add_recorded)):
         print(f"  {dataset}: {line}")

@@ -3,7 +3,7 @@ the data.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from judgescope.core.cells import split
@@ -12,7 +12,7 @@ from judgescope.core.paths import HOME
 from judgescope.data.files import HasFiles, absent, resolve
 from judgescope.data.rated import Names
 from judgescope.data.select import originals, read_selected
-from judgescope.engines.base import EngineInputs, Subject
+from judgescope.engines.base import Answer, EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine
 from judgescope.engines.subjects import Subjects, listed_pairs
 from judgescope.plan.specs.judging import sample_file
@@ -154,11 +154,16 @@ def _is_done(
     return oldest >= max(Path(path).stat().st_mtime_ns for path in sources)
 
 
-def joins(plan: Plan, dataset: str) -> list[Join]:
+OnAnswers = Callable[[CellAspect, Sequence[Sequence[Answer]]], None]
+"""Gets a cell and the recorded draws of each of its texts or pairs."""
+
+
+def joins(plan: Plan, dataset: str, on_answers: OnAnswers | None = None) -> list[Join]:
     """Return how many rows of a dataset's recorded models belong to its texts in the
     results.
 
-    Raises UserError or UserErrors if something is wrong with them.
+    `on_answers` gets what is recorded. Raises UserError or UserErrors if something is
+    wrong with them.
     """
     counts: list[Join] = []
     for name, card in plan.models.items():
@@ -181,7 +186,13 @@ def joins(plan: Plan, dataset: str) -> list[Join]:
                 for cell in cells
             ]
             counts += _joined(
-                plan, dataset, card, texts.names, texts.preferences, pairs
+                plan,
+                dataset,
+                card,
+                texts.names,
+                texts.preferences,
+                pairs,
+                on_answers,
             )
     return counts
 
@@ -193,6 +204,7 @@ def _joined(
     names: Names,
     preferences: Mapping[str, Sequence[tuple[str, str]]],
     cells: Iterable[tuple[CellAspect, Sequence[Subject]]],
+    on_answers: OnAnswers | None = None,
 ) -> list[Join]:
     inputs = EngineInputs(
         seed=plan.study.seed,
@@ -208,8 +220,10 @@ def _joined(
         shared |= {cell.judge} if judge.share < 1 else set()
         aspect = split(cell.aspect)[0]
         if model.rows.compares:
-            engine.compare(judge, aspect, texts)
-            continue
-        scale = judge.scale_on(aspect) or plan.scale_of(dataset, cell.aspect)
-        engine.answer(judge, aspect, scale, texts)
+            _, answers = engine.compare(judge, aspect, texts)
+        else:
+            scale = judge.scale_on(aspect) or plan.scale_of(dataset, cell.aspect)
+            answers = engine.answer(judge, aspect, scale, texts)
+        if on_answers is not None:
+            on_answers(cell, answers)
     return engine.checked_joins(shared, selected=is_selected(plan, dataset))

@@ -76,7 +76,7 @@ def engine_of(plan: Plan, judge: str) -> str:
 
 def parser_of(plan: Plan, judge: str) -> str:
     """Return the judge's parser: its card's, else `score` for replies and `number` for
-    values.
+    values; `pattern` or `path` if the card has the key `read`.
     """
     card = plan.judges[judge]
     model = plan.models[card.model]
@@ -84,6 +84,8 @@ def parser_of(plan: Plan, judge: str) -> str:
         return PARSER
     if card.parser is not None:
         return card.parser
+    if card.read is not None:
+        return "pattern" if card.read.pattern else "path"
     if compares(card, model):
         return "choice"
     return "score" if model.engine in PROMPTED or replays(model) else "number"
@@ -94,13 +96,25 @@ def annotators(plan: Plan) -> list[str]:
     return [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
 
 
-def settings_of(plan: Plan, judge: str) -> dict[str, float | str]:
+def settings_of(plan: Plan, judge: str) -> dict[str, float | str | dict[str, str]]:
     """Return the settings of the judge's parser."""
-    card, parser = plan.judges[judge], parser_of(plan, judge)
+    card = plan.judges[judge]
+    parser = parser_of(plan, judge)
+    settings: dict[str, float | str | dict[str, str]] = {}
     if parser == COMPUTED:
-        penalties: dict[str, float | str] = card.severities.model_dump()
-        return penalties
-    return {"tie": card.tie} if parser == "choice" and card.tie else {}
+        settings |= card.severities.model_dump()
+    elif card.read is not None:
+        settings[parser] = card.read.pattern or card.read.path
+        if card.read.map:
+            settings["mapped"] = card.read.words
+    if card.tie and (parser == "choice" or _reads_choices(plan, card)):
+        settings["tie"] = card.tie
+    return settings
+
+
+def _reads_choices(plan: Plan, card: Judge) -> bool:
+    """Return whether the card says how to read a judge's choices between two texts."""
+    return card.read is not None and compares(card, plan.models[card.model])
 
 
 def scale_of(
@@ -128,6 +142,8 @@ def scale_of(
         between = card.form == ORACLE and plan.kind_of(perturbation) == "chain"
         dealt = card.form == "shuffled" and rated.categorical
         return grid if (card.form in CONTINUOUS and not dealt) or between else rated
+    if _reads_choices(plan, card):
+        return None
     labelled = rated.categorical and card.threshold is None
     return rated if parser not in {"number", "choice"} or labelled else None
 

@@ -13,6 +13,7 @@ from judgescope.methods.measures import AVERAGE
 from judgescope.methods.registry import METHODS
 from judgescope.plan.checks.judges import check_derived, check_hint, check_judge
 from judgescope.plan.checks.prompts import check_perturbation, check_writer, rehearse
+from judgescope.plan.checks.reading import check_reading
 from judgescope.plan.checks.study import check_method_names, check_study, check_uses
 from judgescope.plan.generators import writers
 from judgescope.plan.study import Plan
@@ -192,6 +193,7 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
             where=f"judges/{judge.judge}.yaml, key perturbations",
         )
         check_hint(judge, plan.judges)
+        check_reading(plan, judge)
     for card in plan.derived.values():
         check_derived(plan, card)
     for perturbation in plan.perturbations.values():

@@ -1,11 +1,17 @@
 """What a study does not use or cannot show, printed before any request is sent."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from judgescope.methods.registry import METHODS
+from judgescope.parsing.judgment import Policy
+from judgescope.plan.judges import engine_of, scale_of
 from judgescope.plan.study import Plan
+from judgescope.schema.cards import Scale
 from judgescope.statistics.means import tango
+from judgescope.statistics.systems import can_be_asked, largest_family, system_blocks
 
 MARGIN: Final = 0.05
 """A judge withstands hints that move less than this share of its scores (methods.md
@@ -102,3 +108,92 @@ def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
                 f"score changes, {needed} are needed to show that a judge withstands "
                 "its hint"
             )
+
+
+def systems_untested(
+    plan: Plan, dataset: str, items: Sequence[str], systems: Sequence[str | None]
+) -> Iterator[str]:
+    """Yield a line if a preference for systems cannot be tested on a dataset.
+
+    items, systems: of each text of the dataset's systems. The test permutes systems; of
+    few systems there are too few permutations to pass Holm's correction over the
+    aspects (methods.md 19).
+    """
+    card = plan.datasets[dataset]
+    named = [system for system in systems if system]
+    anonymous = card.prefers and card.columns is not None and not card.columns.systems
+    if card.ratings == "none" or anonymous or not named or len(named) < len(systems):
+        return
+    source = np.unique(np.array(items), return_inverse=True)[1]
+    system = np.unique(np.array(named), return_inverse=True)[1]
+    number = int(system.max()) + 1
+    blocks = system_blocks(source, system)
+    aspects = len(plan.plain_aspects(dataset))
+    if number < 2 or can_be_asked(blocks, aspects):
+        return
+    why = blocks.why_not
+    if not why:
+        most = largest_family([block.size for block in blocks.permuted])
+        why = (
+            f"{number} systems allow the test for {most} aspects, the study has "
+            f"{aspects}"
+        )
+        if not most:
+            why = f"{number} systems are too few for it"
+    yield (
+        "a preference for systems is not tested: "
+        f"{why}; agreement among texts of one system decides how far a claim reaches"
+    )
+
+
+def policies(plan: Plan) -> Iterator[str]:
+    """Yield a line about each policy of the study that applies to nothing in it."""
+    gold, orders, unread = plan.study.gold, plan.study.orders, plan.study.unread
+    if gold != "auto" and not _rates_in_order(plan):
+        yield (
+            f"warning: the key `gold: {gold}` has no effect: people rate no aspect of "
+            "the study on an ordered scale"
+        )
+    if orders != "both" and not _asks_both_orders(plan):
+        yield (
+            f"warning: the key `orders: {orders}` has no effect: no judge of the study "
+            "compares two texts in both orders"
+        )
+    if why := unread_without_effect(plan, unread):
+        yield f"warning: the key `unread: {unread}` has no effect: {why}"
+
+
+def unread_without_effect(plan: Plan, unread: Policy) -> str:
+    """Return why a policy for unread judgments applies to nothing, "" if it does."""
+    if unread == "missing":
+        return ""
+    if unread == "wrong":
+        labels = any(scale.categorical for scale in _rated_scales(plan))
+        if labels or any(map(plan.compares, plan.judges)):
+            return ""
+        return "no aspect has labels, and no judge compares two texts"
+    for cell in plan.cell_aspects:
+        if cell.judge in plan.derived or engine_of(plan, cell.judge) == "control":
+            continue
+        place = (cell.dataset, cell.judge, cell.aspect, cell.perturbation)
+        if not plan.compares(cell.judge) and scale_of(plan, *place) is not None:
+            return ""
+    return "no judge that is asked scores texts on a scale"
+
+
+def _rated_scales(plan: Plan) -> Iterator[Scale]:
+    """Yield the scale of each aspect that people rate in the study."""
+    for dataset in plan.evaluated:
+        if plan.datasets[dataset].ratings == "none" or plan.datasets[dataset].prefers:
+            continue
+        for aspect in plan.plain_aspects(dataset):
+            yield plan.scale_of(dataset, aspect)
+
+
+def _rates_in_order(plan: Plan) -> bool:
+    return any(scale.ordered for scale in _rated_scales(plan))
+
+
+def _asks_both_orders(plan: Plan) -> bool:
+    comparing = (card for name, card in plan.judges.items() if plan.compares(name))
+    return any(card.orders == "both" for card in comparing)

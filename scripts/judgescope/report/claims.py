@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from judgescope.methods.claims import base
-from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.agreement import FOUND as ENOUGH
 from judgescope.methods.claims.base import (
     AGREEMENT,
@@ -15,6 +14,7 @@ from judgescope.methods.claims.base import (
     SEQUENCE,
     VERDICT,
 )
+from judgescope.methods.measures import DECIDES
 from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Judge, Report
 from judgescope.report.rows import Row

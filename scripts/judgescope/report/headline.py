@@ -3,7 +3,7 @@ whom.
 
 A judge is called better than another only if their 95 % intervals do not overlap and,
 if the study tested the pair, the test agrees: no sentence rests only on a point
-estimate.
+estimate. The test, its difference and the letters are of the number that is shown.
 """
 
 from collections import Counter
@@ -11,19 +11,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from judgescope.methods.claims.agreement import DECIDES, LABEL_STATISTIC
+from judgescope.methods.claims.agreement import LABEL_STATISTIC
 from judgescope.methods.claims.base import AGREEMENT, LABELS
+from judgescope.methods.measures import DECIDES
 from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Place, Row
+from judgescope.report.rows import Place, Row, Rows
 from judgescope.report.tables import AVERAGE, PEOPLE, between
 from judgescope.report.words import LEVELS, label
 from judgescope.statistics.resampling import NO_WIDTH
 
 POOLED = "pooled"
-COMPARED_BY = {"within_source": ("spearman", "by_source")}
-"""Level of agreement -> statistic and level by which judges are tested against each
-other."""
 COMPARED = "accuracy_comparison_half"
+TESTED_AS = {COMPARED: "mcnemar"}
+"""Statistic -> what the p-value of two judges' difference is named after, if it is
+another."""
 SCORES = ("D_avg_exact", "D_min_exact")
 WORDED = {
     "confusion": (("confusion_index", "", "items"), ("confusion_auc", "", "items")),
@@ -118,15 +119,16 @@ class Measure:
     def letters(self, judge: Judge) -> str:
         """Return the letters of the groups that a test puts the judge in, "" where none
         was made.
-
-        The study ranks judges by the statistics of agreement alone.
         """
-        if self.kind != AGREEMENT:
-            return ""
-        ranks = self.report.rows("comparison", self.dataset.id)
-        statistic, level = self._compared_by
-        row = ranks.find(judge.id, f"rank_{statistic}", aspect=self.aspect, level=level)
+        name = f"rank_{self.statistic}"
+        row = self._comparisons.find(judge.id, name, self._place)
         return row.group if row else ""
+
+    @property
+    def _comparisons(self) -> Rows:
+        """The rows that compare judges by this number."""
+        table = "comparison" if self.kind in (AGREEMENT, LABELS) else self.table
+        return self.report.rows(table, self.dataset.id)
 
     def merit(self, value: float) -> float:
         """Return a number that is higher for a better value."""
@@ -147,22 +149,16 @@ class Measure:
         )
         if not mine or not theirs or mine[0] <= theirs[1]:
             return False
-        table = "comparison" if self.kind == AGREEMENT else self.table
-        rows = self.report.rows(table, self.dataset.id)
-        statistic, level = self._compared_by
-        place: Place = {**self._place, "level": level}
-        difference = between(rows, judge, other, statistic, **place)
+        rows, place = self._comparisons, self._place
+        difference = between(rows, judge, other, self.statistic, **place)
         ends = self._ends(difference)
         if difference and (ends is None or ends[0] <= 0):
             return False
-        name = f"p_holm_{statistic}"  # corrected for all pairs
+        tested_as = TESTED_AS.get(self.statistic, self.statistic)
+        name = f"p_holm_{tested_as}"  # corrected for all pairs
         straight = rows.find(judge.id, name, place, judge_b=other.id)
         p = straight or rows.find(other.id, name, place, judge_b=judge.id)
         return not p or (p.value is not None and p.value <= SIGNIFICANT)
-
-    @property
-    def _compared_by(self) -> tuple[str, str]:
-        return COMPARED_BY.get(self.level, (self.statistic, self.level))
 
     def _ends(
         self, row: Row | None, *, bare: bool = False

@@ -27,6 +27,9 @@ class StudyFacts(SpecPart, frozen=True, kw_only=True):
     share: float = 1.0
     """The share of the items that asked judges were given."""
     allow_missing: bool = False
+    gold: str = "auto"
+    orders: str = "both"
+    unread: str = "missing"
 
 
 class DatasetCard(SpecPart, frozen=True, kw_only=True):

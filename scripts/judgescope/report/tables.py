@@ -482,18 +482,19 @@ def class_table(
     classes: str,
     *,
     names: Sequence[str] = (),
+    more: Sequence[str] = (),
     link: Callable[[int, int], str] = lambda _, __: "",
 ) -> Table:
     """Return the classes of texts (rows) by those of a judge (columns).
 
-    `names` are those of the classes; link(row, column), both from 1: where a count
-    leads. Cells are shaded by their share of the line; that of the right class is
-    outlined.
+    `names` are those of the classes, `more` those of further columns, which hold other
+    verdicts; link(row, column), both from 1: where a count leads. Cells are shaded by
+    their share of the line; that of the right class is outlined.
     """
     counts = {(row.k, row.k_b): round(row.value or 0) for row in rows}
-    lines = []
+    lines, width = [], size + len(more)
     for k in range(1, size + 1):
-        numbers = [counts.get((k, other), 0) for other in range(1, size + 1)]
+        numbers = [counts.get((k, other), 0) for other in range(1, width + 1)]
         cells = []
         for other, number in enumerate(numbers, 1):
             shade = heat(number / sum(numbers) if number else 0)
@@ -505,7 +506,7 @@ def class_table(
             )
         lines.append(Line(names[k - 1] if names else f"class {k}", cells))
     note = f"Outlined: the judge finds {classes}. Shaded by the share of the row."
-    columns = [Column(line.head) for line in lines]
+    columns = [Column(line.head) for line in lines] + [Column(head) for head in more]
     return Table(caption, corner, columns, [Body(lines)], [note], code=False)
 
 

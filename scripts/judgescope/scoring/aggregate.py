@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from judgescope.core.files import write_hashes
 from judgescope.core.rng import stream
-from judgescope.parsing.judgment import Judgment, Scale, stand_in
+from judgescope.parsing.judgment import WRONG, Judgment, Scale, stand_in
 from judgescope.schema.tables import SCHEMAS, table_of, write_parts
-from judgescope.scoring.specs import CellPart, Missing
+from judgescope.scoring.specs import CellPart, Unread
 from judgescope.statistics.arrays import DIGITS, decimal_mean
 
 Floats = NDArray[np.float64]
@@ -113,35 +113,59 @@ def aggregated(
     part: CellPart,
     estimator: str,
     scale: Scale | None,
-    missing: Missing | None = None,
+    unread: Unread | None = None,
     spans: Spans | None = None,
 ) -> Scored:
     """Return the judgments and the scores of a part of a cell.
 
     `verdicts` and `values` belong to the draws, one per row of `answers`. A score is
     null unless at least half of its draws have a value (methods.md 1); a requested draw
-    without a value gets a number only if `missing` says so. Labels are aggregated by
-    majority instead of the mean. `spans` are the errors that each draw lists, located
-    in its text.
+    without a value gets a number only if `unread` says so. With the policy `wrong` a
+    score of requested draws that is null for that reason has the estimator WRONG.
+    Labels are aggregated by majority instead of the mean. `spans` are the errors that
+    each draw lists, located in its text.
     """
     if scale is not None and scale.words and estimator in {"mean", "mode"}:
         estimator = MAJORITY
     units = list(zip(*(answers[name].to_pylist() for name in UNIT), strict=True))
     rows = _scores(units, values, part, estimator)
-    if missing is not None and scale is not None:
+    if unread is not None and unread.policy == "wrong":
+        rows = _marked(rows, units, verdicts)
+    elif unread is not None and scale is not None:
         filled = list(values)
         for row, draw in enumerate(answers["draw"].to_pylist()):
             if values[row] is None and verdicts[row].status != "not_applicable":
                 # one stream per filled value, so that other rows do not matter
                 names = ("missing", *part, *(name or "" for name in units[row]), draw)
-                rng = stream(missing.seed, *names)
-                filled[row] = stand_in(missing.policy, scale, rng)
+                rng = stream(unread.seed, *names)
+                filled[row] = stand_in(unread.policy, scale, rng)
         counts = [row["n_missing"] for row in rows]
         full = _scores(units, filled, part, estimator)
         rows = [
             {**row, "n_missing": count} for row, count in zip(full, counts, strict=True)
         ]
     return _judgments(answers, verdicts, spans), table_of("scores", rows)
+
+
+def _marked(
+    rows: list[dict[str, Any]], units: Sequence[Unit], verdicts: Sequence[Judgment]
+) -> list[dict[str, Any]]:
+    """Return the scores, with WRONG for those of which too few draws were read.
+
+    A tie of labels was read, and what the judge does not apply to was not requested.
+    """
+    requested = {
+        unit
+        for unit, verdict in zip(units, verdicts, strict=True)
+        if verdict.status != "not_applicable"
+    }
+    marked = []
+    for row in rows:
+        few = 2 * (row["n_draws"] - row["n_missing"]) < row["n_draws"]
+        unit = tuple(row[name] for name in UNIT)
+        is_wrong = few and unit in requested
+        marked.append({**row, "estimator": WRONG} if is_wrong else row)
+    return marked
 
 
 def _judgments(

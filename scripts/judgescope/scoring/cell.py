@@ -16,9 +16,9 @@ from judgescope.parsing.parsers import Read, parsed_by
 from judgescope.parsing.text import locate_errors
 from judgescope.schema.tables import SCHEMAS, read_part, texts_of
 from judgescope.scoring.aggregate import LOGPROB_MEAN, Scored, aggregated, write_cells
-from judgescope.scoring.specs import CellPart, Missing, Reading, ScoredCells, ScoreSpec
+from judgescope.scoring.specs import CellPart, Reading, ScoredCells, ScoreSpec, Unread
 
-UNREAD: Final = {"usage", "provenance", "logprobs"}
+UNUSED: Final = {"usage", "provenance", "logprobs"}
 """Columns of replies that affect scores only if these are computed from
 probabilities."""
 NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -36,13 +36,13 @@ def score_cell(
     for (aspect, criterion), reading in cells.ordered:
         part = CellPart(spec.dataset, perturbation, cells.judge, aspect)
         try:
-            unread = (
-                UNREAD - {"logprobs"} if reading.estimator == LOGPROB_MEAN else UNREAD
+            unused = (
+                UNUSED - {"logprobs"} if reading.estimator == LOGPROB_MEAN else UNUSED
             )
-            columns = [name for name in SCHEMAS["answers"].names if name not in unread]
+            columns = [name for name in SCHEMAS["answers"].names if name not in unused]
             answers = read_part("answers", replies, aspect, criterion, columns)
             yield score_part(
-                answers, reading, part=part, texts=texts, missing=spec.missing
+                answers, reading, part=part, texts=texts, unread=spec.unread
             )
         except Exception as error:
             error.add_note(f"{'/'.join(part[:3])}, aspect {joined(aspect, criterion)}")
@@ -55,7 +55,7 @@ def score_part(
     *,
     part: CellPart,
     texts: Mapping[str, str] = NO_TEXTS,
-    missing: Missing | None = None,
+    unread: Unread | None = None,
 ) -> Scored:
     """Return the judgments and the scores of a cell's answers on one aspect.
 
@@ -80,7 +80,7 @@ def score_part(
         part=part,
         estimator=estimator,
         scale=scale,
-        missing=missing,
+        unread=unread,
         spans=[
             [error._asdict() for error in locate_errors(verdict.errors, texts[target])]
             for verdict, target in zip(verdicts, targets, strict=True)

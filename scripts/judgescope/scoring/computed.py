@@ -12,7 +12,7 @@ from judgescope.engines.computing import EngineSpec, Part, ReplaySpec, cells_of
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.schema.tables import table_of, write_parts
 from judgescope.scoring.aggregate import Scored, aggregated, write_cells
-from judgescope.scoring.specs import CellPart, Missing
+from judgescope.scoring.specs import CellPart, Unread
 
 NUMBER, LABEL = "number", "label"
 """The rules that accept a computed value."""
@@ -34,7 +34,7 @@ class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
     judgments: str
     """The path of a cell's file; `{}` stands for its set of texts and judge."""
     scores: str
-    missing: Missing | None = None
+    unread: Unread | None = None
 
 
 def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> Scored:
@@ -50,7 +50,7 @@ def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> Scored:
         part=CellPart(spec.dataset, part.perturbation, judge.judge, aspect),
         estimator=judge.estimator,
         scale=scale,
-        missing=spec.missing,
+        unread=spec.unread,
     )
 
 

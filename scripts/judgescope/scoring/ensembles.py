@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from judgescope.parsing.annotation import MOST
+from judgescope.parsing.judgment import WRONG
 from judgescope.parsing.parsers import parsed_by
 from judgescope.parsing.text import (
     MATCHES,
@@ -76,12 +77,14 @@ def derive_part(
 
     Targets that a member does not judge (it may judge only a share) are left out. A
     target has no score if fewer than `min_annotators` members scored it; it is lost,
-    unless so many members do not apply to it that there could be none. `errors`: target
-    -> the members' errors as one list, if the members list errors.
+    unless so many members do not apply to it that there could be none. A lost score is
+    WRONG if a member's is. `errors`: target -> the members' errors as one list, if the
+    members list errors.
     """
     values: dict[Unit, list[float | None]] = defaultdict(list)
-    applied = Counter[Unit]()
+    applied, wrong = Counter[Unit](), set[Unit]()
     for judged, scored in members:
+        wrong |= _wrong_units(scored)
         columns = (scored[name].to_pylist() for name in (*UNIT, "value"))
         for *about, value in zip(*columns, strict=True):
             values[tuple(about)].append(value)
@@ -102,10 +105,12 @@ def derive_part(
         target = dict(zip(UNIT, unit, strict=True))
         value = _combined(known, labels) if enough else None
         counts = {"n_draws": len(members), "n_missing": len(members) - len(known)}
-        scores.append(
-            {**part._asdict(), **target, "value": value, **counts, "estimator": rule}
-        )
         lost = "unparsed" if applied[unit] >= min_annotators else "not_applicable"
+        is_wrong = not enough and lost == "unparsed" and unit in wrong
+        how = WRONG if is_wrong else rule
+        scores.append(
+            {**part._asdict(), **target, "value": value, **counts, "estimator": how}
+        )
         judgment: Row = {
             **{"judge": part.judge, "aspect": part.aspect, "kind": "derive", "draw": 0},
             **target,
@@ -122,6 +127,12 @@ def derive_part(
             ]
         judgments.append(judgment)
     return table_of("judgments", judgments), table_of("scores", scores)
+
+
+def _wrong_units(scores: pa.Table) -> set[Unit]:
+    """Return the units of a member whose missing score counts as a wrong verdict."""
+    names = (scores[name].to_pylist() for name in (*UNIT, "estimator"))
+    return {tuple(unit) for *unit, how in zip(*names, strict=True) if how == WRONG}
 
 
 def _combined(values: Sequence[float], labels: Sequence[str]) -> float | None:

@@ -37,13 +37,13 @@ class Reading(
     scale: Scale | None
     parser: str
     estimator: str
-    settings: dict[str, float | str] = {}
+    settings: dict[str, float | str | dict[str, str]] = {}
     samples: bool = False
     cut: bool = False
 
 
-class Missing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The substitute in scores for a requested draw without a value."""
+class Unread(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a requested draw without a value counts in scores."""
 
     policy: Policy
     seed: int
@@ -94,7 +94,7 @@ class ScoreSpec(JobSpec, frozen=True, kw_only=True):
     scores: str
     hashes: str
     """The file for the hashes of all judgments and scores."""
-    missing: Missing | None = None
+    unread: Unread | None = None
 
 
 class Errors(

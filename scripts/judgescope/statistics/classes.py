@@ -77,6 +77,12 @@ DECLARED: Final = declare(
         "van Rijsbergen 1979",
         scaled=UNIT,
     ),
+    f1_macro=percent(
+        "Macro F1",
+        "mean F1 of the labels that people or the judge use",
+        "Sokolova, Lapalme 2009",
+        scaled=UNIT,
+    ),
     balanced_accuracy=percent(
         "Balanced accuracy",
         "mean recall of the labels that people use",
@@ -260,8 +266,17 @@ def _proximity(gold: Floats) -> Floats:
 # --- labels ---------------------------------------------------------------------------
 
 
-TOGETHER: Final = ("f1", "balanced_accuracy", "mcc", "ac1", "kappa_nominal")
+TOGETHER: Final = (
+    "f1",
+    "f1_macro",
+    "balanced_accuracy",
+    "mcc",
+    "ac1",
+    "kappa_nominal",
+)
 """The statistics that rest on all labels."""
+NO_LABEL: Final = -1.0
+"""The code of a judge's verdict that differs from every label."""
 FEWEST_CASES: Final = 5
 """Where people or the judge give a label to fewer texts, only single shares have an
 interval."""
@@ -280,22 +295,25 @@ def on_labels(
 
     f1 = 2 c_11/(g_1 + h_1) and balanced_accuracy = (tpr + tnr)/2; of more than two
     labels the means of 2 c_ii/(g_i + h_i) and of c_ii/g_i over the labels that people
-    use. mcc = (n sum c_ii - sum g_i h_i)/sqrt((n² - sum g²)(n² - sum h²)) (Gorodkin
-    2004). kappa_nominal = 1 - (1 - p)/(1 - sum g_i h_i/n²), p that share (Cohen 1960).
-    ac1 = (p - e)/(1 - e), e = sum π_i (1 - π_i)/(q - 1), π_i = (g_i + h_i)/2n, over all
-    q labels (Gwet 2008). These have a jackknife-t, cut to the range; none where people
-    or the judge give a label in use to fewer than FEWEST_CASES texts. Where no deletion
-    changes the value, it is the bound on as many equal sources as hold the rarest
-    label. balanced_accuracy has the limits of a proportion, of q times the texts of
-    people's rarest label (at least FEWEST_CASES): of a good judge with few negatives
-    the jackknife held the truth in .68 to .82 of studies (benchmarks/labels.py).
+    use. f1_macro is the mean of 2 c_ii/(g_i + h_i) over the labels that people or the
+    judge use, of two labels, too. mcc = (n sum c_ii - sum g_i h_i)/sqrt((n² - sum
+    g²)(n² - sum h²)) (Gorodkin 2004). kappa_nominal = 1 - (1 - p)/(1 - sum g_i h_i/n²),
+    p that share (Cohen 1960). ac1 = (p - e)/(1 - e), e = sum π_i (1 - π_i)/(q - 1), π_i
+    = (g_i + h_i)/2n, over all q labels (Gwet 2008). These have a jackknife-t, cut to
+    the range; none where people or the judge give a label in use to fewer than
+    FEWEST_CASES texts. Where no deletion changes the value, it is the bound on as many
+    equal sources as hold the rarest label. balanced_accuracy has the limits of a
+    proportion, of q times the texts of people's rarest label (at least FEWEST_CASES):
+    of a good judge with few negatives the jackknife held the truth in .68 to .82 of
+    studies (benchmarks/labels.py).
 
     gold, predicted (texts,): codes of labels, NaN = missing; a text without both counts
-    in `n_missing`. labels: q; source (texts,); weights: `deletions`, or None for no
-    interval. Undefined without a denominator; mcc also where a side has one label,
-    kappa_nominal where both have the same one, and balanced_accuracy where people use
-    one of two. ValueError for fewer than two labels, and for a code that is not a
-    label.
+    in `n_missing`. NO_LABEL in `predicted` never is a hit and in the denominator of
+    people's labels: a further column of the table, of which there is no F1. labels: q;
+    source (texts,); weights: `deletions`, or None for no interval. Undefined without a
+    denominator; mcc also where a side has one label, kappa_nominal where both have the
+    same one, and balanced_accuracy where people use one of two. ValueError for fewer
+    than two labels, and for a code that is not a label.
     """
     one = _Labelled(gold, predicted, labels, source, weights)
     people, judge, right = one.people, one.judge, one.people == one.judge
@@ -346,6 +364,34 @@ def balanced_accuracies(gold: Floats, predicted: Floats, labels: int) -> Floats:
     return np.asarray(np.mean(recalls, axis=0))
 
 
+def balanced_accuracy_over_resamples(
+    gold: Floats, predicted: Floats, labels: int, source: Codes, weights: Codes
+) -> Floats:
+    """balanced_accuracy of all sources, then of every resample: (1 + resamples,).
+
+    gold, predicted (texts,): codes of labels, NaN = missing; source (texts,); weights
+    (resamples, sources), how often each source is drawn. NaN where a label that people
+    use (of two: either label) has no text.
+
+    >>> gold, judge = np.array([0.0, 1.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0, 1.0])
+    >>> draws = np.array([[2, 0], [0, 2]])
+    >>> source = np.array([0, 0, 1, 1])
+    >>> balanced_accuracy_over_resamples(gold, judge, 2, source, draws)
+    array([0.75, 1.  , 0.5 ])
+    """
+    complete = ~(np.isnan(gold) | np.isnan(predicted))
+    people, judge = gold[complete], predicted[complete]
+    sample = Sample.select(complete, source, weights)
+    used = range(labels) if labels == 2 else np.unique(people).astype(np.int64).tolist()
+    if not people.size:
+        return np.full(len(sample.rows), np.nan)
+    recalls = []
+    for k in used:
+        texts, right = sample.sums(people == k, (people == k) & (judge == k))
+        recalls.append(quotient(right, texts))
+    return np.asarray(np.mean(recalls, axis=0))
+
+
 def strict_majority(votes: Floats, labels: int) -> Floats:
     """Return the label that more than half of a text's votes name, NaN where there is
     none.
@@ -386,7 +432,11 @@ class _Labelled:
             weights,
         )
         self.sample = Sample.select(complete, source, weights)
-        codes, sources = [float(k) for k in range(labels)], self.sample.rows.shape[1]
+        self.labels, sources = labels, self.sample.rows.shape[1]
+        codes = [float(k) for k in range(labels)]
+        class_codes(self.people, codes)  # NO_LABEL is a verdict of the judge alone
+        if (self.judge == NO_LABEL).any():
+            codes.append(NO_LABEL)
         self.counts = confusion_counts(
             self.people, self.judge, codes, self.sample.source, sources
         )
@@ -405,23 +455,23 @@ class _Labelled:
         rows, counts = self.sample.rows, self.counts.astype(np.float64)
         deleted = deleted_counts(rows, counts)
         tables = dot(rows, counts) if deleted is None else deleted
-        by_people, by_judge = tables.sum(axis=2), tables.sum(axis=1)
+        q = self.labels
+        by_people, by_judge = tables.sum(axis=2)[:, :q], tables.sum(axis=1)[:, :q]
         used = by_people[0] > 0
         of_two = used.size == 2
         averaged, recalled = (
             (np.array([False, True]), used | True) if of_two else (used, used)
         )
-        hits = np.einsum("rkk->rk", tables)
+        hits = np.einsum("rkk->rk", tables)[:, :q]
         f1s, recalls = (
             quotient(2 * hits, by_people + by_judge),
             quotient(hits, by_people),
         )
         f1 = quotient(f1s[:, averaged].sum(axis=1), averaged.sum())
         recall = quotient(recalls[:, recalled].sum(axis=1), recalled.sum())
-        people, judge = (
-            self.counts.sum(axis=2),
-            self.counts.sum(axis=1),
-        )  # (sources, labels)
+        macro = quotient(np.nansum(f1s, axis=1), np.isfinite(f1s).sum(axis=1))
+        people = self.counts.sum(axis=2)[:, :q]  # (sources, labels)
+        judge = self.counts.sum(axis=1)[:, :q]
         in_use = used | (by_judge[0] > 0)
         rarest = _rarest(np.hstack([people[:, in_use], judge[:, in_use]]))
         positive = people[:, 1] + self.counts[:, 0, 1] if of_two else people.sum(axis=1)
@@ -431,8 +481,9 @@ class _Labelled:
         sizes = np.sum(own / own.sum(axis=0), axis=1) * own.sum(axis=0).min()
         values = {
             "f1": (f1, positive, LABEL_NOT_GIVEN, rarest),
+            "f1_macro": (macro, cases, NOTHING, rarest),
             "mcc": (_mcc(tables), cases, ONE_LABEL, rarest),
-            "ac1": (_ac1(tables), cases, NOTHING, rarest),
+            "ac1": (_ac1(tables, q), cases, NOTHING, rarest),
             "kappa_nominal": (kappas(tables, power=0), cases, ONE_LABEL, rarest),
             "balanced_accuracy": (recall, sizes, LABEL_NOT_GIVEN, _rarest(own)),
         }
@@ -478,13 +529,16 @@ def _mcc(tables: Floats) -> Floats:
     return quotient(shared, np.sqrt(spread[0] * spread[1]))
 
 
-def _ac1(tables: Floats) -> Floats:
+def _ac1(tables: Floats, labels: int) -> Floats:
     """Return AC1 of each table of people by judge, NaN of an empty one: (rows, q, q) ->
     (rows,).
+
+    Chance is that of the q labels; a verdict that is none of them agrees with nothing.
     """
-    n, labels = tables.sum(axis=(1, 2)), tables.shape[1]
+    n = tables.sum(axis=(1, 2))
     with np.errstate(invalid="ignore", divide="ignore"):
-        either = (tables.sum(axis=2) + tables.sum(axis=1)) / (2 * n[:, None])
+        margins = (tables.sum(axis=2) + tables.sum(axis=1))[:, :labels]
+        either = margins / (2 * n[:, None])
         chance = np.sum(either * (1 - either), axis=1) / (labels - 1)
         return np.asarray((np.einsum("rkk->r", tables) / n - chance) / (1 - chance))
 

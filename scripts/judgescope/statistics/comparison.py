@@ -37,6 +37,8 @@ from judgescope.statistics.resampling import (
     with_percentiles,
 )
 from judgescope.statistics.result import NO_SOURCE, UNDEFINED_JUDGE, Estimate
+from judgescope.statistics.within_sources import Centred, of_sums
+from judgescope.statistics.within_sources import centred as centred_within
 
 DECLARED: Final = declare(
     rank=amount(
@@ -67,6 +69,8 @@ DECLARED: Final = declare(
 
 
 POWER: Final = 0.8
+LEVEL_OF_TESTS: Final = 0.05
+"""Judges whose p, after Holm's correction, is at most this share no letter."""
 NOT_SMOOTH: Final = "a rank is not smooth"
 """Why a rank's interval is a bootstrap's."""
 
@@ -186,6 +190,34 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
     return estimates
 
 
+PairedP = Mapping[tuple[str, str], float]
+"""Two judges -> p of their difference, after Holm's correction."""
+
+
+def grouped_ranks(
+    names: Sequence[str], rows: Floats, n_sources: int, p: PairedP
+) -> list[Estimate]:
+    """The judges' `ranks`, with the letters of `letters` in their notes.
+
+    names (judges,); rows (judges, 1 + resamples), n_sources as in `ranks`; p of the
+    pairs that were tested. An undefined judge has no letter.
+
+    >>> rows = np.array([[0.5], [0.1]])
+    >>> [one.note for one in grouped_ranks(["a", "b"], rows, 12, {("a", "b"): 0.01})]
+    ['group a', 'group b']
+    """
+    different = np.zeros((len(names), len(names)), dtype=bool)
+    for (judge, other), p_holm in p.items():
+        i, j = names.index(judge), names.index(other)
+        different[i, j] = different[j, i] = p_holm <= LEVEL_OF_TESTS
+    known = np.flatnonzero(~np.isnan(rows[:, 0])).tolist()
+    groups = letters(sorted(known, key=lambda at: (-rows[at, 0], names[at])), different)
+    return [
+        rank.with_note(f"group {group}" if group else "")
+        for rank, group in zip(ranks(rows, n_sources), groups, strict=True)
+    ]
+
+
 def detectable(first: Replicated, second: Replicated) -> float | None:
     """Return the least true difference that a two-sided test at .05 would show with
     power .8.
@@ -230,6 +262,11 @@ extreme."""
 ROUND_OFF = 1e-14
 """Of values within [-1, 1]: a mean square deviation below it may be round-off of equal
 values."""
+
+
+def permuted(permute: Permute, permutations: int) -> str:
+    """The words for a permutation test in the column `method`."""
+    return f"PERM-{permute.upper()}, {permutations} permutations, two-sided"
 
 
 class PairedTest(NamedTuple):
@@ -344,6 +381,78 @@ def kappa_test(
     return _test(differences, int(complete.sum()))
 
 
+def within_sources_test(
+    x1: Floats, x2: Floats, y: Floats, source: Codes, unit: Codes, flips: Flips
+) -> PairedTest:
+    """The test of `normal_scores` of x1 minus that of x2, on texts that count for both.
+
+    These have both scores and a rating, and a source with two such texts; each judge
+    is ranked among them. A permutation swaps the judges' normal scores, minus the mean
+    of their source, of every text of a unit: ranks are those of the data. Where a unit
+    is not a source, what a permutation puts together is centred by source again. Both
+    judges' normal scores are on one scale, so that nothing is standardised.
+
+    x1, x2, y (texts,), NaN = missing; source (texts,), codes; unit (texts,), the codes
+    of what is swapped together: columns of flips (permutations, units). NaN where one
+    of the correlations is undefined. Deutsch, Dror, Roth 2021, section 4; methods.md
+    18.
+
+    >>> y = np.array([1.0, 2.0, 3.0] * 2)
+    >>> source = np.array([0, 0, 0, 1, 1, 1])
+    >>> swaps = np.array([[True, False], [False, True], [True, True]])
+    >>> test = within_sources_test(y, -y, y, source, source, swaps)
+    >>> round(test.difference, 3), test.p
+    (2.0, 0.5)
+    """
+    both = ~(np.isnan(x1) | np.isnan(x2))
+    n_sources = int(source.max(initial=-1)) + 1
+    first = centred_within(np.where(both, x1, np.nan), y, source, n_sources)
+    second = centred_within(np.where(both, x2, np.nan), y, source, n_sources)
+    counting = first.counting
+    n = int(counting.sum())
+    if any(correlation.why_undefined(x[counting], y[counting]) for x in (x1, x2)):
+        return _test(np.full(1, np.nan), n)
+    used, code = np.unique(unit[counting], return_inverse=True)
+    swapped = np.vstack([np.zeros((1, used.size), dtype=bool), flips[:, used]])
+
+    a1, a2, b = first.judge, second.judge, first.people
+    gaps = [
+        np.bincount(code, weights=quantity, minlength=used.size)
+        for quantity in ((a2 - a1) * b, a2 * a2 - a1 * a1)
+    ]
+    products, squares = dot(swapped.astype(np.float64), np.stack(gaps, axis=1)).T
+    off_centre = np.zeros(len(swapped))
+    if not np.array_equal(unit[counting], first.source):
+        off_centre = _squared_means(first, a2 - a1, code, swapped)
+    people = np.full(len(swapped), np.sum(b * b))
+    own = of_sums(
+        np.sum(a1 * b) + products, np.sum(a1 * a1) + squares - off_centre, people
+    )
+    other = of_sums(
+        np.sum(a2 * b) - products, np.sum(a2 * a2) - squares - off_centre, people
+    )
+    return _test(own - other, n)
+
+
+def _squared_means(
+    scores: Centred, added: Floats, unit: Codes, swapped: Flips
+) -> Floats:
+    """Σ k m² over sources, (rows,): m the mean of what a permutation adds to k texts.
+
+    added, unit (n,), as the texts of `scores`; swapped (rows, units).
+    """
+    order = np.argsort(scores.source, kind="stable")
+    _, starts, k = np.unique(
+        scores.source[order], return_index=True, return_counts=True
+    )
+    parts = []
+    for block in blocks(len(swapped), order.size, CELLS):
+        moved = swapped[block][:, unit[order]] * added[order]
+        sums = np.add.reduceat(moved, starts, axis=1)
+        parts.append(np.sum(sums * sums / k, axis=1))
+    return np.concatenate(parts)
+
+
 def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> PairedTest:
     """Return the test of mean(first) - mean(second), the values of a source swapped
     together.
@@ -353,6 +462,34 @@ def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> Pai
     gaps = np.bincount(source, weights=first - second, minlength=flips.shape[1])
     signs = np.vstack([np.ones((1, flips.shape[1])), np.where(flips, -1.0, 1.0)])
     return _test(dot(signs, gaps) / max(first.size, 1), first.size)
+
+
+def balanced_accuracy_test(
+    gold: Floats, first: Floats, second: Floats, labels: int, unit: Codes, flips: Flips
+) -> PairedTest:
+    """The test of balanced_accuracy of the first judge's labels minus the second's.
+
+    A permutation swaps the judges' labels of every text of a unit. gold, first, second
+    (texts,): codes of labels, NaN = missing, which leaves the text out; unit (texts,),
+    the codes of what is swapped together: columns of flips (permutations, units). NaN
+    where no text has all three, or people use one of two labels.
+
+    >>> gold = np.array([0.0, 1.0, 0.0, 1.0])
+    >>> every = np.array([[True, False], [False, True], [True, True]])
+    >>> unit = np.array([0, 0, 1, 1])
+    >>> balanced_accuracy_test(gold, gold, 1 - gold, 2, unit, every)[:2]
+    (1.0, 0.5)
+    """
+    complete = ~np.isnan(gold + first + second)
+    people = gold[complete]
+    used, code, texts = np.unique(people, return_inverse=True, return_counts=True)
+    n = people.size
+    if n == 0 or (labels == 2 and used.size < 2):
+        return _test(np.full(1, np.nan), n)
+    # The mean of hits weighed so is the mean of the labels' shares.
+    weight = n / (used.size * texts[code])
+    hits = [weight * (labels_of[complete] == people) for labels_of in (first, second)]
+    return mean_test(hits[0], hits[1], unit[complete], flips)
 
 
 def _standardised(values: Floats) -> Floats:

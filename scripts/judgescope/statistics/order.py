@@ -6,7 +6,7 @@ differ in length, have gaps, and hold several texts at one place.
 
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from judgescope.statistics.result import Estimate
 
 PAPER = "Hu et al. 2025"
 WRONG = "wrong"
+WRONG_VERDICT: Final = 2.0
+"""A verdict on a pair that differs from any truth: for neither text, and not a tie."""
 HALF = "half"
 LEFT_OUT = "left out"
 SECTION_5 = "Hu et al. 2025, section 5.4"
@@ -246,9 +248,11 @@ def order_consistency(
     """Return the share of pairs whose verdict stays when the two texts change places.
 
     first, second (pairs,): the vote in either order for the same text, 1, or against
-    it, -1, 0 for neither; NaN = missing (a pair without both counts in `n_missing`).
+    it, -1, 0 for neither; NaN = missing (a pair without both counts in `n_missing`). A
+    WRONG_VERDICT is equal to no other.
     """
-    hits = np.where(np.isnan(first) | np.isnan(second), np.nan, first == second)
+    equal = (first == second) & (first != WRONG_VERDICT)
+    hits = np.where(np.isnan(first) | np.isnan(second), np.nan, equal)
     return clustered_mean(hits, source, weights).estimate
 
 
@@ -282,6 +286,45 @@ def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Est
     return share(hits, total, source, weights, missing).estimate
 
 
+def joined_orders(
+    listed: Floats, swapped: Floats, rule: Literal["both", "net", "strict"]
+) -> Floats:
+    """Return one verdict on each pair from its verdicts in two orders; (pairs,) each.
+
+    Verdicts are 1 for the first text, -1 for the second, 0 for neither, whichever was
+    shown first. both: the choice of both orders, else neither. net: the sign of their
+    sum (JudgeBench: Tan et al. 2024). strict: the choice of both orders, else
+    WRONG_VERDICT. NaN if a verdict is missing.
+
+    >>> a, b = np.array([1.0, 1, 1, 0, 0, -1]), np.array([1.0, 0, -1, 0, -1, -1])
+    >>> joined_orders(a, b, "both").astype(int).tolist()
+    [1, 0, 0, 0, 0, -1]
+    >>> joined_orders(a, b, "net").astype(int).tolist()
+    [1, 1, 0, 0, -1, -1]
+    >>> joined_orders(a, b, "strict").astype(int).tolist()
+    [1, 2, 2, 2, 2, -1]
+    """
+    if rule == "net":
+        return np.asarray(np.sign(listed + swapped), dtype=np.float64)
+    alike = (listed == swapped) & (listed != 0)
+    other = np.where(alike, listed, WRONG_VERDICT if rule == "strict" else 0.0)
+    return np.where(np.isnan(listed) | np.isnan(swapped), np.nan, other)
+
+
+def against_truth(verdict: Floats, truth: Floats) -> Floats:
+    """Return verdicts with each WRONG_VERDICT for the text that is not the better one.
+
+    verdict, truth (pairs,): 1, -1, 0 or NaN; where no text is known to be better, a
+    wrong verdict is for neither.
+
+    >>> truth = np.array([1.0, -1, np.nan, -1])
+    >>> against_truth(np.array([2.0, 2, 2, 1]), truth).tolist()
+    [-1.0, 1.0, 0.0, 1.0]
+    """
+    wrong = np.where(np.isnan(truth), 0.0, 0.0 - np.sign(truth))
+    return np.where(verdict == WRONG_VERDICT, wrong, verdict)
+
+
 def verdicts(first: Codes, second: Codes, neither: Codes) -> Floats:
     """Return whom the votes on each pair favour: 1 the first text, -1 the second, 0
     neither.
@@ -304,10 +347,10 @@ def comparison_accuracy(
     verdict (pairs,) as `verdicts` has it; truth (pairs,): the same of people or of what
     was done to the texts, 0 or NaN where no text is known to be better (left out);
     source (pairs,). `accuracy_comparison`: a verdict for neither is wrong (Hu et al.
-    2025, 5.4). `accuracy_comparison_half`: it counts half.
+    2025, 5.4). `accuracy_comparison_half`: it counts half; a WRONG_VERDICT does not.
     `accuracy_comparison_decided`: it is left out. A pair without a verdict is left out
-    of all. `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n`
-    counts the pairs used, `n_missing` those without a verdict.
+    of all. `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n` counts the
+    pairs used, `n_missing` those without a verdict.
     """
     asked, known = _asked(truth, verdict)
     right, tied = (verdict == truth)[known], (verdict == 0)[known]

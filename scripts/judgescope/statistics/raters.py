@@ -82,9 +82,11 @@ Statistics = Callable[[Floats, Floats], Mapping[Name, Replicated]]
 """(x, y) -> the statistics of x with y, (targets,) both, NaN = missing."""
 DIFFERENCE: Final = (-2.0, 2.0)
 """The ends of a difference of two correlations, which holds that of two shares."""
-Against = Literal["mean", "each"] | Callable[[Floats], Floats]
-"""What a rater is compared with: the others' mean, each other in turn, or a function of
-theirs.
+GoldRule = Literal["mean", "median", "majority_else_mean"]
+"""What stands for several ratings of a text; see GOLD."""
+Against = GoldRule | Literal["each"] | Callable[[Floats], Floats]
+"""What a rater is compared with: the gold value of the others' ratings, each other in
+turn, or a function of theirs.
 
 A function takes the others' ratings, (raters, targets), and returns a value each,
 (targets,).
@@ -140,16 +142,16 @@ def as_rater(
 ) -> dict[Name, AsRater]:
     """Return mean_r (A_r - B_r) and sum A_r / sum B_r of every statistic s.
 
-    For correlations (`mean`): g is the mean of the others on the texts that have the
-    judge's x, r's H_r and g; A_r = s(x, g), B_r = s(H_r, g). For classes (`each`):
-    means over r' ≠ r of s(x, H_r') and of s(H_r, H_r'), on the texts that have all
-    three; a function of the others' ratings stands instead of their mean. Raters weigh
-    by their texts. judge (targets,), tables: ratings, (raters, targets) each, NaN =
-    missing; of several (shuffles of the same ratings) the mean is taken, deletion by
-    deletion. A rater of whom one side is undefined is left out, and the note counts
-    those left. The judge as used, the mean of its draws, is compared with one rater.
-    Undefined with one rater; of statistics without deletions there is the difference
-    alone. Methods.md 10.
+    For correlations (`mean`, or another rule of GOLD): g is this value of the others on
+    the texts that have the judge's x, r's H_r and g; A_r = s(x, g), B_r = s(H_r, g).
+    For classes (`each`): means over r' ≠ r of s(x, H_r') and of s(H_r, H_r'), on the
+    texts that have all three; a function of the others' ratings stands instead of their
+    mean. Raters weigh by their texts. judge (targets,), tables: ratings, (raters,
+    targets) each, NaN = missing; of several (shuffles of the same ratings) the mean is
+    taken, deletion by deletion. A rater of whom one side is undefined is left out, and
+    the note counts those left. The judge as used, the mean of its draws, is compared
+    with one rater. Undefined with one rater; of statistics without deletions there is
+    the difference alone. Methods.md 10.
     """
     by_table: dict[Name, list[_Sides]] = {}
     for ratings in tables:
@@ -166,7 +168,8 @@ def _sides(
     """
     if len(ratings) < 2:
         nothing = _Sides(Estimate.undefined(ONE_RATER, n=len(ratings)))
-        return dict.fromkeys(statistics(judge, judge), nothing)
+        gold = ratings[0] if len(ratings) else judge
+        return dict.fromkeys(statistics(judge, gold), nothing)  # its names alone count
     pairs: dict[Name, list[tuple[float, Replicated, Replicated]]] = {}
     for rater, gold in _compared(ratings, against):
         all_three = ~(np.isnan(judge) | np.isnan(rater) | np.isnan(gold))
@@ -186,7 +189,8 @@ def _compared(ratings: Floats, against: Against) -> Iterator[tuple[Floats, Float
         if against == "each":
             yield from ((rater, gold) for gold in others)
         else:
-            yield rater, (mean_rating if against == "mean" else against)(others)
+            value = GOLD[against] if isinstance(against, str) else against
+            yield rater, value(others)
 
 
 def mean_rating(ratings: Floats) -> Floats:
@@ -195,6 +199,59 @@ def mean_rating(ratings: Floats) -> Floats:
     """
     given = np.isfinite(ratings).sum(axis=0)
     return decimal_mean(np.nansum(ratings, axis=0), given)
+
+
+def lower_median(ratings: Floats) -> Floats:
+    """Return the middle rating of each target, of two the lower; NaN without any.
+
+    ratings (raters, targets), NaN = missing; shape (targets,).
+
+    >>> lower_median(np.array([[1.0, 4.0], [2.0, 5.0], [5.0, np.nan]]))
+    array([2., 4.])
+    """
+    ordered = np.sort(ratings, axis=0)  # NaN last
+    given = np.isfinite(ratings).sum(axis=0)
+    middle = np.maximum((given - 1) // 2, 0)
+    return np.asarray(np.take_along_axis(ordered, middle[None, :], axis=0)[0])
+
+
+def majority_rating(ratings: Floats) -> Floats:
+    """Return the rating that more than half of a target's raters gave, NaN if none is.
+
+    ratings (raters, targets), NaN = missing; shape (targets,). Raters who did not rate
+    a target do not count there.
+
+    >>> majority_rating(np.array([[3.0, 3.0], [3.0, 4.0], [5.0, np.nan]]))
+    array([ 3., nan])
+    """
+    given = np.isfinite(ratings).sum(axis=0)
+    middle = lower_median(ratings)  # a value of more than half is always the median
+    return np.where(2 * (ratings == middle).sum(axis=0) > given, middle, np.nan)
+
+
+def majority_else_mean(ratings: Floats) -> Floats:
+    """Return each target's `majority_rating`, the mean of its ratings where none is.
+
+    >>> majority_else_mean(np.array([[3.0, 3.0], [3.0, 4.0], [5.0, np.nan]]))
+    array([3. , 3.5])
+    """
+    majority = majority_rating(ratings)
+    return np.where(np.isnan(majority), mean_rating(ratings), majority)
+
+
+GOLD: Final[dict[GoldRule, Callable[[Floats], Floats]]] = {
+    "mean": mean_rating,
+    "median": lower_median,
+    "majority_else_mean": majority_else_mean,
+}
+"""Rule -> the function from ratings (raters, targets) to the gold value of each
+target."""
+GOLD_NAMES: Final[dict[GoldRule, str]] = {
+    "mean": "mean",
+    "median": "lower median",
+    "majority_else_mean": "majority, else mean",
+}
+"""Rule -> how the column `method` calls the value."""
 
 
 def _weighted(pairs: Sequence[tuple[float, Replicated, Replicated]]) -> _Sides:
@@ -485,6 +542,15 @@ def _advantage(
     return with_interval(Replicated(result, values, sizes, scale)).estimate
 
 
+def _compared_with(against: Against) -> str:
+    """Return the words for what a rater is compared with."""
+    if not isinstance(against, str):
+        return "the others' label"
+    if against == "each":
+        return "every other"
+    return f"the {GOLD_NAMES[against]} of the others"
+
+
 def ceilings(
     statistics: Statistics[Name], ratings: Floats, *, against: Against
 ) -> dict[Name, Estimate]:
@@ -492,20 +558,18 @@ def ceilings(
     place.
 
     `statistics` are as in `as_rater`; ratings (raters, targets), NaN = missing. Each
-    rater is compared with the mean of the others (`mean`, for correlations), or with
-    every other rater (`each`, for classes, which a mean leaves), or with the label that
-    a function makes of theirs. Deletions are averaged row by row, as `mean_over` does;
-    `n` and `n_missing` are the mean counts. A statistic that is undefined for a rater
-    leaves the rater out, and the note counts those left; undefined where none is left.
-    One rater: nothing.
+    rater is compared with the gold value of the others (such as their `mean`, for
+    correlations), or with every other rater (`each`, for classes, which a mean leaves),
+    or with the label that a function makes of theirs. Deletions are averaged row by
+    row, as `mean_over` does; `n` and `n_missing` are the mean counts. A statistic that
+    is undefined for a rater leaves the rater out, and the note counts those left;
+    undefined where none is left. One rater: nothing.
     """
     by_name: dict[Name, list[Replicated]] = {}
     for rater, gold in _compared(ratings, against):
         for name, one in statistics(rater, gold).items():
             by_name.setdefault(name, []).append(one)
-    which = {"mean": "the mean of the others", "each": "every other"}.get(
-        against if isinstance(against, str) else "", "the others' label"
-    )
+    which = _compared_with(against)
     averages: dict[Name, Estimate] = {}
     for name, each in by_name.items():
         known = [one for one in each if one.estimate.value is not None]

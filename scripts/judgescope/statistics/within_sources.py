@@ -27,7 +27,11 @@ from judgescope.statistics.arrays import Codes, Flags, Floats, blocks, dot
 from judgescope.statistics.correlation import midranks, ratio, shared, why_undefined
 from judgescope.statistics.declared import correlation, declare
 from judgescope.statistics.intervals import CORRELATION
-from judgescope.statistics.resampling import Replicated, replicated
+from judgescope.statistics.resampling import (
+    Replicated,
+    replicated,
+    whole_and_resamples,
+)
 
 ORDER: Final = 2
 STATISTIC: Final = "normal_scores"
@@ -234,7 +238,37 @@ def _without_each(ab: Floats, aa: Floats, bb: Floats) -> Floats:
     for sums in (ab, aa, bb):
         total = sums.sum()
         kept.append(np.append(total, total - sums))
-    products, judge, people = kept
+    return of_sums(*kept)
+
+
+def over_resamples(x: Floats, y: Floats, source: Codes, weights: Codes) -> Floats:
+    """r of all sources, then of every resample of sources: (1 + resamples,).
+
+    x, y, source (texts,), NaN = missing; weights (resamples, sources), how often each
+    source is drawn. Ranks stay as they are. NaN where `within_sources` is undefined.
+
+    >>> x = np.array([1.0, 2.0, 2.0, 1.0])
+    >>> y = np.array([1.0, 2.0, 3.0, 3.0])
+    >>> twice = np.array([[2, 0], [0, 2]])
+    >>> over_resamples(x, y, np.array([0, 0, 1, 1]), twice).round(3)
+    array([0.707, 1.   ,   nan])
+    """
+    scores = centred(x, y, source, weights.shape[1])
+    if why_undefined(x[scores.counting], y[scores.counting]):
+        return np.full(1 + len(weights), np.nan)
+    rows = whole_and_resamples(scores.source, weights)
+    sums = dot(rows, np.stack(scores.products(), axis=1))
+    return of_sums(*sums.T)
+
+
+def of_sums(products: Floats, judge: Floats, people: Floats) -> Floats:
+    """r of Σ a b, Σ a² and Σ b², (rows,) each; the first row is that of all sources.
+
+    0 where the judge does not vary, NaN where people do not.
+
+    >>> of_sums(np.array([1.0, 0.0]), np.array([2.0, 0.0]), np.array([2.0, 1.0]))
+    array([0.5, 0. ])
+    """
     judge_constant = judge <= ROUND_OFF * max(1.0, judge[0])
     people_constant = people <= ROUND_OFF * max(1.0, people[0])
     rows = np.where(judge_constant, 0.0, ratio(products, judge, people))

@@ -118,6 +118,22 @@ def test_a_paired_test_has_the_difference_of_the_correlations() -> None:
     )
 
 
+def test_a_paired_test_of_the_deciding_number_is_within_sources() -> None:
+    other = RNG.permutation(JUDGE)
+    result = js.paired_test(
+        JUDGE, other, HUMAN, source=SOURCE, statistic="normal_scores"
+    )
+    place = ("normal_scores", "within_source")
+    values = [
+        js.agreement(one, HUMAN, source=SOURCE).loc[place, "value"]
+        for one in (JUDGE, other)
+    ]
+    assert result.difference.value == pytest.approx(values[0] - values[1])
+    assert result.difference.ci_low is not None and result.p < 0.05
+    with pytest.raises(ValueError, match="level of normal_scores must be one of with"):
+        js.paired_test(JUDGE, other, HUMAN, statistic="normal_scores", level="pooled")
+
+
 def test_a_paired_test_uses_texts_that_both_judges_have() -> None:
     first, second = JUDGE.copy(), RNG.permutation(JUDGE)
     first[0], second[1] = np.nan, np.nan
@@ -224,11 +240,11 @@ GAPS = np.array([None, *SOURCE[1:]], dtype=object)
         ),
         (
             lambda: js.paired_test(JUDGE, JUDGE, HUMAN, statistic="tau"),
-            "statistic must be one of pearson, spearman, kendall_b, not 'tau'",
+            "kendall_b, normal_scores, not 'tau'",
         ),
         (
             lambda: js.paired_test(JUDGE, JUDGE, HUMAN, level="source"),
-            "level must be one of",
+            "level of kendall_b must be one of",
         ),
         (
             lambda: js.paired_test(JUDGE, JUDGE, HUMAN, permute="all"),

@@ -54,6 +54,36 @@ def test_paired_difference_has_interval_and_p_in_the_requested_direction() -> No
     assert read.startswith("difference: a minus b on the texts that both judged")
 
 
+def test_the_deciding_number_has_its_paired_difference_and_p() -> None:
+    place = {"level": "within_source"}
+    sides = [
+        row(judge, 0.5, 0.4, 0.6, statistic="normal_scores", **place) for judge in "ab"
+    ]
+    paired = [
+        row(
+            "a",
+            0.2,
+            0.1,
+            0.3,
+            statistic="difference_normal_scores",
+            judge_b="b",
+            **place,
+        ),
+        row("a", 0.01, None, None, statistic="p_normal_scores", judge_b="b", **place),
+        row(
+            "a",
+            0.04,
+            None,
+            None,
+            statistic="p_holm_normal_scores",
+            judge_b="b",
+            **place,
+        ),
+    ]
+    numbers = told([sides[0]], [sides[1]], *paired)[3]
+    assert numbers.split()[-5:] == ["0.2", "[0.1,", "0.3]", "0.01", "0.04"]
+
+
 def test_zero_has_no_minus_and_pairs_belong_to_neither_side() -> None:
     zero = {**GAP, "value": 0.0, "ci_low": 0.0, "ci_high": 0.0}
     lines = told(

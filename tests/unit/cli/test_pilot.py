@@ -68,6 +68,24 @@ def test_items_needed_follow_from_what_the_pilot_could_have_shown(
     assert told.endswith("  none")
 
 
+@pytest.mark.parametrize("half", [0.1, None])
+def test_a_pilot_prefers_the_deciding_number_where_it_has_an_interval(
+    tmp_path: Path, half: float | None
+) -> None:
+    pooled = difference("clear", "a", "b", 0.1, 0.3)
+    within = [
+        one
+        | {
+            "statistic": one["statistic"].replace("spearman", "normal_scores"),
+            "level": "within_source",
+        }
+        for one in difference("clear", "a", "b", 0.4, half)
+    ]
+    told = write(tmp_path, pooled, within)
+    shown = "normal_scores (within_source)" if half else "spearman (pooled)"
+    assert f"Differences between judges in {shown}" in told
+
+
 def test_who_is_beaten_on_every_aspect_may_be_dropped_and_no_one_else(
     tmp_path: Path,
 ) -> None:

@@ -21,7 +21,7 @@ from judgescope.statistics.classes import cross_fitted, strict_majority
 from judgescope.statistics.raters import alternative_annotator
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.verdict import Outcome
-from methods_setup import one, study
+from methods_setup import of, one, study
 
 N = 60
 GOLD = np.array([1.0, 1.0, 0.0] * 20)
@@ -238,7 +238,25 @@ def test_judges_of_labels_share_a_letter_where_mcnemar_does_not_separate_them() 
     assert ranked["same"]["ci_low"] < 2 == ranked["same"]["ci_high"]
 
 
-def test_labels_without_an_order_have_ranks_by_accuracy_alone() -> None:
+def test_letters_of_labels_follow_p_of_balanced_accuracy() -> None:
+    rng = np.random.default_rng(3)
+    worse = np.where(rng.random(N) < 0.5, 1 - GOLD, GOLD)
+    same = GOLD.copy()
+    same[3] = 1 - same[3]
+    rows = list(comparison.rows(labelled(right=GOLD.copy(), same=same, worse=worse)))
+    letters = {
+        row["judge"]: set(row["note"].partition("group ")[2])
+        for row in of(rows, "rank_balanced_accuracy")
+    }
+    assert letters == {"right": {"a"}, "same": {"a"}, "worse": {"b"}}
+    tests = of(rows, "p_holm_balanced_accuracy")
+    assert len(tests) == 3
+    for row in tests:
+        differ = letters[row["judge"]].isdisjoint(letters[row["judge_b"]])
+        assert differ == (row["value"] <= 0.05)
+
+
+def test_labels_without_an_order_have_no_ranks_by_correlation() -> None:
     people = np.tile([0.0, 1.0, 2.0], 20)
     rows = list(
         comparison.rows(
@@ -248,6 +266,8 @@ def test_labels_without_an_order_have_ranks_by_accuracy_alone() -> None:
     assert {row["statistic"] for row in rows} == {
         *("difference_label_accuracy", "difference_balanced_accuracy"),
         *("p_mcnemar", "p_holm_mcnemar", "rank_label_accuracy"),
+        *("p_balanced_accuracy", "p_holm_balanced_accuracy", "p_fdr_balanced_accuracy"),
+        "rank_balanced_accuracy",
     }
 
 

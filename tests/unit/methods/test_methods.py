@@ -22,7 +22,6 @@ from judgescope.methods.measures import (
     LARGEST_CEILING,
     classes_of,
     classes_with,
-    lower_median,
     ranked,
 )
 from judgescope.methods.repeatability import CURVE
@@ -33,6 +32,7 @@ from judgescope.statistics.raters import (
     UNDECIDED,
     WORSE,
     alternative_annotator,
+    lower_median,
     mean_rating,
 )
 from judgescope.statistics.reliability import spearman_brown
@@ -225,7 +225,9 @@ def test_a_judge_of_nearly_one_score_is_degenerate(
     assert len(flagged) == 3
     for each in flagged:
         assert each["note"].endswith(f"degenerate: {share} of the scores are 4")
-    assert sum("degenerate" in row["note"] for row in rows) == 5  # and with systems held constant
+    assert (
+        sum("degenerate" in row["note"] for row in rows) == 5
+    )  # and with systems held constant
 
 
 @pytest.mark.parametrize("others", [0, 4])
@@ -600,7 +602,7 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
             assert match["value"] == pytest.approx(row["value"])
         pairs += 1
     assert (
-        pairs == 2 * 10 * 6 + 9
+        pairs == 2 * 11 * 6 + 10
     )  # aspects, places, statistics of a pair; means over aspects
 
 
@@ -630,7 +632,7 @@ def test_mean_difference_over_aspects_equals_difference_of_means_by_deletion() -
     expected = jackknife_t(float(replicates[0]), replicates[1:].tolist())
     assert (gap["ci_low"], gap["ci_high"]) == pytest.approx(expected)
     lost = of(rows, judge="good", judge_b="constant", aspect=AVERAGE)
-    assert len(lost) == 9
+    assert len(lost) == 10
     why = "undefined on 2 of 2 aspects: one of the judges is undefined"
     assert {(row["value"], row["note"]) for row in lost} == {(None, why)}
     single = list(
@@ -729,7 +731,7 @@ def test_two_systems_have_no_correlation_and_no_test() -> None:
     judges = clear(a=less(GOOD["clear"], SYSTEM > 1), b=less(FAIR["clear"], SYSTEM > 1))
     wanted = PEARSON | {"levels": ["by_system"]}
     rows = list(comparison.rows(study(judges, comparison=wanted)))
-    assert {row["value"] for row in rows} == {None}
+    assert {row["value"] for row in of(rows, level="by_system")} == {None}
 
 
 @pytest.mark.heavy
@@ -793,7 +795,7 @@ def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
     }
     told = study(judges, cards=cards, comparison={"statistics": ["kappa_linear"]})
     rows = list(comparison.rows(told))
-    assert {row["level"] for row in rows} == {"pooled"}
+    assert {row["level"] for row in rows} == {"pooled", "within_source"}
     gaps = {
         (row["judge"], row["judge_b"]): row
         for row in of(rows, "difference_kappa_linear")
@@ -830,13 +832,17 @@ def test_only_the_judges_statistics_and_levels_that_are_wanted() -> None:
     assert {(row["judge"], row["judge_b"]) for row in of(rows, "p_pearson")} == {
         ("good", "noisy")
     }
-    assert {row["level"] for row in rows} == {"pooled"}
-    assert all(row["statistic"].endswith("_pearson") for row in rows)
+    ranks = [row for row in rows if row["statistic"].startswith("rank_")]
+    assert {(row["statistic"], row["level"]) for row in ranks} == {
+        ("rank_normal_scores", "within_source"),
+        ("rank_pearson", "pooled"),
+    }
     alone = list(
         comparison.rows(study(FIELD, comparison=wanted | {"judges": ["good"]}))
     )
-    told = [(row["statistic"], row["aspect"], row["value"]) for row in alone]
-    assert told == [("rank_pearson", aspect, 1) for aspect in ASPECTS]
+    told = {(row["statistic"], row["aspect"], row["value"]) for row in alone}
+    statistics = ("rank_normal_scores", "rank_pearson")
+    assert told == {(one, aspect, 1) for one in statistics for aspect in ASPECTS}
     assert all(row["note"].endswith("; group a") for row in alone)
 
 

@@ -15,7 +15,7 @@ from judgescope.methods.claims.ratings import pair_claims
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from judgescope.statistics.verdict import Outcome, verdicts
-from methods_setup import ITEMS, SYSTEMS, Row, study
+from methods_setup import ITEMS, SYSTEMS, Row, of, study
 
 NOBODY: dict[str, Any] = {"clear": np.empty((0, ITEMS * SYSTEMS))}
 Choose = Callable[[int, int, int], float]
@@ -167,6 +167,29 @@ def test_two_judges_on_the_same_pairs() -> None:
     }
     [p] = [row for (_, name, _), row in rows.items() if name == "p_mcnemar"]
     assert p["value"] == pytest.approx(2.0 ** (1 - ITEMS))
+
+
+def test_letters_of_judges_that_choose_are_those_of_their_half_credit() -> None:
+    """Two judges are right on all pairs, one on one pair."""
+    right = np.tile([2.0, 1.0, 0.0, 0.0], ITEMS)
+    wrong = np.tile([1.0, 2.0, 0.0, 0.0], ITEMS)
+    wrong[:4] = right[:4]
+    scores = {"good": {"clear": right}, "bad": {"clear": wrong}}
+    scores["twin"] = {"clear": right.copy()}
+    judged = chosen(study(scores, NOBODY), lambda *_: 1.0)
+    rows = list(pairwise.rows(judged))
+    ranks = {row["judge"]: row for row in of(rows, "rank_accuracy_comparison_half")}
+    values = {name: row["value"] for name, row in ranks.items()}
+    assert values == {"good": 1.5, "twin": 1.5, "bad": 3}
+    groups = {name: row["note"].split("group ")[-1] for name, row in ranks.items()}
+    assert groups == {"good": "a", "twin": "a", "bad": "b"}
+    p = {
+        (row["judge"], row["judge_b"]): row["value"]
+        for row in of(rows, "p_holm_mcnemar")
+    }
+    least = 2.0 ** (2 - ITEMS)
+    assert p["good", "twin"] == 1
+    assert p["good", "bad"] == p["bad", "twin"] == pytest.approx(3 * least)
 
 
 def test_systems_that_are_columns_have_no_strength() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgescope.parsing.judgment import PARSERS, Judgment, Scale
-from parsed import parse
+from parsed import parse, settings_for
 
 FIVE = Scale(1, 5, 1)
 HALVES = Scale(1, 5, 0.5)
@@ -452,11 +452,6 @@ def test_a_refusal_that_still_gives_a_verdict_is_a_verdict() -> None:
     assert judged("I cannot judge the style, but overall: 3").value == 3
 
 
-def settings_of(parser: str) -> dict[str, float]:
-    """Return a number for each setting of a parser."""
-    return dict.fromkeys(PARSERS[parser].settings, 1.0)
-
-
 @pytest.mark.parametrize(
     ("text", "finish", "reply_status", "status", "rule"),
     [
@@ -484,7 +479,7 @@ def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
         finish=finish,
         parser=parser,
         reply_status=reply_status,
-        settings=settings_of(parser),
+        settings=settings_for(parser),
     )
     assert (found.status, found.rule, found.value) == (status, rule, None)
     assert found.parser == f"{parser}@{PARSERS[parser].version}"
@@ -568,7 +563,7 @@ def test_any_text_has_a_judgment_that_keeps_its_promises(
     text: str, parser: str
 ) -> None:
     found = parse(
-        text, scale=WORDS, finish="stop", parser=parser, settings=settings_of(parser)
+        text, scale=WORDS, finish="stop", parser=parser, settings=settings_for(parser)
     )
     assert (found.value is not None) == (found.status == "ok")
     assert found.rule

@@ -32,8 +32,8 @@ from judgescope.parsing.text import (
 )
 from judgescope.plan.checks.judges import check_judge
 from judgescope.schema.cards import Judge, OpenAIModel
-from judgescope.scoring.specs import Missing
-from parsed import parse
+from judgescope.scoring.specs import Unread
+from parsed import CARD_RULES, parse
 
 FIVE = Scale(1, 5, 1)
 PENALTIES = {"minor": 1.0, "major": 5.0, "critical": 10.0, "bottom": 20.0}
@@ -42,7 +42,7 @@ PENALTIES = {"minor": 1.0, "major": 5.0, "critical": 10.0, "bottom": 20.0}
 def read(
     text: str, parser: str, scale: Scale | None = FIVE
 ) -> tuple[str, str, float | None]:
-    settings = PENALTIES if parser == "errors" else NO_SETTINGS
+    settings = PENALTIES if parser == "errors" else CARD_RULES.get(parser, NO_SETTINGS)
     found = parse(text, scale=scale, finish="stop", parser=parser, settings=settings)
     return found.status, found.rule, found.value
 
@@ -480,7 +480,8 @@ def test_scales_know_their_values() -> None:
 @pytest.mark.parametrize(
     ("policy", "scale", "filling"),
     [
-        ("drop", FIVE, None),
+        ("missing", FIVE, None),
+        ("wrong", FIVE, None),
         ("worst", FIVE, 1),
         ("mid", FIVE, 3),
         ("mid", Scale(1, 4, 1), 2),
@@ -511,12 +512,12 @@ def test_the_random_policy_is_seeded_and_uniform_on_the_scale(scale: Scale) -> N
 
 
 def test_policies_refuse_what_they_cannot_do() -> None:
-    for policy in ("drop", "worst", "mid", "random"):
-        assert convert({"policy": policy, "seed": 1}, Missing).policy == policy
+    for policy in ("missing", "wrong", "worst", "mid", "random"):
+        assert convert({"policy": policy, "seed": 1}, Unread).policy == policy
     with pytest.raises(ValueError, match="needs a random generator"):
         stand_in("random", FIVE)
     with pytest.raises(ValidationError, match="Invalid enum value 'best'"):
-        convert({"policy": "best", "seed": 1}, Missing)
+        convert({"policy": "best", "seed": 1}, Unread)
 
 
 @pytest.mark.parametrize(

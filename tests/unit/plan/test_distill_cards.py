@@ -107,9 +107,9 @@ def test_a_judge_that_learns_is_shown_no_reference(
 
 
 def test_nothing_is_filled_in_where_the_judge_learns(folder: Path) -> None:
-    plan = planned(distilling(folder, NOWHERE, missing="worst"))
+    plan = planned(distilling(folder, NOWHERE, unread="worst"))
     learnt, judged = (
-        judging.score(plan, name, "m1").missing
+        judging.score(plan, name, "m1").unread
         for [name] in (plan.taught, plan.evaluated)
     )
     assert learnt is None and judged is not None

@@ -62,13 +62,13 @@ def claimed(
 
 
 def gap(judge: str, other: str, *ends: float) -> Row:
-    place: Row = {"judge": judge, "judge_b": other, "level": "by_source", "form": None}
-    return number("difference_spearman", ends, **place)
+    place: Row = {"judge": judge, "judge_b": other, "form": None}
+    return number("difference_normal_scores", ends, **place)
 
 
 def paired_test(judge: str, other: str, p: float) -> Row:
-    place: Row = {"judge": judge, "judge_b": other, "level": "by_source", "form": None}
-    row = number("p_holm_spearman", (p, p, p), **place)
+    place: Row = {"judge": judge, "judge_b": other, "form": None}
+    row = number("p_holm_normal_scores", (p, p, p), **place)
     return row | {"ci_low": None, "ci_high": None}
 
 

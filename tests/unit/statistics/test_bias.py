@@ -17,7 +17,6 @@ from scipy import stats
 from data_samples import REAL, needs_real_data
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.select import read_dataset
-from judgescope.methods.measures import lower_median
 from judgescope.perturb.edits import apply_edits
 from judgescope.perturb.rules import NOTE, Addition, added, inert
 from judgescope.plan.generators import addition, attacks_of
@@ -35,6 +34,7 @@ from judgescope.statistics.bias import (
 )
 from judgescope.statistics.comparison import flips_of, mean_test
 from judgescope.statistics.intervals import deletions
+from judgescope.statistics.raters import lower_median
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import (

@@ -345,6 +345,7 @@ def test_a_judge_that_passes_all_good_and_two_fifths_of_the_bad_answers() -> Non
             "label_accuracy": accuracy,
             "base_rate": 40 / 60,
             "f1": 80 / 88,
+            "f1_macro": (24 / 32 + 80 / 88) / 2,
             "balanced_accuracy": 0.8,
             "mcc": (12 * 40 - 0) / (20 * 40 * 12 * 48) ** 0.5,
             "kappa_nominal": 1 - (1 - accuracy) / (1 - chance),
@@ -363,6 +364,7 @@ def test_of_three_labels_the_means_are_over_those_that_people_use() -> None:
     assert set(told) == {"label_accuracy", *TOGETHER}
     assert told["balanced_accuracy"] == pytest.approx((4 / 5 + 3 / 6) / 2)
     assert told["f1"] == pytest.approx((8 / 11 + 6 / 10) / 2)
+    assert told["f1_macro"] == pytest.approx((8 / 11 + 6 / 10 + 0) / 3)
     people, judge, n, right = np.array([5, 6, 0]), np.array([6, 4, 1]), 11, 7
     shared = n * right - people @ judge
     assert told["mcc"] == pytest.approx(
@@ -449,7 +451,7 @@ def value_of(name: str, gold: Floats, predicted: Floats, labels: int) -> float:
 
 
 @pytest.mark.parametrize("labels", [2, 3])
-@pytest.mark.parametrize("name", ["f1", "mcc", "ac1", "kappa_nominal"])
+@pytest.mark.parametrize("name", ["f1", "f1_macro", "mcc", "ac1", "kappa_nominal"])
 def test_the_interval_of_all_labels_is_a_jackknife_of_deleted_sources(
     name: str, labels: int
 ) -> None:
@@ -504,7 +506,7 @@ def test_a_share_of_one_or_nothing_has_an_interval_and_below_five_sources_none()
         (
             [[20, 0], [9, 3]],
             3,
-            ("f1", "mcc", "ac1", "kappa_nominal"),
+            ("f1", "f1_macro", "mcc", "ac1", "kappa_nominal"),
         ),  # the judge's alone
     ],
 )
@@ -559,7 +561,7 @@ def test_a_judge_that_says_one_thing_is_at_chance_with_an_interval() -> None:
     assert told.ci_low < 0.4 and told.ci_high > 0.6
 
 
-@pytest.mark.parametrize("name", ["f1", "mcc", "ac1", "kappa_nominal"])
+@pytest.mark.parametrize("name", ["f1", "f1_macro", "mcc", "ac1", "kappa_nominal"])
 def test_intervals_are_cut_to_the_range_that_is_declared(name: str) -> None:
     told = found([[6, 0], [1, 30]], interval=True)
     assert told[name].ci_high == 1.0 == statistic(name).scale.ends[1]

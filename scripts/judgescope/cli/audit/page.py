@@ -15,7 +15,6 @@ from judgescope.cli.init.guess import PAIRED, ROLES, doubtful_texts
 from judgescope.cli.terminal import plain
 from judgescope.data.draft import NO_WORDS
 from judgescope.methods.base import HUMAN
-from judgescope.methods.claims.agreement import DECIDES
 from judgescope.methods.claims.base import (
     AGREEMENT,
     BAR,
@@ -26,7 +25,7 @@ from judgescope.methods.claims.base import (
 )
 from judgescope.methods.claims.rows import RIVAL
 from judgescope.methods.labels import ABOVE_CONTROLS
-from judgescope.methods.measures import WITHIN_SOURCE
+from judgescope.methods.measures import DECIDES, WITHIN_SOURCE
 from judgescope.methods.verdicts import CASES, NOT_COMPUTED
 from judgescope.report.cells import figures, of_few
 from judgescope.report.claims import FIRST, Claim, claims

@@ -185,7 +185,8 @@ def _cell(report: Report, table: str, row: Row | None) -> Cell:
 
 def _letters(report: Report, table: str, row: Row) -> str:
     """Return the letters of groups that a test cannot tell apart, "" without a test."""
-    rows = report.rows("comparison" if table == "agreement" else table, row.dataset)
+    compared = table in ("agreement", "labels")
+    rows = report.rows("comparison" if compared else table, row.dataset)
     name = f"rank_{row.statistic}"
     rank = rows.find(row.judge, name, aspect=row.judged, level=row.level, cell=row.cell)
     return rank.group if rank else ""

@@ -37,12 +37,15 @@ from judgescope.methods.claims.base import (
 )
 from judgescope.methods.claims.scope import NamedSystems, system_names
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
+    DECIDES,
     LARGEST_CEILING,
     POOLED,
     WITHIN_SOURCE,
     against,
+    level_of,
     unrated,
 )
 from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
@@ -52,7 +55,11 @@ from judgescope.statistics.best_length import (
     correlation_of_rest,
     without_length,
 )
-from judgescope.statistics.classes import balanced_accuracies, on_labels
+from judgescope.statistics.classes import (
+    NO_LABEL,
+    balanced_accuracies,
+    on_labels,
+)
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.intervals import (
     ACCURACY,
@@ -62,7 +69,7 @@ from judgescope.statistics.intervals import (
 )
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.nulls import dealt, p_within, p_within_pooled
-from judgescope.statistics.raters import ceilings, mean_rating
+from judgescope.statistics.raters import ceilings
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import (
     CONSTANT_JUDGE,
@@ -75,7 +82,6 @@ from judgescope.statistics.spans import Span, placed_at_random
 from judgescope.statistics.systems import p_moved, p_systems
 from judgescope.statistics.verdict import FEW_LOST, Outcome, on_bar
 from judgescope.statistics.within_sources import (
-    STATISTIC,
     beyond_systems,
     normal_scores,
     texts_that_count,
@@ -83,27 +89,11 @@ from judgescope.statistics.within_sources import (
     within_sources,
 )
 
-DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
-"""Level of a claim of agreement -> the statistic that decides it."""
 MEAN_CORRELATION: Final = CORRELATION._replace(kind="plain")
 CONSTANT: Final = "constant"
 """Reason: the judge gives one score to all texts."""
 SPAN_STATISTIC: Final = "span_f1"
 PLACEMENTS: Final = 200
-
-
-def level_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> str:
-    """The level at which scores x are compared with people's values y.
-
-    Within sources if at least half of the texts with both values count there (their
-    source has two such texts) and 10 sources have two different ratings; else over all
-    texts (methods.md 18). x, y, source (texts,), NaN = missing.
-    """
-    both, counting = texts_that_count(x, y, source, n_sources)
-    differing = varies(np.where(counting, y, np.nan), source, n_sources)
-    most = 2 * int(counting.sum()) >= int(both.sum())
-    enough = int(differing.sum()) >= FEWEST_SOURCES
-    return WITHIN_SOURCE if most and enough else POOLED
 
 
 class RatedTexts(BesideRaters):
@@ -120,12 +110,14 @@ class RatedTexts(BesideRaters):
         level: str,
         kept: Flags | None = None,
     ) -> None:
-        gold = mean_rating(panel.ratings(aspect))
+        self.people = gold_numbers(panel.study, panel.ratings(aspect))
+        gold = self.people.values
         if kept is not None:
             gold = np.where(kept, gold, np.nan)
-        super().__init__(panel, aspect, gold, "mean")
+        super().__init__(panel, aspect, gold, self.people.rule)
         self.level = level
         self.statistic = DECIDES[level]
+        self._parts: dict[int, RatedTexts] = {}
 
     @property
     def n_sources(self) -> int:
@@ -209,6 +201,14 @@ class RatedTexts(BesideRaters):
         p = p_within_pooled(x[both], self.gold[both], source, rng)
         return nulls.with_null(base.WITHIN, p, Rival())
 
+    def without(self, system: int) -> "RatedTexts":
+        """The same without the texts of a system; what it draws serves every judge."""
+        if system not in self._parts:
+            kept = self.panel.system != system
+            part = RatedTexts(self.panel, self.aspect, self.level, kept)
+            self._parts[system] = part
+        return self._parts[system]
+
     def by_system(self, x: Floats) -> NamedSystems | None:
         """What is known of the texts' systems; None where none are named."""
         if self.preference.m < 2:
@@ -220,9 +220,7 @@ class RatedTexts(BesideRaters):
             return beyond_systems(*data, self.n_sources)
 
         def nulls_without(system: int, family: int) -> Nulls | None:
-            part = RatedTexts(
-                self.panel, self.aspect, self.level, self.panel.system != system
-            )
+            part = self.without(system)
             result = part.number(x)
             if result.estimate.value is None:
                 return None
@@ -263,14 +261,14 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
             ratings = panel.ratings(aspect)
             if scale.labels or x is None or not len(ratings):
                 continue  # label_claims has those of labels
-            people = mean_rating(ratings)
+            people = gold_numbers(study, ratings).values
             level = level_of(x, people, panel.source, len(study.item_order))
             yield _claim(texts_of(panel, aspect, level), judge, x)
 
 
 def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
     result = texts.number(x)
-    claim = texts.claim(judge, base.AGREEMENT, x, against(result, "mean").estimate)
+    claim = texts.claim(judge, base.AGREEMENT, x, texts.people.named(result).estimate)
     if result.estimate.note.startswith(CONSTANT_JUDGE):
         return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
     if result.estimate.value is None:
@@ -295,7 +293,7 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
         if scale.labels or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
             continue
         panel = study.systems
-        people = mean_rating(ratings)
+        people = gold_numbers(study, ratings).values
         level = level_of(people, people, panel.source, len(study.item_order))
         texts = RatedTexts(panel, aspect, level)
 
@@ -308,7 +306,8 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
                 )
             }
 
-        for name, ceiling in ceilings(value, ratings, against="mean").items():
+        numbers = ceilings(value, ratings, against=texts.people.rule)
+        for name, ceiling in numbers.items():
             yield study.row(
                 HUMAN, aspect, name, texts.level, ceiling, form=base.AGREEMENT
             )
@@ -429,6 +428,7 @@ class LabelledTexts(BesideRaters):
         self.scale = panel.study.spec.aspects[aspect]
         self.q = len(self.scale.labels)
         self.chance = 1 / self.q
+        self._parts: dict[int, LabelledTexts] = {}
 
     @property
     def has_order(self) -> bool:
@@ -469,6 +469,7 @@ class LabelledTexts(BesideRaters):
     def _held_against_best_length(self, nulls: Nulls, codes: Floats) -> Nulls:
         lengths, source = self.panel.lengths, self.panel.source
         used = ~(np.isnan(codes) | np.isnan(self.gold) | np.isnan(lengths))
+        used &= codes != NO_LABEL
         x, y = codes[used], self.gold[used]
         if self.q > 2:
             x, y = normal_scores(x), normal_scores(y)
@@ -497,7 +498,9 @@ class LabelledTexts(BesideRaters):
         labels = codes[both].astype(np.int64)
         used = np.bincount(gold, minlength=self.q)
         # With both margins fixed, balanced accuracy is a weighted sum of hits.
-        cost = -np.diag(np.where(used > 0, 1 / np.maximum(used, 1), 0.0))
+        hits = np.where(used > 0, 1 / np.maximum(used, 1), 0.0)
+        # The last row and column are of verdicts that count as none of the labels.
+        cost = -np.diag(np.append(hits, 0.0))
         names = ("claims", self.study.dataset, base.LABELS, base.WITHIN)
         rng = stream(self.study.spec.seed, *names, self.aspect)
         p = p_within(gold, labels, source[both], rng, cost)
@@ -519,6 +522,13 @@ class LabelledTexts(BesideRaters):
             drawn,
         )
 
+    def without(self, system: int) -> "LabelledTexts":
+        """The same without the texts of a system; what it draws serves every judge."""
+        if system not in self._parts:
+            kept = self.panel.system != system
+            self._parts[system] = LabelledTexts(self.panel, self.aspect, kept)
+        return self._parts[system]
+
     def by_system(self, codes: Floats) -> NamedSystems | None:
         """What is known of the texts' systems; None where none are named."""
         if self.preference.m < 2:
@@ -532,7 +542,7 @@ class LabelledTexts(BesideRaters):
             return beyond_systems(*data, len(self.study.item_order))
 
         def nulls_without(system: int, family: int) -> Nulls | None:
-            part = LabelledTexts(self.panel, self.aspect, self.panel.system != system)
+            part = self.without(system)
             result = part.number(codes)
             if result.estimate.value is None:
                 return None
@@ -556,10 +566,11 @@ class LabelledTexts(BesideRaters):
 
         Of rated texts; the share is a proportion with sources as clusters.
         """
-        given = codes[~(np.isnan(codes) | np.isnan(self.gold))].astype(np.int64)
-        label = int(np.bincount(given, minlength=self.q).argmax())
-        name = self.scale.labels[label]
         used = ~(np.isnan(codes) | np.isnan(self.gold))
+        given = codes[used].astype(np.int64)
+        # A verdict that counts as none of the labels is no label that the judge says.
+        label = int(np.bincount(given[given >= 0], minlength=self.q).argmax())
+        name = self.scale.labels[label]
         hits = (codes[used] == label).astype(np.float64)
         source = self.panel.source[used]
         share = clustered_mean(hits, source, self.study.weights, scale=PROPORTION)

@@ -435,7 +435,7 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
     every = pairwise.votes_of(study) | pairwise.scored_votes(study)
     for (perturbation, judge, aspect), votes in every.items():
         panel = study.panel(perturbation).given(judge)
-        pairs = pairwise.judged(panel, aspect, votes)
+        pairs = pairwise.judged(panel, judge, aspect, votes)
         sign = np.sign(pairs.ahead)
         asked = np.isfinite(sign) & (sign != 0)
         if not asked.any():
@@ -447,6 +447,8 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
         )
         claim = _untested(judge, kind, POOLED, aspect, lost, perturbation)
         claim = ordered.tested(claim)
+        estimate = claim.estimate.with_method(pairs.votes.policy)
+        claim = replace(claim, estimate=estimate)
         if kind == base.SEQUENCE or claim.outcome:
             yield claim
             continue

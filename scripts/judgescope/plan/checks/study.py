@@ -245,7 +245,7 @@ def check_uses(plan: Plan, source: str) -> None:
     _check_weights(plan, source)
     _check_expectations(plan, source)
     _check_distillation(plan, source)
-    _check_missing(plan, source)
+    _check_unread(plan, source)
     for dataset in plan.datasets.values():
         _check_dataset(plan, dataset, source)
 
@@ -371,13 +371,13 @@ def _check_methods(plan: Plan, source: str) -> None:
         )
 
 
-def _check_missing(plan: Plan, source: str) -> None:
+def _check_unread(plan: Plan, source: str) -> None:
     """Check that 0 is a value of every scale on which it would replace a missing
     judgment.
 
     On other scales it would be a rating outside the scale, or the best one.
     """
-    if plan.study.missing != "zero":
+    if plan.study.unread != "zero":
         return
     for cell in plan.cell_aspects:
         if cell.judge in plan.derived or engine_of(plan, cell.judge) == "control":
@@ -391,10 +391,10 @@ def _check_missing(plan: Plan, source: str) -> None:
             raise UserError(
                 f"0 is {problem} of this scale, so it cannot replace a missing "
                 "judgment",
-                where=f"{source}, key missing",
+                where=f"{source}, key unread",
                 got=f"zero (judge {cell.judge}, dataset {cell.dataset}, aspect "
                 f"{cell.aspect}: {scale.min:g} to {scale.max:g})",
-                allowed=["drop", "worst", "mid", "random"],
+                allowed=["missing", "wrong", "worst", "mid", "random"],
             )
 
 

@@ -195,7 +195,7 @@ def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
             Read(cells=pack(cell[1:] for cell in same), scale=scale)
             for scale, same in by_scale.items()
         ],
-        missing=_missing(plan, dataset),
+        unread=_unread(plan, dataset),
     )
 
 
@@ -217,14 +217,15 @@ def replay(
     )
 
 
-def _missing(plan: Plan, dataset: str) -> specs.Missing | None:
-    """Return what replaces missing judgments, or None if nothing does, as in training
-    datasets.
+def _unread(plan: Plan, dataset: str) -> specs.Unread | None:
+    """Return how judgments that were not read count, or None if they are left out.
+
+    In training datasets they are.
     """
     study = plan.study
-    if study.missing == "drop" or dataset in plan.taught:
+    if study.unread == "missing" or dataset in plan.taught:
         return None
-    return specs.Missing(policy=study.missing, seed=study.seed)
+    return specs.Unread(policy=study.unread, seed=study.seed)
 
 
 # ---- scoring -------------------------------------------------------------------------
@@ -241,7 +242,7 @@ def score(plan: Plan, dataset: str, model: str) -> specs.ScoreSpec:
         judgments=plan.paths.cell_pattern("judgments", dataset, model),
         scores=plan.paths.cell_pattern("scores", dataset, model),
         hashes=plan.paths.hashes("scores", dataset, model),
-        missing=_missing(plan, dataset),
+        unread=_unread(plan, dataset),
     )
 
 

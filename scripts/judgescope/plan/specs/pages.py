@@ -62,6 +62,9 @@ SHOWN_OF_STUDY = {
     "perturbations",
     "share",
     "allow_missing",
+    "gold",
+    "orders",
+    "unread",
 }
 SHOWN_OF_DATASET = {"name", "task", "ratings", "licence", "citation"}
 """Keys of the cards of a study and of its datasets that pages show."""
@@ -72,6 +75,7 @@ READS = {
     "scale",
     "share",
     "parser",
+    "read",
     "family",
     "aspects",
 }
@@ -363,7 +367,11 @@ def settings_of(plan: Plan, judge: str) -> dict[str, object]:
     card = plan.judges[judge]
     read = None if plan.is_prompted(card.model) else READS
     settings: dict[str, object] = card.model_dump(
-        mode="json", include=read, exclude={"judge"}, exclude_defaults=True
+        mode="json",
+        include=read,
+        # Example replies decide nothing that a report shows.
+        exclude={"judge", "examples"},
+        exclude_defaults=True,
     )
     settings |= {"model": card.model, "parser": parser_of(plan, judge)}
     hashes = {name: prompt_hash(plan, name, card) for name in plan.evaluated}

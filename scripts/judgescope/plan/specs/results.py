@@ -165,7 +165,9 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
             if f"{name}.{degree}" in sets
         ],
         allow_missing=plan.study.allow_missing,
-        missing=None if plan.study.missing == "drop" else plan.study.missing,
+        gold_rule=plan.study.gold,
+        orders=plan.study.orders,
+        unread=plan.study.unread,
         anonymous_systems=card.prefers
         and card.columns is not None
         and not card.columns.systems,

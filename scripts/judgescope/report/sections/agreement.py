@@ -10,6 +10,7 @@ from itertools import product
 import pandas as pd
 
 from judgescope.methods.base import Turned
+from judgescope.methods.claims.base import AGREEMENT
 from judgescope.report import tables
 from judgescope.report.cells import Cell, count_cell, estimate, figures, of_few
 from judgescope.report.charts import Distribution, histogram_spec, svg
@@ -23,7 +24,7 @@ from judgescope.report.elements import (
     Line,
     Table,
 )
-from judgescope.report.headline import PERSON
+from judgescope.report.headline import PERSON, measures
 from judgescope.report.items import Texts
 from judgescope.report.panels import BINS, bins_spec
 from judgescope.report.report import Dataset, Judge, Report
@@ -171,20 +172,25 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
     """Yield the judges' ranks, with intervals and the groups that a test cannot tell
     apart.
 
-    First by the main statistic; then, folded, by every statistic and level: does it
-    change the order?
+    First by the number that decides each aspect; then, folded, by every statistic and
+    level: does it change the order?
     """
-    measure, level = FIGURE
+    decided: dict[tuple[str, str], list[str]] = {}
+    for one in measures(report, dataset):
+        if one.kind == AGREEMENT:
+            decided.setdefault((one.statistic, one.level), []).append(one.aspect)
     rows = report.rows("comparison", dataset.id)
     ranks = partial(
         tables.TableSpec, source="tables/comparison.csv", cell=tables.rank_cell
     )
-    if len(rows.where(statistic=f"rank_{measure}", level=level)):
+    for (measure, level), aspects in decided.items():
+        if not len(rows.where(statistic=f"rank_{measure}", level=level)):
+            continue
         yield ranks(
             f"{dataset.name}: ranks by {label(measure)}, {LEVELS[level][0]}, with the "
             "95 % interval of the rank; judges that share a letter do not differ "
             "significantly.",
-            tables.aspect_columns(report, dataset.aspects),
+            tables.aspect_columns(report, aspects),
             statistic=f"rank_{measure}",
             level=level,
         ).filled(report.judges, rows)

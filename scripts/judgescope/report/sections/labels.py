@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import quote, urlencode
 
 from judgescope.methods.claims.agreement import LABEL_STATISTIC
+from judgescope.methods.labels import UNREAD_LABEL
 from judgescope.report import tables
 from judgescope.report.elements import Block, Column, Fold, Table, Text
 from judgescope.report.headline import PERSON
@@ -20,9 +21,19 @@ LEAD = (
     "on it."
 )
 SHARES = ("tnr", "tpr", "precision", "npv")
-WHOLE = ("balanced_accuracy", "label_accuracy", "f1", "mcc", "kappa_nominal", "ac1")
+WHOLE = (
+    "balanced_accuracy",
+    "label_accuracy",
+    "f1",
+    "f1_macro",
+    "mcc",
+    "kappa_nominal",
+    "ac1",
+)
 LEVEL = "pooled"
-COMPARED, RANK = LABEL_STATISTIC, "rank_label_accuracy"
+COMPARED = LABEL_STATISTIC
+RANKED = (COMPARED, "label_accuracy")
+"""The statistics by which judges are ranked; the first one decides."""
 
 
 def _with_left_out(report: Report, blocks: list[Block]) -> list[Block]:
@@ -71,11 +82,15 @@ def _aspect(
     tested = {*compared.names("judge"), *compared.names("judge_b")}
     judges = [judge for judge in report.judges if judge.id in tested]
     if len(judges) > 1:
+        columns = [
+            Column(label(one), statistic=f"rank_{one}", where={"aspect": aspect})
+            for one in RANKED
+        ]
         yield tables.TableSpec(
-            f"{name}: ranks by accuracy, with the 95 % interval of the rank; judges "
-            "that share a letter do not differ significantly (McNemar's test by "
-            "source, Holm).",
-            [Column(label(RANK), statistic=RANK, where={"aspect": aspect})],
+            f"{name}: ranks, with the 95 % interval of the rank; judges that share a "
+            "letter do not differ significantly (paired permutations, of accuracy "
+            "McNemar's test by source; Holm).",
+            columns,
             level=LEVEL,
             source="tables/comparison.csv",
             cell=tables.rank_cell,
@@ -105,7 +120,11 @@ def _matrix(
         "perturbation": "systems",
     }
 
+    unread = [UNREAD_LABEL] if any(row.k_b == len(labels) + 1 for row in rows) else []
+
     def link(k: int, k_b: int) -> str:
+        if k_b > len(labels):
+            return ""
         cell = {**where, "people": str(k - 1)}
         if not report.spec.judges[judge.id].thresholded:
             cell["score"] = str(k_b - 1)
@@ -119,5 +138,6 @@ def _matrix(
         "People",
         "people's label",
         names=labels,
+        more=unread,
         link=link,
     )

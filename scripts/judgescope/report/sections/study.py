@@ -4,14 +4,18 @@ reproduction.
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import fields
 
 from judgescope import __version__
 from judgescope.parsing.judgment import OFF_GRID
+from judgescope.parsing.unread_shapes import CORRECT_READ, READ_REMEDY, UNREAD
 from judgescope.report import elements, words
 from judgescope.report.cells import Cell, count_cell, words_cell
 from judgescope.report.report import Dataset, Judge, Report, in_group
 from judgescope.report.rows import Row, Rows
+from judgescope.report.specs import StudyFacts
 from judgescope.report.tables import chart, judge_bodies, rater, section_of
 
 COUNTS = ("items", "targets", "originals", "ratings", "raters")
@@ -37,7 +41,9 @@ SIGNED = (
         "weights",
         "the weights of the aspects and their hash, if the statistic uses them",
     ),
-    ("missing", "how missing scores are treated, if they are not left out"),
+    ("gold", "what stands for several ratings of a text, if the study says so"),
+    ("orders", "how two orders of a pair make one verdict, if the study says so"),
+    ("unread", "how judgments that were not read count, if they are not left out"),
     ("seed", "the study's seed, from which every random number comes"),
     ("v", "the version of judgescope"),
 )
@@ -173,6 +179,7 @@ def coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.
     yield chart(title, summary, table, line=1, axis=axis) if tally.failed else table
     if tally.counts[OFF_GRID]:
         yield elements.Text(words.OFF_GRID_SENTENCE, style="small")
+    yield from _unread(judges)
     bodies = []
     for judge, mine in judges.items():
         lines = [
@@ -192,6 +199,22 @@ def coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.
     yield elements.Fold(
         f"Judgments of {dataset.name} by judge, set of texts and aspect", [table]
     )
+
+
+def _unread(judges: Mapping[Judge, Rows]) -> Iterator[elements.Text]:
+    """Yield a sentence on the judges with many unread replies, for each remedy."""
+    for remedy in (READ_REMEDY, CORRECT_READ):
+        names = []
+        for judge, rows in judges.items():
+            counts = rows.where(statistic=f"{PREFIX}{UNREAD}")
+            if any(remedy in row.note for row in counts):
+                names.append(judge.id)
+        if names:
+            text = (
+                "More than a tenth of the replies is unread, of "
+                f"{', '.join(names)}: {remedy}."
+            )
+            yield elements.Text(text, style="small")
 
 
 @in_group("Data quality", 40)
@@ -240,6 +263,14 @@ def _few(names: Iterable[str]) -> str:
     )
 
 
+def _policies(study: StudyFacts) -> list[tuple[str, str]]:
+    """Return the study's policies that are not the default, by their key."""
+    default = {field.name: field.default for field in fields(StudyFacts)}
+    keys = ("gold", "orders", "unread")
+    values = [(key, str(getattr(study, key))) for key in keys]
+    return [(key, value) for key, value in values if value != default[key]]
+
+
 @in_group("Reproduce", 10)
 def reproduce(report: Report) -> elements.Section:
     """Return the command, the seed, the versions, and how to read a signature."""
@@ -249,6 +280,7 @@ def reproduce(report: Report) -> elements.Section:
     ]
     versions += sorted(report.spec.versions.items())
     facts = [("command", report.spec.command), ("seed", str(report.spec.study.seed))]
+    facts += _policies(report.spec.study)
     lead = (
         "The same lock file and the same replies give the same bytes: the tables, and "
         "this file. Intervals are 95 %, jackknife-t over the sources, unless a table's "

@@ -42,8 +42,10 @@ from judgescope.schema.cards.judges import Annotation as Annotation
 from judgescope.schema.cards.judges import AnyJudge as AnyJudge
 from judgescope.schema.cards.judges import Decoding as Decoding
 from judgescope.schema.cards.judges import DerivedJudge as DerivedJudge
+from judgescope.schema.cards.judges import ExampleReply as ExampleReply
 from judgescope.schema.cards.judges import Hint as Hint
 from judgescope.schema.cards.judges import Judge as Judge
+from judgescope.schema.cards.judges import ReadRule as ReadRule
 from judgescope.schema.cards.judges import Severities as Severities
 from judgescope.schema.cards.judges import Shots as Shots
 from judgescope.schema.cards.judges import Supervisor as Supervisor

@@ -2,7 +2,15 @@
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    Tag,
+    model_validator,
+)
 
 from judgescope.core.names import ORACLE
 from judgescope.schema.cards.base import (
@@ -13,6 +21,7 @@ from judgescope.schema.cards.base import (
     Replaying,
     Scale,
     Slug,
+    plain_word,
     repeated,
     same,
 )
@@ -83,6 +92,8 @@ Attempts = Annotated[
         "the prompt says why the last reply could not be used.",
     ),
 ]
+LONGEST_PATTERN = 2_000
+"""The most characters of a pattern or path."""
 MOST_DRAWS = 10_000
 """The most draws of one text; the store could keep a hundred times as many."""
 
@@ -176,6 +187,50 @@ class Severities(Card):
         return self
 
 
+class ReadRule(Card):
+    """How a judge's replies state the verdict: by a pattern, or by a path in JSON."""
+
+    pattern: str = Field("", max_length=LONGEST_PATTERN)
+    """A regular expression (Python's syntax, as of the package `regex`) with the group
+    `(?P<verdict>…)`, which captures the verdict. The last match in the last 20,000
+    characters of a reply decides."""
+    path: str = Field("", max_length=LONGEST_PATTERN)
+    """In place of `pattern`: the verdict's place in a JSON object of the reply, as keys
+    and list indexes with dots between them, such as `result.scores.0`. The last object
+    that has this place decides."""
+    map: dict[str, StrictStr | StrictInt | StrictFloat] = Field({})
+    """What the reply says -> what it means: a value or label of the scale; with the
+    form compare `A`, `B` or `tie`. Case and blanks are ignored. Other words are read
+    unchanged."""
+
+    @model_validator(mode="after")
+    def _one_rule(self) -> Self:
+        if bool(self.pattern) == bool(self.path):
+            raise ValueError("`read` needs either `pattern` or `path`")
+        if twice := repeated(plain_word(word) for word in self.map):
+            raise ValueError(
+                f"`map` has a word twice (ignoring case and blanks): {twice}"
+            )
+        return self
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Return `map` with numbers as text."""
+        return {word: str(meaning) for word, meaning in self.map.items()}
+
+
+class ExampleReply(Card):
+    """A reply, and the verdict that must be read in it."""
+
+    reply: str
+    """The reply's text."""
+    value: StrictStr | StrictInt | StrictFloat | None
+    """The value or label that it gives; with the form compare `A`, `B` or `tie`;
+    `null`: it has no verdict that can be read."""
+    aspect: Slug | None = None
+    """The aspect that the reply is about; default: all aspects of the judge."""
+
+
 def _kind_of_scale(value: object) -> str:
     """Return "one" for a scale for all aspects, "named" for a scale for each named
     aspect.
@@ -257,6 +312,12 @@ class Judge(Decoding):
     that compute, choice for the form compare, annotation for judges that annotate,
     score for other replies. result: the rating after [RESULT]; errors: a list of
     errors, whose severities determine the score."""
+    read: ReadRule | None = Field(None, exclude_if=same(None))
+    """In place of `parser`: how this judge's replies state the verdict, as `{pattern:
+    …}` or `{path: …}`. Changing it sends no request: stored replies are read again."""
+    examples: Access[list[ExampleReply]] = Field([], exclude_if=same([]))
+    """Replies and the verdicts that must be read in them: `check` reads each and stops
+    at one that is read differently. No number depends on them."""
     off_grid: Literal["drop", "keep", "round"] = "drop"
     """What to do with a value between the steps of the scale, such as 4.5 with step 1.
     drop: the value is missing, with the status `off_grid`; keep: it is used unchanged,
@@ -347,6 +408,8 @@ class Judge(Decoding):
                 raise ValueError(
                     "`off_grid` cannot be used with `estimator: logprob_mean`"
                 )
+        if self.read is not None:
+            self._check_read()
         if self.parser != "errors" and self.severities != Severities():
             raise ValueError("`severities` needs `parser: errors`")
         computed = self.estimator == "logprob_mean" or self.structured is not None
@@ -357,6 +420,19 @@ class Judge(Decoding):
         if self.annotates:
             self._check_annotation()
         return self
+
+    def _check_read(self) -> None:
+        """Raise ValueError for keys that do not go with `read`."""
+        unfit = {
+            "parser": self.parser is not None,
+            "annotation": self.annotation is not None,
+            "estimator: logprob_mean": self.estimator == "logprob_mean",
+        }
+        for key, given in unfit.items():
+            if given:
+                raise ValueError(
+                    f"`read` and `{key}` both say how replies are read: leave one out"
+                )
 
     def _check_annotation(self) -> None:
         """Raise ValueError for keys that do not go with annotations."""

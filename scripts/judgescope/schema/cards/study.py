@@ -114,14 +114,16 @@ class Comparison(Card):
     judges: list[Slug] = Field([])
     """Compare only these judges; default: all of the study."""
     statistics: list[Literal["pearson", "spearman", "kendall_b", "kappa_linear"]] = (
-        Field(["pearson", "spearman", "kendall_b", "kappa_linear"], min_length=1)
+        Field(["pearson", "spearman", "kendall_b", "kappa_linear"])
     )
-    """Statistics of agreement with people. kappa_linear is always pooled, and only
-    compares judges that give classes of the same scale."""
+    """Further statistics of agreement with people. The number that decides agreement is
+    always compared: normal_scores within sources, also pooled spearman where it
+    decides. kappa_linear is always pooled, and only compares judges that give classes
+    of the same scale. `[]`: no further statistics."""
     levels: list[Literal["pooled", "by_source", "by_system"]] = Field(
         ["pooled", "by_source", "by_system"], min_length=1
     )
-    """Levels at which judges are compared."""
+    """Levels at which judges are compared by the further statistics."""
     permute: Literal["inputs", "systems", "both"] = "inputs"
     """What a permutation swaps between two judges: all scores of a source, all of a
     system, or those of any text. Choose `systems` to generalize to other systems."""
@@ -255,13 +257,27 @@ class Study(Caps):
     exclude_reference_systems: bool = True
     """Evaluate judges that compare with references without the systems whose texts are
     the references; false: both with and without them."""
-    missing: Literal["drop", "worst", "mid", "random", "zero"] = "drop"
-    """What replaces a requested draw that has no value, to test how much missing
-    judgments could change a number. drop: nothing; worst: the scale's `min`; mid: its
-    middle value (the lower of two); random: any of its values, by the study's seed;
-    zero: 0, an error if a judge's scale has no 0. The signature names it; coverage and
-    judges without a scale are unaffected. No request is sent. `judgescope run
-    --sensitivity` compares all of them."""
+    gold: Literal["auto", "mean", "median", "majority_else_mean"] = "auto"
+    """What stands for several raters' ratings of a text on an ordered scale. auto: the
+    mean for correlations, the lower median for classes (kappa, labels); mean, median
+    (the lower one): this for both; majority_else_mean: the rating that more than half
+    of the raters gave, else their mean. If a value is not one of the scale's, the
+    statistics of classes are undefined. The signature names it."""
+    orders: Literal["both", "net", "strict"] = "both"
+    """How the two orders of a pair become one verdict of a judge that compares. both:
+    the text that is chosen in both orders, else a tie. net: the sum of both orders, so
+    a choice and a tie are a choice. strict: a pair without the same choice in both
+    orders is wrong. With net and strict, a pair with an order that was not read is
+    unread. The signature names it."""
+    unread: Literal["missing", "wrong", "worst", "mid", "random", "zero"] = "missing"
+    """How a requested judgment that could not be read counts. missing: it is left out
+    and counted; wrong: it is a verdict that differs from every label and from every
+    choice between two texts (scores are left out). The others replace a draw in scores,
+    to test how much missing judgments could change a number. worst: the scale's `min`;
+    mid: its middle value (the lower of two); random: any of its values, by the study's
+    seed; zero: 0, an error if a judge's scale has no 0. The signature names it;
+    coverage and judges without a scale are unaffected. No request is sent. `judgescope
+    run --sensitivity` compares all of them."""
     allow_missing: bool = False
     """Continue if a planned cell of a perturbation is missing, and report it."""
 

@@ -1,0 +1,143 @@
+"""Letters and "above every other" on the first screen are of the number that is shown,
+not of another statistic.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study as study
+from judgescope.report.claims import FIRST, claims
+from judgescope.report.elements import Overview
+from judgescope.report.headline import COMPARED, Measure, measures
+from judgescope.report.report import Judge, Report
+from judgescope.report.sections import judges
+
+Row = dict[str, Any]
+JUDGES = ("alpha", "beta")
+CLAIM = {"aspect": "fluency", "form": "agreement"}
+LEVELS = {"normal_scores": "within_source", "spearman": "pooled"}
+
+
+def verdicts(statistic: str) -> list[Row]:
+    """Claims of two judges whose intervals do not overlap."""
+    rows = []
+    place = CLAIM | {"level": LEVELS[statistic]}
+    for judge, value in zip(JUDGES, (0.6, 0.2), strict=True):
+        rows.append(study.row("chat", judge, statistic, value, **place))
+        verdict = study.row("chat", judge, "verdict", 2.0, note="better", **place)
+        rows.append(verdict | {"ci_low": None, "ci_high": None})
+    return rows
+
+
+def compared(
+    statistic: str, level: str, groups: tuple[str, str], p: float, aspect: str
+) -> list[Row]:
+    """The ranks and the test of two judges by one statistic."""
+    place = {"aspect": aspect, "level": level}
+    rows = [
+        study.row(
+            "chat", judge, f"rank_{statistic}", at, note=f"group {group}", **place
+        )
+        for at, (judge, group) in enumerate(zip(JUDGES, groups, strict=True), 1)
+    ]
+    pair = place | {"judge_b": "beta"}
+    gap = study.row("chat", "alpha", f"difference_{statistic}", 0.4, **pair)
+    test = study.row("chat", "alpha", f"p_holm_{statistic}", p, **pair)
+    return [*rows, gap, test | {"ci_low": None, "ci_high": None}]
+
+
+def report(folder: Path, **tables: list[Row]) -> Report:
+    return study.loaded(study.make(folder, dict(tables)))
+
+
+def judge(told: Report, name: str) -> Judge:
+    return next(one for one in told.judges if one.id == name)
+
+
+@pytest.mark.parametrize("decides", ["normal_scores", "spearman"])
+@pytest.mark.parametrize("differ", [True, False])
+def test_letters_and_above_are_of_the_deciding_number(
+    tmp_path: Path, decides: str, differ: bool
+) -> None:
+    other = next(name for name in LEVELS if name != decides)
+    levels = {"normal_scores": "within_source", "spearman": "by_source"}
+    groups, opposite = ("a", "b"), ("a", "a")
+    if not differ:
+        groups, opposite = opposite, groups
+    p = 0.01 if differ else 0.2
+    rows = [
+        *compared(decides, LEVELS[decides], groups, p, "fluency"),
+        *compared(other, levels[other], opposite, 0.21 - p, "fluency"),
+    ]
+    told = report(tmp_path, verdicts=verdicts(decides), comparison=rows)
+    [measure] = [
+        one
+        for one in measures(told, told.datasets[-1])
+        if one.aspect == "fluency" and one.kind == "agreement"
+    ]
+    assert measure.statistic == decides
+    assert tuple(measure.letters(judge(told, name)) for name in JUDGES) == groups
+    kinds = [claim.kind for claim in claims(told, judge(told, "alpha"))]
+    assert (FIRST in kinds) == differ
+
+    overview = judges.section(told).blocks[0]
+    assert isinstance(overview, Overview) and overview.figure is not None
+    cells = {
+        line.head: line.cells[0]
+        for body in overview.figure.table.bodies
+        for line in body.lines
+    }
+    for name, letter in zip(JUDGES, groups, strict=True):
+        assert cells[name].mark.rstrip("†") == letter
+
+
+@pytest.mark.parametrize("p", [0.01, 0.2])
+def test_letters_of_labels_are_those_of_balanced_accuracy(
+    tmp_path: Path, p: float
+) -> None:
+    groups = ("a", "b") if p < 0.05 else ("a", "a")
+    claimed = []
+    place = {"aspect": "fluency", "form": "labels", "level": "pooled"}
+    for name, value in zip(JUDGES, (0.9, 0.6), strict=True):
+        claimed.append(study.row("chat", name, "balanced_accuracy", value, **place))
+    rows = [
+        *compared("balanced_accuracy", "pooled", groups, p, "fluency"),
+        *compared("label_accuracy", "pooled", groups[::-1], 0.21 - p, "fluency"),
+    ]
+    told = report(tmp_path, verdicts=claimed, comparison=rows)
+    measure = Measure(
+        told,
+        told.datasets[-1],
+        "verdicts",
+        "balanced_accuracy",
+        "Labels",
+        "texts",
+        "fluency",
+        "pooled",
+        form="labels",
+        kind="labels",
+    )
+    alpha, beta = (judge(told, name) for name in JUDGES)
+    assert (measure.letters(alpha), measure.letters(beta)) == groups
+    assert measure.above(alpha, beta) == (p < 0.05)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.2])
+def test_letters_of_judges_that_choose_are_those_of_their_half_credit(
+    tmp_path: Path, p: float
+) -> None:
+    groups = ("a", "b") if p < 0.05 else ("a", "a")
+    place = {"aspect": "fluency", "level": "pooled"}
+    rows = compared(COMPARED, "pooled", groups, p, "fluency")
+    rows[-1]["statistic"] = "p_holm_mcnemar"
+    for name, value in zip(JUDGES, (0.9, 0.6), strict=True):
+        rows.append(study.row("chat", name, COMPARED, value, **place))
+    told = report(tmp_path, pairwise=rows)
+    [measure] = [
+        one for one in measures(told, told.datasets[-1]) if one.statistic == COMPARED
+    ]
+    alpha, beta = (judge(told, name) for name in JUDGES)
+    assert (measure.letters(alpha), measure.letters(beta)) == groups
+    assert measure.above(alpha, beta) == (p < 0.05)

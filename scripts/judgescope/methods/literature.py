@@ -13,6 +13,7 @@ import numpy as np
 from judgescope.methods import pairwise
 from judgescope.methods.base import Row
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
 from judgescope.methods.measures import (
     BY_SOURCE,
@@ -30,7 +31,6 @@ from judgescope.statistics.classes import on_labels
 from judgescope.statistics.correlation import leaving_out, shared
 from judgescope.statistics.declared import scale_of
 from judgescope.statistics.order import comparison_accuracy
-from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.resampling import Replicated, replicated
 
 TABLE: Final = "literature"
@@ -84,7 +84,11 @@ def rows(study: EvaluationData) -> Iterator[Row]:
             if aspect in labels:
                 found = _of_labels(panel, judge, aspect, scores)
             else:
-                found = of_ratings(panel, scores, mean_rating(panel.ratings(aspect)))
+                people = gold_numbers(study, panel.ratings(aspect))
+                found = {
+                    measure: people.named(one)
+                    for measure, one in of_ratings(panel, scores, people.values).items()
+                }
             for (statistic, level), one in found.items():
                 row = panel.row(judge, aspect, statistic, level, one.estimate)
                 yield with_hint_note(study, row)
@@ -101,11 +105,7 @@ def of_ratings(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicat
     results["spearman", POOLED] = _pooled_spearman(panel, x, y)
     results |= beside_correlations(panel, x, y)
     wanted = [measure for _, group in OF_RATINGS for measure in group]
-    return {
-        measure: against(results[measure], "mean")
-        for measure in wanted
-        if measure in results
-    }
+    return {measure: results[measure] for measure in wanted if measure in results}
 
 
 def _pooled_spearman(panel: TargetSet, x: Floats, y: Floats) -> Replicated:
@@ -149,7 +149,7 @@ def _of_pairs(study: EvaluationData) -> Iterator[Row]:
         if perturbation != "systems" or judge not in study.spec.judges:
             continue
         panel = study.panel(perturbation).given(judge)
-        pairs = pairwise.judged(panel, aspect, votes)
+        pairs = pairwise.judged(panel, judge, aspect, votes)
         if pairs.in_chain or not pairs.rated:
             continue
         shares = comparison_accuracy(

@@ -123,8 +123,7 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
     """Return statistics that need no common scale: correlations, acc_eq and spa, with
     deletions.
     """
-    results = correlated(panel, x, y) | beside_correlations(panel, x, y)
-    return {measure: against(one, "mean") for measure, one in results.items()}
+    return correlated(panel, x, y) | beside_correlations(panel, x, y)
 
 
 def beside_correlations(

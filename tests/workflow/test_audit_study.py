@@ -2,6 +2,8 @@
 bit.
 """
 
+import html
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 
 from audit_setup import chosen, made, passed, two, write
 from judgescope.cli.audit import study, table
+from judgescope.cli.audit.page import Findings, as_json
 from judgescope.cli.main import command_line
 from judgescope.report.rows import Row, Rows
 from judgescope.schema.tables import read_table
@@ -69,3 +72,14 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     assert sorted(map(repr, report.rows(table_of_bar))) == sorted(
         map(repr, theirs(table_of_bar))
     )
+
+    findings = Findings(wanted, report)
+    said = json.loads(as_json(findings))["judges"]
+    for judge, of_judge in said.items():
+        path = folder / "results" / wanted.study / "report" / "judges" / f"{judge}.html"
+        page = " ".join(html.unescape(path.read_text("utf-8")).split())
+        assert of_judge["sentence"] and of_judge["sentence"] in page
+        lines = [one["literature_line"] for one in of_judge["claims"]]
+        assert any(lines)
+        for line in filter(None, lines):
+            assert line in page

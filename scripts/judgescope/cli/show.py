@@ -17,6 +17,7 @@ from judgescope.cli.terminal import aligned, plain, undefined
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.names import RESERVED_JUDGES
 from judgescope.methods.claims.base import VERDICT
+from judgescope.methods.claims.rows import RIVAL, SIGN
 from judgescope.plan.specs import results
 from judgescope.report.cells import FLAT
 from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
@@ -25,6 +26,8 @@ from judgescope.statistics.result import NO_AGREEMENT
 
 Filters = Mapping[str, Sequence[str | int]]
 """Column -> the values to keep."""
+NOTED = (VERDICT, SIGN, RIVAL)
+"""Statistics of table `verdicts` whose notes say what their numbers stand for."""
 DIFFERENCE = "difference_"
 OF_TWO_JUDGES = (DIFFERENCE, "detectable_", "sources_needed_", "p_")
 """Prefixes of statistics on two judges, if there is a judge_b; only a difference has a
@@ -143,8 +146,8 @@ def lines(
     """Return the rows that pass the filters, as aligned lines, up to a limit (0: all).
 
     The first line has the values that all rows share. The reason follows an undefined
-    number, and its words follow the code of a verdict. Raises UserError if no row
-    passes.
+    number; its words follow the code of a verdict, a sign and a rival. Raises UserError
+    if no row passes.
     """
     kept = chosen(table, turned_to(rows, filters.get("judge", [])), filters)
     shown = kept.head(limit or len(kept))
@@ -153,7 +156,7 @@ def lines(
     remarks = [
         undefined(note)
         if missing
-        else "; ".join(filter(None, [method, note])) * (notes or statistic == VERDICT)
+        else "; ".join(filter(None, [method, note])) * (notes or statistic in NOTED)
         for missing, statistic, method, note in zip(
             shown["value"].isna(),
             shown["statistic"],
@@ -168,7 +171,7 @@ def lines(
         shown["n_missing"].map(_short),
         remarks,
     ]
-    noted = notes or any(shown["statistic"] == VERDICT)
+    noted = notes or shown["statistic"].isin(NOTED).any()
     titles = [
         *varied,
         "value",

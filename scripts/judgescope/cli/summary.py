@@ -25,6 +25,7 @@ from judgescope.core.errors import UserError
 from judgescope.data.specs import WARNING
 from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
+from judgescope.methods.claims.rows import SIGN
 from judgescope.methods.cost import FREE
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import DECIDES, POOLED, WITHIN_SOURCE
@@ -38,7 +39,7 @@ from judgescope.report.words import ERROR_WORDS, STATUSES
 from judgescope.schema.tables import read_table
 from judgescope.statistics.comparison import sources_needed
 from judgescope.statistics.resampling import NO_WIDTH
-from judgescope.statistics.verdict import Outcome
+from judgescope.statistics.verdict import Outcome, Sign, legend_of_signs
 
 HEADINGS = {
     ("kappa_linear", "direct"): "linear κ with people",
@@ -122,10 +123,17 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
         if "hinted" in row.note.split("; ")
     }
     lost = _lost(coverage)
+    signs = {
+        _claim(row): Sign(row.note)
+        for row in verdicts.where(statistic=SIGN)
+        if row.note != Sign.NO_CLAIM
+    }
     parts: list[str] = []
     for title, rows in _main_rows(out).items():
         means = [row for row in rows if (row.dataset, row.aspect) == (OVERALL, AVERAGE)]
-        parts += _tables(means or rows, hinted, title, lost)
+        parts += _tables(means or rows, hinted, title, lost, signs)
+    if signs:
+        parts.append(f"\n{legend_of_signs({*signs.values()})}")
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
@@ -137,6 +145,11 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     parts += _unanswered(out, coverage)
     parts += warnings
     return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
+
+
+def _claim(row: Row) -> tuple[str, ...]:
+    """Return which claim a row of table `verdicts` is about."""
+    return row.dataset, row.judge, row.form, row.level, row.judged, row.cell
 
 
 def _main_rows(out: Path) -> dict[str, list[Row]]:
@@ -173,11 +186,12 @@ def _tables(
     hinted: set[tuple[str, str]],
     about: str,
     lost: Mapping[Judge, str],
+    signs: Mapping[tuple[str, ...], Sign],
 ) -> list[str]:
     """Return a table per dataset: a line per judge, a column per aspect or sum.
 
     `about` is the beginning of the title; "": of agreement. Judges in `lost` have a
-    warning of their own.
+    warning of their own. The sign of a claim stands before its number.
     """
     tables = []
     for dataset in sorted({row.dataset for row in every}):
@@ -193,7 +207,10 @@ def _tables(
                 name = HEADINGS.get((row.statistic, row.level), AVERAGE)
             chosen = CHOSEN.get((row.form, row.statistic))
             heading = ", ".join(filter(None, [name, chosen, row.criterion]))
-            cells[row.judge, heading] = _number(row, hinted)
+            number = _number(row, hinted)
+            if row.form and number != UNDEFINED and _claim(row) in signs:
+                number = f"{signs[_claim(row)]} {number}"
+            cells[row.judge, heading] = number
         defined = {key for key, cell in cells.items() if cell != UNDEFINED}
         columns = sorted(
             {heading for _, heading in defined},

@@ -50,6 +50,7 @@ from judgescope.statistics.result import (
 )
 from judgescope.statistics.within_sources import (
     STATISTIC,
+    partial_by_system,
     texts_that_count,
     varies,
     within_sources,
@@ -122,8 +123,17 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
     """Return statistics that need no common scale: correlations, acc_eq and spa, with
     deletions.
     """
+    return correlated(panel, x, y) | beside_correlations(panel, x, y)
+
+
+def beside_correlations(
+    panel: TargetSet, x: Floats, y: Floats
+) -> dict[Measure, Replicated]:
+    """Return acc_eq, spa, correlations of pairs within sources and, of named systems,
+    those with systems held constant.
+    """
     weights = panel.study.weights
-    results = correlated(panel, x, y)
+    results = dict[Measure, Replicated]()
     accuracy, epsilon = acc_eq(x, y, panel.source, weights=weights)
     if epsilon is not None:
         note = (
@@ -132,12 +142,17 @@ def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
         )
         accuracy = accuracy.with_note(note)
     results["acc_eq", BY_SOURCE] = accuracy
-    results[STATISTIC, WITHIN_SOURCE] = within_sources(
-        x, y, panel.source, len(panel.study.item_order)
-    )
+    by_source = x, y, panel.source
+    n_sources = len(panel.study.item_order)
+    results[STATISTIC, WITHIN_SOURCE] = within_sources(*by_source, n_sources)
+    pairs = within_sources(*by_source, n_sources, by_pairs=True)
+    results["pdp_pairs", WITHIN_SOURCE] = pairs
     results["spa", BY_SYSTEM] = soft_pairwise_accuracy(
         x, y, panel.source, panel.system, weights=weights
     )
+    if not panel.study.spec.anonymous_systems and np.unique(panel.system).size > 1:
+        partial = partial_by_system(*by_source, panel.system, n_sources)
+        results |= {(name, POOLED): one for name, one in partial.items()}
     return results
 
 

@@ -9,6 +9,7 @@ from judgescope.methods.claims.agreement import FOUND as ENOUGH
 from judgescope.methods.claims.base import (
     AGREEMENT,
     BAR,
+    P_CLAIM,
     PERTURBATION,
     SEQUENCE,
     VERDICT,
@@ -121,6 +122,11 @@ class Claim:
     def sign(self) -> Sign:
         """What is shown of the claim."""
         return sign_of(self.outcome, self.reasons)
+
+    @property
+    def p(self) -> float | None:
+        """The p of the claim before Holm's correction; None where none is tested."""
+        return self.others[P_CLAIM].value if P_CLAIM in self.others else None
 
     @property
     def family(self) -> str:

@@ -202,6 +202,8 @@ class Overview(Block):
     steps: Sequence[tuple[str, str, str]]
     """Step, sign and meaning: the legend."""
     figure: Figure | None
+    foot: str = ""
+    """A line under the matrix."""
 
     @property
     def headings(self) -> list[tuple[str, int]]:

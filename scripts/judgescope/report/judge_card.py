@@ -30,7 +30,7 @@ from judgescope.report.rows import Row, Rows
 from judgescope.report.sections import agreement, study
 from judgescope.report.sections.cost import free, price_in_words, price_per_1000
 from judgescope.report.sections.discernment import style_blocks
-from judgescope.report.sections.trust import answer, evidence
+from judgescope.report.sections.trust import answer, evidence, sentence
 from judgescope.report.specs import JudgeCardSpec
 from judgescope.report.tables import AVERAGE, by_dataset, rater
 from judgescope.report.words import count, dollars, label, plural, spoken
@@ -181,9 +181,10 @@ def standing(report: Report, judge: Judge) -> Section | None:
     """Return every claim about the judge with its evidence."""
     if not (about := claims(report, judge)):
         return None
-    return Section(
-        "stands", "Verdicts", STANDING_LEAD, [evidence(report, about, "claim")]
-    )
+    blocks: list[Block] = [evidence(report, about, "claim")]
+    if not judge.control:
+        blocks.insert(0, Text(sentence(report, judge, about)))
+    return Section("stands", "Verdicts", STANDING_LEAD, blocks)
 
 
 def settings_section(report: CardReport, judge: Judge) -> Section:

@@ -538,7 +538,10 @@ def _pooled(pairs: _Pairs, statistics: Collection[Statistic]) -> Found:
     if why := why_undefined(pairs.x, pairs.y):
         return dict.fromkeys(statistics, sample.undefined(why))
     used, source = np.unique(sample.source, return_inverse=True)
-    values = over_rows(pairs.x, pairs.y, source, sample.rows[:, used], statistics)
+    rows = sample.rows
+    if used.size < rows.shape[1]:  # a copy of thousands of sources takes seconds
+        rows = rows[:, used]
+    values = over_rows(pairs.x, pairs.y, source, rows, statistics)
     tied = shared(pairs.x)
     return {
         name: sample.result(name, values[name], "", n_tied=tied) for name in statistics

@@ -29,6 +29,7 @@ WRONG = "wrong"
 WRONG_VERDICT: Final = 2.0
 """A verdict on a pair that differs from any truth: for neither text, and not a tie."""
 HALF = "half"
+LEFT_OUT = "left out"
 SECTION_5 = "Hu et al. 2025, section 5.4"
 DECLARED: Final = declare(
     order_consistency=percent(
@@ -65,6 +66,12 @@ DECLARED: Final = declare(
         "Right, ties half",
         "share of compared pairs ordered as people do; a tie is half right",
         ties=HALF,
+    ),
+    accuracy_comparison_decided=accuracy(
+        "Right, ties left out",
+        "share of compared pairs with a verdict for either text that are ordered as "
+        "people do",
+        ties=LEFT_OUT,
     ),
     accuracy_comparison_by_distance=accuracy(
         "Right at k",
@@ -340,25 +347,28 @@ def comparison_accuracy(
     verdict (pairs,) as `verdicts` has it; truth (pairs,): the same of people or of what
     was done to the texts, 0 or NaN where no text is known to be better (left out);
     source (pairs,). `accuracy_comparison`: a verdict for neither is wrong (Hu et al.
-    2025, 5.4). `accuracy_comparison_half`: it counts half; a WRONG_VERDICT does not. A
-    pair without a verdict is left out of both. `tie_rate`: the share of verdicts for
-    neither. Range 0 to 1; `n` counts the pairs used, `n_missing` those without a
-    verdict.
+    2025, 5.4). `accuracy_comparison_half`: it counts half; a WRONG_VERDICT does not.
+    `accuracy_comparison_decided`: it is left out. A pair without a verdict is left out
+    of all. `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n` counts the
+    pairs used, `n_missing` those without a verdict.
     """
     asked, known = _asked(truth, verdict)
     right, tied = (verdict == truth)[known], (verdict == 0)[known]
     missing = int(asked.sum() - known.sum())
+    every = np.ones(right.size, dtype=bool)
     rules = {
-        "accuracy_comparison": right,
-        "accuracy_comparison_half": right + tied / 2,
-        "tie_rate": tied,
+        "accuracy_comparison": (right, every),
+        "accuracy_comparison_half": (right + tied / 2, every),
+        "accuracy_comparison_decided": (right, ~tied),
+        "tie_rate": (tied, every),
     }
-    return {
-        name: clustered_mean(
-            hits, source[known], weights, missing, scale=scale_of(name)
-        ).estimate
-        for name, hits in rules.items()
-    }
+    found = {}
+    for name, (hits, used) in rules.items():
+        where = source[known][used]
+        scale = scale_of(name)
+        mean = clustered_mean(hits[used], where, weights, missing, scale=scale)
+        found[name] = mean.estimate
+    return found
 
 
 def right_in_both_orders(

@@ -7,7 +7,7 @@ over the claims of one judge, dataset and kind. The next step is asked only of c
 that hold the one before.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil, inf, isnan, nan
@@ -225,6 +225,30 @@ class Sign(StrEnum):
         """The number of the sign in table `verdicts`; -1 where no claim is made."""
         order = "x?~+"
         return float(order.find(self.value))
+
+    @property
+    def meaning(self) -> str:
+        """What the sign says, for a legend."""
+        return {
+            "+": "holds",
+            "~": (
+                "agrees, but length, the systems or the sources may explain it, or "
+                "length is not tested"
+            ),
+            "?": "not shown, or cannot tell",
+            "x": "fails",
+            "-": "no claim",
+        }[self.value]
+
+
+def legend_of_signs(used: Collection[Sign]) -> str:
+    """The legend of the signs that are used, in the order of `Sign`.
+
+    >>> legend_of_signs({Sign.FAILS, Sign.HOLDS})
+    'Signs: + holds; x fails.'
+    """
+    known = (f"{one} {one.meaning}" for one in Sign if one in used)
+    return f"Signs: {'; '.join(known)}."
 
 
 def sign_of(outcome: Outcome, reasons: Sequence[str]) -> Sign:

@@ -36,6 +36,7 @@ from judgescope.statistics.resampling import (
 ORDER: Final = 2
 STATISTIC: Final = "normal_scores"
 PAIRWISE: Final = "DiIanni, Deutsch 2025; van der Waerden 1952"
+PARTIAL: Final = "Pagnoni et al. 2021"
 DECLARED: Final = declare(
     normal_scores=correlation(
         "Pairwise correlation",
@@ -56,6 +57,17 @@ DECLARED: Final = declare(
         "the same of normal scores minus the effects of source and system: agreement "
         "among texts of one system",
         "this project",
+        ties="midranks",
+    ),
+    partial_by_system_pearson=correlation(
+        "Partial r by system",
+        "Pearson r of values minus the means of their systems, over all texts",
+        PARTIAL,
+    ),
+    partial_by_system_spearman=correlation(
+        "Partial ρ by system",
+        "Spearman ρ of values minus the means of their systems, over all texts",
+        PARTIAL,
         ties="midranks",
     ),
 )
@@ -416,3 +428,92 @@ def _explained(gram: Floats, projection: Floats) -> Floats:
             np.sum(people * inverse_people, axis=1),
         ]
     )
+
+
+# --- minus systems' means -------------------------------------------------------------
+
+SYSTEM_IS_ALL: Final = "no text differs from the mean of its system"
+
+
+def partial_by_system(
+    x: Floats, y: Floats, source: Codes, system: Codes, n_sources: int
+) -> dict[str, Replicated]:
+    """Pearson r and Spearman rho of values minus their system's mean, over all texts.
+
+    The partial correlation of benchmarks of factuality, systems held constant: does a
+    judge follow people where it cannot know it from the system? Unlike
+    `beyond_systems` it keeps differences between sources. By statistic,
+    `partial_by_system_pearson` and `partial_by_system_spearman`.
+
+    x, y, source, system (texts,), NaN = missing; source: codes below n_sources. Range
+    [-1, 1]; `n` counts texts with both values, `n_missing` the others. For the
+    interval, systems' means and ranks stay as they are when a source is deleted.
+    Undefined with one system, and where all texts of every system have one value.
+
+    Pagnoni et al. 2021, "Understanding Factuality in Abstractive Summarization with
+    FRANK", arXiv 2104.13346.
+
+    >>> system = np.array([0, 0, 1, 1, 0, 1])
+    >>> author = np.where(system == 1, 5.0, 1.0)
+    >>> x = author + np.array([0.0, 1.0, 0.0, 1.0, 2.0, 0.5])
+    >>> y = author - np.array([0.0, 1.0, 0.0, 1.0, 2.0, 0.5])
+    >>> partial = partial_by_system(x, y, np.arange(6), system, 6)
+    >>> round(partial["partial_by_system_pearson"].estimate.value, 3)
+    -1.0
+    """
+    both = ~(np.isnan(x) | np.isnan(y))
+    n_missing = int((~both).sum())
+    names, column = np.unique(system[both], return_inverse=True)
+    why = why_undefined(x[both], y[both])
+    if not why and names.size < 2:
+        why = "texts of one system"
+    judge = _minus_means(x[both], column, names.size)
+    people = _minus_means(y[both], column, names.size)
+    if not why and not (judge.any() and people.any()):
+        why = SYSTEM_IS_ALL
+    found = {}
+    for name, a, b in (
+        ("partial_by_system_pearson", judge, people),
+        ("partial_by_system_spearman", midranks(judge), midranks(people)),
+    ):
+        rows = np.full(1 + n_sources, np.nan)
+        if not why:
+            rows = _pooled_without_each(a, b, source[both], n_sources)
+        found[name] = replicated(
+            rows,
+            why,
+            sizes=np.bincount(source[both], minlength=n_sources),
+            scale=CORRELATION,
+            n=int(both.sum()),
+            n_missing=n_missing,
+            n_tied=shared(judge),
+        )
+    return found
+
+
+def _minus_means(values: Floats, group: Codes, groups: int) -> Floats:
+    """Values minus the mean of their group, (n,); round-off of the mean is 0."""
+    sums = np.bincount(group, weights=values, minlength=groups)
+    means = sums / np.maximum(np.bincount(group, minlength=groups), 1)
+    rest = values - means[group]
+    slack = ROUND_OFF * max(1.0, float(np.abs(values).max(initial=0.0)))
+    # Rounding makes texts with one distance from their systems' means tied, too.
+    return np.where(np.abs(rest) <= slack, 0.0, np.round(rest, 10))
+
+
+def _pooled_without_each(a: Floats, b: Floats, source: Codes, n_sources: int) -> Floats:
+    """Pearson r of a and b, (n,), and that without each source: (1 + n_sources,)."""
+    a = a - a.mean()
+    b = b - b.mean()
+    kept = []
+    for values in (np.ones(a.size), a, b, a * b, a * a, b * b):
+        sums = np.bincount(source, weights=values, minlength=n_sources)
+        kept.append(np.append(sums.sum(), sums.sum() - sums))
+    n, sum_a, sum_b, ab, aa, bb = kept
+    n = np.maximum(n, 1)
+    spread_a = aa - sum_a**2 / n
+    spread_b = bb - sum_b**2 / n
+    constant_a = spread_a <= ROUND_OFF * aa[0]
+    constant_b = spread_b <= ROUND_OFF * bb[0]
+    rows = ratio(ab - sum_a * sum_b / n, spread_a, spread_b)
+    return np.where(constant_a | constant_b, np.nan, rows)

@@ -128,3 +128,17 @@ def test_what_decides_claims_on_labels_and_pairs_is_shown(tmp_path: Path) -> Non
         all(f"{value:.2f} [" in lines[3] for value in (0.6, 0.7, 0.8))
         and "0.01" not in lines[3]
     )
+
+
+def test_the_sign_of_a_claim_stands_before_its_number(tmp_path: Path) -> None:
+    keys = {"form": "agreement", "level": "within_source", "n": 20, "aspect": "style"}
+    rows = []
+    for judge, sign in (("good", "+"), ("long", "~"), ("length", "-")):
+        rows.append(row("news", judge, "normal_scores", 0.5, **keys))
+        rows.append(row("news", judge, "sign", 3.0, note=sign, **keys))
+    said = summary(written(tmp_path, "verdicts", rows))
+    cells = {
+        line.split()[0]: line.split()[1] for line in said.splitlines() if "0.50" in line
+    }
+    assert cells == {"good": "+", "long": "~", "length": "0.50"}
+    assert "Signs: + holds; ~ agrees" in said and "x fails" not in said

@@ -251,7 +251,7 @@ def test_a_cell_of_few_texts_has_their_number_alone(tmp_path: Path) -> None:
 def test_a_cell_names_the_test_that_a_high_number_does_not_pass(tmp_path: Path) -> None:
     rows = list(claim("alpha", 0.86, "not_shown; systems"))
     [mark] = standings(first(of_judges(tmp_path, ["alpha"], rows)))["alpha"].marks
-    assert mark.step == "unshown" and "only prefers certain systems" in mark.meaning
+    assert mark.step == "rule" and "only prefers certain systems" in mark.meaning
 
 
 @pytest.mark.parametrize(
@@ -441,3 +441,45 @@ def test_perturbations_of_chains_and_graded_sets_count_in_the_size_of_a_study(
         "graded",
     ]  # in no table of single perturbations
     assert "4 perturbations" in judges.measured(study.loaded(spec))
+
+
+def test_a_limited_claim_does_not_look_like_one_that_holds(tmp_path: Path) -> None:
+    limits = {
+        "best": "as_rater",
+        "same": "as_rater; these_systems: 5",
+        "hangs": "better; hangs_on: s1",
+        "untested": "better; length_not_tested",
+        "long": "not_shown; length",
+        "worse": "not_shown; chance; worse_than_chance",
+        "none": "not_shown; chance",
+    }
+    rows = [row for name, note in limits.items() for row in claim(name, 0.5, note)]
+    screen = first(of_judges(tmp_path, [*limits], rows))
+    shown = standings(screen)
+    steps = {name: shown[name].marks[0].step for name in limits}
+    assert steps == {
+        "best": "rater",
+        **dict.fromkeys(("same", "hangs", "untested", "long"), "rule"),
+        "worse": "missed",
+        "none": "unshown",
+    }
+    assert {one.marks[0].sign for one in shown.values()} == {"●", "◐", "✕", "○"}
+    assert "may explain it" in shown["same"].marks[0].meaning
+    assert next(iter(shown)) == "best" and [*shown][-1] == "worse"
+
+
+def test_expected_false_claims_stand_under_the_matrix(tmp_path: Path) -> None:
+    rows: list[Row] = []
+    for name, p in (("a", 0.001), ("b", 0.004), ("c", 0.02), ("d", 0.4)):
+        outcome = "better" if p < 0.025 else "not_shown; chance"
+        rows += claim(name, 0.5, outcome)
+        place = {"n": 24, **AGREEMENT}
+        rows.append(study.row("chat", name, "p_claim", p, **place))
+    screen = first(of_judges(tmp_path, ["a", "b", "c", "d"], rows))
+    assert screen.foot == (
+        "Of the 4 families of claims on this page (of one judge, dataset and kind), at "
+        "most 0.1 false claims are expected; 2 of 3 claims that hold do so over the "
+        "whole page, too."
+    )
+    nothing = of_judges(tmp_path / "none", ["a"], list(claim("a", 0.5)))
+    assert first(nothing).foot == ""

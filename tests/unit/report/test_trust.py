@@ -371,3 +371,14 @@ def test_a_perturbation_is_told_by_its_name_and_counted_where_there_is_much(
     )
     assert "Fails at noticing cuts." in said(told)
     assert {claim.outcome for claim in found(told)} == {Outcome.NOTICED, Outcome.MISSES}
+
+
+def test_the_sentence_on_a_judge_is_the_same_alone_and_above_others(
+    tmp_path: Path,
+) -> None:
+    mine = claimed("better", ends=(0.5, 0.6, 0.7))
+    alone = report(tmp_path / "alone", verdicts=mine)
+    rows = [*mine, *claimed("better", ends=(0.1, 0.2, 0.3), judge="beta")]
+    both = report(tmp_path / "both", verdicts=rows)
+    assert FIRST in [claim.kind for claim in found(both)]
+    assert said(both) == said(alone)

@@ -335,6 +335,7 @@ def test_accuracy_of_comparisons_by_hand() -> None:
     assert told == {
         "accuracy_comparison": (1 / 3, 3, 1),  # who does not answer is not wrong
         "accuracy_comparison_half": (1.5 / 3, 3, 1),
+        "accuracy_comparison_decided": (1 / 2, 2, 1),
         "tie_rate": (1 / 3, 3, 1),
     }
 

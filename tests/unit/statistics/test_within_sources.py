@@ -5,6 +5,7 @@ scipy.
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm, pearsonr, rankdata
 
@@ -16,8 +17,10 @@ from judgescope.statistics.result import (
 from judgescope.statistics.within_sources import (
     ALONE,
     RATED_ALIKE,
+    SYSTEM_IS_ALL,
     beyond_systems,
     normal_scores,
+    partial_by_system,
     varies,
     within_sources,
 )
@@ -280,3 +283,56 @@ def test_a_judge_that_knows_only_the_author_has_nothing_beyond_systems() -> None
     assert beyond_systems(y, y, SOURCE, one, SOURCES).estimate.note == (
         "texts of one system"
     )
+
+
+def test_partial_by_system_is_the_correlation_of_values_minus_system_means() -> None:
+    rng = np.random.default_rng(8)
+    source = np.repeat(np.arange(15), 4)
+    system = np.tile(np.arange(4), 15)
+    quality = rng.normal(size=60)
+    x = quality + 3.0 * system + rng.normal(size=60)
+    y = quality - 3.0 * system + rng.normal(size=60)
+    x[3] = np.nan
+    frame = pd.DataFrame({"x": x, "y": y, "system": system}).dropna()
+    means = frame.groupby("system")[["x", "y"]].transform("mean")
+    rest = frame[["x", "y"]] - means
+    partial = partial_by_system(x, y, source, system, 15)
+    for name, method in (
+        ("partial_by_system_pearson", "pearson"),
+        ("partial_by_system_spearman", "spearman"),
+    ):
+        estimate = partial[name].estimate
+        assert estimate.value == pytest.approx(rest["x"].corr(rest["y"], method))
+        assert estimate.ci_low is not None and estimate.ci_low > 0
+        assert (estimate.n, estimate.n_missing) == (59, 1)
+    assert np.corrcoef(frame["x"], frame["y"])[0, 1] < 0
+
+
+def test_partial_by_system_leaves_out_one_source_at_a_time() -> None:
+    rng = np.random.default_rng(9)
+    source = np.repeat(np.arange(6), 3)
+    system = np.tile(np.arange(3), 6)
+    x = rng.normal(size=18) + system
+    y = rng.normal(size=18)
+    rows = partial_by_system(x, y, source, system, 6)["partial_by_system_pearson"].rows
+    rests = []
+    for values in (x, y):
+        means = np.array([values[system == one].mean() for one in range(3)])
+        rests.append(values - means[system])
+    for left_out in range(6):
+        kept = source != left_out
+        expected = np.corrcoef(rests[0][kept], rests[1][kept])[0, 1]
+        assert rows[1 + left_out] == pytest.approx(expected)
+
+
+def test_partial_by_system_is_undefined_where_the_system_says_all() -> None:
+    source = np.repeat(np.arange(6), 2)
+    system = np.tile(np.arange(2), 6)
+    people = np.arange(12.0)
+    author = np.array([0.1, 0.8])[system]
+    by_author = partial_by_system(author, people, source, system, 6)
+    alone = partial_by_system(people, people, source, np.zeros(12, np.int64), 6)
+    notes = [
+        one["partial_by_system_pearson"].estimate.note for one in (by_author, alone)
+    ]
+    assert notes == [SYSTEM_IS_ALL, "texts of one system"]

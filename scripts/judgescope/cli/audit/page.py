@@ -20,6 +20,7 @@ from judgescope.methods.claims.base import (
     BAR,
     LABELS,
     PAIRS,
+    SOURCES_COUNTED,
     THESE_SYSTEMS,
 )
 from judgescope.methods.claims.rows import RIVAL
@@ -29,6 +30,7 @@ from judgescope.methods.verdicts import CASES, NOT_COMPUTED
 from judgescope.report.cells import figures, of_few
 from judgescope.report.claims import FIRST, Claim, claims
 from judgescope.report.elements import Block, Facts, Section, Text
+from judgescope.report.literature import grouped, line
 from judgescope.report.report import Judge, Report
 from judgescope.report.rows import Row
 from judgescope.report.sections.trust import (
@@ -40,7 +42,7 @@ from judgescope.report.sections.trust import (
     sentence,
 )
 from judgescope.report.words import count, label, listed, plural, spoken
-from judgescope.statistics.verdict import Outcome
+from judgescope.statistics.verdict import Outcome, Sign, legend_of_signs
 
 WIDTH: Final = 100
 SCHEMA_VERSION: Final = 1
@@ -49,7 +51,8 @@ MOST_LINES: Final = 10
 """The lines of a judge's sentence; a longer one is replaced by a short one."""
 MOST_OF_PEOPLE: Final = 4
 """The aspects on which people's own agreement is listed."""
-"""The most lines that the verdict has."""
+MOST_CLAIMS: Final = 4
+"""The claims about a judge that have a line."""
 MEETS, MISSES, CANNOT_TELL = range(3)
 """Exit codes: every judge meets every bar (or none is set), one misses, cannot tell."""
 FEW_NUMBERS: Final = 2
@@ -187,10 +190,14 @@ def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
             f"Columns with texts that are not used: {', '.join(left)}. If one of them "
             "has the judged texts or their source, name it (--text, --source)."
         )
+    signs = set[Sign]()
     for judge in findings.judges:
-        yield plain(
-            f"{judge.id}: {words(findings.report, judge, findings.claims[judge.id])}"
-        )
+        of_judge = findings.claims[judge.id]
+        yield plain(f"{judge.id}: {words(findings.report, judge, of_judge)}")
+        yield from map(plain, _by_claim(findings.report, of_judge))
+        signs |= {claim.sign for claim in of_judge}
+    if signs:
+        yield legend_of_signs(signs)
     people = findings.people
     for row in people[:MOST_OF_PEOPLE]:
         yield plain(
@@ -201,6 +208,21 @@ def _verdict(findings: Findings, words: Callable[..., str]) -> Iterator[str]:
     if len(people) > MOST_OF_PEOPLE:
         more = plural(len(people) - MOST_OF_PEOPLE, "more aspect")
         yield f"people: {more} in the output of --json or --html."
+
+
+def _by_claim(report: Report, of_judge: Sequence[Claim]) -> Iterator[str]:
+    """Yield a line for each of the first claims about a judge: its sign, what it is
+    about, and its number in the measures of the literature.
+    """
+    for claim in of_judge[:MOST_CLAIMS]:
+        about = claim.respect.format(claim.subject)
+        if claim.kind in SHORT and claim.subject:
+            about = claim.subject
+        published = line(report, claim)
+        yield f"  {claim.sign} {about}{f': {published}' if published else ''}"
+    if len(of_judge) > MOST_CLAIMS:
+        more = plural(len(of_judge) - MOST_CLAIMS, "more claim")
+        yield f"  {more} in the output of --json or --html"
 
 
 def _with_n(row: Row) -> str:
@@ -246,10 +268,7 @@ def _supports(findings: Findings) -> Iterator[str]:
             + plural(counts.items, "source")
         )
     else:
-        yield (
-            f"agreement with people on {aspects}, {how}: "
-            f"{plural(counts.targets, 'text')} of {plural(counts.items, 'source')}"
-        )
+        yield f"agreement with people on {aspects}, {how}{_counted(findings)}"
     sources = {
         str([row.get(name) for name in columns.source])
         for row in findings.draft.table.rows
@@ -283,6 +302,34 @@ def _supports(findings: Findings) -> Iterator[str]:
     every = [claim for of in findings.claims.values() for claim in of]
     if columns.has_lengths and not any(map(length_not_tested, every)):
         yield "whether scoring texts by their length would do as well"
+
+
+def _counted(findings: Findings) -> str:
+    """Return on how many texts and sources the claims of agreement or labels rest.
+
+    Of several claims the smallest and the largest numbers; all of the file's if no
+    claim can be made.
+    """
+    counts = findings.report.datasets[0].counts
+    texts, sources = set[int](), set[int]()
+    for of_judge in findings.claims.values():
+        for claim in of_judge:
+            counted = claim.others.get(SOURCES_COUNTED)
+            if claim.kind in (AGREEMENT, LABELS) and counted is not None:
+                texts.add(claim.row.n)
+                sources.add(counted.n)
+    if not texts:
+        every = plural(counts.targets, "text")
+        return f": {every} of {plural(counts.items, 'source')}"
+    return (
+        f" on {_range(texts)} of {plural(counts.targets, 'text')}, {_range(sources)} "
+        f"of {plural(counts.items, 'source')}"
+    )
+
+
+def _range(numbers: set[int]) -> str:
+    low, high = count(min(numbers)), count(max(numbers))
+    return low if low == high else f"{low} to {high}"
 
 
 def _adds(findings: Findings) -> Iterator[str]:
@@ -353,7 +400,10 @@ def as_json(findings: Findings) -> str:
         "judges": {
             judge.id: {
                 "sentence": sentence(findings.report, judge, findings.claims[judge.id]),
-                "claims": [_claim(claim) for claim in findings.claims[judge.id]],
+                "claims": [
+                    _claim(findings.report, claim)
+                    for claim in findings.claims[judge.id]
+                ],
             }
             for judge in findings.judges
         },
@@ -366,7 +416,11 @@ def as_json(findings: Findings) -> str:
     return json.dumps(content, indent=2)
 
 
-def _claim(claim: Claim) -> dict[str, Any]:
+def _claim(report: Report, claim: Claim) -> dict[str, Any]:
+    counted = claim.others.get(SOURCES_COUNTED)
+    groups = [
+        (name, [_numbers(row) for row in rows]) for name, rows in grouped(report, claim)
+    ]
     others = {name: _numbers(row) for name, row in claim.others.items()}
     rival = claim.others.get(RIVAL)
     return {
@@ -378,6 +432,9 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "rival_value": others.get(f"{RIVAL}_value"),
         "rival_difference": others.get(f"{RIVAL}_difference"),
         **_numbers(claim.row),
+        "sources_counted": None if counted is None else counted.n,
+        "literature": [{"group": name, "measures": rows} for name, rows in groups],
+        "literature_line": line(report, claim),
         "others": others,
     }
 

@@ -2,8 +2,8 @@
 Snakemake.
 
 Cards, specs and jobs are those of `judgescope run`, so that every number is the same to
-the bit. Only what the page shows is computed: claims about the recorded judges, and the
-bars.
+the bit. Only what the page shows is computed: claims about the recorded judges with the
+literature's measures, and the bars.
 """
 
 import io
@@ -23,6 +23,7 @@ from judgescope.core.cells import pack
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.data.tables import ingest
+from judgescope.methods import literature
 from judgescope.methods.base import StatisticsSpec
 from judgescope.methods.evaluation_data import statistics
 from judgescope.plan.code import HASHED
@@ -85,7 +86,7 @@ def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
             content, _ = load_yaml(card)
             plan = load_plan(content, HOME, source=str(card), results=str(out))
             _judge(plan, draft.study)
-            names = _tables(plan, draft.study)
+            names = [*_tables(plan, draft.study), _literature(plan, draft.study)]
             spec = pages.report(plan, f"judgescope run {card}")
             paths = {name: plan.paths.statistics(name, draft.study) for name in names}
             return Report.load(replace(spec, tables=paths))
@@ -125,17 +126,36 @@ def _tables(plan: Plan, dataset: str) -> list[str]:
     for name in names:
         spec = results.statistics(plan, name, dataset)
         if name == VERDICTS:
-            recorded = {
-                one for one, card in plan.judges.items() if _recorded(plan, card.model)
-            }
-            mine = {judge: of for judge, of in spec.judges.items() if judge in recorded}
-            spec = replace(spec, judges=mine)
+            spec = _of_judges_of_the_file(plan, spec)
             if spec.required:
                 parts = [
                     plan.paths.statistics(part, dataset)
                     for part in (*deciding, "coverage")
                 ]
                 spec = replace(spec, required=replace(spec.required, parts=parts))
-        # a run's job reads the judges in the order of their names
-        statistics(decode(canonical(to_builtins(spec)).encode(), type=StatisticsSpec))
+        _write_table(spec)
     return names
+
+
+def _literature(plan: Plan, dataset: str) -> str:
+    """Compute the measures of the literature; return their table's name.
+
+    A study has them in several tables, which take longer.
+    """
+    spec = results.statistics(plan, VERDICTS, dataset)
+    spec = _of_judges_of_the_file(plan, spec)
+    output = plan.paths.statistics(literature.TABLE, dataset)
+    nothing = replace(spec, table=literature.TABLE, output=output, claims=[])
+    _write_table(replace(nothing, required=None))
+    return literature.TABLE
+
+
+def _of_judges_of_the_file(plan: Plan, spec: StatisticsSpec) -> StatisticsSpec:
+    recorded = {one for one, card in plan.judges.items() if _recorded(plan, card.model)}
+    mine = {judge: of for judge, of in spec.judges.items() if judge in recorded}
+    return replace(spec, judges=mine)
+
+
+def _write_table(spec: StatisticsSpec) -> None:
+    # a run's job reads the judges in the order of their names
+    statistics(decode(canonical(to_builtins(spec)).encode(), type=StatisticsSpec))

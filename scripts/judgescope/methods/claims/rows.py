@@ -45,6 +45,7 @@ from judgescope.statistics.verdict import (
     LEVEL,
     STEPS,
     Outcome,
+    Sign,
     Verdict,
     sign_of,
     verdicts,
@@ -207,7 +208,10 @@ def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row
     def p_value(p: float) -> Estimate:
         return Estimate.undefined("not tested", n=n) if isnan(p) else Estimate(p, n=n)
 
+    card = study.spec.judges.get(claim.judge)
     sign = sign_of(outcome, reasons)
+    if card is not None and card.engine == "control":
+        sign = Sign.NO_CLAIM  # whatever a control reaches, it ignores quality
     numbers = {**claim.beside, claim.statistic: claim.estimate, VERDICT: step}
     numbers[SIGN] = Estimate(sign.value_in_table, n=n, note=sign.value)
     for name, p in claim.nulls.items():

@@ -30,7 +30,11 @@ LEVELS = (
     "traditional",
 )
 """What may follow a statistic's name and a dot in the key `require`."""
-ONLY_LEVELS = {"normal_scores": ("within_source",)}
+ONLY_LEVELS = {
+    **dict.fromkeys(("normal_scores", "pdp_pairs"), ("within_source",)),
+    "partial_by_system_pearson": ("pooled",),
+    "partial_by_system_spearman": ("pooled",),
+}
 """Statistics with levels of their own."""
 UNREAD = {
     "graded": "no method of the study uses graded sets (texts of every rating)",

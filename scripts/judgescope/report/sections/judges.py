@@ -1,7 +1,9 @@
 """The first screen, what can be said of each judge, and the legend of all signs."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from math import nan
 
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
 from judgescope.report.cells import (
@@ -52,7 +54,8 @@ from judgescope.report.words import (
     plural,
     spoken,
 )
-from judgescope.statistics.verdict import Outcome
+from judgescope.statistics.intervals import holm
+from judgescope.statistics.verdict import LEVEL, Outcome, Sign
 
 LEAD = (
     "Each cell shows the verdict of its weakest claim (see the signs below), with the "
@@ -200,6 +203,39 @@ def limits(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
     yield Fold("Signatures", [Text(note, style="small"), Facts(signatures, code=True)])
 
 
+# --- expected false claims ------------------------------------------------------------
+
+
+def false_claims(report: Report) -> str:
+    """Return how many false claims are to be expected, "" where none is tested.
+
+    Holm's correction is made over a family: the claims of one judge, dataset and kind.
+    Each of F families has a false claim in at most .025 of studies. The sentence also
+    says how many claims that hold do so over the whole page (Holm over all of them).
+    """
+    tested = [
+        claim
+        for judge in report.judges
+        if not judge.control
+        for claim in claims(report, judge)
+        if claim.kind != FIRST and claim.p is not None
+    ]
+    if not tested:
+        return ""
+    families = len({(one.judge, one.dataset, one.kind) for one in tested})
+    adjusted = holm([one.p if one.p is not None else nan for one in tested])
+    held = [one.outcome in GOOD for one in tested]
+    kept = sum(
+        good and p <= LEVEL for good, p in zip(held, adjusted.tolist(), strict=True)
+    )
+    of_all = "Of the one family" if families == 1 else f"Of the {families:,} families"
+    return (
+        f"{of_all} of claims on this page (of one judge, dataset and kind), at most "
+        f"{LEVEL * families:.2g} false claims are expected; {kept:,} of "
+        f"{plural(sum(held), 'claim')} that hold do so over the whole page, too."
+    )
+
+
 # --- the matrix -----------------------------------------------------------------------
 
 
@@ -241,7 +277,8 @@ def _overview(report: Report) -> Overview:
         if step in used
     ]
     bars, figure = [*_bars(report)], _forest(report, ranked)
-    return Overview(bars, columns, [*groups.items()], steps, figure)
+    foot = false_claims(report)
+    return Overview(bars, columns, [*groups.items()], steps, figure, foot)
 
 
 def _group(judge: Judge) -> int:
@@ -250,19 +287,21 @@ def _group(judge: Judge) -> int:
     return int(judge.engine == "lexical")
 
 
-def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, float]:
-    """Return the sort key of judges: kind, hinted last, most claims that hold, fewest
-    that fail.
+def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, int, float]:
+    """Return the sort key of judges: kind, hinted last, most claims that hold, then
+    most that agree with limits, fewest that fail.
 
     Among equals, those that agree more come first.
     """
     every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
-    held = sum(claim.outcome in GOOD for claim in every)
-    failed = sum(trust.STEP_OF[claim.outcome] == "missed" for claim in every)
+    signs = Counter(claim.sign for claim in every)
     agreement = sum(
         claim.row.value or 0.0 for claim in every if claim.kind == AGREEMENT
     )
-    return _group(judge), bool(judge.hint), -held, failed, -agreement
+    held = signs[Sign.HOLDS]
+    limited = signs[Sign.RULE]
+    failed = signs[Sign.FAILS]
+    return _group(judge), bool(judge.hint), -held, -limited, failed, -agreement
 
 
 def anchor(report: Report, judge: Judge) -> str:

@@ -8,7 +8,7 @@ from itertools import product
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import LENGTH_NOT_TESTED
 from judgescope.parsing.judgment import OFF_GRID
-from judgescope.report import words
+from judgescope.report import literature, words
 from judgescope.report.cells import NO_CELL, Cell, estimate, figures, short, words_cell
 from judgescope.report.claims import FIRST, FOUND, GOOD, KINDS, Claim
 from judgescope.report.elements import Body, Column, Line, Table
@@ -18,18 +18,18 @@ from judgescope.report.sections.cost import free, price_in_words
 from judgescope.report.sections.study import tally_of
 from judgescope.statistics import raters
 from judgescope.statistics.result import CONTINUOUS
-from judgescope.statistics.verdict import HOLM, MOST, Outcome
+from judgescope.statistics.verdict import HOLM, MOST, Outcome, Sign
 
 MOST_ASPECTS = 6
 """Of more aspects, agreement is counted by dataset."""
+RULE = "rule"
+"""The step of what agrees, but may be explained by less than quality."""
 STEP_WORDS = {
-    "missed": ("✕", "missed, failed, or worse than a rater"),
-    "unshown": (
-        "○",
-        "not shown to be better than chance, length or a preference for systems",
-    ),
+    "missed": ("✕", "missed, failed, or worse than chance or than a rater"),
+    "unshown": ("○", "not shown to be better than chance"),
     "unknown": ("?", "no claim, or cannot tell"),
-    "better": ("◐", "better than chance"),
+    RULE: ("◐", Sign.RULE.meaning),
+    "better": ("◕", "better than chance, and than a rule that ignores quality"),
     "rater": ("●", "as good as one more rater"),
     "meets": ("★", "meets the required bar"),
 }
@@ -42,6 +42,8 @@ STEP_OF = {
     Outcome.AS_RATER: "rater",
     Outcome.MEETS: "meets",
 }
+"""Outcome -> the step of a claim whose sign limits it no further."""
+LITERATURE = "In the literature's measures"
 FEW = 4
 """Up to this many subjects are named; of more, only the number is given."""
 TITLES: dict[tuple[Outcome, ...], str] = {
@@ -251,7 +253,11 @@ def _counted(kinds: Mapping[str, Counter[Outcome]], whom: str) -> Iterator[str]:
 
 
 def sentence(report: Report, judge: Judge, claims: Sequence[Claim]) -> str:
-    """Return the verdicts of a judge in full, with what is missing and the price."""
+    """Return the verdicts of a judge in full, with what is missing and the price.
+
+    It is the same whatever other judges there are: no claim of rank is in it.
+    """
+    claims = [claim for claim in claims if claim.kind != FIRST]
     parts, tally = [no_score(report, judge)], tally_of(report, judge)
     if not parts[0]:
         if judge.hint:
@@ -530,16 +536,34 @@ def figure_of(asked: Question, claims: Sequence[Claim]) -> str:
     return f"n = {words.count(row.n)}" if few else short(row)
 
 
+def step_of_claim(claim: Claim) -> str:
+    """Return the step that a claim reaches: by its outcome, and no further than its
+    sign.
+    """
+    if claim.sign is Sign.FAILS:
+        return "missed"
+    return RULE if claim.sign is Sign.RULE else STEP_OF[claim.outcome]
+
+
 def step_of(asked: Question, claims: Sequence[Claim]) -> str:
     """Return the step that all these claims reach."""
-    steps = [STEP_OF[claim.outcome] for claim in claims]
+    steps = [step_of_claim(claim) for claim in claims]
     if asked.as_rater:  # being better than chance does not answer this question
         notes = [deciding(asked, claim).note for claim in claims]
         steps = [
-            step if step == "rater" else "missed" if note == raters.WORSE else "unknown"
-            for step, note in zip(steps, notes, strict=True)
+            _beside_a_rater(step, claim.outcome, note)
+            for step, claim, note in zip(steps, claims, notes, strict=True)
         ]
     return min(steps, key=[*STEP_WORDS].index)
+
+
+def _beside_a_rater(step: str, outcome: Outcome, note: str) -> str:
+    """Return the step of a claim where the question is whether it is as good as a
+    rater.
+    """
+    if note == raters.WORSE:
+        return "missed"
+    return step if outcome is Outcome.AS_RATER else "unknown"
 
 
 def evidence(
@@ -555,7 +579,7 @@ def evidence(
         lines = [
             Line(
                 claim.respect.format(claim.subject),
-                _evidence_cells(asked, claim),
+                _evidence_cells(report, asked, claim),
                 report.names[claim.dataset],
                 href=card and f"{card}#worst-{claim.dataset}",
             )
@@ -568,13 +592,13 @@ def evidence(
     columns = [Column("Number"), Column("p")]
     columns += [
         Column(name, style="words")
-        for name in ("Verdict", "Because", "Further numbers")
+        for name in ("Verdict", "Because", "Further numbers", LITERATURE)
     ]
     caption = "Every claim with its outcome and its numbers."
     return Table(caption, "Claim", columns, bodies, code=False, whole=True)
 
 
-def _evidence_cells(asked: Question, claim: Claim) -> list[Cell]:
+def _evidence_cells(report: Report, asked: Question, claim: Claim) -> list[Cell]:
     shown = deciding(asked, claim)
     names = (f"{base.AS_RATER}_{claim.row.statistic}", "net_share")
     numbers = [
@@ -594,5 +618,6 @@ def _evidence_cells(asked: Question, claim: Claim) -> list[Cell]:
         asked.as_rater and claim.outcome != Outcome.AS_RATER
     )  # its reasons are another claim's
     why = "" if other else "; ".join(reasons(claim))
-    texts = (verdict, why, "; ".join(numbers))
+    published = "" if asked.as_rater else literature.line(report, claim)
+    texts = (verdict, why, "; ".join(numbers), published)
     return [estimate(shown, counts=True), tested, *map(words_cell, texts)]

@@ -1,0 +1,160 @@
+"""The measures by which the literature reports agreement, of every judge.
+
+Tables `agreement`, `labels` and `pairwise` have them of a study, beside much else.
+`judgescope audit` needs these alone: `rows` computes them by the same functions, in
+seconds for thousands of sources. See methods.md 18.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from judgescope.methods import pairwise
+from judgescope.methods.base import Row
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import gold_numbers
+from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
+from judgescope.methods.measures import (
+    BY_SOURCE,
+    BY_SYSTEM,
+    POOLED,
+    WITHIN_SOURCE,
+    Measure,
+    against,
+    beside_correlations,
+    correlated,
+    with_hint_note,
+)
+from judgescope.statistics.arrays import Floats
+from judgescope.statistics.classes import on_labels
+from judgescope.statistics.correlation import leaving_out, shared
+from judgescope.statistics.declared import scale_of
+from judgescope.statistics.order import comparison_accuracy
+from judgescope.statistics.resampling import Replicated, replicated
+
+TABLE: Final = "literature"
+SUMMARY_LEVEL, OVER_ALL, SYSTEM_LEVEL = "summary level", "pooled", "system level"
+OF_RATINGS: Final[tuple[tuple[str, tuple[Measure, ...]], ...]] = (
+    (
+        SUMMARY_LEVEL,
+        (
+            ("spearman", BY_SOURCE),
+            ("kendall_b", BY_SOURCE),
+            ("pearson", BY_SOURCE),
+        ),
+    ),
+    (OVER_ALL, (("spearman", POOLED), ("pearson", POOLED))),
+    (
+        SYSTEM_LEVEL,
+        (("kendall_b", BY_SYSTEM), ("pearson", BY_SYSTEM), ("spa", BY_SYSTEM)),
+    ),
+    ("", (("acc_eq", BY_SOURCE),)),
+    ("", (("pdp_pairs", WITHIN_SOURCE),)),
+    (
+        "systems held constant",
+        (
+            ("partial_by_system_spearman", POOLED),
+            ("partial_by_system_pearson", POOLED),
+        ),
+    ),
+)
+"""The group of measures in the literature's words -> the statistics and levels."""
+OF_LABELS: Final = (
+    *("label_accuracy", "balanced_accuracy", "kappa_nominal"),
+    *("f1", "f1_macro", "mcc"),
+)
+OF_PAIRS: Final = (
+    "accuracy_comparison_half",
+    "accuracy_comparison",
+    "accuracy_comparison_decided",
+)
+"""The same pairs under three rules for ties."""
+
+
+def rows(study: EvaluationData) -> Iterator[Row]:
+    """Yield the measures of every judge, of ratings, labels and pairs."""
+    labels = label_aspects(study)
+    for judge in study.spec.judges:
+        panel = study.shared_panel(judge).given(judge)
+        for aspect in study.spec.aspects:
+            scores = panel.scores(judge, aspect)
+            if scores is None or not len(panel.ratings(aspect)):
+                continue
+            if aspect in labels:
+                found = _of_labels(panel, judge, aspect, scores)
+            else:
+                people = gold_numbers(study, panel.ratings(aspect))
+                found = {
+                    measure: people.named(one)
+                    for measure, one in of_ratings(panel, scores, people.values).items()
+                }
+            for (statistic, level), one in found.items():
+                row = panel.row(judge, aspect, statistic, level, one.estimate)
+                yield with_hint_note(study, row)
+    yield from _of_pairs(study)
+
+
+def of_ratings(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
+    """The measures of a judge's scores x with people's ratings y, (texts,) each.
+
+    They equal those of table `agreement` to the bit.
+    """
+    results = correlated(panel, x, y, levels=["by_source", "by_system"])
+    results |= correlated(panel, x, y, statistics=["pearson"], levels=["pooled"])
+    results["spearman", POOLED] = _pooled_spearman(panel, x, y)
+    results |= beside_correlations(panel, x, y)
+    wanted = [measure for _, group in OF_RATINGS for measure in group]
+    return {measure: results[measure] for measure in wanted if measure in results}
+
+
+def _pooled_spearman(panel: TargetSet, x: Floats, y: Floats) -> Replicated:
+    """Spearman's rho over all texts, without the weights of thousands of sources."""
+    n_sources = len(panel.study.item_order)
+    values, why = leaving_out(x, y, panel.source, n_sources)
+    both = ~(np.isnan(x) | np.isnan(y))
+    return replicated(
+        values,
+        why,
+        sizes=np.bincount(panel.source[both], minlength=n_sources),
+        scale=scale_of("spearman"),
+        n=int(both.sum()),
+        n_missing=int((~both).sum()),
+        n_tied=shared(x[both]),
+    )
+
+
+def _of_labels(
+    panel: TargetSet, judge: str, aspect: str, scores: Floats
+) -> dict[Measure, Replicated]:
+    study = panel.study
+    gold = truth_of(study, aspect)(panel.ratings(aspect))
+    codes, _ = labelled(panel, judge, aspect, scores, gold)
+    if codes is None:
+        return {}
+    q = len(study.spec.aspects[aspect].labels)
+    results = on_labels(gold, codes, q, panel.source, study.weights)
+    which = truth_name(study, aspect)
+    return {
+        (name, POOLED): against(results[name], which)
+        for name in OF_LABELS
+        if name in results
+    }
+
+
+def _of_pairs(study: EvaluationData) -> Iterator[Row]:
+    """The shares of pairs of systems' texts that a judge orders as people do."""
+    every = pairwise.votes_of(study) | pairwise.scored_votes(study)
+    for (perturbation, judge, aspect), votes in every.items():
+        if perturbation != "systems" or judge not in study.spec.judges:
+            continue
+        panel = study.panel(perturbation).given(judge)
+        pairs = pairwise.judged(panel, judge, aspect, votes)
+        if pairs.in_chain or not pairs.rated:
+            continue
+        shares = comparison_accuracy(
+            pairs.verdict, np.sign(pairs.ahead), pairs.source, study.weights
+        )
+        for name in OF_PAIRS:
+            row = study.row(judge, aspect, name, POOLED, shares[name])
+            yield with_hint_note(study, row)

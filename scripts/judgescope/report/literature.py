@@ -1,0 +1,78 @@
+"""What a claim's number is in the measures of the literature, in one line."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from judgescope.methods import literature
+from judgescope.methods.claims import base
+from judgescope.report.cells import interval
+from judgescope.report.claims import Claim
+from judgescope.report.report import Report
+from judgescope.report.rows import Row
+from judgescope.report.words import count, label, spoken, written
+
+TABLES: Final = {
+    base.AGREEMENT: "agreement",
+    base.LABELS: "labels",
+    base.PAIRS: "pairwise",
+}
+"""Kind of claims -> the table of a study that has the literature's measures."""
+GROUPS: Final = {
+    base.AGREEMENT: literature.OF_RATINGS,
+    base.LABELS: (("", tuple((name, "pooled") for name in literature.OF_LABELS)),),
+    base.PAIRS: (("", tuple((name, "pooled") for name in literature.OF_PAIRS)),),
+}
+UNITS: Final = {
+    "pooled": "texts",
+    "within_source": "texts",
+    "by_source": "sources",
+    "by_system": "systems",
+}
+"""Level -> what `n` counts."""
+
+
+def grouped(report: Report, claim: Claim) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the literature's measures of a claim's judge and aspect, group by group.
+
+    A group is called by the literature's words, "" without any. Nothing for kinds that
+    the literature has no measures of, and for what the study does not compute.
+    """
+    if claim.kind not in TABLES:
+        return
+    rows = report.rows(literature.TABLE, claim.dataset)
+    if not len(rows):
+        rows = report.rows(TABLES[claim.kind], claim.dataset)
+    mine = rows.where(judge=claim.judge, judged=claim.row.judged, cell=claim.row.cell)
+    known: dict[tuple[str, str], Row] = {}
+    for row in mine.where(judge_b=""):
+        known.setdefault((row.statistic, row.level), row)
+    for name, measures in GROUPS[claim.kind]:
+        group = [known[measure] for measure in measures if measure in known]
+        if group:
+            yield name, group
+
+
+def line(report: Report, claim: Claim) -> str:
+    """The literature's measures of a claim in one line, "" if there are none.
+
+    Of a group in which nothing is defined, the line has the reason once.
+    """
+    parts = []
+    for name, rows in grouped(report, claim):
+        about = f"{name}: " if name else ""
+        defined = [row for row in rows if row.value is not None]
+        numbers = [
+            f"{label(row.statistic)} "
+            f"{written(row.statistic, row.value or 0.0)} {interval(row)}".strip()
+            for row in defined
+        ]
+        if numbers:
+            units = UNITS[defined[0].level]
+            if claim.kind == base.PAIRS:
+                units = "pairs"
+            n = "" if len({row.n for row in defined}) > 1 else count(defined[0].n)
+            counted = f" (n = {n} {units})" if n else ""
+            parts.append(f"{about}{', '.join(numbers)}{counted}")
+        elif name:
+            parts.append(f"{about}{spoken(rows[0].note)}")
+    return " · ".join(parts)

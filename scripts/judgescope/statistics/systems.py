@@ -2,7 +2,7 @@
 
 A judge with fixed tastes for systems, unrelated to quality, agrees with people by luck
 in many studies. Its columns (systems) are permuted jointly over the sources that share
-them, and the deciding number is computed anew; p is the share of permutations in which
+them, and the deciding number is computed again; p is the share of permutations in which
 it is at least as large. A test of few permutations can never pass a correction over
 many claims: it is asked only where it could. Methods.md 9 and 19.
 """
@@ -169,24 +169,24 @@ def _links(patterns: Flags) -> Iterator[tuple[int, tuple[int, ...]]]:
             yield number, link
 
 
-def permutations_of(found: SystemBlocks, rng: np.random.Generator) -> Codes:
+def permutations_of(design: SystemBlocks, rng: np.random.Generator) -> Codes:
     """Permutations of columns within blocks, the identity first: (permutations,
     columns).
     """
-    identity = np.arange(found.columns)
-    if found.permutations != PERMUTATIONS + 1:
-        every = [list(permutations(block.tolist())) for block in found.permuted]
+    identity = np.arange(design.columns)
+    if design.permutations != PERMUTATIONS + 1:
+        every = [list(permutations(block.tolist())) for block in design.permuted]
         rows = []
         for chosen in product(*every):
             row = identity.copy()
-            for block, order in zip(found.permuted, chosen, strict=True):
+            for block, order in zip(design.permuted, chosen, strict=True):
                 row[block] = order
             rows.append(row)
         return np.stack(rows)
     rows = [identity]
     for _ in range(PERMUTATIONS):
         row = identity.copy()
-        for block in found.permuted:
+        for block in design.permuted:
             row[block] = block[rng.permutation(block.size)]
         rows.append(row)
     return np.stack(rows)
@@ -206,7 +206,7 @@ def p_systems(
     x: Floats,
     y: Floats,
     source: Codes,
-    found: SystemBlocks,
+    design: SystemBlocks,
     perms: Codes,
     *,
     pooled: bool,
@@ -225,14 +225,14 @@ def p_systems(
         x = np.where(lonely, np.nan, x)
         y = np.where(lonely, np.nan, y)
     rows = np.unique(source, return_inverse=True)[1]
-    table_x = _table(scores(x), rows, found.column, perms.shape[1])
-    table_y = _table(scores(y), rows, found.column, perms.shape[1])
+    table_x = _table(scores(x), rows, design.column, perms.shape[1])
+    table_y = _table(scores(y), rows, design.column, perms.shape[1])
     block_of_row = np.zeros(len(table_x), dtype=np.int64)
-    block_of_row[rows] = found.block
+    block_of_row[rows] = design.block
     sums = np.zeros((6, len(perms)))
     for number in np.unique(block_of_row):
         mine = block_of_row == number
-        used = np.unique(found.column[found.block == number])
+        used = np.unique(design.column[design.block == number])
         part_x = table_x[mine][:, used]
         part_y = table_y[mine][:, used]
         local = np.searchsorted(used, perms[:, used])

@@ -310,7 +310,7 @@ def beyond_systems(
 
     x, y, source, system (texts,), NaN = missing. a and b are residuals of least squares
     on sources and systems; in a complete table a_ij - a_i. - a_.j + a.. . Systems'
-    effects are estimated anew without each source. Does the judge order texts of one
+    effects are estimated again without each source. Does the judge order texts of one
     system as people do? Undefined with fewer than two systems, and where nothing is
     left of the judge's scores or people's ratings. `n`, interval and range as in
     `within_sources`. Methods.md 18.

@@ -570,7 +570,7 @@ class LabelledTexts(BesideRaters):
         """
         used = ~(np.isnan(codes) | np.isnan(self.gold))
         given = codes[used].astype(np.int64)
-        # A verdict that counts as none of the labels is no label that the judge says.
+        # A verdict that differs from every label is not counted here.
         label = int(np.bincount(given[given >= 0], minlength=self.q).argmax())
         name = self.scale.labels[label]
         hits = (codes[used] == label).astype(np.float64)

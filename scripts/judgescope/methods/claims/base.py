@@ -99,7 +99,7 @@ SHARES_OF_LABELS: Final = ("tpr", "tnr")
 
 @dataclass(frozen=True)
 class Rival:
-    """What a claim is held against, in units of the claim's number.
+    """What a claim must beat, in units of the claim's number.
 
     `value` is the rival's own number, `difference` the judge's minus it; None where the
     null has no such number.
@@ -353,7 +353,7 @@ def held_against_lengths(
 
 
 def length_untested(nulls: Nulls, why: str) -> Nulls:
-    """The nulls of a claim that cannot be held against length, with the reason."""
+    """The nulls of a claim that cannot be compared with length, with the reason."""
     detail = "" if why == NO_LENGTHS else f": {why}"
     reason = f"{LENGTH_NOT_TESTED}{detail}"
     return replace(nulls, reasons=(*nulls.reasons, reason))

@@ -108,33 +108,33 @@ def _with_scope(
     """
     numbers: dict[int, Estimate | None] = {}
     p_values = np.full(len(family), nan)
-    for place, (claim, verdict) in enumerate(zip(family, decisions, strict=True)):
+    for index, (claim, verdict) in enumerate(zip(family, decisions, strict=True)):
         if verdict.outcome not in HOLDS or claim.outcome is not None:
             continue
         if claim.by_system is None:
             continue
         beyond = claim.by_system.beyond()
-        numbers[place] = None if beyond is None else beyond.estimate
+        numbers[index] = None if beyond is None else beyond.estimate
         if beyond is not None:
             p = beyond.p_above(0.0)
-            p_values[place] = nan if p is None else p
+            p_values[index] = nan if p is None else p
     adjusted = holm(p_values)
     scoped = list(family)
-    for place, number in numbers.items():
-        claim = family[place]
+    for index, number in numbers.items():
+        claim = family[index]
         assert claim.by_system is not None
         beside = dict(claim.beside)
         reasons = claim.reasons
         if number is not None:
             beside[BEYOND_SYSTEMS] = number
-        if not isnan(adjusted[place]):
-            beside[f"p_{BEYOND_SYSTEMS}"] = Estimate(float(p_values[place]))
-            beside[f"p_{BEYOND_SYSTEMS}_holm"] = Estimate(float(adjusted[place]))
-        if not adjusted[place] <= LEVEL:
+        if not isnan(adjusted[index]):
+            beside[f"p_{BEYOND_SYSTEMS}"] = Estimate(float(p_values[index]))
+            beside[f"p_{BEYOND_SYSTEMS}_holm"] = Estimate(float(adjusted[index]))
+        if not adjusted[index] <= LEVEL:
             reasons = (*reasons, f"{THESE_SYSTEMS}: {claim.by_system.systems}")
         if needed := claim.by_system.hangs_on(claim, tested):
             reasons = (*reasons, f"{HANGS_ON}: {needed}")
-        scoped[place] = replace(claim, beside=beside, reasons=reasons)
+        scoped[index] = replace(claim, beside=beside, reasons=reasons)
     return scoped
 
 

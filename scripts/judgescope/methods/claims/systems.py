@@ -1,7 +1,7 @@
 """Preferences for systems: the null, and how far a claim reaches.
 
-Where texts come from named systems, a claim is also held against a judge that prefers
-some of them for reasons unrelated to quality (`statistics.systems`). That null is asked
+Where texts come from named systems, a claim must also beat a judge that prefers some
+of them for reasons unrelated to quality (`statistics.systems`). That null is asked
 only where its p can pass Holm's correction.
 """
 

@@ -63,7 +63,7 @@ soak: .venv/test ## test endurance: twenty killed runs, 100,000 requests (half a
 # Simulated judges with a known defect; the long lane has a tenth. STUDIES is their number a strength.
 STUDIES ?= 100
 planted: .venv/test ## find planted defects in simulated studies, and write docs/planted.md (half an hour)
-	$(BIN)/python benchmarks/planted.py --studies $(STUDIES) --write docs/planted.md
+	$(BIN)/python benchmarks/planted_judges.py --studies $(STUDIES) --write docs/planted.md
 
 # Do the tests notice faults? docs/mutants.md; MUTANTS="--sample 300" draws so many.
 mutants: .venv/measure ## mutation testing: do the tests notice faults? (days; a sample of 300: about an hour)

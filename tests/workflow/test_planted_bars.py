@@ -1,6 +1,7 @@
 """Planted judges in memory: a copy of people reaches each step, and defects are found.
 
-benchmarks/planted.py has the studies; `make planted` runs all, the long lane a tenth.
+benchmarks/planted_judges.py has the studies; `make planted` runs all of them, the long
+lane a tenth.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import pytest
 
 from planted_study import benchmark
 
-planted = benchmark("planted")
+planted = benchmark("planted_judges")
 FEW, TENTH = 2, 10
 
 

@@ -13,6 +13,7 @@ from judgescope.parsing import (  # noqa: F401  registers parsers
     annotation,
     card_rules,
     error_list,
+    pairs,
 )
 from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Scale, parser
@@ -96,7 +97,7 @@ def parsed_by(
         reading = reading or read(text, scale, **settings)
         if reading.status == "ok" and "</" in text:
             reading = _with_reasons(reading, text)
-        if is_unknown(finish):
+        if is_unknown(finish) and reading.rule != finish:
             reading = reading._replace(rule=f"{reading.rule}+{_ended_by(finish)}")
         return reading._replace(parser=f"{parser}@{version}")
 

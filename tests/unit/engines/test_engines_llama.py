@@ -211,11 +211,10 @@ def test_the_address_may_end_in_a_slash(url: str, tmp_path: Path) -> None:
     assert verdict(reply).status == "ok"
 
 
-@pytest.mark.parametrize("wrong", ["/nowhere", "/chat/completions"])
-def test_a_wrong_address_is_told_and_nothing_is_kept(
-    url: str, tmp_path: Path, wrong: str
+def test_wrong_address_is_an_error_and_nothing_is_kept(
+    url: str, tmp_path: Path
 ) -> None:
-    model = card(f"{url}{wrong}")
+    model = card(f"{url}/nowhere")
     with pytest.raises(UserError, match="refuses every request: HTTP 404"):
         ask(model, asked(model, *PROMPTS), tmp_path)
     assert not journals(tmp_path)
@@ -370,7 +369,7 @@ def test_what_came_is_what_is_read_later(url: str, tmp_path: Path) -> None:
             "\U0001f468\u200d\U0001f469 Rating: 4",
             "\U0001f468\u200d\U0001f469 Rating: 4",
         ),
-        ("e\u0301\u0323 n\u0303 Rating: 4", "e\u0301\u0323 n\u0303 Rating: 4"),
+        ("e\u0301\u0323 o\u0303 Rating: 4", "e\u0301\u0323 o\u0303 Rating: 4"),
         ("\u202eשלום مرحبا\u202c Rating: 4", "\u202eשלום مرحبا\u202c Rating: 4"),
         (r"4\x1b\x07\t", "4\x1b\x07\t"),
         ("Rating: ４", "Rating: ４"),

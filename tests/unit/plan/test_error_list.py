@@ -63,7 +63,7 @@ def test_penalties_of_a_list_are_summed(text: str, penalty: float) -> None:
     found = judged(text)
     assert (found.status, found.rule) == ("ok", "listed")
     assert found.value == pytest.approx(5 - 4 * penalty / 25)
-    assert found.label is None and found.parser == "errors@3"
+    assert found.label is None and found.parser == "errors@4"
 
 
 @pytest.mark.parametrize(

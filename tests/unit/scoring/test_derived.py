@@ -512,7 +512,7 @@ def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> Non
         "exact",
     )
     for change, rule in (
-        ({"status": "error", "text": "HTTP 400: no"}, "supervisor error, error"),
+        ({"status": "error", "text": "HTTP 400: no"}, "supervisor error, refused"),
         ({"finish": "length"}, "supervisor truncated, finish_length"),
         (
             {"text": "I'm sorry, but I cannot help with that."},

@@ -23,6 +23,7 @@ from judgescope.methods.claims.base import (
     HINTED,
     LABELS,
     LENGTH,
+    LENGTH_NOT_TESTED,
     LENGTHS,
     LOST,
     LOST_SHARE,
@@ -178,7 +179,8 @@ def counted_with_labels(claim: Claim, finds: dict[str, Claim] | None) -> Claim:
         )
     if any(labels.nulls.get(name, 0.0) > LEVEL for name in LENGTHS):
         return replace(claim, reasons=(*claim.reasons, LENGTH))
-    return claim
+    untested = [code for code in labels.reasons if code.startswith(LENGTH_NOT_TESTED)]
+    return replace(claim, reasons=(*claim.reasons, *untested))
 
 
 # --- rows -----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Planted judges: how often the product names a known defect, and how often in vain.
 
-    python benchmarks/planted.py                            # 100 studies a strength
-    python benchmarks/planted.py --studies 10 --write docs/planted.md
+    python benchmarks/planted_judges.py    # 100 studies a strength
+    python benchmarks/planted_judges.py --studies 10 --write docs/planted.md
 
 A planted judge is simulated (judgescope.data.planted); each study is a dataset of its
 own seed, computed in memory. Bars: a defect of the stated strength is found in 95 % of

@@ -793,7 +793,10 @@ def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None
     assert "Better than chance at choosing the better of two texts" in verdict.replace(
         "\n  ", " "
     )
-    assert "60 pairs, 30 sources" in supports and "only these 4 systems" in supports
+    assert "60 pairs, 30 sources" in supports
+    assert "no test of a preference for systems: 4 systems" in " ".join(
+        supports.split()
+    )
     assert (
         "in reverse order" in adds
         and "second rater" not in adds
@@ -895,9 +898,8 @@ def test_systems_that_wrote_for_few_sources_are_not_tested(page: Page) -> None:
         }
         for at, row in enumerate(chosen())
     ]
-    said = page(rows)[1]
-    assert "for these 6 systems only" in " ".join(said.split())
-    assert "these 6 systems: a test needs texts by most of them for each source" in said
+    said = " ".join(page(rows)[1].split())
+    assert "no test of a preference for systems: 6 systems" in said
 
 
 def test_choices_between_nothing_are_refused_with_what_to_add(page: Page) -> None:

@@ -297,9 +297,14 @@ def _supports(findings: Findings) -> Iterator[str]:
             f"a claim about these {systems} systems only: agreement among texts of one "
             "system is not shown"
         )
-    elif systems > 1:
-        yield f"whether a preference for systems would do as well: {systems} systems"
     every = [claim for of in findings.claims.values() for claim in of]
+    if any("p_systems" in claim.others for claim in every):
+        yield f"whether a preference for systems would do as well: {systems} systems"
+    elif systems > 1:
+        yield (
+            f"no test of a preference for systems: {systems} systems are too few, or "
+            "too few of them wrote for the same sources"
+        )
     if columns.has_lengths and not any(map(length_not_tested, every)):
         yield "whether scoring texts by their length would do as well"
 

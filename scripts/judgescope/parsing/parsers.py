@@ -13,6 +13,7 @@ from judgescope.parsing import (  # noqa: F401  registers parsers
     annotation,
     card_rules,
     error_list,
+    pairs,
 )
 from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Scale, parser

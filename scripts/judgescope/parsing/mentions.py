@@ -71,9 +71,10 @@ def hide_mentions(folded: str) -> str:
     >>> hide_mentions("not quite a 5, so 4")
     'not quite a #, so 4'
     """
-    if not any(word in folded for word in _WORDS):
-        return folded
-    return _MENTIONS.sub(_hidden, folded)
+    for word in _WORDS:  # a generator takes longer than the searches
+        if word in folded:
+            return _MENTIONS.sub(_hidden, folded)
+    return folded
 
 
 def _hidden(match: re.Match[str]) -> str:

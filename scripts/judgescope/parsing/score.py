@@ -590,6 +590,8 @@ def _by_rank(matches: list[re.Match[str]]) -> list[re.Match[str]] | None:
 
     `Confidence rating: 5` is never one, and `Tone rating: 5` only where no `Rating` is.
     """
+    if len(matches) == 1:
+        return [] if _rank(matches[0]) is Rank.NEVER else matches
     ranked = [(match, _rank(match)) for match in matches]
     kept = [match for match, rank in ranked if rank is not Rank.NEVER]
     whole = [match for match, rank in ranked if rank < Rank.PART]
@@ -695,23 +697,34 @@ def _labelled_ratings(grammar: Grammar, visible: str) -> list[re.Match[str]]:
 
     Prose: `a score of 4`, `the score would be 4`, `the score for its style is 4`.
     """
-    start = 0 if "answer" in visible else _first_of(grammar.names, visible)
-    if start < 0:
-        return []
-    matches = unquoted(grammar.labelled.finditer(visible, start), visible)
+    matches = unquoted(_all_labelled(grammar, visible), visible)
     labels = [match for match in matches if not (match["prose"] or match["far"])]
     return labels or matches
 
 
-def _first_of(words: tuple[str, ...], text: str) -> int:
-    """Return where the first of some words stands, -1 if the text has none."""
+def _all_labelled(grammar: Grammar, visible: str) -> list[re.Match[str]]:
+    """Return all labelled ratings; text before the first two names is not searched."""
+    pattern = grammar.labelled
+    if "answer" in visible:
+        return list(pattern.finditer(visible))
+    start = _first_of(grammar.names, visible, 0)
+    first = pattern.search(visible, start) if start >= 0 else None
+    if first is None:
+        return []
+    start = _first_of(grammar.names, visible, first.end())
+    further = pattern.finditer(visible, start) if start >= 0 else ()
+    return [first, *further]
+
+
+def _first_of(words: tuple[str, ...], text: str, start: int) -> int:
+    """Return where the first of some words stands from `start` on, -1 without one."""
     first = -1
+    end = len(text)
     for word in words:
-        at = text.find(word, 0, first) if first > 0 else text.find(word)
+        at = text.find(word, start, end)
         if at >= 0:
             first = at
-            if at == 0:
-                break
+            end = at + len(word) - 1
     return first
 
 
@@ -774,7 +787,10 @@ def _line_before(match: re.Match[str]) -> str:
 
 
 def _start_of_value(match: re.Match[str]) -> int:
-    return max(match.start("number"), match.start("word"), match.start("label"))
+    start = match.start("number")
+    if start >= 0:
+        return start
+    return max(match.start("word"), match.start("label"))
 
 
 def _value(match: re.Match[str], grammar: Grammar) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _AWARDS = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
-_CLAIMED = r"[ \t:\"'(*][^\n]*?(?:rating|score|verdict)"
+_CLAIMED = r"[ \t:\"'(*][^\n]{0,180}?(?:rating|score|verdict)"
 _DENIED = rf"\s+(?:\w+\s+)?(?:{_AWARDS})\b"
 _LIMIT = r"(?:imum)?\.?[_\s]\s*(?:possible\s+)?(?:score|rating|mark|grade)"
 _LED = {

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from judgescope.parsing.characters import fold
+from judgescope.parsing.characters import first_of, fold
 from judgescope.parsing.judgment import CHOICE_VALUES, Judgment, Scale, parser
 from judgescope.parsing.keys import CHOICES, UNREAD, Menu, Rank, rank_of, words_of
 from judgescope.parsing.labels import truth
@@ -296,6 +296,8 @@ def _last_named(folded: str, tie: str) -> _Named | None:
 
 def _without_repeated_question(named: list[_Named], folded: str) -> list[_Named]:
     """Return the choices without lines on which several names name different sides."""
+    if len(named) == 1:
+        return named
     lines: dict[int, list[_Named]] = {}
     line = start = 0
     for one in named:  # in order, so that every line break is counted once
@@ -366,7 +368,10 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
         end = begin + (reading.end if reading else 0)
         taken.add(one.match.end())
         yield _Named(rank, reading, start, end)
-    for match in unquoted(_PROSE_NAME.finditer(folded), folded):
+    start = _start_of_prose_names(folded)
+    if start < 0:
+        return
+    for match in unquoted(_PROSE_NAME.finditer(folded, start), folded):
         if any(match.start() <= at <= match.end() + 2 for at in taken):
             continue
         value = folded[match.end() : match.end() + 200]
@@ -376,6 +381,16 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
         if match["sign"] == "is" and not _IS_END.match(value, reading.end):
             continue
         yield _Named(Rank.EXACT, reading, match.start(), match.end() + reading.end)
+
+
+def _start_of_prose_names(folded: str) -> int:
+    """Return where the search for names in sentences begins, -1 if there are none."""
+    if "answer" in folded or "best" in folded or "preferred" in folded:
+        return 0
+    if "better" in folded:
+        return 0
+    nouns = ("choice", "verdict", "winner", "decision", "preference")
+    return first_of(nouns, folded, 0)
 
 
 PlacedSide = tuple[SideReading, int, int]

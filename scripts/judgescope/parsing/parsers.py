@@ -97,7 +97,8 @@ def parsed_by(
             reading = _with_reasons(reading, text)
         if finish != "stop" and is_unknown(finish):
             reading = reading._replace(rule=f"{reading.rule}+{_ended_by(finish)}")
-        return reading._replace(parser=name)
+        # faster than `_replace`, for millions of replies
+        return Judgment(*reading[:7], name, reading.strength)
 
     return judgment
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from judgescope.parsing import labels as label_values
-from judgescope.parsing.characters import fold
+from judgescope.parsing.characters import first_of, fold
 from judgescope.parsing.echo_signs import EchoSigns, echo_signs, may_echo
 from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.keys import (
@@ -196,6 +196,7 @@ WALK = 3
 _LABEL_LENGTH = 60
 SHORT_NAME = 5
 """The maximum number of words in the name of a rating; more are a clause."""
+_WORD = re.compile(r"[\W_]*\w+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CLAUSE = re.compile(r"[.!?;:,()\n\d|]|\s[-–—]\s")
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
@@ -581,7 +582,7 @@ def _end_of_label(plain: str, start: int, statement: Statement) -> int:
     """Return the end of the first word in the value of a line."""
     value = str(statement.value)
     begin = plain.find(value, start)
-    word = re.compile(r"[\W_]*(?:\w+)").match(plain, begin)
+    word = _WORD.match(plain, begin)
     return word.end() if word else start
 
 
@@ -707,25 +708,13 @@ def _all_labelled(grammar: Grammar, visible: str) -> list[re.Match[str]]:
     pattern = grammar.labelled
     if "answer" in visible:
         return list(pattern.finditer(visible))
-    start = _first_of(grammar.names, visible, 0)
+    start = first_of(grammar.names, visible, 0)
     first = pattern.search(visible, start) if start >= 0 else None
     if first is None:
         return []
-    start = _first_of(grammar.names, visible, first.end())
+    start = first_of(grammar.names, visible, first.end())
     further = pattern.finditer(visible, start) if start >= 0 else ()
     return [first, *further]
-
-
-def _first_of(words: tuple[str, ...], text: str, start: int) -> int:
-    """Return where the first of some words stands from `start` on, -1 without one."""
-    first = -1
-    end = len(text)
-    for word in words:
-        at = text.find(word, start, end)
-        if at >= 0:
-            first = at
-            end = at + len(word) - 1
-    return first
 
 
 def _is_walk(matches: list[re.Match[str]], grammar: Grammar) -> bool:

@@ -278,7 +278,10 @@ def _chosen(
 ) -> Judgment:
     """Return the judgment of a choice, with the rest of the answer as its reason."""
     rest = (answer[:start] + answer[end:]).strip()
-    return _judgment(reading, rule)._replace(rationale=rest or None)
+    value = CHOICE_VALUES[reading.side]
+    return Judgment(
+        "ok", rule, value, reading.side, rest or None, strength=reading.strength
+    )
 
 
 def _last_named(folded: str, tie: str) -> _Named | None:
@@ -287,8 +290,8 @@ def _last_named(folded: str, tie: str) -> _Named | None:
     A line that names several repeats the question.
     """
     found = [*_bracketed(folded, tie), *_on_lines(folded, tie)]
-    if not found:
-        return None
+    if len(found) < 2:
+        return found[0] if found else None
     whole = [one for one in found if one.rank < Rank.LOOSE] or found
     whole = _without_repeated_question(sorted(whole, key=lambda one: one.start), folded)
     return whole[-1] if whole else None
@@ -296,8 +299,6 @@ def _last_named(folded: str, tie: str) -> _Named | None:
 
 def _without_repeated_question(named: list[_Named], folded: str) -> list[_Named]:
     """Return the choices without lines on which several names name different sides."""
-    if len(named) == 1:
-        return named
     lines: dict[int, list[_Named]] = {}
     line = start = 0
     for one in named:  # in order, so that every line break is counted once

@@ -712,6 +712,9 @@ def _all_labelled(grammar: Grammar, visible: str) -> list[re.Match[str]]:
     first = pattern.search(visible, start) if start >= 0 else None
     if first is None:
         return []
+    shortest = 4
+    if len(visible) - first.end() < shortest:
+        return [first]
     start = first_of(grammar.names, visible, first.end())
     further = pattern.finditer(visible, start) if start >= 0 else ()
     return [first, *further]
@@ -802,14 +805,11 @@ def _reading(
     read = scale.read(_value(match, grammar), form)
     if read.status != "ok":
         return read
-    label = (
-        match["label"]
-        and scale.labels[grammar.labels[" ".join(match["label"].split())]]
-    )
-    rationale, tail = (
-        _rationale(answer, *match.span()),
-        answer[_start_of_value(match) :],
-    )
+    label = match["label"]
+    if label:
+        label = scale.labels[grammar.labels[" ".join(label.split())]]
+    rationale = _rationale(answer, match.start(), match.end())
+    tail = answer[_start_of_value(match) :]
     return Judgment("ok", read.rule, read.value, label, rationale, tail)
 
 

@@ -56,7 +56,7 @@ _IN_MENTIONS = frozenset(
 """One of these words stands in every mention, too: they are looked up together."""
 _LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 _BLANKS = bytes(code if code in _LETTERS else 32 for code in range(256))
-"""Translates bytes that are no small letters to blanks."""
+"""Translates all bytes but small letters to blanks."""
 _BREAK = re.compile(
     r",\s(?:this|it(?! would)|but|so|i(?! would|'d)|the|mine|overall|my)\b"
     r"|\b(?:but|so|hence|thus|therefore|resulting|earning|receiving|scoring|giving)\b"

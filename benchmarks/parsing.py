@@ -1,12 +1,12 @@
-"""How long a reply takes to be read, beside a stated number of plain scans of it.
+"""How long a reply takes to be read, beside the time that it may take.
 
     python benchmarks/parsing.py [repetitions]
 
-Seconds differ by machine, so each kind of reply is measured as a ratio: the time that
-its parser takes, divided by that of `UNIT`, a regular expression over a fixed text,
-in the same run. `LIMITS` holds the ratio that each kind may have. Long replies of
-brackets and tags show that the time grows with the length: twice the length takes at
-most `GROWTH` times as long.
+A reply in prose may take 20 microseconds of the processor, one with an object 60.
+These limits hold where `unit`, a regular expression over a fixed text, takes
+`UNIT_SECONDS`; on a slower machine they are longer by as much as the unit is. Each kind
+of reply is shown as a ratio to its limit. Long replies of brackets and tags show that
+the time grows with the length: twice the length takes at most `GROWTH` times as long.
 """
 
 import re
@@ -29,24 +29,35 @@ GROWTH = 4.0
 PROSE = "The text keeps to its source, but the last sentence adds a name.\n"
 OBJECT = '{"reason": "It keeps to its source, but adds a name.", "score": 4}'
 DAMAGED = "{'reason': 'It keeps to its source', 'score': 4, // fine\n}"
+SENTENCE = "The text keeps to its source, resulting in a score of 4."
+PROSE_LIMIT = 20e-6
+OBJECT_LIMIT = 60e-6
+"""The seconds that a reply of each sort may take."""
+UNIT_SECONDS = 18.5e-6
+"""The seconds of the unit on the machine for which the limits are stated."""
 RUNS = ("{", "<think>", "[[A]] ", '{"a":')
 FIVE = Scale(1, 5, 1)
+WORDS = Scale(0, 1, 1, ("fail", "pass"), words=(("fail", 0), ("pass", 1)))
 
 
 class ReplyKind(NamedTuple):
-    """A reply, the parser that reads it, and the ratio that its time may have."""
+    """A reply, its parser and scale, and the seconds that it may take."""
 
     reply: str
     parser: str
+    scale: Scale | None
     limit: float
 
 
 KINDS = {
-    "prose": ReplyKind(f"{PROSE}Rating: 4", "score", 2.5),
-    "prose of a pair": ReplyKind(f"{PROSE}Winner: A", "choice", 3),
-    "object": ReplyKind(OBJECT, "score", 3),
-    "fenced object": ReplyKind(f"```json\n{OBJECT}\n```", "score", 3),
-    "damaged object": ReplyKind(DAMAGED, "score", 4),
+    "prose": ReplyKind(f"{PROSE}Rating: 4", "score", FIVE, PROSE_LIMIT),
+    "label first": ReplyKind(f"Rating: 4\n{PROSE}", "score", FIVE, PROSE_LIMIT),
+    "label in a sentence": ReplyKind(SENTENCE, "score", FIVE, PROSE_LIMIT),
+    "word of a scale": ReplyKind(f"{PROSE}Verdict: fail", "score", WORDS, PROSE_LIMIT),
+    "prose of a pair": ReplyKind(f"{PROSE}Winner: A", "choice", None, PROSE_LIMIT),
+    "object": ReplyKind(OBJECT, "score", FIVE, OBJECT_LIMIT),
+    "fenced object": ReplyKind(f"```json\n{OBJECT}\n```", "score", FIVE, OBJECT_LIMIT),
+    "damaged object": ReplyKind(DAMAGED, "score", FIVE, OBJECT_LIMIT),
 }
 
 
@@ -69,15 +80,21 @@ def unit(repetitions: int) -> float:
     return seconds(lambda: pattern.search(page), repetitions)
 
 
-def ratios(repetitions: int = REPETITIONS) -> dict[str, float]:
-    """Return kind of reply -> its time as a multiple of the unit's."""
-    one = unit(repetitions)
-    found = dict[str, float]()
+class Speed(NamedTuple):
+    """The seconds that a kind of reply takes, and their ratio to its limit."""
+
+    seconds: float
+    ratio: float
+
+
+def speeds(repetitions: int = REPETITIONS) -> dict[str, Speed]:
+    """Return kind of reply -> its time."""
+    slowness = unit(repetitions) / UNIT_SECONDS
+    found = dict[str, Speed]()
     for name, kind in KINDS.items():
-        scale = None if kind.parser == "choice" else FIVE
-        read = parsed_by(kind.parser, scale=scale)
+        read = parsed_by(kind.parser, scale=kind.scale)
         spent = seconds(lambda: read(kind.reply, "stop", "ok"), repetitions)  # noqa: B023
-        found[name] = spent / one
+        found[name] = Speed(spent, spent / (kind.limit * slowness))
     return found
 
 
@@ -96,13 +113,16 @@ def growth(run: str, length: int = LONG) -> float:
 
 
 def main() -> None:
-    """Print the ratios and the growth, and end with 1 if one is above its limit."""
+    """Print the times and the growth, and end with 1 if one is above its limit."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS
     over = False
-    for name, ratio in ratios(repetitions).items():
-        limit = KINDS[name].limit
-        over |= ratio > limit
-        print(f"{name}: {ratio:.2f} units (at most {limit:g})")
+    for name, speed in speeds(repetitions).items():
+        over |= speed.ratio > 1
+        limit = KINDS[name].limit * 1e6
+        print(
+            f"{name}: {speed.seconds * 1e6:.1f} µs, {speed.ratio:.2f} of the limit "
+            f"({limit:.0f} µs)"
+        )
     for run in RUNS:
         times = growth(run)
         over |= times > GROWTH

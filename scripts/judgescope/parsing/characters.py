@@ -80,3 +80,21 @@ def word_set(words: str) -> frozenset[str]:
     ['fail', 'pass']
     """
     return frozenset(words.split())
+
+
+def first_of(words: tuple[str, ...], text: str, start: int) -> int:
+    """Return where the first of some words begins from `start` on, -1 without one.
+
+    No word may be a part of another.
+
+    >>> first_of(("score", "rating"), "a rating, a score", 0)
+    2
+    """
+    first = -1
+    end = len(text)
+    for word in words:
+        at = text.find(word, start, end)
+        if at >= 0:
+            first = at
+            end = at + len(word) - 1
+    return first

@@ -102,12 +102,13 @@ class Scale:
         """
         if not self.contains(value):
             return Judgment("out_of_range", f"{rule}.outside")
-        if self.step is None or self.on_grid(value):
+        if self.on_grid(value):
             return Judgment("ok", rule, value)
         if self.off_grid == "drop":
             return Judgment("off_grid", f"{rule}.off_grid")
         if self.off_grid == "keep":
             return Judgment("ok", f"{rule}.kept", value)
+        assert self.step is not None, "all values of a continuous scale are on it"
         nearest = self.min + round((value - self.min) / self.step) * self.step
         return Judgment("ok", f"{rule}.rounded", round(nearest, 12))
 

@@ -167,7 +167,7 @@ def read_about(name: str, value: object, known: Vocabulary) -> Judgment | None:
     >>> read_about("reason", False, known) is None
     True
     """
-    index = _label_in_name(name, known)
+    index = _label_in_name(name, known.scale)
     if index is None:
         return None
     if value is None:
@@ -182,8 +182,10 @@ def read_about(name: str, value: object, known: Vocabulary) -> Judgment | None:
     return _judgment(index if said == "yes" else _other(index, known), known)
 
 
-def _label_in_name(name: str, known: Vocabulary) -> int | None:
+@lru_cache(maxsize=4096)
+def _label_in_name(name: str, scale: Scale) -> int | None:
     """Return the label that a name names: `pass`, `is_pass`, `passed`, `not_safe`."""
+    known = vocabulary(scale)
     plain = " ".join(words_of(name))
     for candidate in (plain, _ASKED.sub("", plain)):
         if candidate in known.words:

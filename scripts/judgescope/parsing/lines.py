@@ -9,6 +9,7 @@ from judgescope.parsing.quotes import unquoted
 _MARKS = r"[ \t*_#>\"'`{(\[|\-•+]{0,10}"
 _CLOSE = r"[*_\"'`)\]}]{0,4}"
 _SIGN = re.compile(r"[:=?>]|[ \t][-–—]")
+_SIGN_WITHOUT_DASH = re.compile(r"[:=?>]")
 _LINE = re.compile(
     rf"{_MARKS}(?:\d{{1,2}}[.)]\s)?"
     r"(?P<name>[^\W\d](?:[^\n:=?!.;,(){}\[\]<>\"|*`\d–—-]|(?<=\w)[-.](?=\w)){0,50})"
@@ -48,7 +49,9 @@ def line_values(folded: str, start: int = 0) -> list[LineValue]:
 def named(folded: str, start: int = 0) -> list[re.Match[str]]:
     """Return the names with a sign behind them, quoted or not, from `start` on."""
     matches = list[re.Match[str]]()
-    for sign in _SIGN.finditer(folded, start):
+    dashed = "-" in folded or "–" in folded or "—" in folded
+    signs = _SIGN if dashed else _SIGN_WITHOUT_DASH
+    for sign in signs.finditer(folded, start):
         match = _LINE.match(folded, _begin_of_name(folded, sign.start()))
         if match is None or not match.start("sign") < sign.end() <= match.end():
             continue

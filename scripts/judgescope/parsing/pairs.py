@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from judgescope.parsing.characters import fold
+from judgescope.parsing.characters import first_of, fold
 from judgescope.parsing.judgment import CHOICE_VALUES, Judgment, Scale, parser
 from judgescope.parsing.keys import CHOICES, UNREAD, Menu, Rank, rank_of, words_of
 from judgescope.parsing.labels import truth
@@ -278,7 +278,10 @@ def _chosen(
 ) -> Judgment:
     """Return the judgment of a choice, with the rest of the answer as its reason."""
     rest = (answer[:start] + answer[end:]).strip()
-    return _judgment(reading, rule)._replace(rationale=rest or None)
+    value = CHOICE_VALUES[reading.side]
+    return Judgment(
+        "ok", rule, value, reading.side, rest or None, strength=reading.strength
+    )
 
 
 def _last_named(folded: str, tie: str) -> _Named | None:
@@ -287,8 +290,8 @@ def _last_named(folded: str, tie: str) -> _Named | None:
     A line that names several repeats the question.
     """
     found = [*_bracketed(folded, tie), *_on_lines(folded, tie)]
-    if not found:
-        return None
+    if len(found) < 2:
+        return found[0] if found else None
     whole = [one for one in found if one.rank < Rank.LOOSE] or found
     whole = _without_repeated_question(sorted(whole, key=lambda one: one.start), folded)
     return whole[-1] if whole else None
@@ -366,7 +369,10 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
         end = begin + (reading.end if reading else 0)
         taken.add(one.match.end())
         yield _Named(rank, reading, start, end)
-    for match in unquoted(_PROSE_NAME.finditer(folded), folded):
+    start = _start_of_prose_names(folded)
+    if start < 0:
+        return
+    for match in unquoted(_PROSE_NAME.finditer(folded, start), folded):
         if any(match.start() <= at <= match.end() + 2 for at in taken):
             continue
         value = folded[match.end() : match.end() + 200]
@@ -376,6 +382,16 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
         if match["sign"] == "is" and not _IS_END.match(value, reading.end):
             continue
         yield _Named(Rank.EXACT, reading, match.start(), match.end() + reading.end)
+
+
+def _start_of_prose_names(folded: str) -> int:
+    """Return where the search for names in sentences begins, -1 if there are none."""
+    if "answer" in folded or "best" in folded or "preferred" in folded:
+        return 0
+    if "better" in folded:
+        return 0
+    nouns = ("choice", "verdict", "winner", "decision", "preference")
+    return first_of(nouns, folded, 0)
 
 
 PlacedSide = tuple[SideReading, int, int]

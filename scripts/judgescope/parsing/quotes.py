@@ -84,6 +84,8 @@ def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str
     """
     candidates = list(matches)
     marked = candidates and ('"' in folded or "'" in folded or "`" in folded)
+    if not marked and len(candidates) < 2:
+        return candidates
     quoted = quotations(folded) if marked else []
     stated = _outside(candidates, quoted) or _self_quoted(candidates, quoted, folded)
     if len(stated) < 2:

@@ -260,7 +260,7 @@ def _family(tag: re.Match[str]) -> str:
 
 def _without_headings(text: str, cut: _Cut) -> Thought:
     """Return the text without reasoning that only a heading at its start marks."""
-    lost = _LOST_CHANNELS.match(text)
+    lost = _LOST_CHANNELS.match(text) if "assistant" in text else None
     done = lost or _DONE.match(text)
     if done:
         cut.thoughts.append(done[0])

@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from judgescope.parsing import labels as label_values
-from judgescope.parsing.characters import fold
+from judgescope.parsing.characters import first_of, fold
+from judgescope.parsing.echo_signs import EchoSigns, echo_signs, may_echo
 from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.keys import (
     NUMBERS,
@@ -84,6 +85,9 @@ _LABELS = (
     *("answer(?<=<answer)", "overall", f"the{_IS_ANSWER}", f"my{_IS_ANSWER}"),
 )
 _LABEL_NAMES = ("labels?", "category", "class", "decision", "assessment", "result")
+_BEGINNINGS = ("rating", "score", "verdict", "grade", "judg", "overall")
+"""How `_LABELS` begin, those with `answer` left out."""
+_LABEL_NAMES_BEGIN = ("label", "category", "class", "decision", "assessment", "result")
 # the end of the scale in a label; `of` alone only before a line's last value (`Rating
 # of 5: 3`)
 _BRACKETED = (
@@ -192,6 +196,7 @@ WALK = 3
 _LABEL_LENGTH = 60
 SHORT_NAME = 5
 """The maximum number of words in the name of a rating; more are a clause."""
+_WORD = re.compile(r"[\W_]*\w+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CLAUSE = re.compile(r"[.!?;:,()\n\d|]|\s[-–—]\s")
 _EDGE = " \t\r\n*_#\"'`{}[]()<>,:;=-–—$"
@@ -202,13 +207,15 @@ class Grammar(NamedTuple):
     """A scale and its patterns.
 
     echo: text that is hidden before the search for ratings, such as a quotation of the
-    scale; labelled: a rating after a label; labels: folded category word -> its index
-    on the scale.
+    scale, and its signs; labelled: a rating after a label, and names: the beginnings of
+    labels; labels: folded category word -> its index on the scale.
     """
 
     scale: Scale
     echo: re.Pattern[str]
+    signs: EchoSigns
     labelled: re.Pattern[str]
+    names: tuple[str, ...]
     labels: dict[str, int]
     menu: Menu
 
@@ -224,7 +231,9 @@ def _grammar(scale: Scale) -> Grammar:
     grammar = Grammar(
         scale,
         re.compile(_echo(scale, labels)),
+        echo_signs(_NAMES, _name_of(scale.min), _name_of(scale.max)),
         re.compile(labelled),
+        _BEGINNINGS + (_LABEL_NAMES_BEGIN if alone else ()),
         labels,
         Menu(NUMBERS, _unread, _about_nothing),
     )
@@ -254,7 +263,7 @@ def read_value(value: object, grammar: Grammar) -> Judgment:
         return grammar.scale.read(float(value), "labelled")
     for text in (f"Rating: {value.strip()}", value.strip()):
         folded = blank_signs(blank_markup(fold(text)))
-        visible = grammar.echo.sub(_hidden, folded)
+        visible = _without_echoes(folded, grammar)
         match = grammar.labelled.match(visible)
         if match and match["explicit"]:
             return _reading("labelled", match, text, grammar)
@@ -409,8 +418,12 @@ def _echo(scale: Scale, labels: dict[str, int]) -> str:
 def _bound(value: float) -> str:
     """The end of a scale, as digits or as a word."""
     digits = rf"{re.escape(f'{value:g}')}(?:\.0)?"
-    word = next((word for word, number in WORDS.items() if number == value), None)
+    word = _name_of(value)
     return rf"(?:{digits}|{word}\b)" if word else digits
+
+
+def _name_of(value: float) -> str | None:
+    return next((word for word, number in WORDS.items() if number == value), None)
 
 
 @parser("score", 7, needs_scale=True)
@@ -469,11 +482,13 @@ def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
     folded = blank_markup(fold(answer))
     if scale.words:
         return _read_label(answer, folded, grammar)
-    visible = grammar.echo.sub(_hidden, hide_withdrawn(blank_signs(folded)))
+    visible = _without_echoes(hide_withdrawn(blank_signs(folded)), grammar)
     labelled = _labelled_ratings(grammar, visible)
     if not labelled or _is_spoken(labelled[-1]):
-        visible = hide_mentions(visible)
-        labelled = _labelled_ratings(grammar, visible)
+        shown = hide_mentions(visible)
+        if shown != visible:
+            visible = shown
+            labelled = _labelled_ratings(grammar, visible)
     ratings = _by_rank(labelled)
     if ratings is None:
         return ProseVerdict(Judgment("unparsed", SEVERAL))
@@ -501,7 +516,14 @@ def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
 def _visible(folded: str, grammar: Grammar) -> str:
     """Return a folded reply without what names no verdict, of the same length."""
     shown = hide_mentions(hide_withdrawn(blank_signs(folded)))
-    return grammar.echo.sub(_hidden, shown)
+    return _without_echoes(shown, grammar)
+
+
+def _without_echoes(folded: str, grammar: Grammar) -> str:
+    """Return a folded text with its echoes of the scale hidden (`_hidden`)."""
+    if not may_echo(folded, grammar.signs):
+        return folded
+    return grammar.echo.sub(_hidden, folded)
 
 
 def _read_label(answer: str, plain: str, grammar: Grammar) -> ProseVerdict:
@@ -560,7 +582,7 @@ def _end_of_label(plain: str, start: int, statement: Statement) -> int:
     """Return the end of the first word in the value of a line."""
     value = str(statement.value)
     begin = plain.find(value, start)
-    word = re.compile(r"[\W_]*(?:\w+)").match(plain, begin)
+    word = _WORD.match(plain, begin)
     return word.end() if word else start
 
 
@@ -569,6 +591,8 @@ def _by_rank(matches: list[re.Match[str]]) -> list[re.Match[str]] | None:
 
     `Confidence rating: 5` is never one, and `Tone rating: 5` only where no `Rating` is.
     """
+    if len(matches) == 1:
+        return [] if _rank(matches[0]) is Rank.NEVER else matches
     ranked = [(match, _rank(match)) for match in matches]
     kept = [match for match, rank in ranked if rank is not Rank.NEVER]
     whole = [match for match, rank in ranked if rank < Rank.PART]
@@ -589,6 +613,12 @@ def _rank(match: re.Match[str]) -> Rank:
         name = match.string[begin : match.start("explicit")]
         if name.isalpha():
             return Rank.EXACT
+    if not explicit:
+        line = _line_before(match)
+        last = line.rsplit(" ", 2)[-2:]
+        if len(last) == 2 and last[0].isalpha() and last[1].isalpha():
+            near = rank_of((f"{last[0]} {last[1]}",), NUMBERS)
+            return near if near is Rank.NEVER else Rank.EXACT
     words = _label(match).split()
     if explicit and len(words) <= SHORT_NAME:
         return rank_of((" ".join(words),), NUMBERS)
@@ -668,9 +698,26 @@ def _labelled_ratings(grammar: Grammar, visible: str) -> list[re.Match[str]]:
 
     Prose: `a score of 4`, `the score would be 4`, `the score for its style is 4`.
     """
-    matches = unquoted(grammar.labelled.finditer(visible), visible)
+    matches = unquoted(_all_labelled(grammar, visible), visible)
     labels = [match for match in matches if not (match["prose"] or match["far"])]
     return labels or matches
+
+
+def _all_labelled(grammar: Grammar, visible: str) -> list[re.Match[str]]:
+    """Return all labelled ratings; text before the first two names is not searched."""
+    pattern = grammar.labelled
+    if "answer" in visible:
+        return list(pattern.finditer(visible))
+    start = first_of(grammar.names, visible, 0)
+    first = pattern.search(visible, start) if start >= 0 else None
+    if first is None:
+        return []
+    shortest = 4
+    if len(visible) - first.end() < shortest:
+        return [first]
+    start = first_of(grammar.names, visible, first.end())
+    further = pattern.finditer(visible, start) if start >= 0 else ()
+    return [first, *further]
 
 
 def _is_walk(matches: list[re.Match[str]], grammar: Grammar) -> bool:
@@ -722,13 +769,20 @@ def _step_of(value: float, scale: Scale) -> int | None:
 
 def _label(match: re.Match[str]) -> str:
     """Return the words of the clause before a rating, without numbers and marks."""
+    return " ".join(_LETTERS.findall(_CLAUSE.split(_line_before(match))[-1]))
+
+
+def _line_before(match: re.Match[str]) -> str:
+    """Return the text before a rating, without marks at its end."""
     start = _start_of_value(match)
-    line = match.string[max(0, start - _LABEL_LENGTH) : start].rstrip(_EDGE)
-    return " ".join(_LETTERS.findall(_CLAUSE.split(line)[-1]))
+    return match.string[max(0, start - _LABEL_LENGTH) : start].rstrip(_EDGE)
 
 
 def _start_of_value(match: re.Match[str]) -> int:
-    return max(match.start("number"), match.start("word"), match.start("label"))
+    start = match.start("number")
+    if start >= 0:
+        return start
+    return max(match.start("word"), match.start("label"))
 
 
 def _value(match: re.Match[str], grammar: Grammar) -> float:
@@ -751,14 +805,11 @@ def _reading(
     read = scale.read(_value(match, grammar), form)
     if read.status != "ok":
         return read
-    label = (
-        match["label"]
-        and scale.labels[grammar.labels[" ".join(match["label"].split())]]
-    )
-    rationale, tail = (
-        _rationale(answer, *match.span()),
-        answer[_start_of_value(match) :],
-    )
+    label = match["label"]
+    if label:
+        label = scale.labels[grammar.labels[" ".join(label.split())]]
+    rationale = _rationale(answer, match.start(), match.end())
+    tail = answer[_start_of_value(match) :]
     return Judgment("ok", read.rule, read.value, label, rationale, tail)
 
 

@@ -49,6 +49,8 @@ _UNITS = re.compile(
     r"|sterne?|estrellas?)(?![^\W_])"
 )
 """Units of points and stars in other languages."""
+_NEAR_DIGIT = re.compile(r"[0-9]\s?[pse]")
+"""The beginning of every ASCII unit, found faster than the units."""
 _MAY_HAVE_UNITS = re.compile(r"p(?:ts?|un[kt]|ont|kt|oint)|st(?:ern|ell)|estrel")
 _ROW = re.compile(r"^[ \t]{0,8}\|[^\n]{1,1000}$", re.MULTILINE)
 _RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
@@ -81,7 +83,9 @@ def blank_signs(text: str) -> str:
     if not text.isascii():
         text = _EMOJI.sub(" ", text)
         return _UNITS.sub(_blanks, text)
-    return _UNITS.sub(_blanks, text) if _MAY_HAVE_UNITS.search(text) else text
+    if _NEAR_DIGIT.search(text) and _MAY_HAVE_UNITS.search(text):
+        return _UNITS.sub(_blanks, text)
+    return text
 
 
 def _blanks(match: re.Match[str]) -> str:

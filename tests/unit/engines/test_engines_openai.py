@@ -285,6 +285,14 @@ def test_usage_and_provenance_are_those_of_the_endpoint() -> None:
     assert bare.usage is None and bare.provenance == {"engine": "openai"}
 
 
+def test_provenance_names_the_tools_that_a_reply_calls() -> None:
+    call = {"function": {"name": "submit_score", "arguments": '{"score": 4}'}}
+    message = {"content": None, "tool_calls": [call]}
+    found = read(Said({"choices": [{"message": message}]}))
+    assert found.provenance == {"engine": "openai", "tool": "submit_score"}
+    assert '{"score": 4}' in found.text.replace('\\"', '"')
+
+
 def test_content_in_parts_is_joined_and_odd_usage_is_no_reason_to_fail() -> None:
     parts = [{"type": "text", "text": "Rating: "}, {"type": "text", "text": "4"}]
     body = {"choices": [{"message": {"content": parts}}]}

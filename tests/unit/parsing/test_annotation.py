@@ -1,14 +1,23 @@
 """Annotators' replies: errors with places and severities, and a verdict."""
 
 import json
+import re
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation_setup import PIECES, PLAIN
-from judgescope.parsing.annotation import CONTRADICTIONS, COUNTED, MOST, read_annotation
+from judgescope.parsing.annotation import (
+    CONTRADICTIONS,
+    COUNTED,
+    MOST,
+    PLACEHOLDERS,
+    read_annotation,
+)
+from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import ErrorSpan, Scale
 from parsed import parse
 
@@ -389,3 +398,16 @@ def test_the_time_grows_with_the_length_and_no_faster(piece: str) -> None:
         "Location: " + piece * (60_000 // len(piece)) + "\nOverall score: Poor"
     )
     assert time.process_time() - began < 5
+
+
+def test_placeholders_are_those_of_the_shipped_forms() -> None:
+    folder = Path(__file__).resolve().parents[3] / "config" / "prompts"
+    placeholders = list[str]()
+    for name in ("annotate", "merge-errors"):
+        form = (folder / f"{name}.jinja").read_text(encoding="utf-8")
+        placeholders += re.findall(r"<([^<>\n]+)>", form)
+    plain = {fold(text) for text in placeholders if "{" not in text}
+    computed = [text for text in placeholders if "{" in text]
+    number = "a whole number from 1 to 5"
+    assert plain | {number} == PLACEHOLDERS
+    assert computed and all(number in text for text in computed)

@@ -161,6 +161,22 @@ def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -
     assert isinstance(found, pa.Table) and set(found["judge"].to_pylist()) == {"j"}
 
 
+def test_the_strength_of_a_choice_is_in_its_judgment() -> None:
+    replies = ("[[A>>B]]", "[[B>A]]", "[[A=B]]", "[[B]]", "Who knows?")
+    asked = {"judge": "j", "kind": "compare", "aspect": "x", "key": "k"}
+    rows = [
+        asked | {"target": "a", "draw": draw, "text": text, "finish": "stop"}
+        for draw, text in enumerate(replies)
+    ]
+    answers = table_of("answers", [row | {"status": "ok"} for row in rows])
+    reading = Reading(
+        pairs=[("x", None)], scale=None, parser="choice", estimator="mean"
+    )
+    judgments, _ = score_part(answers, reading, part=CellPart("d", "systems", "j", "x"))
+    assert judgments["value"].to_pylist() == [1, -1, 0, -1, None]
+    assert judgments["strength"].to_pylist() == [2, -1, 0, None, None]
+
+
 def test_errors_are_located_in_the_text_that_was_judged() -> None:
     said = (
         'Error 1:\nLocation: "the the"\nExplanation: twice\nSeverity: 2\n'

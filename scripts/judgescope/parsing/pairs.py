@@ -7,6 +7,7 @@ and from sentences; the last of the first two kinds decides, read or not.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -372,8 +373,11 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
     start = _start_of_prose_names(folded)
     if start < 0:
         return
+    ends = sorted(taken)
     for match in unquoted(_PROSE_NAME.finditer(folded, start), folded):
-        if any(match.start() <= at <= match.end() + 2 for at in taken):
+        # The first line value that ends at the match's start or behind it.
+        place_in_order = bisect_left(ends, match.start())
+        if place_in_order < len(ends) and ends[place_in_order] <= match.end() + 2:
             continue
         value = folded[match.end() : match.end() + 200]
         reading = read_side(value, tie)

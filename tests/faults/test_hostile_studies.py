@@ -124,7 +124,7 @@ def test_a_shipped_study_asks_nothing(path: Path) -> None:
     pairs = access.keys_sent(plan, plan.models)
     assert not [pair for pair in pairs if Record().crossing(*pair)]
     assert all(program.is_shipped for program in access.programs(plan))
-    access.admit(plan)
+    access.admit(plan, agrees)
 
 
 @pytest.mark.parametrize(
@@ -159,22 +159,21 @@ def test_a_terminal_is_asked_once(
     plan = study.plan(judges=["terse", "own"])
     questions: list[str] = []
 
-    def ask(question: str) -> str:
+    def agrees(question: str) -> bool:
         questions.append(question)
-        return answer
+        return answer == "y"
 
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", ask)
     if answer != "y":
         with pytest.raises(UserError, match="nothing was sent"):
-            access.admit(plan)
+            access.admit(plan, agrees)
         assert len(questions) == 1
         return
-    access.admit(plan)
-    access.admit(plan)
+    access.admit(plan, agrees)
+    access.admit(plan, agrees)
     assert len(questions) == 2  # the key and the program, once each
     program.write_text("print(1)")
-    access.admit(plan)
+    access.admit(plan, agrees)
     assert len(questions) == 3
     assert capsys.readouterr().out.count(f"python {program}") == 2

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from judgescope.cli.context import check_input, command_on, plan_and_results, snakemake
+from judgescope.cli.context import (
+    agrees,
+    check_input,
+    command_on,
+    plan_and_results,
+    snakemake,
+)
 from judgescope.cli.terminal import aligned, plain, plural
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.engines.factory import settled
@@ -42,7 +48,7 @@ def submit(args: Arguments) -> int:
     A new endpoint is first probed with a few requests at the usual price.
     """
     plan, _ = plan_and_results(args.study)
-    admit(plan)
+    admit(plan, agrees)
     if code := _make_texts(args.study, plan):
         return code
     _probe(plan)
@@ -241,7 +247,7 @@ def export_batch(args: Arguments) -> int:
     model.
     """
     plan, _ = plan_and_results(args.study)
-    admit(plan)
+    admit(plan, agrees)
     if code := _make_texts(args.study, plan):
         return code
     for card, work in _requests(plan):

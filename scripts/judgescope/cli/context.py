@@ -168,7 +168,13 @@ def _show_and_admit(plan: "Plan") -> None:
     lines = access(plan)
     if any(line.kind != "stores" for line in lines):
         print("\n".join(map(str, lines)), flush=True)
-    admit(plan)
+    admit(plan, agrees)
+
+
+def agrees(question: str) -> bool:
+    """Return whether the user answers yes; the default is no."""
+    print(f"{question} [y/N] ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def trust(pairs: Iterable[str]) -> None:

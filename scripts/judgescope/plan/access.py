@@ -7,7 +7,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -190,10 +190,11 @@ def check_keys(plan: Plan, models: Iterable[str]) -> None:
     trust.check_keys(keys_sent(plan, models))
 
 
-def admit(plan: Plan) -> None:
+def admit(plan: Plan, agrees: Callable[[str], bool]) -> None:
     """Ask on a terminal about keys that cross to a foreign host and about new programs.
 
-    Without a terminal, such keys are refused. Raises UserError if the user says no.
+    agrees(question): the user's answer. Without a terminal, such keys are refused.
+    Raises UserError if the user says no.
     """
     models = list(plan.models)
     record = trust.Record.read()
@@ -207,7 +208,7 @@ def admit(plan: Plan) -> None:
     }
     for crossing in crossings.values():
         print(f"{crossing.reason} (models/{crossing.model}.yaml)")
-        if not _agrees(f"Send the key of {crossing.source} to {crossing.host}?"):
+        if not agrees(f"Send the key of {crossing.source} to {crossing.host}?"):
             raise crossing.error()
         record.add(crossing.source, crossing.host)
     for program in programs(plan):
@@ -216,7 +217,7 @@ def admit(plan: Plan) -> None:
         print(
             f"new program of models/{program.model}.yaml: {shlex.join(program.words)}"
         )
-        if not _agrees("Let this study run it?"):
+        if not agrees("Let this study run it?"):
             raise UserError(
                 "the program was not accepted; nothing was sent",
                 where=f"models/{program.model}.yaml",
@@ -227,10 +228,3 @@ def admit(plan: Plan) -> None:
     if crossings or record.programs:
         record.write()
     check_keys(plan, models)
-
-
-def _agrees(question: str) -> bool:
-    try:
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False

@@ -21,7 +21,7 @@ from judgescope.replies import ledger
 from judgescope.replies.claims import Claims, EarlierClaim
 from judgescope.replies.journal import Keys
 from judgescope.replies.pricing import ENOUGH, Pace, nanodollars, read_pace, write_pace
-from judgescope.replies.store import Store
+from judgescope.replies.store import FULL, Store, disk_full
 from judgescope.schema.cards import AskedModel, Price
 
 PART = (
@@ -89,6 +89,7 @@ class Spending(AbstractContextManager["Spending"]):
         self._before = read_pace(store.shard)
         self._pace = Pace()
         self._begun: float | None = None
+        self._shard = store.shard
         self._claims = Claims(store, study)
 
     def claim(self, keys: Keys) -> list[EarlierClaim]:
@@ -98,7 +99,12 @@ class Spending(AbstractContextManager["Spending"]):
         are not to be asked for. Claims have one order, so of two jobs only one waits.
         """
         self._register()
-        return self._claims.make(keys, self._sign)
+        try:
+            return self._claims.make(keys, self._sign)
+        except OSError as error:
+            if error.errno in FULL:
+                raise disk_full(self._shard, "no request was sent") from None
+            raise
 
     def wait(self, stored: Callable[[], bool]) -> None:
         """Wait until the replies that earlier jobs claimed are stored, or these jobs

@@ -96,6 +96,14 @@ def write_model(shard: Path, model: str) -> None:
             write_text(part, canonical({"model": model}) + "\n")
 
 
+def remove_model_if_alone(shard: Path) -> None:
+    """Remove the model's name from a shard that holds nothing else."""
+    path = shard / MODEL_FILE
+    others = [one for one in shard.iterdir() if one != path]
+    if not others:
+        path.unlink(missing_ok=True)
+
+
 def model_of(shard: Path) -> str | None:
     """Return the name of the model in a shard, None if the shard does not have it.
 

@@ -29,7 +29,12 @@ from judgescope.replies.journal import (
     read_line,
 )
 from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
-from judgescope.replies.shard import blocks, files_of, write_model
+from judgescope.replies.shard import (
+    blocks,
+    files_of,
+    remove_model_if_alone,
+    write_model,
+)
 
 SYNC_SECONDS = 1.0
 """A crash of the machine loses at most the replies of this interval; of the process,
@@ -45,7 +50,8 @@ full."""
 FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
-def _disk_full(shard: Path, kept: str) -> UserError:
+def disk_full(shard: Path, kept: str) -> UserError:
+    """The error of a full disk; `kept` says what became of replies or requests."""
     return UserError(
         f"the disk is full: {kept}",
         where=str(shard),
@@ -199,7 +205,7 @@ class Store(AbstractContextManager["Store"]):
         self._torn, self._written = False, now
         self._lines += 1
         if self._full:
-            raise _disk_full(self.shard, "every received reply is stored")
+            raise disk_full(self.shard, "every received reply is stored")
         if now[0] - self._synced > SYNC_SECONDS:
             os.fsync(self._file)
             self._synced = now[0]
@@ -234,7 +240,7 @@ class Store(AbstractContextManager["Store"]):
             except OSError as error:
                 self._reserve.unlink()
                 if error.errno in FULL:
-                    raise _disk_full(self.shard, "no request was sent") from None
+                    raise disk_full(self.shard, "no request was sent") from None
                 if (
                     error.errno == errno.EFBIG
                 ):  # the journal would hit the size limit too
@@ -247,7 +253,7 @@ class Store(AbstractContextManager["Store"]):
             error.filename = str(self._path)  # the error of a descriptor names no file
             raise error
         if self._full:
-            raise _disk_full(
+            raise disk_full(
                 self.shard, "the last replies could not be written"
             ) from None
         self._full = True
@@ -266,6 +272,7 @@ class Store(AbstractContextManager["Store"]):
                 os.close(file)
             if not self._size and not self._torn:
                 self._path.unlink(missing_ok=True)
+                remove_model_if_alone(self.shard)
 
     def _write_closing_line(self, file: int) -> None:
         line = closing(self._lines)

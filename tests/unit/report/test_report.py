@@ -293,7 +293,7 @@ def test_no_warning_where_every_judge_beats_every_control(tmp_path: Path) -> Non
     rows = [one for one in study.verdicts() if one["judge"] in kept]
     spec = study.make(tmp_path, {"verdicts": rows}, study={"judges": list(kept)})
     text = visible(page(spec))
-    assert "Agreement: Rank correlation" in text
+    assert "Agreement: Pairwise correlation" in text
     assert "Warning" not in text
     assert "Below at least one control" not in text
 

@@ -44,6 +44,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "labels": ({"SIZES": [12], "TRUTH_SOURCES": 60, "TRUTH_STUDIES": 2}, ["2"]),
     "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
+    "parsing": ({"LONG": 2_000}, ["20"]),
     "planted_judges": ({}, ["--studies", "1"]),
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),
     "priced": ({"WORDINGS": ["term"], "ITEMS": FEW_ITEMS}, []),

@@ -191,7 +191,7 @@ def test_a_submit_script_is_enough(study: AskedStudy) -> None:
     memory.
     """
     study.card("perturbations", "wrong", model="loop", **MADE)
-    study.write(perturbations=["wrong"], methods=["discernment"])
+    study.write(perturbations=["wrong"], methods=["discernment"], allow_missing=True)
     study.endpoint.script = lambda body: (
         rate(body) if len(study.endpoint.asked) > 1 else refusal(401, "not yet")
     )

@@ -113,11 +113,11 @@ def test_jobs_of_two_models_and_two_datasets_share_a_cap_on_money(
 def test_texts_that_a_model_makes_count(study: AskedStudy) -> None:
     made = {"level": "sentence", "method": "llm", "model": "loop", "form": "wrong-fact"}
     study.card("perturbations", "lie", name="A lie", **made)
-    study.write(perturbations=["lie"], methods=["discernment"], max_requests=20)
+    study.write(perturbations=["lie"], methods=["discernment"], max_requests=8)
     study.endpoint.script = lambda body: reply("Wrong.")
     done = study.ask()
-    assert done.returncode == 1 and "cap of 20 requests" in done.stdout
-    assert len(study.endpoint.asked) <= 20
+    assert done.returncode == 1 and "cap of 8 requests" in done.stdout
+    assert len(study.endpoint.asked) <= 8
     assert any(WRITING in prompt for prompt in study.endpoint.prompts)
 
 

@@ -247,7 +247,10 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_reason(
 def test_replies_that_are_never_a_list_end_with_the_reason_and_are_kept(
     lacking: AskedStudy,
 ) -> None:
-    lacking.endpoint.script = lambda body: reply("blah \x1b[31m blah")
+    # An attempt that equals the last one ends a text, so that each differs.
+    lacking.endpoint.script = lambda body: reply(
+        f"blah \x1b[31m blah {len(lacking.endpoint.asked)}"
+    )
     for _ in range(2):
         done = draft(lacking)
         assert done.returncode == 1 and "Traceback" not in done.stdout

@@ -241,7 +241,9 @@ def test_a_study_with_analyses(study: AskedStudy) -> None:
 
 @pytest.mark.slow
 def test_gibberish_stops_the_job_before_the_judge_is_asked(study: AskedStudy) -> None:
-    study.endpoint.script = lambda body: reply("florble wug")
+    study.endpoint.script = lambda body: reply(
+        f"florble wug {len(study.endpoint.asked)}"
+    )
     done = study.run()
     assert done.returncode != 0
     told = " ".join(done.stdout.split())

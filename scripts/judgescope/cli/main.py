@@ -462,6 +462,7 @@ def pilot(args: Arguments) -> int:
         print(f"{judge} was trained on this share only: the full run trains it again")
     print("\nWhat the full run adds to the pilot's stored replies:", flush=True)
     args.passed = [*args.passed, "--quiet", "all"]
+    args.probe = args.write = False  # the pilot has asked the model already
     return check(args)
 
 

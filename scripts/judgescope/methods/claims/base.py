@@ -125,7 +125,7 @@ class Nulls:
     @property
     def largest(self) -> float:
         """The p of the claim: the largest, NaN if one is not computable."""
-        return float(np.max([*self.p.values()]))
+        return float(np.max([*self.p.values()])) if self.p else nan
 
     def with_null(self, name: str, p: float, rival: Rival | None = None) -> "Nulls":
         """The same with one more null hypothesis."""

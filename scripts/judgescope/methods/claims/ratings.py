@@ -123,6 +123,8 @@ class Classified:
     def nulls(self) -> tuple[Replicated, Nulls]:
         """Return kappa, and its nulls."""
         kappa = self.kappa(self.answers)
+        if kappa.estimate.value is None:
+            return kappa, Nulls({})
         nulls = base.chance_tested(kappa, 0.0)
         nulls = nulls.with_null(base.WITHIN, self._p_within(), Rival())
         if self.no_lengths:
@@ -262,6 +264,8 @@ class Ordered:
     def nulls(self) -> tuple[Replicated, Nulls]:
         """Return the half credit, and its nulls."""
         credit = self.credit(self.better, self.worse)
+        if credit.estimate.value is None:
+            return credit, Nulls({})
         nulls = base.chance_tested(credit, 0.5)
         if self.no_lengths:
             return credit, base.length_untested(nulls, self.no_lengths)

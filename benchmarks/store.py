@@ -68,7 +68,7 @@ def main() -> None:
         opening(folder, wanted, "journals")
         shard = Path(folder) / "m"
         spent = timed(lambda: compact(shard, now=time.time() + 2 * DAY))
-        [path] = shard.iterdir()
+        [path] = files_of(shard)
         print(f"compacting: {spent:.1f} s, to {path.stat().st_size / 1e6:,.0f} MB")
         opening(folder, wanted, "a compacted file")
         few = KeyTable(wanted.keys[:: REPLIES // 24][:24], np.ones(24, np.int64))

@@ -28,6 +28,7 @@ PLACE = ("aspect", "level", "criterion", "perturbation", "degree", "system_subse
 DERIVED = {
     *("p_claim", "p_claim_holm", "p_rater"),
     *("p_noticed", "p_noticed_holm", "p_shorter", "p_longer"),
+    *("p_beyond_systems", "p_beyond_systems_holm"),
 }
 """What is no null hypothesis of the first step."""
 Row = dict[str, Any]

@@ -23,6 +23,7 @@ import numpy as np
 from judgescope.engines.requests import Reply
 from judgescope.replies.compaction import compact
 from judgescope.replies.lookup import KeyTable
+from judgescope.replies.shard import files_of
 from judgescope.replies.store import DAY, Store
 
 REPLIES, JOURNALS = 1_500_000, 16

@@ -78,8 +78,9 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     for judge, of_judge in said.items():
         path = folder / "results" / wanted.study / "report" / "judges" / f"{judge}.html"
         page = " ".join(html.unescape(path.read_text("utf-8")).split())
-        assert of_judge["sentence"] and of_judge["sentence"] in page
+        sentence = " ".join(of_judge["sentence"].split())
+        assert sentence and sentence in page
         lines = [one["literature_line"] for one in of_judge["claims"]]
         assert any(lines)
         for line in filter(None, lines):
-            assert line in page
+            assert " ".join(line.split()) in page

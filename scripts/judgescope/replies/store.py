@@ -51,7 +51,7 @@ FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def disk_full(shard: Path, kept: str) -> UserError:
-    """The error of a full disk; `kept` says what became of replies or requests."""
+    """The error of a full disk; `kept` says which replies or requests are safe."""
     return UserError(
         f"the disk is full: {kept}",
         where=str(shard),

@@ -163,6 +163,8 @@ def complete_in_turn(
     """
     table = stored.key_table
     if stored.count < table.slots:
+        # On a full disk the job ends here, before it claims or asks anything.
+        store.ready()
         lacking = stored.lacking()
         claims = spending.claim(table.keys[lacking > 0])
         for claim, keys in claims:

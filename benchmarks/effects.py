@@ -18,13 +18,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 from judgescope.methods.claims.base import CRITERIA, Claim, mean_of_sources
 from judgescope.methods.claims.perturbations import CriteriaDrops
 from judgescope.methods.robustness import HintPairs
-from judgescope.statistics.discernment import discernment, log_p
+from judgescope.statistics.discernment import discernment
 from judgescope.statistics.intervals import CORRELATION, deletions, holm
 from judgescope.statistics.means import net_share, share
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.signed_rank import log_p
 from judgescope.statistics.verdict import (
     LEVEL,
-    NOTICED_AT,
+    NOTICING,
     Outcome,
     missed,
     of_hint,
@@ -287,7 +288,7 @@ TRUE = (
     bar_met,
 )
 RULES: dict[str, Rule] = {
-    "noticed_by_nobody": Rule(noticed_by_nobody, level=NOTICED_AT),
+    "noticed_by_nobody": Rule(noticed_by_nobody, level=NOTICING.level),
     **{one.__name__: Rule(one) for one in FALSE},
     **{one.__name__: Rule(one, true=True) for one in TRUE},
 }

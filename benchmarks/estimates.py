@@ -27,9 +27,9 @@ from judgescope.methods import comparison
 from judgescope.methods.base import StatisticsSpec
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.scoring.aggregate import scores
-from judgescope.statistics.comparison import flips_of, kappa_test, permutation_tests
 from judgescope.statistics.correlation import LEVELS, correlations
 from judgescope.statistics.intervals import deletions
+from judgescope.statistics.permutation import flips_of, kappa_test, permutation_tests
 
 WMT = (1912, 9, 8)
 """Sources, systems and judges of WMT22 de-en's shape (Freitag et al. 2022): 17,208
@@ -187,7 +187,7 @@ def spec_of(judges: list[str]) -> StatisticsSpec:
             "targets": [],
         },
         **{"allow_missing": False, "families": {}, "reference_systems": []},
-        **{"exclude_reference_systems": True, "results": "", "output": ""},
+        **{"exclude_reference_systems": True, "output": ""},
         "aspects": {"quality": {"values": None, "ends": [0, 100]}},
         "judges": dict.fromkeys(judges, facts),
         "comparison": compared,

@@ -99,6 +99,7 @@ def made(folder: Path) -> Row:
         for kind, tables in parts.items():
             path = Paths(str(folder)).cell(kind, "big", "m", "systems", judge)
             write_parts("answers" if kind == "replies" else kind, tables, path)
+    paths = Paths(str(folder))
     data: Row = {
         "id": "big",
         "name": "Big",
@@ -108,12 +109,18 @@ def made(folder: Path) -> Row:
     data |= {
         "aspects": [[one, one] for one in aspects],
         "cells": [[["systems"], judges, aspects]],
+        "files": {
+            "items": paths.items("big"),
+            "targets": {"systems": paths.targets("big", "systems")},
+            "ratings": paths.ratings("big"),
+            "results": str(folder),
+        },
     }
     page: Row = {"code": "", "versions": {}, "templates": ""}
     page |= {
         "study": "big",
-        "results": str(folder),
         "output": str(folder / "report/explore.html"),
+        "shards": str(folder / "report/explore"),
     }
     models = dict.fromkeys(judges, "m")
     own = {"judges": dict.fromkeys(judges, ""), "models": models, "perturbations": {}}

@@ -22,8 +22,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from judgescope.statistics.classes import on_labels
 from judgescope.statistics.intervals import deletions
+from judgescope.statistics.labels import on_labels
 from judgescope.statistics.preferences import (
     Comparisons,
     agreement_of_people,

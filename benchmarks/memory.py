@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 from loopback import static_server
 
 from jobs import Job
-from judgescope.replies.planning import planned
+from judgescope.replies.questions import plan_questions
 from judgescope.replies.store import Store
 
 ASPECTS, TEXTS = 10, 1_000
@@ -45,7 +45,7 @@ def plan(folder: Path) -> None:
     """Print what planning 1.5 million requests takes."""
     made = Job(folder, 15 * TEXTS, base_url=NOWHERE)
     start = time.perf_counter()
-    job = planned(made.spec(10, ASPECTS), made.model)
+    job = plan_questions(made.spec(10, ASPECTS), made.model)
     found = Store(folder / "store", "static").find(job.key_table)
     first = next(job.work(found))
     spent = time.perf_counter() - start

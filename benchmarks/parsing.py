@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from judgescope.parsing.judgment import Scale
+from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.parsing.parsers import parsed_by
 
 REPETITIONS = 2000
@@ -35,7 +35,7 @@ OBJECT_LIMIT = 60e-6
 """The seconds that a reply of each sort may take."""
 UNIT_SECONDS = 18.5e-6
 """The seconds of the unit on the machine for which the limits are stated."""
-RUNS = ("{", "<think>", "[[A]] ", '{"a":')
+RUNS = ("{", "[", "<think>", "|", '"', "[[A]] ", '{"a":', "Score: 5 (not ")
 FIVE = Scale(1, 5, 1)
 WORDS = Scale(0, 1, 1, ("fail", "pass"), words=(("fail", 0), ("pass", 1)))
 
@@ -92,7 +92,7 @@ def speeds(repetitions: int = REPETITIONS) -> dict[str, Speed]:
     slowness = unit(repetitions) / UNIT_SECONDS
     found = dict[str, Speed]()
     for name, kind in KINDS.items():
-        read = parsed_by(kind.parser, scale=kind.scale)
+        read = parsed_by(PARSERS[kind.parser], scale=kind.scale)
         spent = seconds(lambda: read(kind.reply, "stop", "ok"), repetitions)  # noqa: B023
         found[name] = Speed(spent, spent / (kind.limit * slowness))
     return found
@@ -100,8 +100,8 @@ def speeds(repetitions: int = REPETITIONS) -> dict[str, Speed]:
 
 def growth(run: str, length: int = LONG) -> float:
     """Return how many times as long a reply of twice the length takes."""
-    read = parsed_by("score", scale=FIVE)
-    choose = parsed_by("choice", scale=None)
+    read = parsed_by(PARSERS["score"], scale=FIVE)
+    choose = parsed_by(PARSERS["choice"], scale=None)
     spent = list[float]()
     for size in (length, 2 * length):
         reply = run * (size // len(run))

@@ -16,10 +16,10 @@ from scipy.stats import norm
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from judgescope.methods import measures, repeatability
-from judgescope.methods.base import Row
 from judgescope.methods.claims.base import CORRELATION_GAP, less, p_above
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.pairwise import votes_of
+from judgescope.methods.pair_verdicts import votes_of
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.bias import length_slope, self_preference
 from judgescope.statistics.intervals import holm
 from judgescope.statistics.order import first_position_rate
@@ -119,7 +119,7 @@ def checks_of_votes(data: EvaluationData) -> dict[str, list[Check]]:
     return checks
 
 
-def estimate_of(row: Row) -> Estimate:
+def estimate_of(row: ResultRow) -> Estimate:
     """Return the number of a row with its interval."""
     return Estimate(
         row["value"], ci_low=row["ci_low"], ci_high=row["ci_high"], n=row["n"]
@@ -142,7 +142,7 @@ def p_of_interval(estimate: Estimate, null: float, *, above: bool) -> float:
     return float(norm.sf(norm.isf(0.025) * distance / width))
 
 
-def outcomes(rows: Iterable[Row]) -> dict[tuple[str, str, str], list[str]]:
+def outcomes(rows: Iterable[ResultRow]) -> dict[tuple[str, str, str], list[str]]:
     """Return (judge, kind, aspect) -> the outcome of its claim and the reasons."""
     verdicts = [row for row in rows if row["statistic"] == "verdict"]
     return {

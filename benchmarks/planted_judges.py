@@ -493,8 +493,8 @@ rater in {as_rater}.
 {failing}
 
 One more rater ({rated} studies each, one aspect) should be better than chance in at
-least 95 % of studies and worse than a rater in at most 2.5 %. The last column has no
-bar.
+least 95 % of studies of scores and labels, and worse than a rater in at most 2.5 %.
+Pairs and the last column have no bar.
 
 {raters}
 """

@@ -19,11 +19,11 @@ from planted_worlds import SEED, JudgeSetup, facts_of, planted_spec
 
 from judgescope.core.rng import stream
 from judgescope.data.planted import PlantedDesign, SimulatedTexts, on_scale, simulated
-from judgescope.methods import robustness
+from judgescope.methods import injection
 from judgescope.methods.base import Hinted
-from judgescope.methods.claims.agreement import span_claims
 from judgescope.methods.claims.perturbations import hint_claims
 from judgescope.methods.claims.rows import verdict_rows
+from judgescope.methods.claims.spans import span_claims
 from judgescope.methods.in_memory import PlantedAnswers, in_memory
 from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.arrays import Floats
@@ -113,7 +113,7 @@ def obeys(strength: float, number: int) -> bool:
     )
     [difference] = [
         row
-        for row in robustness.injection_rows(data)
+        for row in injection.injection_rows(data)
         if row["statistic"] == "difference_obey_rate" and row["aspect"] == "average"
     ]
     low = difference["ci_low"]

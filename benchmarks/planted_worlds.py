@@ -17,28 +17,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 from judgescope.data.planted import (
     DEFECTS,
     SCALES,
-    Kind,
     PlantedDesign,
     PlantedJudge,
+    PlantedKind,
     SimulatedTexts,
     on_scale,
     simulated,
 )
 from judgescope.methods import agreement, labels, pairwise
-from judgescope.methods.base import (
-    AspectScale,
-    AsRater,
-    JudgeFacts,
-    Row,
-    StatisticsSpec,
-)
+from judgescope.methods.base import AspectScale, AsRater, JudgeFacts, StatisticsSpec
 from judgescope.methods.in_memory import PlantedAnswers, verdict_rows
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Floats
 
 SEED = 20261129
 WORDS = ["fail", "pass"]
 MARGIN = 0.05
-CLAIMS: Mapping[Kind, tuple[str, ...]] = {
+CLAIMS: Mapping[PlantedKind, tuple[str, ...]] = {
     "scores": agreement.METHOD.claims[1:],  # the first has people's own rows
     "labels": labels.METHOD.claims,
     "pairs": pairwise.METHOD.claims,
@@ -98,6 +93,7 @@ def planted_spec(
         code="",
         versions={},
         table="verdicts",
+        method="judgescope.methods.verdicts:METHOD",
         dataset=dataset,
         seed=seed,
         ratings="human",
@@ -111,7 +107,6 @@ def planted_spec(
         reference_systems=[],
         exclude_reference_systems=True,
         targets=["systems"],
-        results="",
         output="",
         as_rater=AsRater(margin=MARGIN, raters="persons"),
         claims=[*(CLAIMS[design.kind] if claims is None else claims)],
@@ -207,7 +202,7 @@ def study_rows(
     judges: Iterable[JudgeSetup],
     *,
     seed: int = SEED,
-) -> list[Row]:
+) -> list[ResultRow]:
     """Return the verdict rows of planted judges on a simulated dataset."""
     setups = [*judges]
     texts = simulated(design, seed, dataset)

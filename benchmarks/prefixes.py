@@ -31,7 +31,7 @@ from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply, Work
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, texts
-from judgescope.replies.planning import planned
+from judgescope.replies.questions import plan_questions
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
@@ -87,7 +87,7 @@ def prepare(url: str, data: Path) -> tuple[str, Orders, OpenAIModel]:
     )
     model = plan.models["it"]
     assert isinstance(model, OpenAIModel)
-    job = planned(judging.ask(plan, name, "it"), model)
+    job = plan_questions(judging.ask(plan, name, "it"), model)
     found = Store(Path("store"), "it").find(job.key_table)
     draws = tuple(range(DRAWS))
     asked = [

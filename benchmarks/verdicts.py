@@ -26,10 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from effects import RULES as EFFECTS
 from effects import Rule
+from reasons import RULES as REASONS
 
 from judgescope.methods.claims.agreement import RatedTexts
 from judgescope.methods.claims.base import CHANCE, LOST, SYSTEMS, at_the_worst_end
-from judgescope.methods.claims.ratings import Classified, Ordered, Preferences
+from judgescope.methods.claims.classified import Classified
+from judgescope.methods.claims.ordered import Ordered, Preferences
 from judgescope.methods.claims.systems import SystemPreference
 from judgescope.methods.measures import level_of
 from judgescope.statistics.arrays import Codes
@@ -288,6 +290,7 @@ def order_70(rng: np.random.Generator) -> bool:
 
 RULES: dict[str, Rule] = {
     **EFFECTS,
+    **REASONS,
     **{
         one.__name__: Rule(one, true=False)
         for one in (

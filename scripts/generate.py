@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from job_table import with_jobs
 from judgescope.cli.completion import commands_of
 from judgescope.cli.main import command_line
 from judgescope.methods.registry import METHODS
@@ -21,12 +22,14 @@ from judgescope.schema.cards import FOLDERS, KINDS, Card
 from judgescope.schema.cards.data import FORMATS
 from judgescope.schema.loading import adapter, card_types, words_of
 from judgescope.schema.tables import KEYS, SCHEMAS
-from judgescope.statistics.registry import PREFIXES, STATISTICS, Statistic
+from judgescope.statistics.declared import Statistic
+from judgescope.statistics.registry import STATISTICS
 
 HOME = Path(__file__).resolve().parents[1]
 NAMES = {
     "checks": sorted(CHECKS),
     "errors": list(ERRORS),
+    "format": list(FORMATS),
     "methods": [name for name, method in METHODS.items() if method.selectable],
     "parser": sorted(card_parsers()),
     "rule": sorted(RULES),
@@ -61,6 +64,8 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield reference / "statistics.md", statistics_text()
     yield reference / "tables.md", tables_text()
     yield reference / "commands.md", commands_text()
+    architecture = HOME / "docs" / "architecture.md"
+    yield architecture, with_jobs(architecture.read_text(encoding="utf-8"))
     for stage in STAGES:
         yield (
             HOME / "envs" / f"{stage}.yaml",
@@ -120,7 +125,7 @@ def _variant(card: type[Card]) -> str:
 def tables_text() -> str:
     """Return docs/reference/tables.md: columns, types and key of every table."""
     text = (
-        f"# Tables: every column\n\n{BY} from scripts/judgescope/schema/tables.py. A "
+        f"# Tables: every column\n\n{BY} from scripts/judgescope/schema/rows.py. A "
         "column in bold is part of the key. Result tables (`results/<study>/tables/`) "
         "all have the columns of `results`; [statistics.md](statistics.md) says what a "
         "statistic is.\n"
@@ -244,12 +249,18 @@ def _values(key: dict[str, Any]) -> str:
 
 def statistics_text() -> str:
     """Return docs/reference/statistics.md: every statistic of the result tables."""
-    derived = {f"{prefix}_<other>": statistic for prefix, statistic in PREFIXES.items()}
+    own: dict[str, Statistic] = {}
+    derived: dict[str, Statistic] = {}
+    for name, statistic in STATISTICS.items():
+        if "{}" in name:
+            derived[name.format("<other>")] = statistic
+        else:
+            own[name] = statistic
     return (
         "# Statistics of the result tables\n\n"
         f"{BY} from the declarations in scripts/judgescope/statistics. "
         "A name never changes its meaning.\n"
-        + _statistics_table(STATISTICS)
+        + _statistics_table(own)
         + "\nOf another statistic or status:\n"
         + _statistics_table(derived)
     )
@@ -283,11 +294,12 @@ def rules_table() -> str:
 
 
 def names_table() -> str:
-    """Return the section on the names that cards can give for parsers, errors and
-    checks.
+    """Return the section on the names that cards can give for formats, parsers,
+    errors and checks.
     """
-    lines = ["\n## Parsers, errors and checks\n\n| key | names |", "|---|---|"]
+    lines = ["\n## Formats, parsers, errors and checks\n\n| key | names |", "|---|---|"]
     for key, names in (
+        ("`format` of a dataset", FORMATS),
         ("`parser` of a judge", card_parsers()),
         ("`errors` of a perturbation", ERRORS),
         ("`checks` of a perturbation", CHECKS),

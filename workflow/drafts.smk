@@ -37,6 +37,9 @@ onstart:
                 check_interpreters({DRAFTER: PLAN.models[DRAFTER]}, os.environ)
 
 
+DRAFT = RuleJobs(draft_spec, PLAN, DRAFTS)
+
+
 rule drafts:
     default_target: True
     input:
@@ -58,7 +61,9 @@ rule draft_api:
         python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(DRAFTER),
     params:
-        **spec_params(draft_spec, PLAN, DRAFTS),
+        **DRAFT.params,
+    message:
+        "Let a model draft {wildcards.draft}"
     shell:
         command("draft", "{resources.access}", python="{resources.python}")
 

@@ -9,7 +9,7 @@ import os
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 NO_TELEMETRY = {
     "DO_NOT_TRACK": "1",
@@ -40,7 +40,14 @@ PUBLIC = {"load": "judgescope.api.results"} | dict.fromkeys(
 def __getattr__(name: str) -> Any:
     if name not in PUBLIC:
         raise AttributeError(f"module 'judgescope' has no attribute {name!r}")
-    return getattr(import_module(PUBLIC[name]), name)
+    try:
+        return getattr(import_module(PUBLIC[name]), name)
+    except ModuleNotFoundError as error:
+        # By name: what extras install is no part of the code of jobs.
+        missing = import_module("judgescope.core.extras").missing_package(error)
+        if missing is None:
+            raise
+        raise missing from None
 
 
 def __dir__() -> list[str]:

@@ -243,6 +243,11 @@ STOPPED = b"stopped: "
 """The beginning of the line about interrupted requests (engines/openai/engine.py)."""
 FAILED = b"attempts failed: "
 """The beginning of a line about failed attempts (engines/openai/engine.py)."""
+UNUSABLE = b"unusable: "
+"""The beginning of a line with the number of unusable texts (perturb/writing.py)."""
+WARNS = b"warning: "
+"""The beginning of a line in the log of a job that asks, to show when the job has
+ended; lines that begin with two blanks continue it."""
 UNREAD = ".unread"
 """The suffix of the file beside a log that counts unreadable replies
 (cli/unread_replies.py)."""
@@ -253,7 +258,7 @@ QUIET = 10.0
 STALLED = 2
 """Lines about failed attempts since the last progress that are shown: one attempt may
 fail and succeed a second later, two lines are seconds without a reply."""
-ASKING = ("ask_", "part_", "write_")
+ASKING = ("ask_", "construct_", "merge_", "part_", "rate_", "write_")
 """The beginnings of the names of rules whose jobs ask a model."""
 BAR = 20
 """Characters of a bar."""
@@ -278,12 +283,25 @@ class Progress(NamedTuple):
     rate: float = 0.0
     """Replies a second."""
     unread: int = 0
+    unusable: int = 0
+    """Texts that the model wrote and that cannot be used."""
 
 
 @dataclass
 class _Job:
     model: str
     log: Path
+    asks: bool = True
+    """Whether it is a job of a rule that asks a model."""
+    unusable: int = 0
+    """The last count: its line may be too far from the log's end to be found again."""
+
+    def progress(self) -> Progress | None:
+        """Return the job's progress; None if its log says nothing of it yet."""
+        count = unusable_in(_tail(self.log))
+        self.unusable = self.unusable if count is None else count
+        found = progress_of(self.log)
+        return found and found._replace(unusable=self.unusable)
 
 
 class Asking:
@@ -309,14 +327,15 @@ class Asking:
                 missing_ok=True
             )  # of an earlier run
             self._shown_at = self._shown_at if self._jobs else self._clock()
-            self._jobs[job] = _Job(model, Path(logs[0]))
+            asks = rule.startswith(ASKING)
+            self._jobs[job] = _Job(model, Path(logs[0]), asks)
 
     def end(self, job: int) -> str | None:
         """Forget a job; return the line of all if it was the last one that asked for
         anything.
         """
         ended = self._jobs.pop(job, None)
-        progress = progress_of(ended.log) if ended else None
+        progress = ended.progress() if ended else None
         if ended is None or progress is None:
             return None
         self._ended.append((ended.model, progress._replace(rate=0.0)))
@@ -335,7 +354,7 @@ class Asking:
         running = [
             (job, progress)
             for job in list(self._jobs.values())
-            if (progress := progress_of(job.log)) is not None
+            if (progress := job.progress()) is not None
         ]
         if not running:
             return None
@@ -360,17 +379,15 @@ class Asking:
         names = (
             ", ".join(models) if len(models) <= MAX_MODELS else f"{len(models)} models"
         )
-        done, total, refused, rate, unread_ = (
-            sum(column)
-            for column in zip(
-                *(
-                    (one.done, one.total, one.refused, one.rate, one.unread)
-                    for one in parts
-                ),
-                strict=True,
-            )
-        )
-        facts = [f"{done:.0f} of {total:.0f} replies", f"{refused:.0f} refused"]
+        done = sum(one.done for one in parts)
+        total = sum(one.total for one in parts)
+        refused = sum(one.refused for one in parts)
+        rate = sum(one.rate for one in parts)
+        n_unread = sum(one.unread for one in parts)
+        n_unusable = sum(one.unusable for one in parts)
+        facts = [f"{done} of {total} replies", f"{refused} refused"]
+        if n_unusable:
+            facts.append(f"{n_unusable} unusable")
         prices = [one.dollars for one in parts if one.done]
         if dollars := sum(filter(None, prices)):  # nothing of models that are free
             rest = " and models without a price" if None in prices else ""
@@ -392,8 +409,8 @@ class Asking:
                 f"{self._waiting} more "
                 f"{'job asks' if self._waiting == 1 else 'jobs ask'} later"
             )
-        if unread_:
-            facts.append(f"{unread_:.0f} unread")
+        if n_unread:
+            facts.append(f"{n_unread} unread")
         filled = int(BAR * done // total) if total else 0
         bar = f"[{'#' * filled}{'.' * (BAR - filled)}] " if drawn else ""
         return f"   {verb} {names}: {bar}{', '.join(facts)}"
@@ -423,6 +440,12 @@ class Asking:
                     self._warned.add(warning)
                     yield warning
 
+    def warned_by(self, job: int) -> Iterator[str]:
+        """Yield the warnings that a job that asked has written to its log."""
+        ended = self._jobs.get(job)
+        if ended is not None and ended.asks:
+            yield from warnings_in(ended.log)
+
 
 def unread(log: Path) -> tuple[int, list[str]]:
     """Return how many replies of a job cannot be read, and the warnings about them."""
@@ -437,14 +460,18 @@ def progress_of(log: Path) -> Progress | None:
     """Return the progress by the last complete line in a log that says it, None without
     any.
     """
-    for line in reversed(_tail(log)):
+    lines = _tail(log)
+    unusable = unusable_in(lines) or 0
+    for line in reversed(lines):
         text = line.decode("utf-8", "replace")
         if line.startswith(BEGINS) and (
             match := COUNTS.match(text.removeprefix(BEGINS.decode()))
         ):
             done, total, refused, dollars, rate, planned = match.groups()
             if planned is not None:
-                return Progress(total=int(planned)) if int(planned) else None
+                if not int(planned) and not unusable:
+                    return None
+                return Progress(total=int(planned), unusable=unusable)
             return Progress(
                 int(done),
                 int(total),
@@ -452,8 +479,32 @@ def progress_of(log: Path) -> Progress | None:
                 None if dollars is None else float(dollars),
                 float(rate or 0),
                 unread(log)[0],
+                unusable,
             )
     return None
+
+
+def unusable_in(lines: Sequence[bytes]) -> int | None:
+    """Return the last count of unusable texts in lines of a log; None without one."""
+    counts = [line for line in lines if line.startswith(UNUSABLE)]
+    return int(counts[-1].removeprefix(UNUSABLE)) if counts else None
+
+
+def warnings_in(log: Path) -> Iterator[str]:
+    """Yield the warnings in the log of a job that asks, each with its further lines."""
+    try:
+        lines = log.read_bytes().splitlines()
+    except OSError:
+        return
+    warning: list[str] = []
+    for line in [*lines, b""]:
+        text = line.decode("utf-8", "replace")
+        if warning and line.startswith(b"  "):
+            warning.append(text)
+            continue
+        if warning:
+            yield "\n".join(warning)
+        warning = [text] if line.startswith(WARNS) else []
 
 
 def stalled_in(log: Path) -> str:
@@ -567,6 +618,8 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             self.latest = self.rules.get(fields["job_id"], "")
             self.finished[self.latest] += 1
+            for warning in self.asking.warned_by(fields["job_id"]):
+                self._say(warning)
             if line := self.asking.end(fields["job_id"]):
                 self._say(line)
         elif event == LogEvent.PROGRESS:

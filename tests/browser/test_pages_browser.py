@@ -20,8 +20,8 @@ from explore_study import ExploreStudy
 from judgescope.people import weights
 from judgescope.people.pairs import read as read_votes
 from judgescope.report import judge_card as cards
+from judgescope.report.contents import sections_of
 from judgescope.report.page import write_pages
-from judgescope.report.sections import sections_of
 from people_studies import AnnotationsStudy, RatingsStudy, VotesStudy, plan_of
 from people_tables import rows_of
 from spotcheck_study import Study

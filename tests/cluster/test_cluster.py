@@ -18,8 +18,8 @@ from scripted import refusal
 
 pytestmark = pytest.mark.slow
 JOB = re.compile(
-    r"^rule (\w\S+):\n(?:    .*\n)*?(?:    wildcards: .*=(\S+)\n)?    resources: "
-    r"(.*)\n",
+    r"^rule (\w\S+):\n(?:    .*\n)*?(?:    wildcards: .*=(\S+)\n)?"
+    r"(?:    priority: .*\n)?    resources: (.*)\n",
     re.M,
 )
 """What a dry run tells of a job: its rule, what it is about, what it needs."""
@@ -66,8 +66,7 @@ def resources(
     """Return what every job that asks would be given."""
     told = ["--workflow-profile", str(place), "--configfile", "study.yaml", *options]
     done = running.run(
-        "-m",
-        "snakemake",
+        str(HOME / "tests" / "support" / "unworded.py"),
         "-n",
         "-s",
         str(HOME / "workflow" / "Snakefile"),
@@ -77,6 +76,8 @@ def resources(
     assert done.returncode == 0, done.stdout
     kept = {
         "api",
+        "cpus_per_gpu",
+        "cpus_per_task",
         "gpu",
         "gpu_model",
         "mem_mb",
@@ -97,25 +98,27 @@ def resources(
 
 PLAIN = {"mem_mb": "4000", "runtime": "240"}
 ENDPOINT = {"api": "1", "mem_mb": "4000", "runtime": "1440"}
+CORES = {"cpus_per_gpu": "8"}
 
 
 def test_each_kind_of_asking_job_asks_for_its_own(kinds: AskedStudy) -> None:
     assert resources(kinds, profile(kinds.folder)) == {
         "loop": ENDPOINT,
         "wrong.single": ENDPOINT,
-        "big": {"gpu": "1", "mem_mb": "64000", "runtime": "720"},
+        "big": CORES | {"gpu": "1", "mem_mb": "64000", "runtime": "720"},
         "lexical": PLAIN,
         "control": PLAIN,
     }
 
 
 def test_the_card_of_a_model_goes_before_the_profile(kinds: AskedStudy) -> None:
-    machine = {"gpu_model": "h100", "mem_mb": 1500, "runtime": 7}
+    machine = {"gpu_model": "h100", "cpus": 48, "mem_mb": 1500, "runtime": 7}
     kinds.card("models", "big", **BIG, **machine, tensor_parallel=2, data_parallel=4)
     found = resources(kinds, profile(kinds.folder))
-    assert found["big"] == {
+    assert found["big"] == CORES | {
         "gpu": "8",
         "gpu_model": "h100",
+        "cpus_per_task": "48",  # the plugin prefers it to the cores for each GPU
         "mem_mb": "1500",
         "runtime": "7",
     }
@@ -158,7 +161,10 @@ def test_what_the_profile_invites_to_edit_can_be_edited(kinds: AskedStudy) -> No
     assert found["lexical"] == PLAIN | all_of
     assert found["loop"] == ENDPOINT | all_of
     on_gpus = {"gpu": "1", "gpu_model": "a100", "slurm_partition": "gpu"}
-    assert found["big"] == all_of | on_gpus | {"mem_mb": "64000", "runtime": "720"}
+    assert found["big"] == CORES | all_of | on_gpus | {
+        "mem_mb": "64000",
+        "runtime": "720",
+    }
 
 
 def test_a_workstation_limits_gpus_and_asks_for_nothing_else(kinds: AskedStudy) -> None:
@@ -166,6 +172,18 @@ def test_a_workstation_limits_gpus_and_asks_for_nothing_else(kinds: AskedStudy) 
     found = resources(kinds, WORKSTATION)
     assert found["big"] == {"gpu": "1"} and found["lexical"] == {}
     assert resources(kinds, WORKSTATION, "--resources", "gpu=4")["big"] == {"gpu": "4"}
+
+
+def test_a_program_gets_the_gpus_of_its_card(kinds: AskedStudy) -> None:
+    program = {"engine": "command", "argv": ["cat"]}
+    kinds.card("models", "neural", **program, gpus=2)
+    kinds.card("models", "plain", **program)
+    kinds.card("judges", "first", model="neural")
+    kinds.card("judges", "second", model="plain")
+    kinds.write(judges=["first", "second", "large"], perturbations=[])
+    found = resources(kinds, profile(kinds.folder))
+    assert found["neural"] == PLAIN | {"gpu": "2"}
+    assert found["plain"] == PLAIN
 
 
 def on_cluster(study: AskedStudy) -> "subprocess.CompletedProcess[str]":

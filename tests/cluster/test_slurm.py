@@ -5,6 +5,7 @@ Every table and the report are byte for byte those of the workstation.
 """
 
 import contextlib
+import re
 import shlex
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from asking import FAST, AskedStudy, rate
 from running import HOME, outputs
 from scripted import Body, Said, serve
 from slurm import Cluster, cluster, until
+from vllm_study import with_vllm
 from watchdog import members
 
 pytestmark = pytest.mark.slurm
@@ -202,6 +204,34 @@ def test_an_endpoint_is_asked_from_the_queue(
     assert len(study.endpoint.asked) == TEXTS
 
 
+def test_statistics_are_submitted_if_the_profile_says_so(
+    queue: Cluster, study: AskedStudy, expected: dict[str, bytes]
+) -> None:
+    """The lines that the profile offers as comments are all that it takes."""
+    before = queue.jobs()
+    profile = (HOME / "workflow" / "profiles" / "slurm" / "config.yaml").read_text()
+    edited, count = re.subn(
+        r"^( *)# (groups|statistics): ", r"\1\2: ", profile, flags=re.M
+    )
+    assert count == 2
+    place = study.folder / "profile"
+    place.mkdir()
+    (place / "config.yaml").write_text(edited, encoding="utf-8")
+    done = study.run(f"--workflow-profile={place}", *ON_SLURM[1:])
+    assert done.returncode == 0, done.stdout
+    assert found(study) == expected
+    new = {}
+    for number, about in queue.jobs().items():
+        if number not in before:
+            new[number] = about
+    submitted = [number for number, about in new.items() if "statistics" in about]
+    logs = list(study.folder.glob("results/asked/logs/statistics/*/*.log"))
+    assert len(submitted) == len(logs) >= 3
+    for number in submitted:
+        facts = queue.facts(number)
+        assert (facts["MinMemoryNode"], facts["TimeLimit"]) == ("8000M", "02:00:00")
+
+
 def test_a_cancelled_job_is_tried_again_with_more_memory(
     queue: Cluster, study: AskedStudy, gate: Gate, expected: dict[str, bytes]
 ) -> None:
@@ -275,74 +305,47 @@ def test_a_killed_master_and_two_copies_of_a_job(
     assert found(study) == expected
 
 
-SERVER = """
-import os, sys
-sys.path.insert(0, {tests!r})
-import vllm_stand_in
-
-class Pages(vllm_stand_in.Pages):
-    def do_POST(self):
-        with open({asked!r}, "a") as asked:
-            print(os.environ.get("CUDA_VISIBLE_DEVICES"), file=asked)
-        super().do_POST()
-
-vllm_stand_in.Pages = Pages
-vllm_stand_in.main("well", sys.argv[1:])
-"""
-CARD = {
-    "engine": "vllm",
-    "name": "org/it",
-    "path": "weights",
-    "mode": "served",
-    "limits": FAST,
-}
-"""More requests at once than FAST's overflow the stand-in's queue, and come again much
-later."""
-MACHINE = {"gpu_model": slurm.GPU, "mem_mb": 1500, "runtime": 7}
-
-
-def with_vllm(study: AskedStudy, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let the study's model be one that a job loads; return the file with a line per
-    request.
-    """
-    study.card("models", "loop", **CARD, **MACHINE)
-    (study.folder / "pids").mkdir()
-    asked = study.folder / "asked.txt"
-    package = study.folder / "stand_in" / "vllm" / "entrypoints" / "openai"
-    package.mkdir(parents=True)
-    code = SERVER.format(tests=str(HOME / "tests" / "support"), asked=str(asked))
-    (package / "api_server.py").write_text(code, encoding="utf-8")
-    python = study.folder / "python"
-    path = f"{HOME / 'scripts'}:{study.folder / 'stand_in'}"
-    python.write_text(
-        f'#!/bin/sh\nPYTHONPATH={path} exec {sys.executable} "$@"\n', "utf-8"
-    )
-    python.chmod(0o700)
-    monkeypatch.setenv("JUDGESCOPE_PYTHON_VLLM", str(python))
-    monkeypatch.setenv("PIDS", str(study.folder / "pids"))
-    return asked
-
-
-def test_a_model_gets_the_gpu_that_its_card_names(
+def test_a_model_gets_the_gpu_and_the_cores_that_its_card_names(
     queue: Cluster, study: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = with_vllm(study, monkeypatch)
+    machine = {"gpu_model": slurm.GPU, "mem_mb": 1500, "runtime": 7, "cpus": 3}
+    served = with_vllm(study, monkeypatch, **machine)
     done = study.run()
     assert done.returncode == 0, done.stdout
     here = found(study)
-    assert asked.read_text("utf-8").split() == ["None"] * TEXTS
-    asked.unlink()
-    subprocess.run(
-        ["rm", "-r", "results", "cache", "pids"], cwd=study.folder, check=True
-    )
-    (study.folder / "pids").mkdir()
+    assert served.devices_of_requests() == ["None"] * TEXTS
+    served.forget()
     done = study.run(*ON_SLURM)
     assert done.returncode == 0, done.stdout
-    assert asked.read_text("utf-8").split() == ["0"] * TEXTS
+    assert served.devices_of_requests() == ["0"] * TEXTS
     assert found(study) == here
     facts = queue.facts(asking_jobs(queue, rule=ASKING_A_GPU)[-1])
     assert facts["TresPerJob"] == f"gres:gpu:{slurm.GPU}:1"
     assert (facts["MinMemoryNode"], facts["TimeLimit"]) == ("1500M", "00:07:00")
+    assert facts["NumCPUs"] == "3"
+    [start] = served.starts()
+    assert start["slurm"]["SLURM_CPUS_ON_NODE"] == "3"
+    assert start["slurm"]["SLURM_CPUS_PER_TASK"] == "3"
+    assert start["slurm"]["SLURM_STEP_GPUS"] == "0"
+
+
+@pytest.mark.parametrize(("keys", "gpus"), [({}, 1), ({"tensor_parallel": 2}, 2)])
+def test_a_model_gets_the_cores_that_the_profile_names_for_each_gpu(
+    keys: dict[str, int],
+    gpus: int,
+    queue: Cluster,
+    study: AskedStudy,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    served = with_vllm(study, monkeypatch, mem_mb=1500, **keys)
+    done = study.run(*ON_SLURM)
+    assert done.returncode == 0, done.stdout
+    facts = queue.facts(asking_jobs(queue, rule=ASKING_A_GPU)[-1])
+    assert facts["TresPerJob"] == f"gres:gpu:{gpus}"
+    assert facts["NumCPUs"] == str(8 * gpus)
+    [start] = served.starts()
+    assert start["slurm"]["SLURM_CPUS_ON_NODE"] == str(8 * gpus)
+    assert start["devices"] == ",".join(map(str, range(gpus)))
 
 
 ANOTHER = """

@@ -5,6 +5,7 @@ is good.
 import json
 import os
 import re
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,11 @@ import running
 from bad_data import CSV, DATASET, FIRST, HEADER, SECOND, THIRD, csv, file, parquet
 from bad_study import BASE, Case, Planted, checked, plant
 from judgescope.cli.context import plan_of_study
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_selected
+from judgescope.data.tables import read_ratings
 from judgescope.plan import inputs
+from judgescope.plan.specs import texts
 from judgescope.schema.loading import validate_card
 
 CASES: list[Case] = [
@@ -98,6 +101,35 @@ def test_data_is_read_again_where_it_changed_and_only_there(
     assert read.call_count == 1 + bool(changed)
 
 
+def test_texts_are_read_again_only_if_their_files_change(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(folder, {})
+    plan, read = plan_of_study(Path("study.yaml")), Mock(wraps=read_selected)
+    monkeypatch.setattr(inputs, "read_selected", read)
+    spec = texts.ingest(plan, "mine")
+
+    def known() -> str:
+        return inputs.hash_of_texts(plan, "mine", spec)
+
+    first = known()
+    read_ratings(texts.read_ratings(plan, "mine"))
+    assert known() == first and read.call_count == 1
+    data, now = folder / CSV, time.time()
+    os.utime(data, (now + 10, now + 10))
+    assert known() == first and read.call_count == 1
+    whole = data.read_text(encoding="utf-8")
+    data.write_text("no data", encoding="utf-8")
+    os.utime(data, (now + 20, now + 20))
+    assert known() == first and read.call_count == 2
+    data.write_text(whole.replace("What x wrote.", "Another text."), encoding="utf-8")
+    os.utime(data, (now + 30, now + 30))
+    assert known() != first and read.call_count == 3
+    (folder / "results/bad/items/mine.json").unlink()
+    data.write_text("no data", encoding="utf-8")
+    assert known() == ""
+
+
 def test_a_study_that_asks_nobody_reads_its_data_in_its_jobs(folder: Path) -> None:
     judges = {"judges": ["recalled"], "methods": ["agreement"], "perturbations": None}
     plant(folder, {"study.yaml": judges, CSV: "no data"})
@@ -107,7 +139,7 @@ def test_a_study_that_asks_nobody_reads_its_data_in_its_jobs(folder: Path) -> No
 # --- what is odd, and good ------------------------------------------------------------
 
 
-def read(folder: Path, planted: Planted) -> Rated:
+def read(folder: Path, planted: Planted) -> DatasetContent:
     """Return the data of a study that is in order."""
     plant(folder, planted)
     assert checked(Path("study.yaml")) == []

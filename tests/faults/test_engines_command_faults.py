@@ -18,6 +18,7 @@ from judgescope.plan.preflight import FileOwner, PreflightSpec, verified
 from judgescope.schema.cards import CommandModel
 from judgescope.schema.loading import adapter, validate_card
 from programs import LENGTHS, SLEEPERS, alive, ask, card, gone, number_in, refused, said
+from waiting import patience
 
 
 @pytest.mark.parametrize(
@@ -215,7 +216,7 @@ def test_a_signal_to_the_job_ends_the_program_and_its_children(
         process.stdout.readline()
     )  # a reply that is on its way when the signal comes is lost
     process.send_signal(number)
-    more, _ = process.communicate(timeout=20)
+    more, _ = process.communicate(timeout=patience(20))
     assert process.returncode != 0 and told + more == b"1\n"
     assert gone(child)
 

@@ -16,9 +16,10 @@ from engines_openai_setup import FAST, card, requests
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import GONE, OpenAIEngine
 from judgescope.engines.requests import HOPELESS, Reply, Request, Work
-from judgescope.replies.asking import obtain
+from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.store import Store
 from scripted import Body, Endpoint, Said, answer, refusal, replies, reply, serve
+from waiting import patience
 
 MANY = [f"{number:02}" for number in range(60)]
 
@@ -47,7 +48,7 @@ def ask(
     """Return every draw's reply, after each was written to the store once."""
     model = card(endpoint, limits={**FAST, **limits})
     with Store(folder, "it") as store:
-        found = obtain(asked, store, OpenAIEngine(model))
+        found = obtain(asked, AskingJob(store, OpenAIEngine(model)))
     return [found[one.key, draw] for one in asked for draw in range(one.draws)]
 
 
@@ -344,6 +345,30 @@ def test_on_a_full_disk_all_draws_of_an_answer_are_kept_and_the_job_ends(
 # --- an endpoint that is ill ---
 
 
+def test_one_attempt_at_most_meets_a_connection_that_the_endpoint_gave_up(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    """Four connections wait in the pool, and the endpoint answers on none of them
+    again: the second attempt does not try the next one.
+    """
+    first_four = threading.Barrier(4, timeout=patience(20))
+    used = set[threading.Thread]()  # the endpoint has a thread for every connection
+
+    def answers_once(body: Body) -> Said:
+        if threading.current_thread() in used:
+            return Said(b"", wire=())
+        used.add(threading.current_thread())
+        if prompt(body) in "abcd":
+            first_four.wait()
+        return reply("4")
+
+    endpoint.script = answers_once
+    asked = draws(card(endpoint), 1, *"abcde")
+    found = ask(endpoint, tmp_path, asked, concurrency=4, attempts=2)
+    assert [one.text for one in found] == ["4"] * 5
+    assert len(endpoint.asked) == 6
+
+
 @pytest.mark.heavy
 def test_the_same_failure_again_and_again_ends_the_job(
     endpoint: Endpoint, tmp_path: Path
@@ -489,7 +514,7 @@ def test_what_is_under_way_when_the_job_ends_still_comes(
     asked = threading.Barrier(8)
 
     def script(body: Body) -> Said:
-        asked.wait(20)
+        asked.wait(patience(20))
         if prompt(body) == "h":
             return out
         time.sleep(0.3)

@@ -8,14 +8,18 @@ from pathlib import Path
 import pytest
 import yaml
 
+import running
 from asking import AskedStudy, rate
 from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError
-from judgescope.core.trust import Record
+from judgescope.core.trust import TrustRecord
 from judgescope.plan import access
 from judgescope.plan.loading import load_plan
 from running import HOME
+from scripted import Body, Said, reply
+from study import Card
 
+STEPS = "\n".join(f"{number}. Look at word {number}." for number in range(1, 6))
 KEY = "do-not-show-this-key-1234567890"
 HOST = "collector.example.com"
 AWS = "AWS_SECRET_ACCESS_KEY"
@@ -37,6 +41,17 @@ def foreign(study: AskedStudy, **keys: str) -> None:
     """Let the model be behind a public host, which a loopback proxy stands in for."""
     proxy = study.endpoint.url.removesuffix("/v1")
     study.model(base_url=f"http://{HOST}/v1", proxy=proxy, **keys)
+
+
+def draft_or_rate(body: Body) -> Said:
+    """Draft where steps are asked for, perturb where a text is, else rate."""
+    prompt = body["messages"][0]["content"]
+    if "Write the list alone" in prompt:
+        return reply(STEPS)
+    if "Adjustment: " in prompt:
+        text = prompt.rsplit("The reply:\n", 1)[1].split("\n\n")[0]
+        return reply(f"{text} It was blue!")
+    return rate(body)
 
 
 def without_key(study: AskedStudy, user: Path) -> bool:
@@ -88,6 +103,80 @@ def test_a_foreign_key_is_refused_and_an_accepted_pair_is_sent(
     assert KEY not in done.stdout and without_key(study, user)
 
 
+COMMANDS = {
+    "run": ("run",),
+    "pilot": ("pilot",),
+    "probe": ("check", "--probe"),
+    "submit": ("batch", "submit"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_sends_a_foreign_key(study: AskedStudy, command: str) -> None:
+    foreign(study, api_key_env=AWS)
+    done = study.judgescope(*COMMANDS[command])
+    assert done.returncode == 1, done.stdout
+    assert "nothing was sent" in done.stdout and f"--trust {AWS}@{HOST}" in done.stdout
+    assert study.endpoint.asked == [] and KEY not in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["draft", "spotcheck"])
+def test_writers_send_no_foreign_key_unless_it_is_accepted(
+    study: AskedStudy, user: Path, command: str
+) -> None:
+    foreign(study, api_key_env=AWS)
+    adjusting: Card = {"form": "adjust-steps", "adjustment": "a wrong colour"}
+    if command == "spotcheck":
+        adjusting |= {"instructions": ["Name a colour."], "checks": ["differs"]}
+    study.card(
+        "perturbations",
+        "colour",
+        **{"name": "Wrong colour", "level": "word", "method": "llm", "model": "loop"},
+        **adjusting,
+    )
+    study.write(drafter="loop", perturbations=["colour"], methods=["discernment"])
+    study.endpoint.script = draft_or_rate
+    done = study.judgescope(command)
+    assert done.returncode == 1, done.stdout
+    contacted = f"contacts {HOST}:80 (models loop; key from variable {AWS}, set)"
+    assert contacted in done.stdout
+    assert "nothing was sent" in done.stdout and f"--trust {AWS}@{HOST}" in done.stdout
+    assert study.endpoint.asked == []
+    done = study.judgescope(command, "--trust", f"{AWS}@{HOST}")
+    assert done.returncode == 0, done.stdout
+    assert {*study.endpoint.authorised} == {f"Bearer {KEY}"}
+    assert KEY not in done.stdout and without_key(study, user)
+
+
+@pytest.mark.slow
+def test_a_probe_sends_a_key_after_it_was_accepted(
+    study: AskedStudy, user: Path
+) -> None:
+    foreign(study, api_key_env=AWS)
+    study.endpoint.script = rate
+    done = study.judgescope("check", "--probe", "--trust", f"{AWS}@{HOST}")
+    assert done.returncode == 0, done.stdout
+    assert study.endpoint.authorised == [f"Bearer {KEY}"] * len(study.endpoint.asked)
+    assert study.endpoint.asked and without_key(study, user)
+
+
+@pytest.mark.slow
+def test_init_writes_its_cards_and_sends_no_foreign_key(study: AskedStudy) -> None:
+    rows = [f"Source {at}.,Text {at}.,{1 + at % 5}" for at in range(20)]
+    table = study.folder / "mine.csv"
+    table.write_text("\n".join(["source,text,fluency", *rows]) + "\n", "utf-8")
+    proxy = study.endpoint.url.removesuffix("/v1")
+    command = ("init", "mine.csv", "--yes", "--endpoint", f"http://{HOST}/v1")
+    options = ("--model", "it", "--key-env", AWS, "--proxy", proxy, "--probe")
+    done = running.run("-m", "judgescope", *command, *options, cwd=study.folder)
+    assert done.returncode == 1, done.stdout
+    assert "written: config/models/it.yaml" in done.stdout
+    assert "nothing was sent" in done.stdout and f"--trust {AWS}@{HOST}" in done.stdout
+    assert study.endpoint.asked == [] and KEY not in done.stdout
+
+
 @pytest.mark.slow
 def test_a_file_of_another_program_is_refused(study: AskedStudy, user: Path) -> None:
     token = user / ".cache/huggingface/token"
@@ -122,7 +211,7 @@ STUDIES = sorted((HOME / "config/studies").glob("*.yaml"))
 def test_a_shipped_study_asks_nothing(path: Path) -> None:
     plan = load_plan(yaml.safe_load(path.read_text()), HOME, source=path.name)
     pairs = access.keys_sent(plan, plan.models)
-    assert not [pair for pair in pairs if Record().crossing(*pair)]
+    assert not [pair for pair in pairs if TrustRecord().crossing(*pair)]
     assert all(program.is_shipped for program in access.programs(plan))
     access.admit(plan, lambda _: False)
 
@@ -134,7 +223,7 @@ def test_a_shipped_card_asks_nothing(path: Path) -> None:
     card = yaml.safe_load(path.read_text())
     if variable := card.get("api_key_env"):
         source = KeySource(model=card["model"], variable=variable)
-        assert Record().crossing(source, card["base_url"]) is None
+        assert TrustRecord().crossing(source, card["base_url"]) is None
 
 
 @pytest.mark.parametrize("answer", ["", "n", "y"])

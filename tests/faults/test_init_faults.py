@@ -223,12 +223,19 @@ def test_a_study_does_not_take_over_anothers_results(here: Path) -> None:
 
 
 @pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs")])
-def test_another_separator_is_named(sign: str, name: str, here: Path) -> None:
-    Path("t.csv").write_text(f"text{sign}fluency\nOne, two.{sign}3\n")
-    assert f"separated by {name}" in refused("t.csv")
+def test_another_separator_is_read_and_named(
+    sign: str, name: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [sign.join(["id", "text", "fluency"])]
+    for at in range(12):
+        text = f"The answer number {at}, and more."
+        lines.append(sign.join([f"q{at}", text, str(at % 5 + 1)]))
+    Path("t.csv").write_text("\n".join(lines))
+    assert init("t.csv", "--yes") == 0
+    assert f"separated by {name}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("cell", ["3,5", "inf", "good"])
+@pytest.mark.parametrize("cell", ["3~5", "inf", "good"])
 def test_a_nearly_numeric_column_says_why_it_is_no_rating(
     cell: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

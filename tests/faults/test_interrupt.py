@@ -13,6 +13,7 @@ import pytest
 
 import running
 from scripted import Body, Said, reply, serve
+from waiting import patience
 
 TEXTS = 24
 
@@ -56,7 +57,7 @@ def test_an_interrupt_while_asking_loses_nothing_and_says_how_to_go_on(
                 break
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        told, _ = process.communicate(timeout=60)
+        told, _ = process.communicate(timeout=patience(60))
         assert process.returncode != 0 and "Traceback" not in told
         assert "same command" in told
         assert "All received replies are kept" in told

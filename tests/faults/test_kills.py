@@ -13,6 +13,7 @@ import pytest
 
 from jobs import Job
 from scripted import Body, Endpoint, Said, reply, serve
+from waiting import patience
 
 TEXTS, WORKERS = 120, 6
 SEEDS = [
@@ -35,7 +36,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def wait_for(process: "subprocess.Popen[bytes]") -> str:
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=patience(120))
     return str(out, "utf-8") if out else ""
 
 

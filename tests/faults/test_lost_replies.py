@@ -10,7 +10,12 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Reply
-from judgescope.replies.compaction import compact, merge
+from judgescope.replies.compaction import (
+    compact,
+    forget_empty,
+    forget_errors,
+    merge,
+)
 from judgescope.replies.inspection import Finding, stats, verify
 from judgescope.replies.journal import closed_count
 from judgescope.replies.lookup import KeyTable
@@ -182,6 +187,22 @@ def test_imported_replies_and_retries_end_with_a_closing_line(tmp_path: Path) ->
     [copy] = files_of(tmp_path / "other" / "org-m")
     assert closed_count(lines_of(copy)[-1]) == 4
     assert findings(copy.parent) == []
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_marks_to_request_replies_again_end_with_a_closing_line(
+    tmp_path: Path, *, empty: bool
+) -> None:
+    write(tmp_path)
+    with Store(tmp_path, "Org/m") as store:
+        if empty:
+            forget_empty(store, [(KEYS[0], 0)])
+        else:
+            store.append(Reply(KEYS[1], 1, "HTTP 400: no", "error", "error"))
+            forget_errors(store)
+    last = [lines_of(path)[-1] for path in files_of(tmp_path / "org-m")]
+    assert None not in map(closed_count, last) and len(last) == 2
+    assert findings(tmp_path / "org-m") == []
 
 
 def test_a_job_that_fails_leaves_no_closing_line(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from judgescope.replies.store import DAY, Store
 from judgescope.schema.tables import SCHEMAS, read_table, table_of, write_table
 from running import HOME
 from scripted import Body, Endpoint, Said, reply, serve
+from waiting import patience
 
 KEY = "0" * 64
 
@@ -59,7 +60,7 @@ def asked(folder: Path, limit: Callable[[], None] | None) -> tuple[int, str, End
         )
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         process = job.start(job.spec(), preexec_fn=limit, **streams)
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=patience(120))
     return process.returncode, str(out, "utf-8"), endpoint
 
 

@@ -30,6 +30,7 @@ from judgescope.replies.journal import ReplyLine, read_line, sealed
 from judgescope.schema.cards import OpenAIModel
 from running import HOME
 from scripted import Body, Endpoint, Said, reply, serve
+from waiting import patience
 
 
 def judgescope(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -42,7 +43,7 @@ def judgescope(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=patience(120),
     )
 
 
@@ -169,6 +170,7 @@ def test_an_answer_that_unfolds_into_too_much_is_none(
             {"base_url": f"http://{host}/v1"}
             for host in ("....", "a" * 300, "h\u202ei", ":80")
         ),
+        *({"base_url": f"http://{host}/v1"} for host in ("a\\b", "xn--", "\uff11%")),
     ],
 )
 def test_a_card_whose_requests_could_not_be_sent_is_refused(

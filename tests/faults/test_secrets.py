@@ -24,6 +24,7 @@ from judgescope.engines.requests import Reply
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import load_yaml, read_card, validate_card
 from running import HOME, environment
+from waiting import patience
 
 KEY = "sk-proj-4f5Gh7Jk9LqWz1"
 ENDPOINT = {"model": "it", "engine": "openai", "base_url": "http://127.0.0.1:1/v1"}
@@ -271,7 +272,7 @@ def test_a_traceback_is_whole_and_shows_no_secret(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=patience(60),
     )
     assert done.returncode == 1 and done.stderr.startswith(
         "Traceback (most recent call last):"
@@ -336,6 +337,6 @@ def test_no_package_tells_that_it_is_used_whatever_the_environment_says() -> Non
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=patience(60),
     )
     assert done.stdout.split() == ["True", "True"], done.stderr

@@ -12,6 +12,7 @@ import pytest
 
 from jobs import Job
 from scripted import Body, Endpoint, Said, reply, serve
+from waiting import patience
 
 TEXTS, WORKERS = 160, 8
 WAITING = "are being requested by study a (process "
@@ -84,7 +85,7 @@ def test_the_later_study_waits_for_common_replies_and_requests_the_others(
     line = line_with(b, WAITING)
     assert line.startswith(f"40 replies {WAITING}{a.pid} on host ")
     gate.open()
-    assert a.wait(60) == 0 and b.wait(60) == 0
+    assert a.wait(patience(60)) == 0 and b.wait(patience(60)) == 0
     assert len(endpoint.asked) == TEXTS
     assert len(second.replies()) == len({*second.replies()}) == TEXTS
     left = [path.name for path in (tmp_path / "store/static/.claims").iterdir()]
@@ -105,6 +106,6 @@ def test_after_a_kill_the_other_study_requests_only_what_is_missing(
     sent = len(endpoint.asked)
     assert 40 < sent <= 40 + WORKERS
     gate.open()
-    assert b.wait(60) == 0
+    assert b.wait(patience(60)) == 0
     assert len(endpoint.asked) == sent + TEXTS - 40
     assert len(second.replies()) == len({*second.replies()}) == TEXTS

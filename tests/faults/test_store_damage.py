@@ -19,6 +19,7 @@ from judgescope.replies.journal import is_damaged
 from judgescope.replies.shard import files_of
 from judgescope.replies.store import DAY, Store
 from scripted import Body, Said, reply, serve
+from waiting import patience
 
 KEYS = [f"{number:064x}" for number in range(3)]
 TEXTS = ["Rating: 4", "Rating: 5", "é"]
@@ -120,7 +121,7 @@ def test_a_damaged_reply_is_asked_for_again_when_somebody_says_so(
         def ask() -> tuple[int, str]:
             streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
             process = job.start(job.spec(), **streams)
-            told = str(process.communicate(timeout=120)[0], "utf-8")
+            told = str(process.communicate(timeout=patience(120))[0], "utf-8")
             return process.returncode, told
 
         assert ask()[0] == 0 and len(endpoint.asked) == 20

@@ -13,7 +13,7 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Failure, Reply, Request, Work
-from judgescope.replies.asking import obtain
+from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.compaction import drop_answers
 from judgescope.replies.journal import CRC, SEAL, forgetting, sealed
 from judgescope.replies.lookup import KeyTable
@@ -209,7 +209,7 @@ def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(
     told = []
     for order in (requests, requests[::-1]):
         with Store(tmp_path, "m") as store, pytest.raises(UserError) as error:
-            obtain(order, store, fails)
+            obtain(order, AskingJob(store, fails))
         told.append(error.value.where)
     assert told[0] == told[1] and len(set(told[0].split(", "))) == 5
 
@@ -217,9 +217,9 @@ def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(
 def test_passed_over_lines_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    obtain([], journal(tmp_path, b"not ours\n"), fails)
+    obtain([], AskingJob(journal(tmp_path, b"not ours\n"), fails))
     assert "skipped" in capsys.readouterr().out
-    obtain([], journal(tmp_path, b""), fails)
+    obtain([], AskingJob(journal(tmp_path, b""), fails))
     assert "skipped" not in capsys.readouterr().out
 
 

@@ -13,7 +13,7 @@ from judgescope.data.alttest import ITEM, SYSTEM, annotations
 from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Publication
 from judgescope.schema.loading import read_card
-from judgescope.statistics.raters import alternative_annotator
+from judgescope.statistics.alt_test import alternative_annotator
 from running import HOME
 from shelf import SHELF, held, printed
 

@@ -9,7 +9,7 @@ import pytest
 
 from data_samples import DATASETS, REAL, REPOSITORY, needs_real_data
 from judgescope.data.files import verify
-from judgescope.data.rated import Output, Rated
+from judgescope.data.rated import DatasetContent, Output
 from judgescope.data.select import originals, read_dataset, select
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card, validate_card
@@ -17,7 +17,7 @@ from judgescope.schema.loading import read_card, validate_card
 CARDS = sorted(path.stem for path in DATASETS.glob("*.yaml"))
 
 
-def load(name: str) -> tuple[Dataset, Rated]:
+def load(name: str) -> tuple[Dataset, DatasetContent]:
     card: Dataset = read_card("dataset", DATASETS / f"{name}.yaml")
     return card, read_dataset(card, DATASETS, REAL)
 
@@ -72,7 +72,7 @@ def test_summeval() -> None:
     assert {len(item.references) for item in rated.items} == {11}
 
 
-def selected(name: str) -> tuple[Rated, list[str]]:
+def selected(name: str) -> tuple[DatasetContent, list[str]]:
     """Return what a card selects, and the originals."""
     card, rated = load(name)
     rated = select(rated, card.select, 7, name)
@@ -190,7 +190,7 @@ def test_only_the_system_that_wrote_the_references_is_left_out(tmp_path: Path) -
 
 
 def _by_target(
-    rated: Rated, rows: list[dict[str, str]], system: str
+    rated: DatasetContent, rows: list[dict[str, str]], system: str
 ) -> list[tuple[Output, dict[str, str]]]:
     of_item = {row["id"]: row for row in rows if row["system"] == system}
     names = {item.item: item.meta["id"] for item in rated.items}

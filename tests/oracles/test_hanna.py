@@ -13,11 +13,11 @@ import pytest
 from data_samples import card, values
 from judgescope.core.errors import UserErrors
 from judgescope.core.names import slug
-from judgescope.data.rated import Names
+from judgescope.data.rated import NamesInData
 from judgescope.data.select import read_dataset
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import RecordedEngine
-from judgescope.schema.cards import Judge, RecordedModel, Scale
+from judgescope.schema.cards import Judge, RatingScale, RecordedModel
 from judgescope.schema.loading import read_card
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.raters import mean_rating
@@ -98,7 +98,7 @@ def test_a_recorded_column_may_hold_the_aspect_in_its_name(tmp_path: Path) -> No
             "rows": {"item": "#", "system": "Model", "lists": True, "scores": SCORES},
         }
     )
-    names = Names(systems={"human": "Human"})
+    names = NamesInData(systems={"human": "Human"})
     engine = RecordedEngine(
         model,
         EngineInputs(seed=0, dataset="d", folder=tmp_path, data=tmp_path, names=names),
@@ -109,7 +109,7 @@ def test_a_recorded_column_may_hold_the_aspect_in_its_name(tmp_path: Path) -> No
 
     def said(form: str, aspect: str) -> list[str]:
         judge = Judge(judge="it", model="it", form=form)
-        scale = Scale(min=1, max=5, step=1, labels=[])
+        scale = RatingScale(min=1, max=5, step=1, labels=[])
         return [one.text for [one] in engine.answer(judge, aspect, scale, subjects)]
 
     assert said("BLEU", "relevance") == said("BLEU", "coherence") == ["0.2", "0.1"]
@@ -164,7 +164,7 @@ def test_the_published_correlations_come_out() -> None:
     for column in judges.columns:
         judge = Judge(judge="it", model="it", form=column)
         answers = engine.answer(
-            judge, "relevance", Scale(min=1, max=5, step=1), subjects
+            judge, "relevance", RatingScale(min=1, max=5, step=1), subjects
         )
         x = np.array([float(draws[0].text) for draws in answers])
         for statistic in ("pearson", "spearman", "kendall_b"):

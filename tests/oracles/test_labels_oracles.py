@@ -21,7 +21,7 @@ from sklearn.metrics import (
 from statsmodels.discrete.discrete_model import Logit
 from statsmodels.stats.contingency_tables import mcnemar as of_table
 
-from judgescope.statistics.classes import NO_LABEL, by_label, on_labels
+from judgescope.statistics.labels import NO_LABEL, by_label, on_labels
 from judgescope.statistics.preferences import Comparisons, mcnemar, strengths
 from judgescope.statistics.resampling import Replicated
 

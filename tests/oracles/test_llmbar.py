@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from data_samples import REAL, needs_real_data
 from judgescope.methods.base import Orders
-from judgescope.statistics.classes import on_labels
+from judgescope.statistics.labels import on_labels
 from judgescope.statistics.order import (
     WRONG_VERDICT,
     comparison_accuracy,

@@ -18,6 +18,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 from statsmodels.tools.tools import add_constant
 
 from deleted import jackknife_t
+from judgescope.statistics.alt_test import alternative_annotator
 from judgescope.statistics.bias import (
     length_slope,
     partial_correlation,
@@ -33,10 +34,9 @@ from judgescope.statistics.intervals import (
     holm,
 )
 from judgescope.statistics.means import clustered_mean
-from judgescope.statistics.raters import alternative_annotator
 from judgescope.statistics.reliability import krippendorff_alpha, repeatability
 from judgescope.statistics.resampling import Replicated, source_weights
-from judgescope.statistics.result import NO_VARIATION, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
@@ -95,7 +95,7 @@ def test_weighted_kappa_and_each_of_its_resamples(kind: str, seed: int) -> None:
     assert found.rows == near(want)
     if found.estimate.value is None:
         assert (
-            len(scale) == 2 and found.estimate.note == NO_VARIATION
+            len(scale) == 2 and found.estimate.note == REASONS.no_variation
         )  # all in one class
     else:
         there = ~np.isnan(gold + predicted)

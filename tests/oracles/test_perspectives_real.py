@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from data_samples import REAL, needs_real_data
-from judgescope.methods.perspectives import unanimous
+from judgescope.methods.aspect_views import unanimous
 from judgescope.parsing.judgment import Scale
 from judgescope.statistics.classes import equal_width, on_classes
 from parsed import parse

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import running
+from judgescope.statistics.coefficients import Coefficient
 from judgescope.statistics.correlation import (
+    COEFFICIENTS,
     LEVELS,
-    STATISTICS,
-    Level,
-    Statistic,
+    CorrelationLevel,
     correlations,
 )
 from judgescope.statistics.intervals import deletions
@@ -25,7 +25,7 @@ import numpy as np
 from judgescope.statistics.accuracy import acc_eq
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.classes import on_classes
-from judgescope.statistics.comparison import flips_of, permutation_tests
+from judgescope.statistics.permutation import flips_of, permutation_tests
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
@@ -96,7 +96,7 @@ def ratings(
 
 def covered(
     sources: int,
-    level: Level,
+    level: CorrelationLevel,
     *,
     ceiling: bool = False,
     studies: int = 400,
@@ -109,13 +109,13 @@ def covered(
     whole = correlations(
         x, y, place[0].ravel(), place[1].ravel(), weights=None, levels=[level]
     )
-    hits = dict.fromkeys(STATISTICS, 0)
+    hits = dict.fromkeys(COEFFICIENTS, 0)
     source, system = (v.ravel() for v in np.indices((sources, systems)))
     for _ in range(studies):
         x, y = ratings(rng, sources, ceiling=ceiling, systems=systems)
         weights = deletions(sources)
         found = correlations(x, y, source, system, weights=weights, levels=[level])
-        for name in STATISTICS:
+        for name in COEFFICIENTS:
             truth, one = whole[name, level].estimate.value, found[name, level].estimate
             assert (
                 truth is not None and one.ci_low is not None and one.ci_high is not None
@@ -133,7 +133,9 @@ def test_60_percent_of_peoples_ratings_are_tied() -> None:
 @pytest.mark.simulation
 @pytest.mark.parametrize("ceiling", [False, True])
 @pytest.mark.parametrize("level", ["pooled", "by_source"])
-def test_intervals_hold_the_truth_95_times_of_100(level: Level, ceiling: bool) -> None:
+def test_intervals_hold_the_truth_95_times_of_100(
+    level: CorrelationLevel, ceiling: bool
+) -> None:
     """At 100 sources, also near the ceiling: within three points of 95 %."""
     for name, share in covered(100, level, ceiling=ceiling).items():
         assert share == pytest.approx(0.95, abs=0.03), name
@@ -141,7 +143,9 @@ def test_intervals_hold_the_truth_95_times_of_100(level: Level, ceiling: bool) -
 
 @pytest.mark.simulation
 @pytest.mark.parametrize(("level", "systems"), [("by_source", 16), ("pooled", 6)])
-def test_with_12_sources_intervals_still_hold(level: Level, systems: int) -> None:
+def test_with_12_sources_intervals_still_hold(
+    level: CorrelationLevel, systems: int
+) -> None:
     """Percentiles of resamples held .86 to .95 of pooled correlations here."""
     for name, share in covered(12, level, systems=systems).items():
         assert share == pytest.approx(0.95, abs=0.03), name
@@ -152,7 +156,7 @@ def test_with_12_sources_intervals_still_hold(level: Level, systems: int) -> Non
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_names_and_order_of_targets_sources_and_systems_change_nothing(
-    level: Level,
+    level: CorrelationLevel,
 ) -> None:
     rng = np.random.default_rng(9)
     source, system = (v.ravel() for v in np.indices((40, 7)))
@@ -175,7 +179,7 @@ def test_names_and_order_of_targets_sources_and_systems_change_nothing(
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_rescaling_and_doubled_sources_change_nothing(level: Level) -> None:
+def test_rescaling_and_doubled_sources_change_nothing(level: CorrelationLevel) -> None:
     rng = np.random.default_rng(10)
     source, system = (v.ravel() for v in np.indices((30, 6)))
     y = rng.integers(1, 6, 180).astype(float)
@@ -198,7 +202,7 @@ def test_rescaling_and_doubled_sources_change_nothing(level: Level) -> None:
     if level == "by_system":
         return  # means of monotone functions are other means
     bent = correlations(np.exp(x), y**3, source, system, weights=None, levels=[level])
-    ranked: list[Statistic] = ["spearman", "kendall_b"]
+    ranked: list[Coefficient] = ["spearman", "kendall_b"]
     for statistic in ranked:
         own = found[statistic, level].estimate.value
         assert bent[statistic, level].estimate.value == own

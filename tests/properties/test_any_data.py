@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from data_samples import FIVE, card, table
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import folded
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.rows import read_rows
 from judgescope.data.select import read_dataset
-from judgescope.schema.cards import MODULES
+from judgescope.schema.cards import FORMATS
 
 some = settings(
     deadline=None,
@@ -80,7 +80,9 @@ def test_texts_of_a_table_come_back_to_the_letter(
         for ident, source, text in told
     ]
     (tmp_path / f"x.{ending}").write_bytes(written(rows, ending))
-    rated: Rated = read_dataset(table(f"x.{ending}", COLUMNS), tmp_path, tmp_path)
+    rated: DatasetContent = read_dataset(
+        table(f"x.{ending}", COLUMNS), tmp_path, tmp_path
+    )
     ids = {one.item: one.meta["id"] for one in rated.items}
     assert sorted((one.meta["id"], one.source) for one in rated.items) == sorted(
         (ident, source) for ident, source, _ in told
@@ -218,7 +220,9 @@ def rows_of(form: str) -> st.SearchStrategy[list[dict[str, Any]]]:
     """Return rows with all the fields that an adapter names in its code, and anything
     in them.
     """
-    code = Path(import_module(MODULES[form]).__file__ or "").read_text(encoding="utf-8")
+    code = Path(import_module(FORMATS[form].read.__module__).__file__ or "").read_text(
+        encoding="utf-8"
+    )
     names = {*re.findall(r'"([A-Za-z]\w*)(?:\[\*\])?"', code), "fluency"}
     said = CELL | st.sampled_from(
         ["yes", "no", "1", "3", "a.txt", "[1, 2]", "9" * 5000]
@@ -278,4 +282,4 @@ def test_any_lines_of_a_format_are_data_or_errors(
 
 
 def test_no_format_is_forgotten() -> None:
-    assert {*ROWS, *LINES, "table"} == set(MODULES) and FIVE
+    assert {*ROWS, *LINES, "table"} == set(FORMATS) and FIVE

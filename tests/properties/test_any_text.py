@@ -34,7 +34,8 @@ from judgescope.parsing.written import (
 )
 from judgescope.perturb.edits import Perturbed, apply_edits, edit_between, undone_edits
 from judgescope.perturb.inject import BETWEEN, WITHIN
-from judgescope.perturb.rules import RULES, perturb_dataset, replace_text, wrong_ending
+from judgescope.perturb.rules import RULES, replace_text, wrong_ending
+from judgescope.perturb.targets import perturb_dataset
 from judgescope.replies.journal import CRC, forgetting, line_of
 from judgescope.replies.ledger import STATE, Ledger
 from judgescope.replies.pricing import PACE_FOLDER, Pace, read_pace

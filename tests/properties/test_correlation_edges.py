@@ -10,27 +10,14 @@ from numpy.typing import NDArray
 
 from deleted import jackknife_t
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
-from judgescope.statistics.correlation import (
-    STATISTICS,
-    Statistic,
-    correlations,
-    over_rows,
-)
-from judgescope.statistics.discernment import (
-    log_harmonic_mean,
-    mean_drop,
-    rank_biserial,
-)
+from judgescope.statistics.coefficients import Coefficient, over_rows
+from judgescope.statistics.correlation import COEFFICIENTS, correlations
+from judgescope.statistics.discernment import log_harmonic_mean
 from judgescope.statistics.ensemble import ON_ONE_SCALE, error_correlation
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import repeatability, spearman_brown
-from judgescope.statistics.result import (
-    CONSTANT_JUDGE,
-    CONSTANT_RATINGS,
-    FEW_SYSTEMS,
-    NO_UNITS,
-    Estimate,
-)
+from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.signed_rank import mean_drop, rank_biserial
 
 NAN = float("nan")
 Floats = NDArray[np.float64]
@@ -64,8 +51,11 @@ def test_systems_count_what_is_missing_and_say_which_side_is_constant() -> None:
     assert (inner.n, inner.n_missing) == (2, 1)
     # equal but for round-off: the means of .1, .2, .3 in another order
     third = np.array([0.1, 0.2, 0.3, 0.3, 0.2, 0.1])
-    assert by_system(third, np.arange(6.0)).note == CONSTANT_JUDGE
-    assert by_system(np.array([1.0, 2, 3, 1, 2, 4]), third).note == CONSTANT_RATINGS
+    assert by_system(third, np.arange(6.0)).note == REASONS.constant_judge
+    assert (
+        by_system(np.array([1.0, 2, 3, 1, 2, 4]), third).note
+        == REASONS.constant_ratings
+    )
 
 
 def test_what_is_undefined_has_a_row_for_every_resample() -> None:
@@ -102,7 +92,7 @@ def test_too_few_systems_are_counted_with_what_is_missing() -> None:
     found = soft_pairwise_accuracy(
         x, y, np.zeros(3, dtype=np.int64), place, weights=None
     )
-    assert found.estimate == Estimate.undefined(FEW_SYSTEMS, n=2, n_missing=1)
+    assert found.estimate == Estimate.undefined(REASONS.few_systems, n=2, n_missing=1)
     assert found.rows.size == 1 and np.isnan(found.rows).all()
 
 
@@ -188,7 +178,7 @@ def test_without_two_draws_of_a_text_every_name_says_so() -> None:
         "reliability",
         "draws_needed",
     ]
-    assert {*found.values()} == {Estimate.undefined(NO_UNITS, n_missing=2)}
+    assert {*found.values()} == {Estimate.undefined(REASONS.no_units, n_missing=2)}
 
 
 def test_effect_sizes_of_drops_name_their_method_and_what_they_are_means_of() -> None:
@@ -201,9 +191,9 @@ def test_effect_sizes_of_drops_name_their_method_and_what_they_are_means_of() ->
     assert (drop.value, drop.n, drop.method) == (1.5, 2, "mean drop")
 
 
-@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("statistic", COEFFICIENTS)
 def test_memory_grows_with_sources_and_not_with_their_square(
-    statistic: Statistic,
+    statistic: Coefficient,
 ) -> None:
     x: Floats = np.arange(6000.0) % 5
     y: Floats = np.floor(np.roll(x, 1) / 2)

@@ -11,6 +11,7 @@ from deleted import proportion as clustered
 from judgescope.scoring.ensembles import outliers
 from judgescope.statistics import intervals
 from judgescope.statistics.accuracy import acc_eq
+from judgescope.statistics.alt_test import alternative_annotator
 from judgescope.statistics.anchors import (
     anchor_costs,
     balanced,
@@ -20,21 +21,16 @@ from judgescope.statistics.anchors import (
     most_diverse,
 )
 from judgescope.statistics.classes import are_classes
-from judgescope.statistics.comparison import detectable, difference, mean_test, ranks
+from judgescope.statistics.comparison import detectable, difference, ranks
 from judgescope.statistics.confusion import expectations, match_votes, vote_consistency
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.means import independent_mean, mean_over
 from judgescope.statistics.order import first_position_rate, order_consistency, verdicts
-from judgescope.statistics.raters import alternative_annotator, ceilings
+from judgescope.statistics.permutation import mean_test
+from judgescope.statistics.raters import ceilings
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import (
-    FEW_SOURCES,
-    NO_EXPECTATION,
-    NO_SOURCE,
-    UNDEFINED_JUDGE,
-    Estimate,
-)
+from judgescope.statistics.result import REASONS, Estimate
 from judgescope.statistics.spans import verdict_shares
 
 NAN = float("nan")
@@ -66,7 +62,12 @@ def test_too_few_sources_are_told_with_what_there_is() -> None:
     )
     # of 12 pairs of target and rater the second rater's last is missing
     for one in found:
-        assert (one.value, one.note, one.n, one.n_missing) == (None, FEW_SOURCES, 3, 1)
+        assert (one.value, one.note, one.n, one.n_missing) == (
+            None,
+            REASONS.few_sources,
+            3,
+            1,
+        )
 
 
 def test_a_last_source_without_a_target_changes_nothing() -> None:
@@ -227,7 +228,7 @@ def test_a_difference_needs_replicates_for_its_interval() -> None:
 
 def test_an_undefined_judge_has_no_rank_among_those_that_are_counted() -> None:
     found = ranks(np.array([[0.5, 0.4], [NAN, 0.9], [0.7, NAN]]), 9)
-    assert found[1] == Estimate.undefined(UNDEFINED_JUDGE, n=2)
+    assert found[1] == Estimate.undefined(REASONS.undefined_judge, n=2)
     assert [one.value for one in found] == [2, None, 1] and {
         one.n for one in found
     } == {2}
@@ -366,7 +367,7 @@ def test_pairs_without_votes_can_change_nothing() -> None:
 def test_what_nothing_is_expected_of_is_missing() -> None:
     rows = [{"perturbation": "p", "aspect": "a", "human": "1", "expected": ""}]
     found = expectations(rows * 2)
-    assert found.agreement == Estimate.undefined(NO_EXPECTATION, n_missing=2)
+    assert found.agreement == Estimate.undefined(REASONS.no_expectation, n_missing=2)
     assert found.drops == [("p", "a")] * 2 and not found.stays and not found.excluded
 
 
@@ -405,7 +406,7 @@ def test_an_epsilon_cannot_be_of_other_sources_where_there_are_none() -> None:
     x, y = np.array([1.0, 2, 3, NAN]), np.array([1.0, 3, 2, 2])
     found, epsilon = acc_eq(x, y, np.zeros(4, dtype=np.int64), weights=None)
     assert (
-        found.estimate == Estimate.undefined(NO_SOURCE, n=1, n_missing=1)
+        found.estimate == Estimate.undefined(REASONS.no_source, n=1, n_missing=1)
         and epsilon is None
     )
 

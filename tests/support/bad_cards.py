@@ -218,9 +218,9 @@ WORDS: list[Case] = [
         ["torn.yaml", "key degrees.minor.K", "unknown key"],
     ),
     (
-        "an unknown degree",
-        {PERTURBATION: {"degrees": {"mild": {"k": 1}}}},
-        ["torn.yaml:7, key degrees.mild", "allowed: major, minor, single"],
+        "a name of an attack as a degree",
+        {PERTURBATION: {"degrees": {"attack": {"k": 1}}}},
+        ["torn.yaml:6, key degrees", "that of attacks"],
     ),
     (
         "a required key",
@@ -261,7 +261,10 @@ WORDS: list[Case] = [
     (
         "an unknown estimator",
         {JUDGE: {"estimator": "median"}},
-        ["asked.yaml:4, key estimator", "allowed: first, logprob_mean, mean, mode"],
+        [
+            "asked.yaml:4, key estimator",
+            "allowed: first, likelihood, logprob_mean, mean, mode, pmi",
+        ],
     ),
     (
         "an unknown parser",

@@ -141,8 +141,13 @@ FILES: list[Case] = [
     ),
     (
         "an unknown ending",
+        file("mine.ods", b"PK\3\4"),
+        ["unsupported file type", "mine.ods", "allowed: .csv"],
+    ),
+    (
+        "a torn spreadsheet",
         file("mine.xlsx", b"PK\3\4"),
-        ["unsupported file type", "mine.xlsx", "allowed: .csv"],
+        ["not an .xlsx file", "mine.xlsx", "save it as"],
     ),
     ("no ending", file("mine", HEADER), ["unsupported file type", "mine"]),
     ("an empty file", {CSV: ""}, ["mine.csv", "no rows"]),

@@ -12,10 +12,11 @@ from judgescope.engines.requests import Reply, Work
 from judgescope.prompts import load
 from judgescope.replies import batch
 from judgescope.replies.batch import Results
-from judgescope.replies.judging import Questions, shown
-from judgescope.replies.planning import Job
+from judgescope.replies.judging import Questions
+from judgescope.replies.questions import QuestionPlan
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
+from prompts_setup import SUMMARY, asked_about
 from running import HOME
 
 MODEL = OpenAIModel.model_validate(
@@ -34,7 +35,7 @@ ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.
 Row = dict[str, Any]
 
 
-def job(count: int = 4, **keys: Any) -> Job:
+def job(count: int = 4, **keys: Any) -> QuestionPlan:
     told = {
         "judge": "j",
         "model": "it",
@@ -49,8 +50,17 @@ def job(count: int = 4, **keys: Any) -> Job:
     ]
     templates = load(judge.form, [HOME / "config"], where="")
     scale = RatedAspect(min=1, max=5, step=1, labels=[])
-    asked = Questions(MODEL, judge, ASPECT, scale, shown(judge, texts), templates, 0)
-    return Job({("systems", judge.judge, "fluency"): asked})
+    asked = Questions(
+        MODEL,
+        judge,
+        ASPECT,
+        scale,
+        asked_about(judge, texts),
+        templates,
+        0,
+        SUMMARY,
+    )
+    return QuestionPlan({("systems", judge.judge, "fluency"): asked})
 
 
 class Asked:

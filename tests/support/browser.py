@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from waiting import patience
+
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), ""
 )
@@ -58,7 +60,7 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
-            assert select.select([self._told], [], [], LIMIT)[0], (
+            assert select.select([self._told], [], [], patience(LIMIT))[0], (
                 "the browser does not answer"
             )
             more = os.read(self._told, 1 << 16)
@@ -144,7 +146,7 @@ class Browser:
 
     def until(self, done: Callable[[], bool]) -> None:
         """Wait until something holds."""
-        end = time.monotonic() + LIMIT
+        end = time.monotonic() + patience(LIMIT)
         while not done():
             assert time.monotonic() < end, "the browser did not do it in time"
             time.sleep(0.05)
@@ -201,6 +203,6 @@ def browser(folder: Path) -> Iterator[Browser]:
         yield Browser(ask, told, downloads)
     finally:
         process.terminate()
-        process.wait(LIMIT)
+        process.wait(patience(LIMIT))
         os.close(ask)
         os.close(told)

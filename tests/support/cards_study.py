@@ -145,13 +145,19 @@ def make(
     ends = {"news": {"fluency": [1, 5], "coherence": [1, 5]}}
     own = {
         "cards": "",
-        "results": str(folder),
+        "files": {name: files_of(folder, name) for name in ("news", "chat")},
+        "cards_of_judges": [],
         "settings": {name: {"model": "m", "form": "f"} for name in spec["judges"]},
         "models": {"m": {"engine": "openai", "price": {"input": 0.15, "output": 0.6}}},
         "worst": {
             "news": {
                 "perturbations": [
-                    {"cell": CELL, "aspects": ["fluency", "coherence"], "why": "all"},
+                    {
+                        "cell": CELL,
+                        "mildness": 1,
+                        "aspects": ["fluency", "coherence"],
+                        "why": "all",
+                    },
                 ],
                 "rated": True,
                 "scales": {"fluency": [1, 5], "coherence": [1, 5]},
@@ -162,6 +168,19 @@ def make(
         "output": str(folder / "report" / "judges"),
     }
     return {**spec, **own}
+
+
+def files_of(folder: Path, dataset: str) -> Row:
+    """Return the files of a dataset that cards read."""
+    paths = Paths(str(folder))
+    sets = [path.stem for path in folder.glob(f"targets/{dataset}/*.parquet")]
+    return {
+        "targets": {name: paths.targets(dataset, name) for name in sets},
+        "ratings": paths.ratings(dataset),
+        "scores": paths.collected(dataset, "scores"),
+        "statuses": paths.collected(dataset, "statuses"),
+        "results": str(folder),
+    }
 
 
 def loaded(spec: Row) -> CardReport:

@@ -41,7 +41,9 @@ WRITTEN = re.compile(
     r"\n\nThe [a-z ]+:\n(.*?)(?:\n\nAn earlier attempt cannot|\n\nWrite the )",
     re.DOTALL,
 )
-RATED = re.compile(r"Text to rate:\n(.*?)\n\n(?:Answer with|First analyse)", re.DOTALL)
+RATED = re.compile(
+    r"[A-Z][a-z]+ to rate:\n(.*?)\n\n(?:Answer with|First analyse)", re.DOTALL
+)
 ASPECT = re.compile(r"You rate one quality of a text: ([a-z -]+)\.")
 BEHIND = "Nobody has said yet what will come of it."
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserErrors
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Dataset
 
@@ -53,7 +53,7 @@ def faults(dataset: Dataset, folder: Path) -> str:
     return str(caught.value)
 
 
-def values(rated: Rated) -> dict[tuple[str, str, str], float]:
+def values(rated: DatasetContent) -> dict[tuple[str, str, str], float]:
     """Return (target, aspect, rater) -> value."""
     return {(one.target, one.aspect, one.rater): one.value for one in rated.ratings}
 

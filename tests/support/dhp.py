@@ -23,7 +23,7 @@ from data_samples import COLUMNS, xml
 from judgescope.data.sentences import split_sentences
 from protocols import named_folder, run_whole, serving
 from running import SHARED
-from scripted import Body, Said, reply
+from scripted import Body, Said, reply, text_in
 from study import Study, shipped
 
 PEOPLE = ["Ana", "Bo", "Cem", "Dina"]
@@ -174,9 +174,7 @@ class Script:
     def rate(self, prompt: str, seed: int) -> int:
         """Return a rating by the text alone, and by chance."""
         known = self._dictionary()
-        text = prompt.rsplit("Text to rate:\n", 1)[1].split(
-            "\n\nHow to go about it:\n"
-        )[0]
+        text = text_in(prompt).split("\n\nHow to go about it:\n")[0]
         aspect = prompt.split("one quality of a text: ")[1].split(".")[0]
         chance = random.Random(seed)
         missed = aspect == "fluency" and not known.issuperset(WORD.findall(text))

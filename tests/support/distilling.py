@@ -18,7 +18,8 @@ from scripted import Body, Endpoint, Said, reply
 MEMBERS = ["m1", "m2", "m3"]
 VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
 TEXT = re.compile(
-    r"\n\nText to annotate:\n(.*?)\n\n(?:Rules|Steps|Answer|Write for)", re.DOTALL
+    r"\n\n[A-Z][a-z]+ to annotate:\n(.*?)\n\n(?:Rules|Steps|Answer|Write for)",
+    re.DOTALL,
 )
 STUDENT = {
     "engine": "vllm",
@@ -52,7 +53,7 @@ def annotate(body: Body) -> Said:
     wanted.
     """
     prompt, model = body["messages"][0]["content"], body["model"]
-    if "Text to annotate" not in prompt:
+    if " to annotate:" not in prompt:
         return reply(
             f"{model} writes: {prompt.split()[-9]} and {crc32(prompt.encode())}."
         )

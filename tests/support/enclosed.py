@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 from running import HOME
+from waiting import patience
 
 GUARD = Path(__file__).with_name("guard")
 FORKED = str(Path(__file__).with_name("forked.py"))
@@ -47,7 +48,7 @@ def enclosed(*words: str) -> list[str]:
     outer = ["unshare", "--map-root-user", "--net"]
     try:
         done = subprocess.run(
-            [*outer, "true"], capture_output=True, check=False, timeout=20
+            [*outer, "true"], capture_output=True, check=False, timeout=patience(20)
         )
     except (OSError, subprocess.TimeoutExpired):
         return [sys.executable, *words]
@@ -74,7 +75,10 @@ def kernel_refuses() -> bool:
     either.
     """
     tried = [sys.executable, "-I", "-S", "-c", TRY]  # without sitecustomize
-    return subprocess.run(tried, check=False, timeout=20).returncode in UNREACHABLE
+    return (
+        subprocess.run(tried, check=False, timeout=patience(20)).returncode
+        in UNREACHABLE
+    )
 
 
 def python_refuses(log: Path) -> bool:
@@ -85,7 +89,7 @@ def python_refuses(log: Path) -> bool:
         stderr=subprocess.PIPE,
         text=True,
         check=False,
-        timeout=20,
+        timeout=patience(20),
     )
     stopped = "speaks to nobody else" in done.stderr
     return stopped and log.is_file() and ELSEWHERE[0] in log.read_text("utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from judgescope.methods import ensemble
-from judgescope.statistics.correlation import LEVELS, STATISTICS
+from judgescope.statistics.correlation import COEFFICIENTS, LEVELS
 from judgescope.statistics.ensemble import subset_scores
 from methods_setup import (
     ASPECTS,
@@ -26,7 +26,7 @@ THREE: Scores = {"fair": FAIR, "good": GOOD, "noisy": NOISY}
 
 
 WHOLE = "fair+good+noisy"
-PLACES = [(statistic, level) for level in LEVELS for statistic in STATISTICS]
+PLACES = [(statistic, level) for level in LEVELS for statistic in COEFFICIENTS]
 
 
 def mean_of(members: Scores, least: int = 1) -> dict[str, Floats]:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import convert
+from msgspec import convert, to_builtins
 
 from cell_files import write_part
 from judgescope.core.cells import DERIVED
 from judgescope.core.paths import Paths
-from judgescope.perturb.rules import perturb_dataset
+from judgescope.perturb.targets import perturb_dataset
 from judgescope.report.explore import render, write_shards
-from judgescope.report.specs import ExploreSpec
+from judgescope.report.specs import ExploreSpec, PageFiles
 from judgescope.schema.tables import table_of, write_table
 
 Row = dict[str, Any]
@@ -31,6 +31,14 @@ class ExploreStudy:
         self.folder, self.marked = folder, marked
         self.names = [f"n{number:03}" for number in range(items)]
         self.page = folder / "report" / "explore.html"
+        paths = Paths(str(folder))
+        sets = ("original", "typos.minor", "systems")
+        self.files = PageFiles(
+            items=paths.items("news"),
+            targets={name: paths.targets("news", name) for name in sets},
+            ratings=paths.ratings("news"),
+            results=str(folder),
+        )
         judges = {
             "plain": "openai, form score-only",
             "annotator": "openai, form critique",
@@ -48,12 +56,14 @@ class ExploreStudy:
         }
         self.spec: Row = {
             **{"code": "", "versions": {}, "templates": ""},
-            **{"study": "tiny", "results": str(folder), "output": str(self.page)},
+            **{"study": "tiny", "output": str(self.page)},
+            "shards": str(self.page.with_suffix("")),
             "datasets": [
                 {
                     **{"id": "news", "name": "News", "ratings": "human"},
                     "sets": [list(one) for one in self.sets.items()],
                     "aspects": [["fluency", "Fluency"], ["adequacy", "Adequacy"]],
+                    "files": to_builtins(self.files),
                     "cells": [
                         [list(self.sets), [*judges, "mean"], ["fluency", "adequacy"]]
                     ],

@@ -24,6 +24,7 @@ from msgspec import Struct, to_builtins
 import golden_studies
 import graded_study
 from golden_studies import GoldenStudy, say
+from inputs_alone import inputs_alone
 from judgescope.core.names import REFEREE, REST, TRIAL
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
@@ -33,8 +34,9 @@ from judgescope.plan.jobs import job as job_of
 from judgescope.plan.jobs import typed
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import graded_sets, judging, texts, training
+from judgescope.plan.specs.subjects import every_file
 from judgescope.plan.study import Plan
-from judgescope.replies.planning import planned
+from judgescope.replies.questions import plan_questions
 from judgescope.schema.cards import AskedModel, MadePerturbation
 from judgescope.schema.tables import read_table
 from running import HOME
@@ -58,6 +60,8 @@ class Run:
         self.keys: Keys = {}
         first = [folder / "config"]
         self.out = str(folder / "results" / self.name)
+        # the scripted writers cannot write every kind of text; no key depends on it
+        study = {**study, "allow_missing": True}
         self.plan: Plan = load_plan(
             study,
             HOME,
@@ -68,7 +72,7 @@ class Run:
         )
 
     def job(self, job: str, spec: Struct, model: str = "") -> None:
-        """Run a job as its rule does; `model` is whom it asks."""
+        """Run a job beside nothing but its inputs; `model` is whom it asks."""
         options = {}
         if model:
             card = f"{self.plan.folders['model', model]}/{model}.yaml"
@@ -78,7 +82,8 @@ class Run:
                 "budget": BUDGET,
             }
         main = job_of(job)
-        main(typed(main, to_builtins(spec)), **options)
+        with inputs_alone(Path(self.out), spec):
+            main(typed(main, to_builtins(spec)), **options)
 
     def texts(self) -> None:
         """Read the datasets, perturb by rule, and let models write, what judges are
@@ -86,6 +91,7 @@ class Run:
         """
         for dataset in self.plan.datasets:
             self.job("ingest", texts.ingest(self.plan, dataset))
+            self.job("read_ratings", texts.read_ratings(self.plan, dataset))
             if dataset in improvements(self.plan):
                 self._improve(dataset)
             for name, degree in self.plan.perturbed(dataset, "once", "chain", "attack"):
@@ -201,8 +207,9 @@ class Run:
         assert isinstance(card, AskedModel)
         folder = Path(self.plan.folders["model", model])
         card = settled(card, folder, Path(self.plan.study.data), spec.trained)
-        subjects = Subjects(self.out, dataset, self.plan.study.seed, spec.sample)
-        for cell, asked in planned(spec, card, None, subjects).cells.items():
+        files = every_file(self.plan, dataset)
+        subjects = Subjects(files, dataset, self.plan.study.seed)
+        for cell, asked in plan_questions(spec, card, None, subjects).cells.items():
             perturbation, judge, aspect = cell
             for number in range(min(EACH, len(asked))):
                 about = " ".join(asked.text_columns(number).values())

@@ -13,7 +13,7 @@ from typing import Any
 
 from judgescope.data.files import sha256_of
 from judgescope.schema.cards import FOLDERS
-from judgescope.schema.cards.models import ADAPTER_FILES
+from judgescope.schema.cards.vllm import ADAPTER_FILES
 from running import HOME
 from scripted import Body, Said, replies
 from study import Card, Study, shipped
@@ -230,6 +230,7 @@ FORMS = [
     *("rate-explain", "rate-explain-greedy", "reasoning", "right-hint", "rubric"),
     *("score-five-shot", "score-one-shot", "score-only", "score-only-greedy"),
     *("score-only-spotlight", "step-by-step", "ten-draws", "ten-points", "two-shots"),
+    *("pairwise-ten-draws", "reasoning-first"),
     "wrong-hint",
 ]
 """The shipped judges of the model `judge`."""
@@ -447,6 +448,8 @@ def _of(judges: Sequence[str], aspects: Sequence[str]) -> Card:
 
 SHOWN = re.compile(r"^The [a-z ]+:\n(.+?)$", re.MULTILINE | re.DOTALL)
 """In prompts of writers, the text that is to be changed."""
+ANNOTATED = re.compile(r"^[A-Z][a-z]+ to annotate:\n", re.MULTILINE)
+"""In prompts of annotators, what stands before the text."""
 RATING = re.compile(r"^Their rating: (.+)$", re.MULTILINE)
 ERRORS = """Error 1:
 Location: {}
@@ -473,7 +476,7 @@ def say(body: Body) -> Said:
     """Answer as a writer, an analyst, an annotator or a drafter would, by the prompt
     alone.
     """
-    prompt = body["messages"][0]["content"]
+    prompt = body["messages"][-1]["content"]
     return replies(*[_said(prompt, body["model"]) for _ in range(body.get("n", 1))])
 
 
@@ -483,8 +486,8 @@ def _said(prompt: str, model: str) -> str:
         if not again and "Aldport" in prompt:
             return "It is what it is."
         return f"Some of it is well done, some is not.\nRating: {rating[1]}"
-    if model.startswith("annotator") and "Text to annotate:" in prompt:
-        text = prompt.partition("Text to annotate:\n")[2].split()
+    if model.startswith("annotator") and (marked := ANNOTATED.search(prompt)):
+        text = prompt[marked.end() :].split()
         return ERRORS.format(" ".join(text[int(model[-1]) % 3 :][:2]))
     if "numbered list" in prompt:
         return "\n".join(STEPS_DRAFTED) if again else "1. No."

@@ -155,7 +155,7 @@ def compare(prompt: str) -> str:
     """Name the text with fewer flaws."""
     flaws = [
         part.split("\n\n")[0].count("oops")
-        for part in re.split(r"Text [AB]:\n", prompt)[1:]
+        for part in re.split(r"^[A-Z][a-z]+ [AB]:\n", prompt, flags=re.M)[1:]
     ]
     return (
         "Choice: tie"
@@ -166,7 +166,7 @@ def compare(prompt: str) -> str:
 
 def rate(prompt: str) -> str:
     """Rate a text by its flaws."""
-    text = prompt.partition("\nText to rate:\n")[2].split("\n\n")[0]
+    text = re.split(r"\n[A-Z][a-z]+ to rate:\n", prompt)[1].split("\n\n")[0]
     return f"Rating: {max(1, 5 - text.count('oops'))}"
 
 

@@ -12,11 +12,15 @@ import yaml
 from msgspec.json import encode
 
 from judgescope.core.cells import pack
+from judgescope.core.paths import Paths
+from judgescope.engines.subject_files import subject_files
 from judgescope.prompts import load
 from judgescope.replies.journal import CLOSED
 from judgescope.replies.specs import AskSpec
 from judgescope.schema.cards import Decoding, OpenAIModel
+from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.tables import table_of, write_table
+from prompts_setup import SUMMARY
 
 HOME = Path(__file__).resolve().parents[2]
 SYSTEMS = 10
@@ -83,12 +87,14 @@ class Job:
             "field_names",
         }
         return AskSpec(
+            about=SUMMARY,
             code="",
             versions={},
             dataset="d",
             folder=str(self.folder),
             data=str(self.folder),
             seed=1,
+            engine=ENGINES.target(self.model.engine),
             model=self.model.model_dump(mode="json", include=told),
             templates={"score-only": load("score-only", [HOME / "config"], where="")},
             aspects={
@@ -101,7 +107,9 @@ class Job:
             },
             scales={name: {"min": 1, "max": 5, "step": 1} for name in rated},
             cells=pack(("systems", name, aspect) for name in names for aspect in rated),
-            output=str(self.out),
+            subjects=subject_files(Paths(str(self.out)), "d", ["systems"]),
+            log=str(self.out / "logs" / "ask" / "d" / "static.log"),
+            part=str(self.out / "asked" / "d" / "static" / "{}.json"),
             replies=f"{self.out}/replies/d/{{}}.parquet",
         )
 

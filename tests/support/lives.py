@@ -18,8 +18,9 @@ import pytest
 
 import running
 from asking import DEMO, FAST, WRITING, AskedStudy
-from scripted import Body, Endpoint, Said, reply, serve
+from scripted import Body, Endpoint, Said, reply, serve, text_in
 from study import Study
+from waiting import patience
 
 ITEMS, STEPS, CONCURRENCY = 8, 2, 2
 PACE = 0.04
@@ -59,7 +60,7 @@ class Stage(NamedTuple):
 
 
 STAGES = {
-    "ingest": Stage(("ingest",)),
+    "ingest": Stage(("ingest", "read_ratings"), 2),
     "perturb": Stage(("perturb",), 2),
     "inject": Stage(("write_texts",), requests=ITEMS * STEPS),
     "ask": Stage(("ask",), requests=ITEMS * (3 + STEPS)),
@@ -82,7 +83,7 @@ def answer(body: Body) -> Said:
     prompt = body["messages"][0]["content"]
     if WRITING not in prompt:
         return reply(f"Rating: {1 + body['seed'] % 5}")
-    return reply(prompt.split("Text:\n")[1].split("\n\n")[0] + " Wrong!")
+    return reply(text_in(prompt).split("\n\n")[0] + " Wrong!")
 
 
 def small_study(folder: Path, endpoint: Endpoint) -> AskedStudy:
@@ -139,7 +140,7 @@ class Life:
         with self.started(
             *options, stdout=subprocess.PIPE, text=True, **how
         ) as process:
-            told = str(process.communicate(timeout=TOO_LONG)[0])
+            told = str(process.communicate(timeout=patience(TOO_LONG))[0])
         assert process.returncode == 1 and "Traceback" not in told, told[-3000:]
         return told
 
@@ -208,7 +209,7 @@ def wait_for_jobs(
 ) -> int:
     """Wait until so many jobs of a stage were there; return the last one's process."""
     seen: set[int] = set()
-    end = time.monotonic() + TOO_LONG
+    end = time.monotonic() + patience(TOO_LONG)
     while True:
         assert process.poll() is None, f"the run ended before {count} jobs of {names}"
         assert time.monotonic() < end, f"no {count} jobs of {names}"

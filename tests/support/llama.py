@@ -233,14 +233,14 @@ def _main(model: str, context: str, slots: str) -> None:
     os._exit(0)  # the server's own end can wait for requests that nobody reads any more
 
 
-def _wait_until_healthy(address: str) -> None:
+def _wait_until_healthy(address: str, poll_seconds: float = 5.0) -> None:
     """Return once the server has its model; the parent's patience ends what never
     does.
     """
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     while True:
         try:
-            with direct.open(f"{address}/health", timeout=5):
+            with direct.open(f"{address}/health", timeout=poll_seconds):
                 return
         except OSError:
             time.sleep(0.01)

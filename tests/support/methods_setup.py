@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgescope.methods import base, comparison
+from judgescope.methods import comparison
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.cards.study import Comparison
+from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import table_of
 from statistics_spec import spec_of
 
@@ -207,7 +208,7 @@ def r_of(x: Floats, y: Floats) -> float:
 
 
 @cache
-def compared() -> list[base.Row]:
+def compared() -> list[ResultRow]:
     return list(comparison.rows(study(FIELD)))
 
 

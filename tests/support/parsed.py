@@ -26,6 +26,6 @@ def parse(
     cut: bool = False,
 ) -> Judgment:
     """Return the judgment of one reply; see `parsed_by`."""
-    return parsed_by(parser, scale=scale, settings=settings, cut=cut)(
+    return parsed_by(PARSERS[parser], scale=scale, settings=settings, cut=cut)(
         text, finish, reply_status
     )

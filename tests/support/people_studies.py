@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 from cell_files import write_part
 from judgescope.core.paths import Paths
 from judgescope.people import errors, pairs, ratings, recheck
-from judgescope.people.errors import SPAN, Error
-from judgescope.people.form import Find, Page, Results
-from judgescope.people.pairs import Comparison
-from judgescope.people.ratings import Rating
-from judgescope.people.recheck import NEEDS, RATED, Case, Text, texts_of
+from judgescope.people.answers import Find, FormResults
+from judgescope.people.errors import SPAN, ShownError
+from judgescope.people.form import Page
+from judgescope.people.known_quality import NEEDS, RATED, Case, RecheckedText, texts_of
+from judgescope.people.pairs import PairQuestion
+from judgescope.people.ratings import AskedRating
 from judgescope.plan.study import Plan
 from judgescope.schema.tables import CHOSEN, read_part
 from people_tables import rows_of
@@ -174,7 +175,7 @@ class VotesStudy(PeopleStudy):
         )
         return list(made.pages)
 
-    def questions(self, plan: Plan) -> dict[str, Comparison]:
+    def questions(self, plan: Plan) -> dict[str, PairQuestion]:
         """Return what the questions' names stand for."""
         return {
             question.id: question.subject
@@ -186,7 +187,7 @@ class VotesStudy(PeopleStudy):
         self,
         plan: Plan,
         page: Page,
-        vote: Callable[[Comparison], str],
+        vote: Callable[[PairQuestion], str],
         voter: str = "v",
     ) -> Path:
         """Save a page as its script does; `vote` says A if the original is better."""
@@ -230,7 +231,7 @@ class RatingsStudy(PeopleStudy):
         ]
         self.write_targets("systems", texts)
 
-    def ratings(self, plan: Plan) -> dict[str, Rating]:
+    def ratings(self, plan: Plan) -> dict[str, AskedRating]:
         """Return the questions by their ids."""
         return {
             ratings.question_of(plan, each).id: each
@@ -245,7 +246,11 @@ class RatingsStudy(PeopleStudy):
         )
 
     def rate(
-        self, plan: Plan, page: Page, rating: Callable[[Rating], int], voter: str = ""
+        self,
+        plan: Plan,
+        page: Page,
+        rating: Callable[[AskedRating], int],
+        voter: str = "",
     ) -> Path:
         """Save a page as its script does."""
         known = self.ratings(plan)
@@ -274,11 +279,11 @@ Ratings = Mapping[str, Sequence[tuple[float, ...]]]
 """Aspect -> the ratings of each text, one of an item."""
 
 
-def text(name: str, *places: int, item: str = "") -> Text:
+def text(name: str, *places: int, item: str = "") -> RecheckedText:
     """Return a rated text whose ratings are its places on the scale."""
     mean = sum(places) / len(places)
     own = tuple(sorted(places))
-    return Text(
+    return RecheckedText(
         RATED, "d", "systems", "a", name, item or name, None, f"Text {name}", mean, own
     )
 
@@ -384,7 +389,7 @@ class ReevaluationStudy(PeopleStudy):
 
     def find(self, plan: Plan) -> Find[recheck.Shown]:
         """Return what finds questions by their ids."""
-        texts: list[Text] = [
+        texts: list[RecheckedText] = [
             text for kind in NEEDS for text in texts_of(plan, self.out, kind)
         ]
         return recheck.finder(plan, texts)
@@ -413,7 +418,7 @@ class ReevaluationStudy(PeopleStudy):
         return self.save(page.task, page.id, page.file, answers)
 
 
-def numbers(found: Results) -> dict[tuple[str, str, str], dict[str, Any]]:
+def numbers(found: FormResults) -> dict[tuple[str, str, str], dict[str, Any]]:
     """Return (aspect, group, statistic) -> its row."""
     return {
         (row["aspect"], row["group"], row["statistic"]): row
@@ -425,9 +430,9 @@ def numbers(found: Results) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 JUDGES = ("careful", "hasty")
 WORDS = "The cat sat on the the mat"
-Drawn = dict[str, list[Error]]
+Drawn = dict[str, list[ShownError]]
 """Judge -> the errors that were drawn."""
-Say = Callable[[Error], tuple[str, str]]
+Say = Callable[[ShownError], tuple[str, str]]
 """An error -> what a voter says of its passage, and of its explanation; "" for
 nothing."""
 
@@ -533,14 +538,14 @@ class AnnotationsStudy(PeopleStudy):
         self.lines = made.lines
         return list(made.pages), {judge: some for (judge,), some in made.drawn.items()}
 
-    def errors_on(self, page: Page) -> list[Error]:
+    def errors_on(self, page: Page) -> list[ShownError]:
         """Return the errors of a page of the last plan, of those that look the same the
         first.
         """
         asked = map(self.find(self._asked), (item.id for item in page.items))
         return [each.subject[0][0] for each in asked if each]
 
-    def find(self, plan: Plan) -> Find[errors.Part]:
+    def find(self, plan: Plan) -> Find[errors.ErrorQuestion]:
         """Return what finds questions by their ids."""
         return errors.finder(plan, errors.errors_of(plan, self.out, JUDGES))
 

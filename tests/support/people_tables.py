@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from judgescope.people.form import Results
+from judgescope.people.answers import FormResults
 
 
-def rows_of(results: Results, name: str) -> list[dict[str, Any]]:
+def rows_of(results: FormResults, name: str) -> list[dict[str, Any]]:
     """Return the rows of a table, column -> value."""
     columns, rows = results.tables[name]
     return [dict(zip(columns, row, strict=True)) for row in rows]

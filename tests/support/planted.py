@@ -21,7 +21,8 @@ from urllib.parse import quote
 import enclosed
 import running
 from asking import WRITING, AskedStudy
-from scripted import Body, Endpoint, Said, refusal, reply, serve
+from scripted import Body, Endpoint, Said, refusal, reply, serve, text_in
+from waiting import patience
 
 KEY = 'pk~planted/9f+Zq=7&"Tail<0>wXyz'
 """No provider's mark is on it; JSON, addresses and HTML all write it in another way."""
@@ -87,7 +88,7 @@ class Answers:
 
     def _reply(self, body: Body, prompt: str) -> Said:
         if WRITING in prompt:
-            text = prompt.split("Text:\n")[1].split("\n\nAnswer with")[0]
+            text = text_in(prompt).split("\n\nAnswer with")[0]
             return reply(f"{text.strip()} Wrong! {KEY}")
         said = reply(f"Rating: {1 + body['seed'] % 5}\nReasoning: {echo()}")
         assert isinstance(said.body, dict)
@@ -184,7 +185,7 @@ class Planted(AskedStudy):
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 check=False,
-                timeout=300,
+                timeout=patience(300),
             )
         self.statuses[name] = done.returncode
 
@@ -274,7 +275,7 @@ def run(folder: Path) -> dict[str, Any]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=1200,
+        timeout=patience(1200),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told: dict[str, Any] = json.loads((folder / "told.json").read_text("utf-8"))

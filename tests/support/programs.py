@@ -12,6 +12,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Reply, Request, Work
 from judgescope.schema.cards import CommandModel
+from waiting import patience
 
 HEAD = """
 import json, os, subprocess, sys, time
@@ -88,7 +89,7 @@ def alive(pid: int) -> bool:
 
 
 def gone(pid: int, seconds: float = 5) -> bool:
-    end = time.monotonic() + seconds
+    end = time.monotonic() + patience(seconds)
     while alive(pid):
         if time.monotonic() > end:
             return False

@@ -1,44 +1,64 @@
 """What several tests of prompts share."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from judgescope.data.rated import SourcePart
+from judgescope.engines.base import Subject
 from judgescope.prompts import (
     DRAFTING,
+    TextWords,
     annotating,
     load,
+    material,
     messages,
+    of_second,
     rated,
 )
-from judgescope.schema.cards import Annotation, Aspect, Scale
+from judgescope.replies.judging import Shown, asks_pairs, shown
+from judgescope.schema.cards import (
+    AnnotationKeys,
+    Aspect,
+    Judge,
+    RatingScale,
+    TaskWords,
+)
+from judgescope.schema.loading import read_tasks
 from running import HOME
 
 CONFIG = HOME / "config"
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
-VERDICT = Scale(labels=["fail", "pass"])
+VERDICT = RatingScale(labels=["fail", "pass"])
 VERDICTS = ("verdict", "reason-verdict")
 """Forms that ask for a label."""
-FIVE = Scale(min=1, max=5, step=1, labels=[])
+FIVE = RatingScale(min=1, max=5, step=1, labels=[])
 
 
+def about(task: str) -> TextWords:
+    """Return what the shipped table says about the texts of a task."""
+    words = read_tasks([CONFIG]).get(task) or TaskWords.unknown(task)
+    return TextWords(task=task, **words.model_dump(exclude={"part"}))
+
+
+SUMMARY = about("summarization")
+ARTICLE = [SourcePart("Article", "THE SOURCE")]
 VALUES: dict[str, Any] = {
+    **SUMMARY.names,
+    **material(ARTICLE),
+    **of_second([SourcePart("Article", "THE OTHER SOURCE")]),
     **rated(
         ASPECT.model_copy(update={"steps": ["Look."], "worst": "bad", "best": "good"}),
         FIVE,
     ),
-    **annotating(Annotation(), "summarization"),
-    **{
-        "source": "THE SOURCE",
-        "text": "THE TEXT",
-        "text_b": "THE OTHER",
-        "problem": None,
-    },
-    "source_b": "THE OTHER SOURCE",
+    **annotating(AnnotationKeys()),
+    **{"text": "THE TEXT", "text_b": "THE OTHER", "problem": None},
     "errors": [{"name": "Spelling", "definition": "No slips."}],
-    **{"task": "summarization", "k": 1, "min_edits": None},
+    **{"k": 1, "min_edits": None},
+    "error": {"name": "Spelling", "definition": "No slips."},
     **{"adjustment": "Name a wrong colour.", "instructions": "1. Look.\n2. Change."},
     "reference": "THE MODEL",
     **{"hint": "4711", "attributed": True},
-    "shots": [{"source": None, "text": "ANOTHER", "rating": 2, "analysis": "WHY"}],
+    "shots": [{**material([]), "text": "ANOTHER", "rating": 2, "analysis": "WHY"}],
     "rating": 4,
     **{
         "demonstrations": [{"text": "Red milk.", "changed": "Blue milk."}],
@@ -59,8 +79,11 @@ FORMS = sorted(
         "adjust",
         "quality",
         "definition",
-        "kind",
+        "about",
+        "material",
+        "impartial",
         "improve",
+        "likelihood",
         "shot",
         "write-reference",
         *IMPROVING,
@@ -70,7 +93,17 @@ FORMS = sorted(
 )
 
 
-def filled(form: str, **values: Any) -> str:
+def asked_about(judge: Judge, texts: Sequence[Subject]) -> list[Shown]:
+    """Return the texts of each question, pairs if the judge's form shows two."""
+    shipped = (CONFIG / "prompts" / f"{judge.form}.jinja").is_file()
+    templates = load(judge.form, [CONFIG], where="") if shipped else {}
+    return shown(judge, texts, pairs=asks_pairs(judge, templates))
+
+
+def filled(form: str, parts: Any = None, **values: Any) -> str:
+    """Return a filled form; `parts`: those of the source, if not one article."""
+    if parts is not None:
+        values = of_second(parts) | values | material(parts)
     scale = {"scale": rated(ASPECT, VERDICT)["scale"]} if form in VERDICTS else {}
     [message] = messages(
         form, load(form, [CONFIG], where=""), **VALUES | scale | values

@@ -14,6 +14,7 @@ from typing import Protocol
 import running
 from scripted import Body, Said, serve
 from study import Study
+from waiting import patience
 
 
 class Scripted(Protocol):
@@ -47,7 +48,12 @@ def run_whole(study: Study, served: AbstractContextManager[Scripted]) -> None:
     with served as script:
         started = time.monotonic()
         done = running.run(
-            "-m", "judgescope", "run", study.file, cwd=study.folder, timeout=7200
+            "-m",
+            "judgescope",
+            "run",
+            study.file,
+            cwd=study.folder,
+            timeout=patience(7200),
         )
         print(done.stdout[-4000:])
         print(

@@ -4,9 +4,10 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+from judgescope.report.contents import section_named, sections_of
+from judgescope.report.elements import Section
 from judgescope.report.page import render
 from judgescope.report.report import Report
-from judgescope.report.sections import sections_of
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 LOADS = {
@@ -62,6 +63,13 @@ class Page(HTMLParser):
 def on_one_page(report: Report) -> str:
     """Return all sections of a report as one page."""
     return render(report, sections_of(report))
+
+
+def section_shown(name: str, report: Report) -> Section:
+    """Return a section that the report must have."""
+    section = section_named(name, report)
+    assert section is not None
+    return section
 
 
 def text_of_pages(folder: Path) -> str:

@@ -14,8 +14,8 @@ from msgspec import convert
 from judgescope.methods.cost import FREE
 from judgescope.methods.discernment import BY_LENGTH
 from judgescope.report.report import Report
-from judgescope.report.rows import Row as TableRow
-from judgescope.report.rows import Rows
+from judgescope.report.rows import ReportRow as TableRow
+from judgescope.report.rows import ReportRows
 from judgescope.report.specs import ReportSpec
 from judgescope.schema.tables import table_of, write_table
 
@@ -82,9 +82,9 @@ def typed(record: Row) -> TableRow:
     return found
 
 
-def typed_rows(records: list[Row]) -> Rows:
+def typed_rows(records: list[Row]) -> ReportRows:
     """Return the records of a result table as the report reads them."""
-    return Rows.of_table(table_of("results", records))
+    return ReportRows.of_table(table_of("results", records))
 
 
 def agreement() -> Iterator[Row]:
@@ -312,14 +312,25 @@ def spec(folder: Path, tables: list[str]) -> Row:
                 **{
                     "against": "references" if engine == "lexical" else None,
                     "draws": 1,
+                    "max_tokens": 512 if engine == "openai" else 0,
                 },
             }
             for name, (engine, form) in JUDGES.items()
         },
         "aspects": {name: name.capitalize() for name in ASPECTS},
         "perturbations": {
-            "typos": {"name": "typos", "level": "character", **RULE},
-            "cuts": {"name": "cuts", "level": "word", **RULE},
+            "typos": {
+                "name": "typos",
+                "level": "character",
+                "degrees": ["minor", "major"],
+                **RULE,
+            },
+            "cuts": {
+                "name": "cuts",
+                "level": "word",
+                "degrees": ["single"],
+                **RULE,
+            },
         },
         "output": str(folder / "report" / "index.html"),
         **{name: str(folder / name) for name in ("figures", "sections")},

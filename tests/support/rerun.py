@@ -51,6 +51,18 @@ def item(place: Place) -> None:
     place.amend("datasets", "demo-dialogue", sha256={})
 
 
+def rating(place: Place) -> None:
+    """Change one rating, in the file that also has the texts."""
+    place.edit("config/demo/dialogue_outputs.jsonl", '"coherence": 5', '"coherence": 4')
+    place.amend("datasets", "demo-dialogue", sha256={})
+
+
+def shown(place: Place) -> None:
+    """Change the keys of a dataset that only pages show."""
+    changes = {key: f"Another {key}" for key in ("name", "licence", "citation")}
+    place.amend("datasets", "demo-dialogue", **changes)
+
+
 def package(place: Place) -> None:
     """Let another version of a package be installed whose behaviour shows in what
     judges say.
@@ -91,6 +103,8 @@ ASK, SCORE = {"ask loop": 2}, {"score loop": 2}
 COMPUTE = {"compute control": 2, "compute lexical": 2}
 CHECK, REPORT, TEXTS = {"preflight": 1}, {"report": 1}, {"spotcheck": 1}
 CARDS, EXPLORE = {"judge_cards": 1}, {"explore": 1}
+JOINED = {"tables": 1}
+"""The tables are joined again: table `verdicts` has sentences, which name datasets."""
 TABLES = {"statistics": 18, "tables": 1} | REPORT | CARDS
 ALL_TABLES = {"collect": 2} | TABLES | EXPLORE
 OF_MODEL = ASK | SCORE | ALL_TABLES
@@ -164,7 +178,8 @@ CHANGES = [
         item,
         requests=2,
         jobs=CHECK
-        | {"ingest": 1, "perturb reordering": 2, "ask loop": 1, "score loop": 1}
+        | {"ingest": 1, "read_ratings": 1, "perturb reordering": 2}
+        | {"ask loop": 1, "score loop": 1}
         | {"compute control": 1, "compute lexical": 1}
         | {"collect": 1, "statistics": 9, "tables": 1}
         | REPORT
@@ -172,6 +187,32 @@ CHANGES = [
         | EXPLORE
         | TEXTS,
         executed=True,
+    ),
+    Change(
+        "one rating, in the file that also has the texts",
+        rating,
+        jobs=CHECK
+        | {"read_ratings": 1, "compute control": 1}
+        | {"collect": 1, "statistics": 9, "tables": 1}
+        | REPORT
+        | CARDS
+        | EXPLORE,
+        executed=True,
+    ),
+    Change(
+        "a dataset's name, licence and citation",
+        shown,
+        jobs=CHECK | JOINED | REPORT | CARDS | EXPLORE | TEXTS,
+    ),
+    Change(
+        "the order of the judges",
+        lambda place: place.vary(judges=["rules", "wordy", "terse"]),
+        jobs=CHECK | JOINED | REPORT | CARDS,
+    ),
+    Change(
+        "how unread judgments count (`unread`)",
+        lambda place: place.vary(unread="worst"),
+        jobs=CHECK | SCORE | ALL_TABLES,
     ),
     Change(
         "a new judge of the model",
@@ -229,7 +270,7 @@ CHANGES = [
     Change(
         "a fresh clone with `results/` and `cache/` copied",
         place=cloned,
-        jobs=ASK | COMPUTE | SCORE | ALL_TABLES | TEXTS,
+        jobs={"read_ratings": 2} | ASK | COMPUTE | SCORE | ALL_TABLES | TEXTS,
     ),
 ]
 

@@ -129,6 +129,7 @@ def _inside(folder: Path) -> Iterator[None]:
     from judgescope.plan import code, inputs, workflow
 
     before, path, home = Path.cwd(), list(sys.path), paths.HOME
+    package = paths.PACKAGE
     variables = dict(os.environ)
     os.chdir(folder)
     sys.path.insert(0, str(folder / "scripts"))
@@ -136,11 +137,13 @@ def _inside(folder: Path) -> Iterator[None]:
     code._version.cache_clear()
     for module in (paths, inputs, workflow):
         vars(module).update(HOME=folder, WORKFLOW=folder / "workflow")
+    vars(paths).update(PACKAGE=folder / "scripts" / "judgescope")
     try:
         yield
     finally:
         for module in (paths, inputs, workflow):
             vars(module).update(HOME=home, WORKFLOW=home / "workflow")
+        vars(paths).update(PACKAGE=package)
         sys.path[:] = path
         for name in os.environ.keys() - variables.keys():
             del os.environ[name]

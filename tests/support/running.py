@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from judgescope.core.cells import joined
+from waiting import patience
 from warm import client
 
 HOME = Path(__file__).resolve().parents[2]
@@ -78,10 +79,12 @@ def run(
     *arguments: str,
     cwd: Path,
     home: Path = HOME,
-    timeout: float = 1200,
+    timeout: float | None = None,
     interpreter: str = "",
 ) -> subprocess.CompletedProcess[str]:
     """Run `python <arguments>` as a user would, output and errors together."""
+    if timeout is None:
+        timeout = patience(1200)
     return subprocess.run(
         [interpreter or python(home), *arguments],
         cwd=cwd,

@@ -3,13 +3,18 @@ asked.
 """
 
 import json
+import re
+import socket
 import ssl
+import struct
+import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 Body = dict[str, Any]
@@ -20,7 +25,9 @@ class Said:
     """One answer: HTTP status, headers, and the body as an object or as raw bytes.
 
     `lacks`: so many bytes are announced and never come; the connection is held for
-    `stalls` seconds and then closed.
+    `stalls` seconds and then closed. `wire`: parts that are sent as they are, `stalls`
+    seconds apart, in place of status, headers and body; then the connection is closed,
+    reset if it `resets`, or open for the next request if it `keeps`.
     """
 
     body: Body | bytes
@@ -28,6 +35,27 @@ class Said:
     headers: Mapping[str, str] = field(default_factory=dict)
     lacks: int = 0
     stalls: float = 0
+    wire: Sequence[bytes] | None = None
+    resets: bool = False
+    keeps: bool = False
+
+
+TEXT_HEAD = re.compile(
+    r"^(?:[A-Z][a-z]+ to (?:rate|judge|annotate|check)|The [a-z]+):\n", re.MULTILINE
+)
+"""In shipped prompts, what stands before the text."""
+PAIR_HEAD = re.compile(r"^[A-Z][a-z]+ [AB]:\n", re.MULTILINE)
+"""In shipped prompts that compare, what stands before each text."""
+
+
+def text_in(prompt: str) -> str:
+    """Return the text that a shipped prompt is about, with what follows it."""
+    return TEXT_HEAD.split(prompt)[-1]
+
+
+def texts_in(prompt: str) -> list[str]:
+    """Return both texts that a shipped prompt compares, each with what follows it."""
+    return PAIR_HEAD.split(prompt)[1:]
 
 
 def reply(text: str | None, finish: str = "stop", **message: Any) -> Said:
@@ -94,9 +122,22 @@ class Silent(BaseHTTPRequestHandler):
     """A handler that keeps connections open and logs nothing."""
 
     protocol_version = "HTTP/1.1"
+    # else headers and body, two packets, are 40 ms apart
+    disable_nagle_algorithm = True
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+    def send_parts(self, said: Said) -> None:
+        """Send the parts of an answer as they are, and end the connection."""
+        for number, part in enumerate(said.wire or ()):
+            time.sleep(said.stalls if number else 0)
+            self.wfile.write(part)
+            self.wfile.flush()
+        if said.resets:  # without lingering, the kernel sends a reset
+            lingering = struct.pack("ii", 1, 0)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, lingering)
+        self.close_connection = not said.keeps
 
 
 class Server(ThreadingHTTPServer):
@@ -126,6 +167,21 @@ def running(server: ThreadingHTTPServer) -> Iterator[None]:
         thread.join()
 
 
+def unsigned(folder: Path) -> ssl.SSLContext:
+    """Return TLS with a certificate for loopback that nobody signed, made in a folder.
+
+    Needs the program openssl.
+    """
+    key, certificate = folder / "key.pem", folder / "ca.pem"
+    words = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1")
+    subject = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
+    files = ("-keyout", str(key), "-out", str(certificate))
+    subprocess.run([*words, *subject, *files], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
 @contextmanager
 def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endpoint]:
     """Run an endpoint on a free port of loopback until the block ends; with `tls`, on
@@ -140,6 +196,9 @@ def serve(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Endp
                 endpoint.headers.append(dict(self.headers.items()))
                 endpoint.paths.append(self.path)
             said = endpoint.script(body)
+            if said.wire is not None:
+                self.send_parts(said)
+                return
             content = (
                 said.body
                 if isinstance(said.body, bytes)

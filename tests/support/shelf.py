@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgescope.cli.reproduce import SHELF as SHELF
-from judgescope.cli.reproduce import Outcome, against, read_csv
+from judgescope.cli.reproduce import CardOutcome, against, read_csv
 
 
-def held(outcome: Outcome) -> None:
+def held(outcome: CardOutcome) -> None:
     """Hold that each figure is equal, or differs for its stated reason; no reason is
     idle.
     """

@@ -2,9 +2,9 @@
 own.
 
 Five things are not as on a cluster: no accounting; no cgroups; a node that claims the
-processors and memory it is given here; a GPU that is /dev/null, which is enough to be
-allotted; a job whose node went away starts again after 5 seconds (cred_expire), not
-after two minutes.
+processors and memory it is given here; GPUs that are /dev/null and /dev/zero, which is
+enough to be allotted; a job whose node went away starts again after 5 seconds
+(cred_expire), not after two minutes.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ SYSTEM: Final = ("/usr/sbin", "/sbin")
 WATCHDOG: Final = Path(__file__).with_name("watchdog.py")
 NODE: Final = socket.gethostname().partition(".")[0]
 GPU: Final = "fake"
-"""The type of the node's one GPU."""
+"""The type of the node's two GPUs."""
 PATIENCE: Final = 240.0
 """Seconds for what takes one or two on a machine without other work."""
 
@@ -63,7 +63,7 @@ ReturnToService=2
 MinJobAge=3600
 KillWait=2
 GresTypes=gpu
-NodeName={node} NodeAddr=127.0.0.1 CPUs=4 RealMemory=16000 Gres=gpu:{gpu}:1
+NodeName={node} NodeAddr=127.0.0.1 CPUs=20 RealMemory=16000 Gres=gpu:{gpu}:2
 PartitionName=main Nodes={node} Default=YES MaxTime=INFINITE State=UP
 PartitionName=gpu Nodes={node} MaxTime=INFINITE State=UP
 """
@@ -173,9 +173,8 @@ def _write(folder: Path) -> None:
         folder=folder, node=NODE, user=getpass.getuser(), gpu=GPU, **ports
     )
     (folder / "slurm.conf").write_text(told, encoding="utf-8")
-    (folder / "gres.conf").write_text(
-        f"Name=gpu Type={GPU} File=/dev/null\n", encoding="utf-8"
-    )
+    gpus = [f"Name=gpu Type={GPU} File=/dev/{device}\n" for device in ("null", "zero")]
+    (folder / "gres.conf").write_text("".join(gpus), encoding="utf-8")
     (folder / "cgroup.conf").touch()
     key = folder / "munge.key"
     key.touch(mode=0o600)

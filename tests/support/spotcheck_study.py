@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import convert
 
 from judgescope.perturb.edits import edit_between
-from judgescope.perturb.rules import perturb_dataset
+from judgescope.perturb.targets import perturb_dataset
 from judgescope.report.specs import SpotcheckSpec
 from judgescope.report.spotcheck import render
 from judgescope.schema.tables import table_of, write_table
@@ -25,10 +25,16 @@ class Study:
         self.folder, self.originals = folder, originals
         self.spec: Row = {
             **{"code": "", "versions": {}, "templates": ""},
-            **{"study": "tiny", "seed": 7, "results": str(folder)},
+            **{"study": "tiny", "seed": 7},
             **{
                 "order": ["news"],
-                "datasets": {"news": {"name": "The news", "sets": []}},
+                "datasets": {
+                    "news": {
+                        "name": "The news",
+                        "originals": f"{folder}/targets/news/original.parquet",
+                        "sets": [],
+                    }
+                },
             },
             **{"perturbations": {}, "output": str(folder / "report" / "texts.html")},
         }
@@ -70,7 +76,10 @@ class Study:
         }
         self.spec["perturbations"][name] = {**told, "by": "by hand", **card}
         amount = {"k": 3, "min_edits": None}
-        perturbation = {"perturbation": name, "degree": "minor", "amount": amount}
+        place = self.folder / "made" / "news" / f"{name}.minor.parquet"
+        perturbation: Row = {"perturbation": name, "degree": "minor", "amount": amount}
+        perturbation["targets"] = f"{self.folder}/targets/news/{name}.minor.parquet"
+        perturbation["replies"] = str(place) if replies else None
         self.spec["datasets"]["news"]["sets"].append(perturbation)
         self.write(f"{name}.minor", rows)
         answers = [
@@ -83,7 +92,6 @@ class Study:
             }
             for at, (target, text) in enumerate(replies)
         ]
-        place = self.folder / "made" / "news" / f"{name}.minor.parquet"
         write_table("answers", table_of("answers", answers), place)
 
     def perturbation(self, rule: str, level: str = "word", **options: Any) -> None:

@@ -10,6 +10,7 @@ from judgescope.methods.base import JudgeFacts, StatisticsSpec
 
 SPEC: dict[str, Any] = {
     **{"code": "", "versions": {}, "table": "agreement", "dataset": "d", "seed": 7},
+    "method": "judgescope.methods.agreement:METHOD",
     **{
         "ratings": "human",
         "fault_free_system": None,
@@ -23,7 +24,7 @@ SPEC: dict[str, Any] = {
         "families": {},
         "reference_systems": [],
     },
-    **{"exclude_reference_systems": True, "targets": [], "results": "", "output": ""},
+    **{"exclude_reference_systems": True, "targets": [], "output": ""},
 }
 JUDGE: dict[str, Any] = {
     **{"card": "c0de", "engine": "llama", "form": "points", "draws": 1, "share": 1.0},

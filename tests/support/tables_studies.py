@@ -7,6 +7,7 @@ this file is in. It exits with 3, and says why, where the data of a study is not
 
 import json
 import random
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,10 +17,11 @@ from typing import Any
 import confusing
 import dhp
 import running
-from golden_studies import ERRORS, RATING, SHOWN, write
+from golden_studies import ANNOTATED, ERRORS, RATING, SHOWN, write
 from running import HOME, SHARED
 from scripted import Body, Said, answer, serve
 from study import Study
+from waiting import patience
 
 ABSENT = 3
 """The exit status of a study whose data is not there."""
@@ -30,10 +32,11 @@ DATA: dict[str, list[str]] = {
     "sfres": ["data2text"],
     "hanna": ["hanna"],
     "hanna-ensemble": ["hanna"],
+    "llmbar-raw": ["llmbar"],
     "discernment": ["summeval", "sumpubmed"],
 }
 """Study -> the folders of ../shared/data that it reads."""
-STUDIES = ("demo", *DATA, "confusion", "everything")
+STUDIES = ("demo", "labels", *DATA, "confusion", "everything")
 """The names that can be asked for; `everything` is the study with every feature,
 below."""
 ITEMS = 8
@@ -86,7 +89,7 @@ def _tables(folder: Path, study: Path | Mapping[str, Any], **config: str) -> int
     ]
     command += [*options, "--workflow-profile", str(HOME / "profiles" / "default")]
     command += ["--until", "tables", "-q", "progress"]
-    done = running.run(*command, cwd=folder, timeout=LONGEST)
+    done = running.run(*command, cwd=folder, timeout=patience(LONGEST))
     print(done.stdout[-4000:] if done.returncode else "", end="")
     return done.returncode
 
@@ -207,7 +210,7 @@ def _endpoint(folder: Path) -> Iterator[None]:
 
 def say(body: Body) -> Said:
     """Answer any prompt of the study, by the prompt and the seed of the draw."""
-    prompt = body["messages"][0]["content"]
+    prompt = body["messages"][-1]["content"]
     draws = [
         random.Random(f"{body['seed'] + n} {prompt}") for n in range(body.get("n", 1))
     ]
@@ -235,18 +238,18 @@ def _choice(body: Body, prompt: str, rng: random.Random) -> Body:
 def _reply(prompt: str, rating: str, rng: random.Random) -> str:
     if (known := RATING.search(prompt)) is not None:
         return f"Some of it is well done.\nRating: {known[1]}"
-    if "Text to annotate:" in prompt:
-        words = prompt.partition("Text to annotate:\n")[2].split()
+    if (marked := ANNOTATED.search(prompt)) is not None:
+        words = prompt[marked.end() :].split()
         start = rng.randrange(6)
         verdict = rng.choice(["Poor", "Fair", "Good"])
         errors = ERRORS.format(" ".join(words[start : start + 3]))
         return errors.replace("Fair", verdict, 1)
     if prompt.startswith("Several annotators"):
-        words = prompt.partition("The text:\n")[2].split()
+        words = re.split(r"^The [a-z ]+:\n", prompt, flags=re.M)[1].split()
         return ERRORS.format(" ".join(words[2:4])).partition("\n\n")[0]
     if (shown := SHOWN.search(prompt)) is not None and "Write the " in prompt:
         return _perturbed(shown[1])
-    if "Text A:" in prompt:
+    if re.search(r"^[A-Z][a-z]+ A:$", prompt, re.M):
         return f"Choice: {rng.choice(['A', 'B', 'tie'])}"
     if "[RESULT]" in prompt:
         return f"It is well done. [RESULT] {rating}"

@@ -17,7 +17,7 @@ from typing import Any
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Ask, Request, request_of
-from judgescope.replies.asking import obtain
+from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, PromptedModel
 from judgescope.schema.loading import read_card
@@ -52,7 +52,7 @@ def answer(order: dict[str, Any], engines: dict[str, Ask]) -> Any:
     wanted = requests(model, order)
     try:
         with Store(Path(order["store"]), model.served_name) as store:
-            found = obtain(wanted, store, engine)
+            found = obtain(wanted, AskingJob(store, engine))
     except UserError as error:
         return {"error": str(error)}
     return [

@@ -12,6 +12,7 @@ from typing import Any
 
 import running
 import vllm_model
+from waiting import patience
 
 HERE = Path(__file__).parent
 PYTHON = os.environ.get(
@@ -97,4 +98,4 @@ class Asking:
 
     def end(self) -> None:
         """Let it end by itself."""
-        self.process.communicate(timeout=SECONDS)
+        self.process.communicate(timeout=patience(SECONDS))

@@ -2,21 +2,26 @@
 its own.
 
 `python vllm_stand_in.py HOW --port N --served-model-name NAME…`, HOW being `well`,
-`broken` (ends at once), `deaf` (never ready), `stubborn` (will not end when asked) or
-`late` (its first start finds the port taken). Every process it consists of writes its
-number into a file of $PIDS.
+`broken` (ends at once), `deaf` (never ready), `stubborn` (will not end when asked),
+`late` (its first start finds the port taken) or `crowded` (it answers once $CROWD
+requests are open, and writes how many were into $PIDS/most). Every process it consists
+of writes its number into a file of $PIDS.
 """
 
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from waiting import patience
 
 PIDS = Path(os.environ["PIDS"])
 
@@ -81,6 +86,9 @@ class Pages(BaseHTTPRequestHandler):
 
 def main(how: str, line: list[str]) -> None:
     """Behave."""
+    # A server holds a file for each connection, also where the job has few.
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     port = int(line[line.index("--port") + 1])
     first = line.index("--served-model-name") + 1
     last = next(i for i in range(first, len(line)) if line[i].startswith("--"))
@@ -97,7 +105,36 @@ def main(how: str, line: list[str]) -> None:
     start_others()
     if how == "deaf":
         time.sleep(120)
-    ThreadingHTTPServer(("127.0.0.1", port), Pages).serve_forever()
+    pages = Crowd if how == "crowded" else Pages
+    Threads(("127.0.0.1", port), pages).serve_forever()
+
+
+class Crowd(Pages):
+    """Answers when so many requests are open at once, or when no further one comes."""
+
+    opened, most = 0, 0
+    changed = threading.Condition()
+    wanted = int(os.environ.get("CROWD", "0"))
+
+    def do_POST(self) -> None:
+        with self.changed:
+            Crowd.opened += 1
+            if Crowd.opened > Crowd.most:
+                Crowd.most = Crowd.opened
+                (PIDS / "most").write_text(str(Crowd.most))
+                self.changed.notify_all()
+            self.changed.wait_for(lambda: Crowd.most >= self.wanted, patience(60))
+        try:
+            super().do_POST()
+        finally:
+            with self.changed:
+                Crowd.opened -= 1
+
+
+class Threads(ThreadingHTTPServer):
+    """Accepts many connections at once, as vLLM's server does."""
+
+    request_queue_size = 4096
 
 
 def take_for_good(port: int) -> None:

@@ -12,9 +12,6 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE = 3.0
-"""Seconds between asking a process to end and ending it."""
-
 
 def members(folder: Path) -> set[int]:
     """Return the processes that belong to the SLURM in a folder."""
@@ -31,10 +28,10 @@ def members(folder: Path) -> set[int]:
     return found
 
 
-def main(folder: Path) -> None:
-    """Wait; then ask what there is to end, and see to it."""
+def main(folder: Path, grace_seconds: float = 3.0) -> None:
+    """Wait; then ask what there is to end, and end it after the grace."""
     sys.stdin.buffer.read()
-    patient_until = time.monotonic() + PATIENCE
+    patient_until = time.monotonic() + grace_seconds
     asked: set[int] = set()
     while running := members(folder):
         late = time.monotonic() > patient_until

@@ -24,6 +24,7 @@ from judgescope.data.files import resolve, sha256_of
 from judgescope.distill.specs import CheckStudentSpec, TrainSpec
 from judgescope.schema.tables import read_table
 from vllm_job import HERE, ON_A_CPU, PYTHON, SECONDS, TINY, Asking
+from waiting import patience
 
 pytestmark = pytest.mark.vllm
 
@@ -80,7 +81,12 @@ class Jobs:
         place = self.folder / out
         return {
             **{"code": "", "versions": {}, "seed": 3},
-            "model": {"card": model, "folder": str(path.parent), "data": "data"},
+            "model": {
+                "engine": "",
+                "card": model,
+                "folder": str(path.parent),
+                "data": "data",
+            },
             **{"max_tokens": 100, "sample": str(self.folder / "sample.parquet")},
             **{"student": str(self.folder / "known.json")},
             **{
@@ -89,6 +95,7 @@ class Jobs:
             },
             **{
                 "adapter": str(place / "adapter"),
+                "adapter_files": [],
                 "log": str(place / "training.parquet"),
             },
             **{
@@ -129,7 +136,7 @@ class Jobs:
         process = self.start(
             "train_judge", self.spec(out, **keys), checkpoints=checkpoints
         )
-        printed, _ = process.communicate(timeout=SECONDS)
+        printed, _ = process.communicate(timeout=patience(SECONDS))
         assert process.returncode == 0, printed
         return printed
 
@@ -138,7 +145,7 @@ class Jobs:
     ) -> str:
         """Return the error with which a script ends."""
         process = self.start(job, spec, card, **keys)
-        printed, _ = process.communicate(timeout=SECONDS)
+        printed, _ = process.communicate(timeout=patience(SECONDS))
         assert process.returncode == 1, printed
         return printed
 
@@ -246,7 +253,7 @@ def test_after_kill_9_it_goes_on_and_ends_with_the_same_bytes(
     spec, folder = jobs.spec("killed"), jobs.folder / "killed-kept"
     for step in (10, 30):
         process = jobs.start("train_judge", spec, checkpoints="killed-kept")
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + patience(SECONDS)
         while not list(folder.glob(f"*/steps/checkpoint-{step}/whole")):
             assert process.poll() is None and time.monotonic() < end
             time.sleep(0.05)
@@ -285,7 +292,7 @@ def test_two_jobs_do_not_train_the_same_at_once(jobs: Jobs, printed: str) -> Non
 
 def test_a_check_tells_what_a_training_takes(jobs: Jobs) -> None:
     process = jobs.start("check_student", jobs.spec("checked"))
-    told, _ = process.communicate(timeout=SECONDS)
+    told, _ = process.communicate(timeout=patience(SECONDS))
     assert process.returncode == 0, told
     found = json.loads(
         (jobs.folder / "checked" / "student.json").read_text(encoding="utf-8")

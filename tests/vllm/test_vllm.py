@@ -21,10 +21,20 @@ import vllm_model
 from judgescope.data.files import resolve, sha256_of
 from study import Study
 from vllm_job import HERE, ON_A_CPU, PYTHON, SECONDS, TINY, Asking
+from waiting import patience
 
 pytestmark = pytest.mark.vllm
 
 PROMPTS = ["Rate A.", "Rate B."]
+SYSTEM = "You assess written texts."
+WITH_SYSTEM = {
+    "messages": [
+        {"role": "system", "content": SYSTEM},
+        {"role": "user", "content": PROMPTS[0]},
+    ]
+}
+AROUND_SYSTEM = 10
+"""Tokens that the template adds to a system message."""
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +87,7 @@ def journalled(folder: Path) -> list[tuple[str, int]]:
 
 
 def until(what: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + patience(SECONDS)
     while not what():
         assert time.monotonic() < end, "it takes too long"
         time.sleep(0.02)
@@ -120,6 +130,17 @@ def test_a_prompt_is_counted_once(offline: Asking) -> None:
         "model": "tiny-random",
         "version": "0.32.0",
     }
+
+
+def test_a_system_message_reaches_the_model_and_is_part_of_the_key(
+    offline: Asking,
+) -> None:
+    greedy = {"temperature": 0}
+    [[plain]] = offline.ask("tiny", PROMPTS[:1], decoding=greedy)
+    [[told]] = offline.ask("tiny", PROMPTS[:1], decoding=greedy, asked=WITH_SYSTEM)
+    assert told["key"] != plain["key"] and told["text"] != plain["text"]
+    more = told["usage"]["prompt"] - plain["usage"]["prompt"]
+    assert more == len(SYSTEM) + AROUND_SYSTEM
 
 
 def test_what_was_read_before_is_not_read_again(offline: Asking) -> None:
@@ -229,11 +250,16 @@ def test_a_server_answers_as_the_job_itself_does(
     chosen = inside.ask(
         one, PROMPTS, 3, store=one, asked={"choices": ["1", "2"], "logprobs": 2}
     )
+    told = inside.ask(one, PROMPTS[:1], store=one, decoding=greedy, asked=WITH_SYSTEM)
     if inside is not offline:
         inside.end()
     served = Asking(place)
     came = served.ask(other, PROMPTS, store=other, decoding=greedy)
     assert (keys(came), texts(came)) == (keys(alone), texts(alone))
+    heard = served.ask(
+        other, PROMPTS[:1], store=other, decoding=greedy, asked=WITH_SYSTEM
+    )
+    assert (keys(heard), texts(heard)) == (keys(told), texts(told))
     again = served.ask(other, PROMPTS, 3, store=other)
     assert (keys(again), texts(again)) == (keys(sampled), texts(sampled))
     assert again[0][0]["provenance"] == sampled[0][0]["provenance"]
@@ -302,3 +328,72 @@ def test_a_study_with_a_judge_of_vllm(
     assert again.returncode == 0, again.stdout[-5000:]
     assert "240 in the store, 0 to request" in log.read_text()
     assert "Initializing" not in log.read_text()
+
+
+MESSAGE, SCORED = "Write a reply.", "A naïve reply, <|im_end|>!"
+
+
+def scored(asking: Asking, card: str, store: str, most: int = 40) -> dict[str, Any]:
+    """Return the reply that says how probable the model finds a text."""
+    decoding = {"temperature": 0, "max_tokens": most}
+    wanted = {"continuation": SCORED}
+    [[reply]] = asking.ask(
+        card, [MESSAGE], store=store, decoding=decoding, asked=wanted
+    )
+    found: dict[str, Any] = reply
+    return found
+
+
+def token_values(reply: dict[str, Any]) -> list[float]:
+    return [value for [(_, value)] in reply["logprobs"]]
+
+
+def test_text_has_equal_values_offline_served_and_token_by_token(
+    place: Path, offline: Asking
+) -> None:
+    """A token of the tiny model is a byte; each byte of a character has a value."""
+    inside = scored(offline, "tiny", "scored-offline")
+    assert inside["text"] == SCORED and inside["finish"] == "stop"
+    assert inside["usage"] == {
+        "prompt": len(MESSAGE) + vllm_model.AROUND,
+        "completion": len(SCORED.encode()),
+    }
+    served = Asking(place)
+    outside = scored(served, "tiny-served", "scored-served")
+    assert (outside["key"], outside["text"]) == (inside["key"], SCORED)
+    plain = scored(served, "tiny-served", "scored-served", most=5)
+    assert plain["text"] == "A na"  # the next character has two tokens
+    assert len(texts(served.ask("tiny-served", PROMPTS, store="after"))) == 2
+    served.end()
+    alone = subprocess.run(
+        [
+            PYTHON,
+            str(HERE / "vllm_token_scores.py"),
+            str(place / "model"),
+            MESSAGE,
+            "A na\u00efve reply, ",
+        ],
+        env={**os.environ, **ON_A_CPU},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # vLLM's own lines are on standard output, too.
+    [printed] = [line for line in alone.stdout.splitlines() if line.startswith("[-")]
+    by_token = json.loads(printed)
+    values = token_values(inside)
+    assert token_values(outside) == pytest.approx(values, abs=0.01)
+    assert values[: len(by_token)] == pytest.approx(by_token, abs=0.01)
+    assert len({round(value, 3) for value in values}) > len(values) / 2
+
+
+def test_text_without_tokens_asks_vllm_nothing(offline: Asking) -> None:
+    decoding = {"temperature": 0, "max_tokens": 40}
+    [[reply]] = offline.ask(
+        "tiny",
+        [MESSAGE],
+        store="scored-nothing",
+        decoding=decoding,
+        asked={"continuation": ""},
+    )
+    assert (reply["status"], reply["text"], reply["logprobs"]) == ("ok", "", [])

@@ -18,7 +18,8 @@ import running
 from asking import COMPARING, DEMO, WRITING, AskedStudy, rate
 from guides import cards_of
 from report_setup import text_of_pages
-from scripted import Body, Said, refusal, reply
+from scripted import Body, Said, refusal, reply, text_in, texts_in
+from waiting import patience
 
 pytestmark = pytest.mark.slow
 TEXTS = 120
@@ -58,6 +59,23 @@ def test_a_split_job_asks_the_same_once_from_several_journals(
     assert study.run().returncode == 0
     assert running.outputs(study.folder / "results" / "asked") == split
     assert len(study.endpoint.asked) == asked
+
+
+def test_a_missing_score_file_is_made_again_as_the_error_says(
+    study: AskedStudy,
+) -> None:
+    assert study.run().returncode == 0
+    out, asked = study.folder / "results" / "asked", len(study.endpoint.asked)
+    [cell] = out.glob("scores/*/loop/systems/terse.parquet")
+    cell.unlink()
+    failed = study.snakemake("-R", "collect")
+    assert failed.returncode == 1
+    folder = cell.parents[1].relative_to(study.folder)
+    advice = f"run again with `-R score`, or delete the folder {folder} and run again"
+    assert advice in failed.stdout and "Traceback" not in failed.stdout
+    mended = study.snakemake("-R", "score")
+    assert mended.returncode == 0, mended.stdout
+    assert cell.is_file() and len(study.endpoint.asked) == asked
 
 
 def test_from_cards_to_report_and_then_nothing_is_asked(study: AskedStudy) -> None:
@@ -108,7 +126,7 @@ def test_killed_between_two_replies_only_the_missing_are_asked(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    assert half.wait(60)
+    assert half.wait(patience(60))
     running.kill_all(process.pid)
     process.wait()
     kept = study.journalled()
@@ -257,10 +275,10 @@ def write_or_judge(body: Body) -> Said:
     """
     prompt = body["messages"][0]["content"]
     if WRITING in prompt:
-        text = prompt.split("Text:\n")[1].split("\n\nAnswer with")[0]
+        text = text_in(prompt).split("\n\nAnswer with")[0]
         return reply(f"{text.split('An earlier')[0].strip()} Wrong!")
     if COMPARING in prompt:
-        first, second = prompt.split("Text A:\n")[1].split("Text B:\n")
+        first, second = texts_in(prompt)
         return reply(
             "Choice: A"
             if first.count("Wrong!") < second.count("Wrong!")
@@ -301,7 +319,7 @@ def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(
         prompt = body["messages"][0]["content"]
         if WRITING not in prompt:
             return rate(body)
-        text = prompt.split("Text:\n")[1].split("\n\n")[0]
+        text = text_in(prompt).split("\n\n")[0]
         obeys = "same text" in prompt and "tomato" not in prompt
         return reply(f"{text} Wrong!" if obeys else text)
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pandas import read_csv
 
 from audit_setup import chosen, made, passed, two, write
+from judgescope.api.results import load
 from judgescope.cli.audit import study, table
-from judgescope.cli.audit.page import Findings, as_json
+from judgescope.cli.audit.page import AuditFindings, as_html, as_json, as_text
 from judgescope.cli.main import command_line
-from judgescope.report.rows import Row, Rows
+from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.schema.tables import read_table
 from running import run
 
@@ -61,9 +63,9 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
     done = run("-m", "judgescope", "run", str(card), "--cores=1", cwd=folder)
     assert done.returncode == 0, done.stdout
 
-    def theirs(name: str) -> list[Row]:
+    def theirs(name: str) -> list[ReportRow]:
         path = folder / "results" / wanted.study / "tables" / f"{name}.parquet"
-        return list(Rows.of_table(read_table("results", path)))
+        return list(ReportRows.of_table(read_table("results", path)))
 
     judges = {*wanted.columns.judges}
     verdicts = [row for row in theirs("verdicts") if row.judge in {*judges, "human"}]
@@ -73,7 +75,7 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
         map(repr, theirs(table_of_bar))
     )
 
-    findings = Findings(wanted, report)
+    findings = AuditFindings(wanted, report)
     said = json.loads(as_json(findings))["judges"]
     for judge, of_judge in said.items():
         path = folder / "results" / wanted.study / "report" / "judges" / f"{judge}.html"
@@ -84,3 +86,74 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
         assert any(lines)
         for line in filter(None, lines):
             assert " ".join(line.split()) in page
+
+
+def others_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows with two more judges: one that knows people, one that does
+    not.
+    """
+    return [
+        row
+        | {
+            "quality_llama": row["Quality (Ben)"],
+            "quality_mistral": 1 + at * 7 % 5,
+        }
+        for at, row in enumerate(rows)
+    ]
+
+
+def test_every_place_has_the_same_sentence_whoever_else_is_judged(
+    tmp_path: Path,
+) -> None:
+    """Audit's page, JSON and HTML, the run's table, report, `show` and the library."""
+    judge = "gpt-4"
+    few = write(made(120), tmp_path / "alone.csv")
+    many = write(others_of(made(120)), tmp_path / "three judges.csv")
+    said, verdicts = {}, {}
+    for file in (few, many):
+        args = command_line().parse_args(["audit", str(file)])
+        wanted = table.draft_of(args, {})
+        folder = tmp_path / f"study of {file.stem}"
+        card = study.written(wanted, folder)
+        report = study.computed(wanted, card, folder, tmp_path / file.stem)
+        findings = AuditFindings(wanted, report)
+        said[file.stem] = json.loads(as_json(findings))["judges"][judge]["sentence"]
+        shown = " ".join(as_text(findings).split())
+        assert f"{judge}: {said[file.stem]}" in shown
+        assert said[file.stem] in html.unescape(as_html(findings))
+        verdicts[file.stem] = [
+            row._replace(dataset="", signature="")
+            for row in report.rows("verdicts")
+            if row.judge == judge
+        ]
+    sentence = said["alone"]
+    assert said == {"alone": sentence, "three judges": sentence}
+    assert verdicts["alone"] == verdicts["three judges"] and verdicts["alone"]
+
+    done = run("-m", "judgescope", "run", str(card), "--cores=1", cwd=folder)
+    assert done.returncode == 0, done.stdout
+    results = folder / "results" / wanted.study
+    page = html.unescape((results / f"report/judges/{judge}.html").read_text("utf-8"))
+    assert sentence in page
+    assert load(results).sentences[judge] == sentence
+    shown = run("-m", "judgescope", "show", str(card), "verdicts", cwd=folder).stdout
+    assert f"{judge}: {sentence}\n" in shown
+    one = run(
+        *("-m", "judgescope", "show", str(card), "verdicts", "--judge", judge),
+        cwd=folder,
+    ).stdout
+    assert f"{judge}: {sentence}\n" in one and "mistral: " not in one
+    rows = ReportRows.of_table(
+        read_table("results", results / "tables/verdicts.parquet")
+    )
+    mine = [
+        row._replace(dataset="", signature="") for row in rows if row.judge == judge
+    ]
+    assert sorted(map(repr, mine)) == sorted(map(repr, verdicts["alone"]))
+    every = load(results).sentences
+    for frame in (load(results).verdicts, read_csv(results / "tables/verdicts.csv")):
+        is_claim = frame["statistic"] == "verdict"
+        claims = frame[is_claim & frame["judge"].isin([*every])]
+        assert {*claims["judge"]} == {*every}
+        assert [*claims["sentence"]] == [every[name] for name in claims["judge"]]
+        assert frame.drop(claims.index)["sentence"].isna().all()

@@ -16,6 +16,7 @@ import pytest
 from browser import needs_browser
 from data_samples import needs_real_data
 from running import HOME
+from waiting import patience
 
 RUN = """
 import importlib.util, json, sys
@@ -31,6 +32,7 @@ benchmark.main()
 """
 FEW_ITEMS = dict.fromkeys(["cnn-dailymail", "samsum", "news-commentary", "webnlg"], 20)
 SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "audits": ({"RUNS": 1, "SIZES": {40: 1.0}, "COMPARED": 40}, []),
     "coverage": ({"TRUTH_STUDIES": 2, "RESAMPLES": 20, "SIZES": [12]}, ["2"]),
     "clients": ({"REQUESTS": 200, "OF_THE_CLIENT": 20, "CONNECTIONS": [4]}, []),
     "dag": ({"REPLIES": 200, "RUNS": 1, "DRAWN": (3, 6, 60)}, ["500"]),
@@ -38,6 +40,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"JUDGES": 3, "ASPECTS": 1, "SOURCES": 30, "SYSTEMS": 5, "WMT": [40, 4, 3]},
         [],
     ),
+    "coverage_within": ({"TRUTH_TEXTS": 4_000}, ["3"]),
     "explore": (
         {"ITEMS": 15, "SYSTEMS": 4, "JUDGES": 5, "ASPECTS": 2, "COUNT": 600},
         [],
@@ -58,6 +61,7 @@ SERVED = {
     "planted_prompts",
     "planted_worlds",
     "effects",
+    "reasons",
     "loopback",
     "sized",
 }
@@ -81,7 +85,7 @@ def test_it_runs_and_prints_what_it_measures(name: str, tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=patience(900),
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert re.search(r"\d", done.stdout), "it measured nothing"

@@ -9,9 +9,9 @@ import pytest
 
 from best_end_setup import FIVE, JUDGES, write
 from judgescope.core.errors import UserError
-from judgescope.methods.evaluation_data import turned
+from judgescope.methods.evaluate import turned
 from judgescope.plan.specs import results
-from judgescope.schema.cards import RatedAspect, Scale
+from judgescope.schema.cards import RatedAspect, RatingScale
 from judgescope.schema.tables import read_table, table_of
 
 
@@ -49,7 +49,7 @@ def test_values_are_turned_where_they_are_told_and_nowhere_else() -> None:
 
 
 def test_the_usual_end_changes_no_card(tmp_path: Path) -> None:
-    assert "best" not in Scale(**FIVE).model_dump()
+    assert "best" not in RatingScale(**FIVE).model_dump()
     lowest = RatedAspect(**FIVE, best="min")
     assert lowest.model_dump()["best"] == "min" and lowest.turn == 6
     assert RatedAspect.model_validate(lowest.model_dump()) == lowest

@@ -9,8 +9,10 @@ import pytest
 
 import running
 from asking import FAST, WRITING, AskedStudy, rate
-from judgescope.replies.ledger import FOLDER, NANOS, REQUESTS, Ledger
+from judgescope.replies.caps import NANOS, REQUESTS
+from judgescope.replies.ledger import FOLDER, Ledger
 from scripted import Body, Said, reply
+from waiting import patience
 
 pytestmark = pytest.mark.slow
 TEXTS = 120
@@ -146,7 +148,7 @@ def test_killed_jobs_do_not_let_a_cap_be_passed(study: AskedStudy) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        assert reached.wait(60)
+        assert reached.wait(patience(60))
         running.kill_all(process.pid)
         process.wait()
         assert study.run("--unlock").returncode == 0

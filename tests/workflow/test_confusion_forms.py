@@ -13,7 +13,7 @@ from judgescope.plan.loading import load_plan
 from judgescope.schema.loading import load_yaml
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, reply, serve, text_in
 
 FORMS = ["ten-draws", "step-by-step", "error-list"]
 WORDINGS = [
@@ -30,9 +30,9 @@ class Listing(Planted):
     def __call__(self, body: Body) -> Said:
         """Answer either form."""
         prompt = body["messages"][0]["content"]
-        if "Text to check:\n" not in prompt:
+        if " to check:\n" not in prompt:
             return super().__call__(body)
-        text = prompt.split("Text to check:\n")[1].split("\n\nList every error")[0]
+        text = text_in(prompt).split("\n\nList every error")[0]
         aspect = prompt.split("concern one quality: ")[1].split(".")[0]
         return reply(
             'major: "it" - is wrong' if self.faults(text).get(aspect) else "No errors"

@@ -16,7 +16,7 @@ from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import Estimate
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, reply, serve, text_in
 from statistics_spec import facts_of
 
 PRICED = {"price": {"input": 2, "output": 8, "cached_input": 1}}
@@ -134,7 +134,7 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
         prompt = body["messages"][0]["content"]
         if WRITING not in prompt:
             return rate(body)
-        text = prompt.split("Text:\n")[1].split("\n\n")[0]
+        text = text_in(prompt).split("\n\n")[0]
         first = "same text" not in prompt
         return told(text if first and body["seed"] % 2 else f"{text} Wrong!")
 
@@ -182,7 +182,8 @@ def price_of(
     """Return the price of `both`, made of members `a` and `b`, or of one of these."""
     told = {"a": {"input": 2, "output": 10}, "b": {"input": 4, "output": 20}, **prices}
     cards = {
-        name: facts_of(engine="openai", price=price) for name, price in told.items()
+        name: facts_of(engine="openai", asked=True, price=price)
+        for name, price in told.items()
     }
     cards |= {"both": facts_of(engine="derived"), "rules": facts_of(engine="lexical")}
     made = {"both": Members(members=["a", "b"], supervised=supervised)}
@@ -211,8 +212,9 @@ def test_a_judge_made_of_others_costs_what_its_members_cost() -> None:
     )
     assert price_of("cheap").value == 0 and "free of charge" in price_of("cheap").note
     assert price_of("both", b=None).value is None
-    assert price_of("both", b=None).note == cost.UNPRICED
-    assert price_of("both", supervised=True).note == cost.SUPERVISED
+    assert price_of("both", b=None).note == "the model's card has no price"
+    merged = price_of("both", supervised=True)
+    assert merged.note.endswith("charged to the model, not to the ensemble")
 
 
 def test_a_warning_about_a_price_names_the_models_card(tmp_path: Path) -> None:

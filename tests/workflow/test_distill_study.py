@@ -176,9 +176,7 @@ def test_models_write_texts_to_learn_from_where_they_are_drawn(
         for name in ("m1", "loop")
     }
     assert all(10 < len(items) < 24 for items in new.values())
-    wrote = [
-        body for body in study.endpoint.asked if "Text to annotate" not in str(body)
-    ]
+    wrote = [body for body in study.endpoint.asked if " to annotate:" not in str(body)]
     assert Counter(body["model"] for body in wrote) == {
         name: len(items) for name, items in new.items()
     }

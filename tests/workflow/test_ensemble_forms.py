@@ -30,7 +30,7 @@ def say(body: Body) -> Said:
     if body["model"] == "supervisor":
         return reply(prompt[prompt.index("Error 1:") :].split("\n\n")[0])
     [text] = re.findall(
-        r"\n\nText to annotate:\n(.*?)\n\n(?:Rules|Steps):\n", prompt, re.DOTALL
+        r"\n\n[A-Z][a-z]+ to annotate:\n(.*?)\n\n(?:Rules|Steps):\n", prompt, re.DOTALL
     )
     number = 1 + body["seed"] % 4
     severity = str(number) if "Severity: <a whole" in prompt else SEVERITIES[number - 1]

@@ -30,7 +30,7 @@ THERE = ["summeval", "qags-cnndm", "hanna", "sfres", "rotowire"]
 """Some of the study's datasets whose texts, or scores, are public."""
 TOGETHER = ["ensemble", "ensemble-by-rule"]
 VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
-TEXT = re.compile(r"\n\nText to annotate:\n(.*?)\n\nRules:\n", re.DOTALL)
+TEXT = re.compile(r"\n\n[A-Z][a-z]+ to annotate:\n(.*?)\n\nRules:\n", re.DOTALL)
 ASPECT = re.compile(r"in one quality: ([a-z ]+)\. An error is")
 Row = dict[str, Any]
 

@@ -8,7 +8,6 @@ import pytest
 from judgescope.cli.summary import summary
 from judgescope.core.errors import UserError
 from judgescope.methods.base import EnsembleMembers
-from judgescope.methods.ensemble import SCALES
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from report_setup import text_of_pages
@@ -74,7 +73,7 @@ def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
         assert [row[key] for key in ("value", "ci_low", "ci_high", "n")] == [
             same[key] for key in ("value", "ci_low", "ci_high", "n")
         ]
-        assert (SCALES in row["note"]) == (row["aspect"] != "average")
+        assert ("different scales" in row["note"]) == (row["aspect"] != "average")
     page = text_of_pages(out / "report")
     assert "Ensembles" in page and "size of the ensemble" in page
     assert "effective judges" in done.stdout and "effective judges" in summary(out)

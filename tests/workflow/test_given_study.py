@@ -41,7 +41,7 @@ CARD: dict[str, Any] = {
     **{"aspects": ASPECTS, "licence": "none", "citation": "none"},
     "select": {"original": "none"},
 }
-_TEXTS = re.compile(r"(?:Text to rate|Text [AB]):\n(.+?)\n\n", re.DOTALL)
+_TEXTS = re.compile(r"(?:[A-Z][a-z]+ (?:to rate|[AB])):\n(.+?)\n\n", re.DOTALL)
 _SCALE = re.compile(r"from (\d+) to (\d+)")
 
 
@@ -135,7 +135,7 @@ def write_study(folder: Path, endpoint: Endpoint, **keys: Any) -> AskedStudy:
     fine = {"min": 1, "max": 10, "step": 1}
     study.card("judges", "fine", model="loop", form="score-only", scale=fine)
     study.card("judges", "pairs", model="loop", form="compare")
-    study.card("judges", "beside", model="loop", form="score-only", use_reference=True)
+    study.card("judges", "beside", model="loop", form="rubric", use_reference=True)
     told: dict[str, Any] = {
         **{"study": "given", "seed": 4, "datasets": ["bridges"], "aspects": []},
         **{"judges": ["counter", "fine", "pairs", "beside", "oracle"]},

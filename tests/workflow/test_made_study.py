@@ -27,7 +27,7 @@ def write_or_rate(body: Body) -> Said:
     again = "An earlier attempt cannot be used: it has 2 " in prompt
     if "Write the new sentence alone" in prompt:
         return reply(MORE if again else f"{MORE} Nobody found it.")
-    text = prompt.rsplit("The reply in a dialogue:\n", 1)[1].split("\n\n")[0]
+    text = prompt.rsplit("The reply:\n", 1)[1].split("\n\n")[0]
     first = text.index(" ")
     changed = text[:-1] + DETAIL + text[-1]
     return reply(
@@ -97,7 +97,7 @@ def write_and_reason(body: Body) -> Said:
     prompt = body["messages"][0]["content"]
     if "Put exactly one more error" not in prompt:
         return rate(body)
-    text = prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0]
+    text = prompt.split("The reply:\n")[1].split("\n\n")[0]
     said = reply(text + ERROR, reasoning_content="Which one? <b>Blue.</b>")
     assert isinstance(said.body, dict)
     return Said(said.body | {"usage": USAGE})

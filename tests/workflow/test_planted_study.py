@@ -120,7 +120,7 @@ def test_the_spec_in_memory_is_that_of_the_cards(
     design, judges = DATASETS[name]
     planned = specs[name]
     made = worlds.planted_spec(design, name, judges, families=planned.families)
-    of_run = {"code", "versions", "results", "output", "claims", "judges", "compared"}
+    of_run = {"code", "versions", "files", "output", "claims", "judges", "compared"}
     fields = set(StatisticsSpec.__struct_fields__) - of_run - {"excluded"}
     assert not {judge for judge, *_ in planned.excluded} & made.judges.keys()
     assert {one: getattr(made, one) for one in fields} == {

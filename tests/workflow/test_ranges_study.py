@@ -13,7 +13,7 @@ import pytest
 from asking import DEMO, AskedStudy
 from judgescope.data.sentences import frequency
 from report_setup import text_of_pages
-from scripted import Body, Said, reply, serve
+from scripted import PAIR_HEAD, TEXT_HEAD, Body, Said, reply, serve, text_in, texts_in
 
 pytestmark = pytest.mark.slow
 ITEMS, STEPS, RATERS = 12, 6, 2
@@ -39,14 +39,13 @@ def said(body: Body) -> Said:
     one.
     """
     prompt = body["messages"][0]["content"]
-    if "Text A:" in prompt:
-        source = between(prompt, "Source of both texts:\n", "\n\nText A:")
-        first = slips(between(prompt, "Text A:\n", "\n\nText B:"), source)
-        second = slips(between(prompt, "Text B:\n", "\n\nWhich text"), source)
+    if both := texts_in(prompt):
+        source = PAIR_HEAD.split(prompt)[0]
+        first, second = (slips(one.partition("\n\n")[0], source) for one in both)
         far = abs(first - second) > 1
         return reply("Choice: " + (("A" if first < second else "B") if far else "tie"))
-    source = between(prompt, "Source:\n", "\n\nText to rate:")
-    found = slips(between(prompt, "Text to rate:\n", "\n\nAnswer with"), source)
+    source = TEXT_HEAD.split(prompt)[0]
+    found = slips(text_in(prompt).partition("\n\nAnswer with")[0], source)
     top = int(between(prompt, "(worst) to ", " (best)"))
     return reply(str(round(top - (top - 1) * min(found, FINEST) / FINEST)))
 

@@ -3,6 +3,7 @@
 """
 
 import hashlib
+import html
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from asking import FAST
-from judgescope.cli.reread import EXAMPLES
+from judgescope.cli.reread import MAX_EXAMPLES
 from scripted import Body, Endpoint, Said, reply, serve
 from study import Study
 
@@ -132,6 +133,15 @@ def test_replies_are_read_as_the_cards_say_and_nothing_is_asked_again(
             note = study.coverage(judge)["count_unparsed"]["note"]
             assert "`read: {pattern: …}` or `read: {path: …}`" in note
         assert '60 of shape {"w": {"w": w}, "w": "w…"}' in first.stdout
+        for page in (study.out / "report").rglob("*.html"):
+            if page.stem == "labeller":
+                shown = html.unescape(page.read_text(encoding="utf-8"))
+                assert '60 of shape {"w": {"w": w}, "w": "w…"}' in shown
+                break
+        else:
+            pytest.fail("no page of the labeller")
+        shown_again = study.judgescope("show")
+        assert '60 of shape {"w": {"w": w}, "w": "w…"}' in shown_again.stdout
         unread_signature = study.coverage("grader")["coverage"]["signature"]
 
         # Both commands only read what is stored.
@@ -155,7 +165,7 @@ def test_replies_are_read_as_the_cards_say_and_nothing_is_asked_again(
         assert ["chooser", "24", "24", "0", "0"] in rows
         moved = "grader 120 unparsed (no_verdict) ok (pattern)"
         assert moved.split() in rows
-        assert sum("unparsed" in row for row in rows) == 3 + EXAMPLES
+        assert sum("unparsed" in row for row in rows) == 3 + MAX_EXAMPLES
         assert "Nothing was changed." in reread.stdout
 
         second = study.run()

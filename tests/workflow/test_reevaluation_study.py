@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.people.form import Find
-from judgescope.people.recheck import ORIGINAL, RATED, Shown, finder, texts_of
+from judgescope.people.answers import Find
+from judgescope.people.known_quality import ORIGINAL, RATED, texts_of
+from judgescope.people.recheck import Shown, finder
 from judgescope.plan.loading import load_plan
 from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset
@@ -51,7 +52,7 @@ def test_from_the_file_of_ratings_to_the_table(
         "--configfile",
         str(study),
         "--",
-        "results/small/items/first.parquet",
+        "results/small/ratings/first.parquet",
         cwd=tmp_path,
     )
     assert made.returncode == 0, made.stdout[-4000:]

@@ -13,10 +13,10 @@ import pytest
 
 import report_study as study
 import running
-from judgescope.report.elements import Figure, Fold, Key, Table
+from judgescope.report.contents import sections_of
+from judgescope.report.elements import Fold, LegendKey, PageFigure, PageTable
 from judgescope.report.page import alone, figures_of, title_of, write_parts
 from judgescope.report.report import Report
-from judgescope.report.sections import sections_of
 from report_setup import on_one_page
 from study import Study
 
@@ -28,8 +28,8 @@ SVG = (
 SPACE = "{http://www.w3.org/2000/svg}"
 
 
-def figure(title: str = "T", *keys: Key) -> Figure:
-    return Figure(title, SVG, "What it shows.", keys, Table("C", "J", [], []))
+def figure(title: str = "T", *keys: LegendKey) -> PageFigure:
+    return PageFigure(title, SVG, "What it shows.", keys, PageTable("C", "J", [], []))
 
 
 def written(folder: Path, **changes: Any) -> tuple[Report, Path, Path]:
@@ -80,7 +80,9 @@ def test_two_runs_write_the_same_files(tmp_path: Path) -> None:
 
 
 def test_a_figure_alone_has_title_summary_and_legend() -> None:
-    found = ElementTree.fromstring(alone(figure("T & u", Key("●", "blue", "a <key>"))))
+    found = ElementTree.fromstring(
+        alone(figure("T & u", LegendKey("●", "blue", "a <key>")))
+    )
     texts = ["".join(one.itertext()) for one in found.iter(f"{SPACE}text")]
     assert texts == ["T & u", "● a <key>"]
     assert found.findtext(f"{SPACE}title") == "T & u"
@@ -148,6 +150,11 @@ def told_in(page: str, name: str) -> Any:
     return json.JSONDecoder().raw_decode(page, page.index(" = ", script) + 3)[0]
 
 
+def paths_of(category: dict[str, list[str]]) -> list[str]:
+    """Return the results of a category, of all its subcategories."""
+    return [path for paths in category.values() for path in paths]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.html", "out.zip"])
 def test_snakemakes_report_has_all_figures_sections_and_tables(
@@ -159,7 +166,7 @@ def test_snakemakes_report_has_all_figures_sections_and_tables(
     for category, pattern in (
         ("Figures", "figures/*/*.svg"),
         ("Sections", "sections/*.html"),
-        ("Numbers", "tables/*.parquet"),
+        ("Numbers", "tables/*.csv"),
         ("Texts", "report/texts.html"),
     ):
         files = {str(path.relative_to(reported)) for path in out.glob(pattern)}
@@ -169,7 +176,17 @@ def test_snakemakes_report_has_all_figures_sections_and_tables(
     assert set(shown["Figures"]) == with_figures
     for path, told in results.items():
         assert "<p>" in told["caption"] and "small" in told["caption"], path
+        assert "System Message" not in told["caption"] and "``" not in told["caption"]
         assert told["labels"] and all(told["labels"].values()), path
+        assert told["mime_type"] in {"image/svg+xml", "text/html", "text/csv"}, path
+    tables = [results[path]["labels"] for path in paths_of(shown["Numbers"])]
+    assert {labels["table"] for labels in tables} == {
+        path.stem for path in out.glob("tables/*.csv")
+    }
+    assert {labels["table"]: labels["contents"] for labels in tables}[
+        "agreement"
+    ] == "How well each judge agrees with people, and people with each other."
+    assert len({labels["contents"] for labels in tables}) == len(tables)
     assert "can be claimed" in told_in(page, "workflow-desc")
 
 

@@ -20,7 +20,7 @@ from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, reply, serve, text_in
 from study import Study
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ Row = dict[str, Any]
 def judge(body: Body) -> Said:
     """Rate by the words of a text; with a hint, as the model's name says."""
     prompt, model = body["messages"][0]["content"], body["model"]
-    text = re.split(r"Text to rate:\n", prompt)[1].split("\n\n")[0]
+    text = text_in(prompt).split("\n\n")[0]
     own = min(5, max(1, len(text.split()) - ("Example" in prompt)))
     told = TOLD.findall(prompt)
     follows = {"always": True, "never": False, "half": body["seed"] % 2 == 0}[model]
@@ -373,7 +373,7 @@ def test_the_shipped_study_is_planned_with_its_hints() -> None:
         told = plan.judges[name].hint
         assert told is not None and told.baseline == "knowledge-twice"
         assert (plan.judges[name].temperature, plan.judges[name].max_tokens) == (
-            0.1,
+            0.0,
             2048,
         )
     assert (

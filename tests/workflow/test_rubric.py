@@ -15,10 +15,17 @@ from judgescope.plan.loading import load_plan
 from judgescope.plan.study import not_applicable
 from judgescope.prompts import load
 from judgescope.replies.judging import Questions, rows
-from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
+from judgescope.schema.cards import (
+    Aspect,
+    Judge,
+    OpenAIModel,
+    PerturbationKind,
+    RatedAspect,
+)
 from judgescope.schema.loading import read_card
 from judgescope.schema.tables import read_table
 from parsed import parse
+from prompts_setup import SUMMARY
 from running import HOME
 from scripted import Body, Said, reply, serve
 from study import Study
@@ -85,6 +92,7 @@ def test_the_reference_is_another_one_and_what_has_none_is_not_asked() -> None:
         [(subject(1, "text 1", "the second reference"),)],
         load("rubric", [HOME / "config"], where=""),
         0,
+        SUMMARY,
         not_asked=[(subject(2), "only_reference")],
     )
     assert (
@@ -167,12 +175,14 @@ def test_texts_with_no_original_are_not_applicable() -> None:
     )
     path = HOME / "config" / "datasets" / "demo-news.yaml"
     dataset = read_card("dataset", path)
-    reason = "not applicable: made from no single original"
-    assert not_applicable(judge, model, dataset, "systems", None) == reason
-    assert not_applicable(judge, model, dataset, "errors.all", "graded") == reason
-    assert not_applicable(judge, model, dataset, "original", None) is None
-    assert not_applicable(judge, model, dataset, "typos.minor", "once") is None
-    assert not_applicable(judge, model, dataset, "row.all", "chain") is None
+
+    def reason(perturbation: str, kind: PerturbationKind | None) -> str | None:
+        return not_applicable(judge, model, dataset, perturbation, kind, pairs=False)
+
+    lacking = "not applicable: made from no single original"
+    assert reason("systems", None) == reason("errors.all", "graded") == lacking
+    assert reason("original", None) is None
+    assert reason("typos.minor", "once") is reason("row.all", "chain") is None
 
 
 def test_a_measure_has_no_original_as_reference(

@@ -12,7 +12,7 @@ from golden_studies import GoldenStudy, judge
 from judgescope.core.errors import UserError
 from judgescope.plan.judges import scale_of
 from judgescope.plan.specs import judging
-from judgescope.replies.planning import planned
+from judgescope.replies.questions import plan_questions
 from judgescope.schema.cards import Judge, OpenAIModel
 
 HALVES = {"min": 1, "max": 5, "step": 0.5}
@@ -44,7 +44,7 @@ def test_each_aspect_has_its_scale_in_prompts_and_in_what_is_read(
     run.texts()
     model = run.plan.models["judge"]
     assert isinstance(model, OpenAIModel)
-    cells = planned(judging.ask(run.plan, "golden-news", "judge"), model).cells
+    cells = plan_questions(judging.ask(run.plan, "golden-news", "judge"), model).cells
     prompts = {
         (name, aspect): cell[0].prompt for (_, name, aspect), cell in cells.items()
     }

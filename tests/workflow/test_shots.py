@@ -15,11 +15,12 @@ from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.plan.loading import load_plan
-from judgescope.prompts import load, messages, rated
+from judgescope.prompts import load, material, messages, rated
 from judgescope.replies.few_shot import Demonstrations, Rated, levels
 from judgescope.replies.judging import Questions
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, Shots
 from judgescope.schema.tables import read_table
+from prompts_setup import SUMMARY
 from running import HOME
 from scripted import serve
 from study import Study
@@ -120,12 +121,25 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
     demonstrations = Demonstrations(field(1, 2, 3, 4, 5, 1, 2, 3, 4, 5), FIVE, SCALE)
     shown = [(one.subject,) for one in demonstrations.rated]
     asked = Questions(
-        model, judge, aspect, SCALE, shown, templates, 0, demonstrations=demonstrations
+        model,
+        judge,
+        aspect,
+        SCALE,
+        shown,
+        templates,
+        0,
+        SUMMARY,
+        demonstrations=demonstrations,
     )
     for number, (one,) in enumerate(shown):
         values = rated(aspect, SCALE) | {"shots": demonstrations.variables(one.item)}
         whole = messages(
-            "score-shots", templates, **values, source=one.source, text=one.text
+            "score-shots",
+            templates,
+            **SUMMARY.names,
+            **values,
+            **material(one.material),
+            text=one.text,
         )
         assert asked[number].asked["messages"] == whole
         assert asked.outline(number).key.hex() == asked[number].key
@@ -180,7 +194,7 @@ def test_a_study_with_demonstrations(tmp_path: Path) -> None:
     assert len(prompts) == 120
     results = tmp_path / "results" / "asked"
     items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()
-    sources = [row["source"] for row in items]
+    sources = [row["parts"][0]["text"] for row in items]
     for prompt in prompts:
         before, judged = prompt.split("Now rate another text")
         ratings = [int(found) for found in re.findall(r"^Rating: (\d)$", before, re.M)]

@@ -15,7 +15,7 @@ from judgescope.parsing.annotation import MOST
 from judgescope.parsing.text import locate
 from judgescope.plan.specs.results import tables_of
 from judgescope.schema.tables import read_table
-from judgescope.statistics.spans import Span, exact_counts
+from judgescope.statistics.spans import TextSpan, exact_counts
 from report_setup import text_of_pages
 from running import SHARED, needs_data, rows
 from study import Study
@@ -213,10 +213,12 @@ def test_what_quotes_can_tell_of_real_marks_is_what_the_documents_say() -> None:
         tokens = words_of(text)
         own = sorted(marked[name], key=lambda row: int(row["DOC_TOKEN_START"]))
         ends = [(int(row["DOC_TOKEN_START"]), int(row["DOC_TOKEN_END"])) for row in own]
-        gold = [Span(tokens[first - 1][0], tokens[last - 1][1]) for first, last in ends]
+        gold = [
+            TextSpan(tokens[first - 1][0], tokens[last - 1][1]) for first, last in ends
+        ]
         places = locate([row["TOKENS"] for row in own], text)
         found = [
-            Span(one.start or 0, one.end or 0)
+            TextSpan(one.start or 0, one.end or 0)
             for one in places
             if one.match != "not_found"
         ]

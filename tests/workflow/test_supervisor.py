@@ -30,7 +30,7 @@ third says nothing that can be read.
 """
 FORM = "Mark the errors.\n{{ text }}"
 TEXT = re.compile(
-    r"Mark the errors\.\n(.*)|The text:\n(.*?)\n\nAnnotator 1\n", re.DOTALL
+    r"Mark the errors\.\n(.*)|The [a-z]+:\n(.*?)\n\nAnnotator 1\n", re.DOTALL
 )
 Row = dict[str, Any]
 

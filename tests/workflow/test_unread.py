@@ -14,15 +14,16 @@ import pytest
 
 import running
 from asking import AskedStudy
-from judgescope.cli.unread_replies import ENOUGH, SUFFIX, Tally, Watch
+from judgescope.cli.unread_replies import ENOUGH, SUFFIX, UnreadTally, Watch
 from judgescope.engines.requests import Reply
 from judgescope.parsing.judgment import Judgment
-from judgescope.replies.journal import KEY
+from judgescope.replies.journal import KEY, ReplyLine
 from judgescope.replies.lookup import KeyTable
-from judgescope.replies.planning import Note
+from judgescope.replies.progress_note import ProgressNote
 from judgescope.replies.store import Store
 from scripted import Body, Said, reply, serve
 from snakemake_logger_plugin_judgescope import Asking
+from waiting import patience
 
 CELLS = [("systems", "good", "a"), ("systems", "bad", "a")]
 
@@ -50,22 +51,22 @@ class Followed:
         numbers = np.array(
             [int(one[-1]) % 2 for one in (k.ljust(32, b"\0") for k in wanted.keys)]
         )
-        note = Note("d", start, CELLS, wanted.keys.astype(KEY), numbers)
+        note = ProgressNote("d", start, CELLS, wanted.keys.astype(KEY), numbers)
         self.log = folder / "m.log"
         self.warned: list[tuple[str, int]] = []
         self.watch = Watch(folder / "m.note", note, self._read)
 
-    def _read(self, dataset: str, cell: Any, text: str, end: str) -> Judgment:
-        assert dataset == "d" and (cell[1] == "good") == (text == "4")
-        return judged(
-            "ok" if text == "4" else "truncated" if end == "length" else "unparsed"
-        )
+    def _read(self, dataset: str, cell: Any, line: ReplyLine) -> Judgment:
+        assert dataset == "d" and (cell[1] == "good") == (line.text == "4")
+        if line.text == "4":
+            return judged("ok")
+        return judged("truncated" if line.finish == "length" else "unparsed")
 
     def came(self, number: int, text: str, **keys: Any) -> None:
         self.store.append(Reply(key(number), 0, text, **keys))
 
     def look(self) -> dict[str, Any]:
-        def warn(judge: str, tally: Tally) -> str:
+        def warn(judge: str, tally: UnreadTally) -> str:
             self.warned.append((judge, tally.replies))
             return f"warning: {judge}"
 
@@ -156,7 +157,7 @@ def study(tmp_path: Path) -> Iterator[AskedStudy]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 240
+    end = time.monotonic() + patience(240)
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.2)
@@ -172,7 +173,7 @@ def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: AskedStudy) ->
         if body["max_tokens"] != 77:
             return reply("Rating: 4")
         if len(study.endpoint.asked) > 200:
-            go_on.wait(300)
+            go_on.wait(patience(300))
         came.release()
         return reply("This text is \x1b[2J rather long and", finish="length")
 
@@ -195,7 +196,7 @@ def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: AskedStudy) ->
             half = study.judgescope("replies", "show")
         finally:
             go_on.set()
-        assert process.wait(300) == 0
+        assert process.wait(patience(300)) == 0
     assert half.returncode == 0
     counts = {
         line.split()[0]: line for line in half.stdout.splitlines() if line.strip()

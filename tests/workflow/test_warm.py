@@ -13,6 +13,7 @@ import pytest
 
 import running
 from running import HOME
+from waiting import patience
 from warm import client
 
 JOB = str(HOME / "scripts" / "job.py")
@@ -81,13 +82,13 @@ def test_a_signal_reaches_the_program(tmp_path: Path, number: signal.Signals) ->
         tmp_path / "fifo", "wb", buffering=0
     ) as fifo:  # opened when the program reads
         process.send_signal(number)
-        status = process.wait(20)
+        status = process.wait(patience(20))
         told = process.stderr.read() if process.stderr else b""
         if number == signal.SIGINT:
             assert (status, told) == (130, b"stopped by an interrupt\n")
         else:
             assert status == -number
-        end = time.monotonic() + 20
+        end = time.monotonic() + patience(20)
         with pytest.raises(
             BrokenPipeError
         ):  # nobody reads any more: the program has ended

@@ -16,6 +16,7 @@ from guides import cards_of
 from report_setup import text_of_pages
 from running import HOME, outputs, rows, snakemake
 from study import Study
+from waiting import patience
 
 pytestmark = pytest.mark.slow
 
@@ -228,7 +229,7 @@ def test_interrupted_run_goes_on_and_ends_the_same(
             break
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=120) != 0
+    assert process.wait(timeout=patience(120)) != 0
     assert not (tmp_path / "results" / "small" / "report" / "index.html").exists()
     done = snakemake("--configfile", "study.yaml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -348,7 +349,7 @@ def test_an_interrupt_of_the_command_is_no_failure(tmp_path: Path) -> None:
             break
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
-    told, _ = process.communicate(timeout=60)
+    told, _ = process.communicate(timeout=patience(60))
     assert process.returncode != 0
     assert "same command" in told
     assert "failed" not in told and "Traceback" not in told

@@ -7,8 +7,20 @@ from pathlib import Path
 # A workflow on disk includes its package; a workflow from a repository uses the
 # installed package.
 _scripts = Path(str(workflow.current_basedir)).parents[1] / "scripts"
-if _scripts.is_dir():
+if (_scripts / "judgescope").is_dir():
     sys.path.insert(0, str(_scripts))
+
+from judgescope import __version__
+from snakemake.exceptions import WorkflowError
+
+# The package has the plan of the jobs: with rules of another version, both may be right
+# and not fit. `make release-check` holds the two equal.
+RULES_VERSION = "0.2.0"
+if __version__ != RULES_VERSION:
+    raise WorkflowError(
+        f"these rules are of judgescope {RULES_VERSION}, but the installed package is "
+        f"{__version__}: install that version, or use the rules of version {__version__}"
+    )
 
 from judgescope.core.cells import DERIVED
 from judgescope.core.names import ALL, ORIGINAL, REFERENCES, REST, SYSTEMS, TRIAL
@@ -25,19 +37,20 @@ from judgescope.plan.specs import (
     texts,
     training,
 )
-from judgescope.plan.specs.results import datasets_of, tables_of
+from judgescope.plan.specs.results import tables_of
 from judgescope.plan.workflow import (
+    RuleJobs,
     command,
     export_places,
     guard,
     let_card_decide,
     read_study,
+    refuse_storage,
     refusing,
     source_of,
-    spec_params,
+    table_label,
     title_label,
 )
-from snakemake.exceptions import WorkflowError
 
 # The jobs of a study are objects that live to the end. Garbage collection among them,
 # after every 700 new objects, took a tenth of the time to plan 10,000 cells.
@@ -50,6 +63,9 @@ with refusing():
     UNFETCHED = unfetched(JOBS.plan)
 PLAN, PATHS = JOBS.plan, JOBS.paths
 DATASETS, TABLES = list(PLAN.datasets), tables_of(PLAN)
+
+# Replies are appended to their file line by line, which a remote store cannot do.
+refuse_storage(workflow.storage_settings)
 
 # Specs contain the paths of results, which a module's prefix does not change.
 if (
@@ -70,5 +86,5 @@ wildcard_constraints:
     judge=any_of([*PLAN.judges, *PLAN.derived]),
     model=any_of(PLAN.models),
     perturbation=any_of(cell.perturbation for cell in PLAN.cell_aspects),
-    degree="minor|major|single|attack|inert",
+    degree=any_of(PLAN.degrees),
     table=any_of(TABLES),

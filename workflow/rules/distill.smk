@@ -1,11 +1,16 @@
 # A judge that learns from another judge: its examples and its training.
 
 
+SAMPLE = RuleJobs(training.sample, PLAN)
+CHECK_STUDENT = RuleJobs(training.check_student, PLAN)
+EXPORT = RuleJobs(training.export, PLAN)
+TRAIN = RuleJobs(training.train, PLAN)
+
+
 # A study that trains nothing has no targets that request these rules.
 rule sample_distill:
     input:
-        expand(PATHS.items(), dataset=DATASETS),
-        [PATHS.targets(dataset, SYSTEMS) for dataset in PLAN.taught],
+        SAMPLE.inputs,
     output:
         PATHS.sample(),
     log:
@@ -14,7 +19,9 @@ rule sample_distill:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(training.sample, PLAN),
+        **SAMPLE.params,
+    message:
+        "Draw the texts on which a judge is trained"
     shell:
         command("sample_distill")
 
@@ -22,7 +29,7 @@ rule sample_distill:
 # Checks the training environment on its machine, before the teacher is asked anything.
 rule check_student:
     input:
-        PATHS.sample(),
+        CHECK_STUDENT.inputs,
     output:
         PATHS.student(),
     log:
@@ -33,16 +40,16 @@ rule check_student:
         python="JUDGESCOPE_PYTHON_TRAIN",
         access=JOBS.trainee_access(),
     params:
-        **spec_params(training.check_student, PLAN),
+        **CHECK_STUDENT.params,
+    message:
+        "Check that the model can be trained here"
     shell:
         command("check_student", "{resources.access}", python="{resources.python}")
 
 
 rule export_distill:
     input:
-        PATHS.sample(),
-        [path for dataset in PLAN.taught for path in JOBS.targets(dataset)],
-        JOBS.teacher_files,
+        EXPORT.inputs,
     output:
         PATHS.distill("train.jsonl"),
         PATHS.distill("held_out.jsonl"),
@@ -53,29 +60,33 @@ rule export_distill:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(training.export, PLAN),
+        **EXPORT.params,
+    message:
+        "Write the examples for training"
     shell:
         command("export_distill")
 
 
 rule train_judge:
     input:
-        PATHS.student(),
-        PATHS.distill("train.jsonl"),
-        PATHS.distill("held_out.jsonl"),
+        TRAIN.inputs,
     output:
         training.adapter_files(PLAN),
         PATHS.distill("training.parquet"),
         PATHS.distill("losses.parquet"),
     log:
         PATHS.log("distill/train"),
+    benchmark:
+        PATHS.benchmark("distill/train")
     conda:
         "../../envs/train.yaml"
     resources:
         python="JUDGESCOPE_PYTHON_TRAIN",
         access=JOBS.trainee_access(checkpoints=True),
     params:
-        **spec_params(training.train, PLAN),
+        **TRAIN.params,
+    message:
+        "Train the judge"
     shell:
         command("train_judge", "{resources.access}", python="{resources.python}")
 

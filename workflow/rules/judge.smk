@@ -3,15 +3,22 @@
 # file of hashes: to Snakemake, a folder has no content, only a time, which copying
 # changes.
 
+ASK = RuleJobs(judging.ask, PLAN)
+COMPUTE = RuleJobs(judging.compute, PLAN)
+REPLAY = RuleJobs(judging.replay, PLAN)
+
 
 rule ask_api:
     input:
-        lambda wildcards: JOBS.judged_from(**wildcards),
+        ASK.inputs,
+        lambda wildcards: JOBS.before_judging(**wildcards),
     output:
         directory(PATHS.cells("replies")),
         PATHS.hashes("replies"),
     log:
         PATHS.log("ask/{dataset}/{model}"),
+    benchmark:
+        PATHS.benchmark("ask/{dataset}/{model}")
     wildcard_constraints:
         model=JOBS.asked("api"),
     conda:
@@ -21,7 +28,9 @@ rule ask_api:
         python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),
     params:
-        **spec_params(judging.ask, PLAN),
+        **ASK.params,
+    message:
+        "Ask {wildcards.model} about {wildcards.dataset}"
     shell:
         command("ask", "{resources.access}", python="{resources.python}")
 
@@ -52,11 +61,14 @@ use rule ask_api as ask_cpu with:
 # replies in the store.
 rule part_api:
     input:
-        lambda wildcards: JOBS.judged_from(wildcards.dataset, wildcards.model),
+        ASK.inputs,
+        lambda wildcards: JOBS.before_judging(wildcards.dataset, wildcards.model),
     output:
         PATHS.part(),
     log:
         PATHS.log("ask/{dataset}/{model}.{part}"),
+    benchmark:
+        PATHS.benchmark("ask/{dataset}/{model}.{part}")
     wildcard_constraints:
         model=JOBS.asked("api", parts=True),
         part=r"\d+-of-\d+",
@@ -67,7 +79,9 @@ rule part_api:
         python="JUDGESCOPE_PYTHON",
         access=lambda wildcards: JOBS.access(wildcards.model),
     params:
-        **spec_params(judging.ask, PLAN),
+        **ASK.params_of_part,
+    message:
+        "Ask {wildcards.model} about {wildcards.dataset}, part {wildcards.part}"
     shell:
         command(
             "ask",
@@ -99,7 +113,8 @@ use rule part_api as part_cpu with:
 
 use rule ask_cpu as gather with:
     input:
-        lambda wildcards: JOBS.judged_from(**wildcards),
+        ASK.inputs,
+        lambda wildcards: JOBS.before_judging(**wildcards),
         lambda wildcards: JOBS.parts(**wildcards),
     wildcard_constraints:
         model=JOBS.asked("api", "cpu", parts=True),
@@ -115,25 +130,35 @@ use rule gather as gather_gpu with:
         access=lambda wildcards: JOBS.access(wildcards.model),
 
 
-let_card_decide(rules, ["ask_gpu", "part_gpu"], JOBS.of_machine, JOBS.machine)
+let_card_decide(
+    rules,
+    ["ask_gpu", "part_gpu", "ask_cpu", "part_cpu"],
+    JOBS.of_machine,
+    JOBS.machine,
+)
 
 
 # Measures and controls, which have no replies and no parser.
 rule compute:
     input:
-        lambda wildcards: JOBS.judged_from(**wildcards),
+        COMPUTE.inputs,
+        lambda wildcards: JOBS.before_judging(**wildcards),
     output:
         directory(PATHS.cells("judgments")),
         directory(PATHS.cells("scores")),
         PATHS.hashes("scores"),
     log:
         PATHS.log("ask/{dataset}/{model}"),
+    benchmark:
+        PATHS.benchmark("ask/{dataset}/{model}")
     wildcard_constraints:
         model=JOBS.unasked(computes=True, recorded=False),
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(judging.compute, PLAN),
+        **COMPUTE.params,
+    message:
+        "Compute the scores of {wildcards.model} on {wildcards.dataset}"
     shell:
         command("compute")
 
@@ -151,18 +176,23 @@ use rule compute as compute_recorded with:
 # Recorded replies, which are parsed like requested ones.
 rule replay:
     input:
-        lambda wildcards: JOBS.judged_from(**wildcards),
+        REPLAY.inputs,
+        lambda wildcards: JOBS.before_judging(**wildcards),
     output:
         directory(PATHS.cells("replies")),
         PATHS.hashes("replies"),
         PATHS.joined(),
     log:
         PATHS.log("ask/{dataset}/{model}"),
+    benchmark:
+        PATHS.benchmark("ask/{dataset}/{model}")
     wildcard_constraints:
         model=JOBS.unasked(computes=False, recorded=True),
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(judging.replay, PLAN),
+        **REPLAY.params,
+    message:
+        "Read the recorded replies of {wildcards.model} on {wildcards.dataset}"
     shell:
         command("replay")

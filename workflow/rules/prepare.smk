@@ -1,5 +1,11 @@
 # From files to items, targets and ratings.
 
+PREFLIGHT = RuleJobs(study.preflight, PLAN)
+INGEST = RuleJobs(JOBS.ingest)
+RATINGS = RuleJobs(texts.read_ratings, PLAN)
+PERTURB = RuleJobs(texts.perturb, PLAN)
+TAKE = RuleJobs(texts.take, PLAN)
+
 
 rule preflight:
     input:
@@ -13,7 +19,9 @@ rule preflight:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(study.preflight, PLAN),
+        **PREFLIGHT.params,
+    message:
+        "Check the cards and files of the study"
     shell:
         command("preflight")
 
@@ -21,19 +29,20 @@ rule preflight:
 # Not part of a check: the texts from which a judge learns are known only once all
 # exist.
 UNREAD = list(dict.fromkeys([*UNFETCHED, *PLAN.taught])) if UNFETCHED else []
+CHECK = RuleJobs(study.check, PLAN, config, SOURCE, UNREAD)
 
 
 # Reads every dataset and perturbs it by rule, so that requests can be counted. It sends
 # and downloads nothing: a dataset on a hub is read only after a run has downloaded it.
 rule check:
     input:
-        rules.preflight.output,
+        CHECK.inputs,
         [
             path
             for dataset in DATASETS
             if dataset not in UNREAD
             for path in [
-                PATHS.items(dataset),
+                *JOBS.read(dataset),
                 *JOBS.targets(dataset, written=False),
             ]
         ],
@@ -44,20 +53,21 @@ rule check:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(study.check, PLAN, config, SOURCE, UNREAD),
+        **CHECK.params,
+    message:
+        "Report what a run would request"
     shell:
         command("check", log="2> {log:q}")
 
 
+# Texts and ratings are often in the same file, and a corrected rating must not perturb,
+# ask or write anything again. So the file is not an input of this rule: its params have
+# a hash of the texts.
 rule ingest:
-    input:
-        lambda wildcards: JOBS.files_of(wildcards.dataset),
     output:
         PATHS.items(),
-        PATHS.ingested(),
-        PATHS.ratings(),
+        PATHS.names(),
         PATHS.targets(name=SYSTEMS),
-        PATHS.spans(),
         PATHS.targets(name=ORIGINAL),
     log:
         PATHS.log("ingest/{dataset}"),
@@ -67,7 +77,9 @@ rule ingest:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(texts.ingest, PLAN),
+        **INGEST.params,
+    message:
+        "Read the texts of {wildcards.dataset}"
     shell:
         command("ingest")
 
@@ -76,19 +88,38 @@ rule ingest:
 use rule ingest as ingest_references with:
     output:
         PATHS.items(),
-        PATHS.ingested(),
-        PATHS.ratings(),
+        PATHS.names(),
         PATHS.targets(name=SYSTEMS),
-        PATHS.spans(),
         PATHS.targets(name=REFERENCES),
     wildcard_constraints:
         dataset=any_of(improvements(PLAN)),
 
 
+# It waits for the texts, so that faults in the data are reported once.
+rule read_ratings:
+    input:
+        PATHS.names(),
+        lambda wildcards: JOBS.files_of(wildcards.dataset),
+    output:
+        PATHS.ratings(),
+        PATHS.spans(),
+        PATHS.ingested(),
+    log:
+        PATHS.log("ratings/{dataset}"),
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        **RATINGS.params,
+    message:
+        "Read the ratings of {wildcards.dataset}"
+    shell:
+        command("read_ratings")
+
+
 rule perturb:
     input:
-        PATHS.targets(name=ORIGINAL),
-        lambda wildcards: JOBS.meta(wildcards.dataset, wildcards.perturbation),
+        PERTURB.inputs,
     output:
         PATHS.targets(name="{perturbation}.{degree}"),
     log:
@@ -99,7 +130,9 @@ rule perturb:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(texts.perturb, PLAN),
+        **PERTURB.params,
+    message:
+        "Perturb {wildcards.dataset}: {wildcards.perturbation}, {wildcards.degree}"
     shell:
         command("perturb")
 
@@ -107,8 +140,8 @@ rule perturb:
 # Texts that come with a dataset exist as soon as it is read.
 rule take:
     input:
+        TAKE.inputs,
         lambda wildcards: JOBS.files_of(wildcards.dataset),
-        PATHS.items(),
     output:
         PATHS.targets(name="{given}.single"),
     log:
@@ -119,7 +152,9 @@ rule take:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(texts.take, PLAN),
+        **TAKE.params,
+    message:
+        "Read the texts {wildcards.given} of {wildcards.dataset}"
     shell:
         command("take")
 

@@ -1,18 +1,29 @@
 # From scores to statistics, tables and the report.
 
+STATISTICS = RuleJobs(results.statistics, PLAN)
+JOINED = RuleJobs(pages.tables, PLAN)
+REPORT = RuleJobs(pages.report, PLAN, f"judgescope run {without_folders(SOURCE, HOME)}")
+JUDGE_CARDS = RuleJobs(pages.judge_cards, PLAN)
+SPOTCHECK = RuleJobs(pages.spotcheck, PLAN)
+EXPLORE = RuleJobs(pages.explore, PLAN)
+
 
 rule statistics:
     input:
-        lambda wildcards: JOBS.statistics_from(**wildcards),
+        STATISTICS.inputs,
     output:
         PATHS.statistics(),
     log:
         PATHS.log("statistics/{table}/{dataset}"),
+    benchmark:
+        PATHS.benchmark("statistics/{table}/{dataset}")
     localrule: True
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(results.statistics, PLAN),
+        **STATISTICS.params,
+    message:
+        "Compute the table {wildcards.table} of {wildcards.dataset}"
     shell:
         command("statistics")
 
@@ -20,19 +31,15 @@ rule statistics:
 # One job writes all tables, because a job takes longer to start than to join them.
 rule tables:
     input:
-        [
-            PATHS.statistics(table, dataset)
-            for table in TABLES
-            for dataset in datasets_of(PLAN, table)
-        ],
+        JOINED.inputs,
     output:
-        expand(PATHS.table_csv(), table=TABLES),
+        [ensure(PATHS.table(table), non_empty=True) for table in TABLES],
         [
             report(
-                PATHS.table(table),
+                ensure(PATHS.table_csv(table), non_empty=True),
                 caption="../report/captions/numbers.rst",
                 category="Numbers",
-                labels={"table": table, "format": "Parquet"},
+                labels=table_label(table),
             )
             for table in TABLES
         ],
@@ -42,21 +49,18 @@ rule tables:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(results.tables, PLAN),
+        **JOINED.params,
+    message:
+        "Write the result tables"
     shell:
         command("tables")
 
 
 rule report:
     input:
-        expand(PATHS.table(), table=TABLES),
-        expand(PATHS.table_csv(), table=TABLES),
-        expand(PATHS.ingested(), dataset=DATASETS),
-        expand(PATHS.ratings(), dataset=DATASETS),
-        expand(PATHS.collected(name="scores"), dataset=DATASETS),
-        JOBS.reported(),
+        REPORT.inputs,
     output:
-        PATHS.report("index.html"),
+        ensure(PATHS.report("index.html"), non_empty=True),
         directory(PATHS.report("sections")),
         report(
             directory(PATHS.figures()),
@@ -79,9 +83,9 @@ rule report:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(
-            pages.report, PLAN, f"judgescope run {without_folders(SOURCE, HOME)}"
-        ),
+        **REPORT.params,
+    message:
+        "Write the report"
     shell:
         command("report")
 
@@ -89,22 +93,18 @@ rule report:
 # One job writes a page for each judge, so that shared data is read only once.
 rule judge_cards:
     input:
-        expand(PATHS.table(), table=TABLES),
-        expand(PATHS.ingested(), dataset=DATASETS),
-        expand(PATHS.ratings(), dataset=DATASETS),
-        expand(PATHS.collected(name="scores"), dataset=DATASETS),
-        expand(PATHS.collected(name="statuses"), dataset=DATASETS),
-        expand(PATHS.cell_hashes(), dataset=DATASETS),
-        [JOBS.targets(dataset) for dataset in DATASETS],
+        JUDGE_CARDS.inputs,
     output:
-        JOBS.judge_cards,
+        [ensure(page, non_empty=True) for page in JOBS.judge_cards],
     log:
         PATHS.log("judge_cards"),
     localrule: True
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(pages.judge_cards, PLAN),
+        **JUDGE_CARDS.params,
+    message:
+        "Write the judges' cards"
     shell:
         command("judge_card")
 
@@ -112,11 +112,10 @@ rule judge_cards:
 # A page with a sample of the perturbed texts, to check the perturbations by eye.
 rule spotcheck:
     input:
-        [JOBS.targets(dataset) for dataset in JOBS.perturbed],
-        [JOBS.spotchecked(dataset) for dataset in JOBS.perturbed],
+        SPOTCHECK.inputs,
     output:
         report(
-            PATHS.report("texts.html"),
+            ensure(PATHS.report("texts.html"), non_empty=True),
             caption="../report/captions/texts.rst",
             category="Texts",
             labels={"texts": "perturbed texts, a sample"},
@@ -127,7 +126,9 @@ rule spotcheck:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(pages.spotcheck, PLAN),
+        **SPOTCHECK.params,
+    message:
+        "Write the page of perturbed texts"
     shell:
         command("spotcheck")
 
@@ -137,12 +138,9 @@ rule spotcheck:
 # represents them.
 rule explore:
     input:
-        expand(PATHS.items(), dataset=DATASETS),
-        expand(PATHS.ratings(), dataset=DATASETS),
-        [JOBS.targets(dataset) for dataset in DATASETS],
-        expand(PATHS.cell_hashes(), dataset=DATASETS),
+        EXPLORE.inputs,
     output:
-        PATHS.report("explore.html"),
+        ensure(PATHS.report("explore.html"), non_empty=True),
         directory(PATHS.report("explore")),
     log:
         PATHS.log("explore"),
@@ -150,6 +148,8 @@ rule explore:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(pages.explore, PLAN),
+        **EXPLORE.params,
+    message:
+        "Write the page of all judgments"
     shell:
         command("explore")

@@ -1,10 +1,14 @@
 # From replies to scores: cheap, without requests. One job per dataset and model writes
 # one file per cell, because a job takes longer to start than to score a cell.
 
+SCORE = RuleJobs(judging.score, PLAN)
+DERIVE = RuleJobs(judging.derive, PLAN)
+COLLECT = RuleJobs(judging.collect, PLAN)
+
 
 rule score:
     input:
-        lambda wildcards: JOBS.scored_from(**wildcards),
+        SCORE.inputs,
     output:
         directory(PATHS.cells("judgments")),
         directory(PATHS.cells("scores")),
@@ -17,7 +21,9 @@ rule score:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(judging.score, PLAN),
+        **SCORE.params,
+    message:
+        "Score the replies of {wildcards.model} on {wildcards.dataset}"
     shell:
         command("score")
 
@@ -25,7 +31,7 @@ rule score:
 # A judge made from other judges: its cell is made from their cells.
 rule derive:
     input:
-        lambda wildcards: JOBS.derived_from(**wildcards),
+        DERIVE.inputs,
     output:
         PATHS.cell("judgments", model=DERIVED),
         PATHS.cell("scores", model=DERIVED),
@@ -37,15 +43,16 @@ rule derive:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(judging.derive, PLAN),
+        **DERIVE.params,
+    message:
+        "Derive {wildcards.judge} on {wildcards.dataset}, {wildcards.perturbation}"
     shell:
         command("derive")
 
 
 rule collect:
     input:
-        lambda wildcards: JOBS.judged(wildcards.dataset),
-        lambda wildcards: JOBS.made_files(wildcards.dataset),
+        COLLECT.inputs,
     output:
         PATHS.collected(name="scores"),
         PATHS.collected(name="draws"),
@@ -60,6 +67,8 @@ rule collect:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(judging.collect, PLAN),
+        **COLLECT.params,
+    message:
+        "Collect the scores of {wildcards.dataset}"
     shell:
         command("collect")

@@ -2,16 +2,24 @@
 # prompts. A job is identified by the file of its replies,
 # made/<dataset>/<made>.parquet; plan/dag.py has the rest.
 
+WRITE = RuleJobs(JOBS.spec)
+CANDIDATES = RuleJobs(graded_sets.candidates, PLAN)
+ANCHORS = RuleJobs(graded_sets.anchors, PLAN)
+GRADE = RuleJobs(graded_sets.grade, PLAN)
+
 
 # Sets of texts.
 rule write_api:
     input:
-        lambda wildcards: JOBS.inputs(**wildcards),
+        WRITE.inputs,
+        lambda wildcards: JOBS.before_writing(**wildcards),
     output:
         PATHS.targets(name="{made}"),
         PATHS.made(name="{made}"),
     log:
         PATHS.log("made/{dataset}/{made}"),
+    benchmark:
+        PATHS.benchmark("made/{dataset}/{made}")
     wildcard_constraints:
         made=JOBS.made("api", "write_texts", "write_new"),
     conda:
@@ -22,7 +30,9 @@ rule write_api:
         job=lambda wildcards: JOBS.job(**wildcards),
         access=lambda wildcards: JOBS.access(JOBS.model(**wildcards)),
     params:
-        **spec_params(JOBS.spec),
+        **WRITE.params,
+    message:
+        "Ask a model for {wildcards.made} of {wildcards.dataset}"
     shell:
         command("{resources.job}", "{resources.access}", python="{resources.python}")
 
@@ -168,7 +178,7 @@ use rule write_cpu as rate_cpu with:
 # possible.
 rule candidates:
     input:
-        lambda wildcards: JOBS.candidates(**wildcards),
+        CANDIDATES.inputs,
     output:
         PATHS.construction(name="{name}.{part}"),
     log:
@@ -180,16 +190,16 @@ rule candidates:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(graded_sets.candidates, PLAN),
+        **CANDIDATES.params,
+    message:
+        "Make candidates for the set {wildcards.name} of {wildcards.dataset}"
     shell:
         command("candidates")
 
 
 rule anchors:
     input:
-        PATHS.ratings(),
-        PATHS.targets(name=SYSTEMS),
-        lambda wildcards: JOBS.rated(**wildcards),
+        ANCHORS.inputs,
     output:
         PATHS.construction(name="{name}.anchors"),
     log:
@@ -200,14 +210,16 @@ rule anchors:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(graded_sets.anchors, PLAN),
+        **ANCHORS.params,
+    message:
+        "Choose the anchors of the set {wildcards.name} of {wildcards.dataset}"
     shell:
         command("anchors")
 
 
 rule grade:
     input:
-        lambda wildcards: JOBS.graded_from(**wildcards),
+        GRADE.inputs,
     output:
         PATHS.targets(name="{name}.single"),
         PATHS.graded(),
@@ -219,6 +231,8 @@ rule grade:
     conda:
         "../../envs/core.yaml"
     params:
-        **spec_params(graded_sets.grade, PLAN),
+        **GRADE.params,
+    message:
+        "Choose the texts of the set {wildcards.name} of {wildcards.dataset}"
     shell:
         command("grade")

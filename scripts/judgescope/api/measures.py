@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from judgescope.methods.discernment import (
     SCORES,
-    Pairs,
+    PerturbedPairs,
     aspect_estimates,
     combined_scores,
     with_tail_note,
@@ -26,29 +26,29 @@ from judgescope.methods.discernment import (
 from judgescope.methods.measures import WITHIN_SOURCE
 from judgescope.statistics import discernment as discernments
 from judgescope.statistics import reliability as alphas
+from judgescope.statistics import signed_rank
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
+from judgescope.statistics.alt_test import Closeness, alternative_annotator
 from judgescope.statistics.arrays import Codes, Floats
-from judgescope.statistics.comparison import (
+from judgescope.statistics.coefficients import Coefficient
+from judgescope.statistics.comparison import difference, on_shared_sources
+from judgescope.statistics.correlation import CorrelationLevel, correlations
+from judgescope.statistics.intervals import deletions
+from judgescope.statistics.permutation import (
     PERMUTATIONS,
     Permute,
-    difference,
     flips_of,
-    on_shared_sources,
     permutation_tests,
     within_sources_test,
 )
-from judgescope.statistics.correlation import Level, Statistic, correlations
-from judgescope.statistics.intervals import deletions
-from judgescope.statistics.raters import Closeness, alternative_annotator, mean_rating
+from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.within_sources import STATISTIC, within_sources
 
-Compared = Statistic | Literal["normal_scores"]
-ComparedAt = Level | Literal["within_source"]
+Compared = Coefficient | Literal["normal_scores"]
+ComparedAt = CorrelationLevel | Literal["within_source"]
 
 NO_PAIRS: Final = "no pair of texts has both scores"
-OF_ASPECT: Final = {"rank_biserial", "mean_drop", "p_wilcoxon"}
-"""The statistics of one aspect that `discernment` returns."""
 
 
 class PairedComparison(NamedTuple):
@@ -61,7 +61,7 @@ class PairedComparison(NamedTuple):
     p_greater: float
 
 
-class AltTest(NamedTuple):
+class AltTestResult(NamedTuple):
     """The share of raters whom the judge may replace, and how often it is as close as
     they are.
     """
@@ -106,15 +106,16 @@ def agreement(
     'fewer than 3 systems'
     """
     _check_indexes(judge, human, source, system)
-    x, y = _column(judge, "judge"), _mean_rating(human)
-    sources, systems = _codes(source, x.size, "source"), _systems(system, x.size)
-    _check_lengths(judge=x.size, human=y.size, source=sources.size, system=systems.size)
+    judged = _column(judge, "judge")
+    rated = _mean_rating(human)
+    n = judged.size
+    sources, systems = _text_codes(source, system, n, judge=n, human=rated.size)
     weights = _deletions(sources)
-    results = correlations(x, y, sources, systems, weights=weights)
-    within = within_sources(x, y, sources, len(weights))
-    estimates: dict[tuple[str, str], Estimate] = {
-        key: one.estimate for key, one in results.items()
-    }
+    estimates: dict[tuple[str, str], Estimate] = {}
+    results = correlations(judged, rated, sources, systems, weights=weights)
+    for key, result in results.items():
+        estimates[key] = result.estimate
+    within = within_sources(judged, rated, sources, len(weights))
     estimates[STATISTIC, WITHIN_SOURCE] = within.estimate
     return _frame(estimates, ["statistic", "level"])
 
@@ -201,57 +202,55 @@ def paired_test(
     """
     if permutations < 1:
         raise ValueError(f"permutations must be 1 or greater, not {permutations}")
-    _check_choice("statistic", statistic, (*get_args(Statistic), STATISTIC))
+    _check_choice("statistic", statistic, (*get_args(Coefficient), STATISTIC))
     within = statistic == STATISTIC
-    levels = (WITHIN_SOURCE,) if within else get_args(Level)
+    levels = (WITHIN_SOURCE,) if within else get_args(CorrelationLevel)
     level = level or ("within_source" if within else "pooled")
     _check_choice(f"level of {statistic}", level, levels)
     _check_choice("permute", permute, get_args(Permute))
     _check_indexes(first, second, human, source, system)
-    x1, x2, y = _column(first, "first"), _column(second, "second"), _mean_rating(human)
-    sources, systems = _codes(source, y.size, "source"), _systems(system, y.size)
-    sizes = {"source": sources.size, "system": systems.size}
-    _check_lengths(first=x1.size, second=x2.size, human=y.size, **sizes)
-    lost = np.isnan(x1) | np.isnan(x2)
-    units = {"inputs": sources, "systems": systems, "both": np.arange(y.size)}[permute]
-    flips = flips_of(
-        np.random.default_rng(seed), int(units.max(initial=-1)) + 1, permutations
-    )
+    judged_1 = _column(first, "first")
+    judged_2 = _column(second, "second")
+    rated = _mean_rating(human)
+    n = rated.size
+    lengths = {"first": judged_1.size, "second": judged_2.size, "human": n}
+    sources, systems = _text_codes(source, system, n, **lengths)
+    units = {"inputs": sources, "systems": systems, "both": np.arange(rated.size)}
+    unit = units[permute]
+    unit_count = int(unit.max(initial=-1)) + 1
+    flips = flips_of(np.random.default_rng(seed), unit_count, permutations)
+    weights = _deletions(sources)
+    # A text counts only with both scores.
+    lost = np.isnan(judged_1) | np.isnan(judged_2)
+    shared_1 = np.where(lost, np.nan, judged_1)
+    shared_2 = np.where(lost, np.nan, judged_2)
     if statistic == "normal_scores" or level == "within_source":
-        test = within_sources_test(x1, x2, y, sources, units, flips)
-        first_result, second_result = (
-            within_sources(
-                np.where(lost, np.nan, x), y, sources, len(_deletions(sources))
-            )
-            for x in (x1, x2)
-        )
+        test = within_sources_test(judged_1, judged_2, rated, sources, unit, flips)
+        result_1 = within_sources(shared_1, rated, sources, len(weights))
+        result_2 = within_sources(shared_2, rated, sources, len(weights))
     else:
-        test = permutation_tests(
-            x1,
-            x2,
-            y,
+        tests = permutation_tests(
+            judged_1,
+            judged_2,
+            rated,
             sources,
             systems,
             flips,
             level=level,
             permute=permute,
             statistics=[statistic],
-        )[statistic]
-        of_judge = partial(
-            correlations,
-            weights=_deletions(sources),
-            statistics=[statistic],
-            levels=[level],
         )
-        first_result, second_result = (
-            of_judge(np.where(lost, np.nan, x), y, sources, systems)[statistic, level]
-            for x in (x1, x2)
+        test = tests[statistic]
+        correlate = partial(
+            correlations, weights=weights, statistics=[statistic], levels=[level]
         )
+        key = statistic, level
+        result_1 = correlate(shared_1, rated, sources, systems)[key]
+        result_2 = correlate(shared_2, rated, sources, systems)[key]
     if level == "by_source":
-        first_result, second_result = on_shared_sources(first_result, second_result)
-    return PairedComparison(
-        difference(first_result, second_result).estimate, test.p, test.p_greater
-    )
+        result_1, result_2 = on_shared_sources(result_1, result_2)
+    gap = difference(result_1, result_2).estimate
+    return PairedComparison(gap, test.p, test.p_greater)
 
 
 def soft_pairwise(
@@ -277,11 +276,12 @@ def soft_pairwise(
     (0.917, 3)
     """
     _check_indexes(judge, human, source, system)
-    x, y = _column(judge, "judge"), _mean_rating(human)
-    sources, systems = _codes(source, x.size, "source"), _systems(system, x.size)
-    _check_lengths(judge=x.size, human=y.size, source=sources.size, system=systems.size)
+    judged = _column(judge, "judge")
+    rated = _mean_rating(human)
+    n = judged.size
+    sources, systems = _text_codes(source, system, n, judge=n, human=rated.size)
     return soft_pairwise_accuracy(
-        x, y, sources, systems, weights=_deletions(sources)
+        judged, rated, sources, systems, weights=_deletions(sources)
     ).estimate
 
 
@@ -292,7 +292,7 @@ def alt_test(
     source: ArrayLike | None = None,
     closeness: Closeness = "rmse",
     epsilon: float = 0.1,
-) -> AltTest:
+) -> AltTestResult:
     """Return whether the judge may replace raters: winning rate and average advantage.
 
     Each rater in turn is left out, and judge and rater are compared in how close they
@@ -316,14 +316,19 @@ def alt_test(
     _check_choice("closeness", closeness, get_args(Closeness))
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon must be at least 0 and below 1, not {epsilon:g}")
-    x, table = _column(judge, "judge"), _table(ratings, "ratings").T
-    sources = _codes(source, x.size, "source")
-    _check_lengths(judge=x.size, ratings=table.shape[1], source=sources.size)
-    weights = _deletions(sources)
+    judged = _column(judge, "judge")
+    table = _table(ratings, "ratings").T
+    sources = _codes(source, judged.size, "source")
+    _check_lengths(judge=judged.size, ratings=table.shape[1], source=sources.size)
     result = alternative_annotator(
-        x, table, sources, weights=weights, closeness=closeness, epsilon=epsilon
+        judged,
+        table,
+        sources,
+        weights=_deletions(sources),
+        closeness=closeness,
+        epsilon=epsilon,
     )
-    return AltTest(*result)
+    return AltTestResult(*result)
 
 
 def discernment(
@@ -359,39 +364,55 @@ def discernment(
     _check_indexes(original, perturbed, source)
     before, after = _paired_tables(original, perturbed)
     aspects = [str(name) for name in before]
-    if weights is not None and set(weights) != set(aspects):
-        raise ValueError(f"weights of {sorted(weights)} for the aspects {aspects}")
-    shares = [
-        1 / len(aspects) if weights is None else weights[name] for name in aspects
-    ]
-    checked = discernments.checked_weights(shares, len(aspects))
+    shares = _aspect_weights(aspects, weights)
     sources = _codes(source, len(before), "source")
     _check_lengths(original=len(before), source=sources.size)
-    every, method = _deletions(sources), discernments.table_method(len(before))
+    source_weights = _deletions(sources)
+    method = signed_rank.table_method(len(before))
     rows: dict[tuple[str, str], Estimate] = {}
-    pairs, tests = [], []
-    for aspect, x, y in zip(
-        aspects, before.to_numpy().T, after.to_numpy().T, strict=True
-    ):
-        both = ~(np.isnan(x) | np.isnan(y))
+    pairs = []
+    tests = []
+    columns = zip(aspects, before.to_numpy().T, after.to_numpy().T, strict=True)
+    for name, judged, judged_perturbed in columns:
+        both = ~(np.isnan(judged) | np.isnan(judged_perturbed))
         if not both.any():
             nothing = Estimate.undefined(NO_PAIRS, n_missing=both.size)
-            rows[aspect, "p_wilcoxon"] = nothing
+            rows[name, "p_wilcoxon"] = nothing
             continue
-        pairs.append(Pairs(x[both], y[both], sources[both], every, both.size))
-        tests.append(pairs[-1].tests(method))
-        estimates = aspect_estimates({aspect: pairs[-1]}, {aspect: tests[-1]}, method)
-        rows |= {(aspect, name): one for _, name, one in estimates if name in OF_ASPECT}
-    scores = dict.fromkeys(SCORES, Estimate.undefined(NO_PAIRS))
+        of_aspect = PerturbedPairs(
+            judged[both],
+            judged_perturbed[both],
+            sources[both],
+            source_weights,
+            both.size,
+        )
+        test = of_aspect.tests(method)
+        pairs.append(of_aspect)
+        tests.append(test)
+        estimates = aspect_estimates({name: of_aspect}, {name: test}, method)
+        for _, statistic, estimate in estimates:
+            if statistic in ("rank_biserial", "mean_drop", "p_wilcoxon"):
+                rows[name, statistic] = estimate
     if len(pairs) == len(aspects):
-        combined = combined_scores(pairs, tests, checked, method)
-        scores = {
-            n: with_tail_note(n, one.estimate, method) for n, one in combined.items()
-        }
-    return _frame(
-        rows | {("", name): one for name, one in scores.items()},
-        ["aspect", "statistic"],
-    )
+        combined = combined_scores(pairs, tests, shares, method)
+        for statistic, result in combined.items():
+            estimate = with_tail_note(statistic, result.estimate, method)
+            rows["", statistic] = estimate
+    else:
+        for statistic in SCORES:
+            rows["", statistic] = Estimate.undefined(NO_PAIRS)
+    return _frame(rows, ["aspect", "statistic"])
+
+
+def _aspect_weights(aspects: list[str], weights: Mapping[str, float] | None) -> Floats:
+    """Return the weight of each aspect; ValueError for weights of other aspects."""
+    if weights is None:
+        shares = [1 / len(aspects)] * len(aspects)
+    elif set(weights) == set(aspects):
+        shares = [weights[name] for name in aspects]
+    else:
+        raise ValueError(f"weights of {sorted(weights)} for the aspects {aspects}")
+    return discernments.checked_weights(shares, len(aspects))
 
 
 def _paired_tables(
@@ -400,10 +421,8 @@ def _paired_tables(
     """Return the scores of texts and of perturbed texts, by aspect; ValueError if they
     differ.
     """
-    before, after = (
-        pd.DataFrame(_table(v, name), columns=_names(v))
-        for name, v in (("original", original), ("perturbed", perturbed))
-    )
+    before = pd.DataFrame(_table(original, "original"), columns=_names(original))
+    after = pd.DataFrame(_table(perturbed, "perturbed"), columns=_names(perturbed))
     if before.shape != after.shape or list(before) != list(after):
         raise ValueError(
             f"original has {before.shape[0]} rows of {list(before)}, "
@@ -414,17 +433,35 @@ def _paired_tables(
 
 def _check_indexes(*values: object) -> None:
     """Raise ValueError for Series and DataFrames whose rows have different labels."""
-    indexes = [v.index for v in values if isinstance(v, pd.Series | pd.DataFrame)]
-    if not all(index.equals(indexes[0]) for index in indexes[1:]):
-        raise ValueError(
-            "indexes differ: align the Series and DataFrames, or pass arrays"
-        )
+    first: pd.Index | None = None
+    for table in values:
+        if not isinstance(table, pd.Series | pd.DataFrame):
+            continue
+        if first is None:
+            first = table.index
+        elif not table.index.equals(first):
+            raise ValueError(
+                "indexes differ: align the Series and DataFrames, or pass arrays"
+            )
 
 
 def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """Raise ValueError for a word that an argument does not allow."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+
+
+def _text_codes(
+    source: ArrayLike | None, system: ArrayLike | None, n: int, **lengths: int
+) -> tuple[Codes, Codes]:
+    """Return the codes of the source and the system of n texts, (n,) each.
+
+    lengths: the numbers of texts of the other arguments; ValueError if one differs.
+    """
+    sources = _codes(source, n, "source")
+    systems = _systems(system, n)
+    _check_lengths(**lengths, source=sources.size, system=systems.size)
+    return sources, systems
 
 
 def _check_lengths(**lengths: int) -> None:
@@ -463,7 +500,7 @@ def _table(values: ArrayLike, name: str) -> Floats:
 
 def _names(values: ArrayLike) -> list[str] | None:
     """Return the names of a DataFrame's columns, None where there are none."""
-    return [*map(str, values.columns)] if isinstance(values, pd.DataFrame) else None
+    return list(map(str, values.columns)) if isinstance(values, pd.DataFrame) else None
 
 
 def _mean_rating(human: ArrayLike) -> Floats:
@@ -497,5 +534,5 @@ def _deletions(sources: Codes) -> Codes:
 def _frame(rows: Mapping[tuple[str, str], Estimate], names: list[str]) -> pd.DataFrame:
     """Return a row for each estimate; undefined values are NaN."""
     index = pd.MultiIndex.from_tuples(rows, names=names)
-    frame = pd.DataFrame([asdict(one) for one in rows.values()], index=index)
+    frame = pd.DataFrame(map(asdict, rows.values()), index=index)
     return frame.astype(dict.fromkeys(("value", "ci_low", "ci_high"), "float64"))

@@ -1,5 +1,6 @@
 """The results of a study as DataFrames."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -7,13 +8,13 @@ import pandas as pd
 import pyarrow as pa
 
 from judgescope.core.errors import UserError
-from judgescope.core.names import SYSTEMS
+from judgescope.core.names import SENTENCES, SYSTEMS
 from judgescope.core.paths import Paths
 from judgescope.methods.registry import METHODS
 from judgescope.schema.tables import SCHEMAS, TEXT, columns_of_csv, frame_of, read_table
 
 
-class Results:
+class StudyResults:
     """The results in one folder: an attribute for each result table that the study
     wrote.
 
@@ -23,20 +24,27 @@ class Results:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._paths = folder, Paths(str(folder))
+        self._folder = folder
+        self._paths = Paths(str(folder))
         self._frames: dict[str, pd.DataFrame] = {}
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the result tables that the study wrote, sorted."""
-        return tuple(
-            name for name in sorted(METHODS) if Path(self._paths.table(name)).is_file()
-        )
+        """The names of the result tables that the study wrote, sorted.
+
+        >>> load("results/demo").tables[:3]
+        ('agreement', 'comparison', 'construction')
+        """
+        folder = Path(self._paths.table("agreement")).parent
+        return tuple(sorted(path.stem for path in folder.glob("*.parquet")))
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """The names of the study's datasets, sorted; folders may keep those of earlier
         states.
+
+        >>> load("results/demo").datasets
+        ('demo-dialogue', 'demo-news')
         """
         return tuple(sorted(set(self.coverage["dataset"])))
 
@@ -65,27 +73,50 @@ class Results:
 
     def __repr__(self) -> str:
         """Return the folder, the datasets, and each table with its number of rows."""
-        sizes = ", ".join(
-            f"{name} ({len(getattr(self, name)):,})" for name in self.tables
-        )
+        sizes = [f"{name} ({len(getattr(self, name)):,})" for name in self.tables]
         return (
             f"<judgescope results {str(self._folder)!r}\n"
-            f"  datasets: {', '.join(self.datasets)}\n  tables (rows): {sizes}\n"
+            f"  datasets: {', '.join(self.datasets)}\n"
+            f"  tables (rows): {', '.join(sizes)}\n"
             "  also: scores, ratings, judgments(texts=False)>"
         )
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """The verdicts on each judge in words, as the report and `audit` write them.
+
+        Controls, and judges without a claim, have none. UserError where the report is
+        not written yet.
+
+        >>> sorted(load("results/demo").sentences)[:3]
+        ['bleu', 'chrf', 'rouge-1']
+        """
+        path = Path(self._paths.report(SENTENCES))
+        if not path.is_file():
+            raise UserError(
+                "this study has no report yet",
+                where=str(path),
+                todo="judgescope run STUDY",
+            )
+        sentences: dict[str, str] = json.loads(path.read_text("utf-8"))
+        return sentences
 
     @property
     def scores(self) -> pd.DataFrame:
         """The scores of all datasets: a row per judge, text (or pair of texts) and
         aspect.
+
+        >>> scores = load("results/demo").scores
+        >>> row = scores.query("judge == 'rules' and target == 'd01:careful'").iloc[0]
+        >>> row["aspect"], float(row["value"]), int(row["n_draws"])
+        ('groundedness', 5.0, 1)
         """
         if "scores" not in self._frames:
-            names = [
-                self._paths.collected(dataset, "scores") for dataset in self.datasets
-            ]
-            self._frames["scores"] = _joined(
-                "scores", (read_table("scores", n) for n in names)
-            )
+            tables = []
+            for dataset in self.datasets:
+                path = self._paths.collected(dataset, "scores")
+                tables.append(read_table("scores", path))
+            self._frames["scores"] = _joined("scores", tables)
         return self._frames["scores"]
 
     @property
@@ -95,17 +126,21 @@ class Results:
 
         `item` and `system` are those of the text. Values are as in the data, also on a
         scale whose lowest value is the best.
+
+        >>> ratings = load("results/demo").ratings
+        >>> of_item = ratings.query("item == 'd01' and aspect == 'groundedness'")
+        >>> of_item.set_index("system")["value"].to_dict()
+        {'careful': 5.0, 'curt': 5.0, 'glib': 1.0, 'rough': 4.0, 'stray': 1.0}
         """
         if "ratings" not in self._frames:
-            rated = [
-                frame_of(read_table("ratings", self._paths.ratings(dataset))).merge(
-                    self._systems(dataset),
-                    how="left",
-                    on="target",
-                    validate="many_to_one",
+            rated = []
+            for dataset in self.datasets:
+                ratings = frame_of(read_table("ratings", self._paths.ratings(dataset)))
+                systems = self._systems(dataset)
+                with_systems = ratings.merge(
+                    systems, how="left", on="target", validate="many_to_one"
                 )
-                for dataset in self.datasets
-            ]
+                rated.append(with_systems)
             self._frames["ratings"] = pd.concat(rated, ignore_index=True)
         return self._frames["ratings"]
 
@@ -120,40 +155,43 @@ class Results:
         `value` is NaN where `status` is not ok. With `texts` also `text`, `text_b` (of
         a comparison) and `source`: their dataset's terms apply. UserError where a judge
         has judgments by two models, one of which the study no longer uses.
+
+        >>> judgments = load("results/demo").judgments(texts=True)
+        >>> of_rules = judgments.query("judge == 'rules' and target == 'd01:careful'")
+        >>> of_rules.set_index("aspect")[["value", "status"]]
+                      value status
+        aspect
+        groundedness    5.0     ok
+        naturalness     5.0     ok
         """
-        cells = [
-            _of_cell(dataset, perturbation, read_table("judgments", path))
-            for dataset in self.datasets
-            for perturbation, path in self._cells(dataset)
-        ]
+        cells = []
+        for dataset in self.datasets:
+            for perturbation, path in self._cells(dataset):
+                judgments = read_table("judgments", path)
+                cells.append(_of_cell(dataset, perturbation, judgments))
         frame = _joined("judgments", cells)
         frame["value"] = frame["value"].where(frame["status"] == "ok")
         if not texts:
             return frame
-        known = pd.concat([self._texts(dataset) for dataset in self.datasets])
-        keys = ["dataset", "target"]
-        other = (
-            known.drop(columns="source")
-            .add_suffix("_b")
-            .rename(columns={"dataset_b": keys[0]})
+        first = pd.concat(map(self._texts, self.datasets))
+        # The second text of a comparison belongs to the same dataset.
+        second = first.drop(columns="source").add_suffix("_b")
+        second = second.rename(columns={"dataset_b": "dataset"})
+        with_first = frame.merge(
+            first, how="left", on=["dataset", "target"], validate="many_to_one"
         )
-        with_texts = frame.merge(known, how="left", on=keys, validate="many_to_one")
-        return with_texts.merge(
-            other, how="left", on=["dataset", "target_b"], validate="many_to_one"
+        return with_first.merge(
+            second, how="left", on=["dataset", "target_b"], validate="many_to_one"
         )
 
     def _cells(self, dataset: str) -> Iterable[tuple[str, Path]]:
         """Yield the perturbation and the file of each cell that the study's tables rest
         on.
         """
-        statuses = read_table(
-            "statuses",
-            self._paths.collected(dataset, "statuses"),
-            ["perturbation", "judge"],
-        )
-        for perturbation, judge in sorted(
-            {(*row.values(),) for row in statuses.to_pylist()}
-        ):
+        path = self._paths.collected(dataset, "statuses")
+        statuses = read_table("statuses", path, ["perturbation", "judge"])
+        cells = {(row["perturbation"], row["judge"]) for row in statuses.to_pylist()}
+        for perturbation, judge in sorted(cells):
             pattern = f"judgments/{dataset}/*/{perturbation}/{judge}.parquet"
             files = sorted(self._folder.glob(pattern))
             if len(files) != 1:
@@ -170,28 +208,34 @@ class Results:
         """Return dataset, target, text and source of every text of a dataset, each
         once.
         """
-        files = sorted(self._folder.glob(f"targets/{dataset}/*.parquet"))
-        columns = ["dataset", "target", "item", "text"]
-        targets = [frame_of(read_table("targets", path, columns)) for path in files]
-        items = frame_of(
-            read_table("items", self._paths.items(dataset), ["item", "source"])
-        )
-        known = pd.concat(targets).drop_duplicates(["dataset", "target"])
-        return known.merge(items, on="item", validate="many_to_one").drop(
-            columns="item"
-        )
+        targets = []
+        for path in sorted(self._folder.glob(f"targets/{dataset}/*.parquet")):
+            table = read_table("targets", path, ["dataset", "target", "item", "text"])
+            targets.append(frame_of(table))
+        texts = pd.concat(targets).drop_duplicates(["dataset", "target"])
+        items_path = self._paths.items(dataset)
+        items = frame_of(read_table("items", items_path, ["item", "source"]))
+        with_sources = texts.merge(items, on="item", validate="many_to_one")
+        return with_sources.drop(columns="item")
 
 
-def load(folder: str | Path) -> Results:
+def load(folder: str | Path) -> StudyResults:
     """Return the results in a folder, such as results/demo, as an object with
     DataFrames.
 
     UserError where the folder holds no result tables.
 
-    >>> results = load("results/demo")  # doctest: +SKIP
-    >>> results.agreement.query("judge == 'rouge-1'")  # doctest: +SKIP
+    After `judgescope run`, the demo study, whose judges score with rules:
+
+    >>> results = load("results/demo")
+    >>> results.datasets
+    ('demo-dialogue', 'demo-news')
+    >>> chosen = "judge == 'rouge-1' and aspect == 'groundedness' and level == 'pooled'"
+    >>> rows = results.agreement.query(chosen).set_index("statistic")
+    >>> rows.loc["pearson", "value"].round(3).item(), rows.loc["pearson", "n"].item()
+    (0.329, 120)
     """
-    results = Results(Path(folder))
+    results = StudyResults(Path(folder))
     if not results.tables:
         raise UserError(
             "this folder has no result tables",

@@ -28,20 +28,18 @@ from judgescope.replies import batch
 from judgescope.replies.batch import Results
 from judgescope.replies.batches import Batch, Batches, Fetched, close_lost, under_way
 from judgescope.replies.budget import Spending
+from judgescope.replies.caps import NANOS
 from judgescope.replies.inspection import check
-from judgescope.replies.ledger import NANOS, shown
+from judgescope.replies.ledger import shown
 from judgescope.replies.lookup import KeyTable
 from judgescope.replies.probing import read_findings, try_out, untested
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
-Arguments = argparse.Namespace
-
-
 # --- batches in progress --------------------------------------------------------------
 
 
-def submit(args: Arguments) -> int:
+def submit(args: argparse.Namespace) -> int:
     """Send the requests of a study without a stored reply; first make texts that need
     no model.
 
@@ -49,20 +47,20 @@ def submit(args: Arguments) -> int:
     """
     plan, _ = plan_and_results(args.study)
     admit(plan, agrees)
-    if code := _make_texts(args.study, plan):
+    code = _make_texts(args.study, plan)
+    if code:
         return code
     _probe(plan)
     for card, work in _requests(plan):
         batches = _batches(plan, card)
-        new = batches.submit(work, caps_of(plan.study))
-        for each in new:
-            record, held = each.record, shown(each.record.held[NANOS], NANOS)
-            most = f", at most {held} (reserved)" if batches.price else ""
-            print(
-                f"{card.model}: {record.requests:,} requests in batch "
-                f"{record.batch}{most}"
-            )
-        if not new:
+        submitted = batches.submit(work, caps_of(plan.study))
+        for each in submitted:
+            record = each.record
+            line = f"{record.requests:,} requests in batch {record.batch}"
+            if batches.price:
+                line += f", at most {shown(record.held[NANOS], NANOS)} (reserved)"
+            print(f"{card.model}: {line}")
+        if not submitted:
             print(f"{card.model}: every request has a stored reply or is in a batch")
     if under_way(Path(plan.study.store), plan.study.ledger):
         print(command_on("batch status", args.study))
@@ -76,28 +74,35 @@ def _probe(plan: Plan) -> None:
     """Probe how endpoints treat request fields, unless an earlier job has."""
     for card, jobs in of_endpoints(plan):
         store = _store(plan, card)
-        missing = any(
-            job.job.key_table.slots > store.find(job.job.key_table).count
-            for job in jobs
-        )
         judges = [judge for judge in plan.judges.values() if judge.model == card.model]
         tested = not untested(read_findings(store, card), judges)
-        if not missing or not card.probe or tested:
+        if tested or not card.probe or not _is_missing(store, jobs):
             continue
-        ledger, caps = plan.study.ledger, caps_of(plan.study)
-        with store, Spending(store, ledger, card.model, card.price, caps) as budget:
+        caps = caps_of(plan.study)
+        spending = Spending(store, plan.study.ledger, card.model, card.price, caps)
+        with store, spending as budget:
             try_out(store, OpenAIEngine(card, budget=budget), judges)
 
 
-def status(args: Arguments) -> int:
+def _is_missing(store: Store, jobs: Iterable[StudyJob]) -> bool:
+    """Return whether any request of some jobs has no stored reply."""
+    for job in jobs:
+        requests = job.job.key_table
+        if requests.slots > store.find(requests).count:
+            return True
+    return False
+
+
+def status(args: argparse.Namespace) -> int:
     """Print the study's batches."""
     rows = [["model", "batch", "status", "requests", "done"]]
     errors: list[UserError] = []
     for batches, each in _under_way(args.study, errors):
         with _collected(errors):
-            state, record = batches.look(each), each.record
-            about = [record.model, record.batch or "-", state.status]
-            rows.append([*map(plain, about), f"{record.requests:,}", f"{state.done:,}"])
+            state = batches.look(each)
+            record = each.record
+            row = [plain(record.model), plain(record.batch or "-"), plain(state.status)]
+            rows.append([*row, f"{record.requests:,}", f"{state.done:,}"])
             _print_messages(state)
     if len(rows) > 1:
         print("\n".join(aligned(rows)))
@@ -106,7 +111,7 @@ def status(args: Arguments) -> int:
     return 0
 
 
-def fetch(args: Arguments) -> int:
+def fetch(args: argparse.Namespace) -> int:
     """Store the replies of finished batches; return 1 while a batch is not finished."""
     waiting = 0
     errors: list[UserError] = []
@@ -141,10 +146,10 @@ def _print_fetched(study: Path, each: Batch, state: Fetched) -> None:
         print(f"  cost: {shown(state.spent[NANOS], NANOS)}")
 
 
-def cancel(args: Arguments) -> int:
+def cancel(args: argparse.Namespace) -> int:
     """Ask the endpoints to cancel the study's batches."""
     errors: list[UserError] = []
-    to_cancel = [*_under_way(args.study, errors)]
+    to_cancel = list(_under_way(args.study, errors))
     for batches, each in to_cancel:
         with _collected(errors):
             print(f"{each.record.model}, {plain(batches.cancel(each))}")
@@ -189,21 +194,21 @@ def _under_way(study: Path, errors: list[UserError]) -> Iterator[tuple[Batches, 
 def _card(plan: Plan, each: Batch) -> OpenAIModel:
     """Return the card of a batch's model."""
     model = each.record.model
-    card = plan.models.get(model)
-    if not isinstance(card, OpenAIModel):
+    endpoints = {}
+    for name, candidate in plan.models.items():
+        if isinstance(candidate, OpenAIModel):
+            endpoints[name] = candidate
+    if model not in endpoints:
         raise UserError(
             "a batch belongs to a model that the study no longer has",
             where=str(each.path.with_suffix(".json")),
             got=model,
-            allowed=[
-                name
-                for name, one in plan.models.items()
-                if isinstance(one, OpenAIModel)
-            ],
+            allowed=list(endpoints),
             todo="put a judge of this model back into the study until the batch is "
             "fetched",
         )
-    card = settled(card, Path(plan.folders["model", model]), Path(plan.study.data))
+    folder = Path(plan.folders["model", model])
+    card = settled(endpoints[model], folder, Path(plan.study.data))
     assert isinstance(card, OpenAIModel)
     return card
 
@@ -227,7 +232,8 @@ def check_none_under_way(store: str, ledger: str, study: Path) -> None:
     again.
     """
     close_lost(Path(store), ledger)
-    if batches := under_way(Path(store), ledger):
+    batches = under_way(Path(store), ledger)
+    if batches:
         count = sum(each.record.requests for each in batches)
         raise UserError(
             f"{count:,} requests of this study are in batches: a run would pay for "
@@ -242,13 +248,14 @@ def check_none_under_way(store: str, ledger: str, study: Path) -> None:
 # --- batch files ----------------------------------------------------------------------
 
 
-def export_batch(args: Arguments) -> int:
+def export_batch(args: argparse.Namespace) -> int:
     """Write the requests without a stored reply; first make texts that need no
     model.
     """
     plan, _ = plan_and_results(args.study)
     admit(plan, agrees)
-    if code := _make_texts(args.study, plan):
+    code = _make_texts(args.study, plan)
+    if code:
         return code
     for card, work in _requests(plan):
         written = batch.write(args.folder, card.model, batch.lines(card, work))
@@ -302,7 +309,7 @@ def _missing(store: Store, jobs: Iterable[StudyJob]) -> Iterator[Work]:
         yield from job.job.work(store.find(job.job.key_table))
 
 
-def import_batch(args: Arguments) -> int:
+def import_batch(args: argparse.Namespace) -> int:
     """Add the results of batch files to the store."""
     plan, _ = plan_and_results(args.study)
     for path in args.files:
@@ -311,13 +318,15 @@ def import_batch(args: Arguments) -> int:
         models = []
         for card, jobs in of_endpoints(plan):
             requested = KeyTable.together(job.job.key_table for job in jobs)
-            models.append((card, stack.enter_context(_store(plan, card)), requested))
+            store = stack.enter_context(_store(plan, card))
+            models.append((card, store, requested))
         done = batch.read(args.files, models)
     _print_counts(done)
-    if empty := [path for path in args.files if not done.of_files[path]]:
+    empty = [str(path) for path in args.files if not done.of_files[path]]
+    if empty:
         raise UserError(
             "a file contains no result for this study",
-            where=", ".join(map(str, empty)),
+            where=", ".join(empty),
             got=f"{done.foreign:,} lines of other requests, {done.torn:,} without a "
             "result",
             allowed=[

@@ -115,9 +115,8 @@ def main(command: list[str]) -> int:
     gone.
     """
     for number in ENDING:
-        signal.signal(
-            number, lambda *_: None
-        )  # not SIG_IGN, which the command would inherit
+        # Not SIG_IGN, which the command would inherit.
+        signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     # Snakemake can hang after SIGTERM. A service manager sends it to all processes:
     # only the one that is asked to end acts on it. Jobs remove the block
@@ -126,9 +125,8 @@ def main(command: list[str]) -> int:
     orphaned = threading.Event()
 
     def watch() -> None:
-        while os.read(
-            0, 1
-        ):  # not sys.stdin, whose lock this thread would hold to the end
+        # Not sys.stdin, whose lock this thread would hold to the end.
+        while os.read(0, 1):
             pass
         orphaned.set()
         _signal(os.getpgrp(), signal.SIGINT)

@@ -3,22 +3,38 @@ runs.
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-Parser = argparse.ArgumentParser
+from judgescope.cli.options import (
+    add_options,
+    audit_options,
+    audit_page_options,
+    column_options,
+    cost_options,
+    judge_options,
+    rating_kind_options,
+    rating_options,
+)
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 BROKEN: Final = 3
 """The exit code of `audit` for input that cannot be used."""
-MOST_NAMED: Final = 2
-"""The number of surplus files that a message of `audit` names."""
 SHOWN: Final = ("dataset", "judge", "aspect", "statistic", "level", "perturbation")
 """The columns by which printed rows can be filtered."""
 EXPORTED: Final = (
-    *("dataset", "judge", "aspect", "statistic", "level"),
-    *("perturbation", "degree", "criterion", "judge_b", "k"),
+    "dataset",
+    "judge",
+    "aspect",
+    "statistic",
+    "level",
+    "perturbation",
+    "degree",
+    "criterion",
+    "judge_b",
+    "k",
 )
 """The columns by which rows of an exported table can be filtered."""
 OF_REPLIES: Final = ("judge", "aspect", "status", "target")
@@ -65,12 +81,12 @@ def study_file(text: str) -> Path:
 
 
 def _add_study(
-    parser: Parser, about: str = "the study's YAML file", **more: Any
+    parser: argparse.ArgumentParser, about: str = "the study's YAML file", **more: Any
 ) -> None:
     parser.add_argument("study", type=Path, help=about, **more)
 
 
-def _add_force(parser: Parser) -> None:
+def _add_force(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="overwrite an existing file"
     )
@@ -80,14 +96,22 @@ def _add_force(parser: Parser) -> None:
 
 
 def add_filters(
-    parser: Parser, names: Iterable[str], what: str = "rows", limit: int = 0
+    parser: argparse.ArgumentParser,
+    names: Iterable[str],
+    what: str = "rows",
+    limit: int = 0,
 ) -> None:
     """Add options that choose rows by their columns, and with a default `limit` also
     `--rows`.
     """
     for name in names:
-        kind, about = int if name == "k" else str, f"only {what} with this {name}"
-        parser.add_argument(option(name), nargs="+", default=[], type=kind, help=about)
+        parser.add_argument(
+            option(name),
+            nargs="+",
+            default=[],
+            type=int if name == "k" else str,
+            help=f"only {what} with this {name}",
+        )
     if limit:
         about = f"maximum number of rows, 0: all; default: {limit}"
         parser.add_argument("--rows", type=int, default=limit, help=about)
@@ -100,157 +124,7 @@ def option(column: str) -> str:
 
 # --- data -----------------------------------------------------------------------------
 
-PROVIDERS: Final = (
-    *(
-        "openai",
-        "openai-reasoning",
-        "azure",
-        "azure-token",
-        "anthropic",
-        "gemini",
-        "openrouter",
-    ),
-    *("ollama", "vllm", "llama-cpp"),
-)
-"""Model cards that judgescope includes, one for each way to access a provider."""
 NOT_STATED: Final = "not stated"
-Options = Mapping[str, tuple[str | tuple[str, str] | None, str]]
-"""Option -> its metavar, and what it is about."""
-COLUMN_OPTIONS: Final[Options] = {
-    "--text": ("COLUMN", "the text that is judged"),
-    "--source": ("COLUMN", "the source of the text; repeat it for several columns"),
-    "--references": ("COLUMN", "reference texts; repeat it for several columns"),
-    "--item": ("COLUMN", "the id that rows of one source share"),
-    "--system": ("COLUMN", "the system that wrote the text"),
-    "--length": (
-        "COLUMN",
-        "the length of the judged text, in any unit, if the table has no texts",
-    ),
-    "--scale": (
-        "[ASPECT=]MIN:MAX[:STEP]",
-        "the scale of the ratings; MIN is the lowest value",
-    ),
-    "--texts": (
-        ("FIRST", "SECOND"),
-        "if people chose between two texts: the columns of the first and the second",
-    ),
-    "--systems": (
-        ("FIRST", "SECOND"),
-        "the columns of the systems that wrote the two texts",
-    ),
-    "--lengths": (
-        ("FIRST", "SECOND"),
-        "the columns of the two texts' lengths, if the table has no texts",
-    ),
-}
-"""Options on the columns of a table, which `audit` and `init` share."""
-RATING_OPTIONS: Final[Options] = {
-    "--rating": (
-        "ASPECT=COLUMN,…",
-        "the ratings of an aspect, one column per rater; repeat it for each aspect",
-    ),
-    "--define": ("ASPECT=TEXT", "a definition for judges, if the aspect has no card"),
-    "--task": (
-        None,
-        "what systems had to write: summarization, dialogue, translation, …",
-    ),
-}
-KIND_OPTIONS: Final[Options] = {
-    "--mean": (None, "the ratings are means over raters"),
-    "--planned": (None, "the ratings were planned, not given by people"),
-}
-JUDGE_OPTIONS: Final[Options] = {
-    "--provider": (
-        "NAME",
-        f"a provider that judgescope has a card for: {', '.join(PROVIDERS)}",
-    ),
-    "--endpoint": ("URL", "the URL of an OpenAI-compatible endpoint: …/v1"),
-    "--model": ("NAME", "the model's name at the endpoint"),
-    "--key-env": (
-        "VARIABLE",
-        "the NAME of the environment variable that holds the key",
-    ),
-    "--key-file": ("FILE", "a file with only the key, instead of --key-env"),
-    "--proxy": (
-        "URL",
-        "the proxy in front of the endpoint; variables such as HTTPS_PROXY are ignored",
-    ),
-    "--proxy-auth-env": (
-        "VARIABLE",
-        "the NAME of the variable that holds the proxy's user:password",
-    ),
-    "--proxy-auth-file": (
-        "FILE",
-        "a file with only user:password, instead of --proxy-auth-env",
-    ),
-    "--ca-file": ("FILE", "certificates (PEM) to trust instead of the system's"),
-    "--form": (None, "the prompt form (template); default: analyze-rate"),
-    "--judge": ("CARD", "an existing judge card"),
-    "--metric": (
-        "[ASPECT=]COLUMN",
-        "a column with the scores of a judge or metric; repeat it for more",
-    ),
-    "--recorded": ("FILE", "a file with a judge's replies about the texts"),
-    "--reply": ("COLUMN", "the column with the replies in the file of --recorded"),
-    "--max-usd": ("US$", "the most that the study may cost in total"),
-}
-COST_OPTIONS: Final[Options] = {
-    "--price": (("IN", "OUT"), "US$ per million tokens of prompts, and of replies"),
-    "--draws": (None, "replies to request for each question; default: 1"),
-}
-AUDIT_OPTIONS: Final[Options] = {
-    "--judge": (
-        "[ASPECT=]COLUMN",
-        "a judge's scores, for one aspect or for all; repeat it for more columns",
-    ),
-    "--human": (
-        "[ASPECT=]COLUMN,…",
-        "people's ratings, one column per rater; without an aspect: overall",
-    ),
-    **COLUMN_OPTIONS,
-}
-PAGE_OPTIONS: Final[Options] = {
-    "--require": (
-        "STATISTIC[.LEVEL]=VALUE",
-        "a minimum (bar) that every judge must reach, such as spearman=.5; repeat it "
-        "for more",
-    ),
-    "--json": (None, "print JSON instead of the page"),
-    "--html": ("FILE", "also write the page as HTML"),
-    "--write": ("DIR", "write a study for these data, with all its YAML files, to DIR"),
-}
-REPEATED: Final = (
-    *(
-        "source",
-        "references",
-        "scale",
-        "rating",
-        "define",
-        "judge",
-        "metric",
-        "human",
-        "require",
-    ),
-)
-KINDS: Final[Mapping[str, Mapping[str, Any]]] = {
-    **{f"--{name}": {"action": "append", "default": []} for name in REPEATED},
-    **{
-        f"--{name}": {"nargs": 2, "default": []}
-        for name in ("texts", "systems", "lengths")
-    },
-    **{f"--{name}": {"action": "store_true"} for name in ("mean", "planned", "json")},
-    **{f"--{name}": {"type": Path} for name in ("recorded", "html", "write")},
-    "--provider": {"choices": PROVIDERS},
-    "--price": {"nargs": 2, "type": float},
-    "--draws": {"type": int},
-}
-"""Option -> further arguments for its parser; without any it takes one text."""
-
-
-def _add_options(group: "argparse._ActionsContainer", options: Options) -> None:
-    for flag, (metavar, about) in options.items():
-        named: dict[str, Any] = {"metavar": metavar} if metavar else {}
-        group.add_argument(flag, help=about, **named, **KINDS.get(flag, {}))
 
 
 def add_audit(commands: Commands) -> None:
@@ -265,25 +139,27 @@ def add_audit(commands: Commands) -> None:
     parser.add_argument(
         "file",
         type=Path,
-        help="a CSV, TSV, JSONL or Parquet table, results of another tool, or a folder "
-        "of Inspect logs or AlpacaEval annotations",
+        help="a CSV, TSV, JSONL, Parquet or .xlsx table, results of another tool, or a "
+        "folder of Inspect logs or AlpacaEval annotations",
     )
     table = parser.add_argument_group(
         "the table's columns (guessed if you do not name them)"
     )
-    _add_options(table, AUDIT_OPTIONS)
-    _add_options(parser, PAGE_OPTIONS)
+    add_options(table, audit_options())
+    add_options(parser, audit_page_options())
     parser.set_defaults(act=act("audit", "audit"), failed=BROKEN, more_files=_several)
 
 
 def _several(file: Path, more: list[str]) -> str:
     """Return the error for several files, to which a shell expands `logs/*.json`."""
     folder = file if file.is_dir() else file.parent
+    named = ", ".join([str(file), *more[:2]])
+    if len(more) > 2:
+        named += ", …"
     return (
         "an audit reads one file, or a folder of Inspect logs or AlpacaEval "
-        f"annotations; got {1 + len(more)}: {file}, "
-        f"{', '.join(more[:MOST_NAMED])}{', …' * (len(more) > MOST_NAMED)}; to read "
-        f"such files together, name their folder: judgescope audit {folder}"
+        f"annotations; got {1 + len(more)}: {named}; to read such files together, "
+        f"name their folder: judgescope audit {folder}"
     )
 
 
@@ -292,9 +168,9 @@ def add_init(commands: Commands) -> None:
     parser = commands.add_parser(
         "init",
         help="create a study from your texts and ratings",
-        description="Read the header of a CSV, TSV, JSONL or Parquet file, guess what "
-        "its columns contain, ask about the rest, and write a study's cards (YAML "
-        "files). No file is overwritten.",
+        description="Read the header of a CSV, TSV, JSONL, Parquet or .xlsx file, "
+        "guess what its columns contain, ask about the rest, and write a study's cards "
+        "(YAML files). No file is overwritten.",
     )
     parser.add_argument(
         "file", type=Path, nargs="?", help="the table, one row per text"
@@ -304,10 +180,11 @@ def add_init(commands: Commands) -> None:
         "the table's columns (guessed if you do not name them)"
     )
     judge = parser.add_argument_group("judges; default: metrics and controls only")
-    _add_options(table, {**COLUMN_OPTIONS, **RATING_OPTIONS})
-    _add_options(judge, JUDGE_OPTIONS)
-    _add_options(table, KIND_OPTIONS)
-    _add_options(judge, COST_OPTIONS)
+    add_options(table, column_options())
+    add_options(table, rating_options())
+    add_options(judge, judge_options())
+    add_options(table, rating_kind_options())
+    add_options(judge, cost_options())
     for name in ("--licence", "--citation"):
         about = f"the {name[2:]} of the data, for the report"
         parser.add_argument(name, default=NOT_STATED, help=about)
@@ -322,43 +199,79 @@ def add_init(commands: Commands) -> None:
         help="afterwards, test the endpoint with at most 8 small requests, and write "
         "the lines that it needs into the new card",
     )
+    add_trust(parser)
     parser.set_defaults(act=act("init", "init"))
+
+
+def add_new(commands: Commands) -> None:
+    """Add the command `new`."""
+    parser = commands.add_parser(
+        "new",
+        help="write a folder for studies",
+        description="Write a folder with a study, a place for cards, and a Snakefile. "
+        "No file is overwritten.",
+    )
+    about = "the folder; default: the working directory"
+    parser.add_argument("folder", type=Path, nargs="?", default=Path(), help=about)
+    parser.add_argument(
+        "--demo", action="store_true", help="with the demo's study, cards and data"
+    )
+    parser.set_defaults(act=act("new", "new"))
+
+
+def add_cards(commands: Commands) -> None:
+    """Add the command `cards`."""
+    parser = commands.add_parser(
+        "cards",
+        help="list the cards that a study can name, or copy one",
+        description="Print each card with what it is: shipped, yours, or yours in "
+        "place of a shipped one.",
+    )
+    parser.set_defaults(act=act("card_files", "list_cards"), kinds=[])
+    actions = parser.add_subparsers(dest="action", metavar="list|copy")
+    listed = actions.add_parser("list", help="list cards; the default")
+    about = "only cards of these kinds, such as judge or dataset"
+    listed.add_argument("kinds", metavar="KIND", nargs="*", help=about)
+    listed.set_defaults(act=act("card_files", "list_cards"))
+    copied = actions.add_parser(
+        "copy",
+        help="copy a shipped card into config/, to change it",
+        description="Copy a shipped card, with its form and the cards that it names, "
+        "into config/. Your copy is then used in place of the shipped card.",
+    )
+    copied.add_argument("card", metavar="KIND/NAME", help="such as judge/rouge-l")
+    copied.set_defaults(act=act("card_files", "copy_card"))
 
 
 def add_data(commands: Commands) -> None:
     """Add the command `data`."""
     parser = commands.add_parser("data", help="list, fetch and verify public data")
     actions = parser.add_subparsers(dest="action", required=True)
-    for name, function, about, description in (
-        (
-            "list",
-            "show",
-            "list the data that can be fetched, with size, licence and state",
-            "Print a line for each card with files to fetch, then how to get the files "
-            "of other cards.",
-        ),
-        (
-            "fetch",
-            "fetch_cards",
-            "fetch the files of cards into the cache",
-            "Fetch the files of cards into the cache, except those that it already "
-            "has.",
-        ),
-        (
-            "verify",
-            "verify",
-            "compare the fetched files with the hashes in their cards",
-            "Compare the fetched files with the hashes in their cards; exit with 1 if "
-            "one differs.",
-        ),
-    ):
-        action = actions.add_parser(name, help=about, description=description)
-        some = "+" if name == "fetch" else "*"
-        ids = "ids of dataset or model cards" + (
-            "; default: all" if some == "*" else ""
-        )
-        action.add_argument("cards", nargs=some, help=ids)
-        action.set_defaults(act=act("data", function))
+    show = actions.add_parser(
+        "list",
+        help="list the data that can be fetched, with size, licence and state",
+        description="Print a line for each card with files to fetch, then how to get "
+        "the files of other cards.",
+    )
+    fetch = actions.add_parser(
+        "fetch",
+        help="fetch the files of cards into the cache",
+        description="Fetch the files of cards into the cache, except those that it "
+        "already has.",
+    )
+    verify = actions.add_parser(
+        "verify",
+        help="compare the fetched files with the hashes in their cards",
+        description="Compare the fetched files with the hashes in their cards; exit "
+        "with 1 if one differs.",
+    )
+    ids = "ids of dataset or model cards"
+    fetch.add_argument("cards", nargs="+", help=ids)
+    show.add_argument("cards", nargs="*", help=f"{ids}; default: all")
+    verify.add_argument("cards", nargs="*", help=f"{ids}; default: all")
+    show.set_defaults(act=act("data", "show"))
+    fetch.set_defaults(act=act("data", "fetch_cards"))
+    verify.set_defaults(act=act("data", "verify"))
 
 
 # --- results --------------------------------------------------------------------------
@@ -371,7 +284,8 @@ def add_show(commands: Commands) -> None:
     parser.add_argument(
         "table",
         nargs="?",
-        help="a table's name; default: the main results, and a list of tables",
+        help="a table's name; default: the main results, and a list of tables; "
+        "verdicts begins with the sentence on each judge",
     )
     add_filters(parser, SHOWN, limit=40)
     parser.add_argument(
@@ -416,11 +330,29 @@ def add_export(commands: Commands) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True)
     tables = kinds.add_parser("tables", help="write a result table, one row per judge")
     tables.add_argument("table", help="the result table: agreement, discernment, …")
+    tables.add_argument(
+        "file",
+        type=Path,
+        nargs="?",
+        help="the file to write: .tex, .md or .html; default: print",
+    )
+    _add_force(tables)
+    add_filters(tables, EXPORTED)
+    tables.add_argument(
+        "--columns", choices=ACROSS, help="what columns stand for; default: aspects"
+    )
     card = kinds.add_parser(
         "card", help="write a Markdown summary of settings and results"
     )
+    _add_file(card, ".md")
     judgments = kinds.add_parser(
         "judgments", help="write one row per judgment, with a data dictionary"
+    )
+    _add_file(judgments, ".parquet or .csv")
+    judgments.add_argument(
+        "--texts",
+        action="store_true",
+        help="include sources, judged texts and rationales",
     )
     replies = kinds.add_parser(
         "replies", help="write the stored replies that the study uses"
@@ -428,24 +360,11 @@ def add_export(commands: Commands) -> None:
     replies.add_argument(
         "--store", type=Path, help="the folder of the store; default: the study's"
     )
-    for kind, suffixes in (
-        (tables, ".tex, .md or .html; default: print"),
-        (card, ".md"),
-        (judgments, ".parquet or .csv"),
-        (replies, ".parquet, for `judgescope replies import`"),
-    ):
-        nargs = "?" if kind is tables else None
-        kind.add_argument(
-            "file", type=Path, nargs=nargs, help=f"the file to write: {suffixes}"
-        )
-        _add_force(kind)
+    _add_file(replies, ".parquet, for `judgescope replies import`")
     targets = kinds.add_parser(
         "targets", help="write the judged texts, for scoring elsewhere"
     )
-    targets.add_argument(
-        "file", type=Path, help="the file to write: .csv, .jsonl or .parquet"
-    )
-    _add_force(targets)
+    _add_file(targets, ".csv, .jsonl or .parquet")
     targets.add_argument(
         "--made",
         action="store_true",
@@ -454,15 +373,12 @@ def add_export(commands: Commands) -> None:
     for name, kind in kinds.choices.items():
         kind.set_defaults(act=act("export", f"export_{name}"))
     targets.set_defaults(passes_options=True)
-    add_filters(tables, EXPORTED)
-    tables.add_argument(
-        "--columns", choices=ACROSS, help="what columns stand for; default: aspects"
-    )
-    judgments.add_argument(
-        "--texts",
-        action="store_true",
-        help="include sources, judged texts and rationales",
-    )
+
+
+def _add_file(parser: argparse.ArgumentParser, suffixes: str) -> None:
+    """Add the file that a command writes, and `--force` to overwrite it."""
+    parser.add_argument("file", type=Path, help=f"the file to write: {suffixes}")
+    _add_force(parser)
 
 
 def add_reproduce(commands: Commands) -> None:
@@ -530,24 +446,12 @@ def add_replies(commands: Commands) -> None:
     )
     _add_study(again, "the study's YAML file; also works during a run")
     again.set_defaults(act=act("reread", "reread"))
+    _add_store_actions(actions)
 
-    def add(
-        name: str, about: str, function: str = "", file: str = "", nargs: str = "?"
-    ) -> Parser:
-        action: Parser = actions.add_parser(name, help=about)
-        if file:
-            action.add_argument("file", type=Path, help=file)
-        _add_study(action, nargs=nargs)
-        if name not in ("retry", "give-up", "prune"):
-            action.add_argument(
-                "--store",
-                type=Path,
-                help="the folder of the store; default: the study's",
-            )
-        action.set_defaults(act=act("replies", function or name))
-        return action
 
-    action = add("retry", "retry refused requests in the next run")
+def _add_store_actions(actions: Commands) -> None:
+    """Add the actions that change or verify the store of replies."""
+    action = _add_to_store(actions, "retry", "retry refused requests in the next run")
     action.add_argument(
         "--empty",
         action="store_true",
@@ -557,28 +461,61 @@ def add_replies(commands: Commands) -> None:
     action.add_argument(
         "--yes", action="store_true", help="with --empty: mark them; default: list them"
     )
-    action = add(
-        "give-up", "list requests that get no answer in any run", "give_up", nargs="?"
+    action = _add_to_store(
+        actions,
+        "give-up",
+        "list requests that get no answer in any run",
+        "give_up",
+        nargs="?",
     )
     action.add_argument(
         "--yes", action="store_true", help="count them as errors; default: list them"
     )
-    add("stats", "print the contents of the store, by model")
-    action = add("verify", "verify every line of the store")
+    _add_to_store(actions, "stats", "print the contents of the store, by model")
+    action = _add_to_store(actions, "verify", "verify every line of the store")
     action.add_argument(
         "--drop",
         action="store_true",
         help="drop damaged lines (their replies are requested again)",
     )
-    add("compact", "merge the journals of each model into one file")
+    _add_to_store(actions, "compact", "merge the journals of each model into one file")
     about = "write all replies of the store to a file"
-    _add_force(add("dump", about, file="the file to write: .parquet"))
+    _add_force(
+        _add_to_store(actions, "dump", about, file="the file to write: .parquet")
+    )
     about = "add the replies in a file from `dump` to the store"
-    add("import", about, "merge", file="a file from `dump`: .parquet")
-    action = add("prune", "drop replies that the named studies do not use", nargs="+")
+    _add_to_store(
+        actions, "import", about, "merge", file="a file from `dump`: .parquet"
+    )
+    action = _add_to_store(
+        actions, "prune", "drop replies that the named studies do not use", nargs="+"
+    )
     action.add_argument(
         "--yes", action="store_true", help="drop them; default: only count them"
     )
+
+
+def _add_to_store(
+    actions: Commands,
+    name: str,
+    about: str,
+    function: str = "",
+    file: str = "",
+    nargs: str = "?",
+) -> argparse.ArgumentParser:
+    """Add an action on the store of replies."""
+    action: argparse.ArgumentParser = actions.add_parser(name, help=about)
+    if file:
+        action.add_argument("file", type=Path, help=file)
+    _add_study(action, nargs=nargs)
+    if name not in ("retry", "give-up", "prune"):
+        action.add_argument(
+            "--store",
+            type=Path,
+            help="the folder of the store; default: the study's",
+        )
+    action.set_defaults(act=act("replies", function or name))
+    return action
 
 
 def add_batch(commands: Commands) -> None:
@@ -587,30 +524,39 @@ def add_batch(commands: Commands) -> None:
         "batch", help="use the Batch API: cheaper, within a day"
     )
     actions = parser.add_subparsers(dest="action", required=True)
-    for name, function, about in (
-        ("submit", "submit", "send the requests without a stored reply as batches"),
-        ("status", "status", "print the progress of the study's batches"),
-        ("fetch", "fetch", "store the replies of finished batches"),
-        (
-            "cancel",
-            "cancel",
-            "cancel the study's batches (then fetch the replies so far)",
-        ),
-        (
-            "export",
-            "export_batch",
-            "write the requests without a stored reply to files",
-        ),
-        ("import", "import_batch", "add results from files to the reply store"),
-    ):
-        action = actions.add_parser(name, help=about)
+
+    def add(
+        name: str, function: str, about: str, *, sends: bool = True
+    ) -> argparse.ArgumentParser:
+        action: argparse.ArgumentParser = actions.add_parser(name, help=about)
         _add_study(action)
         action.set_defaults(act=act("batch", function))
-    add_trust(actions.choices["submit"])
-    actions.choices["export"].add_argument(
-        "folder", type=Path, help="the folder to write to"
+        if sends:
+            add_trust(action)
+        return action
+
+    add("submit", "submit", "send the requests without a stored reply as batches")
+    add("status", "status", "print the progress of the study's batches")
+    add("fetch", "fetch", "store the replies of finished batches")
+    add(
+        "cancel",
+        "cancel",
+        "cancel the study's batches (then fetch the replies so far)",
     )
-    actions.choices["import"].add_argument(
+    export = add(
+        "export",
+        "export_batch",
+        "write the requests without a stored reply to files",
+        sends=False,
+    )
+    export.add_argument("folder", type=Path, help="the folder to write to")
+    imported = add(
+        "import",
+        "import_batch",
+        "add results from files to the reply store",
+        sends=False,
+    )
+    imported.add_argument(
         "files", type=Path, nargs="+", help="result and error files, in any order"
     )
 

@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from textwrap import dedent, fill
 
-Parser = argparse.ArgumentParser
 SHELLS = ("bash", "zsh", "fish")
 COMMAND = "judgescope"
 BASH = """\
@@ -41,14 +40,14 @@ in ~/.zshrc
 
 def add_commands(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    whole: Callable[[], Parser],
+    full_parser: Callable[[], argparse.ArgumentParser],
 ) -> None:
     """Add the command to a parser's subcommands; `whole` returns the parser of all
     commands.
     """
 
     def act(args: argparse.Namespace) -> int:
-        print(script(args.shell, whole()), end="")
+        print(script(args.shell, full_parser()), end="")
         return 0
 
     parser = commands.add_parser("completion", help="print a shell completion script")
@@ -56,7 +55,7 @@ def add_commands(
     parser.set_defaults(act=act)
 
 
-def script(shell: str, parser: Parser) -> str:
+def script(shell: str, parser: argparse.ArgumentParser) -> str:
     """Return a shell's completion script: it completes commands, actions, options and
     files.
     """
@@ -65,7 +64,7 @@ def script(shell: str, parser: Parser) -> str:
     return INSTALL + (ZSH if shell == "zsh" else "") + _bash(parser)
 
 
-def words_of(parser: Parser) -> tuple[dict[str, str], list[str]]:
+def words_of(parser: argparse.ArgumentParser) -> tuple[dict[str, str], list[str]]:
     """Return the commands of a parser with their help, and its long options."""
     commands: dict[str, str] = {}
     options = []
@@ -79,8 +78,9 @@ def words_of(parser: Parser) -> tuple[dict[str, str], list[str]]:
     return commands, options
 
 
-def _bash(parser: Parser) -> str:
-    paths, words = [], []
+def _bash(parser: argparse.ArgumentParser) -> str:
+    paths = []
+    words = []
     for name, command in commands_of(parser):
         commands, options = words_of(command)
         words.append(f'        "{name}") words="{" ".join([*commands, *options])}" ;;')
@@ -90,7 +90,7 @@ def _bash(parser: Parser) -> str:
     return BASH.format(paths="\n".join(paths), words="\n".join(words))
 
 
-def _fish(parser: Parser) -> Iterator[str]:
+def _fish(parser: argparse.ArgumentParser) -> Iterator[str]:
     for name, command in commands_of(parser):
         commands, options = words_of(command)
         seen = [f"__fish_seen_subcommand_from {word}" for word in name.split()]
@@ -125,6 +125,8 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "audit": (
         "audit scores.csv",
         "audit scores.csv --judge gpt4 --human anna --human ben --require spearman=.5",
+        "audit scores.csv --require spearman=.5 --markdown summary.md "
+        "--annotations github --no-texts",
         "audit scores.csv --write mine",
     ),
     "init": (
@@ -137,6 +139,10 @@ EXAMPLES: dict[str, Sequence[str]] = {
         "      --endpoint http://127.0.0.1:8000/v1 --model some-org/some-model "
         "--key-env MY_KEY --yes",
     ),
+    "new": ("new", "new studies", "new demo --demo"),
+    "cards": ("cards list judge", "cards copy judge/rouge-l"),
+    "cards list": ("cards list", "cards list judge dataset"),
+    "cards copy": ("cards copy judge/rouge-l",),
     "data list": ("data list", "data list summeval"),
     "data fetch": ("data fetch summeval gpt35-0301-summeval",),
     "data verify": ("data verify",),
@@ -209,7 +215,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
 action."""
 
 
-def add_examples(parser: Parser) -> None:
+def add_examples(parser: argparse.ArgumentParser) -> None:
     """Add examples to the help of a parser and of all its commands; wrap their
     descriptions.
     """
@@ -229,7 +235,9 @@ def add_examples(parser: Parser) -> None:
             )
 
 
-def commands_of(parser: Parser, name: str = "") -> Iterator[tuple[str, Parser]]:
+def commands_of(
+    parser: argparse.ArgumentParser, name: str = ""
+) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Yield the name and parser of `parser` and of all its commands."""
     yield name, parser
     for action in parser._actions:

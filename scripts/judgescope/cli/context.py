@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from judgescope.plan.study import Plan
 
 CONFIG = ("--config", "-C")
-STOPPED = (
-    "\nStopped. The same command continues where this one ended.\nAll received replies "
-    "are kept: none is requested or paid for again."
-)
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
@@ -119,46 +115,49 @@ def snakemake(
     """Run Snakemake on the workflow and return its exit status; 128 + signal if it was
     stopped.
 
-    Missing files of the study are fetched first, if its cards give their source.
+    Missing files of the study are fetched first, if its cards give their source. Raises
+    ModuleNotFoundError if Snakemake is not installed: its process could only say so.
     """
+    if find_spec("snakemake") is None:
+        raise ModuleNotFoundError("no Snakemake", name="snakemake")
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / snakefile)]
-    targets = [target] if isinstance(target, str) else target
-    command += [
-        *targets,
-        "--configfile",
-        str(study or demo()),
-        "--logger",
-        "judgescope",
-    ]
-    if not any(
-        option.startswith(("--profile", "--workflow-profile")) for option in passed
-    ):
+    command += [target] if isinstance(target, str) else target
+    command += ["--configfile", str(study or demo()), "--logger", "judgescope"]
+    profiles = ("--profile", "--workflow-profile")
+    if not any(option.startswith(profiles) for option in passed):
         command += profile_options(HOME / "profiles" / "default")
     command += passed
     if "--unlock" in passed:
         _check_unlock()
-    else:
-        from judgescope.data.fetch import fetch_all
-        from judgescope.data.files import to_fetch
-
-        plan = plan_of_study(study or demo(), passed, drafting=True)
-        if target != "check" and not is_dry(passed):
-            _show_and_admit(plan)
-        fetch_all(
-            [
-                (name, card, to_fetch(card, Path(plan.study.data)))
-                for _, name, card in plan.all_cards()
-                if isinstance(card, Dataset | RecordedModel)
-            ]
-        )
-    if is_dry(passed) or "--unlock" in passed:
+        return child_process.run(command)[0]
+    plan = plan_of_study(study or demo(), passed, drafting=True)
+    if target != "check" and not is_dry(passed):
+        _show_and_admit(plan)
+    _fetch_missing(plan)
+    if is_dry(passed):
         return child_process.run(command)[0]
     with recorded(results_folder(study, passed).name) as record:
         status, stopped = child_process.run(command, keep_open=[record])
     if stopped is None:
         return status
-    print(STOPPED, file=sys.stderr)
+    print(
+        "\nStopped. The same command continues where this one ended.\nAll received "
+        "replies are kept: none is requested or paid for again.",
+        file=sys.stderr,
+    )
     return 128 + stopped
+
+
+def _fetch_missing(plan: "Plan") -> None:
+    """Fetch the files of a plan's cards that are not in the cache yet."""
+    from judgescope.data.fetch import fetch_all
+    from judgescope.data.files import to_fetch
+
+    missing = []
+    for _, name, card in plan.all_cards():
+        if isinstance(card, Dataset | RecordedModel):
+            missing.append((name, card, to_fetch(card, Path(plan.study.data))))
+    fetch_all(missing)
 
 
 def _show_and_admit(plan: "Plan") -> None:
@@ -190,7 +189,8 @@ def _check_unlock() -> None:
     """Raise UserError while a run is active here: two runs must not write the same
     files.
     """
-    if runs := living():
+    runs = living()
+    if runs:
         raise UserError(
             "an active run has locked this folder",
             where=".snakemake",
@@ -203,13 +203,16 @@ def _check_unlock() -> None:
 def split_config(options: Iterable[str]) -> Iterator[str]:
     """Yield options with `--config` and its first pair as two words, however they were
     joined.
+
+    >>> list(split_config(["--config=seed=3", "-Cshare=.1", "-n"]))
+    ['--config', 'seed=3', '-C', 'share=.1', '-n']
     """
     for option in options:
-        flag = next(
-            (one for one in ("--config=", "-C=", "-C") if option.startswith(one)), ""
-        )
-        if flag and len(option) > len(flag):
-            yield from (flag.rstrip("="), option.removeprefix(flag))
+        for flag in ("--config=", "-C=", "-C"):
+            if option.startswith(flag) and len(option) > len(flag):
+                yield flag.rstrip("=")
+                yield option.removeprefix(flag)
+                break
         else:
             yield option
 
@@ -241,18 +244,24 @@ def with_config(passed: Sequence[str], *pairs: str) -> list[str]:
     user.
     """
     end = _config_pairs(passed).stop
-    flag = [] if set(CONFIG).intersection(passed) else CONFIG[:1]
-    return [*passed[:end], *flag, *pairs, *passed[end:]]
+    given = list(passed[:end])
+    if not set(CONFIG).intersection(passed):
+        given.append(CONFIG[0])
+    return [*given, *pairs, *passed[end:]]
 
 
 def _config_pairs(passed: Sequence[str]) -> slice:
     """Return the position of the last `--config`'s pairs, the ones that Snakemake
     uses.
     """
-    flags = [at for at, word in enumerate(passed) if word in CONFIG]
-    begin = flags[-1] + 1 if flags else len(passed)
-    pairs = list(takewhile(lambda word: not word.startswith("-"), passed[begin:]))
-    return slice(begin, begin + len(pairs))
+    begin = len(passed)
+    for position, word in enumerate(passed):
+        if word in CONFIG:
+            begin = position + 1
+    end = begin
+    while end < len(passed) and not passed[end].startswith("-"):
+        end += 1
+    return slice(begin, end)
 
 
 # --- files that commands write --------------------------------------------------------
@@ -260,12 +269,13 @@ def _config_pairs(passed: Sequence[str]) -> slice:
 
 def check_input(path: Path) -> None:
     """Raise UserError, with the files beside it, for a file that does not exist."""
-    if not path.is_file():
-        folder = path.parent
-        beside = [file.name for file in folder.iterdir()] if folder.is_dir() else []
-        raise UserError(
-            "file not found", where=str(path), got=path.name, allowed=beside or None
-        )
+    if path.is_file():
+        return
+    folder = path.parent
+    beside = [file.name for file in folder.iterdir()] if folder.is_dir() else []
+    raise UserError(
+        "file not found", where=str(path), got=path.name, allowed=beside or None
+    )
 
 
 def check_output(

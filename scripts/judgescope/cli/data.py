@@ -14,26 +14,29 @@ from judgescope.data.files import cache, digest
 from judgescope.schema.cards import FOLDERS, Published
 from judgescope.schema.loading import read_card
 
-KINDS = ("dataset", "model")
-
 
 def show(args: argparse.Namespace) -> int:
     """Print the files of cards: those to fetch, and how to get others."""
-    rows, by_hand = [["card", "files", "size", "", "repository", "licence"]], []
+    rows = [["card", "files", "size", "", "repository", "licence"]]
+    by_hand = []
     for name, card in _cards(args.cards):
         if card.source:
-            files, absent = card.source.files, _absent(card)
-            there = "fetched" if not absent else f"{len(absent)} to fetch"
-            about = [str(len(files)), size(sum(file.bytes for file in files)), there]
-            rows.append([name, *about, card.source.repository, licence(card)])
+            missing = len(_absent(card))
+            row = [
+                name,
+                str(len(card.source.files)),
+                size(sum(file.bytes for file in card.source.files)),
+                f"{missing} to fetch" if missing else "fetched",
+                card.source.repository,
+                licence(card),
+            ]
+            rows.append(row)
         elif card.obtain:
             by_hand.append(f"{name}: {card.obtain}")
     print("\n".join(aligned(rows)))
     if by_hand:
-        print(
-            "\nCannot be fetched automatically; get these yourself:\n\n"
-            + "\n".join(by_hand)
-        )
+        print("\nCannot be fetched automatically; get these yourself:\n")
+        print("\n".join(by_hand))
     print(f"\nFetched files are in {cache()} (JUDGESCOPE_DATA).")
     return 0
 
@@ -61,21 +64,20 @@ def verify(args: argparse.Namespace) -> int:
     for name, card in _cards(args.cards):
         for file, expected in card.published.items():
             path = cache() / file
-            if path.is_file() and (got := digest(path)) != expected:
-                todo = "delete it, and fetch it again"
-                what = "a fetched file differs from the one that its card describes"
-                wrong.append(
-                    UserError(
-                        what,
-                        where=f"{name}: {path}",
-                        got=got,
-                        allowed=[expected],
-                        todo=todo,
-                    )
+            got = digest(path) if path.is_file() else expected
+            if got != expected:
+                error = UserError(
+                    "a fetched file differs from the one that its card describes",
+                    where=f"{name}: {path}",
+                    got=got,
+                    allowed=[expected],
+                    todo="delete it, and fetch it again",
                 )
+                wrong.append(error)
         if card.source:
-            total, absent = len(card.source.files), len(_absent(card))
-            print(f"{name}: {total - absent} of {total} files are fetched")
+            total = len(card.source.files)
+            fetched = total - len(_absent(card))
+            print(f"{name}: {fetched} of {total} files are fetched")
     if wrong:
         raise UserErrors(wrong)
     return 0
@@ -91,18 +93,20 @@ def _cards(names: Sequence[str]) -> Iterator[tuple[str, Published]]:
     named.
     """
     known = set()
-    for kind in KINDS:
-        folders = [base / "config" / FOLDERS[kind] for base in (Path(), HOME)]
-        paths = {
-            path.stem: path
-            for folder in reversed(folders)
-            for path in folder.glob("*.yaml")
-        }
-        for name in sorted({*paths}.intersection(names) if names else paths):
+    for kind in ("dataset", "model"):
+        paths = {}
+        # A card of the user hides a shipped one with its name.
+        for base in (HOME, Path()):
+            for path in (base / "config" / FOLDERS[kind]).glob("*.yaml"):
+                paths[path.stem] = path
+        for name in sorted(paths):
+            if names and name not in names:
+                continue
             card = read_card(kind, paths[name])
             if isinstance(card, Published):
                 known.add(name)
                 yield name, card
-    if unknown := set(names) - known:
+    unknown = set(names) - known
+    if unknown:
         allowed = [name for name, _ in _cards([])]
         raise UserError("unknown card", where="data", got=min(unknown), allowed=allowed)

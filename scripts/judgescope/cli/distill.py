@@ -13,14 +13,8 @@ from judgescope.core.errors import UserError
 from judgescope.engines.factory import adapter_in
 from judgescope.engines.vllm_options import located, room
 from judgescope.plan.study import Plan
-from judgescope.schema.cards.models import ADAPTER_FILES
+from judgescope.schema.cards.vllm import ADAPTER_FILES
 from judgescope.schema.loading import validate_card, write_new_card
-
-TARGETS = {
-    "export": ["export.json"],
-    "train": [f"adapter/{ADAPTER_FILES[0]}", "export.json"],
-}
-"""The files that each command makes, in the folder `distill` of the study's results."""
 
 
 def distill(args: argparse.Namespace) -> int:
@@ -36,24 +30,29 @@ def distill(args: argparse.Namespace) -> int:
     if args.action == "card":
         print("\n".join(write_card(plan, folder / "adapter", args.card)))
         return 0
-    targets = [str(folder / name) for name in TARGETS[args.action]]
+    targets = [str(folder / "export.json")]
+    if args.action == "train":
+        targets.insert(0, str(folder / "adapter" / ADAPTER_FILES[0]))
     status = snakemake(args.study, targets, args.passed)
     if status == 0 and not is_dry(args.passed):
-        rows = json.loads((folder / "export.json").read_text(encoding="utf-8"))[
-            "examples"
-        ]
-        for split in ("train", "held_out"):
-            counts = [
-                (row["n"], row["n_missing"]) for row in rows if row["split"] == split
-            ]
-            n, missing = map(sum, zip(*counts, strict=True)) if counts else (0, 0)
-            print(
-                f"{folder / f'{split}.jsonl'}: {n:,} examples; {missing:,} more "
-                "judgments gave none"
-            )
+        _print_counts(folder)
         if (folder / "adapter").is_dir():
             print(f"{folder / 'adapter'}: the adapter")
     return status
+
+
+def _print_counts(folder: Path) -> None:
+    """Print how many examples each split has."""
+    counts = json.loads((folder / "export.json").read_text(encoding="utf-8"))
+    for split in ("train", "held_out"):
+        made = 0
+        missing = 0
+        for row in counts["examples"]:
+            if row["split"] == split:
+                made += row["n"]
+                missing += row["n_missing"]
+        path = folder / f"{split}.jsonl"
+        print(f"{path}: {made:,} examples; {missing:,} more judgments gave none")
 
 
 def write_card(plan: Plan, adapter: Path, path: Path) -> list[str]:
@@ -70,36 +69,25 @@ def write_card(plan: Plan, adapter: Path, path: Path) -> list[str]:
             todo="judgescope distill train <study>",
         )
     trained = adapter_in(adapter)
-    card = model.model_dump(mode="json", exclude_defaults=True) | {
-        "model": path.stem,
-        "adapter": {
-            "path": os.path.relpath(trained.path, path.parent.absolute()),
-            "sha256": trained.sha256,
-        },
+    card = model.model_dump(mode="json", exclude_defaults=True)
+    card["model"] = path.stem
+    card["adapter"] = {
+        "path": os.path.relpath(trained.path, path.parent.absolute()),
+        "sha256": trained.sha256,
     }
     folder = Path(plan.folders["model", model.model])
-    if (
-        model.path is not None
-        and not os.path.isabs(model.path)
-        and "{" not in model.path
-    ):
+    if model.path and not os.path.isabs(model.path) and "{" not in model.path:
         card["path"] = os.path.relpath(folder / model.path, path.parent)
     validate_card("model", card, str(path))
     write_new_card(card, path)
 
     base = located(model, folder, Path(plan.study.data))
     weights = os.path.relpath(base.path) if base.path else base.name
-    serve = [
-        "vllm",
-        "serve",
-        weights,
-        "--enable-lora",
-        "--max-lora-rank",
-        str(room(adapter)),
-    ]
+    serve = ["vllm", "serve", weights, "--enable-lora"]
+    serve += ["--max-lora-rank", str(room(adapter))]
+    serve += ["--lora-modules", f"{path.stem}={adapter}"]
     return [
         f"written: {path}",
         f"to use it, copy judges/{judge.judge}.yaml and set `model: {path.stem}`",
-        "to serve it: "
-        f"{shlex.join([*serve, '--lora-modules', f'{path.stem}={adapter}'])}",
+        f"to serve it: {shlex.join(serve)}",
     ]

@@ -2,7 +2,6 @@
 alive.
 """
 
-import fcntl
 import json
 import os
 import time
@@ -11,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from judgescope.core.hosts import host_id, is_running
 from judgescope.plan.jobs import of_machine
-from judgescope.replies.ledger import here, is_running
 
 FOLDER = Path(".snakemake") / "judgescope"
 OURS = "JUDGESCOPE_RUN"
@@ -30,7 +29,7 @@ class Run:
 
     def __str__(self) -> str:
         """Return the run in words, with its host unless it is this one."""
-        host = "" if self.host == here() else f" on {self.host.split()[0]}"
+        host = "" if self.host == host_id() else f" on {self.host.split()[0]}"
         return (
             f"process {self.process}{host}, running study {self.study} since "
             f"{self.begun}"
@@ -45,7 +44,7 @@ def recorded(study: str) -> Iterator[int]:
     The record is valid as long as any process has that descriptor open. Raises
     UserError if the record cannot be written.
     """
-    run = Run(study, os.getpid(), here(), time.strftime("%H:%M:%S"))
+    run = Run(study, os.getpid(), host_id(), time.strftime("%H:%M:%S"))
     path = FOLDER / f"{run.process}.{os.urandom(4).hex()}.json"
     new = path.with_suffix(".new")
     try:
@@ -77,11 +76,10 @@ def living() -> list[Run]:
                 free = _locked(file.fileno())
         except (FileNotFoundError, ValueError, TypeError):
             continue
-        lives = (
-            not free
-            if free is not None
-            else run.host != here() or is_running(run.process)
-        )
+        if free is None:  # the disk does not support locks
+            lives = run.host != host_id() or is_running(run.process)
+        else:
+            lives = not free
         if lives:
             runs.append(run)
         else:
@@ -93,6 +91,8 @@ def _locked(file: int) -> bool | None:
     """Lock a file if it is free; return whether it was, None if the disk does not
     support locks.
     """
+    import fcntl  # here: only POSIX has it, and `audit` runs without
+
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

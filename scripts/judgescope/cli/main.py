@@ -1,15 +1,16 @@
 """The command `judgescope`: its subcommands, and those that run or check a study."""
 
 import argparse
-import csv
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from inspect import getdoc
+from itertools import product
 from pathlib import Path
 from platform import python_version
 from typing import NoReturn
@@ -21,16 +22,15 @@ from judgescope.cli.context import is_dry, plan_of_study, snakemake
 from judgescope.cli.terminal import plural, print_any_name
 from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.paths import HOME
+from judgescope.core.extras import missing_package
+from judgescope.core.paths import Paths
 from judgescope.core.secrets import print_exception, show_without_secrets
 from judgescope.plan.jobs import of_machine
 from judgescope.schema.cards import PILOT
 
-Arguments = argparse.Namespace
-RENAMES = HOME / "docs" / "renames.csv"
 GROUPS = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
-    "data": ("audit", "init", "data"),
+    "data": ("audit", "init", "new", "cards", "data"),
     "results": ("show", "compare", "export", "reproduce"),
     "replies and money": ("replies", "batch"),
     "people": ("people",),
@@ -38,35 +38,30 @@ GROUPS = {
     "shell": ("completion",),
 }
 """The commands, in the order of the help."""
-ADDED = (
-    *(commands.add_audit, commands.add_init, commands.add_data, commands.add_show),
-    *(
-        commands.add_compare,
-        commands.add_export,
-        commands.add_reproduce,
-        commands.add_replies,
-    ),
-    *(commands.add_batch, commands.add_distill, people.add_commands),
-)
-FAILED = 1
-"""The exit code of an error, unless the command sets its own (`failed`)."""
-WRONG_USE = 2
-"""The exit code of a wrong command line."""
 
 
-SURELY = 0.85
-"""Similarity at which an unknown option is a misspelt one of ours and none of
-Snakemake's."""
+@dataclass(frozen=True)
+class ExitCodes:
+    """The exit codes of errors."""
+
+    failed: int = 1
+    """Of an error, unless the command sets its own (`failed`)."""
+    wrong_use: int = 2
+    """Of a wrong command line."""
+
+
+EXIT = ExitCodes()
 
 
 def main() -> None:
     """Run the command line and exit with the command's status."""
     show_without_secrets()
-    print_any_name(sys.stdout, [*sys.argv, os.getcwd()])  # ASCII has no ρ, and no …
+    # ASCII has no ρ, and no …
+    print_any_name(sys.stdout, [*sys.argv, os.getcwd()])
     parser = command_line()
     if not sys.argv[1:]:
         parser.print_help(sys.stderr)
-        sys.exit(2)
+        sys.exit(EXIT.wrong_use)
     args, unknown = parser.parse_known_args()
     args.passed = list(context.split_config(unknown))
     if args.command is None:
@@ -75,75 +70,86 @@ def main() -> None:
         )
     if args.passed and not _for_snakemake(args, parser):
         parser.error(_unexpected(args, parser))
-    status = getattr(args, "failed", FAILED)
+    sys.exit(_status_of(args))
+
+
+def _status_of(args: argparse.Namespace) -> int:
+    """Run a command; return its exit status, after printing an error if it fails."""
     try:
-        if pairs := getattr(args, "trust", None):
+        pairs = getattr(args, "trust", None)
+        if pairs:
             context.trust(pairs)
-        done = args.act(args)
+        status: int = args.act(args)
         sys.stdout.flush()
-        status = done
+        return status
     except (UserError, UserErrors) as error:
         print(error, file=sys.stderr)
-        status = getattr(args, "failed", FAILED)  # a command may set it on the way
+    except ModuleNotFoundError as error:
+        missing = missing_package(error, args.command)
+        if missing is None:
+            print_exception()
+        else:
+            print(missing, file=sys.stderr)
     except BrokenPipeError:  # the reader closed the pipe: `judgescope show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        reason = (
-            f"{error.strerror or error}: {error.filename}"
-            if error.filename
-            else str(error)
-        )
-        told = of_machine(error) or f"a file cannot be read or written: {reason}"
-        print(told, file=sys.stderr)
+        reason = str(error)
+        if error.filename:
+            reason = f"{error.strerror or error}: {error.filename}"
+        problem = of_machine(error) or f"a file cannot be read or written: {reason}"
+        print(problem, file=sys.stderr)
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
-        status = context.INTERRUPTED
+        return context.INTERRUPTED
     except MemoryError:
         print("out of memory", file=sys.stderr)
-    except (
-        Exception
-    ):  # Python's own code would be 1, which means something else to `audit`
+    except Exception:
+        # Python's own exit code would be 1, which means something else to `audit`.
         print_exception()
-    sys.exit(status)
+    # A command may set its code on the way.
+    return getattr(args, "failed", EXIT.failed)
 
 
-def _for_snakemake(args: Arguments, parser: argparse.ArgumentParser) -> bool:
+def _for_snakemake(args: argparse.Namespace, parser: argparse.ArgumentParser) -> bool:
     """Return whether words that the command does not know are options of Snakemake."""
     if not getattr(args, "passes_options", False) or _positional(args.passed):
         return False
-    return not _meant(args.passed, parser, SURELY) and not _renamed(sys.argv[1:])
+    # An option so similar to one of ours is a misspelt one, and none of Snakemake's.
+    return not _meant(args.passed, parser, cutoff=0.85)
 
 
 def _positional(words: Sequence[str]) -> list[str]:
     """Return the words that are surely no options and no option's values."""
-    before = ["--=", *words]
-    return [
-        word
-        for option, word in zip(before, words, strict=False)
-        if not word.startswith("-") and option.startswith("-")
-        if "=" in option or is_dry([option])
-    ]
+    positional = []
+    option = "--="
+    for word in words:
+        takes_no_more = "=" in option or is_dry([option])
+        follows_option = option.startswith("-") and takes_no_more
+        if follows_option and not word.startswith("-"):
+            positional.append(word)
+        option = word
+    return positional
 
 
-def _unexpected(args: Arguments, parser: argparse.ArgumentParser) -> str:
+def _unexpected(args: argparse.Namespace, parser: argparse.ArgumentParser) -> str:
     """Return the error for words that the command does not accept, with the nearest
     option.
     """
-    options = any(word.startswith("-") for word in args.passed)
-    if not options and (several := getattr(args, "more_files", None)):
+    has_options = any(word.startswith("-") for word in args.passed)
+    several = getattr(args, "more_files", None)
+    if several and not has_options:
         return str(several(args.file, args.passed))
-    if getattr(args, "passes_options", False) and (words := _positional(args.passed)):
+    words = _positional(args.passed)
+    if words and getattr(args, "passes_options", False):
         return (
             f"`{args.command}` takes one study, not also {' '.join(words)}; Snakemake "
             "makes single files: snakemake FILE --configfile "
             f"{getattr(args, 'study', None) or 'STUDY'}"
         )
+    kind = "options" if has_options else "arguments"
+    problem = f"unknown {kind}: {' '.join(args.passed)}"
     near = _meant(args.passed, parser)
-    meant = f", did you mean {', '.join(near)}?" if near else ""
-    return (
-        f"unknown {'options' if options else 'arguments'}: "
-        f"{' '.join(args.passed)}{meant}"
-    )
+    return f"{problem}, did you mean {', '.join(near)}?" if near else problem
 
 
 def _meant(
@@ -151,10 +157,12 @@ def _meant(
 ) -> list[str]:
     """Return the options of the command that are nearest to unknown ones."""
     known = _options(parser, sys.argv[1:])
-    options = [word.partition("=")[0] for word in words if word.startswith("-")]
-    return [
-        near for word in options for near in get_close_matches(word, known, 1, cutoff)
-    ]
+    nearest = []
+    for word in words:
+        if word.startswith("-"):
+            option = word.partition("=")[0]
+            nearest += get_close_matches(option, known, 1, cutoff)
+    return nearest
 
 
 def _options(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
@@ -169,17 +177,15 @@ def _options(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]
 # --- the command line -----------------------------------------------------------------
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors suggest the nearest name, or a renamed command's new
-    name.
-    """
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose errors suggest the nearest name."""
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit."""
         self.print_usage(sys.stderr)
-        said = _renamed(sys.argv[1:]) or message
-        status = commands.BROKEN if sys.argv[1:2] == ["audit"] else 2
-        self.exit(status, f"{self.prog}: error: {said}\n")
+        is_audit = sys.argv[1:2] == ["audit"]
+        status = commands.BROKEN if is_audit else EXIT.wrong_use
+        self.exit(status, f"{self.prog}: error: {message}\n")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         near = get_close_matches(str(value), map(str, action.choices or []), n=1)
@@ -193,76 +199,113 @@ class Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
 
-def _renamed(words: Sequence[str]) -> str | None:
-    """Return the new name of a renamed command or option, None if the line has none."""
-    new: dict[str, list[str]] = {}
-    for row in csv.DictReader(RENAMES.read_text(encoding="utf-8").splitlines()):
-        old = row["old"].split()
-        if row["kind"] == "command" and words[:1] == old[:1] and {*old} <= {*words}:
-            new.setdefault(row["old"], []).append(f"`judgescope {row['new']}`")
-    return next(
-        (f"`judgescope {old}` is now {' or '.join(new[old])}" for old in new), None
-    )
-
-
 def command_line() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser: argparse.ArgumentParser = Parser(
+    parser: argparse.ArgumentParser = CommandParser(
         prog="judgescope", usage="judgescope [-h] [--version] COMMAND ..."
     )
-    versions = {"judgescope": __version__, "Python": python_version()}
-    versions["Snakemake"] = version(
-        "snakemake"
-    )  # from its metadata: its import takes a second
+    versions = f"judgescope {__version__}, Python {python_version()}"
+    with suppress(PackageNotFoundError):
+        # From its metadata: its import takes a second.
+        versions += f", Snakemake {version('snakemake')}"
     parser.add_argument(
         "--version",
         action="version",
-        version=", ".join(" ".join(each) for each in versions.items()),
+        version=versions,
         help="show the versions of judgescope, Python and Snakemake",
     )
     added = parser.add_subparsers(
         prog="judgescope", dest="command", help=argparse.SUPPRESS
     )
-    for name, act, about in (
-        ("run", run, "run a study and write its report"),
-        ("check", check, "validate cards and files, and estimate the price"),
-        ("draft", draft, "let a model draft missing evaluation steps"),
-        ("pilot", pilot, "run on a sample; estimate how many items it needs"),
-    ):
-        command = added.add_parser(name, help=about, description=getdoc(act))
-        about = "the study's YAML file; default: the demo, config/config.yaml"
-        command.add_argument("study", nargs="?", type=commands.study_file, help=about)
-        command.set_defaults(act=act, passes_options=True)
-        if name != "check":
-            commands.add_trust(command)
-    added.choices["run"].add_argument(
+    _add_run(added)
+    _add_check(added)
+    _add_study_command(
+        added, "draft", draft, "let a model draft missing evaluation steps"
+    )
+    _add_pilot(added)
+    commands.add_audit(added)
+    commands.add_init(added)
+    commands.add_new(added)
+    commands.add_cards(added)
+    commands.add_data(added)
+    commands.add_show(added)
+    commands.add_compare(added)
+    commands.add_export(added)
+    commands.add_reproduce(added)
+    commands.add_replies(added)
+    commands.add_batch(added)
+    commands.add_distill(added)
+    people.add_commands(added)
+    completion.add_commands(added, command_line)
+    _add_spotcheck(added)
+    add_examples(parser)
+    parser.description = "\n".join(_overview(added))
+    return parser
+
+
+def _add_study_command(
+    added: commands.Commands,
+    name: str,
+    act: Callable[[argparse.Namespace], int],
+    about: str,
+) -> argparse.ArgumentParser:
+    """Add a command on a study that passes options on to Snakemake."""
+    command: argparse.ArgumentParser = added.add_parser(
+        name, help=about, description=getdoc(act)
+    )
+    command.add_argument(
+        "study",
+        nargs="?",
+        type=commands.study_file,
+        help="the study's YAML file; default: the demo, config/config.yaml",
+    )
+    command.set_defaults(act=act, passes_options=True)
+    commands.add_trust(command)
+    return command
+
+
+def _add_run(added: commands.Commands) -> None:
+    command = _add_study_command(added, "run", run, "run a study and write its report")
+    command.add_argument(
         "--sensitivity",
         action="store_true",
         help="recompute a finished study with each value of its key `unread`, in "
         "separate folders (results/STUDY-unread-POLICY), and print the main "
         "numbers that change; sends no requests",
     )
-    added.choices["check"].add_argument(
+
+
+def _add_check(added: commands.Commands) -> None:
+    command = _add_study_command(
+        added, "check", check, "validate cards and files, and estimate the price"
+    )
+    command.add_argument(
         "--probe",
         action="store_true",
         help="also test with at most 8 small requests per model which fields its "
         "endpoint accepts, and print the lines that cards lack",
     )
-    added.choices["check"].add_argument(
+    command.add_argument(
         "--write",
         action="store_true",
         help="with --probe: write these lines into the cards (into copies of shipped "
         "ones in config/models)",
     )
-    added.choices["pilot"].add_argument(
+
+
+def _add_pilot(added: commands.Commands) -> None:
+    command = _add_study_command(
+        added, "pilot", pilot, "run on a sample; estimate how many items it needs"
+    )
+    command.add_argument(
         "--share",
         type=float,
         default=0.1,
         help="the share of each dataset's items; default: .1",
     )
-    for add in ADDED:
-        add(added)
-    completion.add_commands(added, command_line)
+
+
+def _add_spotcheck(added: commands.Commands) -> None:
     command = added.add_parser(
         "spotcheck",
         help="write a page with a sample of perturbed texts",
@@ -272,30 +315,30 @@ def command_line() -> argparse.ArgumentParser:
     )
     command.add_argument("study", type=Path, help="the study's YAML file")
     command.set_defaults(act=spotcheck)
-    add_examples(parser)
-    parser.description = "\n".join(_overview(added))
-    return parser
+    commands.add_trust(command)
 
 
 def _overview(added: commands.Commands) -> Iterator[str]:
-    """Yield a line for each command, by group."""
+    """Yield a line for each command, by group, in the order of the help."""
     yield "Meta-evaluation of LLM judges.\n"
     abouts = {action.dest: action.help for action in added._get_subactions()}
     for group, names in GROUPS.items():
+        heading = group
         for name in names:
-            heading = group if name == names[0] else ""
             yield f"{heading:19}{name:11}{abouts[name]}"
+            heading = ""
     yield "\nCommands that run a study pass further options on to Snakemake."
 
 
 # --- commands that run Snakemake ------------------------------------------------------
 
 
-def run(args: Arguments) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the missing jobs of a study; print the main results and the report's path."""
     if "--unlock" in args.passed:
         return snakemake(args.study, "all", args.passed)
-    from judgescope.cli.summary import sensitivity, summary, unpriced
+    from judgescope.cli.sensitivity import sensitivity
+    from judgescope.cli.summary import summary, unpriced
 
     if args.sensitivity:
         return sensitivity(args.study, args.passed)
@@ -307,9 +350,12 @@ def run(args: Arguments) -> int:
         if status or is_dry(args.passed):
             return status
         if is_partial:
-            made = [path for path, at in _files(out).items() if files.get(path) != at]
+            made = []
+            for path, written in _files(out).items():
+                if files.get(path) != written:
+                    made.append(path)
             print("\n".join(_listed(out, made)), flush=True)
-            if out / "report" / "index.html" not in made:
+            if Path(Paths(str(out)).report("index.html")) not in made:
                 return 0
         warnings = unpriced(out, lambda: plan_of_study(args.study, args.passed))
         print(summary(out, warnings), flush=True)
@@ -343,26 +389,24 @@ def _damaged(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:
     from judgescope.plan.specs.judging import hashes_file
     from judgescope.replies.compaction import cut_files
 
-    if not (damaged := cut_files(out)):
+    damaged = cut_files(out)
+    if not damaged:
         return []
     plan = plan_of_study(study, passed)
-    known = {
-        Path(hashes_file(plan, dataset, model))
-        for dataset in plan.datasets
-        for model in plan.models
-        if plan.cells_of(dataset, model)
-    }
-    targets = [hashes for hashes in damaged if hashes in known]
-    for hashes in targets:
-        if not damaged[hashes]:
+    known = set()
+    for dataset, model in product(plan.datasets, plan.models):
+        if plan.cells_of(dataset, model):
+            known.add(Path(hashes_file(plan, dataset, model)))
+    targets = []
+    for hashes, files in damaged.items():
+        if hashes not in known:
             continue
-        print(
-            f"{', '.join(map(str, damaged[hashes]))}: incomplete or missing, remade "
-            "now",
-            flush=True,
-        )
-        hashes.unlink()
-    return [*map(str, targets)]
+        targets.append(str(hashes))
+        if files:
+            names = ", ".join(map(str, files))
+            print(f"{names}: incomplete or missing, remade now", flush=True)
+            hashes.unlink()
+    return targets
 
 
 def _is_partial(passed: Sequence[str]) -> bool:
@@ -372,12 +416,16 @@ def _is_partial(passed: Sequence[str]) -> bool:
 
 
 def _files(out: Path) -> dict[Path, int]:
-    """Return each result file with the time at which it was written; without logs."""
-    return {
-        path: path.stat().st_mtime_ns
-        for path in sorted(out.rglob("*"))
-        if path.is_file() and path.relative_to(out).parts[0] != "logs"
-    }
+    """Return each result file with the time at which it was written.
+
+    Logs and benchmarks hold what jobs did, and no result: they are left out.
+    """
+    files = {}
+    for path in sorted(out.rglob("*")):
+        folder = path.relative_to(out).parts[0]
+        if path.is_file() and folder not in ("logs", "benchmarks"):
+            files[path] = path.stat().st_mtime_ns
+    return files
 
 
 def _listed(out: Path, made: Sequence[Path]) -> Iterator[str]:
@@ -395,21 +443,20 @@ def _last_written(out: Path) -> int | None:
     return max((page.stat().st_mtime_ns for page in pages), default=None)
 
 
-def check(args: Arguments) -> int:
+def check(args: argparse.Namespace) -> int:
     """Validate the study's cards and files and show what a run would do; send no
     request, unless --probe asks for it.
     """
     if args.write and not args.probe:
-        args.failed = WRONG_USE
+        args.failed = EXIT.wrong_use
         raise UserError(
             "--write writes what a probe finds",
             where="judgescope check",
             got="--write without --probe",
             todo="add --probe",
         )
-    context.results_folder(
-        args.study, args.passed
-    )  # checks the card before Snakemake reads it
+    # The card is checked before Snakemake reads it.
+    context.results_folder(args.study, args.passed)
     status = snakemake(args.study, "check", args.passed)
     if status or not args.probe:
         return status
@@ -418,7 +465,7 @@ def check(args: Arguments) -> int:
     return probe_study(args.study, args.passed, write=args.write)
 
 
-def draft(args: Arguments) -> int:
+def draft(args: argparse.Namespace) -> int:
     """Let a model draft evaluation steps and sub-aspects missing from cards; print the
     files.
     """
@@ -439,14 +486,14 @@ def draft(args: Arguments) -> int:
     return status
 
 
-def pilot(args: Arguments) -> int:
+def pilot(args: argparse.Namespace) -> int:
     """Run a study on a share of the items, for all judges that receive requests.
 
     Print which judges the study needs, how many items, and which requests the full run
     would add. The pilot has its own results but shares the study's reply store: no
     request is sent twice.
     """
-    from judgescope.cli.summary import conclusions
+    from judgescope.cli.pilot import conclusions
 
     out = context.results_folder(args.study, args.passed)
     out = out.with_name(out.name + PILOT)
@@ -457,16 +504,19 @@ def pilot(args: Arguments) -> int:
         if status or is_dry(passed):
             return status
     print(conclusions(out))
-    if (plan := plan_of_study(args.study, args.passed)).study.distill:
+    plan = plan_of_study(args.study, args.passed)
+    if plan.study.distill:
         judge = plan.distillation.judge
         print(f"{judge} was trained on this share only: the full run trains it again")
     print("\nWhat the full run adds to the pilot's stored replies:", flush=True)
     args.passed = [*args.passed, "--quiet", "all"]
-    args.probe = args.write = False  # the pilot has asked the model already
+    # The pilot has asked the model already.
+    args.probe = False
+    args.write = False
     return check(args)
 
 
-def spotcheck(args: Arguments) -> int:
+def spotcheck(args: argparse.Namespace) -> int:
     """Make the page of a study's perturbed texts and print its path."""
     from judgescope.plan.specs.pages import perturbed_sets
 
@@ -477,7 +527,7 @@ def spotcheck(args: Arguments) -> int:
             where=f"{args.study}, key perturbations",
             todo="add `perturbations`, and the method discernment or confusion",
         )
-    page = out / "report" / "texts.html"
+    page = Path(Paths(str(out)).report("texts.html"))
     status = snakemake(args.study, str(page))
     if status == 0:
         print(f"open {page}")

@@ -9,12 +9,13 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
-from judgescope.cli.context import plan_of_study
+from judgescope.cli.context import agrees, plan_of_study
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.files import whole
+from judgescope.core.files import atomic_write
 from judgescope.engines.factory import FILES_NAMED, settled
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.wire import field_line
+from judgescope.plan.access import admit
 from judgescope.plan.checks.study import caps_of
 from judgescope.plan.study import Plan
 from judgescope.replies.budget import Spending
@@ -42,13 +43,15 @@ def probe_study(study: Path | None, passed: Sequence[str], *, write: bool) -> in
     """Probe the endpoints of a study's judges and print what the cards need; return 1
     if a judge cannot run.
 
-    `write`: put the missing lines into the cards.
+    `write`: put the missing lines into the cards. Raises UserError, before anything is
+    sent, if a key would cross to a foreign host.
     """
     plan = plan_of_study(study, passed)
     judges = _by_model(plan)
     if not judges:
         print("endpoint probe: no judge of this study asks an endpoint")
         return 0
+    admit(plan, agrees, judges)
     cards = {name: _settled(plan, name) for name in judges}
     for name, card in cards.items():
         print(f"probe of models/{name}.yaml: at most {MOST} requests to {_about(card)}")
@@ -96,7 +99,8 @@ def _probed(
     """Probe one endpoint and print the findings; yield the reasons why judges cannot
     run.
     """
-    ledger, caps = plan.study.ledger, caps_of(plan.study)
+    ledger = plan.study.ledger
+    caps = caps_of(plan.study)
     store = Store(Path(plan.study.store), card.served_name)
     with store, Spending(store, ledger, card.model, card.price, caps) as budget:
         engine = OpenAIEngine(card, budget=budget)
@@ -143,7 +147,7 @@ def _write_names(plan: Plan, model: str, names: dict[str, str | None]) -> None:
         _check_copyable(plan.models[model], source)
     after = with_names(before, "field_names", names, str(source))
     target.parent.mkdir(parents=True, exist_ok=True)
-    with whole(target) as part:
+    with atomic_write(target) as part:
         part.write_text(after, encoding="utf-8", newline="\n")
     if copied:
         print(f"written: {target}, a copy of the shipped card {source.name}")

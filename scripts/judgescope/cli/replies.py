@@ -20,9 +20,10 @@ from judgescope.cli.show import check_filters, check_rows, filters_of, rows_left
 from judgescope.cli.terminal import aligned, plain
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
-from judgescope.core.files import whole
-from judgescope.core.names import BATCH
+from judgescope.core.files import atomic_write
+from judgescope.core.names import BATCH, CONTENT
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
+from judgescope.parsing.unread_shapes import EMPTY, SHAPES_WITHOUT_TEXT
 from judgescope.plan.asking_jobs import jobs_of, used_keys
 from judgescope.plan.specs.judging import reading
 from judgescope.plan.study import CellAspect, Plan, replays
@@ -30,30 +31,13 @@ from judgescope.replies import compaction, inspection
 from judgescope.replies.giving_up import candidates, given_up
 from judgescope.replies.lookup import having
 from judgescope.replies.pricing import nanodollars
-from judgescope.replies.shard import folders, shards
+from judgescope.replies.shard import folders, may_precede_prompts, shards
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel
+from judgescope.schema.cards.base import Price
 from judgescope.schema.tables import read_part
 from judgescope.scoring.cell import reader
 
-DEFAULT = Path("cache/replies")
-Arguments = argparse.Namespace
-Row = dict[str, Any]
-SHOWN = (
-    "dataset",
-    "perturbation",
-    "judge",
-    "aspect",
-    "target",
-    "draw",
-    "status",
-    "value",
-)
-WIDTH = 70
-"""The number of characters of a reply that are printed."""
-MATCHED = ("target", "target_b", "hint", "key", "draw")
-"""The columns that identify a reply's judgment."""
-COPIED = ("aspect", "criterion", "target", "target_b", "hint", "draw", "key", "finish")
 PARSED = ("status", "rule", "value")
 """The columns that come from a reply's judgment."""
 
@@ -61,7 +45,7 @@ PARSED = ("status", "rule", "value")
 # --- reading --------------------------------------------------------------------------
 
 
-def read(args: Arguments) -> int:
+def read(args: argparse.Namespace) -> int:
     """Print a study's replies, or write them with their prompts to a file."""
     check_rows(args.rows)
     if args.file is not None:
@@ -74,170 +58,248 @@ def read(args: Arguments) -> int:
     check_filters(
         "the replies", filters, lambda name: {row[name] for row in rows if row[name]}
     )
-    rows = [
-        row
-        for row in rows
-        if all(row[name] in values for name, values in filters.items())
-    ]
-    print("\n".join(summary(rows)))
+    kept = rows
+    for name, values in filters.items():
+        kept = [row for row in kept if row[name] in values]
+    print("\n".join(summary(kept)))
     if args.file is not None:
-        with whole(args.file) as part:
-            write_json_lines(rows, part)
-        print(f"{args.file}: {len(rows):,} replies with their prompts")
-    elif rows:
-        print("\n".join(["", *listed(rows, args.rows)]))
+        with atomic_write(args.file) as part:
+            write_json_lines(kept, part)
+        print(f"{args.file}: {len(kept):,} replies with their prompts")
+    elif kept:
+        print("\n".join(["", *listed(kept, args.rows)]))
     return 0
 
 
 def no_replies(plan: Plan, where: Path, study: Path) -> UserError:
     """Return the error for a study without replies."""
-    what = "this study has no replies yet, or no judge that sends requests"
-    todo, page = command_on("run", study), Path(plan.paths.report("explore.html"))
-    models = [*plan.models.values()]
-    if any(map(replays, models)) and not any(
-        isinstance(model, AskedModel) for model in models
-    ):
-        what = (
-            "no judge of this study sends requests: their replies are recorded in files"
-        )
-        todo = (
-            f"read them in {page}"
-            if page.is_file()
-            else f"{todo}, then read them in {page}"
-        )
-    return UserError(what, where=str(where), todo=todo)
+    models = plan.models.values()
+    asks = any(isinstance(model, AskedModel) for model in models)
+    run = command_on("run", study)
+    if asks or not any(map(replays, models)):
+        what = "this study has no replies yet, or no judge that sends requests"
+        return UserError(what, where=str(where), todo=run)
+    page = Path(plan.paths.report("explore.html"))
+    todo = f"read them in {page}"
+    return UserError(
+        "no judge of this study sends requests: their replies are recorded in files",
+        where=str(where),
+        todo=todo if page.is_file() else f"{run}, then {todo}",
+    )
 
 
-def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[Row]:
+def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[dict[str, Any]]:
     """Yield every reply of a study's judges, from reply files or else from the
     store.
     """
     for job in jobs_of(plan):
-        store, listed = (
-            Store(Path(plan.study.store), job.card.served_name),
-            job.card.price,
-        )
-        search = cache(
-            partial(store.find, job.job.key_table)
-        )  # once, and only if needed
+        store = Store(Path(plan.study.store), job.card.served_name)
+        # Once, and only if a cell has no reply file.
+        search = cache(partial(store.find, job.job.key_table))
         for cell, questions in job.job.cells.items():
             perturbation, judge, aspect = cell
             cell_aspect = CellAspect(job.dataset, *cell)
-            judgments = {
-                match_of(row): row
-                for row in rows_of(
-                    "judgments", plan.file(out, "judgments", cell_aspect), aspect
-                )
-            }
+            judgments = judgments_of(plan, out, cell_aspect)
             parse = reader(reading(plan, job.dataset, judge, aspect, perturbation))
-            requests = (
-                questions[number] for number in range(len(questions)) if prompts
-            )
-            prompt_of = {request.key: request.prompt for request in requests}
-            replies = rows_of("answers", plan.file(out, "replies", cell_aspect), aspect)
+            prompt_of = {}
+            if prompts:
+                for number in range(len(questions)):
+                    request = questions[number]
+                    prompt_of[request.key] = request.transcript
+            path = plan.file(out, "replies", cell_aspect)
+            replies = rows_of("answers", path, aspect)
             for row in replies or job.job.rows(cell, search(), so_far=True):
                 if row["status"] == "not_applicable":
                     continue
-                usage, origin = (
-                    row["usage"] or {},
-                    (row["provenance"] or {}).get("engine"),
-                )
-                price = listed and (listed.of_batch() if origin == BATCH else listed)
                 judgment = judgments.get(match_of(row))
                 if judgment is None:  # not scored yet
-                    parsed = parse(row["text"], row["finish"], row["status"])
+                    facts = row["text"], row["finish"], row["status"]
+                    parsed = parse(*facts, content_of(row))
                     judgment = {name: getattr(parsed, name) for name in PARSED}
-                yield {
-                    "dataset": job.dataset,
-                    "perturbation": perturbation,
-                    "judge": row["judge"],
-                    "model": job.card.model,
-                    **{name: row.get(name) for name in COPIED},
-                    **{name: judgment[name] for name in PARSED},
-                    "tokens_in": usage.get("prompt"),
-                    "tokens_out": usage.get("completion"),
-                    "usd": nanodollars(usage, price) / 1e9 if price and usage else None,
-                    **({"prompt": prompt_of.get(row["key"])} if prompts else {}),
-                    "reply": row["text"],
-                }
+                reply = _reply(row, judgment, job.card.price)
+                reply["dataset"] = job.dataset
+                reply["perturbation"] = perturbation
+                reply["model"] = job.card.model
+                if prompts:
+                    reply["prompt"] = prompt_of.get(row["key"])
+                yield {name: reply[name] for name in COLUMNS if name in reply}
 
 
-def rows_of(table: str, path: str, aspect: str) -> list[Row]:
+COLUMNS = (
+    "dataset",
+    "perturbation",
+    "judge",
+    "model",
+    "aspect",
+    "criterion",
+    "target",
+    "target_b",
+    "hint",
+    "draw",
+    "key",
+    "finish",
+    "status",
+    "rule",
+    "value",
+    "tokens_in",
+    "tokens_out",
+    "usd",
+    "prompt",
+    "reply",
+)
+"""The columns of a reply, in the order of the file; without prompts, one is missing."""
+
+
+def _reply(
+    row: Mapping[str, Any], judgment: Mapping[str, Any], price: Price | None
+) -> dict[str, Any]:
+    """Return what a row of table `answers` and its judgment say about a reply.
+
+    price: of the model; a reply from a batch has the lower one.
+    """
+    copied = ["judge", "aspect", "criterion", "target", "target_b", "hint", "draw"]
+    copied += ["key", "finish"]
+    reply = {name: row.get(name) for name in copied}
+    reply |= {name: judgment[name] for name in PARSED}
+    usage = row["usage"] or {}
+    reply["tokens_in"] = usage.get("prompt")
+    reply["tokens_out"] = usage.get("completion")
+    origin = (row["provenance"] or {}).get("engine")
+    if price and origin == BATCH:
+        price = price.of_batch()
+    reply["usd"] = nanodollars(usage, price) / 1e9 if price and usage else None
+    reply["reply"] = row["text"]
+    return reply
+
+
+def rows_of(table: str, path: str, aspect: str) -> list[dict[str, Any]]:
     """Return the rows of a cell's file on an aspect; [] if the file does not exist
     yet.
     """
-    return (
-        read_part(table, path, *split(aspect)).to_pylist()
-        if Path(path).is_file()
-        else []
-    )
+    if not Path(path).is_file():
+        return []
+    rows: list[dict[str, Any]] = read_part(table, path, *split(aspect)).to_pylist()
+    return rows
 
 
-def match_of(row: Row) -> tuple[object, ...]:
+def content_of(row: Mapping[str, Any]) -> str | None:
+    """What stands in place of a reply's text (`names.CONTENT`), None with a text."""
+    provenance = row["provenance"] or {}
+    content: str | None = provenance.get(CONTENT)
+    return content
+
+
+def judgments_of(
+    plan: Plan, out: Path, cell: CellAspect
+) -> dict[tuple[object, ...], dict[str, Any]]:
+    """Return the stored judgments of a cell by what they share with their replies."""
+    path = plan.file(out, "judgments", cell)
+    rows = rows_of("judgments", path, cell.aspect)
+    return {match_of(row): row for row in rows}
+
+
+def match_of(row: Mapping[str, Any]) -> tuple[object, ...]:
     """Return what a reply and its judgment have in common."""
-    return tuple(row.get(name) for name in MATCHED)
+    names = ("target", "target_b", "hint", "key", "draw")
+    return tuple(row.get(name) for name in names)
 
 
-def summary(rows: Iterable[Row]) -> list[str]:
+def summary(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return a line per judge: replies, replies of each status, tokens, price.
 
     A reply to two equal questions counts once, as in the table `cost`; refused requests
     are free.
     """
-    by_judge: dict[str, list[Row]] = {}
+    by_judge: dict[str, dict[tuple[object, object], Mapping[str, Any]]] = {}
     for row in rows:
-        by_judge.setdefault(row["judge"], []).append(row)
+        replies = by_judge.setdefault(row["judge"], {})
+        replies[row.get("key"), row.get("draw")] = row
     lines = [["judge", "replies", "by status", "tokens in", "tokens out", "US$"]]
     off_grid = 0
-    for judge, judgments in sorted(by_judge.items()):
-        replies = [
-            *{(row.get("key"), row.get("draw")): row for row in judgments}.values()
-        ]
-        statuses = Counter(row["status"] for row in replies)
+    for judge, replies in sorted(by_judge.items()):
+        statuses: Counter[str] = Counter()
+        tokens_in = tokens_out = 0
+        prices: list[float | None] = []
+        for reply in replies.values():
+            statuses[reply["status"]] += 1
+            tokens_in += reply["tokens_in"] or 0
+            tokens_out += reply["tokens_out"] or 0
+            if reply["status"] != "error":
+                prices.append(reply["usd"])
         off_grid += statuses[OFF_GRID]
-        counts = ", ".join(
-            f"{name} {count:,}" for name, count in sorted(statuses.items())
-        )
-        tokens = [
-            sum(row[name] or 0 for row in replies)
-            for name in ("tokens_in", "tokens_out")
+        counts = []
+        for name, count in sorted(statuses.items()):
+            why = _why_empty(replies.values()) if name == EMPTY else ""
+            counts.append(f"{name} {count:,}{why}")
+        line = [
+            plain(judge),
+            f"{len(replies):,}",
+            ", ".join(counts),
+            f"{tokens_in:,}",
+            f"{tokens_out:,}",
+            _total(prices) or "-",
         ]
-        prices = [row["usd"] for row in replies if row["status"] != "error"]
-        price = "-" if None in prices else _dollars(sum(prices))
-        numbers = [f"{number:,}" for number in tokens]
-        lines.append([plain(judge), f"{len(replies):,}", counts, *numbers, price])
-    return [*aligned(lines), *([f"{OFF_GRID}: {OFF_GRID_REMEDY}"] if off_grid else [])]
+        lines.append(line)
+    shown = aligned(lines)
+    if off_grid:
+        shown.append(f"{OFF_GRID}: {OFF_GRID_REMEDY}")
+    return shown
 
 
-def _dollars(price: float) -> str:
-    return f"{price:,.4f}" if price >= 0.01 else f"{price:.2g}"  # never 0.0000
+def _why_empty(replies: Iterable[Mapping[str, Any]]) -> str:
+    """The rules of empty replies with their numbers, "" if none says more than that."""
+    rules = Counter(str(row["rule"]) for row in replies if row["status"] == EMPTY)
+    if rules.keys() <= {EMPTY}:
+        return ""
+    named = ", ".join(f"{rule} {count:,}" for rule, count in sorted(rules.items()))
+    return f" ({named})"
 
 
-def listed(rows: Sequence[Row], limit: int) -> Iterator[str]:
+def _total(prices: Sequence[float | None]) -> str | None:
+    """Return the sum of prices in US$ as text; None if one is unknown."""
+    known = [price for price in prices if price is not None]
+    if len(known) < len(prices):
+        return None
+    total = sum(known)
+    return f"{total:,.4f}" if total >= 0.01 else f"{total:.2g}"  # never 0.0000
+
+
+def listed(rows: Sequence[Mapping[str, Any]], limit: int) -> Iterator[str]:
     """Yield a line for each reply, up to a limit (0: none), cut to the width of a
     line.
     """
+    columns = ["dataset", "perturbation", "judge", "aspect", "target", "draw"]
+    columns += ["status", "value"]
     shown = rows[: limit or None]
-    body = [
-        [*(plain(row[name]) for name in SHOWN), plain(row["reply"])[:WIDTH]]
-        for row in shown
-    ]
-    yield from aligned([[*SHOWN, "reply"], *body])
+    table = [[*columns, "reply"]]
+    for row in shown:
+        line = [plain(row[name]) for name in columns]
+        line.append(plain(_shown_reply(row))[:70])
+        table.append(line)
+    yield from aligned(table)
     yield from rows_left(
         len(rows) - len(shown), "--file writes them in full, with prompts"
     )
 
 
+def _shown_reply(row: Mapping[str, Any]) -> str:
+    """The text of a reply; without text what the endpoint sent in its place."""
+    text: str = row["reply"] or ""
+    if text.strip() or row["status"] != EMPTY:
+        return text
+    return SHAPES_WITHOUT_TEXT.get(row["rule"], text)
+
+
 # --- the store ------------------------------------------------------------------------
 
 
-def _shards(args: Arguments) -> list[Path]:
+def _shards(args: argparse.Namespace) -> list[Path]:
     return list(shards(store_folder(args)))
 
 
-def store_folder(args: Arguments, *, new: bool = False) -> Path:
+def store_folder(args: argparse.Namespace, *, new: bool = False) -> Path:
     """Return the folder of the store: the option's, the study's, or the default."""
-    folder: Path = args.store or DEFAULT
+    folder: Path = args.store or Path("cache/replies")
     plan = plan_and_results(args.study)[0] if args.study and not args.store else None
     if plan is not None:
         folder = Path(plan.study.store)
@@ -250,7 +312,7 @@ def store_folder(args: Arguments, *, new: bool = False) -> Path:
     return folder
 
 
-def retry(args: Arguments) -> int:
+def retry(args: argparse.Namespace) -> int:
     """Let the next run repeat the requests of a study that its endpoints refused or
     that were given up; with `--empty`, those whose reply is empty.
     """
@@ -282,27 +344,31 @@ def _asked_models(plan: Plan, name: str | None) -> list[AskedModel]:
     return named
 
 
-def _retry_empty(args: Arguments, plan: Plan, out: Path, models: set[str]) -> int:
+def _retry_empty(
+    args: argparse.Namespace, plan: Plan, out: Path, models: set[str]
+) -> int:
     """List the empty replies by judge with the price of repeating them; with `--yes`,
     mark them to be requested again.
     """
-    by_model: dict[str, dict[tuple[str, int], Row]] = {name: {} for name in models}
+    by_model: dict[str, dict[tuple[str, int], dict[str, Any]]] = {}
     for row in _replies(plan, out, prompts=False):
         if row["status"] == "empty" and row["model"] in models:
-            by_model[row["model"]].setdefault((row["key"], row["draw"]), row)
+            of_model = by_model.setdefault(row["model"], {})
+            of_model.setdefault((row["key"], row["draw"]), row)
     marked = 0
     for model in _asked_models(plan, args.model):
-        empty = by_model[model.model]
+        empty = by_model.get(model.model)
         if not empty:
             continue
         with Store(Path(plan.study.store), model.served_name) as store:
             draws = compaction.repeatable(store, empty)
             for line in _by_judge([empty[draw] for draw in draws]):
                 print(line)
-            if left := len(empty) - len(draws):
+            remaining = len(empty) - len(draws)
+            if remaining:
                 print(
-                    f"{model.model}: {left} empty replies stay: they were requested "
-                    f"again {compaction.MOST_REPEATS} times"
+                    f"{model.model}: {remaining} empty replies stay: they were "
+                    f"requested again {compaction.MOST_REPEATS} times"
                 )
             if args.yes and draws:
                 compaction.forget_empty(store, draws)
@@ -317,49 +383,55 @@ def _retry_empty(args: Arguments, plan: Plan, out: Path, models: set[str]) -> in
     return 0
 
 
-def _by_judge(rows: Sequence[Row]) -> Iterator[str]:
+def _by_judge(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for each judge: the number of replies, and what they cost before."""
-    for judge in sorted({row["judge"] for row in rows}):
-        prices = [row["usd"] for row in rows if row["judge"] == judge]
-        price = "unknown" if None in prices else f"about {_dollars(sum(prices))} US$"
-        yield f"{plain(judge)}: {len(prices)} empty replies, price {price}"
+    prices: dict[str, list[float | None]] = {}
+    for row in rows:
+        prices.setdefault(row["judge"], []).append(row["usd"])
+    for judge, of_judge in sorted(prices.items()):
+        total = _total(of_judge)
+        price = "unknown" if total is None else f"about {total} US$"
+        yield f"{plain(judge)}: {len(of_judge)} empty replies, price {price}"
 
 
-def give_up(args: Arguments) -> int:
+def give_up(args: argparse.Namespace) -> int:
     """List the requests of a study that got no answer in any run, with the reasons;
     with `--yes`, count them as errors from now on.
     """
     plan, _ = plan_and_results(args.study)
     keys = used_keys(plan, whole=False)
-    listed = 0
+    count = 0
     for model in _asked_models(plan, None):
         with Store(Path(plan.study.store), model.served_name) as store:
             used = keys.get(store.shard.name)
-            names = (
-                [] if used is None else [bytes(key).ljust(32, b"\0") for key in used]
-            )
-            found = candidates(store, [name.hex() for name in names])
-            for draw, reasons in found.items():
-                runs, reason = len(reasons), [*reasons.values()][-1]
+            names = []
+            for key in () if used is None else used:
+                # numpy drops the zero bytes at the end of a key.
+                names.append(bytes(key).ljust(32, b"\0").hex())
+            unanswered = candidates(store, names)
+            for draw, reasons in unanswered.items():
+                runs = len(reasons)
+                reason = list(reasons.values())[-1]
                 print(
                     f"{model.model}: {draw[0][:12]}, draw {draw[1]}: no answer in "
                     f"{runs} {'run' if runs == 1 else 'runs'}: {plain(reason)}"
                 )
                 if args.yes:
+                    store.closes = True
                     store.append(given_up(draw, runs, reason))
-            listed += len(found)
-    if not listed:
+            count += len(unanswered)
+    if not count:
         print("No request waits for an answer: there is nothing to give up.")
     elif args.yes:
         run = command_on("run", args.study)
         back = command_on("replies retry", args.study)
-        print(f"{listed} requests count as errors now: {run}; {back} takes this back")
+        print(f"{count} requests count as errors now: {run}; {back} takes this back")
     else:
         print("Nothing was changed: add --yes to count these requests as errors.")
     return 0
 
 
-def stats(args: Arguments) -> int:
+def stats(args: argparse.Namespace) -> int:
     """Print the contents of each shard of a store."""
     for shard in _shards(args):
         counts = inspection.stats(shard)
@@ -378,32 +450,39 @@ def stats(args: Arguments) -> int:
     return 0
 
 
-def verify(args: Arguments) -> int:
+def verify(args: argparse.Namespace) -> int:
     """Print the faults of a store's lines; return 1 if there are any.
 
     With `--drop`, damaged lines are removed; their requests may be sent and paid for
     again.
     """
-    wrong = notes = 0
+    errors = 0
+    notes = 0
     for shard in folders(store_folder(args)):  # with those whose files are packed
         for finding in inspection.verify(shard):
             print(f"{finding.where}: {finding.message}")
-            wrong, notes = wrong + finding.wrong, notes + (not finding.wrong)
-        if args.drop and (count := inspection.drop(shard)):
+            if finding.wrong:
+                errors += 1
+            else:
+                notes += 1
+        dropped = inspection.drop(shard) if args.drop else 0
+        if dropped:
             print(
-                f"{shard.name}: {count} damaged lines dropped; a run requests what is "
-                "missing"
+                f"{shard.name}: {dropped} damaged lines dropped; a run requests what "
+                "is missing"
             )
-    print(f"errors: {wrong}; notes: {notes}")
-    return int(wrong > 0)
+    print(f"errors: {errors}; notes: {notes}")
+    return int(errors > 0)
 
 
-def compact(args: Arguments) -> int:
+def compact(args: argparse.Namespace) -> int:
     """Merge the files of every shard."""
     for shard in _shards(args):
         done = compaction.compact(shard)
-        said = f"{len(done.removed)} files merged, {done.freed:,} bytes freed"
-        print(f"{shard.name}: {said if done.removed else 'nothing to compact'}")
+        outcome = "nothing to compact"
+        if done.removed:
+            outcome = f"{len(done.removed)} files merged, {done.freed:,} bytes freed"
+        print(f"{shard.name}: {outcome}")
         _print_left(done.left)
     return 0
 
@@ -413,19 +492,18 @@ def _print_left(files: Mapping[Path, str]) -> None:
         print(f"  {path.name} is kept: {reason}")
 
 
-def dump(args: Arguments) -> int:
+def dump(args: argparse.Namespace) -> int:
     """Write all replies of a store to one file."""
     check_new(args.file, [".parquet"], force=args.force)
     print(f"{args.file}: {compaction.export(store_folder(args), args.file):,} lines")
     return 0
 
 
-def merge(args: Arguments) -> int:
+def merge(args: argparse.Namespace) -> int:
     """Add the replies of an exported file to a store."""
     check_input(args.file)
-    for shard, done in compaction.merge(
-        args.file, store_folder(args, new=True)
-    ).items():
+    shards = compaction.merge(args.file, store_folder(args, new=True))
+    for shard, done in shards.items():
         print(
             f"{plain(shard)}: {done.new:,} new replies, {done.known:,} already stored, "
             f"{done.skipped:,} lines without a reply"
@@ -439,7 +517,7 @@ def merge(args: Arguments) -> int:
     return 0
 
 
-def prune(args: Arguments) -> int:
+def prune(args: argparse.Namespace) -> int:
     """Drop the replies that no named study uses, or print how much that would free."""
     plans = [plan_and_results(study)[0] for study in args.study]
     stores = sorted({plan.study.store for plan in plans})
@@ -447,12 +525,21 @@ def prune(args: Arguments) -> int:
         what = "the studies use different reply stores"
         raise UserError(what, where="replies prune", got=stores)
     used = [used_keys(plan, whole=True) for plan in plans]
+    kept = {}
     for shard in shards(Path(stores[0])):
-        keep = having(*(keys[shard.name] for keys in used if shard.name in keys))
-        lines, size = compaction.unused(shard, keep)
+        of_shard = [keys[shard.name] for keys in used if shard.name in keys]
+        kept[shard] = having(*of_shard)
+    unused = {shard: compaction.unused(shard, keep) for shard, keep in kept.items()}
+    to_drop = [shard for shard, (lines, _) in unused.items() if lines]
+    if any(map(may_precede_prompts, to_drop)):
+        print(
+            "The shipped prompts changed with this version: paid replies to the "
+            "earlier ones are among the lines that are not used (docs/upgrade.md)."
+        )
+    for shard, (lines, size) in unused.items():
         print(f"{shard.name}: {lines:,} lines are not used, {size:,} bytes of text")
         if args.yes and lines:
-            done = compaction.compact(shard, keep=keep)
+            done = compaction.compact(shard, keep=kept[shard])
             print(f"  {done.freed:,} bytes freed")
             _print_left(done.left)
     if not args.yes:

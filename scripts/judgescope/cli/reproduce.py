@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from judgescope.cli.context import snakemake
 from judgescope.cli.terminal import aligned
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.files import write_text
-from judgescope.core.paths import HOME
+from judgescope.core.paths import HOME, Paths
 from judgescope.data.fetch import fetch_all
 from judgescope.data.files import cache, to_fetch
 from judgescope.data.select import originals, read_selected
@@ -32,20 +32,14 @@ from judgescope.statistics.confusion import confusion, expectations
 from judgescope.statistics.means import independent_mean
 from judgescope.statistics.result import Estimate
 
-Row = Mapping[str, object]
 SHELF = HOME / "config" / "published"
 SEED = 7
-FEW: Final = {"statistics": ["pearson"], "levels": ["pooled"], "permutations": 99}
-"""The comparison of judges, which is made with all tables, and in which no figure
-is."""
 PAIRS = "pairs"
 """A table that is not of a method: pairs of systems that a judge orders as people
 do."""
-NOT_FILTERS = {"published", "reason", "of"}
-"""Columns of a card's figures that do not select a row."""
 
 
-class Figure(NamedTuple):
+class ComparedFigure(NamedTuple):
     """A published figure, and the value that this library computes for it."""
 
     where: Mapping[str, str]
@@ -64,9 +58,10 @@ class Figure(NamedTuple):
     def cells(self) -> list[str]:
         """Return the figure as cells of a table, in the order of HEADS."""
         digits = len(self.published.partition(".")[2])
-        ours = (
-            "-" if self.ours is None else f"{self.ours:.{digits + 2 if digits else 0}f}"
-        )
+        ours = "-"
+        if self.ours is not None:
+            # Two more digits than printed show how close a difference is.
+            ours = f"{self.ours:.{digits + 2 if digits else 0}f}"
         equal = "yes" if self.equal else "no"
         why = "" if self.equal else self.reason or "unexplained"
         return [" ".join(self.where.values()), self.published, ours, equal, why]
@@ -75,11 +70,11 @@ class Figure(NamedTuple):
 HEADS = ["figure", "published", "ours", "equal", "why not"]
 
 
-class Outcome(NamedTuple):
+class CardOutcome(NamedTuple):
     """The outcome of a card's figures."""
 
     card: Publication
-    figures: list[Figure]
+    figures: list[ComparedFigure]
     error: str = ""
 
     @property
@@ -103,41 +98,35 @@ def reproduce(args: argparse.Namespace) -> int:
     """Reproduce publications; return 1 if a figure differs without a reason."""
     shelf = {path.stem: path for path in sorted(SHELF.glob("*.yaml"))}
     check_known(sorted(args.names), shelf, "unknown publication", where="reproduce")
-    names = [*shelf] if args.all else args.names
     outcomes = []
-    for name in names:
+    for name in shelf if args.all else args.names:
         try:
             outcome = compare(shelf[name], args.data)
         except (UserError, UserErrors) as error:
             if not args.all:
                 raise
             card = read_card("publication", shelf[name])
-            outcome = Outcome(card, [], str(error).partition("\n")[0])
+            outcome = CardOutcome(card, [], str(error).partition("\n")[0])
         outcomes.append(outcome)
         if not outcome.error:
-            write_text(
-                Path("results") / f"published-{name}" / "index.html", html(outcome)
-            )
+            page = Path("results") / f"published-{name}" / "index.html"
+            write_text(page, html(outcome))
         if not args.all:
-            print(
-                "\n".join(
-                    aligned([HEADS, *(figure.cells() for figure in outcome.figures)])
-                )
-            )
+            table = [HEADS, *(figure.cells() for figure in outcome.figures)]
+            print("\n".join(aligned(table)))
         print(line(outcome), flush=True)
-    if not names:
-        cards = [read_card("publication", path) for path in shelf.values()]
-        print(
-            "\n".join(
-                aligned([["name", "what"], *([c.publication, c.name] for c in cards)])
-            )
-        )
+    if not outcomes:
+        table = [["name", "what"]]
+        for path in shelf.values():
+            card = read_card("publication", path)
+            table.append([card.publication, card.name])
+        print("\n".join(aligned(table)))
     if args.markdown and not any(outcome.error for outcome in outcomes):
         write_text(args.markdown, markdown(outcomes))
     return int(any(outcome.failed for outcome in outcomes))
 
 
-def compare(path: Path, data: str = "data") -> Outcome:
+def compare(path: Path, data: str = "data") -> CardOutcome:
     """Return the figures of a card next to those of this library.
 
     `data` is the folder that `{data}` stands for. Raises UserError or UserErrors for a
@@ -145,10 +134,10 @@ def compare(path: Path, data: str = "data") -> Outcome:
     """
     card: Publication = read_card("publication", path)
     if not card.figures:
-        tables = [*card.means]
-        return Outcome(
-            card, [each for name in tables for each in _means(card, name, path.parent)]
-        )
+        figures: list[ComparedFigure] = []
+        for name in card.means:
+            figures += _means(card, name, path.parent)
+        return CardOutcome(card, figures)
     if card.cells:
         rows = _of_cells(read_csv(path.parent / card.cells))
     elif card.originals:
@@ -159,37 +148,44 @@ def compare(path: Path, data: str = "data") -> Outcome:
     return against(path, rows)
 
 
-def against(path: Path, rows: Sequence[Row]) -> Outcome:
+def against(path: Path, rows: Sequence[Mapping[str, object]]) -> CardOutcome:
     """Return the figures of a card next to those in rows, each with its `table`."""
     card: Publication = read_card("publication", path)
     printed = read_csv(path.parent / str(card.figures))
-    return Outcome(card, [_figure(card, row, rows, str(path)) for row in printed])
+    return CardOutcome(card, [_figure(card, row, rows, str(path)) for row in printed])
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
-        return [*csv.DictReader(file)]
+        return list(csv.DictReader(file))
 
 
 def _figure(
-    card: Publication, printed: Mapping[str, str], rows: Sequence[Row], where: str
-) -> Figure:
+    card: Publication,
+    printed: Mapping[str, str],
+    rows: Sequence[Mapping[str, object]],
+    where: str,
+) -> ComparedFigure:
     """Return a figure next to the only row that it selects."""
-    chosen = {name: text for name, text in printed.items() if name not in NOT_FILTERS}
-    hits = [
-        r
-        for r in rows
-        if all(str(r.get(n) or "") == text for n, text in chosen.items())
-    ]
+    filters = dict(printed)
+    for column in ("published", "reason", "of"):
+        filters.pop(column, None)
+    hits = [row for row in rows if _has_all(row, filters)]
     if len(hits) > 1:
-        raise UserError(f"one figure selects {len(hits)} rows", where=where, got=chosen)
+        raise UserError(
+            f"one figure selects {len(hits)} rows", where=where, got=filters
+        )
     value = hits[0].get(printed.get("of") or "value") if hits else None
-    ours = float(str(value)) if value is not None else None
-    shown = {name: text for name, text in chosen.items() if text and name != "table"}
-    return _compared(
-        card, shown, printed["published"], ours, printed.get("reason") or ""
-    )
+    ours = None if value is None else float(str(value))
+    shown = {name: text for name, text in filters.items() if text and name != "table"}
+    reason = printed.get("reason") or ""
+    return _compared(card, shown, printed["published"], ours, reason)
+
+
+def _has_all(row: Mapping[str, object], cells: Mapping[str, str]) -> bool:
+    """Return whether a row has the text of each of some cells; "" also stands for 0."""
+    return all(str(row.get(name) or "") == text for name, text in cells.items())
 
 
 def _compared(
@@ -198,47 +194,62 @@ def _compared(
     published: str,
     ours: float | None,
     reason: str,
-) -> Figure:
-    place = f"{card.publication}: {' '.join(where.values())}"
-    check_known(
-        filter(None, [reason]), REASONS, "unknown reason for a difference", where=place
-    )
+) -> ComparedFigure:
+    location = f"{card.publication}: {' '.join(where.values())}"
+    if reason:
+        check_known(
+            [reason], REASONS, "unknown reason for a difference", where=location
+        )
     digits = len(published.partition(".")[2])
-    most = card.tolerance * 10.0**-digits if digits else 0  # counts and ranks are exact
-    equal = ours is not None and abs(ours - float(published)) <= most + 1e-9
-    return Figure(where, published, ours, reason, equal)
+    # Counts and ranks are exact.
+    largest_gap = card.tolerance * 10.0**-digits if digits else 0
+    equal = ours is not None and abs(ours - float(published)) <= largest_gap + 1e-9
+    return ComparedFigure(where, published, ours, reason, equal)
 
 
 # --- what this library computes -------------------------------------------------------
 
 
-def _of_study(card: Publication, tables: Iterable[str], data: str) -> list[Row]:
+def _of_study(
+    card: Publication, tables: Iterable[str], data: str
+) -> list[Mapping[str, object]]:
     """Compute some tables of a study, and return their rows with the table's name."""
     name = f"published-{card.publication}"
     folder = Path("results") / name
-    study = {
+    study: dict[str, object] = {
         "study": name,
         "seed": SEED,
         "data": data,
-        "comparison": FEW,
-        **(card.study or {}),
+        # Judges are compared with all tables; no printed figure is among these.
+        "comparison": {
+            "statistics": ["pearson"],
+            "levels": ["pooled"],
+            "permutations": 99,
+        },
     }
+    study |= card.study or {}
     path = folder / "study.yaml"
     write_text(path, json.dumps(study, indent=1) + "\n")
     names = sorted({"agreement" if table == PAIRS else table for table in tables})
-    files = {table: folder / "tables" / f"{table}.parquet" for table in names}
-    if snakemake(path, [*map(str, files.values())], ["--quiet", "all"]):
+    paths = Paths(str(folder))
+    files = {table: Path(paths.table(table)) for table in names}
+    if snakemake(path, list(map(str, files.values())), ["--quiet", "all"]):
         raise UserError("the study failed", where=str(path))
-    rows = []
+    rows: list[Mapping[str, object]] = []
     for table, file in files.items():
         for row in read_table("results", file).to_pylist():
-            # the number of cases behind a share, as papers print it
-            count = None if row["value"] is None else round(row["value"] * row["n"], 6)
-            rows.append({**row, "table": table, "count": count})
-    return [*rows, *(pairs_of_systems(folder) if PAIRS in tables else ())]
+            row["table"] = table
+            # The number of cases behind a share, as papers print it.
+            row["count"] = None
+            if row["value"] is not None:
+                row["count"] = round(row["value"] * row["n"], 6)
+            rows.append(row)
+    if PAIRS in tables:
+        rows += pairs_of_systems(folder)
+    return rows
 
 
-def pairs_of_systems(folder: Path) -> Iterator[Row]:
+def pairs_of_systems(folder: Path) -> Iterator[Mapping[str, object]]:
     """Yield how many pairs of systems each judge's mean scores order as people's
     ratings do.
     """
@@ -251,20 +262,27 @@ def pairs_of_systems(folder: Path) -> Iterator[Row]:
     texts = pd.concat(map(pd.read_parquet, folder.glob("targets/*/systems.parquet")))
     systems = texts.set_index("target")["system"]
     people = means("ratings/*.parquet")
-    for (judge, aspect), scores in means(
-        "scores/*/*/systems/*.parquet", "judge"
-    ).groupby(level=[0, 1]):
-        both = zip(
-            scores.droplevel([0, 1]),
-            people[aspect][scores.index.get_level_values(2)],
-            strict=True,
-        )
-        pairs = [(a - c) * (b - d) > 0 for (a, b), (c, d) in combinations(both, 2)]
-        keys = {"table": PAIRS, "judge": judge, "aspect": aspect}
-        yield {**keys, "value": sum(pairs), "n": len(pairs)}
+    judges = means("scores/*/*/systems/*.parquet", "judge")
+    for (judge, aspect), scores in judges.groupby(level=[0, 1]):
+        rated = people[aspect][scores.index.get_level_values(2)]
+        means_of_systems = zip(scores.droplevel([0, 1]), rated, strict=True)
+        pairs = 0
+        same_order = 0
+        for first, second in combinations(means_of_systems, 2):
+            by_judge = first[0] - second[0]
+            by_people = first[1] - second[1]
+            pairs += 1
+            same_order += int(by_judge * by_people > 0)
+        yield {
+            "table": PAIRS,
+            "judge": judge,
+            "aspect": aspect,
+            "value": same_order,
+            "n": pairs,
+        }
 
 
-def _of_originals(dataset: str, data: str) -> list[Row]:
+def _of_originals(dataset: str, data: str) -> list[Mapping[str, object]]:
     """Return the mean characters, words and sentences of the texts that a card
     selects.
     """
@@ -272,19 +290,20 @@ def _of_originals(dataset: str, data: str) -> list[Row]:
     card: Dataset = read_card("dataset", path)
     fetch_all([(dataset, card, to_fetch(card, Path(data)))])
     rated = read_selected(card, path.parent, Path(data), SEED)
+    sums = {"characters": 0, "words": 0, "sentences": 0}
     texts = [each.text for each in originals(rated, card.select).values()]
-    counts = {
-        "characters": map(len, texts),
-        "words": (len(text.split()) for text in texts),
-        "sentences": (len(split_sentences(text)) for text in texts),
-    }
-    return [
-        {"statistic": name, "value": sum(each) / len(texts), "n": len(texts)}
-        for name, each in counts.items()
-    ]
+    for text in texts:
+        sums["characters"] += len(text)
+        sums["words"] += len(text.split())
+        sums["sentences"] += len(split_sentences(text))
+    rows: list[Mapping[str, object]] = []
+    for name, total in sums.items():
+        row = {"statistic": name, "value": total / len(texts), "n": len(texts)}
+        rows.append(row)
+    return rows
 
 
-def _of_cells(cells: list[dict[str, str]]) -> list[Row]:
+def _of_cells(cells: list[dict[str, str]]) -> list[Mapping[str, object]]:
     """Return the size of S_T and S_F, people's agreement with them, and a judge's
     confusion.
     """
@@ -296,67 +315,81 @@ def _of_cells(cells: list[dict[str, str]]) -> list[Row]:
         "agreement": sets.agreement.value,
     }
     if "delta" in cells[0]:
-        names = [(cell["perturbation"], cell["aspect"]) for cell in cells]
-        deltas = np.array([[float(cell["delta"]) for cell in cells]])
-        wanted, unwanted = (
-            np.array([name in set(some) for name in names])
-            for some in (sets.drops, sets.stays)
-        )
-        judged = confusion(deltas, wanted, unwanted)
-        values |= {name: float(getattr(judged, name)[0]) for name in judged._fields}
-        values["wanted below 0.2"] = int((deltas[0, wanted] < 0.2).sum())
-        values["unwanted of 0.2 or more"] = int((deltas[0, unwanted] >= 0.2).sum())
+        deltas = []
+        is_wanted = []
+        is_unwanted = []
+        for cell in cells:
+            name = cell["perturbation"], cell["aspect"]
+            deltas.append(float(cell["delta"]))
+            is_wanted.append(name in sets.drops)
+            is_unwanted.append(name in sets.stays)
+        changes = np.array(deltas)
+        wanted = np.array(is_wanted)
+        unwanted = np.array(is_unwanted)
+        judged = confusion(changes[np.newaxis], wanted, unwanted)
+        for field, value in judged._asdict().items():
+            values[field] = float(value[0])
+        values["wanted below 0.2"] = int((changes[wanted] < 0.2).sum())
+        values["unwanted of 0.2 or more"] = int((changes[unwanted] >= 0.2).sum())
     return [{"statistic": name, "value": value} for name, value in values.items()]
 
 
-def _means(card: Publication, table: str, folder: Path) -> Iterator[Figure]:
+def _means(card: Publication, table: str, folder: Path) -> Iterator[ComparedFigure]:
     """Yield each printed mean and rank of a table next to the one computed from printed
     cells.
     """
     printed = read_csv(folder / table)
-    head = next(iter(printed[0]))
-    rows: list[dict[str, float | None]] = []
-    for row in printed:
-        values: dict[str, float] = {}
-        for name, text in row.items():
-            with suppress(ValueError):
-                values[name] = float(text)
-        means: dict[str, float | None] = {}
-        for name, parts in card.means[table].items():
-            known = [means.get(part, values.get(part)) for part in parts]
-            absent = [
-                part for part, value in zip(parts, known, strict=True) if value is None
-            ]
-            each = [Estimate(value) for value in known if value is not None]
-            means[name] = (
-                None if absent else independent_mean(each, averaged="cells").value
-            )
-        rows.append(means)
-    for name, of in card.ranks.items():
-        for means, rank in zip(
-            rows, rankdata([-(each[of] or 0) for each in rows]), strict=True
-        ):
+    first_column = next(iter(printed[0]))
+    rows = [_computed_means(card.means[table], row) for row in printed]
+    for name, ranked in card.ranks.items():
+        # The highest mean has rank 1.
+        ranks = rankdata([-(means[ranked] or 0) for means in rows])
+        for means, rank in zip(rows, ranks, strict=True):
             means[name] = float(rank)
     for row, means in zip(printed, rows, strict=True):
-        reasons = dict(
-            part.split(": ") for part in (row.get("reason") or "").split("; ") if part
-        )
-        for name in means:
-            if row[name]:
-                where = {
-                    "table": table.removesuffix(".csv"),
-                    head: row[head],
-                    "column": name,
-                }
-                yield _compared(
-                    card, where, row[name], means[name], reasons.get(name, "")
-                )
+        reasons = {}
+        for part in filter(None, (row.get("reason") or "").split("; ")):
+            column, reason = part.split(": ")
+            reasons[column] = reason
+        for name, ours in means.items():
+            if not row[name]:
+                continue
+            where = {
+                "table": table.removesuffix(".csv"),
+                first_column: row[first_column],
+                "column": name,
+            }
+            yield _compared(card, where, row[name], ours, reasons.get(name, ""))
+
+
+def _computed_means(
+    parts_of: Mapping[str, Sequence[str]], printed: Mapping[str, str]
+) -> dict[str, float | None]:
+    """Return the means of a printed row; None without one of its cells.
+
+    parts_of: a mean -> the columns, or the earlier means, that it is computed from.
+    """
+    cells: dict[str, float] = {}
+    for name, text in printed.items():
+        with suppress(ValueError):
+            cells[name] = float(text)
+    means: dict[str, float | None] = {}
+    for name, parts in parts_of.items():
+        known = []
+        for part in parts:
+            value = means.get(part, cells.get(part))
+            if value is not None:
+                known.append(Estimate(value))
+        means[name] = None
+        if len(known) == len(parts):
+            means[name] = independent_mean(known, averaged="cells").value
+    return means
 
 
 # --- how it is shown ------------------------------------------------------------------
 
 
-def line(outcome: Outcome) -> str:
+def line(outcome: CardOutcome) -> str:
     """Return an outcome as one line."""
     name = outcome.card.publication
     if outcome.error:
@@ -368,7 +401,9 @@ def line(outcome: Outcome) -> str:
     )
 
 
-PAGE = """<!doctype html>
+def html(outcome: CardOutcome) -> str:
+    """Return the HTML page of an outcome, with a row for each figure."""
+    template = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{{ card.name }}</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;margin:2rem;max-width:60rem}
 td,th{padding:.2rem .8rem;text-align:left;border-bottom:1px solid #ddd}
@@ -380,23 +415,22 @@ tr.wrong{background:#fdd}tr.explained{background:#ffd}</style>
 {%- for cell in figure.cells() %}<td>{{ cell }}</td>{% endfor %}</tr>
 {% endfor %}</table></html>
 """
-
-
-def html(outcome: Outcome) -> str:
-    """Return the HTML page of an outcome, with a row for each figure."""
-    page = Environment(autoescape=True).from_string(PAGE)
+    page = Environment(autoescape=True).from_string(template)
     return page.render(heads=HEADS, line=line(outcome), **outcome._asdict())
 
 
-INTRODUCTION = """# Reproduced figures
+def markdown(outcomes: list[CardOutcome]) -> str:
+    """Return the page of all outcomes: counts of each, and every figure that
+    differs.
+    """
+    introduction = """# Reproduced figures
 
 `judgescope reproduce <name>` fetches the data, computes, and compares; `make \
 reproduced` writes
 this page. A figure is equal if it differs by at most half a unit of its last printed \
 digit, a mean
 of printed cells by one unit. It may differ for a stated reason only: """
-
-NEVER_FETCHED = """
+    never_fetched = """
 ## Downloads
 
 When this page was written, the files were read from a local folder: no address of a \
@@ -405,44 +439,24 @@ tried over the real network. Tests fetch the same bytes from a local server and 
 compare addresses,
 sizes and hashes with a list of repositories, commits and paths.
 """
+    counts = [["name", "what", "printed in"]]
+    counts[0] += ["figures", "equal", "explained", "unexplained"]
+    differing = [["name", "figure", "published", "ours", "why not"]]
+    for outcome in outcomes:
+        card = outcome.card
+        name = f"`{card.publication}`"
+        counts.append([name, card.name, card.printed, *outcome.counts()])
+        for figure in outcome.figures:
+            if not figure.equal:
+                shown, published, ours, _, reason = figure.cells()
+                differing.append([name, shown, published, ours, reason])
+    text = f"{introduction}{'; '.join(REASONS)}.\n\n{_markdown_table(counts)}"
+    text += f"\n## Figures that differ\n\n{_markdown_table(differing)}"
+    return text if any(cache().rglob("*.*")) else text + never_fetched
 
 
-def markdown(outcomes: list[Outcome]) -> str:
-    """Return the page of all outcomes: counts of each, and every figure that
-    differs.
-    """
-    text = f"{INTRODUCTION}{'; '.join(REASONS)}.\n\n"
-    heads = [
-        "name",
-        "what",
-        "printed in",
-        "figures",
-        "equal",
-        "explained",
-        "unexplained",
-    ]
-    rows = [
-        [
-            f"`{each.card.publication}`",
-            each.card.name,
-            each.card.printed,
-            *each.counts(),
-        ]
-        for each in outcomes
-    ]
-    text += _markdown_table(heads, rows) + "\n## Figures that differ\n\n"
-    differing = [
-        [f"`{each.card.publication}`", *figure.cells()[:3], figure.cells()[4]]
-        for each in outcomes
-        for figure in each.figures
-        if not figure.equal
-    ]
-    text += _markdown_table(
-        ["name", "figure", "published", "ours", "why not"], differing
-    )
-    return text if any(cache().rglob("*.*")) else text + NEVER_FETCHED
-
-
-def _markdown_table(heads: list[str], rows: list[list[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
+def _markdown_table(rows: list[list[str]]) -> str:
+    """Return rows, of which the first has the titles, as Markdown."""
+    heads, *body = rows
+    lines = [heads, ["---"] * len(heads), *body]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

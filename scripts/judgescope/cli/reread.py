@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from judgescope.cli.context import command_on, plan_and_results
-from judgescope.cli.replies import match_of, no_replies, rows_of
+from judgescope.cli.replies import (
+    content_of,
+    judgments_of,
+    match_of,
+    no_replies,
+    rows_of,
+)
 from judgescope.cli.terminal import aligned, plain
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.unread_shapes import shortened
@@ -20,9 +26,6 @@ from judgescope.plan.specs.judging import reading
 from judgescope.plan.study import CellAspect, Plan, replays
 from judgescope.replies.store import Store
 from judgescope.scoring.cell import reader
-
-EXAMPLES: Final = 10
-"""How many changed judgments are shown."""
 
 
 class Reread(NamedTuple):
@@ -40,15 +43,15 @@ class Reread(NamedTuple):
     @property
     def moved(self) -> bool:
         """Whether the status, value or label changes."""
-        if self.stored is None:
+        stored = self.stored
+        if stored is None:
             return False
-        verdict = self.now.status, self.now.value, self.now.label
-        columns = "status", "value", "label"
-        return verdict != tuple(self.stored[name] for name in columns)
+        before = stored["status"], stored["value"], stored["label"]
+        return before != (self.now.status, self.now.value, self.now.label)
 
 
 @dataclass
-class Tally:
+class RereadTally:
     """Counts of one judge's replies."""
 
     replies: int = 0
@@ -58,17 +61,17 @@ class Tally:
 
 
 @dataclass
-class Comparison:
+class RereadComparison:
     """What changed, by judge, and by old and new status and rule."""
 
-    judges: dict[str, Tally] = field(default_factory=dict)
+    judges: dict[str, RereadTally] = field(default_factory=dict)
     changes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(judge, old status and rule, new status and rule) -> number."""
     examples: dict[tuple[str, str, str], list[Reread]] = field(default_factory=dict)
 
     def add(self, reread: Reread) -> None:
         """Count a reply."""
-        tally = self.judges.setdefault(reread.judge, Tally())
+        tally = self.judges.setdefault(reread.judge, RereadTally())
         tally.replies += 1
         stored = reread.stored
         if stored is None:
@@ -83,7 +86,7 @@ class Comparison:
         change = reread.judge, old, new
         self.changes[change] += 1
         examples = self.examples.setdefault(change, [])
-        if len(examples) < EXAMPLES:
+        if len(examples) < MAX_EXAMPLES:
             examples.append(reread)
 
     def shown(self) -> Iterator[Reread]:
@@ -91,33 +94,38 @@ class Comparison:
         and so on.
         """
         ranked = [change for change, _ in self.changes.most_common()]
-        left = EXAMPLES
-        for number in range(EXAMPLES):
+        remaining = MAX_EXAMPLES
+        for number in range(MAX_EXAMPLES):
             for change in ranked:
-                if left and number < len(self.examples[change]):
-                    left -= 1
+                if remaining and number < len(self.examples[change]):
+                    remaining -= 1
                     yield self.examples[change][number]
 
 
 def reread(args: argparse.Namespace) -> int:
     """Print which stored judgments the present parsers would change; change nothing."""
     plan, out = plan_and_results(args.study)
-    comparison = Comparison()
-    for one in rereadings(plan, out):
-        comparison.add(one)
+    comparison = RereadComparison()
+    for reply in rereadings(plan, out):
+        comparison.add(reply)
     if not comparison.judges:
         raise no_replies(plan, out / "replies", args.study)
     print("\n".join(lines(comparison, args.study)))
     return 0
 
 
-def lines(comparison: Comparison, study: Path) -> Iterator[str]:
+def lines(comparison: RereadComparison, study: Path) -> Iterator[str]:
     """Yield the lines that say what the present parsers would change."""
-    titles = ["judge", "replies", "moved", "same, by another rule", "not scored yet"]
-    rows = [titles]
+    rows = [["judge", "replies", "moved", "same, by another rule", "not scored yet"]]
     for judge, tally in sorted(comparison.judges.items()):
-        counts = tally.replies, tally.moved, tally.other_rule, tally.unscored
-        rows.append([plain(judge), *(f"{count:,}" for count in counts)])
+        line = [
+            plain(judge),
+            f"{tally.replies:,}",
+            f"{tally.moved:,}",
+            f"{tally.other_rule:,}",
+            f"{tally.unscored:,}",
+        ]
+        rows.append(line)
     yield from aligned(rows)
     yield ""
     if not comparison.changes:
@@ -129,14 +137,19 @@ def lines(comparison: Comparison, study: Path) -> Iterator[str]:
     yield from aligned(rows)
     yield ""
     rows = [["judge", "aspect", "target", "stored", "read now", "reply"]]
-    for one in comparison.shown():
-        assert one.stored is not None, "only judgments that exist move"
-        stored = _verdict(
-            one.stored["status"], one.stored["value"], one.stored["label"]
-        )
-        now = _verdict(one.now.status, one.now.value, one.now.label)
-        cells = one.judge, one.aspect, one.target, stored, now, shortened(one.text)
-        rows.append([plain(cell) for cell in cells])
+    for example in comparison.shown():
+        stored = example.stored
+        assert stored is not None, "only judgments that exist move"
+        now = example.now
+        cells = [
+            example.judge,
+            example.aspect,
+            example.target,
+            _verdict(stored["status"], stored["value"], stored["label"]),
+            _verdict(now.status, now.value, now.label),
+            shortened(example.text),
+        ]
+        rows.append(list(map(plain, cells)))
     yield from aligned(rows)
     yield ""
     again = command_on("run", study)
@@ -156,11 +169,7 @@ def rereadings(plan: Plan, out: Path) -> Iterator[Reread]:
     Requests that were refused and texts that cannot be judged have no reply.
     """
     for cell, rows in _replies(plan, out):
-        judgments_file = plan.file(out, "judgments", cell)
-        judgments = {
-            match_of(row): row
-            for row in rows_of("judgments", judgments_file, cell.aspect)
-        }
+        judgments = judgments_of(plan, out, cell)
         how = reading(plan, cell.dataset, cell.judge, cell.aspect, cell.perturbation)
         read = reader(how)
         for row in rows:
@@ -172,8 +181,12 @@ def rereadings(plan: Plan, out: Path) -> Iterator[Reread]:
                 row["target"],
                 row["text"] or "",
                 judgments.get(match_of(row)),
-                read(row["text"], row["finish"], row["status"]),
+                read(row["text"], row["finish"], row["status"], content_of(row)),
             )
+
+
+MAX_EXAMPLES: Final = 10
+"""How many changed judgments are shown."""
 
 
 def _replies(

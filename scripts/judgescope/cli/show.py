@@ -1,6 +1,7 @@
 """The command `judgescope show`: the numbers of a study's tables in the terminal."""
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,14 +16,15 @@ from judgescope.cli.context import command_on, plan_of_study, results_folder
 from judgescope.cli.summary import summary
 from judgescope.cli.terminal import aligned, plain, undefined
 from judgescope.core.errors import UserError, UserErrors, check_known
-from judgescope.core.names import RESERVED_JUDGES
+from judgescope.core.names import RESERVED_JUDGES, SENTENCES
+from judgescope.core.paths import Paths
 from judgescope.methods.claims.base import VERDICT
 from judgescope.methods.claims.rows import RIVAL, SIGN
 from judgescope.plan.specs import results
 from judgescope.report.cells import FLAT
 from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
 from judgescope.statistics.resampling import NO_WIDTH
-from judgescope.statistics.result import NO_AGREEMENT
+from judgescope.statistics.result import REASONS
 
 Filters = Mapping[str, Sequence[str | int]]
 """Column -> the values to keep."""
@@ -53,19 +55,40 @@ def show(args: argparse.Namespace) -> int:
         print(summary(results_folder(args.study)).strip())
         print("\ntables (add a name to the command to print one):\n")
         print("\n".join(overview(tables)))
-    else:
-        rows = rows_of(tables, args.table)
-        print(
-            "\n".join(
-                lines(args.table, rows, filters, limit=args.rows, notes=args.notes)
-            )
-        )
+        return 0
+    rows = rows_of(tables, args.table)
+    if args.table == "verdicts":
+        print("\n".join(sentences(results_folder(args.study), filters)))
+    shown = lines(args.table, rows, filters, limit=args.rows, notes=args.notes)
+    print("\n".join(shown))
     return 0
+
+
+def sentences(results: Path, filters: Filters) -> list[str]:
+    """Return the report's sentence on each judge, of those that `--judge` names.
+
+    It is read from the report, so that both say the same.
+    """
+    path = Path(Paths(str(results)).report(SENTENCES))
+    if not path.is_file():
+        return [f"hint: no sentences: the report is not written yet ({path})", ""]
+    by_judge: dict[str, str] = json.loads(path.read_text("utf-8"))
+    wanted = filters.get("judge", list(by_judge))
+    lines = []
+    for judge, sentence in by_judge.items():
+        if judge in wanted:
+            lines.append(plain(f"{judge}: {sentence}"))
+    return [*lines, ""] if lines else []
 
 
 def filters_of(args: argparse.Namespace, names: Iterable[str]) -> dict[str, list[str]]:
     """Return the filters that are given on the command line."""
-    return {name: values for name in names if (values := getattr(args, name, None))}
+    filters = {}
+    for name in names:
+        values = getattr(args, name, None)
+        if values:
+            filters[name] = values
+    return filters
 
 
 def check_rows(rows: int) -> None:
@@ -93,8 +116,11 @@ def note_earlier_state(study: Path) -> None:
     """
     with suppress(UserError, UserErrors):
         plan = plan_of_study(study, drafting=True)
-        paths = {name: Path(plan.paths.table(name)) for name in results.tables_of(plan)}
-        tables = {name: path for name, path in paths.items() if path.is_file()}
+        tables = {}
+        for name in results.tables_of(plan):
+            path = Path(plan.paths.table(name))
+            if path.is_file():
+                tables[name] = path
         if is_earlier_state(plan.study.seed, [*plan.judges, *plan.derived], tables):
             print(
                 "note: these results were computed with another seed or other judges; "
@@ -112,12 +138,16 @@ def is_earlier_state(
 
     def values(table: str, column: str) -> set[str]:
         read = read_table("results", tables[table], [column])
-        return {*read[column].unique().drop_null().to_pylist()}
+        return set(read[column].unique().drop_null().to_pylist())
 
-    signatures = " ".join(text for name in tables for text in values(name, "signature"))
-    other = {*re.findall(r"\bseed:(-?\d+)", signatures)} - {str(seed)}
-    covered = values("coverage", "judge") if "coverage" in tables else {*judges}
-    return bool(other) or covered - RESERVED_JUDGES != {*judges}
+    seeds: set[str] = set()
+    for table in tables:
+        for signature in values(table, "signature"):
+            seeds.update(re.findall(r"\bseed:(-?\d+)", signature))
+    if seeds - {str(seed)}:
+        return True
+    covered = values("coverage", "judge") if "coverage" in tables else set(judges)
+    return covered - RESERVED_JUDGES != set(judges)
 
 
 def rows_of(tables: Mapping[str, Path], table: str) -> DataFrame:
@@ -152,41 +182,37 @@ def lines(
     kept = chosen(table, turned_to(rows, filters.get("judge", [])), filters)
     shown = kept.head(limit or len(kept))
     varied, common = varied_columns(kept, RESULT_COLUMNS.places)
-    texts = shown[["method", "note"]].fillna("")
-    remarks = [
-        undefined(note)
-        if missing
-        else "; ".join(filter(None, [method, note])) * (notes or statistic in NOTED)
-        for missing, statistic, method, note in zip(
-            shown["value"].isna(),
-            shown["statistic"],
-            texts["method"],
-            texts["note"],
-            strict=True,
-        )
-    ]
-    columns = [
-        *(shown[name] for name in varied),
-        *numbers(shown),
-        shown["n_missing"].map(_short),
-        remarks,
-    ]
-    noted = notes or shown["statistic"].isin(NOTED).any()
-    titles = [
-        *varied,
-        "value",
-        "95 % interval",
-        "n",
-        "missing",
-        "notes" if noted else "",
-    ]
+    with_notes = notes or shown["statistic"].isin(NOTED).any()
+    titles = [*varied, "value", "95 % interval", "n", "missing"]
+    titles.append("notes" if with_notes else "")
+    columns = [shown[name] for name in varied]
+    columns += numbers(shown)
+    columns.append(shown["n_missing"].map(_short))
+    counts = f"{table}: {len(kept):,} of {len(rows):,} rows"
     return [
-        f"{table}: {len(kept):,} of {len(rows):,} "
-        f"rows{f'; all rows: {common}' if common else ''}",
-        *listed(titles, columns),
+        f"{counts}; all rows: {common}" if common else counts,
+        *listed(titles, [*columns, _remarks(shown, notes=notes)]),
         *rows_left(len(kept) - len(shown), "--statistic and other filters show fewer"),
         *no_agreement(shown),
     ]
+
+
+def _remarks(rows: DataFrame, *, notes: bool) -> list[str]:
+    """Return why a number is undefined, or else its method and note.
+
+    Without `notes`, only those of statistics whose notes say what their numbers mean.
+    """
+    columns = ["value", "statistic", "method", "note"]
+    texts = rows[columns].fillna({"method": "", "note": ""})
+    remarks = []
+    for value, statistic, method, note in texts.itertuples(index=False, name=None):
+        if isna(value):
+            remarks.append(undefined(note))
+        elif notes or statistic in NOTED:
+            remarks.append("; ".join(filter(None, [method, note])))
+        else:
+            remarks.append("")
+    return remarks
 
 
 def numbers(rows: DataFrame, suffix: str = "") -> list[Series]:
@@ -194,17 +220,18 @@ def numbers(rows: DataFrame, suffix: str = "") -> list[Series]:
 
     An interval of no width that the note names is marked ° as in the report.
     """
-    value, low, high, n = (
-        rows[f"{name}{suffix}"] for name in ("value", "ci_low", "ci_high", "n")
-    )
-    text, start, end = (column.map(_short) for column in (value, low, high))
-    flat = (
-        rows[f"note{suffix}"]
-        .fillna("")
-        .map(lambda note: FLAT if NO_WIDTH in note else "")
-    )
-    interval = ("[" + start + ", " + end + "]" + flat).where(low.notna() & high.notna())
-    return [text.where(value.notna(), "-"), interval, n.map(_short, na_action="ignore")]
+    value = rows[f"value{suffix}"]
+    low = rows[f"ci_low{suffix}"]
+    high = rows[f"ci_high{suffix}"]
+    n = rows[f"n{suffix}"]
+    notes = rows[f"note{suffix}"].fillna("")
+    flat = notes.map(lambda note: FLAT if NO_WIDTH in note else "")
+    interval = "[" + low.map(_short) + ", " + high.map(_short) + "]" + flat
+    return [
+        value.map(_short).where(value.notna(), "-"),
+        interval.where(low.notna() & high.notna()),
+        n.map(_short, na_action="ignore"),
+    ]
 
 
 def _short(number: float) -> str:
@@ -216,26 +243,24 @@ def _short(number: float) -> str:
 
 def listed(titles: Sequence[str], columns: Sequence[Series | list[str]]) -> list[str]:
     """Return columns as aligned lines below their titles; none without rows."""
-    rows = [
-        ["" if isna(cell) else plain(cell) for cell in row]
-        for row in zip(*columns, strict=True)
-    ]
-    return aligned([titles, *rows]) if rows else []
+    rows = [titles]
+    for row in zip(*columns, strict=True):
+        rows.append(["" if isna(cell) else plain(cell) for cell in row])
+    return aligned(rows) if len(rows) > 1 else []
 
 
 def varied_columns(rows: DataFrame, columns: Iterable[str]) -> tuple[list[str], str]:
     """Return the columns in which rows differ, and the values of the others as text."""
-    varied = [name for name in columns if rows[name].nunique(dropna=False) != 1]
-    first = rows.head(1).drop(columns=varied)
-    pairs = (
-        (name, value)
-        for name in columns
-        if name in first
-        for value in first[name].dropna()
-    )
-    return varied, ", ".join(
-        f"{name} {plain(value)}" for name, value in pairs if value != ""
-    )
+    varied = []
+    common = []
+    for name in columns:
+        if rows[name].nunique(dropna=False) != 1:
+            varied.append(name)
+            continue
+        value = rows[name].iloc[0]
+        if not isna(value) and value != "":
+            common.append(f"{name} {plain(value)}")
+    return varied, ", ".join(common)
 
 
 def rows_left(count: int, others: str) -> list[str]:
@@ -250,37 +275,38 @@ def no_agreement(rows: DataFrame, second: str | None = None) -> list[str]:
 
     `second` is the suffix of the columns of another judge.
     """
-    judges = set()
-    for end in ("", *filter(None, [second])):
-        none = rows[f"note{end}"].str.contains(NO_AGREEMENT, regex=False, na=False)
-        judges |= set(
-            rows.loc[none, f"judge{end}" if f"judge{end}" in rows else "judge"]
+    judges: set[str] = set()
+    for end in ("", second) if second else ("",):
+        noted = rows[f"note{end}"].str.contains(
+            REASONS.no_agreement, regex=False, na=False
         )
-    return [f"hint: {', '.join(sorted(judges))}: {NO_AGREEMENT}"] if judges else []
+        column = f"judge{end}" if f"judge{end}" in rows else "judge"
+        judges.update(rows.loc[noted, column])
+    return (
+        [f"hint: {', '.join(sorted(judges))}: {REASONS.no_agreement}"] if judges else []
+    )
 
 
 def of_two_judges(rows: DataFrame) -> Series:
     """Return which rows have a result on two judges, which is stored with the first of
     them.
     """
-    return (rows["judge_b"].fillna("") != "") & rows["statistic"].str.startswith(
-        OF_TWO_JUDGES
-    )
+    has_second = rows["judge_b"].fillna("") != ""
+    return has_second & rows["statistic"].str.startswith(OF_TWO_JUDGES)
 
 
 def turned_to(rows: DataFrame, judges: Collection[str | int]) -> DataFrame:
     """Return the rows, with results on two judges as those of the one that is in
     `judges`.
     """
-    one, other = rows["judge"], rows["judge_b"]
-    turn = of_two_judges(rows) & other.isin(judges) & ~one.isin(judges)
-    rows = rows.assign(judge=one.mask(turn, other), judge_b=other.mask(turn, one))
-    minus, ends = (
-        turn & rows["statistic"].str.startswith(DIFFERENCE),
-        ["value", "ci_low", "ci_high"],
-    )
+    first = rows["judge"]
+    second = rows["judge_b"]
+    turn = of_two_judges(rows) & second.isin(judges) & ~first.isin(judges)
+    rows = rows.assign(judge=first.mask(turn, second), judge_b=second.mask(turn, first))
+    minus = turn & rows["statistic"].str.startswith(DIFFERENCE)
     swapped = rows.loc[minus, ["value", "ci_high", "ci_low"]]
-    rows.loc[minus, ends] = 0.0 - swapped.to_numpy()
+    # Not -x, which would turn 0 into -0.
+    rows.loc[minus, ["value", "ci_low", "ci_high"]] = 0.0 - swapped.to_numpy()
     return rows
 
 
@@ -307,17 +333,18 @@ def _no_match(table: str, rows: DataFrame, filters: Filters) -> UserError:
     """Return the error, with the values of each column that match all the other
     filters.
     """
+    given = []
     fitting = []
-    for name in filters:
+    for name, wanted in filters.items():
+        given.append(f"{option(name)} {' '.join(map(str, wanted))}")
         others = {other: values for other, values in filters.items() if other != name}
-        if values := _values(_passing(rows, others), name):
+        values = _values(_passing(rows, others), name)
+        if values:
             fitting.append(f"{option(name)} {', '.join(sorted(map(str, values)))}")
     return UserError(
         f"no row of {table} matches all filters",
         where=f"table {table}",
-        got=" ".join(
-            f"{option(name)} {' '.join(map(str, v))}" for name, v in filters.items()
-        ),
+        got=" ".join(given),
         allowed="; or ".join(fitting) or None,
         todo="drop or change a filter",
     )
@@ -332,8 +359,9 @@ def check_filters(
     column.
     """
     for name, values in filters.items():
+        available = known(name)
         for value in values:
-            if value not in (available := known(name)):
+            if value not in available:
                 raise UserError(
                     f"no row of {table} has this {name}",
                     where=option(name),

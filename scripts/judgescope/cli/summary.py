@@ -1,44 +1,29 @@
-"""The end of a run in the terminal: its main results; for a pilot, which judges differ.
-
-`judgescope run --sensitivity`: how far unread judgments could move each main number.
-"""
+"""The end of a run in the terminal: its main results, and what limits them."""
 
 import csv
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import get_args
 
-from judgescope.cli.context import (
-    is_dry,
-    plan_of_study,
-    results_folder,
-    snakemake,
-    with_config,
-)
-from judgescope.cli.terminal import aligned, plain, plural, undefined
+from judgescope.cli.terminal import aligned, plural
 from judgescope.cli.unread_summary import with_unread
-from judgescope.core.errors import UserError
+from judgescope.core.paths import Paths
 from judgescope.data.specs import WARNING
 from judgescope.engines.recorded import join_lines, read_joins
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
 from judgescope.methods.claims.rows import SIGN
-from judgescope.methods.cost import FREE
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import DECIDES, POOLED, WITHIN_SOURCE
-from judgescope.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY, Policy
+from judgescope.parsing.judgment import NO_VALUE, OFF_GRID, OFF_GRID_REMEDY
 from judgescope.plan.generators import made_of, spender
-from judgescope.plan.notices import unread_without_effect
 from judgescope.plan.study import Plan
 from judgescope.report.cells import FLAT
-from judgescope.report.rows import NO_ROWS, Row, Rows
+from judgescope.report.rows import NO_ROWS, ReportRow, ReportRows
 from judgescope.report.words import ERROR_WORDS, STATUSES
 from judgescope.schema.tables import read_table
-from judgescope.statistics.comparison import sources_needed
 from judgescope.statistics.resampling import NO_WIDTH
+from judgescope.statistics.result import REASONS
 from judgescope.statistics.verdict import Outcome, Sign, legend_of_signs
 
 HEADINGS = {
@@ -62,49 +47,21 @@ CHOSEN = {
 }
 """Form and statistic of a claim on labels or on pairs -> the heading of its column."""
 WITH_PEOPLE = {
-    *(
-        ("kappa_linear", "direct"),
-        ("accuracy_adjacent_half", "direct"),
-        ("alpha_pair", ""),
-    ),
+    ("kappa_linear", "direct"),
+    ("accuracy_adjacent_half", "direct"),
+    ("alpha_pair", ""),
 }
 """The statistics and levels that measure agreement with people."""
 SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge over all aspects -> the heading of its column."""
-ON_BAR = {
-    Outcome.MEETS: "met",
-    Outcome.MISSES: "missed",
-    Outcome.CANNOT_TELL: "cannot tell",
-    Outcome.NO_CLAIM: "no claim",
-}
-CORRELATIONS = {
-    WITHIN_SOURCE: "rank correlation within sources",
-    POOLED: "Spearman correlation, all texts pooled",
-}
-"""Level of agreement -> the correlation that decides claims."""
 AVERAGE = "average"
 """The aspect of rows with means over aspects."""
-MIN_N = 10
-"""With fewer texts a correlation is not printed."""
-MISSING_SHARE = 0.05
-"""If a larger share of the judgments is missing, n is printed with the number."""
 UNDEFINED = "-"
 HINTED = "hint"
 """Printed instead of the agreement of a judge that is shown a rating of the same
 text."""
-PILOT_STATISTICS = tuple((DECIDES[level], level) for level in (WITHIN_SOURCE, POOLED))
-"""The statistics by which a pilot compares judges: the first whose differences have an
-interval; without them, the first in the table."""
-Judge = tuple[str, str]
+DatasetJudge = tuple[str, str]
 """A dataset and a judge."""
-FEW = "no interval: too few items, run the pilot with a larger --share"
-
-
-def _rows(out: Path, table: str) -> Rows:
-    path = out / "tables" / f"{table}.parquet"
-    return Rows.of_table(read_table("results", path)) if path.is_file() else NO_ROWS
-
-
 # --- a run ----------------------------------------------------------------------------
 
 
@@ -115,66 +72,102 @@ def summary(out: Path, warnings: Sequence[str] = ()) -> str:
     Values have a 95 % interval; `-` is an undefined value, with its reason in the
     tables. `warnings` come before the report's path.
     """
-    verdicts = _rows(out, "verdicts")
-    coverage = _rows(out, "coverage")
-    hinted = {
-        (row.dataset, row.judge)
-        for row in verdicts.where(form="agreement", statistic=VERDICT)
-        if "hinted" in row.note.split("; ")
-    }
+    verdicts = table_rows(out, "verdicts")
+    coverage = table_rows(out, "coverage")
+    hinted = set()
+    for row in verdicts.where(form="agreement", statistic=VERDICT):
+        if "hinted" in row.note.split("; "):
+            hinted.add((row.dataset, row.judge))
+    signs = {}
+    for row in verdicts.where(statistic=SIGN):
+        if row.note != Sign.NO_CLAIM:
+            signs[_claim(row)] = Sign(row.note)
     lost = _lost(coverage)
-    signs = {
-        _claim(row): Sign(row.note)
-        for row in verdicts.where(statistic=SIGN)
-        if row.note != Sign.NO_CLAIM
-    }
     parts: list[str] = []
-    for title, rows in _main_rows(out).items():
+    for title, rows in main_rows(out).items():
         means = [row for row in rows if (row.dataset, row.aspect) == (OVERALL, AVERAGE)]
         parts += _tables(means or rows, hinted, title, lost, signs)
     if signs:
-        parts.append(f"\n{legend_of_signs({*signs.values()})}")
+        parts.append(f"\n{legend_of_signs(set(signs.values()))}")
     if hinted:
         names = ", ".join(sorted({judge for _, judge in hinted}))
         parts.append(
             f"\n{HINTED}: the prompts of {names} contain a rating of the same text, so "
             "its agreement means nothing"
         )
-    parts += [*_unjoined(out, coverage), *_bars(verdicts), *_off_grid(coverage)]
-    parts += [*_read(out, coverage), *with_unread(lost, out, coverage).values()]
+    parts += _unjoined(out, coverage)
+    parts += _bars(verdicts)
+    parts += _off_grid(coverage)
+    parts += _reading_warnings(out, coverage)
+    parts += with_unread(lost, out, coverage).values()
     parts += _unanswered(out, coverage)
     parts += warnings
-    return "\n".join([*parts, f"\nreport: {out / 'report' / 'index.html'}"])
+    parts += _largest_job(out)
+    parts.append(f"\nreport: {out / 'report' / 'index.html'}")
+    return "\n".join(parts)
 
 
-def _claim(row: Row) -> tuple[str, ...]:
-    """Return which claim a row of table `verdicts` is about."""
-    return row.dataset, row.judge, row.form, row.level, row.judged, row.cell
+def table_rows(out: Path, table: str) -> ReportRows:
+    """Return the rows of a result table; none if the study has not computed it."""
+    path = Path(Paths(str(out)).table(table))
+    if not path.is_file():
+        return NO_ROWS
+    return ReportRows.of_table(read_table("results", path))
 
 
-def _main_rows(out: Path) -> dict[str, list[Row]]:
+def _largest_job(out: Path) -> list[str]:
+    """Return a line on the job that took most memory, none if no memory was measured.
+
+    Snakemake looks at a job's memory twice a second, later twice a minute, so that of a
+    short job may be unknown.
+    """
+    largest_size = 0.0
+    largest = ""
+    folder = out / "benchmarks"
+    for path in sorted(folder.rglob("*.tsv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                size = row.get("max_rss") or ""
+                if size.replace(".", "", 1).isdigit() and float(size) > largest_size:
+                    largest_size = float(size)
+                    largest = path.relative_to(folder).with_suffix("").as_posix()
+    if not largest:
+        return []
+    return [f"\nmost memory of a job: {largest_size:,.0f} MB ({largest})"]
+
+
+def main_rows(out: Path) -> dict[str, list[ReportRow]]:
     """Return the rows with the main results that a run prints, by the title of their
     tables.
 
     They are the numbers behind claims on labels and choices, then ("") the correlations
     behind claims on agreement with sums over all aspects, and means over aspects.
     """
-    verdicts = _rows(out, "verdicts")
-    labels = [row for row in verdicts if (row.form, row.statistic) in CHOSEN]
-    rows = {"labels and choices compared with people's; ": labels}
-    rows[""] = [row for row in verdicts if _decides(row)]
+    choices = []
+    agreement = []
+    for row in table_rows(out, "verdicts"):
+        if (row.form, row.statistic) in CHOSEN:
+            choices.append(row)
+        if _decides(row):
+            agreement.append(row)
     for table in ("discernment", "confusion"):
-        rows[""] += _rows(out, table).where(statistic=tuple(SUMS))
+        agreement += table_rows(out, table).where(statistic=tuple(SUMS))
+    rows = {"labels and choices compared with people's; ": choices, "": agreement}
     for table in ("perspectives", "robustness", "ensemble"):
-        rows[f"{table}, means over aspects; "] = [
-            row
-            for row in _rows(out, table).where(aspect=AVERAGE)
-            if (row.statistic, row.level) in HEADINGS
-        ]
+        means = []
+        for row in table_rows(out, table).where(aspect=AVERAGE):
+            if (row.statistic, row.level) in HEADINGS:
+                means.append(row)
+        rows[f"{table}, means over aspects; "] = means
     return rows
 
 
-def _decides(row: Row) -> bool:
+def _claim(row: ReportRow) -> tuple[str, ...]:
+    """Return which claim a row of table `verdicts` is about."""
+    return row.dataset, row.judge, row.form, row.level, row.judged, row.cell
+
+
+def _decides(row: ReportRow) -> bool:
     """Return whether a row of table `verdicts` has the correlation that decides on
     agreement.
     """
@@ -182,10 +175,10 @@ def _decides(row: Row) -> bool:
 
 
 def _tables(
-    every: Sequence[Row],
+    every: Sequence[ReportRow],
     hinted: set[tuple[str, str]],
     about: str,
-    lost: Mapping[Judge, str],
+    lost: Mapping[DatasetJudge, str],
     signs: Mapping[tuple[str, ...], Sign],
 ) -> list[str]:
     """Return a table per dataset: a line per judge, a column per aspect or sum.
@@ -193,86 +186,125 @@ def _tables(
     `about` is the beginning of the title; "": of agreement. Judges in `lost` have a
     warning of their own. The sign of a claim stands before its number.
     """
-    tables = []
+    lines = []
     for dataset in sorted({row.dataset for row in every}):
-        rows, title = [row for row in every if row.dataset == dataset], about
-        levels = {row.level for row in rows if _decides(row)}
-        if levels and not title:
-            names = " or ".join(CORRELATIONS[level] for level in sorted(levels))
-            title = f"agreement with the ratings ({names}); "
-        cells = {}
-        for row in rows:
-            name = row.aspect or SUMS[row.statistic]
-            if row.aspect == AVERAGE:
-                name = HEADINGS.get((row.statistic, row.level), AVERAGE)
-            chosen = CHOSEN.get((row.form, row.statistic))
-            heading = ", ".join(filter(None, [name, chosen, row.criterion]))
-            number = _number(row, hinted)
-            if row.form and number != UNDEFINED and _claim(row) in signs:
-                number = f"{signs[_claim(row)]} {number}"
-            cells[row.judge, heading] = number
+        rows = [row for row in every if row.dataset == dataset]
+        lines.append(f"\n{dataset}: {about or _agreement_title(rows)}95 % intervals")
+        cells = _cells(rows, hinted, signs)
         defined = {key for key, cell in cells.items() if cell != UNDEFINED}
+        judges = sorted({judge for judge, _ in defined})
+        # Sums over all aspects stand in the last columns.
         columns = sorted(
             {heading for _, heading in defined},
             key=lambda name: (name.partition(",")[0] in SUMS.values(), name),
         )
-        judges = sorted({judge for judge, _ in defined})
-        body = [
-            [judge, *(cells.get((judge, each), UNDEFINED) for each in columns)]
-            for judge in judges
-        ]
-        tables.append(f"\n{dataset}: {title}95 % intervals")
-        tables += (
-            [f"  {line}" for line in aligned([["judge", *columns], *body])]
-            if body
-            else []
-        )
-        empty = sorted({judge for judge, _ in cells}.difference(judges))
-        if empty := [judge for judge in empty if (dataset, judge) not in lost]:
-            tables.append(f"  none of these numbers: {', '.join(empty)}")
-    return tables
+        table = [["judge", *columns]]
+        for judge in judges:
+            numbers = [cells.get((judge, heading), UNDEFINED) for heading in columns]
+            table.append([judge, *numbers])
+        if judges:
+            lines += [f"  {line}" for line in aligned(table)]
+        without = set()
+        for judge, _ in cells:
+            if judge not in judges and (dataset, judge) not in lost:
+                without.add(judge)
+        if without:
+            named = ", ".join(
+                _without_numbers(judge, rows) for judge in sorted(without)
+            )
+            lines.append(f"  none of these numbers: {named}")
+    return lines
 
 
-def _number(row: Row, hinted: set[tuple[str, str]]) -> str:
-    """Return a number with its interval, and with n if many judgments are missing."""
+def _agreement_title(rows: Iterable[ReportRow]) -> str:
+    """Return the beginning of the title of a table of agreement, "" without a claim."""
+    correlations = {
+        WITHIN_SOURCE: "rank correlation within sources",
+        POOLED: "Spearman correlation, all texts pooled",
+    }
+    levels = sorted({row.level for row in rows if _decides(row)})
+    if not levels:
+        return ""
+    names = " or ".join(correlations[level] for level in levels)
+    return f"agreement with the ratings ({names}); "
+
+
+def _cells(
+    rows: Iterable[ReportRow],
+    hinted: set[tuple[str, str]],
+    signs: Mapping[tuple[str, ...], Sign],
+) -> dict[tuple[str, str], str]:
+    """Return (judge, heading of a column) -> its number, after the sign of a claim."""
+    cells = {}
+    for row in rows:
+        if row.aspect == AVERAGE:
+            name = HEADINGS.get((row.statistic, row.level), AVERAGE)
+        else:
+            name = row.aspect or SUMS[row.statistic]
+        choice = CHOSEN.get((row.form, row.statistic))
+        heading = ", ".join(filter(None, [name, choice, row.criterion]))
+        number = _number(row, hinted)
+        if row.form and number != UNDEFINED and _claim(row) in signs:
+            number = f"{signs[_claim(row)]} {number}"
+        cells[row.judge, heading] = number
+    return cells
+
+
+def _without_numbers(judge: str, rows: Sequence[ReportRow]) -> str:
+    """Return a judge without a number, with the reason if its scores are constant."""
+    constant = any(
+        row.judge == judge and REASONS.constant_judge in row.note for row in rows
+    )
+    return f"{judge} (the same score for all texts)" if constant else judge
+
+
+def _number(row: ReportRow, hinted: set[tuple[str, str]], min_n: int = 10) -> str:
+    """Return a number with its interval, and with n if many judgments are missing.
+
+    With fewer than `min_n` texts a correlation is not printed.
+    """
     agrees = row.form == "agreement" or (row.statistic, row.level) in WITH_PEOPLE
     if agrees and (row.dataset, row.judge) in hinted:
         return HINTED
     if row.value is None:
         return UNDEFINED
-    if _decides(row) and row.n < MIN_N:
+    if _decides(row) and row.n < min_n:
         return f"n = {row.n}"
-    size = (
-        f" n = {row.n}"
-        if row.n_missing > MISSING_SHARE * (row.n + row.n_missing)
-        else ""
-    )
-    return f"{_with_interval(row)}{size}"
+    number = with_interval(row)
+    if _many_missing(row.n_missing, row.n + row.n_missing):
+        number += f" n = {row.n}"
+    return number
 
 
-def _with_interval(row: Row) -> str:
-    flat = FLAT if NO_WIDTH in row.note else ""
-    interval = (
-        "" if row.ci_low is None else f" [{row.ci_low:z.2f}, {row.ci_high:z.2f}]{flat}"
-    )
-    return f"{row.value:z.2f}{interval}"
+def _many_missing(missing: int, planned: int) -> bool:
+    """Return whether more than 5 % of the judgments are missing."""
+    return missing > 0.05 * planned
 
 
-def _read(out: Path, coverage: Rows) -> list[str]:
+def with_interval(row: ReportRow) -> str:
+    """Return a defined value with its interval, if it has one."""
+    number = f"{row.value:z.2f}"
+    if row.ci_low is not None:
+        number += f" [{row.ci_low:z.2f}, {row.ci_high:z.2f}]"
+        if NO_WIDTH in row.note:
+            number += FLAT
+    return number
+
+
+def _reading_warnings(out: Path, coverage: ReportRows) -> list[str]:
     """Return the warnings of reading each dataset."""
-    files = {
-        name: out / "items" / f"{name}.json" for name in sorted(coverage.by("dataset"))
-    }
-    return [
-        f"\n{dataset}: {line}"
-        for dataset, path in files.items()
-        if path.is_file()
-        for line in json.loads(path.read_text("utf-8"))["problems"]
-        if line.startswith(WARNING)
-    ]
+    warnings = []
+    for dataset in sorted(coverage.by("dataset")):
+        path = Path(Paths(str(out)).ingested(dataset))
+        if not path.is_file():
+            continue
+        for line in json.loads(path.read_text("utf-8"))["problems"]:
+            if line.startswith(WARNING):
+                warnings.append(f"\n{dataset}: {line}")
+    return warnings
 
 
-def _unjoined(out: Path, coverage: Rows) -> list[str]:
+def _unjoined(out: Path, coverage: ReportRows) -> list[str]:
     """Return a warning for each recorded model with few joined rows, or few texts with
     rows.
     """
@@ -285,45 +317,41 @@ def _unjoined(out: Path, coverage: Rows) -> list[str]:
     return warnings
 
 
-def _lost(coverage: Rows) -> dict[Judge, str]:
+def _lost(coverage: ReportRows) -> dict[DatasetJudge, str]:
     """Return a warning for each judge with many judgments without a value, and the
     reasons.
 
     Values between the steps of a scale have another warning.
     """
-    counts: dict[Judge, Counter[str]] = defaultdict(Counter)
+    counts: dict[DatasetJudge, Counter[str]] = defaultdict(Counter)
     for row in coverage:
-        status = row.statistic.removeprefix("count_")
-        if (
-            status != row.statistic
-            and status != "not_applicable"
-            and row.value is not None
-        ):
-            counts[row.dataset, row.judge][status] += round(row.value)
+        prefix, is_count, status = row.statistic.partition("count_")
+        if not is_count or prefix or status == "not_applicable" or row.value is None:
+            continue
+        counts[row.dataset, row.judge][status] += round(row.value)
     warnings = {}
     for (dataset, judge), statuses in sorted(counts.items()):
-        reasons = {
-            name: statuses[name]
-            for name in NO_VALUE
-            if statuses[name] and name != OFF_GRID
-        }
-        lost, planned = sum(reasons.values()), statuses.total()
-        if lost > MISSING_SHARE * planned:
-            why = ", ".join(
-                f"{STATUSES[name]} {count:,}" for name, count in reasons.items()
-            )
+        lost = 0
+        reasons = []
+        for status in NO_VALUE:
+            count = statuses[status]
+            if count and status != OFF_GRID:
+                lost += count
+                reasons.append(f"{STATUSES[status]} {count:,}")
+        planned = statuses.total()
+        if _many_missing(lost, planned):
             warnings[dataset, judge] = (
                 f"\nwarning: {dataset}: {lost:,} of {planned:,} judgments of {judge} "
-                f"have no value ({why})"
+                f"have no value ({', '.join(reasons)})"
             )
     return warnings
 
 
-def _unanswered(out: Path, coverage: Rows) -> list[str]:
+def _unanswered(out: Path, coverage: ReportRows) -> list[str]:
     """Return a line with the number of judgments without a reply, and the reasons."""
     reasons = Counter[str]()
     for dataset in coverage.by("dataset"):
-        path = out / "collected" / dataset / "statuses.parquet"
+        path = Path(Paths(str(out)).collected(dataset, "statuses"))
         if not path.is_file():
             continue
         for row in read_table("statuses", path).to_pylist():
@@ -337,41 +365,54 @@ def _unanswered(out: Path, coverage: Rows) -> list[str]:
     return [f"\n{plural(total, 'judgment')} {verb} no reply: {why}"]
 
 
-def _off_grid(coverage: Rows) -> list[str]:
+def _off_grid(coverage: ReportRows) -> list[str]:
     """Return a warning for each judge with values between the steps of its scale."""
     judges = coverage.where(statistic=f"count_{OFF_GRID}").by("judge")
-    return [
-        f"\nwarning: {rows.frame['value'].sum():,.0f} values of {judge} are between "
-        f"the steps of its scale and count as missing: {OFF_GRID_REMEDY}"
-        for judge, rows in sorted(judges.items())
-    ]
+    warnings = []
+    for judge, rows in sorted(judges.items()):
+        count = rows.total(f"count_{OFF_GRID}")
+        warnings.append(
+            f"\nwarning: {count:,.0f} values of {judge} are between the steps of its "
+            f"scale and count as missing: {OFF_GRID_REMEDY}"
+        )
+    return warnings
 
 
-def _bars(verdicts: Rows) -> list[str]:
+def _bars(verdicts: ReportRows) -> list[str]:
     """Return a line for each bar of the study: which judges meet it, and which do
     not.
     """
-    judges: dict[tuple[str, ...], dict[Outcome, list[str]]] = {}
-    limits: dict[tuple[str, ...], str] = {}
+    words = {
+        Outcome.MEETS: "met",
+        Outcome.MISSES: "missed",
+        Outcome.CANNOT_TELL: "cannot tell",
+        Outcome.NO_CLAIM: "no claim",
+    }
+    judges: dict[tuple[str, str, str, str], dict[Outcome, list[str]]] = {}
+    limits: dict[tuple[str, str, str, str], str] = {}
     for row in verdicts:
         kind, _, statistic = row.form.partition(" ")
         if kind != BAR or not statistic:
             continue
-        bar: tuple[str, ...] = (row.dataset, statistic, row.level, row.judged)
+        bar = row.dataset, statistic, row.level, row.judged
         if row.statistic == BAR:
             limits[bar] = f"{row.note} {row.value:g}"
         if row.statistic == VERDICT:
             outcome = Outcome(row.note.split("; ")[0])
             judges.setdefault(bar, {}).setdefault(outcome, []).append(row.judge)
-    lines = []
+    if not judges:
+        return []
+    lines = ["\nrequired minimums (bars) of the study:"]
     for bar, outcomes in judges.items():
-        dataset, *what, aspect = bar
-        limit = filter(None, (*what, limits.get(bar), aspect and f"on {aspect}"))
-        lists = [
-            f"{ON_BAR[o]}: {', '.join(outcomes[o])}" for o in ON_BAR if o in outcomes
-        ]
-        lines.append(f"  {dataset}, {' '.join(limit)}: {'; '.join(lists)}")
-    return ["\nrequired minimums (bars) of the study:", *lines] if lines else []
+        dataset, statistic, level, aspect = bar
+        limit = [statistic, level, limits.get(bar), aspect and f"on {aspect}"]
+        lists = []
+        for outcome, word in words.items():
+            if outcome in outcomes:
+                lists.append(f"{word}: {', '.join(outcomes[outcome])}")
+        shown = " ".join(filter(None, limit))
+        lines.append(f"  {dataset}, {shown}: {'; '.join(lists)}")
+    return lines
 
 
 def unpriced(out: Path, plan: Callable[[], Plan]) -> list[str]:
@@ -379,20 +420,21 @@ def unpriced(out: Path, plan: Callable[[], Plan]) -> list[str]:
 
     `plan` returns the study's plan; it is called only where a price is missing.
     """
-    names = {
-        row.judge or row.perturbation
-        for row in _rows(out, "cost").where(statistic="usd")
-        if row.value is None
-    }
+    names = set()
+    for row in table_rows(out, "cost").where(statistic="usd"):
+        if row.value is None:
+            names.add(row.judge or row.perturbation)
     users: dict[str, list[str]] = {}
     for name in sorted(names):
         for model in _unpriced_models(plan(), name):
             users.setdefault(model, []).append(name)
-    return [
-        f"\nwarning: models/{model}.yaml has no `price`: the cost of "
-        f"{', '.join(asked)} is unknown"
-        for model, asked in sorted(users.items())
-    ]
+    warnings = []
+    for model, asked in sorted(users.items()):
+        warnings.append(
+            f"\nwarning: models/{model}.yaml has no `price`: the cost of "
+            f"{', '.join(asked)} is unknown"
+        )
+    return warnings
 
 
 def _unpriced_models(plan: Plan, name: str) -> set[str]:
@@ -403,241 +445,11 @@ def _unpriced_models(plan: Plan, name: str) -> set[str]:
     judges = derived.members if derived else [name]
     models = {plan.judges[judge].model for judge in judges if judge in plan.judges}
     for dataset in plan.datasets:
-        models |= {
-            model
-            for made, model in made_of(plan, dataset).items()
-            if spender(made) == name
-        }
+        for made, model in made_of(plan, dataset).items():
+            if spender(made) == name:
+                models.add(model)
     if derived and derived.supervisor:
         models.add(derived.supervisor.model)
     return {
         model for model in models if getattr(plan.models.get(model), "price", 0) is None
     }
-
-
-# --- a pilot --------------------------------------------------------------------------
-
-
-def conclusions(out: Path) -> str:
-    """Return which judges differ in a pilot's tables, and which may be dropped."""
-    rows = _rows(out, "comparison")
-    asked = {
-        row.judge
-        for row in _rows(out, "cost").where(statistic="usd")
-        if row.judge not in ("", "all") and FREE not in row.note
-    }
-    prefix = "difference_"
-    differences = [
-        row for row in rows if row.judge_b and row.statistic.startswith(prefix)
-    ]
-    statistics = [
-        (row.statistic.removeprefix(prefix), row.level) for row in differences
-    ]
-    known = {
-        (row.statistic.removeprefix(prefix), row.level)
-        for row in differences
-        if row.ci_low is not None
-    }
-    preferred = [one for one in PILOT_STATISTICS if one in known]
-    present = [one for one in PILOT_STATISTICS if one in statistics]
-    name, level = (*preferred, *present, *statistics, ("", ""))[0]
-    gaps, detectable = (
-        {
-            (row.dataset, row.aspect, row.judge, row.judge_b): row
-            for row in rows.where(statistic=f"{kind}{name}", level=level)
-            if row.judge_b and asked & {row.judge, row.judge_b}
-        }
-        for kind in (prefix, "detectable_")
-    )
-    if all(gap.value is None for gap in gaps.values()):
-        reason = "no judge of the study sends requests"
-        if asked:
-            reason = "no difference is defined for so few items, try a larger --share"
-            reason = (
-                reason
-                if statistics
-                else "it needs two judges, and the method agreement"
-            )
-        return f"\nThe pilot compares no judges: {reason}."
-    what = f"{name} ({level}) with people's ratings"
-    lines = [f"\nDifferences between judges in {what}, with 95 % intervals"]
-    for place in sorted({key[:2] for key in gaps}):
-        lines.append(f"  {', '.join(place)}")
-        table = [
-            _gap(gap, detectable.get(key))
-            for key, gap in gaps.items()
-            if key[:2] == place
-        ]
-        lines += [f"    {line}" for line in aligned(table, titled=False)]
-    return "\n".join([*lines, "", *_droppable(gaps.values(), asked)])
-
-
-def _gap(gap: Row, detectable: Row | None) -> list[str]:
-    """Return two judges; and their difference, its interval, and the items needed to
-    detect it.
-
-    That is with power .8 at level .05, as `detectable` is computed.
-    """
-    judges = f"{gap.judge} - {gap.judge_b}"
-    if gap.value is None:
-        return [judges, undefined(gap.note)]
-    interval = (
-        FEW if gap.ci_low is None else f"[{gap.ci_low:+z.2f}, {gap.ci_high:+z.2f}]"
-    )
-    needed = ""
-    if detectable and detectable.value is not None and gap.value:
-        items = sources_needed(detectable.n, detectable.value, abs(gap.value))
-        needed = f", {items:,} items are needed to detect it"
-    return [judges, f"{gap.value:+z.2f} {interval}{needed}"]
-
-
-def _droppable(gaps: Iterable[Row], asked: set[str]) -> Iterator[str]:
-    """Yield the rule for dropping judges, and the judges that may be dropped.
-
-    An undefined difference shows nothing: it counts as not beaten.
-    """
-    beaten: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for gap in gaps:
-        beaten[gap.judge, gap.judge_b].append(
-            gap.ci_high is not None and gap.ci_high < 0
-        )
-        beaten[gap.judge_b, gap.judge].append(gap.ci_low is not None and gap.ci_low > 0)
-    better: dict[str, list[str]] = defaultdict(list)
-    for (judge, other), everywhere in beaten.items():
-        if judge in asked and all(everywhere):
-            better[judge].append(other)
-    yield (
-        "Judges that may be dropped (another judge or control is better on every "
-        "aspect of every dataset, by an interval that excludes 0):"
-    )
-    for judge, others in sorted(better.items()):
-        yield f"  {judge}: worse than {', '.join(sorted(others))}"
-    if not better:
-        yield "  none"
-
-
-# --- policies for judgments that were not read ----------------------------------------
-
-KEY = ("dataset", "judge", "aspect", "criterion", "statistic", "level")
-"""The columns that identify a main number within its study."""
-RESULT = ("value", "ci_low", "ci_high", "n", "n_missing", "note")
-key_of, result_of = attrgetter(*KEY), attrgetter(*RESULT)
-LEFT_OUT: Policy = "missing"
-OUTSIDE = "*"
-ByPolicy = Mapping[Policy, Mapping[tuple[str, ...], Row]]
-"""Policy -> key of a number -> its row."""
-
-
-def sensitivity(study: Path | None, passed: Sequence[str]) -> int:
-    """Run a study with each policy, write the main numbers side by side, print what
-    changes.
-    """
-    out, study_policy = (
-        results_folder(study, passed),
-        plan_of_study(study, passed).study.unread,
-    )
-    tables = [path.name for path in (out / "tables").glob("*.csv")]
-    if not tables:
-        raise UserError(
-            "the study has no results yet",
-            where=str(out),
-            todo="run it first, without --sensitivity",
-        )
-    by_policy: dict[Policy, dict[tuple[str, ...], Row]] = {}
-    for policy in get_args(Policy):
-        folder = (
-            out
-            if policy == study_policy
-            else out.with_name(f"{out.name}-unread-{policy}")
-        )
-        changes = (f"study={folder.name}", f"unread={policy}", "max_requests=0")
-        changed = with_config(passed, *changes)
-        if policy != study_policy and (why := _skipped(study, changed, policy)):
-            print(f"policy {policy} is skipped: {why}", flush=True)
-            continue
-        if policy != study_policy:
-            wanted = [str(folder / "tables" / name) for name in sorted(tables)]
-            if status := snakemake(study, wanted, changed):
-                return status
-        by_policy[policy] = {
-            key_of(row): row for row in chain(*_main_rows(folder).values())
-        }
-    if is_dry(passed):
-        return 0
-    path = out / "unread" / "sensitivity.csv"
-    path.parent.mkdir(exist_ok=True)
-    _write(by_policy, path)
-    print("\n".join(_lines(by_policy)))
-    print(f"\nall numbers: {path}")
-    return 0
-
-
-def _skipped(study: Path | None, changed: Sequence[str], policy: Policy) -> str:
-    """Return why a policy cannot be used for a study or changes nothing, "" if it can.
-
-    `changed`: Snakemake's options with the policy.
-    """
-    try:
-        plan = plan_of_study(study, changed)
-    except UserError as error:
-        return str(error)
-    return unread_without_effect(plan, policy)
-
-
-def _write(by_policy: ByPolicy, path: Path) -> None:
-    """Write a row for each number and policy; `moved` is the value minus that under
-    `missing`.
-    """
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow([*KEY, "policy", *RESULT, "moved", "outside"])
-        for key, dropped in by_policy[LEFT_OUT].items():
-            for policy, rows in by_policy.items():
-                if (row := rows.get(key)) is not None:
-                    gap = None
-                    if row.value is not None and dropped.value is not None:
-                        gap = row.value - dropped.value
-                    table.writerow(
-                        [*key, policy, *result_of(row), gap, _is_outside(row, dropped)]
-                    )
-
-
-def _is_outside(row: Row, dropped: Row) -> bool | None:
-    """Return whether a number is outside its interval under `missing`."""
-    if row.value is None or dropped.ci_low is None or dropped.ci_high is None:
-        return None
-    return not dropped.ci_low <= row.value <= dropped.ci_high
-
-
-def _lines(by_policy: ByPolicy) -> Iterator[str]:
-    """Yield the count of numbers that at least one policy changes, then a line for each
-    of them.
-    """
-    table = [["dataset", "judge", "aspect", "statistic", *by_policy]]
-    for key, dropped in by_policy[LEFT_OUT].items():
-        rows = [of_policy.get(key) for of_policy in by_policy.values()]
-        if all(row is not None and row.value == dropped.value for row in rows):
-            continue
-        statistic = ", ".join(filter(None, (dropped.statistic, dropped.level)))
-        place = (dropped.dataset, dropped.judge, dropped.judged or "all", statistic)
-        table.append([*map(plain, place), *(_with_mark(row, dropped) for row in rows)])
-    changed, of_all = len(table) - 1, len(by_policy[LEFT_OUT])
-    yield f"\n{changed} of {of_all} main numbers depend on how unread judgments count"
-    if changed:
-        yield from aligned(table)
-        yield (
-            f"missing: 95 % interval; {OUTSIDE}: outside that interval, so the unread "
-            "judgments could change the conclusion; -: undefined, with the reason in "
-            "the table"
-        )
-
-
-def _with_mark(row: Row | None, dropped: Row) -> str:
-    """Return a number: under `missing` with its interval, else with a mark if it is
-    outside.
-    """
-    if row is None or row.value is None:
-        return UNDEFINED
-    if row is dropped:
-        return _with_interval(row)
-    return f"{row.value:z.2f}{OUTSIDE if _is_outside(row, dropped) else ''}"

@@ -5,24 +5,17 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
 from judgescope.core.errors import CONTROL, escaped
 
 if TYPE_CHECKING:
-    from judgescope.report.cells import Cell
-    from judgescope.report.elements import Table
+    from judgescope.report.cells import ReportCell
+    from judgescope.report.elements import PageTable
 
-_NUMBER = r"[-–−+<>]?[\d.,\u202f]+(?:e[-+]?\d+)?(?:\u202f?%)?"
-NUMBER = re.compile(rf"(?:{_NUMBER}(?: \[[^]]*\]°?)?(?: n = [\d,]+)?|-|–|hint|) *")
-"""A cell with a number, its interval and n, or a substitute; a column of such cells is
-aligned to the right.
-"""
-INTERVAL = re.compile(r"\[[^]]*\]°?")
 THIN = "\u202f"
-THOUSANDS = re.compile(rf"(?<=\d){THIN}(?=\d{{3}}\b)")
-BOLD, FAINT, YELLOW, RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 UNDEFINED = "undefined"
 """The beginning of the remark on an undefined number."""
 
@@ -41,6 +34,26 @@ def coloured() -> bool:
     )
 
 
+@dataclass(frozen=True)
+class TerminalPatterns:
+    """What is recognised in the cells of a table."""
+
+    number: re.Pattern[str]
+    """A cell with a number, its interval and n, or a substitute; a column of such cells
+    is aligned to the right."""
+    interval: re.Pattern[str]
+    thousands: re.Pattern[str]
+    """The thin space between the thousands of a number."""
+
+
+_SIGNED = rf"[-–−+<>]?[\d.,{THIN}]+(?:e[-+]?\d+)?(?:{THIN}?%)?"
+PATTERNS = TerminalPatterns(
+    number=re.compile(rf"(?:{_SIGNED}(?: \[[^]]*\]°?)?(?: n = [\d,]+)?|-|–|hint|) *"),
+    interval=re.compile(r"\[[^]]*\]°?"),
+    thousands=re.compile(rf"(?<=\d){THIN}(?=\d{{3}}\b)"),
+)
+
+
 def print_any_name(stream: TextIO, names: Iterable[str]) -> None:
     """Let a stream print characters that its encoding lacks, and names of files that
     are not UTF-8, such as these.
@@ -48,9 +61,8 @@ def print_any_name(stream: TextIO, names: Iterable[str]) -> None:
     codecs.register_error("judgescope", _replacement)
     if not isinstance(stream, TextIOWrapper):
         return
-    if stream.encoding.lower() != "utf-8" or any(
-        name != escaped(name) for name in names
-    ):
+    readable = all(name == escaped(name) for name in names)
+    if stream.encoding.lower() != "utf-8" or not readable:
         stream.reconfigure(errors="judgescope")
 
 
@@ -81,7 +93,20 @@ def with_commas(text: str) -> str:
     """Return a text of the report with commas between thousands, as the terminal shows
     numbers.
     """
-    return THOUSANDS.sub(",", text)
+    return PATTERNS.thousands.sub(",", text)
+
+
+@dataclass(frozen=True)
+class TerminalColours:
+    """The codes that begin and end a style."""
+
+    bold: str = "\x1b[1m"
+    faint: str = "\x1b[2m"
+    yellow: str = "\x1b[33m"
+    reset: str = "\x1b[0m"
+
+
+COLOURS = TerminalColours()
 
 
 def aligned(rows: Sequence[Sequence[str]], *, titled: bool = True) -> list[str]:
@@ -90,46 +115,55 @@ def aligned(rows: Sequence[Sequence[str]], *, titled: bool = True) -> list[str]:
 
     In a terminal titles are bold, intervals faint, and undefined numbers yellow.
     """
-    columns = [*zip(*rows, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    right = [all(map(NUMBER.fullmatch, column[titled:])) for column in columns]
-    colours = coloured()
+    widths = []
+    to_right = []
+    for column in zip(*rows, strict=True):
+        widths.append(max(map(len, column)))
+        to_right.append(all(map(PATTERNS.number.fullmatch, column[titled:])))
+    in_colour = coloured()
     lines = []
-    for at, row in enumerate(rows):
-        cells = [
-            cell.rjust(width) if number else cell.ljust(width)
-            for cell, width, number in zip(row, widths, right, strict=True)
-        ]
+    for number, row in enumerate(rows):
+        cells = []
+        for cell, width, is_number in zip(row, widths, to_right, strict=True):
+            cells.append(cell.rjust(width) if is_number else cell.ljust(width))
         cells[-1] = cells[-1].rstrip()
-        if colours:
-            cells = [
-                _coloured(cell, BOLD if titled and at == 0 else "") for cell in cells
-            ]
+        if in_colour:
+            is_title = titled and number == 0
+            cells = [_coloured(cell, is_title=is_title) for cell in cells]
         lines.append("  ".join(cells).rstrip())
     return lines
 
 
-def _coloured(cell: str, colour: str) -> str:
+def _coloured(cell: str, *, is_title: bool) -> str:
+    if not cell.strip():
+        return cell
     if cell.startswith(UNDEFINED):
-        colour = YELLOW
-    elif not colour and (cell.startswith("[") or NUMBER.fullmatch(cell.lstrip())):
-        return INTERVAL.sub(rf"{FAINT}\g<0>{RESET}", cell)
-    return f"{colour}{cell}{RESET}" if colour and cell.strip() else cell
+        return f"{COLOURS.yellow}{cell}{COLOURS.reset}"
+    if is_title:
+        return f"{COLOURS.bold}{cell}{COLOURS.reset}"
+    if cell.startswith("[") or PATTERNS.number.fullmatch(cell.lstrip()):
+        faint = rf"{COLOURS.faint}\g<0>{COLOURS.reset}"
+        return PATTERNS.interval.sub(faint, cell)
+    return cell
 
 
-def printed(table: "Table") -> list[str]:
+def printed(table: "PageTable") -> list[str]:
     """Return a table as lines: caption, rows by body, notes."""
-    heads = [column.heading for column in table.columns]
-    rows = [[table.corner, *heads]]
+    headings = [column.heading for column in table.columns]
+    rows = [[table.corner, *headings]]
     for body in table.bodies:
-        rows += [[body.title, *[""] * len(heads)]] if body.title else []
+        if body.title:
+            rows.append([body.title, *[""] * len(headings)])
         for line in body.lines:
             head = f"{line.head} ({line.badge})" if line.badge else line.head
             rows.append([head, *map(_cell, line.cells)])
-    lines = aligned([[*map(plain, map(with_commas, row))] for row in rows])
-    return [table.caption, "", *lines, *map(with_commas, table.all_notes)]
+    shown = []
+    for row in rows:
+        shown.append([plain(with_commas(cell)) for cell in row])
+    notes = map(with_commas, table.all_notes)
+    return [table.caption, "", *aligned(shown), *notes]
 
 
-def _cell(cell: "Cell") -> str:
+def _cell(cell: "ReportCell") -> str:
     notes = f"({'; '.join(cell.notes)})" if cell.notes else ""
     return " ".join(filter(None, (cell.text, cell.interval, cell.mark, notes)))

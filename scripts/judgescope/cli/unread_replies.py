@@ -2,8 +2,8 @@
 
 It follows the journals of the jobs that send requests and parses each reply in the same
 way as the scoring of its cell. Jobs do not know parsers: next to their logs they write
-which keys they request (replies/planning.py). The counts are also written next to the
-log, for the progress lines.
+which keys they request (replies/progress_note.py). The counts are also written next to
+the log, for the progress lines.
 """
 
 import json
@@ -19,21 +19,17 @@ from pathlib import Path
 from subprocess import PIPE, Popen, TimeoutExpired
 from typing import TYPE_CHECKING
 
-from judgescope.core.files import whole
+from judgescope.core.files import atomic_write
+from judgescope.core.names import CONTENT
 
 if TYPE_CHECKING:
     from judgescope.parsing.judgment import Judgment
     from judgescope.plan.study import Plan
-    from judgescope.replies.planning import Note
+    from judgescope.replies.journal import ReplyLine
+    from judgescope.replies.progress_note import ProgressNote
 
-INTERVAL = 1.0
-"""Seconds between two readings of the journals."""
-LAST_LOOK = 60.0
-"""Time limit of the final count, in seconds."""
 ENOUGH = 20
 """The fewest replies of a judge for a warning that most of them cannot be read."""
-SHOWN = 160
-"""Characters of a reply in a warning."""
 SUFFIX = ".unread"
 """The suffix, instead of the log's, of the file with a job's counts."""
 FINE = frozenset(("ok", "error", "not_applicable"))
@@ -61,19 +57,20 @@ def reading(study: Path, passed: Sequence[str], out: Path) -> Iterator[None]:
             assert process.stdin is not None
             process.stdin.close()
             try:
-                process.wait(LAST_LOOK)
+                process.wait(60.0)  # seconds for the last count
             except TimeoutExpired:
                 process.kill()
 
 
 @dataclass
-class Tally:
-    """The replies of one judge: their number, the statuses of unread ones, and an
-    example.
+class UnreadTally:
+    """The replies of one judge: their number, the statuses of unread ones, the rules of
+    empty ones, and an example.
     """
 
     replies: int = 0
     unread: Counter[str] = field(default_factory=Counter)
+    empty: Counter[str] = field(default_factory=Counter)
     example: str = ""
 
     def add(self, text: str, judgment: "Judgment") -> None:
@@ -82,6 +79,8 @@ class Tally:
         if judgment.status not in FINE:
             self.unread[judgment.status] += 1
             self.example = text
+        if judgment.status == "empty":
+            self.empty[judgment.rule] += 1
 
     @property
     def mostly_unread(self) -> bool:
@@ -95,41 +94,43 @@ class Watch:
     """
 
     def __init__(
-        self, path: Path, note: "Note", read: Callable[..., "Judgment"]
+        self, path: Path, note: "ProgressNote", read: Callable[..., "Judgment"]
     ) -> None:
-        self.path, self.note, self._read = path, note, read
-        self.tallies: dict[str, Tally] = {}
+        self.path = path
+        self.note = note
+        self._read = read
+        self.tallies: dict[str, UnreadTally] = {}
         self.warnings: dict[str, str] = {}
         self._offsets: dict[Path, int] = {}
 
-    def look(self, warn: Callable[[str, Tally], str]) -> None:
+    def look(self, warn: Callable[[str, UnreadTally], str]) -> None:
         """Read the replies that arrived since the last look and write the counts."""
         from judgescope.replies.journal import ReplyLine, read_line
 
-        lines = [
-            line
-            for line in map(read_line, self._lines())
-            if isinstance(line, ReplyLine)
-        ]
+        lines = []
+        for line in map(read_line, self._lines()):
+            if isinstance(line, ReplyLine):
+                lines.append(line)
         cells = self.note.cells_of([line.key for line in lines])
         for line, cell in zip(lines, cells, strict=True):
             if cell is not None and line.status == "ok":
-                judgment = self._read(self.note.dataset, cell, line.text, line.finish)
-                self.tallies.setdefault(cell[1], Tally()).add(line.text, judgment)
+                judgment = self._read(self.note.dataset, cell, line)
+                self.tallies.setdefault(cell[1], UnreadTally()).add(line.text, judgment)
+        replies = 0
+        unread = 0
         for judge, tally in self.tallies.items():
-            if (
-                judge not in self.warnings
-                and tally.replies >= ENOUGH
-                and tally.mostly_unread
-            ):
+            replies += tally.replies
+            unread += tally.unread.total()
+            warned = judge in self.warnings
+            if tally.mostly_unread and not warned and tally.replies >= ENOUGH:
                 self.warnings[judge] = warn(judge, tally)
         if lines:
             counts = {
-                "replies": sum(tally.replies for tally in self.tallies.values()),
-                "unread": sum(tally.unread.total() for tally in self.tallies.values()),
+                "replies": replies,
+                "unread": unread,
                 "warnings": list(self.warnings.values()),
             }
-            with whole(self.path.with_suffix(SUFFIX)) as part:
+            with atomic_write(self.path.with_suffix(SUFFIX)) as part:
                 part.write_text(json.dumps(counts), encoding="utf-8")
 
     def _lines(self) -> Iterator[bytes]:
@@ -142,13 +143,15 @@ class Watch:
             yield from content[:end].splitlines(keepends=True)
 
 
-class Reader:
+class UnreadReader:
     """The jobs of a run that send requests; the plan is loaded when the first one
     starts.
     """
 
     def __init__(self, study: Path, passed: Sequence[str], out: Path) -> None:
-        self.study, self.passed, self.out = study, passed, out
+        self.study = study
+        self.passed = passed
+        self.out = out
         self._written = {path: path.stat().st_mtime_ns for path in self._notes()}
         self._watches: dict[Path, Watch] = {}
         self._parsers: dict[tuple[str, ...], Callable[..., Judgment]] = {}
@@ -161,7 +164,7 @@ class Reader:
         for path in self._notes():
             written = path.stat().st_mtime_ns
             if self._written.get(path) != written:
-                from judgescope.replies.planning import read_note
+                from judgescope.replies.progress_note import read_note
 
                 self._written[path] = written
                 self._watches[path] = Watch(path, read_note(path), self._read)
@@ -176,7 +179,7 @@ class Reader:
         return plan_of_study(self.study, self.passed)
 
     def _read(
-        self, dataset: str, cell: tuple[str, str, str], text: str, end: str
+        self, dataset: str, cell: tuple[str, str, str], line: "ReplyLine"
     ) -> "Judgment":
         """Return the judgment in a reply, as the scoring of its cell will parse it."""
         perturbation, judge, aspect = cell
@@ -186,9 +189,10 @@ class Reader:
 
             read = reading(self.plan, dataset, judge, aspect, perturbation)
             self._parsers[dataset, *cell] = reader(read)
-        return self._parsers[dataset, *cell](text, end, "ok")
+        content = (line.provenance or {}).get(CONTENT)
+        return self._parsers[dataset, *cell](line.text, line.finish, "ok", content)
 
-    def _warning(self, judge: str, tally: Tally) -> str:
+    def _warning(self, judge: str, tally: UnreadTally) -> str:
         """Return the warning that most replies of a judge cannot be read, and the
         likely reason.
         """
@@ -197,10 +201,10 @@ class Reader:
         card = self.plan.judges[judge]
         [(status, _)] = tally.unread.most_common(1)
         shown = " ".join(coded(tally.example).split())
-        cut = f"{shown[:SHOWN]}…" if len(shown) > SHOWN else shown
+        cut = f"{shown[:160]}…" if len(shown) > 160 else shown
         reasons = {
             "truncated": f"cut off at `max_tokens: {card.max_tokens}`",
-            "empty": f"empty, or reasoning used up `max_tokens: {card.max_tokens}`",
+            "empty": _why_empty(tally, card.max_tokens),
             "out_of_range": "a value outside the scale (key `scale`)",
             "off_grid": "a value between the steps of the scale (key `scale`)",
             "refused": "the model refused",
@@ -221,34 +225,48 @@ class Reader:
         if not self._watches:
             return []
         from judgescope.plan.cost import passed_caps
-        from judgescope.replies.planning import clear_note
+        from judgescope.replies.progress_note import clear_note
 
         for path in self._watches:
             clear_note(path)
-        totals: dict[str, Tally] = {}
+        totals: dict[str, UnreadTally] = {}
         for watch in self._watches.values():
             for judge, tally in watch.tallies.items():
-                total = totals.setdefault(judge, Tally())
+                total = totals.setdefault(judge, UnreadTally())
                 total.replies += tally.replies
                 total.unread += tally.unread
+                total.empty += tally.empty
                 total.example = tally.example or total.example
-        unread = [
-            self._warning(judge, t) for judge, t in totals.items() if t.mostly_unread
-        ]
-        return [*unread, *passed_caps(self.plan)]
+        lines = []
+        for judge, total in totals.items():
+            if total.mostly_unread:
+                lines.append(self._warning(judge, total))
+        return [*lines, *passed_caps(self.plan)]
+
+
+def _why_empty(tally: UnreadTally, max_tokens: int) -> str:
+    """The commonest reason why replies are empty."""
+    reasons = {
+        "null_content": "no text: the endpoint sent null",
+        "empty_tool_call": "no text: only a tool call without arguments",
+    }
+    for rule, _ in tally.empty.most_common(1):
+        if rule in reasons:
+            return reasons[rule]
+    return f"empty, or reasoning used up `max_tokens: {max_tokens}`"
 
 
 def main(study: str, out: str, *passed: str) -> None:
     """Look repeatedly until standard input ends, which happens when the command is
     gone.
     """
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C ends the run; one last count follows
-    reader = Reader(Path(study), passed, Path(out))
+    # Ctrl-C ends the run; one last count follows.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    reader = UnreadReader(Path(study), passed, Path(out))
     try:
         while True:
-            ended, _, _ = select.select([sys.stdin], [], [], INTERVAL)
+            seconds_between_looks = 1.0
+            ended, _, _ = select.select([sys.stdin], [], [], seconds_between_looks)
             reader.look()
             if ended:
                 break

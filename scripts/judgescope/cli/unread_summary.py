@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 
 from judgescope.parsing.unread_shapes import (
     CORRECT_READ,
+    EMPTY,
     READ_REMEDY,
+    SHAPES_WITHOUT_TEXT,
     UNREAD,
     UnreadReplies,
 )
-from judgescope.report.rows import Rows
+from judgescope.report.rows import ReportRows
 from judgescope.schema.tables import read_table
 
 JudgeOfDataset = tuple[str, str]
@@ -18,7 +21,7 @@ JudgeOfDataset = tuple[str, str]
 
 
 def with_unread(
-    lost: Mapping[JudgeOfDataset, str], out: Path, coverage: Rows
+    lost: Mapping[JudgeOfDataset, str], out: Path, coverage: ReportRows
 ) -> dict[JudgeOfDataset, str]:
     """Return warnings about lost judgments, with what helps against unread replies.
 
@@ -27,12 +30,19 @@ def with_unread(
     """
     counts = Counter[JudgeOfDataset]()
     remedies: dict[JudgeOfDataset, str] = {}
+    textless = set[JudgeOfDataset]()
     for row in coverage.where(statistic=f"count_{UNREAD}"):
         key = row.dataset, row.judge
         for remedy in (READ_REMEDY, CORRECT_READ):
             if remedy in row.note and row.value is not None:
                 remedies[key] = remedy
                 counts[key] += round(row.value)
+    # Replies without text have no key of the card that helps; their reasons are shown.
+    for row in coverage.where(statistic=f"count_{EMPTY}"):
+        key = row.dataset, row.judge
+        named = any(rule in row.note for rule in SHAPES_WITHOUT_TEXT)
+        if key in lost and named:
+            textless.add(key)
     warnings = dict(lost)
     for key, remedy in sorted(remedies.items()):
         dataset, judge = key
@@ -43,26 +53,33 @@ def with_unread(
             *unread_replies(out, dataset, judge).commonest(),
         ]
         warnings[key] = "\n  ".join(lines)
+    for dataset, judge in sorted(textless - remedies.keys()):
+        key = dataset, judge
+        unread = unread_replies(out, dataset, judge)
+        lines = [*unread.remedies(""), *unread.commonest()]
+        warnings[key] = "\n  ".join([lost[key], *lines])
     return warnings
 
 
 def unread_replies(out: Path, dataset: str, judge: str) -> UnreadReplies:
-    """Return the shapes of a judge's unread replies in the results; empty without
-    reply files.
+    """Return the shapes of a judge's replies in the results that are unread or have no
+    text; empty without reply files.
     """
     columns = ["aspect", "criterion", "target", "target_b", "hint", "draw"]
+    identity = itemgetter(*columns)
     unread = UnreadReplies()
     for path in sorted(out.glob(f"replies/{dataset}/*/*/{judge}.parquet")):
         judged = out / "judgments" / path.relative_to(out / "replies")
         if not judged.is_file():
             continue
-        judgments = read_table("judgments", judged, [*columns, "status"]).to_pylist()
-        ids = {
-            tuple(row[name] for name in columns)
-            for row in judgments
-            if row["status"] == UNREAD
-        }
+        lost = {}
+        facts = [*columns, "status", "rule"]
+        for row in read_table("judgments", judged, facts).to_pylist():
+            if row["status"] in (UNREAD, EMPTY):
+                lost[identity(row)] = row
         for row in read_table("answers", path, [*columns, "text"]).to_pylist():
-            if tuple(row[name] for name in columns) in ids:
-                unread.add_unread(row["text"] or "")
+            judgment = lost.get(identity(row))
+            if judgment is not None:
+                text = row["text"] or ""
+                unread.add_shape(text, judgment["status"], judgment["rule"])
     return unread

@@ -11,12 +11,8 @@ from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.paths import HOME
 from judgescope.core.secrets import KEYS_READ, masked
 
-SHARED = ("config", "results")
-"""Folders that users publish or archive, in the workflow and in the working
-directory."""
-READABLE = stat.S_IRGRP | stat.S_IROTH
-COMMAND_SECONDS = 60.0  # that a program which prints a key may take
-SHOWN = 300  # characters of its error that are kept
+COMMAND_SECONDS = 60.0
+"""How long a program may take to print a key."""
 
 
 class KeySource(SpecPart, frozen=True, kw_only=True):
@@ -90,14 +86,16 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
 
     def error(self, what: str, todo: str) -> UserError:
         """Return the error for a key that cannot be used."""
-        key, got = f"{self.key}_env", self.variable
+        key = f"{self.key}_env"
+        got = self.variable
         if self.command:
-            key, got = "token_command", self.command[0]
+            key = "token_command"
+            got = self.command[0]
         elif self.file:
-            key, got = f"{self.key}_file", self.file
-        return UserError(
-            what, where=f"models/{self.model}.yaml, key {key}", got=got, todo=todo
-        )
+            key = f"{self.key}_file"
+            got = self.file
+        where = f"models/{self.model}.yaml, key {key}"
+        return UserError(what, where=where, got=got, todo=todo)
 
     def _printed(self, command: list[str]) -> str:
         """Return what the program prints; no shell interprets its arguments."""
@@ -124,10 +122,11 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             )
             raise self.error(what, todo) from None
         if done.returncode:
-            said = masked(CONTROL.sub(" ", done.stderr.decode("utf-8", "replace")))
+            printed = CONTROL.sub(" ", done.stderr.decode("utf-8", "replace"))
+            message = " ".join(masked(printed).split())
             what = (
                 "the program that prints the endpoint's key ended with status "
-                f"{done.returncode}: {' '.join(said.split())[:SHOWN] or 'no message'}"
+                f"{done.returncode}: {message[:300] or 'no message'}"
             )
             raise self.error(what, todo)
         key = done.stdout.decode("utf-8", "replace")
@@ -144,18 +143,17 @@ class KeySource(SpecPart, frozen=True, kw_only=True):
             )
             raise self.error(f"the file that holds {self.what} does not exist", todo)
         real = path.resolve()
-        if any(
-            real.is_relative_to((folder / name).resolve())
-            for folder in (HOME, Path.cwd())
-            for name in SHARED
-        ):
-            raise self.error(
-                "the key is in a folder of cards or results, which others may get to "
-                "read",
-                f"move the file out of {' and '.join(SHARED)}, for example to your "
-                "home folder",
-            )
-        if path.stat().st_mode & READABLE:
+        for folder in (HOME, Path.cwd()):
+            # Users publish or archive these folders.
+            for name in ("config", "results"):
+                if real.is_relative_to((folder / name).resolve()):
+                    raise self.error(
+                        "the key is in a folder of cards or results, which others may "
+                        "get to read",
+                        "move the file out of config and results, for example to your "
+                        "home folder",
+                    )
+        if path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
             raise self.error("other users can read the key", f"chmod 600 {path}")
         try:
             key = path.read_text(encoding="utf-8")

@@ -3,19 +3,21 @@ reproducible.
 """
 
 import json
+from functools import cache
 
 from msgspec import Struct
 
-_STRICT, _LAX = (
-    json.JSONEncoder(
+
+@cache
+def _encoder(strict: bool) -> json.JSONEncoder:
+    """Return the encoder, which is made once: `json.dumps` makes one in every call."""
+    return json.JSONEncoder(
         sort_keys=True,
         separators=(",", ":"),
         ensure_ascii=False,
         allow_nan=not strict,
         default=None if strict else str,
     )
-    for strict in (True, False)
-)
 
 
 def canonical(value: object, *, strict: bool = True) -> str:
@@ -23,8 +25,11 @@ def canonical(value: object, *, strict: bool = True) -> str:
 
     Raises TypeError or ValueError for a value that is not JSON (a date, NaN); with
     `strict=False` such a value becomes its `str`, or NaN.
+
+    >>> canonical({"b": 1, "a": ["ä", None]})
+    '{"a":["ä",null],"b":1}'
     """
-    return (_STRICT if strict else _LAX).encode(value)
+    return _encoder(strict).encode(value)
 
 
 class SpecPart(

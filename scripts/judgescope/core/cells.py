@@ -7,7 +7,7 @@ each aspect and criterion. A spec must fit one command line (128 KiB) for any st
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-Block = list[list[str]]
+CellBlock = list[list[str]]
 """[perturbations, judges, aspects]: all their combinations are judged."""
 DERIVED = "derived"
 """The model in the paths of judges that are made from others."""
@@ -24,10 +24,13 @@ def joined(aspect: str, criterion: str | None) -> str:
     return f"{aspect}.{criterion}" if criterion else aspect
 
 
-def pack(cells: Iterable[tuple[str, str, str]]) -> list[Block]:
-    """Return blocks that contain each of these (perturbation, judge, aspect) once."""
+def pack(cells: Iterable[tuple[str, str, str]]) -> list[CellBlock]:
+    """Return blocks that contain each of these (perturbation, judge, aspect) once.
+
+    They do not depend on the order of the cells.
+    """
     aspects: dict[tuple[str, str], list[str]] = {}
-    for perturbation, judge, aspect in cells:
+    for perturbation, judge, aspect in sorted(cells):
         aspects.setdefault((perturbation, judge), []).append(aspect)
     judges: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (perturbation, judge), same in aspects.items():
@@ -35,18 +38,19 @@ def pack(cells: Iterable[tuple[str, str, str]]) -> list[Block]:
     perturbations: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for (perturbation, same_aspects), same in judges.items():
         perturbations.setdefault((tuple(same), same_aspects), []).append(perturbation)
-    return [
-        [places, list(who), list(what)] for (who, what), places in perturbations.items()
-    ]
+    blocks = list[CellBlock]()
+    for (who, what), which in perturbations.items():
+        blocks.append([which, list(who), list(what)])
+    return blocks
 
 
-def unpack(blocks: Iterable[Block]) -> Iterator[tuple[str, str, str]]:
+def unpack(blocks: Iterable[CellBlock]) -> Iterator[tuple[str, str, str]]:
     """Yield the (perturbation, judge, aspect) of the blocks."""
     for perturbations, judges, aspects in blocks:
         yield from product(perturbations, judges, aspects)
 
 
-def by_cell(blocks: Iterable[Block]) -> dict[tuple[str, str], list[str]]:
+def by_cell(blocks: Iterable[CellBlock]) -> dict[tuple[str, str], list[str]]:
     """Return (perturbation, judge) -> its aspects, in the order of the cell's files."""
     aspects: dict[tuple[str, str], list[str]] = {}
     for perturbation, judge, aspect in unpack(blocks):

@@ -36,10 +36,6 @@ def escaped(text: str) -> str:
     )
 
 
-SHOWN = 12
-"""Number of allowed values after which a longer list is cut."""
-SHORTEST_PART = 3
-"""The fewest characters of a part of a name for which the name is suggested."""
 CONTROL = re.compile(f"[\t{UNSEEN}]")
 """Characters that could control a terminal: names in a message may come from data."""
 
@@ -62,26 +58,35 @@ class UserError(Exception):
         todo: str = "",
     ) -> None:
         super().__init__(what)
-        self.what, self.where, self.got, self.todo = what, where, got, todo
-        self.allowed = (
-            allowed if isinstance(allowed, str | None) else sorted(set(allowed))
-        )
+        self.what = what
+        self.where = where
+        self.got = got
+        self.todo = todo
+        self.allowed: list[str] | str | None
+        if isinstance(allowed, str | None):
+            self.allowed = allowed
+        else:
+            self.allowed = sorted(set(allowed))
 
     def nearest(self) -> str | None:
         """Return the allowed value that is most similar to the given one, if any is."""
         if not isinstance(self.allowed, list) or not isinstance(self.got, str):
             return None
-        end = Path(self.got).suffix  # two files are not alike because both end in .csv
+        # Two files are not alike because both end in .csv.
+        end = Path(self.got).suffix
         if not any(name.endswith(end) for name in self.allowed):
             end = ""
         names = {name.removesuffix(end): name for name in self.allowed}
         near = get_close_matches(self.got.removesuffix(end), names, n=1, cutoff=0.6)
-        result = [names[name] for name in near]
-        if len(self.got) >= SHORTEST_PART:
-            result += [
-                name for name in self.allowed if self.got.casefold() in name.casefold()
-            ]
-        return result[0] if result else None
+        if near:
+            return names[near[0]]
+        part = self.got.casefold()
+        # One or two letters are in too many names.
+        if len(self.got) >= 3:
+            for name in self.allowed:
+                if part in name.casefold():
+                    return name
+        return None
 
     def __str__(self) -> str:
         """Return the message, a line for each part that has content, with secrets
@@ -89,8 +94,10 @@ class UserError(Exception):
         """
         allowed = self.allowed
         if isinstance(allowed, list):
-            more = f", … ({len(allowed)} in all)" if len(allowed) > SHOWN else ""
-            allowed = (", ".join(allowed[:SHOWN]) or "nothing") + more
+            shown = ", ".join(allowed[:12]) or "nothing"
+            if len(allowed) > 12:
+                shown += f", … ({len(allowed)} in all)"
+            allowed = shown
         parts = {
             "where": self.where,
             "got": None if self.got is None else _shown(self.got),
@@ -98,8 +105,11 @@ class UserError(Exception):
             "nearest": self.nearest(),
             "do": self.todo,
         }
-        lines = [f"  {name + ':':<9}{text}" for name, text in parts.items() if text]
-        return masked(CONTROL.sub(" ", escaped("\n".join([self.what, *lines]))))
+        lines = [self.what]
+        for name, text in parts.items():
+            if text:
+                lines.append(f"  {name + ':':<9}{text}")
+        return masked(CONTROL.sub(" ", escaped("\n".join(lines))))
 
 
 class UserErrors(Exception):

@@ -2,9 +2,11 @@
 files.
 """
 
-import fcntl
 import hashlib
 import os
+import stat
+import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +16,15 @@ from judgescope.core.errors import UserError
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` if the block ends without an error.
 
     An OSError in the block names `path`.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    with about(path):
+    # Two threads may write the same file, too.
+    writer = f"{os.getpid()}.{threading.get_ident()}"
+    part = path.with_name(f".{path.name}.{writer}")
+    with naming_path(path):
         try:
             yield part
             os.replace(part, path)
@@ -34,19 +38,35 @@ def locked(path: Path, taken: UserError) -> Iterator[None]:
 
     The kernel releases the lock of a process that is killed.
     """
+    import fcntl  # here: only POSIX has it, and `audit` runs without
+
     with path.open("w") as file:
         try:
-            with about(path):
+            with naming_path(path):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise taken from None
         yield
 
 
+def lock_folder() -> Path:
+    """Return the folder for locks between this user's jobs on this machine.
+
+    It is local, because locks on network file systems are unreliable, and only the user
+    can write to it. Raises PermissionError if it belongs to another user.
+    """
+    folder = Path(tempfile.gettempdir(), f"judgescope-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to another user")
+    return folder
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file in UTF-8, with its folder; an OSError names the file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with about(path):
+    with naming_path(path):
         path.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -61,7 +81,7 @@ def sync(*paths: Path) -> None:
 
 
 @contextmanager
-def about(path: str | Path) -> Iterator[None]:
+def naming_path(path: str | Path) -> Iterator[None]:
     """Let an OSError in the block name the file."""
     try:
         yield

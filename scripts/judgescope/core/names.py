@@ -12,8 +12,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Final
 
-ORIGINAL, SYSTEMS = "original", "systems"
-"""The sets of unperturbed texts; values of the column `perturbation`."""
+SCORE = "score"
+"""The kind of a question how probable a text is after a prompt with its source."""
+SCORE_FREE = "score-free"
+"""The same without the source."""
+ORIGINAL = "original"
+"""The set of the texts that are perturbed; a value of the column `perturbation`."""
+SYSTEMS = "systems"
+"""The set of the systems' texts; a value of the same column."""
 REFERENCE = "reference"
 """The system of originals: the people who wrote the references."""
 REFERENCES = "references"
@@ -28,15 +34,38 @@ WRITTEN = "written."
 """Prefix of the training texts that a model writes; the model's id follows."""
 COMPARED = "comparisons."
 """Prefix of the comparisons behind a graded set; the set's id follows."""
-ALL, TRIAL, REST, REFEREE = "all", "trial", "rest", "referee"
-"""The parts of a graded set: all candidates at once; or those on trial, then the
-others; before both, the comparator is tested on the anchors only."""
+ALL = "all"
+"""A part of a graded set: all candidates at once."""
+TRIAL = "trial"
+"""A part of a graded set: the candidates on trial."""
+REST = "rest"
+"""A part of a graded set: the candidates that are not on trial."""
+REFEREE = "referee"
+"""A part of a graded set, before all others: the comparator is tested on the anchors
+only."""
 RESERVED_JUDGES: Final = {"human", "all"}
 """Ids that tables use in the column `judge` for people, and for all judges together."""
 ORACLE = "oracle"
 """The control that knows how many errors a text has."""
 BATCH = "openai-batch"
 """The engine in the provenance of replies from a batch, which had the batch's price."""
+NOT_JUDGED: Final = "not judged"
+"""A cell of recorded scores: the judge was not meant to judge the text."""
+NO_RECORDED_VALUE: Final = "no_value"
+"""The rule of a recorded judgment whose row is there and has no score, reply or
+choice."""
+SENTENCES: Final = "sentences.json"
+"""The file beside the report's first page with the sentence on each judge."""
+ASKED_AGAIN = "asked_again"
+"""In the provenance of a reply: how often it was requested again because it was
+empty."""
+CONTENT: Final = "content"
+"""In the provenance of a reply without text: what the endpoint sent in its place, one
+of NULL_CONTENT, EMPTY_CONTENT and TOOL_CONTENT. Older replies do not say."""
+NULL_CONTENT: Final = "null"
+EMPTY_CONTENT: Final = "empty"
+TOOL_CONTENT: Final = "tool"
+"""A call of a tool, without arguments: with some, these are the text."""
 COMPUTED: Final = "computed"
 """The parser of values that do not come from replies."""
 INJECT_ERRORS: Final = "inject_errors"
@@ -104,8 +133,10 @@ def slugs(names: Iterable[str], reserved: Collection[str] = ()) -> dict[str, str
     made = {name: slug(name) for name in dict.fromkeys(names)}
     count = Counter(made.values())
     return {
-        name: _hashed(one, name) if count[one] > 1 or one in reserved else one
-        for name, one in made.items()
+        name: _hashed(identifier, name)
+        if count[identifier] > 1 or identifier in reserved
+        else identifier
+        for name, identifier in made.items()
     }
 
 

@@ -8,8 +8,38 @@ from pathlib import Path
 
 from judgescope.core.names import COMPARED
 
-HOME = Path(__file__).resolve().parents[3]
+PACKAGE = Path(__file__).resolve().parents[1]
+"""The folder of this package."""
+
+
+def _home() -> Path:
+    """Return the folder of the workflow.
+
+    A checkout has it around the package; a wheel has a copy in the package (setup.py).
+    """
+    share = PACKAGE / "share"
+    return share if share.is_dir() else PACKAGE.parents[1]
+
+
+HOME = _home()
 """The workflow's folder, which contains config, scripts and workflow."""
+IN_PACKAGE = "{judgescope}"
+"""Stands for HOME in specs of jobs: no result depends on where the package is."""
+
+
+def portable(folder: str) -> str:
+    """Return a folder as specs name it: below HOME, without the path of HOME."""
+    path = Path(folder).resolve()
+    if path.is_relative_to(HOME):
+        return f"{IN_PACKAGE}/{path.relative_to(HOME).as_posix()}"
+    return folder
+
+
+def located_folder(folder: str) -> Path:
+    """Return the folder that a spec names (`portable`)."""
+    return Path(folder.replace(IN_PACKAGE, str(HOME)))
+
+
 WORKFLOW = HOME / "workflow"
 """Rules, and templates of reports and forms."""
 _WILDCARD = re.compile(r"{(\w+)}")
@@ -49,6 +79,7 @@ class Paths:
     preflight = _Kind("preflight.json")
     # texts
     items = _Kind("items/{dataset}.parquet")
+    names = _Kind("items/{dataset}.names.json")  # in the data, of systems
     ingested = _Kind("items/{dataset}.json")  # counts
     ratings = _Kind("ratings/{dataset}.parquet")
     spans = _Kind("spans/{dataset}.parquet")  # errors that people marked
@@ -78,6 +109,7 @@ class Paths:
     distill = _Kind("distill/{file}")
     sample = _Kind("distill/sample.parquet")
     student = _Kind("distill/student.json")
+    adapter = _Kind("distill/adapter/{file}")  # of the trained judge
     # results
     collected = _Kind("collected/{dataset}/{name}.parquet")
     cell_hashes = _Kind("collected/{dataset}/cells.sha256")
@@ -90,4 +122,38 @@ class Paths:
     figure = _Kind("figures/{section}/{figure}.svg")
     sections = _Kind("sections")
     section = _Kind("sections/{section}.html")
+    further = _Kind("{file}")  # that a method of another package names
     log = _Kind("logs/{job}.log")
+    benchmark = _Kind("benchmarks/{job}.tsv")  # time and memory of a job
+
+    def kind_of(self, path: str) -> tuple[str, dict[str, str]]:
+        """Return the kind of a file, with the values of its wildcards.
+
+        Of several kinds the most specific one. ValueError for a file of no kind.
+
+        >>> Paths("results/s").kind_of("results/s/targets/news/systems.parquet")
+        ('targets', {'dataset': 'news', 'name': 'systems'})
+        """
+        kinds = []
+        for name, kind in vars(Paths).items():
+            if isinstance(kind, _Kind):
+                values = _values_in(f"{self.results}/{kind.path}", path)
+                if values is not None:
+                    literal = len(_WILDCARD.sub("", kind.path))
+                    kinds.append((literal, name, values))
+        if not kinds:
+            raise ValueError(f"{path} is not a file of the results in {self.results}")
+        _, name, values = max(kinds, key=lambda kind: kind[0])
+        return name, values
+
+
+def _values_in(template: str, path: str) -> dict[str, str] | None:
+    """Return the values of a template's wildcards in a path; None if it is another."""
+    pattern = ""
+    end = 0
+    for wildcard in _WILDCARD.finditer(template):
+        pattern += re.escape(template[end : wildcard.start()])
+        pattern += f"(?P<{wildcard[1]}>[^/]+)"
+        end = wildcard.end()
+    found = re.fullmatch(pattern + re.escape(template[end:]), path)
+    return None if found is None else found.groupdict()

@@ -1,7 +1,6 @@
 """Limits on a process's imports, memory and time, because a template is a program."""
 
 import os
-import resource
 import sys
 import threading
 import time
@@ -45,19 +44,22 @@ def without(*names: str) -> Iterator[None]:
         sys.meta_path.remove(finder)
 
 
-SPARE = 1 << 30
-"""Bytes: more than all copies of the largest prompt need."""
-STATE, MEMORY = Path("/proc/self/statm"), Path("/proc/meminfo")
+STATE = Path("/proc/self/statm")
+MEMORY = Path("/proc/meminfo")
+"""Where Linux tells how much memory is available."""
 _ONE_AT_A_TIME = RLock()
 
 
 @contextmanager
-def bounded_memory(spare: int = SPARE) -> Iterator[None]:
-    """Raise OverflowError if the block takes more than `spare` further bytes.
+def bounded_memory(spare: int = 1 << 30) -> Iterator[None]:
+    """Raise OverflowError if the block takes more than `spare` further bytes; the
+    default is more than all copies of the largest prompt need.
 
     The limit applies to the process, so threads enter one after the other. Only on
     Linux can the memory of a process be read; elsewhere there is no limit.
     """
+    import resource  # here: only POSIX has it, and `audit` runs without
+
     if not STATE.exists():
         yield
         return
@@ -90,6 +92,28 @@ def available_memory() -> int | None:
     return int(sizes[0]) * 1024 if sizes else None
 
 
+def _open_files() -> int:
+    """Return how many files this process has open, 0 where Linux does not say it."""
+    folder = Path("/proc/self/fd")
+    return len(list(folder.iterdir())) if folder.is_dir() else 0
+
+
+def allow_connections(count: int, other_files: int = 256) -> None:
+    """Let this process have `count` connections and `other_files` open, if the machine
+    allows it.
+
+    Many systems let a process open 1024 files, and far more if it asks for them.
+    """
+    import resource  # here: only POSIX has it, and `audit` runs without
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + _open_files() + other_files
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 class Clock(threading.local):
     """A limit on the processor time of the current thread."""
 
@@ -98,7 +122,8 @@ class Clock(threading.local):
     @contextmanager
     def set(self, seconds: float) -> Iterator[None]:
         """Limit this thread's processor time while the block runs."""
-        before, self.end = self.end, min(self.end, time.thread_time() + seconds)
+        before = self.end
+        self.end = min(before, time.thread_time() + seconds)
         try:
             yield
         finally:

@@ -4,7 +4,7 @@ name.
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,9 +18,12 @@ def stream_seed(seed: int, *names: str | int) -> int:
     Parts are length-prefixed, so that ("ab", "c") and ("a", "bc") are different
     streams.
     """
-    parts: Sequence[str] = [str(seed), *map(str, names)]
-    text = "".join(f"{len(part)}:{part}" for part in parts)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
+    text = ""
+    for name in (seed, *names):
+        part = str(name)
+        text += f"{len(part)}:{part}"
+    digest = hashlib.sha256(text.encode()).digest()
+    return int.from_bytes(digest[:16], "big")
 
 
 def stream(seed: int, *names: str | int) -> "Generator":
@@ -47,4 +50,6 @@ def first_of(
     streams.
     """
     ordered = sorted(items, key=lambda item: (stream_seed(seed, *names, item), item))
-    return frozenset(ordered[: max(1, math.ceil(share * len(ordered) - 1e-9))])
+    # Less a little: .1 * 30 is a bit more than 3 in floating point.
+    count = math.ceil(share * len(ordered) - 1e-9)
+    return frozenset(ordered[: max(1, count)])

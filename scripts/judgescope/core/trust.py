@@ -6,18 +6,18 @@ else wrote could send a key of this user anywhere.
 
 import json
 import os
+import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from judgescope.core.api_keys import KeySource
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.core.files import about, whole
+from judgescope.core.files import atomic_write, naming_path
 
 VARIABLE = "JUDGESCOPE_TRUST"
 """The environment variable with accepted pairs, `VARIABLE@HOST,…`."""
@@ -82,7 +82,7 @@ class Crossing(NamedTuple):
             f"a key would be sent to a foreign host; nothing was sent: {self.reason}",
             where=f"models/{self.model}.yaml",
             got=self.pair,
-            todo=f"if you want this: add --trust {self.pair} to `judgescope run`, or "
+            todo=f"if you want this: add --trust {self.pair} to the command, or "
             f"export {VARIABLE}={self.pair}",
         )
 
@@ -93,12 +93,17 @@ def source_name(source: KeySource) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an address, in lower case.
+    """Return the host of an address as it is looked up: in ASCII and lower case.
 
     >>> host_of("https://API.example.com/v1")
     'api.example.com'
+    >>> host_of("https://api\N{IDEOGRAPHIC FULL STOP}example.com/v1")
+    'api.example.com'
     """
-    return (urlsplit(url).hostname or "").removesuffix(".")
+    from yarl import URL  # here: `audit` runs without
+
+    # As the HTTP client reads it: other signs than a full stop can part its labels.
+    return (URL(url).raw_host or "").removesuffix(".")
 
 
 def is_public(host: str) -> bool:
@@ -108,9 +113,19 @@ def is_public(host: str) -> bool:
     [False, False, False, True]
     """
     try:
-        return ip_address(host).is_global
+        return ip_address(_numbers_of(host)).is_global
     except ValueError:
         return "." in host and not host.endswith((".localhost", ".local"))
+
+
+def _numbers_of(host: str) -> str:
+    """Return the usual form of an IPv4 address, which may be written as one number:
+    134744072 is 8.8.8.8; any other host as it is.
+    """
+    try:
+        return socket.inet_ntoa(socket.inet_aton(host))
+    except OSError:
+        return host
 
 
 def _bound_to(source: str) -> tuple[str, ...] | None:
@@ -130,7 +145,7 @@ def _belongs(host: str, domains: Iterable[str]) -> bool:
 
 
 @dataclass
-class Record:
+class TrustRecord:
     """What this user accepted: source of a key -> hosts, and hashes of programs."""
 
     keys: dict[str, list[str]] = field(default_factory=dict)
@@ -143,7 +158,7 @@ class Record:
         return Path(state) / "judgescope" / "trust.json"
 
     @classmethod
-    def read(cls) -> "Record":
+    def read(cls) -> "TrustRecord":
         """Return the record, with the pairs of the variable; raise UserError if it is
         damaged.
         """
@@ -172,13 +187,28 @@ class Record:
         if host not in hosts:
             hosts.append(host)
 
+    def remember(self) -> None:
+        """Write the record, or print why it cannot be written: the guard holds without
+        it, and a container may have no folder for it.
+        """
+        try:
+            self.write()
+        except OSError as error:
+            print(
+                f"accepted keys are not remembered: {error.strerror}: {self.path()}; "
+                "set XDG_STATE_HOME to a folder in which you can write",
+                flush=True,
+            )
+
     def write(self) -> None:
-        """Write the record for this user only."""
+        """Write the record for this user only; raise OSError if it cannot be
+        written.
+        """
         path = self.path()
         path.parent.mkdir(parents=True, exist_ok=True)
         known = {source: sorted(hosts) for source, hosts in self.keys.items()}
         text = canonical({"keys": known, "programs": sorted(self.programs)}) + "\n"
-        with whole(path) as part, about(path):
+        with atomic_write(path) as part, naming_path(path):
             part.touch(mode=0o600)
             part.write_text(text, encoding="utf-8")
 
@@ -220,7 +250,7 @@ def check_keys(sources: Iterable[tuple[KeySource, str]]) -> None:
 
     sources: the source of each key, and the address that receives it.
     """
-    record = Record.read()
+    record = TrustRecord.read()
     public = [pair for pair in sources if is_public(host_of(pair[1]))]
     for source, url in public:
         if crossing := record.crossing(source, url):
@@ -230,4 +260,4 @@ def check_keys(sources: Iterable[tuple[KeySource, str]]) -> None:
         if name := source_name(source):
             record.add(name, host_of(url))
     if canonical(record.keys) != before or accepted_pairs():
-        record.write()
+        record.remember()

@@ -6,12 +6,12 @@ with different candidates and references; here it has all these references, in o
 appearance.
 """
 
-from judgescope.data.draft import Draft, Files, RowFault
-from judgescope.data.rows import Row, all_rows
+from judgescope.data.draft import Draft, FilesByRole, RowFault
+from judgescope.data.rows import FileRow, all_rows
 from judgescope.schema.cards import Format
 
 
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the items: question and context are the source, an item's id is its qid."""
     rows = all_rows(files["data"])
     references: dict[str, dict[str, None]] = {}
@@ -21,22 +21,30 @@ def read(draft: Draft, files: Files) -> None:
     for path, number, row in rows:
         with draft.reading(path, number):
             qid = _qid(draft, row)
-            source = [draft.pick(row, "question"), draft.pick(row, "context")]
+            source = [
+                ("Question", draft.pick(row, "question")),
+                ("Passage", draft.pick(row, "context")),
+            ]
             draft.item(qid, source, list(references.get(qid, ())) or None)
     draft.notes.append(
         f"{len(rows)} rows: the candidate answers and their ratings are ignored"
     )
 
 
-def _qid(draft: Draft, row: Row) -> str:
+def _qid(draft: Draft, row: FileRow) -> str:
     return draft.name(draft.pick(row, "qid"), "item")
 
 
-def _reference(draft: Draft, row: Row) -> str:
+def _reference(draft: Draft, row: FileRow) -> str:
     text = draft.pick(row, "reference")
     if not (isinstance(text, str) and text.strip()):
         raise RowFault("a reference is empty or not a string", got=text)
     return text
 
 
-FORMAT = Format(name="answer_equivalence_jsonl", gives="originals")
+FORMAT = Format(
+    name="answer_equivalence_jsonl",
+    read=read,
+    gives="originals",
+    parts=("Question", "Passage"),
+)

@@ -8,29 +8,28 @@ highlight per line.
 import re
 from collections.abc import Sequence
 
-from judgescope.data.draft import Draft, Files
+from judgescope.data.draft import Draft, FilesByRole
 from judgescope.data.rows import read_rows, read_text
 from judgescope.schema.cards import Format
 
-HIGHLIGHT = re.compile(r"^[ \t]*@highlight[ \t\r]*$", re.MULTILINE)
-_ENDED = re.compile(r"""[.!?…]["'”’)\]]*$""")
 
-
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the items: the highlights, as sentences of one text, are the reference.
 
     Some published articles are empty: they are left out, and a notice names them.
     """
+    heading = re.compile(r"^[ \t]*@highlight[ \t\r]*$", re.MULTILINE)
     empty = list[str]()
     for path, _ in files["data"]:
         if path.suffix == ".story":
             with draft.reading(path, 1):
-                article, *highlights = HIGHLIGHT.split(read_text(path))
+                article, *highlights = heading.split(read_text(path))
                 _add(draft, empty, path.stem, article, highlights)
             continue
         for number, row in read_rows(path):
             with draft.reading(path, number):
-                name, article = draft.pick(row, "id"), draft.pick(row, "article")
+                name = draft.pick(row, "id")
+                article = draft.pick(row, "article")
                 highlights = str(draft.pick(row, "highlights") or "").splitlines()
                 _add(draft, empty, name, article, highlights)
     if empty:
@@ -50,14 +49,24 @@ def _add(
         empty.append(key)
         return
     source = article.strip() if isinstance(article, str) else article
-    draft.item(key, [source], [summary(highlights)])
+    draft.item(key, [("Article", source)], [summary(highlights)])
 
 
 def summary(highlights: Sequence[str]) -> str:
-    """Return highlights as one text, each with a final mark and no blank before it."""
-    texts = [" ".join(text.split()) for text in highlights]
-    tidy = [re.sub(r"\s+([.!?])$", r"\1", text) for text in texts if text]
-    return " ".join(text if _ENDED.search(text) else f"{text}." for text in tidy)
+    """Return highlights as one text, each with a final mark and no blank before it.
+
+    >>> summary(["Rain fell on  Orn .", "", "The river rose"])
+    'Rain fell on Orn. The river rose.'
+    """
+    sentences = list[str]()
+    for highlight in highlights:
+        text = " ".join(highlight.split())
+        text = re.sub(r"\s+([.!?])$", r"\1", text)
+        if text and not re.search(r"""[.!?…]["'”’)\]]*$""", text):
+            text += "."
+        if text:
+            sentences.append(text)
+    return " ".join(sentences)
 
 
-FORMAT = Format(name="cnn_dailymail", gives="originals")
+FORMAT = Format(name="cnn_dailymail", read=read, gives="originals", parts=("Article",))

@@ -3,9 +3,10 @@ order.
 
 Role `global`: an object aspect -> list of objects with source, target and rating. Role
 `local`: an object aspect -> object source -> list of texts (or objects with target):
-first the reference, then texts with one error more each. An item is a source; it has no
-other reference. Rows in messages are the numbers of an aspect's texts, or sources, from
-1.
+first the reference, then texts with one error more each. A text's object may have what
+is given beside the source in `addition`: the fact of a dialogue. An item is a source;
+it has no other reference. Rows in messages are the numbers of an aspect's texts, or
+sources, from 1.
 """
 
 from collections import Counter
@@ -14,20 +15,24 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from judgescope.data.draft import Draft, Files, RowFault, trimmed
+from judgescope.core.paths import located_folder
+from judgescope.data.draft import Draft, FilesByRole, RowFault
 from judgescope.data.files import RoleFiles, resolve
-from judgescope.data.rows import read_object
+from judgescope.data.rows import FileRow, read_object
 from judgescope.data.specs import TakeSpec
-from judgescope.schema.cards import GIVEN_ROLES, Dataset, Format
+from judgescope.data.wording import trimmed
+from judgescope.schema.cards import FORMATS, GIVEN_ROLES, Dataset, Format
 from judgescope.schema.loading import validate_card
-from judgescope.schema.tables import CHOSEN, read_table, table_of, write_table
+from judgescope.schema.rows import GradedRow, TargetRow
+from judgescope.schema.tables import (
+    CHOSEN,
+    read_table,
+    table_of,
+    tuples_of,
+    write_table,
+)
 
-FEWEST = 2
-"""Minimum number of texts of a source, so that they have an order."""
-SYSTEM = "given"
-"""The system of texts whose author is unknown."""
-Row = dict[str, Any]
-Contents = dict[Path, Row]
+Contents = dict[Path, FileRow]
 """The files of a role, each with its object."""
 
 
@@ -38,21 +43,44 @@ class Given(NamedTuple):
     text: str
     step: int
     rating: float | None
+    addition: str = ""
+    """What is given beside the source; "" if the text's object does not say."""
 
 
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the items: every source once, however many texts it has."""
     contents = {role: _contents(files[role]) for role in GIVEN_ROLES if role in files}
-    texts = [
-        text
-        for role, of_role in contents.items()
-        for aspect in draft.card.aspects
-        for text in _of_aspect(draft, of_role, role, aspect)
-    ]
+    texts = list[Given]()
+    for role, of_role in contents.items():
+        for aspect in draft.card.aspects:
+            texts += _of_aspect(draft, of_role, role, aspect)
     _note(draft, contents, [text.rating is not None for text in texts])
-    sources = dict.fromkeys(text.source for text in texts)
-    for source in sources:
-        draft.item(draft.number([source], len(sources)), [source], None)
+    additions = _additions(draft, contents, texts)
+    for source, addition in additions.items():
+        number = draft.number([source], len(additions))
+        parts = [(draft.only_part, source)]
+        if addition:
+            parts.append(
+                ("Fact" if draft.card.task == "dialogue" else "Context", addition)
+            )
+        draft.item(number, parts, None)
+
+
+def _additions(
+    draft: Draft, contents: Mapping[str, Contents], texts: Iterable[Given]
+) -> dict[str, str]:
+    """Return source -> what is given beside it, "" if no text of it says."""
+    additions: dict[str, str] = {}
+    for text in texts:
+        known = additions.get(text.source)
+        if known and text.addition and known != text.addition:
+            [path, *_] = next(iter(contents.values()))
+            with draft.reading(path, 0):
+                raise RowFault(
+                    "texts of one source differ in `addition`", got=text.source
+                )
+        additions[text.source] = known or text.addition
+    return additions
 
 
 def given(card: Dataset, files: RoleFiles, role: str, aspect: str) -> list[Given]:
@@ -67,38 +95,65 @@ def given(card: Dataset, files: RoleFiles, role: str, aspect: str) -> list[Given
 
 def given_rows(
     spec: TakeSpec, texts: Iterable[Given], items: Mapping[str, str]
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[TargetRow], list[GradedRow]]:
     """Return texts as rows of the table `targets` and, if they are rated, of `graded`.
 
-    `items`: source -> item; texts of other sources are left out. The number of a
-    chain's text is its step, other texts are counted.
+    `items`: first part of the source -> item; texts of other sources are left out. The
+    number of a chain's text is its step, other texts are counted.
     """
     counted: Counter[str] = Counter()
-    targets, graded = list[Row](), list[Row]()
+    targets = list[TargetRow]()
+    graded = list[GradedRow]()
     for text in texts:
-        if (item := items.get(text.source)) is None:
+        item = items.get(text.source)
+        if item is None:
             continue
         counted[item] += 1
         number = text.step if text.rating is None else counted[item]
         target = f"{item}:{spec.perturbation}.{spec.degree}.{number}"
-        known = {"dataset": spec.dataset["dataset"], "target": target, "item": item}
-        made = {
-            "perturbation": spec.perturbation,
-            "degree": spec.degree,
-            "step": text.step,
-        }
-        written = {"system": SYSTEM, "text": text.text, "status": "ok", "edits": []}
-        targets.append({**known, **made, **written})
-        if (given_rating := text.rating) is not None:
-            rating = min(spec.classes, key=lambda value: abs(value - given_rating))
-            grade = {
-                "aspect": spec.aspect,
-                "rating": rating,
-                "n_tied": 0,
-                "status": CHOSEN,
-            }
-            graded.append({**known, **grade})
+        targets.append(_target_row(spec, text, item, target))
+        if text.rating is not None:
+            graded.append(_graded_row(spec, text.rating, item, target))
     return targets, graded
+
+
+def _target_row(spec: TakeSpec, text: Given, item: str, target: str) -> TargetRow:
+    """Return a text as a row of the table `targets`."""
+    # The system of texts whose author is unknown.
+    system = "given"
+    return {
+        "dataset": spec.dataset["dataset"],
+        "target": target,
+        "item": item,
+        "system": system,
+        "perturbation": spec.perturbation,
+        "degree": spec.degree,
+        "step": text.step,
+        "parent": None,
+        "text": text.text,
+        "status": "ok",
+        "length": None,
+        "edits": [],
+    }
+
+
+def _graded_row(spec: TakeSpec, rating: float, item: str, target: str) -> GradedRow:
+    """Return a text of known rating as a row of the table `graded`."""
+    return {
+        "dataset": spec.dataset["dataset"],
+        "target": target,
+        "item": item,
+        "aspect": spec.aspect,
+        "errors": None,
+        "rating": min(spec.classes, key=lambda value: abs(value - rating)),
+        "margin": None,
+        "n_tied": 0,
+        "above_lower": None,
+        "above_same": None,
+        "below_same": None,
+        "below_higher": None,
+        "status": CHOSEN,
+    }
 
 
 def _contents(files: RoleFiles) -> Contents:
@@ -112,25 +167,39 @@ def _of_aspect(
     fault.
     """
     column = draft.card.aspects[aspect].column or aspect
-    holding = [path for path, content in contents.items() if column in content]
+    named = {path: _column(content, column) for path, content in contents.items()}
+    holding = [path for path, name in named.items() if name is not None]
     if len(holding) == 1:
-        with draft.reading(holding[0], 0, f"aspect {column}"):
-            yield from READERS[role](
-                draft, holding[0], aspect, contents[holding[0]][column]
-            )
+        [path] = holding
+        with draft.reading(path, 0, f"aspect {column}"):
+            entries = contents[path][str(named[path])]
+            yield from READERS[role](draft, path, aspect, entries)
         return
     with draft.reading(holding[-1] if holding else next(iter(contents)), 0):
         if holding:
             raise RowFault("two files of a role contain the same aspect", got=column)
+        names = list[str]()
+        for content in contents.values():
+            names += content
         raise RowFault(
             f"an aspect has no texts ({role})",
             got=column,
-            allowed=[name for content in contents.values() for name in content],
+            allowed=names,
             todo=f"set `column` in the card's aspects.{aspect}, or remove the aspect",
         )
 
 
+def _column(content: FileRow, wanted: str) -> str | None:
+    """Return the name of an aspect as a file writes it, whatever its capitals."""
+    if wanted in content:
+        return wanted
+    return next(
+        (name for name in content if name.casefold() == wanted.casefold()), None
+    )
+
+
 def _rated(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Given]:
+    """Yield the texts of an aspect with their ratings."""
     if not isinstance(entries, list) or not entries:
         raise RowFault("the texts of an aspect must be a list of objects", got=entries)
     part = draft.part
@@ -138,47 +207,56 @@ def _rated(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Give
         with draft.reading(path, row, part):
             if not isinstance(entry, dict):
                 raise RowFault("a rated text must be an object", got=entry)
-            source, text = (_text(draft, entry, key) for key in ("source", "target"))
+            source = _text(draft, entry, "source")
+            text = _text(draft, entry, "target")
             rating = draft.value(aspect, draft.pick(entry, "rating"))
+            addition = _addition(draft, entry)
             if source and text and rating is not None:
-                yield Given(source, text, 0, rating)
+                yield Given(source, text, 0, rating, addition)
 
 
 def _in_order(draft: Draft, path: Path, aspect: str, entries: Any) -> Iterator[Given]:
+    """Yield the texts of an aspect with their positions after the reference."""
     if not isinstance(entries, dict) or not entries:
         raise RowFault(
             "the texts of an aspect must be an object with sources as keys", got=entries
         )
-    part, seen, same = draft.part, set[str](), 0
+    part = draft.part
+    seen = set[str]()
+    n_same = 0
     for row, (key, texts) in enumerate(entries.items(), start=1):
         with draft.reading(path, row, part):
             source = draft.text(key.strip(), "source")
             if source in seen:
                 raise RowFault("two sources differ only in white space", got=key)
             seen.add(source)
-            if not isinstance(texts, list) or len(texts) < FEWEST:
+            # A single text has no order.
+            if not isinstance(texts, list) or len(texts) < 2:
                 raise RowFault(
                     "a source must have a list of texts that starts with the reference",
                     got=texts,
-                    allowed=f"{FEWEST} or more",
+                    allowed="2 or more",
                 )
             if source:
-                same += yield from _row(draft, source, texts)
-    if same:
+                n_same += yield from _row(draft, source, texts)
+    if n_same:
         draft.notes.append(
-            f"texts of {aspect} equal to the one before them (local): {same}"
+            f"texts of {aspect} equal to the one before them (local): {n_same}"
         )
 
 
 def _row(draft: Draft, source: str, texts: list[Any]) -> Generator[Given, None, int]:
     """Yield the texts of a source; return how many equal the text before them."""
-    (path, row), part, seen = draft.location, draft.part, list[str]()
+    path, row = draft.location
+    part = draft.part
+    seen = list[str]()
     for step, entry in enumerate(texts):
         with draft.reading(Path(path), row, f"{part}, text {step + 1}"):
             fields = entry if isinstance(entry, dict) else {"target": entry}
-            if text := _text(draft, fields, "target"):
+            text = _text(draft, fields, "target")
+            if text:
                 seen.append(text)
-                yield Given(source, text, step, None)
+                yield Given(source, text, step, None, _addition(draft, fields))
     return sum(text == before for before, text in pairwise(seen))
 
 
@@ -186,15 +264,26 @@ def _text(draft: Draft, entry: dict[str, Any], key: str) -> str:
     return draft.text(trimmed(draft.pick(entry, key)), key)
 
 
+def _addition(draft: Draft, entry: dict[str, Any]) -> str:
+    addition = trimmed(entry.get("addition"))
+    return draft.text(addition, "addition") if addition else ""
+
+
 def _note(draft: Draft, contents: Mapping[str, Contents], rated: list[bool]) -> None:
     """Record the number of texts, and the aspects that the card does not list, which
     are not read."""
-    counts = {"with a rating": sum(rated), "in a chain": len(rated) - sum(rated)}
-    draft.notes.append("texts " + ", ".join(f"{how}: {n}" for how, n in counts.items()))
-    known = {scale.column or name for name, scale in draft.card.aspects.items()}
+    n_rated = sum(rated)
+    draft.notes.append(
+        f"texts with a rating: {n_rated}, in a chain: {len(rated) - n_rated}"
+    )
+    aspects = draft.card.aspects.items()
+    known = {(scale.column or name).casefold() for name, scale in aspects}
     for role, of_role in sorted(contents.items()):
-        names = {name for content in of_role.values() for name in content}
-        if others := sorted(names - known):
+        names = set[str]()
+        for content in of_role.values():
+            names.update(content)
+        others = sorted(name for name in names if name.casefold() not in known)
+        if others:
             draft.notes.append(
                 f"aspects that the card does not list ({role}): {', '.join(others)}"
             )
@@ -210,19 +299,28 @@ def take(spec: TakeSpec) -> None:
 
     Texts of items that the study's selection left out are left out, too.
     """
-    folder, where = Path(spec.folder), spec.card_file
-    card: Dataset = validate_card("dataset", spec.dataset, where)
+    FORMATS.load(spec.format)
+    folder = located_folder(spec.folder)
+    where = spec.card_file
+    card: Dataset = validate_card("dataset", spec.keys, where)
     files = resolve(card.files, spec.role, folder, Path(spec.data), where=where)
-    items = read_table("items", spec.items, ["item", "source"]).to_pylist()
+    items = dict[str, str]()
+    for item, parts in tuples_of(
+        read_table("items", spec.items, ["item", "parts"]), ["item", "parts"]
+    ):
+        items[parts[0]["text"]] = item
     texts = given(card, files, spec.role, spec.aspect)
-    targets, graded = given_rows(
-        spec, texts, {row["source"]: row["item"] for row in items}
-    )
+    targets, graded = given_rows(spec, texts, items)
     write_table("targets", table_of("targets", targets), spec.output)
     if spec.graded is not None:
         write_table("graded", table_of("graded", graded), spec.graded)
 
 
 FORMAT = Format(
-    name="dualeval_json", roles=(), optional=("global", "local"), gives="texts"
+    name="dualeval_json",
+    read=read,
+    roles=(),
+    optional=("global", "local"),
+    gives="texts",
+    parts=("Fact", "Context"),
 )

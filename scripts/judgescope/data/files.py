@@ -164,44 +164,51 @@ def _is_there(base: Path, name: str) -> bool:
     """Return whether a folder has a file of this name, or a file that matches this
     pattern.
     """
-    return (
-        bool(_matches(base, name))
-        if FIELD.search(name)
-        else os.path.exists(base / name)
-    )
+    if FIELD.search(name):
+        return bool(_matches(base, name))
+    return os.path.exists(base / name)
 
 
 def _fixed(base: Path, text: str) -> tuple[Path, str]:
     """Return the folder before the first field of a pattern, and the rest of the
     pattern.
     """
-    parts = Path(text).parts
-    first = next(index for index, part in enumerate(parts) if FIELD.search(part))
-    return _plain(base.joinpath(*parts[:first])), "/".join(parts[first:])
+    parts = list(Path(text).parts)
+    fixed = list[str]()
+    while not FIELD.search(parts[0]):
+        fixed.append(parts.pop(0))
+    return _plain(base.joinpath(*fixed)), "/".join(parts)
 
 
 def _matches(base: Path, text: str) -> RoleFiles:
+    """Return the files that match a pattern, with the values of its fields."""
     base, pattern = _fixed(base, text)
+    if not base.is_dir():
+        return []
     pieces = FIELD.split(pattern)  # literal, field, literal, field, ..., literal
-    wild = re.sub(r"\*\*+", "*", "*".join(map(glob.escape, pieces[::2])))
+    literals = [glob.escape(piece) for piece in pieces[::2]]
+    # `**` would search folders within folders.
+    wild = re.sub(r"\*\*+", "*", "*".join(literals))
     regex = _regex(pattern)
-    return [
-        (path, match.groupdict())
-        for path in sorted(base.glob(wild) if base.is_dir() else [])
-        if path.is_file()
-        and (match := re.fullmatch(regex, path.relative_to(base).as_posix()))
-    ]
+    matches: RoleFiles = []
+    for path in sorted(base.glob(wild)):
+        match = re.fullmatch(regex, path.relative_to(base).as_posix())
+        if match and path.is_file():
+            matches.append((path, match.groupdict()))
+    return matches
 
 
 def _regex(pattern: str) -> str:
     """Return the regular expression of a path whose fields are groups."""
-    pieces, regex = FIELD.split(pattern), ""
+    pieces = FIELD.split(pattern)
+    regex = ""
     for index, piece in enumerate(pieces):
         if index % 2 == 0:
             regex += re.escape(piece)
+        elif piece in pieces[1:index:2]:
+            regex += f"(?P={piece})"
         else:
-            again = piece in pieces[1:index:2]
-            regex += f"(?P={piece})" if again else f"(?P<{piece}>[^/]+)"
+            regex += f"(?P<{piece}>[^/]+)"
     return regex
 
 
@@ -232,11 +239,10 @@ def _of_all(digests: Mapping[Path, str]) -> str:
     if len(digests) == 1:
         return next(iter(digests.values()))
     base = os.path.commonpath([path.parent for path in digests])
-    lines = sorted(
-        f"{path.relative_to(base).as_posix()} {each}\n"
-        for path, each in digests.items()
-    )
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    lines = list[str]()
+    for path, file_digest in digests.items():
+        lines.append(f"{path.relative_to(base).as_posix()} {file_digest}\n")
+    return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
 
 
 def digest(path: Path) -> str:
@@ -254,7 +260,8 @@ def verify(
     gives. Raises UserErrors, one for each role whose hash differs from the card's.
     """
     where = where or str(folder)
-    hashes, expected = dict[str, str](), dict(card.sha256)
+    hashes: dict[str, str] = {}
+    expected = dict(card.sha256)
     for role in sorted(card.files):
         if not fetch and role in absent(card.files):
             hashes[role] = card.sha256[role]
@@ -264,18 +271,19 @@ def verify(
         fetched = published(card, role)
         if fetched and all(path.is_relative_to(cache()) for path, _ in files):
             expected[role] = _of_all(fetched)
-    wrong = [
-        UserError(
+    wrong = list[UserError]()
+    for role, expected_hash in sorted(expected.items()):
+        if hashes[role] == expected_hash:
+            continue
+        error = UserError(
             "the file's checksum differs from the card's",
             where=f"{where}, key sha256.{role}",
             got=hashes[role],
-            allowed=[digest],
+            allowed=[expected_hash],
             todo="get the file again, or update the card's sha256 if the new file is "
             "intended",
         )
-        for role, digest in sorted(expected.items())
-        if hashes[role] != digest
-    ]
+        wrong.append(error)
     if wrong:
         raise UserErrors(wrong)
     return hashes
@@ -285,13 +293,16 @@ def published(card: HasFiles, role: str) -> dict[Path, str]:
     """Return path in the cache -> sha256, for the files of a role that can be
     downloaded.
     """
-    file, digests = card.files[role], getattr(card, "published", {})
+    file = card.files[role]
+    digests: Mapping[str, str] = getattr(card, "published", {})
     if not digests or isinstance(file, Hub) or not file.startswith(DATA):
         return {}
     regex = _regex(file.removeprefix(DATA))
-    return {
-        cache() / name: digests[name] for name in digests if re.fullmatch(regex, name)
-    }
+    paths: dict[Path, str] = {}
+    for name, file_digest in digests.items():
+        if re.fullmatch(regex, name):
+            paths[cache() / name] = file_digest
+    return paths
 
 
 def to_fetch(card: HasFiles, data: Path) -> set[str]:
@@ -300,21 +311,22 @@ def to_fetch(card: HasFiles, data: Path) -> set[str]:
     These are not files of a role that the study's data folder has, nor files in the
     cache.
     """
-    return {
-        path.relative_to(cache()).as_posix()
-        for role, file in card.files.items()
-        for path in published(card, role)
-        if not path.is_file() and not _is_there(data, str(file).removeprefix(DATA))
-    }
+    names = set[str]()
+    for role, file in card.files.items():
+        for path in published(card, role):
+            is_given = _is_there(data, str(file).removeprefix(DATA))
+            if not is_given and not path.is_file():
+                names.add(path.relative_to(cache()).as_posix())
+    return names
 
 
 def absent(files: Mapping[str, str | Hub]) -> dict[str, Hub]:
     """Return role -> file, for files on a hub that are not in the cache."""
-    return {
-        role: file
-        for role, file in files.items()
-        if isinstance(file, Hub) and not _cached(file)
-    }
+    missing: dict[str, Hub] = {}
+    for role, file in files.items():
+        if isinstance(file, Hub) and not _cached(file):
+            missing[role] = file
+    return missing
 
 
 def fetch(file: Hub) -> Path:

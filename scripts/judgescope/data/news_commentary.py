@@ -10,16 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judgescope.core.errors import UserError
-from judgescope.data.draft import Draft, Files, RowFault, Segment, add_groups, lines_of
+from judgescope.data.draft import Draft, FilesByRole, RowFault
+from judgescope.data.segments import Segment, add_groups, lines_of
 from judgescope.schema.cards import Format
 
-ENGLISH = "en"
-NAME = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
-"""The end of a published file's name: a language pair, or English only."""
-_SENTENCE = re.compile(r"""[.!?…]["'”’»)\]]*$""")
 
-
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the items: a text is the source and also serves as its own paraphrase.
 
     Headlines, which do not end in a sentence mark, and lines without English are left
@@ -47,9 +43,12 @@ def _columns(path: Path) -> tuple[int, int]:
     """Return the position of the English column and the number of columns, by the
     file's name.
     """
-    name = NAME.fullmatch(path.name)
+    # The end of a published file's name: a language pair, or English only.
+    name_end = re.compile(r".*\.(?:(?P<pair>[a-z]{2,3}-[a-z]{2,3})\.tsv|(?P<one>en))")
+    english = "en"
+    name = name_end.fullmatch(path.name)
     languages = (name["pair"] or name["one"]).split("-") if name else []
-    if ENGLISH not in languages:
+    if english not in languages:
         raise UserError(
             "the file name does not show which column is English",
             where=str(path),
@@ -57,12 +56,13 @@ def _columns(path: Path) -> tuple[int, int]:
             allowed="a name that ends in .en, or in a pair with en such as .de-en.tsv",
             todo="keep the published file name",
         )
-    return languages.index(ENGLISH), len(languages)
+    return languages.index(english), len(languages)
 
 
 def _segments(
     draft: Draft, path: Path, rows: list[list[str]], column: int, columns: int
 ) -> Iterator[Segment]:
+    sentence_end = re.compile(r"""[.!?…]["'”’»)\]]*$""")
     document = 1
     for number, cells in enumerate(rows, start=1):
         if not any(cell.strip() for cell in cells):
@@ -77,8 +77,8 @@ def _segments(
                     allowed=str(columns),
                 )
             text = cells[column].strip()
-            if _SENTENCE.search(text):
+            if sentence_end.search(text):
                 yield Segment(number, text, (text,), f"{document}")
 
 
-FORMAT = Format(name="news_commentary", gives="originals", joins=())
+FORMAT = Format(name="news_commentary", read=read, gives="originals", joins=())

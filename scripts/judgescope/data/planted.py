@@ -19,12 +19,10 @@ from judgescope.statistics.arrays import Codes, Flags, Floats
 
 RATER_NOISE: Final = 0.7
 """Standard deviation of a rater's error, in points."""
-MARKED_NOISE: Final = 1.0
-"""Noise of a judge that knows only the source or the author, in points."""
 BROKEN: Final = 2.0
 """By how many points the texts of a broken system are worse."""
 
-Kind = Literal["scores", "labels", "pairs"]
+PlantedKind = Literal["scores", "labels", "pairs"]
 
 
 @dataclass(frozen=True)
@@ -209,7 +207,9 @@ class PlantedJudge:
         return texts.quality[aspect] + RATER_NOISE * noise
 
     def _marked(self, texts: TextsToJudge, aspect: str) -> Floats:
-        return MARKED_NOISE * self._normal(texts.targets, "marked", aspect)
+        # Noise of a judge that knows only the source or the author, in points.
+        noise = 1.0
+        return noise * self._normal(texts.targets, "marked", aspect)
 
     def _always(self, texts: TextsToJudge, aspect: str) -> Floats:
         verdict = np.inf if self.defect == "always-pass" else -np.inf
@@ -244,8 +244,12 @@ def uniform_noise(
 ) -> Floats:
     """Return a number between 0 and 1 for each unit, from a stream of its own."""
     bits = 53  # as many as a float's fraction has
-    whole = [stream_seed(seed, "planted", *names, one) >> (128 - bits) for one in units]
-    return (np.array(whole, dtype=np.float64) + 0.5) / 2.0**bits
+    integers = list[int]()
+    for unit in units:
+        # The leading bits of 128.
+        number = stream_seed(seed, "planted", *names, unit)
+        integers.append(number >> (128 - bits))
+    return (np.array(integers, dtype=np.float64) + 0.5) / 2.0**bits
 
 
 def normal_noise(seed: int, names: Sequence[str | int], units: Iterable[str]) -> Floats:
@@ -288,7 +292,8 @@ def on_scale(
     >>> on_scale(np.array([-0.4, 0.6]), 0, 1, [0, 1])
     array([0., 1.])
     """
-    middle, point = (low + high) / 2, (high - low) / 4
+    middle = (low + high) / 2
+    point = (high - low) / 4
     on_range = np.clip(middle + point * points, low, high)
     if values is None:
         return on_range
@@ -320,7 +325,7 @@ class PlantedDesign:
     `prefix`: of the aspects' names, the kind by default.
     """
 
-    kind: Kind = "scores"
+    kind: PlantedKind = "scores"
     sources: int = 60
     systems: int = 6
     raters: int = 3
@@ -379,14 +384,16 @@ def simulated(design: PlantedDesign, seed: int, dataset: str) -> SimulatedTexts:
     log_length = rng.normal(8.0, 0.6, source.size)
     lengths = np.maximum(np.round(2**log_length), 20).astype(np.int64)
     length = standardised(np.log2(lengths))
-    quality, people, ratings = {}, {}, {}
+    quality: dict[str, Floats] = {}
+    people: dict[str, Floats] = {}
+    ratings: dict[str, Floats] = {}
     common = rng.normal(size=source.size)
     effects = rng.normal(size=design.systems)
     if design.broken:
         effects = np.where(np.arange(design.systems) == 0, -BROKEN, 0.0) / 0.15**0.5
     for name in design.aspect_names:
-        own = rng.normal(size=source.size)
-        of_text = 0.37**0.5 * (common + own) / 2**0.5
+        specific = rng.normal(size=source.size)
+        of_text = 0.37**0.5 * (common + specific) / 2**0.5
         of_source = 0.3**0.5 * rng.normal(size=design.sources)[source]
         of_system = 0.15**0.5 * effects[system]
         of_length = 0.3 * (length + closeness(length))
@@ -406,16 +413,18 @@ def simulated(design: PlantedDesign, seed: int, dataset: str) -> SimulatedTexts:
         for name, seen in ratings.items():
             choices[name] = np.sign(seen[:, first] - seen[:, second])
         ratings = {}
+    # How many earlier texts have the same source and system.
     numbers = np.zeros(source.size, dtype=np.int64)
     for at in range(1, source.size):
-        same = (source[:at] == source[at]) & (system[:at] == system[at])
-        numbers[at] = np.count_nonzero(same)
+        same_source = source[:at] == source[at]
+        same_system = system[:at] == system[at]
+        numbers[at] = np.count_nonzero(same_source & same_system)
     items = [f"q{code:03}" for code in source]
     systems = [f"s{code:02}" for code in system]
-    targets = [
-        f"{item}:{name}" + (f".{number}" if number else "")
-        for item, name, number in zip(items, systems, numbers, strict=True)
-    ]
+    targets = list[str]()
+    for item, name, number in zip(items, systems, numbers, strict=True):
+        suffix = f".{number}" if number else ""
+        targets.append(f"{item}:{name}{suffix}")
     texts = TextsToJudge(targets, items, systems, np.log2(lengths), quality, people)
     return SimulatedTexts(design, texts, lengths, ratings, first, second, choices)
 
@@ -437,7 +446,8 @@ def _places(design: PlantedDesign) -> tuple[Codes, Codes]:
     for source in range(design.sources):
         count = per_unit * design.texts[source % len(design.texts)]
         systems = [(source + number) % design.systems for number in range(count)]
-        places += [(source, system) for system in sorted(systems)]
+        for system in sorted(systems):
+            places.append((source, system))
     source, system = np.array(places, dtype=np.int64).T
     return source, system
 

@@ -11,14 +11,10 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, Files, RowFault, numbered
-from judgescope.data.rows import Row, all_rows
+from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, FilesByRole, RowFault
+from judgescope.data.rows import FileRow, all_rows
+from judgescope.data.wording import numbered
 from judgescope.schema.cards import Format
-
-ANSWERS = ("no", "yes")
-SENTENCES = "sentences"
-"""The key of an item's `meta` that holds the sentences of its summary, each with its
-votes."""
 
 
 class _Sentence(NamedTuple):
@@ -27,7 +23,7 @@ class _Sentence(NamedTuple):
     supported: bool
 
 
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the texts; a rating is the share of sentences that a majority of workers
     accepts.
 
@@ -48,23 +44,28 @@ def read(draft: Draft, files: Files) -> None:
         )
 
 
-def _add(draft: Draft, path: Path, number: int, row: Row, name: str) -> None:
+def _add(draft: Draft, path: Path, number: int, row: FileRow, name: str) -> None:
+    """Add the summary of a row with its rating; without one if a sentence is faulty."""
+    # The key of an item's `meta` that holds the sentences of its summary, each with its
+    # votes.
+    key = "sentences"
     entries: list[Any] = []
     with draft.reading(path, number):
         entries = draft.pick(row, "summary_sentences[*]")
         if not entries:
             raise RowFault("a summary has no sentence", got=row["summary_sentences"])
-    sentences: list[_Sentence] = []
+    sentences = list[_Sentence]()
     for index, entry in enumerate(entries, start=1):
         with draft.reading(path, number, f"sentence {index}"):
             sentence = _sentence(draft, entry)
-            sentences += [sentence] if sentence.text else []
+            if sentence.text:
+                sentences.append(sentence)
+    votes = list[dict[str, object]]()
+    for sentence in sentences:
+        votes.append({"sentence": sentence.text, "votes": sentence.votes})
     with draft.reading(path, number):
-        votes = [
-            {"sentence": sentence.text, "votes": sentence.votes}
-            for sentence in sentences
-        ]
-        item = draft.item(name, [draft.pick(row, "article")], None, {SENTENCES: votes})
+        source = [("Article", draft.pick(row, "article"))]
+        item = draft.item(name, source, None, {key: votes})
         if sentences and len(sentences) == len(entries):
             summary = " ".join(sentence.text for sentence in sentences)
             output = draft.output(item, ONLY_SYSTEM, summary)
@@ -73,21 +74,22 @@ def _add(draft: Draft, path: Path, number: int, row: Row, name: str) -> None:
                 draft.rating(output, aspect, MEAN, share)
 
 
-def _sentence(draft: Draft, entry: Row) -> _Sentence:
+def _sentence(draft: Draft, entry: FileRow) -> _Sentence:
+    """Return a sentence with the votes of its workers, or raise UserError."""
     text = draft.text(draft.pick(entry, "sentence"), "sentence").strip()
     votes: dict[str, str] = {}
     for response in draft.pick(entry, "responses[*]"):
         worker = draft.name(draft.pick(response, "worker_id"), "worker")
         answer = draft.pick(response, "response")
-        if answer not in ANSWERS:
-            raise RowFault("unknown answer", got=answer, allowed=ANSWERS)
+        if answer not in ("no", "yes"):
+            raise RowFault("unknown answer", got=answer, allowed=("no", "yes"))
         if worker in votes:
             raise RowFault("a worker answered twice", got=worker)
         votes[worker] = answer
-    yes = sum(answer == "yes" for answer in votes.values())
+    yes = list(votes.values()).count("yes")
     if 2 * yes == len(votes):
         raise RowFault("the votes have no majority", got=f"{yes} yes of {len(votes)}")
     return _Sentence(text, votes, 2 * yes > len(votes))
 
 
-FORMAT = Format(name="qags_mturk_jsonl", means=True)
+FORMAT = Format(name="qags_mturk_jsonl", read=read, means=True, parts=("Article",))

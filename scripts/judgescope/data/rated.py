@@ -6,13 +6,10 @@ from typing import Any, NamedTuple
 
 BY_REFERENCE = ":reference."
 """In ids of references: stands between the item and the reference's number."""
-WHOLLY = 5
-"""Minimum number of texts for a system to be taken for the references' author, if all
-match."""
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NamesInData:
     """The names of items and systems in a dataset's own files, by their ids.
 
     `same`: names that differ only in blanks, case or Unicode form are the same, as the
@@ -24,7 +21,18 @@ class Names:
     same: bool = False
 
 
-NO_NAMES = Names()
+NO_NAMES = NamesInData()
+
+
+SOURCE = "Source"
+"""The name of a source that has one part, for tasks that give it no name."""
+
+
+class SourcePart(NamedTuple):
+    """A part of a source: its name in prompts, such as Article, and its text."""
+
+    name: str
+    text: str
 
 
 class Item(NamedTuple):
@@ -34,6 +42,8 @@ class Item(NamedTuple):
     source: str
     references: tuple[str, ...]
     meta: Mapping[str, Any]
+    parts: tuple[SourcePart, ...] = ()
+    """The parts of the source, in the order of the card; none is empty."""
 
 
 class Output(NamedTuple):
@@ -86,7 +96,7 @@ class GoldSpan(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rated:
+class DatasetContent:
     """A dataset: items by item, outputs by item and system, ratings by target, aspect
     and rater.
     """
@@ -106,10 +116,10 @@ class Rated:
     """Choices by targets, aspect and rater, if people compared texts."""
 
     @property
-    def names(self) -> Names:
+    def names(self) -> NamesInData:
         """Return the names of items and systems in the data."""
         items = {item.item: str(item.meta.get("id", item.item)) for item in self.items}
-        return Names(items, self.systems, self.same_names)
+        return NamesInData(items, self.systems, self.same_names)
 
     def own_references(self, known: Collection[str]) -> dict[str, int]:
         """Return target -> number of the reference that it equals, for texts of
@@ -118,25 +128,29 @@ class Rated:
         These are the `known` systems, and systems all of whose texts are references. If
         another system wrote the same words as a reference, that is a separate text.
         """
-        numbers = {
-            (item.item, tuple(text.split())): number
-            for item in self.items
-            for number, text in reversed([*enumerate(item.references)])
-        }
+        numbers: dict[tuple[str, str], int] = {}
+        for item in self.items:
+            for number, text in enumerate(item.references):
+                numbers.setdefault((item.item, " ".join(text.split())), number)
         by_system: dict[str, dict[str, int | None]] = {}
         for output in self.outputs:
-            number = numbers.get((output.item, tuple(output.text.split())))
-            by_system.setdefault(output.system, {})[output.target] = number
-        return {
-            target: number
-            for system, targets in by_system.items()
-            if system in known
-            or (len(targets) >= WHOLLY and None not in targets.values())
-            for target, number in targets.items()
-            if number is not None
-        }
+            words = " ".join(output.text.split())
+            targets = by_system.setdefault(output.system, {})
+            targets[output.target] = numbers.get((output.item, words))
+        numbers_of_targets: dict[str, int] = {}
+        for system, targets in by_system.items():
+            # With fewer texts, all of them could be references by chance.
+            all_equal = len(targets) >= 5 and None not in targets.values()
+            if system not in known and not all_equal:
+                continue
+            for target, reference in targets.items():
+                if reference is not None:
+                    numbers_of_targets[target] = reference
+        return numbers_of_targets
 
-    def keep(self, names: Collection[str], dropped: Collection[str] = ()) -> "Rated":
+    def keep(
+        self, names: Collection[str], dropped: Collection[str] = ()
+    ) -> "DatasetContent":
         """Return the part with the items of these names, without the dropped
         systems.
         """
@@ -156,6 +170,8 @@ class Rated:
             },
             spans=[span for span in self.spans if span.target in targets],
             preferences=[
-                one for one in self.preferences if {one.target, one.target_b} <= targets
+                choice
+                for choice in self.preferences
+                if {choice.target, choice.target_b} <= targets
             ],
         )

@@ -10,18 +10,13 @@ included), and TOKENS, CORRECTION and COMMENT.
 
 import re
 
-from judgescope.data.draft import ONLY_SYSTEM, Draft, Files, RowFault
+from judgescope.data.draft import ONLY_SYSTEM, Draft, FilesByRole, RowFault
 from judgescope.data.rated import GoldSpan
-from judgescope.data.rows import Row
+from judgescope.data.rows import FileRow
 from judgescope.schema.cards import Format
 
-TEXT, TOKENS = "GENERATED_TEXT", "TOKENS"
-APART = ("TEXT_ID", TEXT, f"DETOKENIZED_{TEXT}")
-"""Columns that are not kept in an item's `meta`."""
-ENDS = ("DOC_TOKEN_START", "DOC_TOKEN_END")
 
-
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the reports with the marked errors; there are no ratings and no names of
     systems.
     """
@@ -39,22 +34,23 @@ class _Reading:
         self.reports: dict[str, str] = {}
         self.spans: dict[tuple[str, int, int, str], GoldSpan] = {}
 
-    def add_report(self, draft: Draft, row: Row) -> None:
+    def add_report(self, draft: Draft, row: FileRow) -> None:
         """Add a game and its report."""
-        meta = {name: cell for name, cell in row.items() if name not in APART}
+        texts = {"TEXT_ID", "GENERATED_TEXT", "DETOKENIZED_GENERATED_TEXT"}
+        meta = {name: cell for name, cell in row.items() if name not in texts}
         item = draft.item(draft.pick(row, "TEXT_ID"), [], None, meta)
-        text = draft.pick(row, TEXT)
+        text = draft.pick(row, "GENERATED_TEXT")
         draft.output(item, ONLY_SYSTEM, text)
         self.reports.setdefault(item, text if isinstance(text, str) else "")
 
-    def add_span(self, draft: Draft, row: Row) -> None:
+    def add_span(self, draft: Draft, row: FileRow) -> None:
         """Add an error by its position in characters; its target's id is set later."""
         name = draft.name(draft.pick(row, "TEXT_ID"), "item").removesuffix(".txt")
         if name not in self.reports:
             raise RowFault("unknown report", got=name, allowed=self.reports)
         start, end = _place(draft, row, self.reports[name])
         text = self.reports[name][start:end]
-        tokens = str(row.get(TOKENS) or "")
+        tokens = str(row.get("TOKENS") or "")
         if tokens.strip() and tokens.split() != text.split():
             raise RowFault(
                 f"the report {name} has different tokens at this position",
@@ -62,17 +58,20 @@ class _Reading:
                 allowed=text,
             )
         category = draft.text(draft.pick(row, "TYPE"), "category").strip()
-        if (key := (name, start, end, category)) in self.spans:
+        key = (name, start, end, category)
+        if key in self.spans:
             raise RowFault("duplicate error", got=f"{name}: {tokens or text}")
-        correction, comment = row.get("CORRECTION") or None, row.get("COMMENT") or None
+        correction = row.get("CORRECTION") or None
+        comment = row.get("COMMENT") or None
         self.spans[key] = GoldSpan(*key, text, correction, comment)
 
 
-def _place(draft: Draft, row: Row, report: str) -> tuple[int, int]:
+def _place(draft: Draft, row: FileRow, report: str) -> tuple[int, int]:
     """Return the start of a row's first token and the end of its last one, in
     characters.
     """
-    first, last = (_number(draft, row, column) for column in ENDS)
+    first = _number(draft, row, "DOC_TOKEN_START")
+    last = _number(draft, row, "DOC_TOKEN_END")
     tokens = [match.span() for match in re.finditer(r"\S+", report)]
     count = len(tokens)
     if not 1 <= first <= last <= count:
@@ -84,11 +83,13 @@ def _place(draft: Draft, row: Row, report: str) -> tuple[int, int]:
     return tokens[first - 1][0], tokens[last - 1][1]
 
 
-def _number(draft: Draft, row: Row, column: str) -> int:
+def _number(draft: Draft, row: FileRow, column: str) -> int:
     cell = str(draft.pick(row, column)).strip()
     if not re.fullmatch(r"\d{1,9}", cell, re.ASCII):
         raise RowFault(f"`{column}` is not a token number", got=cell)
     return int(cell)
 
 
-FORMAT = Format(name="rotowire_gsml_csv", roles=("games", "spans"), gives="spans")
+FORMAT = Format(
+    name="rotowire_gsml_csv", read=read, roles=("games", "spans"), gives="spans"
+)

@@ -1,11 +1,14 @@
-"""Rows of JSON, JSONL, CSV, TSV and Parquet files, and XML, read as untrusted input."""
+"""Rows of JSON, JSONL, CSV, TSV, Parquet and .xlsx files, and XML, read as untrusted
+input.
+"""
 
 import csv
 import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
@@ -18,42 +21,59 @@ import pyarrow.parquet as pq
 
 from judgescope.core.errors import UserError
 from judgescope.core.process_limits import bounded_memory
+from judgescope.data.spreadsheets import spreadsheet_rows
 
-Row = dict[str, Any]
+FileRow = dict[str, Any]
+TableRow = Mapping[str, Any]
+"""A row that is only read."""
 
 DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
-SPREADSHEETS = {".xlsx", ".xls", ".ods"}
 MOST_UNFOLDED = 2 << 30
 """Maximum bytes of all cells of a Parquet file, and of the memory for counting them."""
 BATCH = 256
 """Number of rows of a Parquet file that are decompressed at a time."""
 CELL = 16
 """Bytes added for every cell, because even a billion empty cells are too many."""
-DICTIONARY = frozenset(("PLAIN_DICTIONARY", "RLE_DICTIONARY"))
-SIMPLE = frozenset(("PLAIN", "RLE", "BIT_PACKED")) | DICTIONARY
-"""Encodings of columns that Arrow can read without repeating dictionary entries."""
 
 
-def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, Row]]:
-    """Yield (row number, row) of a JSON, JSONL, CSV, TSV or Parquet file.
+def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, FileRow]]:
+    """Yield (row number, row) of a JSON, JSONL, CSV, TSV, Parquet or .xlsx file.
 
     `kind` is the file type if the file name's suffix does not show it. Row numbers are
     those that an editor shows: the line of a JSONL file, the row of a spreadsheet (its
     header is row 1), otherwise the position, from 1. Raises UserError for other
     suffixes, for bytes that are not UTF-8, and for content that is not rows.
     """
-    reader = _READERS.get(f".{kind}" if kind else path.suffix.lower())
+    suffix = path.suffix.lower()
+    reader = _READERS.get(f".{kind}" if kind else suffix)
     if reader is None:
+        is_spreadsheet = suffix in {".xls", ".ods"}
         raise UserError(
             "unsupported file type",
             where=str(path),
             got=path.suffix,
             allowed=_READERS,
-            todo="save it as CSV (UTF-8)"
-            if path.suffix.lower() in SPREADSHEETS
-            else "",
+            todo="save it as .xlsx or CSV (UTF-8)" if is_spreadsheet else "",
         )
     return reader(path)
+
+
+def begin_lines(path: Path) -> dict[int, int]:
+    """Return row number (`read_rows`) -> the line of the file in which the row begins.
+
+    A cell may have line breaks. Empty for files without lines: JSON, Parquet, .xlsx.
+    """
+    suffix = path.suffix.lower()
+    if suffix in (".jsonl", ".ndjson"):
+        return {number: number for number, _ in _jsonl(path)}
+    if suffix not in (".csv", ".tsv"):
+        return {}
+    begins: dict[int, int] = {}
+    end = 0
+    for number, last, _ in _lists_of_cells(path, "\t" if suffix == ".tsv" else ","):
+        begins[number] = end + 1
+        end = last
+    return begins
 
 
 def read_text(path: Path) -> str:
@@ -62,16 +82,19 @@ def read_text(path: Path) -> str:
     NUL bytes are refused: UTF-16 without a byte order mark is full of them.
     """
     content = path.read_bytes()
+    problem = ""
     try:
-        offset, text = content.find(0), content.decode("utf-8")
+        text = content.decode("utf-8")
+        offset = content.find(0)
+        if offset >= 0:
+            problem = "this file contains a NUL byte: is it UTF-16?"
     except UnicodeDecodeError as error:
-        offset, text = error.start, ""
-    if offset >= 0:
+        offset = error.start
+        problem = "this file is not UTF-8"
+    if problem:
         line = content.count(b"\n", 0, offset) + 1
         raise UserError(
-            "this file is not UTF-8"
-            if not text
-            else ("this file contains a NUL byte: is it UTF-16?"),
+            problem,
             where=f"{path}, line {line}, byte offset {offset}",
             got=content[offset : offset + 1],
             todo="save it as UTF-8, or convert it with `iconv -f <its encoding> -t "
@@ -85,7 +108,7 @@ def read_json(path: Path) -> Any:
     return _parsed(read_text(path), path, 1)
 
 
-def read_object(path: Path) -> Row:
+def read_object(path: Path) -> FileRow:
     """Return the object in a JSON file, or raise UserError."""
     content = read_json(path)
     if not isinstance(content, dict):
@@ -95,9 +118,13 @@ def read_object(path: Path) -> Row:
     return content
 
 
-def all_rows(files: Iterable[tuple[Path, object]]) -> list[tuple[Path, int, Row]]:
+def all_rows(files: Iterable[tuple[Path, object]]) -> list[tuple[Path, int, FileRow]]:
     """Return the rows of a role's files, each with its file and number."""
-    return [(path, number, row) for path, _ in files for number, row in read_rows(path)]
+    rows = list[tuple[Path, int, FileRow]]()
+    for path, _ in files:
+        for number, row in read_rows(path):
+            rows.append((path, number, row))
+    return rows
 
 
 def cell_list(cell: object) -> list[Any] | None:
@@ -118,8 +145,13 @@ def entries(cell: object) -> list[Any]:
     return [cell] if values is None else values
 
 
-def _jsonl(path: Path) -> Iterator[tuple[int, Row]]:
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+def _jsonl(path: Path) -> Iterator[tuple[int, FileRow]]:
+    return json_lines(read_text(path), path)
+
+
+def json_lines(text: str, path: Path) -> Iterator[tuple[int, FileRow]]:
+    """Yield the rows of a text of JSON lines; `path` is for messages."""
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.lstrip().startswith("["):
             raise UserError(
                 "a line of a JSONL file must be a JSON object, not a list",
@@ -131,8 +163,13 @@ def _jsonl(path: Path) -> Iterator[tuple[int, Row]]:
             yield number, _object(_parsed(line, path, number), path, number)
 
 
-def _json(path: Path) -> Iterator[tuple[int, Row]]:
-    content = read_json(path)
+def _json(path: Path) -> Iterator[tuple[int, FileRow]]:
+    return json_list(read_text(path), path)
+
+
+def json_list(text: str, path: Path) -> Iterator[tuple[int, FileRow]]:
+    """Yield the rows of a JSON list; `path` is for messages."""
+    content = _parsed(text, path, 1)
     if not isinstance(content, list):
         raise UserError(
             "a JSON file must contain a list of objects",
@@ -143,7 +180,7 @@ def _json(path: Path) -> Iterator[tuple[int, Row]]:
         yield number, _object(row, path, number)
 
 
-def _object(row: object, path: Path, number: int) -> Row:
+def _object(row: object, path: Path, number: int) -> FileRow:
     if not isinstance(row, dict):
         raise UserError(
             "a row must be a JSON object", where=f"{path}, row {number}", got=row
@@ -185,31 +222,24 @@ def _parsed(text: str, path: Path, first_line: int) -> Any:
         ) from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> Row:
+def _unique(pairs: list[tuple[str, Any]]) -> FileRow:
     """Return an object, or raise KeyError for a duplicate key, of which `json` would
     keep the last."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise KeyError(next(key for key in entries if keys.count(key) > 1))
+        counts = Counter(key for key, _ in pairs)
+        for key in entries:
+            if counts[key] > 1:
+                raise KeyError(key)
     return entries
 
 
-def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
+def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, FileRow]]:
+    """Yield the rows of a table of cells below a header."""
     rows = _lists_of_cells(path, delimiter)
     _, _, header = next(rows, (1, 1, []))
-    other = next(
-        (sign for sign in DELIMITERS if len(header) == 1 and sign in header[0]), None
-    )
-    if other is not None:
-        raise UserError(
-            "the header is a single cell: is this table separated by "
-            f"{DELIMITERS[other]}?",
-            where=f"{path}, row 1",
-            got=header[0],
-            todo="separate cells by commas, or by tabs in a file whose name ends in "
-            ".tsv",
-        )
+    if len(header) == 1:
+        _check_delimiter(path, header[0])
     _check_columns(header, f"{path}, row 1")
     for number, line, cells in rows:
         if not cells:
@@ -223,9 +253,24 @@ def _csv(path: Path, delimiter: str = ",") -> Iterator[tuple[int, Row]]:
                 todo="quote cells that contain commas or quotation marks, or add "
                 "missing cells",
             )
-        if delimiter == "\t" and any(_may_be_rows(cell, len(header)) for cell in cells):
-            raise _not_closed(f"{path}, row {number} (ends in line {line})", delimiter)
+        if delimiter == "\t" and any(may_be_rows(cell, len(header)) for cell in cells):
+            raise cells_not_closed(
+                f"{path}, row {number} (ends in line {line})", delimiter
+            )
         yield number, dict(zip(header, cells, strict=True))
+
+
+def _check_delimiter(path: Path, header: str) -> None:
+    """Raise UserError if the only cell of a header has another sign between names."""
+    for sign, name in DELIMITERS.items():
+        if sign in header:
+            raise UserError(
+                f"the header is a single cell: is this table separated by {name}?",
+                where=f"{path}, row 1",
+                got=header,
+                todo="separate cells by commas, or by tabs in a file whose name ends "
+                "in .tsv",
+            )
 
 
 def _lists_of_cells(path: Path, delimiter: str) -> Iterator[tuple[int, int, list[str]]]:
@@ -244,13 +289,13 @@ def _lists_of_cells(path: Path, delimiter: str) -> Iterator[tuple[int, int, list
             cells = next(reader, None)
         except csv.Error as error:
             where = f"{path}, row {number} (begins in line {begin})"
-            raise _not_closed(where, delimiter) from error
+            raise cells_not_closed(where, delimiter) from error
         if cells is None:
             return
         yield number, reader.line_num, cells
 
 
-def _may_be_rows(cell: str, columns: int) -> bool:
+def may_be_rows(cell: str, columns: int) -> bool:
     """Return whether a cell has the tabs of as many rows as it has line breaks.
 
     In a file without quoting, it then begins with a quotation mark and a later cell
@@ -260,7 +305,8 @@ def _may_be_rows(cell: str, columns: int) -> bool:
     return 0 < cell.count("\t") == breaks * (columns - 1)
 
 
-def _not_closed(where: str, delimiter: str) -> UserError:
+def cells_not_closed(where: str, delimiter: str) -> UserError:
+    """Return the error for a cell whose closing quotation mark is missing."""
     return UserError(
         "a cell begins with a quotation mark, but does not end with one",
         where=where,
@@ -270,12 +316,13 @@ def _not_closed(where: str, delimiter: str) -> UserError:
 
 
 def _check_columns(names: list[str], where: str) -> None:
+    """Raise UserError for a column that occurs twice."""
     if twice := sorted({name for name in names if names.count(name) > 1}):
         todo = "give each column a name of its own, or delete one of the columns"
         raise UserError("duplicate column", where=where, got=twice[0], todo=todo)
 
 
-def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
+def _parquet(path: Path) -> Iterator[tuple[int, FileRow]]:
     """Yield the rows of a Parquet file in batches, because kilobytes may decompress to
     gigabytes.
 
@@ -308,14 +355,11 @@ def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
 def _check_announced(metadata: pq.FileMetaData) -> None:
     """Raise OverflowError if the declared size is too large, counting fixed widths and
     every cell."""
-    widths = [
-        max(metadata.schema.column(n).length, 0) for n in range(metadata.num_columns)
-    ]
-    announced = sum(
-        max(chunk.total_uncompressed_size, chunk.num_values * widths[column])
-        + chunk.num_values * CELL
-        for column, chunk in _chunks(metadata)
-    )
+    announced = 0
+    for column, chunk in _chunks(metadata):
+        width = max(metadata.schema.column(column).length, 0)
+        size = max(chunk.total_uncompressed_size, chunk.num_values * width)
+        announced += size + chunk.num_values * CELL
     if announced > MOST_UNFOLDED:
         raise OverflowError(f"it declares {announced:,} bytes")
 
@@ -326,18 +370,20 @@ def _with_dictionary(metadata: pq.FileMetaData, names: list[str]) -> list[str]:
 
     Arrow reads a dictionary within lists only if it has no second part.
     """
+    dictionary = {"PLAIN_DICTIONARY", "RLE_DICTIONARY"}
+    # Arrow reads columns with these without repeating the entries of a dictionary.
+    simple = {"PLAIN", "RLE", "BIT_PACKED"} | dictionary
     encodings: dict[str, set[str]] = {}
     for column, chunk in _chunks(metadata):
-        decimal = metadata.schema.column(column).logical_type.type == "DECIMAL"
-        if (
-            chunk.physical_type == "BYTE_ARRAY"
-            and not decimal
-            and chunk.path_in_schema in names
-        ):
+        is_decimal = metadata.schema.column(column).logical_type.type == "DECIMAL"
+        is_text = chunk.physical_type == "BYTE_ARRAY" and not is_decimal
+        if is_text and chunk.path_in_schema in names:
             encodings.setdefault(chunk.path_in_schema, set()).update(chunk.encodings)
-    return [
-        name for name, used in encodings.items() if used & DICTIONARY and used <= SIMPLE
-    ]
+    readable = list[str]()
+    for name, used in encodings.items():
+        if used & dictionary and used <= simple:
+            readable.append(name)
+    return readable
 
 
 def _chunks(metadata: pq.FileMetaData) -> Iterator[tuple[int, pq.ColumnChunkMetaData]]:
@@ -371,7 +417,7 @@ def _unfolded(column: pa.Array) -> int:
     return size + int(column.nbytes)
 
 
-def _parquet_rows(file: pq.ParquetFile, path: Path) -> Iterator[Row]:
+def _parquet_rows(file: pq.ParquetFile, path: Path) -> Iterator[FileRow]:
     for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
         columns: dict[str, list[Any]] = {}
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -396,13 +442,14 @@ def _parquet_rows(file: pq.ParquetFile, path: Path) -> Iterator[Row]:
             yield dict(zip(columns, cells, strict=True))
 
 
-_READERS: dict[str, Callable[[Path], Iterator[tuple[int, Row]]]] = {
+_READERS: dict[str, Callable[[Path], Iterator[tuple[int, FileRow]]]] = {
     ".jsonl": _jsonl,
     ".ndjson": _jsonl,
     ".json": _json,
     ".csv": _csv,
     ".tsv": partial(_csv, delimiter="\t"),
     ".parquet": _parquet,
+    ".xlsx": spreadsheet_rows,
 }
 
 
@@ -430,42 +477,51 @@ def read_xml(path: Path) -> ElementTree.Element:
         raise UserError(f"invalid XML: {error}", where=str(path)) from error
 
 
-Step = str | int | None
+PathStep = str | int | None
 """A key, a position, or every entry."""
 ALL = None
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|-1|\*)\]")
 
 
-def pick(row: Row, path: str, where: str) -> Any:
+def pick(row: FileRow, path: str, where: str) -> Any:
     """Return the value at a column name or JSON path: `a.b`, `a[0].b`, `a[-1]`,
     `a[*].b` (a list).
 
     A column with exactly this name takes precedence. Everything below a null is null.
     Raises UserError, at `where`, for a missing key or position.
+
+    >>> pick({"a": [{"b": 1}, {"b": 2}]}, "a[*].b", "row 1")
+    [1, 2]
     """
     if isinstance(row, dict) and path in row:
         return row[path]
     values: list[Any] = [row]
     steps = _steps(path)
     for step in steps:
-        if step is ALL:
-            values = [
-                entry for value in values for entry in _entries(value, path, where)
-            ]
-        else:
-            values = [_child(value, step, path, where) for value in values]
+        below = list[Any]()
+        for value in values:
+            if step is ALL:
+                below += _entries(value, path, where)
+            else:
+                below.append(_child(value, step, path, where))
+        values = below
     return values if ALL in steps else values[0]
 
 
 @lru_cache(maxsize=256)
-def _steps(path: str) -> tuple[Step, ...]:
+def _steps(path: str) -> tuple[PathStep, ...]:
     """Split a path; a text that is not a path is a column's name."""
     if not re.fullmatch(rf"[^.\[\]]+(?:{_STEP.pattern})*", path):
         return (path,)
-    return tuple(
-        name or (ALL if index == "*" else int(index))
-        for name, index in _STEP.findall(path)
-    )
+    steps = list[PathStep]()
+    for name, index in _STEP.findall(path):
+        if name:
+            steps.append(name)
+        elif index == "*":
+            steps.append(ALL)
+        else:
+            steps.append(int(index))
+    return tuple(steps)
 
 
 def _entries(value: object, path: str, where: str) -> list[Any]:

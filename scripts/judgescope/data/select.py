@@ -2,7 +2,6 @@
 text.
 """
 
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,9 +9,9 @@ from judgescope.core.errors import UserError, check_known
 from judgescope.core.rng import stream
 from judgescope.data.draft import Draft
 from judgescope.data.files import resolve
-from judgescope.data.rated import Item, Rated
+from judgescope.data.rated import SOURCE, DatasetContent, Item
 from judgescope.data.sentences import split_sentences
-from judgescope.schema.cards import MODULES, Dataset, Select
+from judgescope.schema.cards import FORMATS, Dataset, Select
 
 
 class Original(NamedTuple):
@@ -24,38 +23,42 @@ class Original(NamedTuple):
     text: str
 
 
-def read_dataset(card: Dataset, folder: Path, data: Path) -> Rated:
+def read_dataset(
+    card: Dataset, folder: Path, data: Path, part: str = SOURCE
+) -> DatasetContent:
     """Return all items, outputs and ratings of a dataset.
 
-    `folder` is the card's folder, `data` the folder for `{data}` in its paths. Raises
-    UserErrors with all faults of the data, each with file and rows.
+    `folder` is the card's folder, `data` the folder for `{data}` in its paths, `part`
+    the name of a source with one part. Raises UserErrors with all faults of the data,
+    each with file and rows.
     """
     where = str(folder / f"{card.dataset}.yaml")
     files = {
         role: resolve(card.files, role, folder, data, where=where)
         for role in card.files
     }
-    draft = Draft(card)
-    import_module(MODULES[card.format]).read(draft, files)
+    draft = Draft(card, part)
+    FORMATS[card.format].read(draft, files)
     return draft.finish()
 
 
-def read_selected(card: Dataset, folder: Path, data: Path, seed: int) -> Rated:
-    """Return the part of a dataset that a study uses; `folder` and `data` as for
+def read_selected(
+    card: Dataset, folder: Path, data: Path, seed: int, part: str = SOURCE
+) -> DatasetContent:
+    """Return the part of a dataset that a study uses; other arguments as for
     `read_dataset`.
 
     Raises UserError or UserErrors if something is wrong with the data or with the
     card's selection.
     """
     where = str(folder / f"{card.dataset}.yaml")
-    rated = read_dataset(card, folder, data)
-    rated = select(rated, card.select, seed, card.dataset, where=where)
-    for key, ids in (
-        ("reference_systems", card.reference_systems),
-        ("families", card.families),
-    ):
-        check_known(ids, rated.systems, "unknown system", where=f"{where}, key {key}")
-    return rated
+    content = read_dataset(card, folder, data, part)
+    content = select(content, card.select, seed, card.dataset, where=where)
+    named = {"reference_systems": card.reference_systems, "families": card.families}
+    for key, systems in named.items():
+        where_key = f"{where}, key {key}"
+        check_known(systems, content.systems, "unknown system", where=where_key)
+    return content
 
 
 def original(item: Item, rule: str) -> Original | None:
@@ -66,43 +69,48 @@ def original(item: Item, rule: str) -> Original | None:
     most sentences (Wang et al. 2024; with our splitter, SummEval's 100 originals have
     the published averages: 340.4 characters, 58.3 words, 4.0 sentences). `longest`: the
     FIRST of the longest. `none`: no original.
+
+    >>> item = Item("i1", "a source", ("Rain.", "It rained.", "It poured."), {})
+    >>> original(item, "longest")
+    Original(reference=1, text='It rained.')
     """
     if rule == "none" or not item.references:
         return None
-    measures = {
-        "most_sentences": lambda text: len(split_sentences(text)),
-        "longest": len,
-    }
-    measure = measures.get(rule, lambda _: 0)
-    counts = [measure(text) for text in item.references]
+    if rule == "most_sentences":
+        counts = [len(split_sentences(text)) for text in item.references]
+    elif rule == "longest":
+        counts = [len(text) for text in item.references]
+    else:
+        counts = [0]
     index = counts.index(max(counts))
     return Original(index, item.references[index])
 
 
-def originals(rated: Rated, rule: Select, *, where: str = "") -> dict[str, Original]:
+def originals(
+    rated: DatasetContent, rule: Select, *, where: str = ""
+) -> dict[str, Original]:
     """Return item -> original, for the items that have one.
 
     `where` names the card in errors. Raises UserError for an unknown system.
     """
+    chosen: dict[str, Original] = {}
     if rule.original_system is not None:
-        [system] = _systems(
-            rated, [rule.original_system], f"{where}, key select.original_system"
-        )
-        return {
-            output.item: Original(None, output.text)
-            for output in rated.outputs
-            if output.system == system and output.text.strip()
-        }
-    return {
-        item.item: chosen
-        for item in rated.items
-        if (chosen := original(item, rule.original)) is not None
-    }
+        key = f"{where}, key select.original_system"
+        [system] = _systems(rated, [rule.original_system], key)
+        for output in rated.outputs:
+            if output.system == system and output.text.strip():
+                chosen[output.item] = Original(None, output.text)
+        return chosen
+    for item in rated.items:
+        reference = original(item, rule.original)
+        if reference is not None:
+            chosen[item.item] = reference
+    return chosen
 
 
 def select(
-    rated: Rated, rule: Select, seed: int, dataset: str, *, where: str = ""
-) -> Rated:
+    rated: DatasetContent, rule: Select, seed: int, dataset: str, *, where: str = ""
+) -> DatasetContent:
     """Return the items and systems that a card's `select` keeps, in the order of their
     ids.
 
@@ -112,23 +120,25 @@ def select(
     """
     where = where or dataset
     dropped = _systems(rated, rule.drop_systems, f"{where}, key select.drop_systems")
-    items = rated.items
+    names = [item.item for item in rated.items]
     if rule.min_characters:
         chosen = originals(rated, rule, where=where)
-        long = {
-            item
-            for item, text in chosen.items()
-            if len(text.text) >= rule.min_characters
-        }
-        items = [item for item in items if item.item in long]
-    names = _draw(sorted(item.item for item in items), rule, seed, dataset, where)
-    return rated.keep(names, dropped)
+        long_enough = list[str]()
+        for name in names:
+            if name in chosen and len(chosen[name].text) >= rule.min_characters:
+                long_enough.append(name)
+        names = long_enough
+    drawn = _draw(sorted(names), rule, seed, dataset, where)
+    return rated.keep(drawn, dropped)
 
 
-def _systems(rated: Rated, names: list[str], where: str) -> set[str]:
+def _systems(rated: DatasetContent, names: list[str], where: str) -> set[str]:
     """Return the ids of systems, which are named as in the data or by their ids."""
-    known = {name: system for system, name in rated.systems.items()}
-    known |= {system: system for system in rated.systems}
+    known: dict[str, str] = {}
+    for system, name in rated.systems.items():
+        known[name] = system
+    for system in rated.systems:
+        known[system] = system
     unknown = [name for name in names if name not in known]
     check_known(unknown, rated.systems.values(), "unknown system", where=where)
     return {known[name] for name in names}
@@ -137,18 +147,18 @@ def _systems(rated: Rated, names: list[str], where: str) -> set[str]:
 def _draw(
     names: list[str], rule: Select, seed: int, dataset: str, where: str
 ) -> set[str]:
+    """Return as many of the names as the rule says, or raise UserError."""
     if rule.n is None and names:
         return set(names)
     if not names or len(names) < (rule.n or 1):
         limit = rule.min_characters
-        long = f" whose original has {limit} characters or more" if limit else ""
+        condition = f" whose original has {limit} characters or more" if limit else ""
         raise UserError(
-            f"there are only {len(names)} items{long}",
+            f"there are only {len(names)} items{condition}",
             where=f"{where}, key select.n",
             got=rule.n,
             allowed=f"1 to {len(names)}" if names else "nothing: no item is left",
         )
-    drawn = stream(seed, "select", dataset).choice(
-        len(names), size=rule.n, replace=False
-    )
+    rng = stream(seed, "select", dataset)
+    drawn = rng.choice(len(names), size=rule.n, replace=False)
     return {names[index] for index in drawn}

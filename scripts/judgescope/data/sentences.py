@@ -8,13 +8,18 @@ its sentence would distinguish: classes here are by the word's form.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 _OPENING = "\"'“‘«‹([{"
 _CLOSING = "\"'”’»›)\\]}」』】〕》〉"
 _SPACED = ".!?…؟۔।॥።။։"
+CLOSING = _CLOSING
+"""Quotes and brackets after the end of a sentence."""
+TERMINATORS = f"{_SPACED}。！？｡．"
+"""Marks that end a sentence, of any script."""
 _LINE = re.compile("[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _END = re.compile(
     rf"(?<![{_SPACED}])(?P<spaced>[{_SPACED}]++)[{_CLOSING}]*+(?!\S)"
@@ -28,26 +33,37 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_TITLES = _words(
-    "mr mrs ms mx dr prof rev fr gen col maj capt cpl sgt lt cmdr adm gov sen rep hon "
-    "pres supt messrs mme mlle st mt ft vs viz e.g i.e cf approx ca resp bzw nr"
-)
-"""Never the last word of a sentence."""
-_BEFORE_NUMBERS = _words("no nos vol fig figs eq eqs sec ch p pp art")
-"""Abbreviations only when a number follows."""
-_ABBREVIATIONS = _words(
-    "jr sr inc ltd co corp bros dept univ assn etc al est ave blvd rd sq hwy "
-    "jan feb apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri "
-    "ed eds ph.d spp sp subsp var pv"
-)
-"""May be the last word of a sentence, which ends here if a word of `_STARTERS`
-follows."""
-_STARTERS = _words(
-    "A After All Although An And As At Because Both But By Each Even For From He Her "
-    "His How However I If In It Its Many More Most My No Not Now On One Our She Since "
-    "So Some That The Their Then There These They This Those Though To Two Until We "
-    "What When Where While Who Why With Yet You Your"
-)
+@dataclass(frozen=True)
+class _Abbreviations:
+    """Words after which a full stop need not end a sentence."""
+
+    titles: frozenset[str] = _words(
+        "mr mrs ms mx dr prof rev fr gen col maj capt cpl sgt lt cmdr adm gov sen rep "
+        "hon pres supt messrs mme mlle st mt ft vs viz e.g i.e cf approx ca resp bzw "
+        "nr"
+    )
+    """Never the last word of a sentence."""
+    before_numbers: frozenset[str] = _words(
+        "no nos vol fig figs eq eqs sec ch p pp art"
+    )
+    """Abbreviations only when a number follows."""
+    others: frozenset[str] = _words(
+        "jr sr inc ltd co corp bros dept univ assn etc al est ave blvd rd sq hwy jan "
+        "feb apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri "
+        "ed eds ph.d spp sp subsp var pv"
+    )
+    """May be the last word of a sentence, which ends here if one of `starters`
+    follows."""
+    starters: frozenset[str] = _words(
+        "A After All Although An And As At Because Both But By Each Even For From He "
+        "Her His How However I If In It Its Many More Most My No Not Now On One Our "
+        "She Since So Some That The Their Then There These They This Those Though To "
+        "Two Until We What When Where While Who Why With Yet You Your"
+    )
+    """Words that often begin a sentence."""
+
+
+_SHORT = _Abbreviations()
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
@@ -60,7 +76,8 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     spans = []
     for line in _LINE.finditer(text):
         start = line.start()
-        for end in (*_ends(text, *line.span()), line.end()):
+        ends = [*_ends(text, *line.span()), line.end()]
+        for end in ends:
             piece = text[start:end]
             if piece.strip():
                 spans.append((end - len(piece.lstrip()), start + len(piece.rstrip())))
@@ -102,12 +119,12 @@ def _is_abbreviated(text: str, start: int, stop: int, following: str) -> bool:
         begin -= 1
     last = text[begin:stop].lstrip(_OPENING)
     word = last.casefold()
-    if word in _TITLES or (word.isdecimal() and text[start:stop].strip() == word):
+    if word in _SHORT.titles or (word.isdecimal() and text[start:stop].strip() == word):
         return True
-    if word in _BEFORE_NUMBERS and following[:1].isdecimal():
+    if word in _SHORT.before_numbers and following[:1].isdecimal():
         return True
     initials = last != "I" and _INITIALS.fullmatch(word) is not None
-    return (initials or word in _ABBREVIATIONS) and following not in _STARTERS
+    return (initials or word in _SHORT.others) and following not in _SHORT.starters
 
 
 # --- English words --------------------------------------------------------------------
@@ -220,39 +237,28 @@ throw threw thrown; understand understood; wake woke woken; wear wore worn; weav
 woven; win
 won; wind wound; withdraw withdrew withdrawn; write wrote written
 """
-_FORMS = [line.split() for line in _IRREGULAR.replace("\n", " ").split(";")]
-_BASE = {form: forms[0] for forms in _FORMS for form in forms}
-_PARTICIPLES = frozenset(forms[-1] for forms in _FORMS) | {"been", "done"}
-_INFLECTIONS = ("ies", "ied", "ing", "es", "ed", "s", "d")
-_DERIVATIONS = (
-    *(
-        "ations",
-        "ation",
-        "itions",
-        "ition",
-        "ments",
-        "ment",
-        "ions",
-        "ion",
-        "als",
-        "al",
-        "ance",
-    ),
-    *(
-        "ence",
-        "ness",
-        "ers",
-        "er",
-        "ors",
-        "or",
-        "ful",
-        "ive",
-        "able",
-        "ably",
-        "ily",
-        "ly",
-    ),
-)
+
+
+class _VerbForms(NamedTuple):
+    """The irregular verbs of English."""
+
+    base: dict[str, str]
+    """Form -> the infinitive."""
+    participles: frozenset[str]
+
+
+def _irregular_verbs() -> _VerbForms:
+    """Return the forms of the verbs in the list, whose last form is the participle."""
+    base: dict[str, str] = {}
+    participles = {"been", "done"}
+    for verb in _IRREGULAR.replace("\n", " ").split(";"):
+        forms = verb.split()
+        base |= dict.fromkeys(forms, forms[0])
+        participles.add(forms[-1])
+    return _VerbForms(base, frozenset(participles))
+
+
+_VERBS = _irregular_verbs()
 
 
 def tokens(text: str) -> list[str]:
@@ -279,15 +285,15 @@ def lemma(word: str) -> str:
     The root need not be a word: `hoping` and `hops` both give `hop`.
     """
     low = word.lower().replace("’", "'").removesuffix("'s")
-    if low in _BASE:
-        return _BASE[low]
-    for ending in _INFLECTIONS:
+    if low in _VERBS.base:
+        return _VERBS.base[low]
+    for ending in ("ies", "ied", "ing", "es", "ed", "s", "d"):
         root = low.removesuffix(ending)
-        torn = (ending == "d" and root[-1:] != "e") or (
-            ending == "s" and root[-1:] in ("s", "u")
-        )
+        torn = ending == "d" and root[-1:] != "e"
+        # Not an ending: `glass`, `status`.
+        torn = torn or (ending == "s" and root[-1:] in ("s", "u"))
         if root != low and len(root) > 2 and not torn:
-            base = _BASE.get(root) or _BASE.get(f"{root}e")
+            base = _VERBS.base.get(root) or _VERBS.base.get(f"{root}e")
             return base or _closed(root, doubled=ending in ("ing", "ed"))
     return _closed(low)
 
@@ -300,8 +306,13 @@ def _closed(root: str, *, doubled: bool = False) -> str:
 
 def stem(word: str) -> str:
     """Return the common root of a word family: `approved`, `approval`, `approve`."""
+    # The longest endings of a kind first.
+    endings = (
+        "ations ation itions ition ments ment ions ion als al ance ence ness ers er "
+        "ors or ful ive able ably ily ly"
+    )
     low = lemma(word)
-    for ending in _DERIVATIONS:
+    for ending in endings.split():
         root = low.removesuffix(ending)
         if root != low and len(root) > 3:
             return _closed(root)
@@ -310,7 +321,7 @@ def stem(word: str) -> str:
 
 def is_participle(word: str) -> bool:
     """Return whether a word looks like a past participle."""
-    return word.endswith("ed") or word in _PARTICIPLES
+    return word.endswith("ed") or word in _VERBS.participles
 
 
 def is_content(word: str) -> bool:
@@ -340,6 +351,12 @@ def frequency(word: str) -> int:
     """Return the frequency of a word in the counts of pyspellchecker; 0 if unknown."""
     counts = _dictionary()
     return max(int(counts.get(part, 0)) for part in (word.lower(), lemma(word)))
+
+
+def english_words() -> Collection[str]:
+    """Return the words of pyspellchecker's English (American) dictionary."""
+    known: Collection[str] = _dictionary()
+    return known
 
 
 @cache

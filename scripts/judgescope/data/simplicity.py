@@ -13,69 +13,64 @@ from collections.abc import Iterator
 from itertools import islice
 from statistics import fmean
 
-from judgescope.data.draft import MEAN, Draft, Files, Key, RowFault
-from judgescope.data.rows import Row, read_rows
+from judgescope.data.draft import MEAN, Draft, FilesByRole, RowFault, TextKey
+from judgescope.data.rows import FileRow, read_rows
 from judgescope.schema.cards import Format
 
-TEXTS = ("orig_sent", "simp_sent")
-ROUNDED = 1e-6
-"""Means that differ by more are not the means of the individual ratings."""
 
-
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the texts and ratings; individual raters are rater-<id>."""
     rated = files.get("ratings", [])
-    columns = {
-        name
-        for path, _ in rated
-        for _, row in islice(read_rows(path), 1)
-        for name in row
-    }
-    reading = _Reading(
-        {
-            aspect: column
-            for aspect, column in draft.columns.items()
-            if column in columns
-        }
-    )
-    draft.add_rows(files["data"], reading.add).add_rows(rated, reading.rate)
+    columns = set[str]()
+    for path, _ in rated:
+        for _, row in islice(read_rows(path), 1):
+            columns.update(row)
+    by_rater: dict[str, str] = {}
+    for aspect, column in draft.columns.items():
+        if column in columns:
+            by_rater[aspect] = column
+    reading = _Reading(by_rater)
+    draft.add_rows(files["data"], reading.add)
+    draft.add_rows(rated, reading.rate)
     draft.notes.extend(reading.differing())
 
 
 class _Reading:
     def __init__(self, by_rater: dict[str, str]) -> None:
         self.by_rater = by_rater
-        self.known: dict[Key, tuple[str, ...]] = {}
-        self.means: dict[tuple[Key, str], float] = {}
-        self.single: dict[tuple[Key, str], dict[str, float]] = defaultdict(dict)
+        self.known: dict[TextKey, tuple[str, ...]] = {}
+        self.means: dict[tuple[TextKey, str], float] = {}
+        self.single: dict[tuple[TextKey, str], dict[str, float]] = defaultdict(dict)
 
-    def add(self, draft: Draft, row: Row) -> None:
+    def add(self, draft: Draft, row: FileRow) -> None:
         """Add a text and its mean ratings, of the aspects without individual
         ratings.
         """
-        source, text = (draft.pick(row, column) for column in TEXTS)
-        item = draft.item(draft.pick(row, "sent_id"), [source], None)
+        source = draft.pick(row, "orig_sent")
+        text = draft.pick(row, "simp_sent")
+        name = draft.pick(row, "sent_id")
+        item = draft.item(name, [("Original sentence", source)], None)
         output = draft.output(item, draft.pick(row, "sys_name"), text)
         self.known.setdefault(output, (source, text))
         for aspect, column in draft.columns.items():
             with draft.caught():
                 if aspect not in self.by_rater:
                     draft.rating(output, aspect, MEAN, draft.pick(row, column))
-                elif (
-                    mean := draft.value(aspect, row.get(column), on_grid=False)
-                ) is not None:
+                    continue
+                mean = draft.value(aspect, row.get(column), on_grid=False)
+                if mean is not None:
                     self.means[output, aspect] = mean
 
-    def rate(self, draft: Draft, row: Row) -> None:
+    def rate(self, draft: Draft, row: FileRow) -> None:
         """Add one rater's ratings of a text."""
-        named = {"sent_id": "item", "sys_name": "system", "rater_id": "rater"}
-        item, system, rater = (
-            draft.name(draft.pick(row, key), kind) for key, kind in named.items()
-        )
-        rater, output = f"rater-{rater}", (item, system)
+        item = draft.name(draft.pick(row, "sent_id"), "item")
+        system = draft.name(draft.pick(row, "sys_name"), "system")
+        rater = "rater-" + draft.name(draft.pick(row, "rater_id"), "rater")
+        output = (item, system)
         if output not in self.known:
             raise RowFault("the role `data` has no such text", got=", ".join(output))
-        if self.known[output] != tuple(draft.pick(row, column) for column in TEXTS):
+        texts = (draft.pick(row, "orig_sent"), draft.pick(row, "simp_sent"))
+        if self.known[output] != texts:
             raise RowFault(
                 "the role `data` has different sentences here", got=", ".join(output)
             )
@@ -90,12 +85,12 @@ class _Reading:
     def differing(self) -> Iterator[str]:
         """Yield the number of means of the role `data` that differ from the individual
         ratings' means."""
-        wrong = Counter(
-            aspect
-            for (output, aspect), mean in self.means.items()
-            if (ratings := self.single.get((output, aspect)))
-            and abs(fmean(ratings.values()) - mean) > ROUNDED
-        )
+        wrong = Counter[str]()
+        for (output, aspect), mean in self.means.items():
+            ratings = self.single.get((output, aspect))
+            # More than rounding: published means have six digits or more.
+            if ratings and abs(fmean(ratings.values()) - mean) > 1e-6:
+                wrong[aspect] += 1
         for aspect, count in sorted(wrong.items()):
             yield (
                 f"means of {aspect} that differ from the means of the individual "
@@ -103,4 +98,10 @@ class _Reading:
             )
 
 
-FORMAT = Format(name="simplicity_da_csv", optional=("ratings",), means=True)
+FORMAT = Format(
+    name="simplicity_da_csv",
+    read=read,
+    optional=("ratings",),
+    means=True,
+    parts=("Original sentence",),
+)

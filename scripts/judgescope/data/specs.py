@@ -2,32 +2,47 @@
 read.
 """
 
-from typing import Any, Literal
+import hashlib
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct, field
 
-from judgescope.core.canonical import JobSpec, SpecPart
+from judgescope.core.canonical import JobSpec, SpecPart, canonical
+from judgescope.core.job_files import IN, OUT
+from judgescope.core.paths import located_folder
 
 WARNING = "warning: "
 """The beginning of notices that a run prints, too."""
+UNREAD = ("name", "licence", "citation")
+"""Keys of a dataset's card that only pages show: no job that reads data depends on
+them."""
 
 
-class IngestFiles(SpecPart, frozen=True, kw_only=True):
-    """Where the tables of a dataset are written."""
+class TextFiles(SpecPart, frozen=True, kw_only=True):
+    """Where the texts of a dataset are written."""
 
-    items: str
-    systems: str
-    original: str | None
+    items: Annotated[str, OUT]
+    systems: Annotated[str, OUT]
+    original: Annotated[str | None, OUT]
     """The table of the texts that are perturbed; None: there are none."""
-    ratings: str
-    spans: str
-    report: str
+    names: Annotated[str, OUT]
+
+
+class RatingFiles(SpecPart, frozen=True, kw_only=True):
+    """Where the ratings of a dataset are written."""
+
+    ratings: Annotated[str, OUT]
+    spans: Annotated[str, OUT]
+    report: Annotated[str, OUT]
 
 
 class _DatasetSpec(JobSpec, frozen=True, kw_only=True):
     """A dataset's card; `folder` and `data` only say where its files are."""
 
     dataset: dict[str, Any]
+    """The card without the keys UNREAD."""
+    format: str
+    """Where the format of the dataset is: `module:OBJECT`."""
     folder: str
     """The folder of the card; the paths in it are relative to it."""
     data: str
@@ -36,14 +51,47 @@ class _DatasetSpec(JobSpec, frozen=True, kw_only=True):
     @property
     def card_file(self) -> str:
         """Return the name of the card in errors."""
-        return f"{self.folder}/{self.dataset.get('dataset')}.yaml"
+        return f"{located_folder(self.folder)}/{self.dataset.get('dataset')}.yaml"
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """Return the card's keys, those that no job depends on with an empty text."""
+        return dict.fromkeys(UNREAD, "") | self.dataset
 
 
-class IngestSpec(_DatasetSpec, frozen=True, kw_only=True):
-    """The job that reads a dataset, checks it and writes its tables."""
+class _ReadSpec(_DatasetSpec, frozen=True, kw_only=True):
+    """A job that reads all files of a dataset."""
 
     seed: int
-    output: IngestFiles
+    part: str
+    """The name of a source that has one part."""
+
+    @property
+    def how(self) -> str:
+        """Return a hash of what decides, beside the files, what is read of them."""
+        parts = [self.dataset, self.seed, self.code, self.part]
+        return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+
+class IngestSpec(_ReadSpec, frozen=True, kw_only=True):
+    """The job that reads the texts of a dataset and writes their tables.
+
+    The dataset's files are not inputs of the job: `texts` says when the texts change.
+    """
+
+    output: TextFiles
+    texts: str = ""
+    """A hash of the texts (`tables.hash_of_texts`); empty: they are in files on a hub,
+    which the card pins."""
+
+
+class ReadRatingsSpec(_ReadSpec, frozen=True, kw_only=True):
+    """The job that reads the ratings and marked errors of a dataset and counts what is
+    in its files."""
+
+    output: RatingFiles
+    original: bool = True
+    """Whether the texts that are perturbed are counted."""
     perturbs: bool = False
     """Whether the study perturbs originals that the dataset must have."""
 
@@ -55,12 +103,21 @@ class TakeSpec(_DatasetSpec, frozen=True, kw_only=True):
     degree: str
     role: Literal["local", "global"]
     aspect: str
-    items: str
-    output: str
+    items: Annotated[str, IN]
+    output: Annotated[str, OUT]
     classes: list[float] = field(default_factory=list)
     """The possible ratings of the aspect, lowest first; only for the role `global`."""
-    graded: str | None = None
+    graded: Annotated[str | None, OUT] = None
     """The output file of the texts' ratings; only for the role `global`."""
+
+
+class NamesFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The names that a dataset's own files use: the file items/<dataset>.names.json."""
+
+    systems: dict[str, str]
+    """System -> its name in the data."""
+    same_names: bool = False
+    """Whether names that differ only in blanks, case or Unicode form are the same."""
 
 
 class IngestReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -78,11 +135,11 @@ class IngestReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """System -> its name in the data."""
     problems: list[str]
     """Notices that are not errors, as sentences."""
-    licence: str
-    citation: str
     ratings_kind: str
     """The kind of ratings: human, planned or none."""
     spans: int | None = None
     """Number of errors that people marked; None: the format has none."""
-    same_names: bool = False
-    """Whether names that differ only in blanks, case or Unicode form are the same."""
+    texts: str
+    """The hash of the texts (`tables.hash_of_texts`)."""
+    how: str
+    """The hash of what decided, beside the files, what was read of them."""

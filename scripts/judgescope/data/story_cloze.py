@@ -6,42 +6,52 @@ endings), and AnswerRightEnding, 1 or 2. The test set of 2018 has no answers and
 be used.
 """
 
-from judgescope.data.draft import Draft, Files, RowFault
-from judgescope.data.rows import Row
+from judgescope.data.draft import Draft, FilesByRole, RowFault
+from judgescope.data.rows import FileRow
 from judgescope.schema.cards import WRONG_ENDING, Format
 
-SENTENCES = [f"InputSentence{number}" for number in (1, 2, 3, 4)]
-ENDINGS = {"1": "RandomFifthSentenceQuiz1", "2": "RandomFifthSentenceQuiz2"}
-"""Value of AnswerRightEnding -> the column of the right ending."""
 
-
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the items: four sentences are the source, the right ending is the
     reference.
     """
     draft.add_rows(files["data"], _add)
 
 
-def _add(draft: Draft, row: Row) -> None:
+def _add(draft: Draft, row: FileRow) -> None:
+    """Add the item of a row, with the wrong ending in its `meta`."""
+    endings = {"1": "RandomFifthSentenceQuiz1", "2": "RandomFifthSentenceQuiz2"}
     answer = _cell(draft, row, "AnswerRightEnding")
-    if answer not in ENDINGS:
+    if answer not in endings:
         raise RowFault(
-            "this is not the number of an ending", got=answer, allowed=ENDINGS
+            "this is not the number of an ending", got=answer, allowed=endings
         )
-    cells = {name: _cell(draft, row, name) for name in (*SENTENCES, *ENDINGS.values())}
+    sentences = [f"InputSentence{number}" for number in (1, 2, 3, 4)]
+    cells: dict[str, str] = {}
+    for name in [*sentences, *endings.values()]:
+        cells[name] = _cell(draft, row, name)
     for name, text in cells.items():
         if not text:
             raise RowFault(f"`{name}` is empty", got=text)
-    right = cells[ENDINGS[answer]]
-    (wrong,) = (cells[column] for number, column in ENDINGS.items() if number != answer)
-    source = " ".join(cells[name] for name in SENTENCES)
+    right = cells[endings.pop(answer)]
+    [wrong_column] = endings.values()
+    source = " ".join(cells[name] for name in sentences)
     draft.item(
-        draft.pick(row, "InputStoryid"), [source], [right], {WRONG_ENDING: wrong}
+        draft.pick(row, "InputStoryid"),
+        [("Beginning", source)],
+        [right],
+        {WRONG_ENDING: cells[wrong_column]},
     )
 
 
-def _cell(draft: Draft, row: Row, column: str) -> str:
+def _cell(draft: Draft, row: FileRow, column: str) -> str:
     return str(draft.pick(row, column)).strip()
 
 
-FORMAT = Format(name="story_cloze_csv", gives="originals", meta=("wrong_ending",))
+FORMAT = Format(
+    name="story_cloze_csv",
+    read=read,
+    gives="originals",
+    meta=("wrong_ending",),
+    parts=("Beginning",),
+)

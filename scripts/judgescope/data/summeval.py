@@ -6,8 +6,8 @@ expert_annotations and turker_annotations, lists of {aspect: rating}.
 """
 
 from judgescope.core.errors import check_known
-from judgescope.data.draft import Draft, Files
-from judgescope.data.rows import Row
+from judgescope.data.draft import Draft, FilesByRole
+from judgescope.data.rows import FileRow
 from judgescope.schema.cards import Format
 
 ANNOTATIONS = {
@@ -18,7 +18,7 @@ ANNOTATIONS = {
 """Value of a card's `raters` -> the field with their ratings."""
 
 
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the texts; raters are expert-1, expert-2, … in the order of a row's list."""
     where = f"datasets/{draft.card.dataset}.yaml, key raters"
     check_known(
@@ -27,10 +27,10 @@ def read(draft: Draft, files: Files) -> None:
     draft.add_rows(files["data"], _add)
 
 
-def _add(draft: Draft, row: Row) -> None:
+def _add(draft: Draft, row: FileRow) -> None:
     item = draft.item(
         draft.pick(row, "id"),
-        [draft.pick(row, "text")],
+        [("Article", draft.pick(row, "text"))],
         draft.pick(row, "references[*]"),
     )
     output = draft.output(item, draft.pick(row, "model_id"), draft.pick(row, "decoded"))
@@ -42,4 +42,4 @@ def _add(draft: Draft, row: Row) -> None:
                 draft.rating(output, aspect, f"{raters}-{index}", value)
 
 
-FORMAT = Format(name="summeval_jsonl")
+FORMAT = Format(name="summeval_jsonl", read=read, parts=("Article",))

@@ -6,24 +6,31 @@ If nothing is rated, items are enough: their references are perturbed.
 """
 
 from collections.abc import Sequence
-from itertools import chain, combinations, count
+from itertools import combinations
 from pathlib import Path
 
 from judgescope.core.errors import UserError
-from judgescope.data.draft import MEAN, ONLY_SYSTEM, Draft, Files, Key, RowFault
-from judgescope.data.rows import Row, all_rows, cell_list, entries, word_of
+from judgescope.data.draft import (
+    MEAN,
+    ONLY_SYSTEM,
+    Draft,
+    FilesByRole,
+    RowFault,
+    TextKey,
+)
+from judgescope.data.rows import FileRow, all_rows, cell_list, entries, word_of
 from judgescope.schema.cards import ColumnMapping, Format
-from judgescope.schema.cards.data import TIE
+from judgescope.schema.cards.columns import TIE
 
-Rows = dict[str, list[tuple[Path, int, Row]]]
-Words = dict[str, set[int | None]]
+RowsByKey = dict[str, list[tuple[Path, int, FileRow]]]
+ChoiceWords = dict[str, set[int | None]]
 """Word -> positions of the texts of a row that it may choose; None: a tie."""
 
 PLANNED = "planned"
 """The rater of ratings that the data's authors planned and no person gave."""
 
 
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add all rows; raters are rater-1, …, or columns if an aspect has several."""
     columns = draft.card.columns
     assert columns is not None  # the card's own check
@@ -47,20 +54,9 @@ def read(draft: Draft, files: Files) -> None:
                 _output(draft, columns, row, item)
 
 
-def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
+def _check_columns(draft: Draft, columns: ColumnMapping, rows: RowsByKey) -> None:
     """Check for all columns at once, in the first row of each role."""
-    item = [columns.item] if columns.item else []
-    per_item = [*item, *columns.source, *columns.references, *columns.meta]
-    alone, several = (columns.text, columns.system), (*columns.texts, *columns.systems)
-    lengths = (columns.length, *columns.lengths)
-    per_text = [*item, *filter(None, (*alone, *several, *lengths, columns.rater))]
-    per_text += [
-        path for aspect in draft.columns for path in _paths(draft, columns, aspect)
-    ]
-    needed = {
-        "items": per_item,
-        "data": per_text if "items" in rows else per_item + per_text,
-    }
+    needed = _needed_columns(draft, columns, has_items="items" in rows)
     for role, role_rows in rows.items():
         for path, number, row in role_rows[:1]:
             if row and not any(_has(draft, row, column) for column in needed[role]):
@@ -77,7 +73,29 @@ def _check_columns(draft: Draft, columns: ColumnMapping, rows: Rows) -> None:
                     draft.pick(row, column)
 
 
-def _has(draft: Draft, row: Row, column: str) -> bool:
+def _needed_columns(
+    draft: Draft, columns: ColumnMapping, *, has_items: bool
+) -> dict[str, list[str]]:
+    """Return role -> the columns that each of its rows must have."""
+    item = [columns.item] if columns.item else []
+    per_item = [*item, *columns.source_columns, *columns.references, *columns.meta]
+    per_text = list(item)
+    for column in (columns.text, columns.system):
+        if column:
+            per_text.append(column)
+    per_text += [*columns.texts, *columns.systems]
+    for column in (columns.length, *columns.lengths, columns.rater):
+        if column:
+            per_text.append(column)
+    for aspect in draft.columns:
+        per_text += _paths(draft, columns, aspect)
+    return {
+        "items": per_item,
+        "data": per_text if has_items else per_item + per_text,
+    }
+
+
+def _has(draft: Draft, row: FileRow, column: str) -> bool:
     try:
         draft.pick(row, column)
     except UserError:
@@ -91,44 +109,45 @@ def _paths(draft: Draft, columns: ColumnMapping, aspect: str) -> list[str]:
     return columns.ratings.get(aspect, [draft.columns[aspect]])
 
 
-def _item(draft: Draft, columns: ColumnMapping, row: Row, count: int) -> str:
+def _item(draft: Draft, columns: ColumnMapping, row: FileRow, count: int) -> str:
     """Add the item of a row; without an item column, rows with equal sources are one
     item.
     """
-    source = [draft.pick(row, path) for path in columns.source]
-    references = [
-        text for path in columns.references for text in entries(draft.pick(row, path))
-    ]
-    return draft.item(
-        draft.pick(row, columns.item) if columns.item else draft.number(source, count),
-        source,
-        references if columns.references else None,
-        {path: draft.pick(row, path) for path in columns.meta},
-    )
+    texts = [draft.pick(row, path) for path in columns.source_columns]
+    names = columns.part_names(draft.only_part)
+    references: list[object] | None = None
+    if columns.references:
+        references = []
+        for path in columns.references:
+            references += entries(draft.pick(row, path))
+    column = columns.item
+    name = draft.pick(row, column) if column else draft.number(texts, count)
+    meta = {path: draft.pick(row, path) for path in columns.meta}
+    return draft.item(name, list(zip(names, texts, strict=True)), references, meta)
 
 
-def _output(draft: Draft, columns: ColumnMapping, row: Row, item: str) -> None:
+def _output(draft: Draft, columns: ColumnMapping, row: FileRow, item: str) -> None:
+    """Add the text of a row, and its ratings."""
     system = draft.pick(row, columns.system) if columns.system else ONLY_SYSTEM
-    output = draft.output(
-        item, system, draft.pick(row, columns.text) if columns.text else None
-    )
+    text = draft.pick(row, columns.text) if columns.text else None
+    output = draft.output(item, system, text)
     if columns.length:
         draft.length(output, draft.pick(row, columns.length), columns.length)
     for aspect in draft.columns:
         paths = _paths(draft, columns, aspect)
         for path in paths:
+            # A column names its rater only if there are several.
+            rater = path if len(paths) > 1 else ""
             with draft.caught():
-                _rate(
-                    draft,
-                    output,
-                    aspect,
-                    draft.pick(row, path),
-                    path if len(paths) > 1 else "",
-                )
+                _rate(draft, output, aspect, draft.pick(row, path), rater)
 
 
 def _compared(
-    draft: Draft, columns: ColumnMapping, row: Row, item: str, named: dict[str, object]
+    draft: Draft,
+    columns: ColumnMapping,
+    row: FileRow,
+    item: str,
+    named: dict[str, object],
 ) -> None:
     """Add the texts of a row, and each rater's choice: preferred over every other text,
     or a tie.
@@ -137,30 +156,28 @@ def _compared(
     """
     cells = [draft.pick(row, path) for path in columns.compared]
     systems = [draft.pick(row, path) for path in columns.systems]
-    there = [
-        place
-        for place, cell in enumerate(cells)
-        if cell is not None and str(cell).strip()
-    ]
-    if len(there) < 2:
+    positions = list[int]()
+    for position, cell in enumerate(cells):
+        if cell is not None and str(cell).strip():
+            positions.append(position)
+    if len(positions) < 2:
+        given = ", ".join(columns.compared[position] for position in positions)
         raise RowFault(
             "this row has fewer than two texts to compare",
-            got=", ".join(columns.compared[place] for place in there) or None,
+            got=given or None,
             allowed=f"two or more of {', '.join(columns.compared)}",
         )
     names = systems or _names(columns.texts, cells, named)
-    keys = {
-        place: draft.output(
-            item, names[place], cells[place] if columns.texts else "", again=True
-        )
-        for place in there
-    }
-    if len({*keys.values()}) < len(there):
+    keys: dict[int, TextKey] = {}
+    for position in positions:
+        text = cells[position] if columns.texts else ""
+        keys[position] = draft.output(item, names[position], text, again=True)
+    if len(set(keys.values())) < len(positions):
         problem = "this row compares two texts of the same system"
         raise RowFault(problem, got=", ".join(map(str, names)))
     if columns.lengths:
-        for place, key in keys.items():
-            column = columns.lengths[place]
+        for position, key in keys.items():
+            column = columns.lengths[position]
             draft.length(key, draft.pick(row, column), column, again=True)
     words = _words(columns, systems)
     rater = draft.name(draft.pick(row, columns.rater), "rater") if columns.rater else ""
@@ -179,25 +196,30 @@ def _names(
     """Return a name for each text of a row: its column's name, with a number if that is
     taken.
     """
-    names: list[str] = []
+    names = list[str]()
     for column, text in zip(columns, texts, strict=True):
-        same = (
-            name for name, other in named.items() if other == text and name not in names
-        )
-        numbered = (f"{column} {number}" for number in count(2))
-        new = (name for name in chain([column], numbered) if name not in named)
-        names.append(next(same, None) or next(new))
-        named[names[-1]] = text
+        same = [name for name, known in named.items() if known == text]
+        unused = [name for name in same if name not in names]
+        if unused:
+            name = unused[0]
+        else:
+            name = column
+            number = 2
+            while name in named:
+                name = f"{column} {number}"
+                number += 1
+        names.append(name)
+        named[name] = text
     return names
 
 
 def _prefer(
     draft: Draft,
-    keys: dict[int, Key],
+    keys: dict[int, TextKey],
     aspect: str,
     rater: str,
     cell: object,
-    words: Words,
+    words: ChoiceWords,
 ) -> None:
     """Add a rater's choice: the chosen text is preferred to every other text of the
     row.
@@ -205,53 +227,62 @@ def _prefer(
     if draft.is_missing(cell, aspect):
         return
     chosen = words.get(word_of(cell).casefold(), set())
-    shown = sorted(
-        word for word, places in words.items() if places and len(places) == 1
-    )
     if len(chosen) != 1 or not chosen <= {*keys, None}:
-        what = (
-            "unknown choice"
-            if not chosen
-            else "a choice of a text that is not in the row"
-        )
+        what = "a choice of a text that is not in the row"
+        if not chosen:
+            what = "unknown choice"
+        elif len(chosen) > 1:
+            what = "a choice of two texts at once"
+        clear = [word for word, positions in words.items() if len(positions) == 1]
         raise RowFault(
-            what if len(chosen) < 2 else "a choice of two texts at once",
+            what,
             got=cell,
-            allowed=shown,
+            allowed=sorted(clear),
             todo="give its meaning under `columns.choices` in the dataset's card",
         )
-    [place] = chosen
+    [position] = chosen
     for first, second in combinations(keys, 2):
-        if place in {None, first, second}:
-            value = 0.0 if place is None else 1.0 if place == first else -1.0
-            draft.preference(keys[first], keys[second], aspect, rater, value)
+        if position is None:
+            value = 0.0
+        elif position == first:
+            value = 1.0
+        elif position == second:
+            value = -1.0
+        else:
+            # Neither was chosen, so the choice does not compare them.
+            continue
+        draft.preference(keys[first], keys[second], aspect, rater, value)
 
 
-def _words(columns: ColumnMapping, systems: Sequence[object]) -> Words:
+def _words(columns: ColumnMapping, systems: Sequence[object]) -> ChoiceWords:
     """Return word -> the positions of the texts that it may choose, None for a tie."""
-    words: Words = {TIE: {None}}
-    for place, column in enumerate(columns.compared):
-        known = {str(place + 1), chr(ord("a") + place), column}
-        known |= {
-            *columns.systems[place : place + 1],
-            *map(str, systems[place : place + 1]),
-        }
+    words: ChoiceWords = {TIE: {None}}
+    for position, column in enumerate(columns.compared):
+        known = {str(position + 1), chr(ord("a") + position), column}
+        known.update(columns.systems[position : position + 1])
+        known.update(str(name) for name in systems[position : position + 1])
         for word in known:
-            words.setdefault(word.strip().casefold(), set()).add(place)
-    said: Words = {}
+            words.setdefault(word.strip().casefold(), set()).add(position)
+    # The words of the card replace the usual ones.
+    of_card: ChoiceWords = {}
     for name, listed in columns.choices.items():
         chosen = None if name == TIE else columns.compared.index(name)
         for word in listed:
-            said.setdefault(word.strip().casefold(), set()).add(chosen)
-    return words | said
+            of_card.setdefault(word.strip().casefold(), set()).add(chosen)
+    return words | of_card
 
 
-def _rate(draft: Draft, output: Key, aspect: str, cell: object, column: str) -> None:
+def _rate(
+    draft: Draft, output: TextKey, aspect: str, cell: object, column: str
+) -> None:
     """Add the rating in a cell, or its list of ratings; `column` names the rater if it
     can.
     """
-    mean = MEAN if draft.card.raters == MEAN else ""
-    name = column or (PLANNED if draft.card.ratings == PLANNED else mean)
+    name = column
+    if not name and draft.card.ratings == PLANNED:
+        name = PLANNED
+    elif not name and draft.card.raters == MEAN:
+        name = MEAN
     for rater, value in _by_rater(cell, name):
         draft.rating(output, aspect, rater, value)
 
@@ -260,12 +291,11 @@ def _by_rater(cell: object, name: str) -> list[tuple[str, object]]:
     """Return (rater, value) for a cell, which has one value or a list; `name` is "" if
     unknown.
     """
-    if (values := cell_list(cell)) is None:
+    values = cell_list(cell)
+    if values is None:
         return [(name or "rater-1", cell)]
-    return [
-        (f"{name or 'rater'}-{index}", value)
-        for index, value in enumerate(values, start=1)
-    ]
+    prefix = name or "rater"
+    return [(f"{prefix}-{index}", value) for index, value in enumerate(values, start=1)]
 
 
-FORMAT = Format(name="table", optional=("items",), chosen=True)
+FORMAT = Format(name="table", read=read, optional=("items",), chosen=True)

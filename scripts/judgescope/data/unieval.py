@@ -7,12 +7,13 @@ context are one item.
 
 from collections import Counter
 
-from judgescope.data.draft import MEAN, Draft, Files, trimmed
-from judgescope.data.rows import Row, all_rows
+from judgescope.data.draft import MEAN, Draft, FilesByRole
+from judgescope.data.rows import FileRow, all_rows
+from judgescope.data.wording import trimmed
 from judgescope.schema.cards import Format
 
 
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the texts; their only rater is `mean`.
 
     If no system is named, the texts of an item are numbered.
@@ -26,13 +27,15 @@ def read(draft: Draft, files: Files) -> None:
         draft.notes.append("no system names: the texts of each item are numbered")
 
 
-def _add(draft: Draft, row: Row, count: int, nameless: Counter[str]) -> None:
-    source = [
-        draft.pick(row, "source"),
-        *([row["context"]] if "context" in row else []),
-    ]
+def _add(draft: Draft, row: FileRow, count: int, nameless: Counter[str]) -> None:
+    source = [(draft.only_part, draft.pick(row, "source"))]
+    if "context" in row:
+        name = "Fact" if draft.card.task == "dialogue" else "Context"
+        source.append((name, row["context"]))
     references = [row["reference"]] if "reference" in row else None
-    item = draft.item(draft.number(source, count), source, references)
+    item = draft.item(
+        draft.number([text for _, text in source], count), source, references
+    )
     if "system_id" in row:
         system = row["system_id"]
     else:
@@ -44,4 +47,4 @@ def _add(draft: Draft, row: Row, count: int, nameless: Counter[str]) -> None:
             draft.rating(output, aspect, MEAN, draft.pick(row, f"scores.{column}"))
 
 
-FORMAT = Format(name="unieval_json", means=True)
+FORMAT = Format(name="unieval_json", read=read, means=True, parts=("Fact", "Context"))

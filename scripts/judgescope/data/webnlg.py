@@ -8,14 +8,12 @@ Rows in messages are numbers of entries, from 1.
 import re
 from xml.etree.ElementTree import Element
 
-from judgescope.data.draft import Draft, Files, RowFault
+from judgescope.data.draft import Draft, FilesByRole, RowFault
 from judgescope.data.rows import read_xml
 from judgescope.schema.cards import Format
 
-ENGLISH = "en"
 
-
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the items: the triples, one per line, are the source, the texts the
     references.
 
@@ -29,20 +27,22 @@ def read(draft: Draft, files: Files) -> None:
 
 
 def _add(draft: Draft, entry: Element) -> None:
-    category, eid = (_attribute(entry, name) for name in ("category", "eid"))
-    triples = [
-        _triple(triple.text or "")
-        for triple in entry.iterfind("modifiedtripleset/mtriple")
-    ]
+    """Add the item of an entry."""
+    category = _attribute(entry, "category")
+    eid = _attribute(entry, "eid")
+    triples = list[str]()
+    for element in entry.iterfind("modifiedtripleset/mtriple"):
+        triples.append(_triple(element.text or ""))
     if not triples:
         raise RowFault("an entry has no `modifiedtripleset` with an `mtriple`", got=eid)
-    texts = [
-        lex.text for lex in entry.iterfind("lex") if lex.get("lang", ENGLISH) == ENGLISH
-    ]
+    texts = list[object]()
+    for element in entry.iterfind("lex"):
+        if element.get("lang", "en") == "en" and element.text:
+            texts.append(element.text.strip())
     draft.item(
         f"{category}-{len(triples)}-{eid}",
-        ["\n".join(triples)],
-        [text.strip() for text in texts if text],
+        [("Data", "\n".join(triples))],
+        texts,
         {"category": category, "size": len(triples)},
     )
 
@@ -71,8 +71,14 @@ def _words(name: str) -> str:
     """Return a property's name as words: `birthPlace` is birth place; `areaUK` is area
     UK.
     """
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return re.sub(r"(?<= )[A-Z](?=[a-z])", lambda letter: letter[0].lower(), apart)
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.sub(r"(?<= )[A-Z](?=[a-z])", lambda letter: letter[0].lower(), spaced)
 
 
-FORMAT = Format(name="webnlg", gives="originals", meta=("category", "size"))
+FORMAT = Format(
+    name="webnlg",
+    read=read,
+    gives="originals",
+    meta=("category", "size"),
+    parts=("Data",),
+)

@@ -15,27 +15,18 @@ from collections import Counter
 from pathlib import Path
 
 from judgescope.core.errors import UserError, check_known
-from judgescope.data.draft import (
-    MEAN,
-    Draft,
-    Files,
-    Key,
-    RowFault,
-    Segment,
-    add_groups,
-    lines_of,
-    numbered,
-)
+from judgescope.data.draft import MEAN, Draft, FilesByRole, RowFault, TextKey
 from judgescope.data.rows import read_xml
+from judgescope.data.segments import Segment, add_groups, lines_of
+from judgescope.data.wording import numbered
 from judgescope.schema.cards import Dataset, Format
 
-NO_RATING = "None"
-Columns = list[tuple[Path, list[str]]]
+FileLines = list[tuple[Path, list[str]]]
 """Every file with its lines: the source, the references, and the documents if
 present."""
 
 
-def read(draft: Draft, files: Files) -> None:
+def read(draft: Draft, files: FilesByRole) -> None:
     """Add the segments; an item's id is the dataset's id and the number of its first
     line.
     """
@@ -52,19 +43,18 @@ def read(draft: Draft, files: Files) -> None:
         _add_rated(draft, files, len(segments))
 
 
-def _add_rated(draft: Draft, files: Files, count: int) -> None:
+def _add_rated(draft: Draft, files: FilesByRole, count: int) -> None:
     """Add the texts of every system, and their ratings."""
-    keys: dict[tuple[str, int], Key] = {}
+    keys: dict[tuple[str, int], TextKey] = {}
     [(source, _)] = files["source"]
     for path, fields in files["outputs"]:
+        system = fields["system"]
         lines = lines_of(path)
         _check_count(len(lines), count, path, source)
         for number, line in enumerate(lines, start=1):
             with draft.reading(path, number):
                 item = numbered(draft.card.dataset, number, count)
-                keys[fields["system"], number] = draft.output(
-                    item, fields["system"], line
-                )
+                keys[system, number] = draft.output(item, system, line)
     draft.check()
     names = {column: aspect for aspect, column in draft.columns.items()}
     for path, fields in files["ratings"]:
@@ -76,11 +66,12 @@ def _add_rated(draft: Draft, files: Files, count: int) -> None:
 
 
 def _add_ratings(
-    draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, int], Key]
+    draft: Draft, path: Path, aspect: str, keys: dict[tuple[str, int], TextKey]
 ) -> None:
     """Add the ratings of a file; systems without texts are left out and counted."""
-    counts, systems = Counter[str](), {system for system, _ in keys}
-    left = Counter[str]()
+    systems = {system for system, _ in keys}
+    counts = Counter[str]()
+    left_out = Counter[str]()
     for number, line in enumerate(lines_of(path), start=1):
         with draft.reading(path, number):
             system, tab, cell = line.partition("\t")
@@ -89,21 +80,22 @@ def _add_ratings(
                     "a line must be a system and a score, with a tab between them"
                 )
             if system not in systems:
-                left[system] += 1
+                left_out[system] += 1
                 continue
             counts[system] += 1
             key = keys.get((system, counts[system]))
             if key is None:
                 raise RowFault(f"{system} has more ratings than segments")
-            draft.rating(key, aspect, MEAN, None if cell.strip() == NO_RATING else cell)
+            rating = None if cell.strip() == "None" else cell
+            draft.rating(key, aspect, MEAN, rating)
     draft.check()
     for system in sorted(systems):
         where = f"{path}, system {system}"
         _check_count(counts[system], len(keys) // len(systems), where, "its texts")
-    if left:
-        named = ", ".join(sorted(left))
+    if left_out:
+        named = ", ".join(sorted(left_out))
         draft.notes.append(
-            f"{left.total()} ratings of systems without texts left out: {named}"
+            f"{left_out.total()} ratings of systems without texts left out: {named}"
         )
 
 
@@ -122,7 +114,7 @@ def _check_count(
         )
 
 
-def _columns(card: Dataset, files: Files) -> Columns:
+def _columns(card: Dataset, files: FilesByRole) -> FileLines:
     """Return the lines of every file, or raise UserError if their numbers differ."""
     for role in ("source", "documents"):
         if len(files.get(role, ())) > 1:
@@ -131,32 +123,41 @@ def _columns(card: Dataset, files: Files) -> Columns:
                 where=f"datasets/{card.dataset}.yaml, key files.{role}",
                 got=f"{len(files[role])} files",
             )
-    texts = [path for role in ("source", "reference") for path, _ in files[role]]
-    columns = [(path, lines_of(path)) for path in texts]
-    columns += [(path, _documents(path)) for path, _ in files.get("documents", [])]
+    columns: FileLines = []
+    for path, _ in [*files["source"], *files["reference"]]:
+        columns.append((path, lines_of(path)))
+    for path, _ in files.get("documents", []):
+        columns.append((path, _documents(path)))
     (source, source_lines), *others = columns
     for path, lines in others:
         _check_count(len(lines), len(source_lines), path, source)
     return columns
 
 
-def _segments(columns: Columns, *, with_documents: bool) -> list[Segment]:
-    rows = enumerate(zip(*(lines for _, lines in columns), strict=True), start=1)
-    if with_documents:
-        return [Segment(line, row[0], row[1:-1], row[-1]) for line, row in rows]
-    return [Segment(line, row[0], row[1:], None) for line, row in rows]
+def _segments(columns: FileLines, *, with_documents: bool) -> list[Segment]:
+    """Return the segments, one of each line of all files."""
+    segments = list[Segment]()
+    rows = zip(*(lines for _, lines in columns), strict=True)
+    for line, (source, *others) in enumerate(rows, start=1):
+        document = others.pop() if with_documents else None
+        segments.append(Segment(line, source, tuple(others), document))
+    return segments
 
 
 def _documents(path: Path) -> list[str]:
     """Return the document of every segment."""
     if path.suffix != ".xml":
         return [line.rpartition("\t")[2] for line in lines_of(path)]
-    documents = read_xml(path).iter("doc")
-    return [str(doc.get("id")) for doc in documents for _ in doc.iterfind("src//seg")]
+    documents = list[str]()
+    for document in read_xml(path).iter("doc"):
+        n_segments = sum(1 for _ in document.iterfind("src//seg"))
+        documents += [str(document.get("id"))] * n_segments
+    return documents
 
 
 FORMAT = Format(
     name="wmt_text",
+    read=read,
     roles=("source", "reference"),
     optional=("documents", "outputs", "ratings"),
     gives="originals",

@@ -15,32 +15,29 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.files import write_text
-from judgescope.core.paths import Paths
-from judgescope.distill.sampling import prompts
+from judgescope.distill.sampling import questions_of
 from judgescope.distill.specs import ExportSpec, Student
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
 from judgescope.parsing.annotation import read_annotation
 from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.text import LocatedSpan
-from judgescope.prompts import as_messages
-from judgescope.schema.cards.judges import HUNDREDTHS, MOST_ERRORS, OVERALL
+from judgescope.schema.cards.annotations import HUNDREDTHS, MOST_ERRORS, OVERALL
 from judgescope.schema.tables import read_part, read_table
 from judgescope.scoring.ensembles import first_lists
 
-Error = ErrorSpan | LocatedSpan
-NO_ERROR: Final = "No Error"
-NOWHERE: Final = "None"
-LARGEST: Final = 10_000
-"""The largest denominator of a mean: all such fractions differ within nine decimals."""
-_ENDS: Final = " *_>|"
-_AROUND: Final = (("", ""), ('"', '"'), ("“", "”"), ("«", "»"), ("`", "`"))
-_LABEL = re.compile(
-    r"(?:location|(?:explanation of the|overall) score|explanation|severity|category)"
-    r"(?=[*_]{0,3}\s?[:：])",
-    re.IGNORECASE,
-)
-_ROUND: Final = str.maketrans("[{<>}]", "((()))")
+TaughtError = ErrorSpan | LocatedSpan
+
+
+class _ReadAsFormat:
+    """What the reader of error lists takes for its own format, inside a text."""
+
+    label = re.compile(
+        r"(?:location|(?:explanation of the|overall) score|explanation|severity"
+        r"|category)(?=[*_]{0,3}\s?[:：])",
+        re.IGNORECASE,
+    )
+    round_brackets: Final = str.maketrans("[{<>}]", "((()))")
 
 
 def taught_score(mean: float) -> int:
@@ -54,12 +51,13 @@ def taught_score(mean: float) -> int:
         raise ValueError(
             f"the mean {mean} is not from {OVERALL.min:g} to {OVERALL.max:g}"
         )
-    exact = Fraction(mean).limit_denominator(LARGEST)
+    # All fractions with such a denominator differ within nine decimals.
+    exact = Fraction(mean).limit_denominator(10_000)
     share = (exact - Fraction(OVERALL.min)) / Fraction(OVERALL.max - OVERALL.min)
     return int(HUNDREDTHS[floor(share * (len(HUNDREDTHS) - 1) + Fraction(1, 2))])
 
 
-def taught_reply(errors: Sequence[Error], score: int) -> str:
+def taught_reply(errors: Sequence[TaughtError], score: int) -> str:
     """Return errors and a score in the reply format of annotators, without categories.
 
     `read_annotation` reads the same from it, except what the format cannot represent:
@@ -74,35 +72,41 @@ def taught_reply(errors: Sequence[Error], score: int) -> str:
         raise ValueError(f"{len(errors)} errors are more than {MOST_ERRORS}")
     if str(score) not in HUNDREDTHS:
         raise ValueError(f"{score} is not a score from 0 to 100 in steps of 5")
-    listed = [_entry(number, error) for number, error in enumerate(errors, start=1)]
-    return "\n\n".join([*(listed or [NO_ERROR]), f"Overall score: {score}"])
+    parts = [_entry(number, error) for number, error in enumerate(errors, start=1)]
+    if not parts:
+        parts.append("No Error")
+    parts.append(f"Overall score: {score}")
+    return "\n\n".join(parts)
 
 
-def _entry(number: int, error: Error) -> str:
+def _entry(number: int, error: TaughtError) -> str:
     lines = [
         f"Error {number}:",
         f"Location: {_location(error.location or '')}",
         f"Explanation: {_explanation(error.explanation)}".rstrip(),
     ]
-    severity = [] if error.severity is None else [f"Severity: {error.severity}"]
-    return "\n".join(lines + severity)
+    if error.severity is not None:
+        lines.append(f"Severity: {error.severity}")
+    return "\n".join(lines)
 
 
 def _location(text: str) -> str:
     """Return a place so that it is read unchanged: in quotation marks only if
     necessary.
     """
+    marks = (("", ""), ('"', '"'), ("“", "”"), ("«", "»"), ("`", "`"))
     plain = " ".join(text.split())
     softened = _softened(plain)
     for words in (plain, softened):
-        for left, right in _AROUND:
-            if _read(f"{left}{words}{right}", "why") == [(words, "why")]:
-                return f"{left}{words}{right}"
-    return softened or NOWHERE
+        for left, right in marks:
+            quoted = f"{left}{words}{right}"
+            if _read(quoted, "why") == [(words, "why")]:
+                return quoted
+    return softened or "None"
 
 
 def _explanation(text: str) -> str:
-    plain = " ".join(text.split()).strip(_ENDS)
+    plain = " ".join(text.split()).strip(" *_>|")
     return plain if _read("place", plain) == [("place", plain)] else _softened(plain)
 
 
@@ -117,13 +121,14 @@ def _softened(text: str) -> str:
     """Return a text without anything that is read as a label, JSON or a reasoning
     tag.
     """
-    return _LABEL.sub(lambda label: label[0].lower(), text).translate(_ROUND)
+    lowered = _ReadAsFormat.label.sub(lambda label: label[0].lower(), text)
+    return lowered.translate(_ReadAsFormat.round_brackets)
 
 
-Row = dict[str, Any]
-CellAspect = tuple[str, str, str]
+TextSetAspect = tuple[str, str, str]
 """(dataset, set of texts, aspect)."""
-TRAIN, HELD_OUT = "train", "held_out"
+TRAIN = "train"
+HELD_OUT = "held_out"
 
 
 class Sampled(NamedTuple):
@@ -131,8 +136,8 @@ class Sampled(NamedTuple):
     none.
     """
 
-    row: Row
-    example: Row | None
+    row: dict[str, Any]
+    example: dict[str, Any] | None
     reason: str
 
     @property
@@ -141,21 +146,22 @@ class Sampled(NamedTuple):
         return HELD_OUT if self.row["held_out"] else TRAIN
 
 
-def cells_of(rows: Iterable[Row]) -> list[tuple[CellAspect, list[Row]]]:
+def cells_of(
+    rows: Iterable[dict[str, Any]],
+) -> list[tuple[TextSetAspect, list[dict[str, Any]]]]:
     """Return the rows of a sample by dataset, set of texts and aspect, in their
     order.
     """
-    cells: dict[CellAspect, list[Row]] = {}
+    cells: dict[TextSetAspect, list[dict[str, Any]]] = {}
     for row in rows:
-        cells.setdefault(
-            (row["dataset"], row["perturbation"], row["aspect"]), []
-        ).append(row)
+        cell = row["dataset"], row["perturbation"], row["aspect"]
+        cells.setdefault(cell, []).append(row)
     return sorted(cells.items())
 
 
 def sampled(
     student: Student,
-    rows: Sequence[Row],
+    rows: Sequence[dict[str, Any]],
     texts: Iterable[Subject],
     scores: pa.Table,
     judgments: pa.Table,
@@ -164,34 +170,37 @@ def sampled(
 
     `texts` are those of the set; `scores` and `judgments` are the teacher's.
     """
-    values = dict(
-        zip(scores["target"].to_pylist(), scores["value"].to_pylist(), strict=True)
+    score_pairs = zip(
+        scores["target"].to_pylist(), scores["value"].to_pylist(), strict=True
     )
+    means = dict(score_pairs)
     errors = first_lists(judgments)
     targets = {row["target"] for row in rows}
     subjects = [text for text in texts if text.target in targets]
-    filled = prompts(student, rows[0]["dataset"], rows[0]["aspect"], subjects)
-    prompt_of = dict(zip((text.target for text in subjects), filled, strict=True))
+    asked = questions_of(student, rows[0]["dataset"], rows[0]["aspect"], subjects)
+    numbers = {text.target: number for number, text in enumerate(subjects)}
     results = []
     for row in rows:
         target = row["target"]
-        example, reason = None, ""
-        if target not in prompt_of:
-            reason = "no text could be written"
-        elif (value := values.get(target)) is None:
-            reason = "no score by the teacher"
+        mean = means.get(target)
+        if target not in numbers:
+            results.append(Sampled(row, None, "no text could be written"))
+        elif mean is None:
+            results.append(Sampled(row, None, "no score by the teacher"))
         elif target not in errors:
-            reason = "no error list by the teacher"
+            results.append(Sampled(row, None, "no error list by the teacher"))
         else:
-            score = taught_score(value)
+            score = taught_score(mean)
             example = {
-                name: row[name] for name in ("dataset", "item", "target", "aspect")
-            } | {
+                "dataset": row["dataset"],
+                "item": row["item"],
+                "target": target,
+                "aspect": row["aspect"],
                 "score": score,
-                "messages": as_messages(prompt_of[target]),
+                "messages": asked.messages(asked.prompt(numbers[target])),
                 "reply": taught_reply(errors[target], score),
             }
-        results.append(Sampled(row, example, reason))
+            results.append(Sampled(row, example, ""))
     return results
 
 
@@ -201,11 +210,12 @@ def reasons_of(results: Iterable[Sampled]) -> dict[str, int]:
     return dict(sorted(reasons.items()))
 
 
-def examples_in(results: Sequence[Sampled], split: str) -> list[Row]:
+def examples_in(results: Sequence[Sampled], split: str) -> list[dict[str, Any]]:
     """Return the examples of a split; raise UserError if there are none."""
-    examples = [
-        result.example for result in results if result.example and result.split == split
-    ]
+    examples = []
+    for result in results:
+        if result.example and result.split == split:
+            examples.append(result.example)
     if not examples:
         counts = reasons_of(results).items()
         raise UserError(
@@ -217,47 +227,53 @@ def examples_in(results: Sequence[Sampled], split: str) -> list[Row]:
     return examples
 
 
-def counts_of(results: Iterable[Sampled]) -> list[Row]:
+def counts_of(results: Iterable[Sampled]) -> list[dict[str, Any]]:
     """Return the numbers of examples and of missing ones by dataset, split and
     aspect.
     """
-    made: dict[tuple[str, str, str], list[bool]] = {}
+    planned: Counter[tuple[str, str, str]] = Counter()
+    made: Counter[tuple[str, str, str]] = Counter()
     for result in results:
         group = (result.row["dataset"], result.split, result.row["aspect"])
-        made.setdefault(group, []).append(result.example is not None)
-    return [
-        {"dataset": dataset, "split": split, "aspect": aspect}
-        | {"n": sum(flags), "n_missing": len(flags) - sum(flags)}
-        for (dataset, split, aspect), flags in sorted(made.items())
-    ]
-
-
-COLUMNS = ["dataset", "item", "target", "perturbation", "aspect", "held_out"]
+        planned[group] += 1
+        made[group] += result.example is not None
+    counts = []
+    for group in sorted(planned):
+        dataset, split, aspect = group
+        count = {
+            "dataset": dataset,
+            "split": split,
+            "aspect": aspect,
+            "n": made[group],
+            "n_missing": planned[group] - made[group],
+        }
+        counts.append(count)
+    return counts
 
 
 def export_distill(spec: ExportSpec) -> None:
     """Join the sample with the teacher's judgments; write one example per line, and
     counts.
     """
-    cells = cells_of(read_table("samples", spec.sample, COLUMNS).to_pylist())
-    texts = {name: Subjects(spec.results, name, spec.seed) for (name, *_), _ in cells}
-    every = []
+    columns = ["dataset", "item", "target", "perturbation", "aspect", "held_out"]
+    cells = cells_of(read_table("samples", spec.sample, columns).to_pylist())
+    texts: dict[str, Subjects] = {}
+    every: list[Sampled] = []
     for (dataset, name, aspect), rows in cells:
-        scores, judgments = (
-            read_part(
-                kind,
-                Paths(spec.results).cell(kind, dataset, spec.model, name, spec.teacher),
-                *split(aspect),
-            )
-            for kind in ("scores", "judgments")
-        )
-        every += sampled(
-            spec.student, rows, texts[dataset].in_set(name), scores, judgments
-        )
+        if dataset not in texts:
+            texts[dataset] = Subjects(spec.subjects[dataset], dataset, spec.seed)
+        files = spec.judged[dataset]
+        cell = f"{name}/{spec.teacher}"
+        tables = [
+            read_part("scores", files.scores.format(cell), *split(aspect)),
+            read_part("judgments", files.judgments.format(cell), *split(aspect)),
+        ]
+        every += sampled(spec.student, rows, texts[dataset].in_set(name), *tables)
     for reason, count in reasons_of(every).items():
         print(f"no example: {reason}: {count:,}")
     for part, path in asdict(spec.examples).items():
-        rows = examples_in(every, part)
-        print(f"{part}: {len(rows):,} examples")
-        write_text(Path(path), "".join(sorted(f"{canonical(row)}\n" for row in rows)))
+        examples = examples_in(every, part)
+        print(f"{part}: {len(examples):,} examples")
+        lines = sorted(f"{canonical(example)}\n" for example in examples)
+        write_text(Path(path), "".join(lines))
     write_text(Path(spec.output), canonical({"examples": counts_of(every)}) + "\n")

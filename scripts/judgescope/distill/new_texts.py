@@ -2,68 +2,93 @@
 sample.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 from judgescope.core.names import new_target
 from judgescope.distill.specs import WriteNewSpec
-from judgescope.engines.requests import Reply
-from judgescope.perturb.writing import checked
+from judgescope.engines.requests import Reply, Request
+from judgescope.engines.subjects import parts_of
+from judgescope.perturb.writing import (
+    FIRST,
+    Unusable,
+    checked,
+    goes_on,
+    tell_unusable,
+    warn_of_unusable,
+)
 from judgescope.prompts import NO_CHANGE, to_write
 from judgescope.replies.asking import Obtain, RequestFor, writer
 from judgescope.replies.judging import reply_columns
 from judgescope.schema.tables import read_table, table_of, write_table
 
-Row = dict[str, Any]
-
 
 def new_texts(
     spec: WriteNewSpec,
-    items: Iterable[Row],
-    samples: Iterable[Row],
+    items: Iterable[dict[str, Any]],
+    samples: Iterable[dict[str, Any]],
     request_for: RequestFor,
     obtain: Obtain,
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the targets that a model writes about the sampled items, and its
     replies.
     """
-    text_set = (spec.dataset, spec.name)
-    drawn = {
-        row["item"]
-        for row in samples
-        if (row["dataset"], row["perturbation"]) == text_set
-    }
-    asked = {}
-    for row in sorted(
-        (row for row in items if row["item"] in drawn), key=lambda row: row["item"]
-    ):
-        names = to_write(spec.task, {}, NO_CHANGE, source=row["source"], text="")
-        asked[row["item"]] = request_for(f"a text about {row['item']}", names)
-    replies = obtain(asked.values())
-    written = {item: replies[request.key, 0] for item, request in asked.items()}
-    answers = [
-        {"judge": spec.name, "kind": "write", "target": new_target(item, spec.name)}
-        | reply_columns(reply)
-        for item, reply in written.items()
-    ]
-    return [_target(spec, item, reply) for item, reply in written.items()], answers
+    drawn = set()
+    for row in samples:
+        if row["dataset"] == spec.dataset and row["perturbation"] == spec.name:
+            drawn.add(row["item"])
+    requests = {}
+    for row in sorted(items, key=lambda row: row["item"]):
+        if row["item"] in drawn:
+            names = to_write(spec.about, {}, NO_CHANGE, parts_of(row), text="")
+            requests[row["item"]] = request_for(f"a text about {row['item']}", names)
+    replies = _written(dict(islice(requests.items(), FIRST)), obtain)
+    problems = list(map(_problem, replies.values()))
+    where = f"dataset {spec.dataset}, new texts {spec.name}"
+    remaining = len(requests) - len(replies)
+    if goes_on(problems, remaining, where, allow_missing=spec.allow_missing):
+        replies |= _written(dict(islice(requests.items(), FIRST, None)), obtain)
+    problems = list(map(_problem, replies.values()))
+    tell_unusable(len(list(filter(None, problems))))
+    warn_of_unusable(problems, where)
+    targets = []
+    answers = []
+    for item, reply in replies.items():
+        targets.append(_target(spec, item, reply))
+        answer = {
+            "judge": spec.name,
+            "kind": "write",
+            "target": new_target(item, spec.name),
+        }
+        answers.append(answer | reply_columns(reply))
+    return targets, answers
 
 
-def _target(spec: WriteNewSpec, item: str, reply: Reply) -> Row:
+def _written(requests: Mapping[str, Request], obtain: Obtain) -> dict[str, Reply]:
+    replies = obtain(requests.values())
+    return {item: replies[request.key, 0] for item, request in requests.items()}
+
+
+def _problem(reply: Reply) -> Unusable | None:
+    _, problem = checked(reply, "", ["not_refusal"])
+    return Unusable(problem, reply.text) if problem else None
+
+
+def _target(spec: WriteNewSpec, item: str, reply: Reply) -> dict[str, Any]:
     text, problem = checked(reply, "", ["not_refusal"])
     name, _, model = spec.name.partition(".")
     return {
-        **{
-            "dataset": spec.dataset,
-            "target": new_target(item, spec.name),
-            "item": item,
-        },
-        **{"system": spec.name, "perturbation": name, "degree": model, "step": 0},
-        **{
-            "text": text,
-            "status": f"failed: {problem}" if problem else "ok",
-            "edits": [],
-        },
+        "dataset": spec.dataset,
+        "target": new_target(item, spec.name),
+        "item": item,
+        "system": spec.name,
+        "perturbation": name,
+        "degree": model,
+        "step": 0,
+        "text": text,
+        "status": f"failed: {problem}" if problem else "ok",
+        "edits": [],
     }
 
 

@@ -1,15 +1,18 @@
 """The specs of the jobs in which a judge learns from another."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from judgescope.core.canonical import JobSpec, SpecPart
+from judgescope.core.job_files import IN, OUT
+from judgescope.engines.subject_files import SubjectFiles
+from judgescope.prompts import TextWords
 from judgescope.replies.specs import ModelSpec, WriterSpec
 
 
 class TaughtDataset(SpecPart, frozen=True, kw_only=True):
     """What training prompts contain about a dataset, and its sets of texts."""
 
-    task: str
+    about: TextWords
     aspects: dict[str, dict[str, Any]]
     """Aspect that both judges judge -> the keys of its card that prompts can show."""
     scales: dict[str, dict[str, Any]]
@@ -51,8 +54,11 @@ class SampleSpec(JobSpec, frozen=True, kw_only=True):
     evaluated: list[str]
     """The datasets that judges are evaluated on."""
     student: Student
-    results: str
-    output: str
+    items: Annotated[dict[str, str], IN]
+    """Dataset -> its items, for both kinds of datasets."""
+    subjects: dict[str, SubjectFiles]
+    """Training dataset -> its texts."""
+    output: Annotated[str, OUT]
 
 
 class WriteNewSpec(JobSpec, frozen=True, kw_only=True):
@@ -62,33 +68,48 @@ class WriteNewSpec(JobSpec, frozen=True, kw_only=True):
     name: str
     """The set of texts, `written.<model>`."""
     seed: int
-    task: str
+    about: TextWords
     writer: WriterSpec
-    items: str
-    sample: str
-    output: str
-    replies: str
+    allow_missing: bool
+    """Whether the set may stay without texts if the first ones are unusable."""
+    items: Annotated[str, IN]
+    sample: Annotated[str, IN]
+    output: Annotated[str, OUT]
+    replies: Annotated[str, OUT]
 
 
 class ExampleFiles(SpecPart, frozen=True, kw_only=True):
     """The files of the examples of each split."""
 
-    train: str
-    held_out: str
+    train: Annotated[str, OUT]
+    held_out: Annotated[str, OUT]
+
+
+class TeacherFiles(SpecPart, frozen=True, kw_only=True):
+    """The files of a teacher's judgments and scores of a dataset's texts.
+
+    In the paths `{}` stands for `<perturbation>/<judge>`.
+    """
+
+    judgments: str
+    scores: str
+    cells: Annotated[list[str], IN]
+    """The files that change with these."""
 
 
 class ExportSpec(JobSpec, frozen=True, kw_only=True):
     """The job that writes training examples from the teacher's replies."""
 
     teacher: str
-    model: str
-    """The teacher's model, as in the paths of cells."""
     seed: int
     student: Student
-    sample: str
-    results: str
+    sample: Annotated[str, IN]
+    subjects: dict[str, SubjectFiles]
+    """Training dataset -> its texts."""
+    judged: dict[str, TeacherFiles]
+    """Training dataset -> what the teacher said about its texts."""
     examples: ExampleFiles
-    output: str
+    output: Annotated[str, OUT]
 
 
 class TraineeSpec(JobSpec, frozen=True, kw_only=True):
@@ -106,18 +127,20 @@ class CheckStudentSpec(TraineeSpec, frozen=True, kw_only=True):
     sent.
     """
 
-    sample: str
-    output: str
+    sample: Annotated[str, IN]
+    output: Annotated[str, OUT]
 
 
 class TrainSpec(TraineeSpec, frozen=True, kw_only=True):
     """The job that trains a model on examples."""
 
     seed: int
-    student: str
+    student: Annotated[str, IN]
     """The file with the results of CheckStudentSpec's job."""
-    train: str
-    held_out: str
+    train: Annotated[str, IN]
+    held_out: Annotated[str, IN]
     adapter: str
-    log: str
-    losses: str
+    """The folder of `adapter_files`."""
+    adapter_files: Annotated[list[str], OUT]
+    log: Annotated[str, OUT]
+    losses: Annotated[str, OUT]

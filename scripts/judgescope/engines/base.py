@@ -6,14 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 
 from judgescope.core.canonical import JobSpec, canonical
-from judgescope.core.cells import Block
-from judgescope.data.rated import NO_NAMES, Names
-from judgescope.schema.cards import Judge, Model, PlantedModel, RecordedModel, Scale
+from judgescope.core.cells import CellBlock
+from judgescope.core.job_files import OUT
+from judgescope.data.rated import NO_NAMES, SOURCE, NamesInData, SourcePart
+from judgescope.engines.subject_files import SubjectFiles
+from judgescope.schema.cards import (
+    Judge,
+    Model,
+    PlantedModel,
+    RatingScale,
+    RecordedModel,
+)
 
 Status = Literal["ok", "error", "not_applicable"]
 
@@ -25,7 +33,8 @@ class Subject:
     `perturbation` is `systems`, `original` or the perturbation's id. `references` are
     the item's, without the one that the text was made from. `step` is the text's
     position in its chain. `original` is the item's original text, if it was read.
-    `length`: that of a text without words, if the data gives it.
+    `length`: that of a text without words, if the data gives it. `parts`: those of the
+    source, each with its name.
     """
 
     target: str
@@ -38,6 +47,12 @@ class Subject:
     step: int = 0
     original: str | None = None
     length: float | None = None
+    parts: tuple[SourcePart, ...] = ()
+
+    @property
+    def material(self) -> tuple[SourcePart, ...]:
+        """Return the parts of its source; a source without parts is one part."""
+        return self.parts or ((SourcePart(SOURCE, self.source),) if self.source else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +126,8 @@ class CellsSpec(JobSpec, frozen=True, kw_only=True):
     """A job in which one model answers for all cells of one dataset."""
 
     dataset: str
+    engine: str
+    """Where the engine of the model is: `module:OBJECT`."""
     model: dict[str, Any]
     """The model's card, or those of its keys on which its replies depend."""
     judges: dict[str, dict[str, Any]]
@@ -118,15 +135,14 @@ class CellsSpec(JobSpec, frozen=True, kw_only=True):
     depend."""
     scales: dict[str, dict[str, Any]]
     """Aspect -> the scale on which people rated it."""
-    cells: list[Block]
+    cells: list[CellBlock]
     seed: int
     folder: str
     """The folder of the model's card; the paths in the card are relative to it."""
     data: str
     """The folder that `{data}` stands for in paths."""
-    sample: str | None = None
-    """The file that lists the texts to judge, if not all of them are judged."""
-    hashes: str | None = None
+    subjects: SubjectFiles
+    hashes: Annotated[str | None, OUT] = None
     """The file for the hashes of the files that the job writes."""
 
 
@@ -138,6 +154,8 @@ class EngineInputs:
     targets that people compared. counted: set of texts with errors -> its counts.
     folder: the folder of the model card. data: the folder that `{data}` stands for in
     the card's paths. names: the names of items and systems in the dataset's own files.
+    texts: the dataset's references, its sources where it has none. language: that of
+    the dataset's card, "" to guess it.
     """
 
     seed: int
@@ -147,14 +165,16 @@ class EngineInputs:
     counted: Mapping[str, ErrorCounts] = field(default_factory=dict)
     folder: Path = Path()
     data: Path = Path()
-    names: Names = NO_NAMES
+    names: NamesInData = NO_NAMES
+    texts: Sequence[str] = ()
+    language: str = ""
 
 
 def request_key(
     model: Model,
     judge: Judge,
     aspect: str,
-    scale: Scale,
+    scale: RatingScale,
     subject: Subject,
     *,
     seed: int,
@@ -179,7 +199,9 @@ def request_key(
         row = _recorded_row(model.model, model.row_keys, subject, other)
         return _sha256(f"{canonical(request)[:-1]},{row[1:]}")
     request |= {"model": model.model}
-    text, source, references = subject.text, subject.source, list(subject.references)
+    text = subject.text
+    source = subject.source
+    references = list(subject.references)
     rated: dict[str, Any] = {
         "aspect": aspect,
         "scale": [scale.min, scale.max, scale.step],

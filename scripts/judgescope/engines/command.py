@@ -22,25 +22,27 @@ from typing import Any, NamedTuple
 from judgescope.core.errors import UserError
 from judgescope.core.secrets import Redactor
 from judgescope.data.files import resolve
-from judgescope.engines import EngineDeclaration
+from judgescope.engines.devices import ORDER, VISIBLE, locks, take_for
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import Failure, Keep, Reply, Request, Work, counted
 from judgescope.schema.cards import CommandModel
+from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.models import PYTHON, ROLE
 
 SEEN = (
-    *(
-        "PATH",
-        "HOME",
-        "USER",
-        "LOGNAME",
-        "LANG",
-        "LANGUAGE",
-        "TZ",
-        "TMPDIR",
-        "LD_LIBRARY_PATH",
-    ),
-    *("VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "CUDA_VISIBLE_DEVICES",
+    "ROCR_VISIBLE_DEVICES",
 )
 """The variables that every program sees, with those named LC_*; none of them is a
 secret."""
@@ -134,7 +136,8 @@ class CommandEngine:
     """Runs a program, in as many processes at once as its card allows."""
 
     def __init__(self, card: CommandModel) -> None:
-        self.card, self.words = card, words(card)
+        self.card = card
+        self.words = words(card)
         for name in card.env:
             if name not in os.environ:
                 raise UserError(
@@ -160,7 +163,12 @@ class CommandEngine:
         draws = (
             MissingDraw(work.request, draw) for work in missing for draw in work.draws
         )
-        guard = Guard(patience=0)  # ends the programs of a job that is killed
+        take_for(self.card)
+        for name in (VISIBLE, ORDER):
+            if name in os.environ:
+                self.environment[name] = os.environ[name]
+        # ends the programs of a job that is killed
+        guard = Guard(patience=0, locks=locks())
         self.environment |= guard.environment
         try:
             asyncio.run(self._all(draws, keep))
@@ -202,7 +210,9 @@ class _Start:
     def __init__(
         self, engine: CommandEngine, batch: list[MissingDraw], keep: Keep
     ) -> None:
-        self.engine, self.batch, self.keep = engine, batch, keep
+        self.engine = engine
+        self.batch = batch
+        self.keep = keep
         self.waiting = {draw.ident: draw for draw in batch}
         self.answered: set[str] = set()
         self.noise = 0
@@ -314,7 +324,8 @@ class _Start:
                 "gave an answer without exactly one of `score`, `text` and `error`: "
                 f"{shown}"
             )
-        draw, failed = self.waiting[ident], kind == "error"
+        draw = self.waiting[ident]
+        failed = kind == "error"
         self.keep(
             Reply(
                 draw.request.key,
@@ -391,4 +402,6 @@ def _end(process: asyncio.subprocess.Process) -> None:
 
 
 build = CommandEngine
-ENGINE = EngineDeclaration(name="command", asked=True)
+ENGINE = Engine(
+    name="command", card=CommandModel, build=build, located=located, asked=True
+)

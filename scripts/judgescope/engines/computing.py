@@ -3,9 +3,8 @@ cell.
 """
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import Struct, field, to_builtins
 
@@ -13,8 +12,10 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import by_cell, split
 from judgescope.core.errors import coded
 from judgescope.core.files import write_text
+from judgescope.core.job_files import OUT
+from judgescope.core.paths import located_folder
 from judgescope.data.rated import NO_NAMES
-from judgescope.engines import ENGINES, base
+from judgescope.engines import base
 from judgescope.engines.subjects import Subjects
 from judgescope.schema.cards import (
     COMPARE,
@@ -24,6 +25,7 @@ from judgescope.schema.cards import (
     RatedAspect,
     RecordedModel,
 )
+from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.loading import adapter
 
 
@@ -32,23 +34,24 @@ class JoinsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     texts.
     """
 
-    path: str
+    path: Annotated[str, OUT]
     selected: bool
 
 
 class EngineSpec(base.CellsSpec, frozen=True, kw_only=True):
     """The answers that one model computes or replays for one dataset."""
 
-    results: str
     counted: dict[str, base.ErrorCounts] = field(default_factory=dict)
     """Set of texts with inserted errors -> their counts."""
     joined: JoinsFile | None = None
+    language: str = ""
+    """The language of the dataset's card, "" without one."""
 
 
 class ReplaySpec(EngineSpec, frozen=True, kw_only=True):
     """The job that writes an engine's answers as replies, one file per cell."""
 
-    replies: str
+    replies: Annotated[str, OUT]
     """The path of a cell's replies; `{}` stands for `<perturbation>/<judge>`."""
 
 
@@ -65,25 +68,38 @@ class Part(NamedTuple):
     answers: list[base.Answer]
 
 
+def reads_ratings(model: Model) -> bool:
+    """Return whether a model's answers are made from people's ratings or choices.
+
+    Recorded comparisons are: the pairs are those that people compared.
+    """
+    compares = isinstance(model, RecordedModel) and model.rows.compares
+    return compares or ENGINES[model.engine].reads_ratings
+
+
 def cells_of(spec: EngineSpec) -> Iterator[list[Part]]:
     """Yield the parts of every cell of the spec, in the order of the cells' files.
 
     After the last cell it prints notices and, for a recorded model, writes the join
     counts.
     """
-    model: Model = adapter("model").validate_python(spec.model)
-    targets = Subjects(spec.results, spec.dataset, spec.seed, spec.sample)
+    build = ENGINES.load(spec.engine).build
+    model: Model = adapter("model", spec.model).validate_python(spec.model)
+    targets = Subjects(spec.subjects, spec.dataset, spec.seed)
+    rated = reads_ratings(model)
     inputs = base.EngineInputs(
         seed=spec.seed,
         dataset=spec.dataset,
-        ratings=targets.ratings,
-        preferences=targets.preferences,
+        ratings=targets.ratings if rated else {},
+        preferences=targets.preferences if rated else {},
         counted=spec.counted,
-        folder=Path(spec.folder),
+        folder=located_folder(spec.folder),
         data=Path(spec.data),
         names=targets.names if isinstance(model, RecordedModel) else NO_NAMES,
+        texts=targets.references or targets.sources,
+        language=spec.language,
     )
-    engine = import_module(ENGINES[model.engine]).build(model, inputs)
+    engine = build(model, inputs)
     judges = {name: Judge(**card) for name, card in spec.judges.items()}
 
     def part(perturbation: str, judge: Judge, aspect: str) -> Part:
@@ -122,8 +138,10 @@ def _part(
     else:
         answered = engine.answer(judge, name, scale, subjects)
     provenance = {"model": judge.model, "version": engine.version(judge)}
-    seed, dataset = spec.seed, spec.dataset
-    rows, answers = [], []
+    seed = spec.seed
+    dataset = spec.dataset
+    rows = []
+    answers = []
     for (subject, other), draws in zip(shown, answered, strict=True):
         key = base.request_key(
             model, judge, name, scale, subject, seed=seed, dataset=dataset, other=other

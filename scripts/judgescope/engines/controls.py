@@ -14,7 +14,6 @@ from importlib.metadata import version
 from statistics import fmean, median_low
 
 from judgescope.core.rng import stream
-from judgescope.engines import EngineDeclaration
 from judgescope.engines.base import (
     Answer,
     EngineInputs,
@@ -22,18 +21,17 @@ from judgescope.engines.base import (
     not_applicable,
     number_text,
 )
-from judgescope.schema.cards import ORACLE, Judge, Model, Scale
+from judgescope.schema.cards import ORACLE, ControlModel, Judge, Model, RatingScale
+from judgescope.schema.cards.engines import Engine
 
 
 class ControlEngine:
     """The controls of methods.md 8, and the oracle."""
 
     def __init__(self, _: Model, inputs: EngineInputs) -> None:
-        self.seed, self.dataset, self.counted = (
-            inputs.seed,
-            inputs.dataset,
-            inputs.counted,
-        )
+        self.seed = inputs.seed
+        self.dataset = inputs.dataset
+        self.counted = inputs.counted
         self.ratings = {
             key: list(values) for key, values in inputs.ratings.items() if values
         }
@@ -42,7 +40,7 @@ class ControlEngine:
         self._labels = cache(self._find_labels)
 
     def answer(
-        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
+        self, judge: Judge, aspect: str, scale: RatingScale, subjects: Sequence[Subject]
     ) -> list[list[Answer]]:
         """Return every subject's draws; only `random` differs between them."""
 
@@ -66,7 +64,7 @@ class ControlEngine:
         )
 
     def _value(
-        self, form: str, aspect: str, scale: Scale, subject: Subject, draw: int
+        self, form: str, aspect: str, scale: RatingScale, subject: Subject, draw: int
     ) -> float | None:
         if form == "constant_top":
             return scale.max if scale.best == "max" else scale.min
@@ -81,7 +79,7 @@ class ControlEngine:
         rated = (subject.target, aspect) in self.ratings
         return self._most_frequent(aspect) if rated else None
 
-    def _oracle(self, scale: Scale, subject: Subject) -> float:
+    def _oracle(self, scale: RatingScale, subject: Subject) -> float:
         """Return a score that falls evenly with each inserted error, from top to bottom
         of a scale.
 
@@ -90,13 +88,14 @@ class ControlEngine:
         """
         if not subject.step:
             return scale.max
-        counts, grid = self.counted[subject.perturbation], scale.values()
+        counts = self.counted[subject.perturbation]
+        grid = scale.values()
         share = subject.step / counts.maximum
         if counts.in_classes and grid:
             return grid[-1 - math.ceil(share * (len(grid) - 1) - 0.5)]
         return scale.max - (scale.max - scale.min) * share
 
-    def _random(self, aspect: str, scale: Scale, target: str, draw: int) -> float:
+    def _random(self, aspect: str, scale: RatingScale, target: str, draw: int) -> float:
         """Draw from the scale; each target has its own stream, independent of other
         targets.
         """
@@ -135,7 +134,7 @@ class ControlEngine:
         )
 
 
-def _label_of(scale: Scale) -> Callable[[Sequence[float]], float | None]:
+def _label_of(scale: RatingScale) -> Callable[[Sequence[float]], float | None]:
     """Return the function that reduces a text's ratings on a scale to one value."""
     if not scale.categorical:
         return fmean
@@ -149,4 +148,4 @@ def _majority(values: Sequence[float]) -> float | None:
 
 
 build = ControlEngine
-ENGINE = EngineDeclaration(name="control")
+ENGINE = Engine(name="control", card=ControlModel, build=build, reads_ratings=True)

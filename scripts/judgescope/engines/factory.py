@@ -7,10 +7,10 @@ from typing import cast
 
 from judgescope.core.errors import UserError
 from judgescope.data.files import absolute, sha256_of, verify
-from judgescope.engines import ENGINES
 from judgescope.engines.requests import Ask, Budget, Failure, Hold, Keep, Reply, Work
 from judgescope.schema import cards
-from judgescope.schema.cards.models import ADAPTER_FILES
+from judgescope.schema.cards.engines import ENGINES
+from judgescope.schema.cards.vllm import ADAPTER_FILES
 from judgescope.schema.loading import priced
 
 FILES_NAMED = ("api_key_file", "proxy_auth_file", "ca_file", "tokenizer")
@@ -39,9 +39,10 @@ def settled(
             import_module("judgescope.engines.openai.connection").trusted(card)
         return card
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
+    locate = ENGINES[card.engine].located
     result = cast(
         cards.AskedModel,
-        import_module(ENGINES[card.engine]).located(card, folder, data),
+        card if locate is None else locate(card, folder, data),
     )
     if isinstance(card, cards.CommandModel | cards.LlamaModel):
         return result.model_copy(update={"sha256": hashes})
@@ -70,7 +71,7 @@ def asking(card: cards.AskedModel, budget: Budget | None = None) -> Ask:
         assert card.adapter != cards.TRAINED, (
             "a study trains its adapter before it asks"
         )
-    build = import_module(ENGINES[card.engine]).build
+    build = ENGINES[card.engine].build
     if isinstance(card, cards.ProbedModel):  # reserves for each request that it sends
         return cast(Ask, build(card, budget=budget))
     engine = cast(Ask, build(card))
@@ -110,7 +111,8 @@ def within(budget: Budget, ask: Ask) -> Ask:
                 if hold is None:
                     return
                 held[upcoming.request.key] = (hold, [])
-                piece, upcoming = upcoming, None
+                piece = upcoming
+                upcoming = None
                 yield piece
 
         def keep_and_settle(reply: Reply) -> None:

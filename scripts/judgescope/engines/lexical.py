@@ -10,8 +10,8 @@ capitals is lower-cased data; a text in which most punctuation marks are separat
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import version
 from itertools import count, pairwise
 from statistics import median
@@ -19,8 +19,24 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from judgescope.core.process_limits import without
-from judgescope.engines import EngineDeclaration, base
-from judgescope.schema.cards import Judge, Model, Scale
+from judgescope.core.words import (
+    ENGLISH,
+    BleuTokenizer,
+    bleu_tokenizer,
+    is_english,
+    language_of,
+    script_of,
+    words,
+)
+from judgescope.data.sentences import (
+    CLOSING,
+    TERMINATORS,
+    english_words,
+    split_sentences,
+)
+from judgescope.engines import base
+from judgescope.schema.cards import Judge, LexicalModel, Model, RatingScale
+from judgescope.schema.cards.engines import Engine
 
 Measure = Callable[[str, Sequence[str]], float]
 
@@ -30,30 +46,37 @@ PACKAGE = {
     "rules": "pyspellchecker",
 }
 """Form -> the package that computes it."""
+SHORTEST_UNSTEMMED = 3
+"""Words of up to so many characters have no ending to remove, as in rouge_score."""
 
 
 @cache
 def _tokens() -> Callable[[str], list[int]]:
-    """Return rouge_score's tokenizer with tokens as numbers; it caches texts and
-    stems.
+    """Return the tokenizer of ROUGE with tokens as numbers; it caches texts and stems.
+
+    Of texts with ASCII letters alone the tokens are those of the package rouge_score.
     """
     with without(
         "pandas", "scipy", "sklearn"
     ):  # nltk looks for corpora, but stemming needs none
         from nltk.stem.porter import PorterStemmer
-        from rouge_score.tokenize import tokenize
 
-    stemmer = SimpleNamespace(stem=cache(PorterStemmer().stem))
+    stem = cache(PorterStemmer().stem)
     number = defaultdict[str, int](count().__next__)
-    return lru_cache(1 << 14)(
-        lambda text: [number[token] for token in tokenize(text, stemmer)]
-    )
+
+    def token_number(word: str) -> int:
+        english = word.isascii() and len(word) > SHORTEST_UNSTEMMED
+        return number[stem(word) if english else word]
+
+    return lru_cache(1 << 14)(lambda text: [token_number(one) for one in words(text)])
 
 
 @cache
-def overlap(form: str) -> Measure:
+def overlap(form: str, tokenize: BleuTokenizer = "13a") -> Measure:
     """Return the function of `form`, (text, references) -> 0..1; several references are
     allowed.
+
+    `tokenize`: sacrebleu's tokenizer, for bleu.
 
     rouge1, rouge2, rougel: F1 with the best reference (package rouge_score, stemmer
     on). chrf: sacrebleu's sentence chrF with the best reference, which is sacrebleu's
@@ -64,7 +87,9 @@ def overlap(form: str) -> Measure:
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF
 
-        scorer = CHRF() if form == "chrf" else BLEU(effective_order=True)
+        scorer = (
+            CHRF() if form == "chrf" else BLEU(effective_order=True, tokenize=tokenize)
+        )
         return lambda text, references: (
             scorer.sentence_score(text, references).score / 100
         )
@@ -74,13 +99,13 @@ def overlap(form: str) -> Measure:
         from rouge_score.scoring import fmeasure
 
         def f1(text: str, reference: str) -> float:
-            words, other = tokens(text), tokens(reference)
-            common = LCSseq.similarity(
-                words, other
-            )  # 100 times as fast as rouge_score's table
-            return float(
-                fmeasure(common / max(1, len(words)), common / max(1, len(other)))
-            )
+            judged = tokens(text)
+            expected = tokens(reference)
+            # 100 times as fast as rouge_score's table
+            common = LCSseq.similarity(judged, expected)
+            precision = common / max(1, len(judged))
+            recall = common / max(1, len(expected))
+            return float(fmeasure(precision, recall))
 
         return lambda text, references: max(
             f1(text, reference) for reference in references
@@ -98,11 +123,11 @@ HALF = {"spelling": 0.1, "repetition": 0.1, "punctuation": 0.5}
 
 
 class Parts(NamedTuple):
-    """The four properties of a text; `length` is None without a source or
-    references.
+    """The four properties of a text; `length` is None without a source or references,
+    `spelling` if the text is not English.
     """
 
-    spelling: float
+    spelling: float | None
     repetition: float
     length: float | None
     punctuation: float
@@ -112,43 +137,66 @@ _SURFACE = (0.5, 0.1, 0.0, 0.4)
 _FLOW = (0.1, 0.6, 0.1, 0.2)
 _SUBSTANCE = (0.1, 0.2, 0.6, 0.1)
 _EVEN = (0.25, 0.25, 0.25, 0.25)
-_READABLE = ("fluency", "grammaticality", "naturalness", "natural", "readability")
-_CONTENT = ("relevance", "informativeness", "engagingness", "engaging", "interesting")
+_READABLE = (
+    "fluency",
+    "grammaticality",
+    "naturalness",
+    "natural",
+    "readability",
+    "understandability",
+    "understandable",
+)
+_CONTENT = (
+    "relevance",
+    "informativeness",
+    "engagingness",
+    "engaging",
+    "interesting",
+    "adequacy",
+)
 
-WEIGHTS: dict[str, tuple[float, float, float, float]] = {
-    **dict.fromkeys((*_READABLE, "understandability", "understandable"), _SURFACE),
-    **dict.fromkeys(("coherence", "maintains-context"), _FLOW),
-    **dict.fromkeys((*_CONTENT, "adequacy"), _SUBSTANCE),
-}
+WEIGHTS: dict[str, tuple[float, float, float, float]] = dict.fromkeys(
+    _READABLE, _SURFACE
+)
+WEIGHTS |= dict.fromkeys(("coherence", "maintains-context"), _FLOW)
+WEIGHTS |= dict.fromkeys(_CONTENT, _SUBSTANCE)
 """Aspect -> weights in the order of `Parts`; on other aspects all properties weigh the
 same."""
 
 BLIND = {
-    *("consistency", "faithfulness", "groundedness", "uses-knowledge", "accuracy"),
-    *("non-contradiction", "non-hallucination"),
+    "consistency",
+    "faithfulness",
+    "groundedness",
+    "uses-knowledge",
+    "accuracy",
+    "non-contradiction",
+    "non-hallucination",
 }
 """Aspects about which surface properties say almost nothing; the rationale says so."""
 
 _EDGES = ".,;:!?…\"'“”‘’`()[]{}<>*_~"
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|\n+")
 _DOUBLED = re.compile(r"([.,;:!?])(?:\s?\1)+")
 _LOOSE = re.compile(r"\s[.,;:!?](?=\s|$)")
 _TIGHT = re.compile(r"[^\W_][.,;:!?](?=\s|$)")
-_ENDED = re.compile(r"[.!?…][\"'”’)\]\s]*$")
+_ENDED = re.compile(rf"[{TERMINATORS}][{CLOSING}\s]*$")
+_UNENDED = frozenset(("Thai", "Lao"))
+"""Scripts that mark no end of a sentence."""
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"))
 
 
-def measure(text: str, source: str | None, references: Sequence[str]) -> Parts:
-    """Return the four properties of `text`."""
+def measure(
+    text: str, source: str | None, references: Sequence[str], language: str = ENGLISH
+) -> Parts:
+    """Return the four properties of `text`; spelling only if it is in English."""
     return Parts(
-        spelling=spelling(text, source or ""),
+        spelling=spelling(text, source or "") if is_english(language) else None,
         repetition=repetition(text),
         length=length(text, source, references),
         punctuation=punctuation(text),
     )
 
 
-def rate(parts: Parts, aspect: str, scale: Scale) -> float:
+def rate(parts: Parts, aspect: str, scale: RatingScale) -> float:
     """Return min + (max - min) * weighted mean of the properties, whatever the scale's
     step.
     """
@@ -160,15 +208,17 @@ def rate(parts: Parts, aspect: str, scale: Scale) -> float:
     return scale.min + (scale.max - scale.min) * mean
 
 
-def explain(parts: Parts, aspect: str) -> str:
+def explain(parts: Parts, aspect: str, language: str = ENGLISH) -> str:
     """Return the properties in words, after a warning if they hardly matter to the
-    aspect.
+    aspect or one is left out.
     """
     note = (
         [f"Rules see almost nothing of {aspect}: surface only."]
         if aspect in BLIND
         else []
     )
+    if parts.spelling is None:
+        note.append(f"no spelling: {language}")
     named = [
         f"{name} {part:.2f}"
         for name, part in parts._asdict().items()
@@ -191,7 +241,7 @@ def spelling(text: str, source: str = "") -> float:
         for word in _words(text)
         if word.islower() and word.isalpha() and len(word) > 2
     ]
-    unknown = sum(word not in known and word not in _dictionary() for word in checked)
+    unknown = sum(word not in known and word not in english_words() for word in checked)
     return _falling("spelling", unknown, len(checked))
 
 
@@ -201,16 +251,14 @@ def repetition(text: str) -> float:
     Repeats are words equal to the word before, and trigrams and sentences that occurred
     earlier. Case and punctuation are ignored.
     """
-    words = [word.lower() for word in _words(text)]
-    doubled = sum(word == following for word, following in pairwise(words))
-    trigrams = Counter(zip(words, words[1:], words[2:], strict=False))
-    sentences = Counter(
-        tuple(_words(sentence.lower())) for sentence in _sentences(text)
-    )
+    all_words = words(text)
+    doubled = sum(word == following for word, following in pairwise(all_words))
+    trigrams = Counter(zip(all_words, all_words[1:], all_words[2:], strict=False))
+    sentences = Counter(tuple(words(sentence)) for sentence in _sentences(text))
     again = sum(
         count - 1 for counts in (trigrams, sentences) for count in counts.values()
     )
-    return _falling("repetition", doubled + again, len(words))
+    return _falling("repetition", doubled + again, len(all_words))
 
 
 def length(text: str, source: str | None, references: Sequence[str]) -> float | None:
@@ -220,9 +268,9 @@ def length(text: str, source: str | None, references: Sequence[str]) -> float | 
     references, those of the source's typical (median) sentence and of the entire
     source.
     """
-    n = len(text.split())
-    spans = [len(reference.split()) for reference in references]
-    sentences = [len(sentence.split()) for sentence in _sentences(source or "")]
+    n = len(words(text))
+    spans = [len(words(reference)) for reference in references]
+    sentences = [len(words(sentence)) for sentence in _sentences(source or "")]
     if not spans and sentences:
         spans = [round(median(sentences)), sum(sentences)]
     if not spans:
@@ -242,10 +290,12 @@ def punctuation(text: str) -> float:
     faults = sum(
         match.group() not in {"...", "!!!", "???"} for match in _DOUBLED.finditer(text)
     )
-    faults += _ENDED.search(text) is None
+    if script_of([text]) not in _UNENDED:
+        faults += _ENDED.search(text) is None
     faults += text.count('"') % 2
     faults += sum(abs(text.count(left) - text.count(right)) for left, right in _PAIRS)
-    loose, tight = len(_LOOSE.findall(text)), len(_TIGHT.findall(text))
+    loose = len(_LOOSE.findall(text))
+    tight = len(_TIGHT.findall(text))
     if loose <= tight:
         faults += loose
     if text != text.lower():
@@ -268,16 +318,8 @@ def _words(text: str) -> list[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    pieces = (piece.strip() for piece in _SENTENCE_END.split(text))
-    return [piece for piece in pieces if _words(piece)]
-
-
-@cache
-def _dictionary() -> Container[str]:
-    from spellchecker import SpellChecker
-
-    words: Container[str] = SpellChecker(language="en").word_frequency.dictionary
-    return words
+    pieces = (text[start:end] for start, end in split_sentences(text))
+    return [piece for piece in pieces if words(piece)]
 
 
 class LexicalEngine:
@@ -285,12 +327,29 @@ class LexicalEngine:
     together.
     """
 
-    def __init__(self, _: Model, __: base.EngineInputs) -> None:
-        self._overlap = cache(lambda form, text, texts: overlap(form)(text, texts))
+    def __init__(self, _: Model, inputs: base.EngineInputs) -> None:
+        self._inputs = inputs
+        self._overlap = cache(
+            lambda form, text, texts: overlap(form, self._tokenize)(text, texts)
+        )
         self._measure = cache(measure)
 
+    @cached_property
+    def _tokenize(self) -> BleuTokenizer:
+        """Return the tokenizer of BLEU: one for the dataset, by its references."""
+        return bleu_tokenizer(self._inputs.texts)
+
+    @cached_property
+    def _language(self) -> str:
+        """Return the language of the dataset, guessed where its card names none."""
+        return self._inputs.language or language_of(self._inputs.texts, english_words())
+
     def answer(
-        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[base.Subject]
+        self,
+        judge: Judge,
+        aspect: str,
+        scale: RatingScale,
+        subjects: Sequence[base.Subject],
     ) -> list[list[base.Answer]]:
         """Return every subject's draws, which are all the same."""
         return [
@@ -301,10 +360,13 @@ class LexicalEngine:
     def version(self, judge: Judge) -> str:
         """Return the package that computes the judge's form, and its version."""
         package = PACKAGE[judge.form]
-        return f"{package} {version(package)}"
+        named = f"{package} {version(package)}"
+        if judge.form == "bleu" and self._tokenize != "13a":
+            return f"{named}, tokenize {self._tokenize}"
+        return named
 
     def _answer(
-        self, judge: Judge, aspect: str, scale: Scale, subject: base.Subject
+        self, judge: Judge, aspect: str, scale: RatingScale, subject: base.Subject
     ) -> base.Answer:
         if judge.form == "rules":
             against = (
@@ -312,9 +374,11 @@ class LexicalEngine:
                 if judge.against == "source"
                 else base.compared(subject, "references")[0]
             )
-            parts = self._measure(subject.text, subject.source, against)
+            language = self._language
+            parts = self._measure(subject.text, subject.source, against, language)
             rating = f"{rate(parts, aspect, scale):.2f}"
-            return base.Answer(rating, rationale=explain(parts, aspect))
+            rationale = explain(parts, aspect, language)
+            return base.Answer(rating, rationale=rationale)
         texts, reason = base.compared(subject, judge.against)
         if not texts:
             return base.not_applicable(reason)
@@ -324,4 +388,4 @@ class LexicalEngine:
 
 
 build = LexicalEngine
-ENGINE = EngineDeclaration(name="lexical")
+ENGINE = Engine(name="lexical", card=LexicalModel, build=build)

@@ -18,20 +18,21 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from judgescope.core.errors import UserError
+from judgescope.core.extras import install_command
 from judgescope.core.process_limits import available_memory
 from judgescope.data.files import resolve
-from judgescope.engines import EngineDeclaration
 from judgescope.engines import llama_child as child
+from judgescope.engines.llama_scores import LlamaScorer
 from judgescope.engines.requests import Budget
 from judgescope.engines.served import LOOPBACK, LocalServer, ServedEngine, inherited
 from judgescope.schema.cards import LlamaModel
+from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.models import BINDING, WEIGHTS
 
 PACKAGE = "xllamacpp"
 MAGIC = b"GGUF"
 START_SECONDS = 600.0  # to read the weights
 END_SECONDS = 10.0
-QUOTED_LINES, QUOTED_CHARACTERS = 2, 300  # of the server's log, in an error
 PRINTED_LINES = 20  # of the server's log, in the job's
 ERROR = " E "  # marks an error line of the log
 
@@ -52,18 +53,18 @@ class LlamaServer(LocalServer):
         self.card = card
         self.key = secrets.token_urlsafe(32)
         self.provenance = {
-            **{"engine": card.engine, "model": card.served_name, "version": BINDING},
+            "engine": card.engine,
+            "model": card.served_name,
+            "version": BINDING,
             "fingerprint": card.sha256[WEIGHTS][:16],
         }
         path = card.files[WEIGHTS]
         self._check_memory(Path(path).stat().st_size)
         settings = {
-            **{
-                "path": path,
-                "alias": card.served_name,
-                "key": self.key,
-                "host": LOOPBACK,
-            },
+            "path": path,
+            "alias": card.served_name,
+            "key": self.key,
+            "host": LOOPBACK,
             **card.model_dump(include={"context", "threads", "cache"}),
         }
         self._log = TemporaryFile()  # noqa: SIM115 (closed with the job)
@@ -133,9 +134,8 @@ class LlamaServer(LocalServer):
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         print(*deque(lines, PRINTED_LINES), sep="\n", flush=True)
         errors = [line.partition(ERROR)[2] for line in lines if ERROR in line] or lines
-        last = "; ".join(deque(dict.fromkeys(errors), QUOTED_LINES))[
-            -QUOTED_CHARACTERS:
-        ]
+        last_two = deque(dict.fromkeys(errors), 2)
+        last = "; ".join(last_two)[-300:]
         killed = "; signal 9 often means that memory ran out" if code == -9 else ""
         return UserError(
             f"{problem} ({exit_by}): {last or 'its log is empty'}",
@@ -161,7 +161,7 @@ def check_binding(card: LlamaModel) -> None:
             f"the engine llama needs the package {PACKAGE} {BINDING}",
             where=f"models/{card.model}.yaml, key engine",
             got=installed or "not installed",
-            todo=f"make env-llama, or pip install {PACKAGE}=={BINDING}",
+            todo=f"{install_command('llama')}; in a checkout: make env-llama",
         )
 
 
@@ -185,7 +185,15 @@ def located(card: LlamaModel, folder: Path, data: Path) -> LlamaModel:
 
 def build(card: LlamaModel, budget: Budget | None = None) -> ServedEngine:
     """Return the engine of a settled model card."""
-    return ServedEngine(card, partial(LlamaServer, card), budget)
+    return ServedEngine(card, partial(LlamaServer, card), budget, scorer=LlamaScorer)
 
 
-ENGINE = EngineDeclaration(name="llama", asked=True, reads_prompts=True)
+ENGINE = Engine(
+    name="llama",
+    card=LlamaModel,
+    build=build,
+    located=located,
+    asked=True,
+    reads_prompts=True,
+    scores_texts=True,
+)

@@ -21,7 +21,6 @@ from judgescope.data.planted import (
     in_points,
     on_scale,
 )
-from judgescope.engines import EngineDeclaration
 from judgescope.engines.base import (
     Answer,
     EngineInputs,
@@ -29,7 +28,8 @@ from judgescope.engines.base import (
     not_applicable,
     number_text,
 )
-from judgescope.schema.cards import Judge, PlantedModel, Scale
+from judgescope.schema.cards import Judge, PlantedModel, RatingScale
+from judgescope.schema.cards.engines import Engine
 from judgescope.statistics.arrays import Floats
 
 UNREAD = "planted: unreadable"
@@ -42,7 +42,8 @@ class PlantedEngine:
     """Computes the scores or votes of a planted judge."""
 
     def __init__(self, card: PlantedModel, inputs: EngineInputs) -> None:
-        self.card, self.inputs = card, inputs
+        self.card = card
+        self.inputs = inputs
         self.where = f"models/{card.model}.yaml"
         strength = card.strength
         if strength is None:
@@ -56,19 +57,19 @@ class PlantedEngine:
         )
 
     def answer(
-        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
+        self, judge: Judge, aspect: str, scale: RatingScale, subjects: Sequence[Subject]
     ) -> list[list[Answer]]:
         """Return every subject's draws; texts without a known quality do not apply."""
         texts = self._texts(subjects, aspect, scale)
-        place = {target: number for number, target in enumerate(texts.targets)}
-        if not place:
+        places = {target: number for number, target in enumerate(texts.targets)}
+        if not places:
             return [[not_applicable("needs_ratings")] * judge.draws for _ in subjects]
         draws = [
             self._values(texts, aspect, scale, draw) for draw in range(judge.draws)
         ]
         answers = []
         for subject in subjects:
-            at = place.get(subject.target)
+            at = places.get(subject.target)
             if at is None:
                 answers.append([not_applicable("needs_ratings")] * judge.draws)
             else:
@@ -77,7 +78,7 @@ class PlantedEngine:
         return answers
 
     def compare(
-        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
+        self, judge: Judge, aspect: str, scale: RatingScale, subjects: Sequence[Subject]
     ) -> tuple[list[Pair], list[list[Answer]]]:
         """Return the pairs that people compared, in each order asked, and the votes.
 
@@ -94,16 +95,15 @@ class PlantedEngine:
                 "aspect, and a defect other than copy",
             )
         texts = self._texts(subjects, aspect, scale)
-        place = {target: number for number, target in enumerate(texts.targets)}
+        places = {target: number for number, target in enumerate(texts.targets)}
         known = {subject.target: subject for subject in subjects}
         asked = list[tuple[str, str]]()
         for pair in self.inputs.preferences.get(aspect, ()):
-            if pair[0] in place and pair[1] in place:
+            if pair[0] in places and pair[1] in places:
                 orders = (pair, pair[::-1]) if judge.orders == "both" else (pair,)
                 asked += orders
-        first, second = (
-            np.array([place[pair[side]] for pair in asked], np.int64) for side in (0, 1)
-        )
+        first = np.array([places[target] for target, _ in asked], np.int64)
+        second = np.array([places[target] for _, target in asked], np.int64)
         draws = [
             self.judge.votes(texts, aspect, first, second, draw)
             for draw in range(judge.draws)
@@ -118,7 +118,7 @@ class PlantedEngine:
         return "planted"
 
     def _values(
-        self, texts: TextsToJudge, aspect: str, scale: Scale, draw: int
+        self, texts: TextsToJudge, aspect: str, scale: RatingScale, draw: int
     ) -> Floats:
         """Return the values of one draw on a scale, (texts,), NaN = unreadable."""
         points = self.judge.points(texts, aspect, draw)
@@ -129,7 +129,7 @@ class PlantedEngine:
         return on_scale(points, scale.min, scale.max, grid)
 
     def _texts(
-        self, subjects: Sequence[Subject], aspect: str, scale: Scale
+        self, subjects: Sequence[Subject], aspect: str, scale: RatingScale
     ) -> TextsToJudge:
         """Return the subjects whose quality on an aspect is known, sorted by target."""
         people = self._people(scale)
@@ -142,7 +142,8 @@ class PlantedEngine:
                 known = people.get(subject.target, {})
             if aspect in known:
                 rows.append((subject, known, people.get(subject.target, {})))
-        quality, means = dict[str, Floats](), dict[str, Floats]()
+        quality = dict[str, Floats]()
+        means = dict[str, Floats]()
         for name in aspects:
             values = [known.get(name, np.nan) for _, known, _ in rows]
             if not np.isnan(values).all():
@@ -159,7 +160,7 @@ class PlantedEngine:
             means,
         )
 
-    def _people(self, scale: Scale) -> Mapping[str, Mapping[str, float]]:
+    def _people(self, scale: RatingScale) -> Mapping[str, Mapping[str, float]]:
         """Return target -> aspect -> people's mean rating in points of this scale."""
         means = defaultdict[str, dict[str, float]](dict)
         for (target, aspect), values in self.inputs.ratings.items():
@@ -230,7 +231,7 @@ def _numbers(row: Mapping[str, str], where: str) -> dict[str, float]:
     return numbers
 
 
-def _answer(value: float, scale: Scale) -> Answer:
+def _answer(value: float, scale: RatingScale) -> Answer:
     """Return a value as a reply: a word on a scale of labels, else a number."""
     if np.isnan(value):
         return Answer(UNREAD, "error")
@@ -242,4 +243,4 @@ def _vote(value: float) -> Answer:
 
 
 build = PlantedEngine
-ENGINE = EngineDeclaration(name="planted")
+ENGINE = Engine(name="planted", card=PlantedModel, build=build, reads_ratings=True)

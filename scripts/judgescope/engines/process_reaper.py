@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 MARK = "JUDGESCOPE_GUARD"
@@ -25,7 +26,12 @@ class Guard:
     It watches processes that are started with `environment`, which contains the mark.
     """
 
-    def __init__(self, patience: float = PATIENCE) -> None:
+    def __init__(self, patience: float = PATIENCE, locks: Sequence[int] = ()) -> None:
+        """Start the watchdog.
+
+        `locks`: file descriptors that it keeps open until the processes have ended, so
+        that what they use stays locked that long.
+        """
         token = secrets.token_hex(16)
         # SPT_NOENV: setproctitle, which vLLM uses, must not overwrite the mark
         self.environment = {MARK: token, "SPT_NOENV": "1"}
@@ -35,6 +41,7 @@ class Guard:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=locks,
             env=unmarked,
         )
 

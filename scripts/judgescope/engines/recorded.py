@@ -17,12 +17,11 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.names import slug
+from judgescope.core.names import NO_RECORDED_VALUE, NOT_JUDGED, slug
 from judgescope.data.alttest import annotations
 from judgescope.data.files import resolve
 from judgescope.data.hanna import ENTRY, entries
 from judgescope.data.rows import read_rows, word_of
-from judgescope.engines import EngineDeclaration
 from judgescope.engines.base import Answer, EngineInputs, Subject, not_applicable
 from judgescope.engines.recorded_rows import (
     SWAPPED,
@@ -36,8 +35,9 @@ from judgescope.engines.recorded_rows import (
     shown_key,
     subject_keys,
 )
-from judgescope.schema.cards import ASPECT, Judge, RecordedModel, Scale
+from judgescope.schema.cards import ASPECT, Judge, RatingScale, RecordedModel
 from judgescope.schema.cards.base import plain_word
+from judgescope.schema.cards.engines import Engine
 
 MIN_JOINED = 0.9  # a smaller share of joined rows or scored texts causes a warning
 MAX_NAMED = 3  # a notice names at most this many unmatched rows or texts
@@ -46,11 +46,16 @@ _NUMBER = re.compile(
     r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?", re.IGNORECASE | re.ASCII
 )
 
+NOT_RECORDED = "no_recorded_row"
+"""Why a judge does not apply to a text that it was not meant to judge."""
 REPLY = "reply"
 """The column with the reply of a comparison, in either order."""
 CHOICES: dict[str, tuple[str, str]] = {
-    **{"first": ("A", "A"), "second": ("B", "B"), "tie": ("tie", "tie")},
-    **{"text": ("A", "B"), "text_b": ("B", "A")},
+    "first": ("A", "A"),
+    "second": ("B", "B"),
+    "tie": ("tie", "tie"),
+    "text": ("A", "B"),
+    "text_b": ("B", "A"),
 }
 """Choice of a label -> the letter of the chosen text, if shown in the row's order or
 swapped."""
@@ -106,7 +111,8 @@ def join_lines(joins: Iterable[Join], *, poor: bool = False) -> list[str]:
             ).append(join)
     lines = []
     for group in groups.values():
-        join, text = group[0], "pair" if group[0].pairs else "text"
+        join = group[0]
+        text = "pair" if group[0].pairs else "text"
         scored = (
             f", {join.texts_scored} have a score"
             if join.texts_scored < join.texts_joined
@@ -158,12 +164,12 @@ class RecordedEngine:
     """
 
     def __init__(self, card: RecordedModel, inputs: EngineInputs) -> None:
-        self.card, self.dataset, self.names = card, inputs.dataset, inputs.names
-        self.folder, self.data, self.preferences = (
-            inputs.folder,
-            inputs.data,
-            inputs.preferences,
-        )
+        self.card = card
+        self.dataset = inputs.dataset
+        self.names = inputs.names
+        self.folder = inputs.folder
+        self.data = inputs.data
+        self.preferences = inputs.preferences
         self._keys_of = cache(partial(subject_keys, card.rows, inputs.names))
         self._tables: dict[str, Table] = {}
         self._by_aspect: dict[tuple[str, str], Table] = {}
@@ -171,7 +177,7 @@ class RecordedEngine:
         self._changed: dict[str, None] = {}
 
     def answer(
-        self, judge: Judge, aspect: str, scale: Scale, subjects: Sequence[Subject]
+        self, judge: Judge, aspect: str, scale: RatingScale, subjects: Sequence[Subject]
     ) -> list[list[Answer]]:
         """Return the first `judge.draws` recorded draws of every subject.
 
@@ -258,7 +264,8 @@ class RecordedEngine:
         """
         joins = []
         for (judge, aspect, _), matches in self._matches.items():
-            rows, texts = sum(map(len, matches.table.values())), len(matches.keys)
+            rows = sum(map(len, matches.table.values()))
+            texts = len(matches.keys)
             scored = len(matches.scored)
             joined = sum(len(matches.table[key]) for key in matches.used)
             expected = min(rows, texts) if selected or judge in shared else rows
@@ -342,7 +349,8 @@ class RecordedEngine:
     def _unjoined(
         self, judge: str, aspect: str, role: str, matches: _Matches
     ) -> UserError:
-        names, table = self.card.rows, matches.table
+        names = self.card.rows
+        table = matches.table
         where = (
             f"models/{self.card.model}.yaml, key rows; judge {judge}, aspect {aspect}"
         )
@@ -359,7 +367,8 @@ class RecordedEngine:
         shown = "no row of this dataset"
         if table:
             key = next(iter(table))
-            where, shown = f"{where}; {table[key][0].where}", shown_key(names, key)
+            where = f"{where}; {table[key][0].where}"
+            shown = shown_key(names, key)
         return UserError(
             "no recorded row matches a text of the study",
             where=where,
@@ -497,7 +506,8 @@ class RecordedEngine:
     def _path(self, judge: Judge, aspect: str) -> str | None:
         """Return the column or JSON path of the judge's replies or scores, or None."""
         names = self.card.rows
-        for_aspect, for_all = names.scores.get(aspect), names.scores.get("*")
+        for_aspect = names.scores.get(aspect)
+        for_all = names.scores.get("*")
         if names.reply is None and ASPECT in judge.form:
             return for_aspect and judge.form.replace(ASPECT, for_aspect)
         path = names.reply or (
@@ -541,11 +551,9 @@ class RecordedEngine:
         numbers.
         """
         if not rows:
-            return [not_applicable("no_recorded_row")] * draws
-        repeated, answer = (
-            self.card.rows.repeated,
-            partial(self._answer, words=words, column=path),
-        )
+            return [not_applicable(NOT_RECORDED)] * draws
+        repeated = self.card.rows.repeated
+        answer = partial(self._answer, words=words, column=path)
         if repeated == "mean" and path and len(rows) > 1 and not words:
             each = [answer(row.get(path), row) for row in rows]
             values = [float(answer.text) for answer in each if answer.status == "ok"]
@@ -561,12 +569,14 @@ class RecordedEngine:
         self, value: object, row: Row, *, words: Sequence[str], column: str | None
     ) -> Answer:
         """Return one draw; an empty text is a valid reply, but not a score."""
-        scored, missing = self.card.rows.reply is None, self.card.rows.missing
+        scored = self.card.rows.reply is None
+        missing = self.card.rows.missing
         if isinstance(value, str) and scored:
             value = value.strip()
         a_reply = isinstance(value, str) and not scored
         if value in missing if a_reply else _is_missing(value, missing):
-            return not_applicable("no_value")
+            planned = not isinstance(value, str) or value.lower() != NOT_JUDGED
+            return not_applicable(NO_RECORDED_VALUE if planned else NOT_RECORDED)
         where = f"{row.where}, column {column}"
         if words and scored:
             return Answer(_label(value, where, words))
@@ -663,4 +673,4 @@ def _check_distinct(
 
 
 build = RecordedEngine
-ENGINE = EngineDeclaration(name="recorded")
+ENGINE = Engine(name="recorded", card=RecordedModel, build=build)

@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.names import folded, slug
-from judgescope.data.rated import Names
+from judgescope.data.rated import NamesInData
 from judgescope.data.rows import pick
 from judgescope.engines.base import Subject
 from judgescope.schema.cards import RecordedRows
 
-RELATIVE, ABSOLUTE = 1e-5, 1e-6
-"""Two recorded scores of a text that differ by less than these tolerances are equal."""
 SWAPPED = "swapped"
 """The role of files with the comparisons that showed the second text first."""
 KEY_WIDTH = 80  # characters of a text that an error shows
@@ -104,17 +102,18 @@ def _have_same_scores(names: RecordedRows, row: Row, other: Row) -> bool:
 
 
 def _is_close(cell: object, other: object) -> bool:
+    """Return whether two recorded scores of a text are equal but for rounding."""
     if cell == other:
         return True
     try:
-        return math.isclose(
-            float(str(cell)), float(str(other)), rel_tol=RELATIVE, abs_tol=ABSOLUTE
-        )
+        first = float(str(cell))
+        second = float(str(other))
     except ValueError:
         return False
+    return math.isclose(first, second, rel_tol=1e-5, abs_tol=1e-6)
 
 
-def row_key(names: RecordedRows, row: Row, known: Names) -> Key:
+def row_key(names: RecordedRows, row: Row, known: NamesInData) -> Key:
     """Return the key of a row, made from the columns by which its model's card joins
     rows.
     """
@@ -144,7 +143,7 @@ def _aspect_id(names: RecordedRows, cell: object) -> str:
 
 
 def subject_keys(
-    names: RecordedRows, known: Names, aspect: str, subject: Subject
+    names: RecordedRows, known: NamesInData, aspect: str, subject: Subject
 ) -> list[Key]:
     """Return the possible keys of a target's row: by names in the data, then by ids."""
 

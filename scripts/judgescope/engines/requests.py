@@ -4,7 +4,7 @@ failures.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
@@ -12,10 +12,15 @@ from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.schema.cards import Decoding, ProbedModel, PromptedModel
 
+CONTINUATION = "continuation"
+"""The field of a request with a text that is not written but scored: how probable it is
+after the messages."""
+NOT_REPRODUCED = "not_reproduced"
+"""Why a request has no reply: the server did not score the text that it was given."""
 Message = Mapping[str, str]
 Logprobs = list[list[tuple[str, float]]]
 """For each token of a reply: the token with its log probability, then its likeliest
-rivals."""
+rivals; of a scored text, empty for a token without a value."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,22 @@ class Request:
         if "target" in self.asked:
             return canonical(self.asked["target"])
         return "\n".join(message["content"] for message in self.asked["messages"])
+
+    @property
+    def transcript(self) -> str:
+        """Return what is sent, for people: several messages stand under their roles."""
+        messages = self.asked.get("messages", ())
+        if len(messages) < 2:
+            return self.prompt
+        return "\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages)
+
+    def sent_as(self, asked: Mapping[str, Any]) -> "Request":
+        """Return the request with other contents and the same key, for a server that
+        needs them.
+        """
+        sent = Request(asked, self.draws, self.about)
+        vars(sent)["key"] = self.key
+        return sent
 
     def seed(self, draw: int) -> int:
         """Return the seed of a draw, derived from the key, so independent of other
@@ -126,6 +147,17 @@ class Reply:
     logprobs: Logprobs | None = None
 
 
+def not_reproduced(reply: Reply, why: str) -> Reply:
+    """Return the error in place of a reply whose text is not the one to be scored."""
+    return replace(
+        reply,
+        text=f"not reproduced: {why}",
+        finish=NOT_REPRODUCED,
+        status="error",
+        logprobs=None,
+    )
+
+
 class RefusedError(Exception):
     """The endpoint refuses this request permanently.
 
@@ -139,7 +171,9 @@ class RefusedError(Exception):
         self, status: int, reason: str, rule: str | None = None, advice: str = ""
     ) -> None:
         super().__init__(reason)
-        self.status, self.rule, self.advice = status, rule, advice
+        self.status = status
+        self.rule = rule
+        self.advice = advice
 
 
 @dataclass(frozen=True)

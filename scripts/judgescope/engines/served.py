@@ -2,19 +2,24 @@
 job.
 """
 
+import json
 import os
 import subprocess
+import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from http.client import HTTPException
+from typing import Any, Protocol
 
 from judgescope.core.errors import UserError
 from judgescope.core.finish import ending
 from judgescope.core.secrets import is_secret, masked
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import (
+    CONTINUATION,
     Budget,
     Failure,
     Keep,
@@ -26,6 +31,8 @@ from judgescope.engines.requests import (
 from judgescope.schema.cards import LlamaModel, OpenAIModel, VllmModel
 
 LOOPBACK = "127.0.0.1"
+POST_SECONDS = 60.0
+"""Until a small question to the server itself fails."""
 
 
 class LocalServer(ABC):
@@ -50,6 +57,28 @@ class LocalServer(ABC):
         if self._child.poll() is not None:
             raise self.ended()
 
+    def post(self, route: str, body: dict[str, Any]) -> Any:
+        """Return the server's JSON answer; UserError if it gives none."""
+        headers = {
+            "Authorization": f"Bearer {self.key}",
+            "Content-Type": "application/json",
+        }
+        request = urllib.request.Request(
+            f"{self.url}/{route}", json.dumps(body).encode(), headers
+        )
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with direct.open(request, timeout=POST_SECONDS) as answer:
+                return json.load(answer)
+        except (OSError, HTTPException, ValueError) as error:
+            self.check()
+            raise UserError(
+                f"the server does not answer: {error}",
+                where=f"models/{self.card.model}.yaml",
+                got=f"POST /{route}",
+                todo="received replies are stored: run again for the rest",
+            ) from None
+
     def model(self) -> OpenAIModel:
         """Return the card of the server's endpoint."""
         return OpenAIModel(
@@ -62,6 +91,20 @@ class LocalServer(ABC):
         )
 
 
+class TextScorer(Protocol):
+    """How a kind of server is asked for the probabilities of a given text."""
+
+    def prepared(self, request: Request) -> Request | Reply:
+        """Return the request as it is sent, with the same key; a reply if nothing needs
+        to be asked.
+        """
+        ...
+
+    def scored(self, reply: Reply) -> Reply:
+        """Return the reply to a prepared request with one entry a token of the text."""
+        ...
+
+
 class ServedEngine:
     """Starts its server with the first request and asks it through the HTTP engine."""
 
@@ -70,9 +113,16 @@ class ServedEngine:
         card: LlamaModel | VllmModel,
         start: Callable[[], LocalServer],
         budget: Budget | None = None,
+        *,
+        scorer: Callable[[LocalServer], TextScorer],
+        endpoint: type[OpenAIEngine] = OpenAIEngine,
     ) -> None:
-        self.card, self.budget = card, budget
+        """`endpoint`: the HTTP engine that sends what `scorer` prepares."""
+        self.card = card
+        self.budget = budget
         self._start = start
+        self._new_scorer = scorer
+        self._endpoint_type = endpoint
 
     @cached_property
     def server(self) -> LocalServer:
@@ -81,7 +131,13 @@ class ServedEngine:
 
     @cached_property
     def _endpoint(self) -> OpenAIEngine:
-        return OpenAIEngine(self.server.model(), self.server.key, budget=self.budget)
+        model = self.server.model()
+        key = self.server.key
+        return self._endpoint_type(model, key, budget=self.budget)
+
+    @cached_property
+    def _scorer(self) -> TextScorer:
+        return self._new_scorer(self.server)
 
     def __call__(self, work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:
         """Ask for every missing draw; pass on each reply as it arrives (see
@@ -89,9 +145,17 @@ class ServedEngine:
         """
         provenance = self.server.provenance
         most: dict[str, int] = {}  # key -> max_tokens
+        scored: set[str] = set()  # keys of requests that score a text
 
         def noted() -> Iterator[Work]:
             for piece in work:
+                if CONTINUATION in piece.request.asked:
+                    prepared = self._scorer.prepared(piece.request)
+                    if isinstance(prepared, Reply):
+                        keep(replace(prepared, provenance=provenance))
+                        continue
+                    scored.add(prepared.key)
+                    piece = piece._replace(request=prepared)
                 most[piece.request.key] = piece.request.asked["max_tokens"]
                 yield piece
 
@@ -102,6 +166,8 @@ class ServedEngine:
                     reply.usage and reply.usage["prompt"]
                 ):  # later draws of an answer have no count
                     reply = uncut(reply, most[reply.key], self.card)
+                if reply.key in scored and reply.status == "ok":
+                    reply = self._scorer.scored(reply)
             keep(reply)
 
         with self._alive():

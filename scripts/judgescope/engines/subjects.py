@@ -10,28 +10,22 @@ from typing import Any
 from judgescope.core.cells import joined
 from judgescope.core.names import ORIGINAL
 from judgescope.core.rng import share_of
-from judgescope.data.rated import BY_REFERENCE, Names
+from judgescope.data.rated import BY_REFERENCE, NamesInData, SourcePart
 from judgescope.engines.base import Subject
+from judgescope.engines.subject_files import SubjectFiles
 from judgescope.schema.tables import read_table
 
 
 class Subjects:
-    """The sets of targets of one dataset in the results folder `out`; each set is read
-    once.
+    """The sets of targets of one dataset; each file is read when it is needed, once."""
 
-    `sample`: the file that lists which targets are judged on which aspect, if not all
-    are.
-    """
-
-    def __init__(
-        self, out: str, dataset: str, seed: int, sample: str | None = None
-    ) -> None:
-        self.dataset, self.seed, self.sample = dataset, seed, sample
-        self.targets_path = f"{out}/targets/{dataset}/{{}}.parquet"
-        self.analyses_path = f"{out}/construction/{dataset}/analyses.{{}}.parquet"
-        rows = read_table("items", f"{out}/items/{dataset}.parquet").to_pylist()
+    def __init__(self, files: SubjectFiles, dataset: str, seed: int) -> None:
+        self.files = files
+        self.dataset = dataset
+        self.seed = seed
+        self.sample = files.sample
+        rows = read_table("items", files.items).to_pylist()
         self.items = {row["item"]: row for row in rows}
-        self._out = out
         self._analyses: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
         self._sets: dict[str, list[Subject]] = {}
 
@@ -61,15 +55,27 @@ class Subjects:
         return [replace(one, original=texts[one.item]) for one in subjects]
 
     @property
-    def names(self) -> Names:
+    def references(self) -> list[str]:
+        """Return the references of all items."""
+        listed = [row["references"] for row in self.items.values()]
+        return [text for texts in listed for text in texts or ()]
+
+    @property
+    def sources(self) -> list[str]:
+        """Return the sources of all items that have one."""
+        return [row["source"] for row in self.items.values() if row["source"]]
+
+    @property
+    def names(self) -> NamesInData:
         """Return the names of items and systems in the dataset's own files."""
         items = {
             name: json.loads(row["meta"]).get("id", name)
             for name, row in self.items.items()
         }
-        path = Path(f"{self._out}/items/{self.dataset}.json")
-        report = json.loads(path.read_text(encoding="utf-8"))
-        return Names(items, report["systems"], report.get("same_names", False))
+        assert self.files.names is not None
+        path = Path(self.files.names)
+        names = json.loads(path.read_text(encoding="utf-8"))
+        return NamesInData(items, names["systems"], names.get("same_names", False))
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], frozenset[str]]:
@@ -110,9 +116,9 @@ class Subjects:
 
     @cached_property
     def _rating_rows(self) -> list[dict[str, Any]]:
-        path = f"{self._out}/ratings/{self.dataset}.parquet"
+        assert self.files.ratings is not None
         columns = ["target", "target_b", "aspect", "value"]
-        return list(read_table("ratings", path, columns).to_pylist())
+        return list(read_table("ratings", self.files.ratings, columns).to_pylist())
 
     def ratings_of(self, aspect: str) -> dict[str, list[float]]:
         """Return target -> people's ratings on an aspect."""
@@ -128,18 +134,16 @@ class Subjects:
         """
         if model not in self._analyses:
             analyses = self._analyses[model] = {}
-            for row in read_table(
-                "analyses", self.analyses_path.format(model)
-            ).to_pylist():
+            path = self.files.analyses[model]
+            for row in read_table("analyses", path).to_pylist():
                 key = row["judge"], joined(row["aspect"], row["criterion"])
                 analyses.setdefault(key, {})[row["target"]] = row["text"]
         return self._analyses[model].get((judge, aspect), {})
 
     def _read(self, perturbation: str) -> list[Subject]:
         subjects = []
-        for row in read_table(
-            "targets", self.targets_path.format(perturbation)
-        ).to_pylist():
+        path = self.files.targets[perturbation]
+        for row in read_table("targets", path).to_pylist():
             if row["status"].startswith(("impossible", "failed")):
                 continue
             item = self.items[row["item"]]
@@ -154,12 +158,18 @@ class Subjects:
                     perturbation=row["perturbation"],
                     text=row["text"],
                     source=item["source"],
+                    parts=parts_of(item),
                     references=tuple(references),
                     step=row["step"],
                     length=row["length"],
                 )
             )
         return subjects
+
+
+def parts_of(item: Mapping[str, Any]) -> tuple[SourcePart, ...]:
+    """Return the parts of the source in a row of the table `items`."""
+    return tuple(SourcePart(**part) for part in item["parts"] or ())
 
 
 def listed_pairs(

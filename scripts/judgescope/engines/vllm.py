@@ -1,8 +1,8 @@
 """Models that a job loads with vLLM, in its own process or in a server that it starts.
 
 A job loads the model once, and not at all if no reply is missing. Requests are
-submitted as the engine gets room, not in batches, so that it stays full; each reply is
-passed on as it arrives.
+submitted in chunks as the engine gets room, so that it stays full; each reply is passed
+on as it arrives.
 """
 
 import atexit
@@ -16,18 +16,20 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from http.client import HTTPException
 from importlib import import_module
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from jinja2 import TemplateError
 
 from judgescope.core.errors import UserError
 from judgescope.core.secrets import print_exception
-from judgescope.engines import EngineDeclaration
+from judgescope.engines.devices import locks, take_for
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import (
+    CONTINUATION,
     Ask,
     Failure,
     Keep,
@@ -45,14 +47,23 @@ from judgescope.engines.served import (
 )
 from judgescope.engines.vllm_options import NEUTRAL, STARTED, arguments, provenance
 from judgescope.engines.vllm_options import located as located
+from judgescope.engines.vllm_scores import (
+    ScoredPrompt,
+    ScoringEndpoint,
+    TextTokens,
+    VllmScorer,
+)
 from judgescope.schema.cards import VllmModel
-from judgescope.schema.cards.models import SAMPLING
+from judgescope.schema.cards.engines import Engine
+from judgescope.schema.cards.vllm import VLLM_ARGUMENTS
 
 ENDED = {"stop", "length", "repetition"}
 """Finish reasons that come with a reply; all others mean that there is no reply."""
 AHEAD = (
     2  # draws submitted to the engine, as a multiple of those that it processes at once
 )
+CHUNK = 256
+"""The most conversations that are submitted to the engine together."""
 
 
 class Span(NamedTuple):
@@ -86,7 +97,11 @@ def sampling(span: Span) -> dict[str, Any]:
         structured = {"choice": asked["choices"]}
     return {
         **NEUTRAL,
-        **{name: value for name, value in extra.items() if name in SAMPLING},
+        **{
+            name: value
+            for name, value in extra.items()
+            if name in VLLM_ARGUMENTS.sampling
+        },
         "temperature": asked["temperature"],
         "top_p": asked["top_p"],
         "max_tokens": asked["max_tokens"],
@@ -147,6 +162,17 @@ def logprobs(completion: Any) -> Logprobs | None:
     return tokens
 
 
+def prompt_values(output: Any) -> list[dict[int, float] | None]:
+    """Return for each token of a prompt the log probabilities that vLLM gives."""
+    positions: list[dict[int, float] | None] = []
+    for position in output.prompt_logprobs or []:
+        if position is None:
+            positions.append(None)
+            continue
+        positions.append({number: one.logprob for number, one in position.items()})
+    return positions
+
+
 class VllmEngine:
     """vLLM in this job: loaded at the first call, kept for later ones."""
 
@@ -160,7 +186,8 @@ class VllmEngine:
         `requests.Ask`).
         """
         if self._llm is None:
-            self._guard = Guard()
+            take_for(self.card)  # before vLLM imports torch
+            self._guard = Guard(locks=locks())
             os.environ.update(self._guard.environment)
             self._llm = load(self.card)
         return _Run(self.card, self._llm, work, proven, keep).all()
@@ -186,12 +213,17 @@ class _Run:
     def __init__(
         self, card: VllmModel, llm: Any, work: Iterable[Work], proven: bool, keep: Keep
     ) -> None:
-        self.card, self.llm, self.proven, self.keep = card, llm, proven, keep
+        self.card = card
+        self.llm = llm
+        self.proven = proven
+        self.keep = keep
         self.waiting = (span for piece in work for span in spans(piece))
         self.under_way: dict[str, Span] = {}
         self.draws_under_way = 0
         self.failures: list[Failure] = []
         self.refusals: list[Reply] = []
+        self.scored: dict[str, ScoredPrompt] = {}
+        """Key of a request under way that scores a text -> its tokens."""
         self.lora = None
         if card.tuned is not None:
             request = import_module("vllm.lora.request").LoRARequest
@@ -230,35 +262,98 @@ class _Run:
         """Submit as many requests as there is room for; return whether any is in
         flight.
         """
-        while self.draws_under_way < self.room and (span := next(self.waiting, None)):
-            self._submit(span)
+        while chunk := self._next_chunk():
+            chats: list[Span] = []
+            for span in chunk:
+                if CONTINUATION in span.request.asked:
+                    self._submit_scored(span)
+                else:
+                    chats.append(span)
+            for options, spans in groupby(chats, _template_options):
+                self._submit(list(spans), options)
         return bool(self.under_way)
 
-    def _submit(self, span: Span) -> None:
-        """Submit a request to vLLM; if vLLM rejects it, record a refusal for this
-        request only.
+    def _next_chunk(self) -> list[Span]:
+        """Return the next requests for which the engine has room, at most CHUNK."""
+        chunk: list[Span] = []
+        room = self.room - self.draws_under_way
+        while room > 0 and len(chunk) < CHUNK:
+            span = next(self.waiting, None)
+            if span is None:
+                break
+            chunk.append(span)
+            room -= span.length
+        return chunk
+
+    def _submit(self, chunk: list[Span], options: dict[str, Any] | None) -> None:
+        """Submit requests to vLLM; record a refusal for each one that vLLM rejects.
+
+        `options`: the arguments of the chat template.
         """
-        asked = span.request.asked
         client_error = import_module("vllm.exceptions").VLLMClientError
         try:
-            [ident] = self.llm.enqueue_chat(
-                asked["messages"],
-                _parameters(span),
+            idents = self.llm.enqueue_chat(
+                [span.request.asked["messages"] for span in chunk],
+                [_parameters(span) for span in chunk],
                 use_tqdm=False,
                 lora_request=self.lora,
-                chat_template_kwargs=asked["extra_body"].get("chat_template_kwargs"),
+                chat_template_kwargs=options,
             )
         except (client_error, ValueError, TypeError, TemplateError) as error:
-            reason = f"vLLM: {' '.join(str(error).split())}"
-            for draw in range(span.first, span.first + span.length):
-                self._refuse(
-                    Reply(
-                        span.request.key, draw, reason, finish="error", status="error"
-                    )
-                )
+            if len(chunk) > 1:
+                # vLLM accepts all of a chunk or nothing, and does not say which
+                # request it rejects.
+                for span in chunk:
+                    self._submit([span], options)
+                return
+            self._refuse_draws(chunk[0], f"vLLM: {' '.join(str(error).split())}")
             return
-        self.under_way[ident.partition("-")[0]] = span  # vLLM appends "-…" to the id
-        self.draws_under_way += span.length
+        for ident, span in zip(idents, chunk, strict=True):
+            # vLLM appends "-…" to the id
+            self.under_way[ident.partition("-")[0]] = span
+            self.draws_under_way += span.length
+
+    def _refuse_draws(self, span: Span, reason: str) -> None:
+        for draw in range(span.first, span.first + span.length):
+            self._refuse(
+                Reply(span.request.key, draw, reason, finish="error", status="error")
+            )
+
+    def _submit_scored(self, span: Span) -> None:
+        """Submit a request that scores a text; record a refusal if vLLM rejects it."""
+        client_error = import_module("vllm.exceptions").VLLMClientError
+        try:
+            ident = self._enqueued(span)
+        except (client_error, ValueError, TypeError, TemplateError) as error:
+            self._refuse_draws(span, f"vLLM: {' '.join(str(error).split())}")
+            return
+        if ident is not None:
+            # vLLM appends "-…" to the id
+            self.under_way[ident.partition("-")[0]] = span
+            self.draws_under_way += span.length
+
+    def _enqueued(self, span: Span) -> str | None:
+        """Return vLLM's name of a request; None if its text has no tokens to score."""
+        prompt = self._tokens.prompt(span.request.asked)
+        if not prompt.ids:
+            self.keep(prompt.reply(self._bare(span), []))
+            return None
+        self.scored[span.request.key] = prompt
+        params = import_module("vllm.sampling_params").SamplingParams
+        [ident] = self.llm.enqueue(
+            {"prompt_token_ids": prompt.all_ids},
+            params(temperature=0, max_tokens=1, prompt_logprobs=0),
+            use_tqdm=False,
+            lora_request=self.lora,
+        )
+        return str(ident)
+
+    @cached_property
+    def _tokens(self) -> TextTokens:
+        return TextTokens.of(self.card)
+
+    def _bare(self, span: Span) -> Reply:
+        return Reply(span.request.key, span.first, "", provenance=self.provenance)
 
     def _refuse(self, reply: Reply) -> None:
         """Store a refusal once a reply has shown that requests can succeed."""
@@ -268,19 +363,32 @@ class _Run:
             self.refusals.append(reply)
 
     def _take(self, output: Any) -> None:
-        span = self.under_way.pop(output.request_id)
+        span = self.under_way.pop(output.request_id, None)
+        if span is None:  # of a chunk that vLLM rejected
+            return
         self.draws_under_way -= span.length
         reasons = {completion.finish_reason for completion in output.outputs} - ENDED
         if reasons:
             about = span.request.about
             self.failures += [Failure(about, f"vLLM: {reasons.pop()}")] * span.length
             return
-        for reply in replies(span, output, self.provenance):
-            self.keep(uncut(reply, span.request.asked["max_tokens"], self.card))
+        if (prompt := self.scored.pop(span.request.key, None)) is not None:
+            self.keep(prompt.reply(self._bare(span), prompt_values(output)))
+        else:
+            for reply in replies(span, output, self.provenance):
+                self.keep(uncut(reply, span.request.asked["max_tokens"], self.card))
         self.proven = True
         for refusal in self.refusals:
             self.keep(refusal)
         self.refusals.clear()
+
+
+def _template_options(span: Span) -> dict[str, Any] | None:
+    """Return the arguments of the chat template, which all requests of a call share."""
+    options: dict[str, Any] | None = span.request.asked["extra_body"].get(
+        "chat_template_kwargs"
+    )
+    return options
 
 
 def _parameters(span: Span) -> Any:
@@ -295,13 +403,19 @@ def build(card: VllmModel) -> Ask:
     """Return the engine of a model card, in the card's mode."""
     if card.mode == "offline":
         return VllmEngine(card)
-    return ServedEngine(card, partial(Server, card))
+    return ServedEngine(
+        card, partial(Server, card), scorer=VllmScorer, endpoint=ScoringEndpoint
+    )
 
 
-PROGRAM = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
+API_SERVER = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
+SERVE = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve"]
+"""The command `vllm serve`, in this environment."""
 KEY = "VLLM_API_KEY"  # the server's key is in this variable, not on a command line
 NEEDED = {
-    *("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_HUB_DISABLE_IMPLICIT_TOKEN"),
+    "HF_TOKEN",
+    "HUGGING_FACE_HUB_TOKEN",
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN",
     "RAY_AUTH_TOKEN",
 }
 """Variables with names like secrets that the server may need, for the hub and its
@@ -316,12 +430,14 @@ class Server(LocalServer):
 
     card: VllmModel
 
-    def __init__(self, card: VllmModel, program: list[str] = PROGRAM) -> None:
-        self.card, self.program = card, program
+    def __init__(self, card: VllmModel, program: list[str] | None = None) -> None:
+        self.card = card
+        self.program = program
         self.token = secrets.token_hex(8)
         """A model name that only this server uses."""
         self.key = secrets.token_urlsafe(32)
-        self._guard = Guard()
+        take_for(card)
+        self._guard = Guard(locks=locks())
         atexit.register(self._guard.close)
         for _ in range(PORT_ATTEMPTS):
             if self._started():
@@ -339,7 +455,7 @@ class Server(LocalServer):
         port = free_port()
         self.url = f"http://{LOOPBACK}:{port}"
         self._child = subprocess.Popen(
-            [*self.program, *flags(server_arguments(self.card, port, self.token))],
+            command_line(self.card, port, self.token, self.program),
             stdin=subprocess.DEVNULL,
             env={
                 **STARTED,
@@ -383,6 +499,23 @@ class Server(LocalServer):
             got=self.card.path or self.card.name,
             todo="see the server's output above; received replies are stored",
         )
+
+
+def command_line(
+    card: VllmModel, port: int, token: str, program: list[str] | None = None
+) -> list[str]:
+    """Return the command that starts the server; `program` stands in for vLLM's.
+
+    With several copies of the weights it is `vllm serve`, which runs an API process for
+    each copy; one process for all would not keep them busy. With one copy it is the
+    module that `serve` calls too: `serve` needs a distribution with the name vllm,
+    which the build for CPUs has not.
+    """
+    args = server_arguments(card, port, token)
+    if card.data_parallel == 1:
+        return [*(program or API_SERVER), *flags(args)]
+    model = args.pop("model")
+    return [*(program or SERVE), str(model), *flags(args)]
 
 
 def server_arguments(card: VllmModel, port: int, token: str) -> dict[str, Any]:
@@ -433,4 +566,12 @@ def taken(port: int) -> bool:
         return probe.connect_ex((LOOPBACK, port)) == 0
 
 
-ENGINE = EngineDeclaration(name="vllm", asked=True, reads_prompts=True)
+ENGINE = Engine(
+    name="vllm",
+    card=VllmModel,
+    build=build,
+    located=located,
+    asked=True,
+    reads_prompts=True,
+    scores_texts=True,
+)

@@ -8,7 +8,7 @@ from typing import Any
 
 from judgescope.data.files import absolute
 from judgescope.schema.cards import VllmModel
-from judgescope.schema.cards.models import ADAPTER_FILES
+from judgescope.schema.cards.vllm import ADAPTER_FILES
 
 NEUTRAL = {
     "frequency_penalty": 0.0,

@@ -9,30 +9,26 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.methods import measures
-from judgescope.methods.base import HUMAN, Method, Row
+from judgescope.methods.base import HUMAN, Method
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_classes, gold_numbers, with_rule
 from judgescope.methods.measures import (
     AVERAGE,
     BY_SOURCE,
     POOLED,
-    Measure,
+    LevelStatistic,
     with_hint_note,
 )
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Floats
-from judgescope.statistics.correlation import LEVELS, STATISTICS
+from judgescope.statistics.correlation import COEFFICIENTS, LEVELS
 from judgescope.statistics.means import mean_over
+from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated, few_not_modal
 from judgescope.statistics.result import Estimate, clauses
 
-THIN = 0.9
-"""A mean over a smaller share of the sources than this has a warning."""
-DEGENERATE = 0.95
-"""If this share of a judge's scores is equal, they carry almost no information."""
-BIASES = {"partial_pearson", "partial_spearman", "length_slope", "self_preference"}
 
-
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of agreement.csv: people first, then every judge with scores."""
     aspects = [name for name in study.spec.aspects if len(study.systems.ratings(name))]
     result = [*_unordered_rows(study, aspects)]
@@ -44,28 +40,27 @@ def rows(study: EvaluationData) -> Iterator[Row]:
         for panel in study.rated(judge):
             result += _judge_rows(panel, judge, aspects)
     shares = {card.share for card in study.spec.judges.values()} - {1.0}
-    controls = [
-        row for share in sorted(shares) for row in _controls_of(study, share, aspects)
-    ]
-    yield from (
-        with_hint_note(study, row) for row in below_controls(study, result, controls)
-    )
+    controls = list[tuple[float, ResultRow]]()
+    for share in sorted(shares):
+        controls += _controls_of(study, share, aspects)
+    for row in below_controls(study, result, controls):
+        yield with_hint_note(study, row)
 
 
-def _unordered_rows(study: EvaluationData, aspects: list[str]) -> Iterator[Row]:
+def _unordered_rows(study: EvaluationData, aspects: list[str]) -> Iterator[ResultRow]:
     """Yield a row per judge that says why labels without an order have no ranks."""
     nothing = Estimate.undefined("labels without an order; see table labels")
     unordered = [name for name in aspects if not study.spec.aspects[name].ordered]
     for aspect, judge in product(unordered, study.spec.judges):
         for panel in study.rated(judge):
             if panel.scores(judge, aspect) is not None:
-                for measure in product(STATISTICS, LEVELS):
+                for measure in product(COEFFICIENTS, LEVELS):
                     yield panel.row(judge, aspect, *measure, nothing)
 
 
 def _controls_of(
     study: EvaluationData, share: float, aspects: list[str]
-) -> Iterator[tuple[float, Row]]:
+) -> Iterator[tuple[float, ResultRow]]:
     """Yield (share, row) of the controls on a share of the items, to compare its judges
     with.
     """
@@ -78,18 +73,24 @@ def _controls_of(
                     yield share, row
 
 
-def _judge_rows(panel: TargetSet, judge: str, aspects: list[str]) -> Iterator[Row]:
-    over_aspects: dict[tuple[str | None, Measure], list[Replicated]] = defaultdict(list)
+def _judge_rows(
+    panel: TargetSet, judge: str, aspects: list[str]
+) -> Iterator[ResultRow]:
+    over_aspects: dict[tuple[str | None, LevelStatistic], list[Replicated]] = (
+        defaultdict(list)
+    )
     for aspect in aspects:
-        scores, ratings = panel.scores(judge, aspect), panel.ratings(aspect)
+        scores = panel.scores(judge, aspect)
+        ratings = panel.ratings(aspect)
         if scores is None:
             continue
         people = gold_numbers(panel.study, ratings)
         mean = people.values
-        degenerate, rare = _degenerate(scores), few_not_modal(mean, panel.source)
-        estimates = list[tuple[Measure, Estimate]]()
-        for measure, one in measures.ranked(panel, scores, mean).items():
-            result = people.named(one)
+        degenerate = _degenerate(scores)
+        rare = few_not_modal(mean, panel.source)
+        estimates = list[tuple[LevelStatistic, Estimate]]()
+        for measure, correlation in measures.ranked(panel, scores, mean).items():
+            result = people.named(correlation)
             over_aspects[split(aspect)[1], measure].append(result)
             estimate = _with_thin_note(result.estimate, measure[1], panel)
             estimate = estimate.with_note(degenerate if measure[1] == POOLED else "")
@@ -116,7 +117,8 @@ def _degenerate(scores: Floats) -> str:
     are).
     """
     values, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
-    if values.size < 2 or counts.max() < DEGENERATE * counts.sum():
+    # Scores of which 95 % are equal carry almost no information.
+    if values.size < 2 or counts.max() < 0.95 * counts.sum():
         return ""
     share = counts.max() / counts.sum()
     return f"degenerate: {share:.1%} of the scores are {values[counts.argmax()]:.4g}"
@@ -125,7 +127,7 @@ def _degenerate(scores: Floats) -> str:
 def _with_thin_note(estimate: Estimate, level: str, panel: TargetSet) -> Estimate:
     """Warn if a mean over sources leaves out more than a tenth of them."""
     planned = np.unique(panel.source).size
-    if level != BY_SOURCE or estimate.value is None or estimate.n >= THIN * planned:
+    if level != BY_SOURCE or estimate.value is None or estimate.n >= 0.9 * planned:
         return estimate
     return estimate.with_note(
         f"warning: based on {estimate.n / planned:.0%} of the sources"
@@ -134,9 +136,9 @@ def _with_thin_note(estimate: Estimate, level: str, panel: TargetSet) -> Estimat
 
 def below_controls(
     study: EvaluationData,
-    judge_rows: list[Row],
-    share_controls: Sequence[tuple[float, Row]] = (),
-) -> list[Row]:
+    judge_rows: list[ResultRow],
+    share_controls: Sequence[tuple[float, ResultRow]] = (),
+) -> list[ResultRow]:
     """Note on every judge's number which control ranks above it, with the control's
     value.
 
@@ -149,30 +151,31 @@ def below_controls(
     best: dict[tuple[str | float | None, ...], tuple[float, str]] = {}
 
     def same_texts(
-        row: Row, share: float | None = None
+        row: ResultRow, share: float | None = None
     ) -> tuple[str | float | None, ...]:
         card = cards.get(row["judge"])
         share = share or (card.share if card else 1.0)
-        measure = row["statistic"], row["level"]
         return (
             row["aspect"],
             row.get("criterion"),
-            *measure,
+            row["statistic"],
+            row["level"],
             row.get("system_subset"),
             share,
         )
 
     keyed = [(same_texts(row), row) for row in judge_rows]
-    for key, row in (
-        *keyed,
-        *((same_texts(row, share), row) for share, row in share_controls),
-    ):
-        value, highest = row["value"], best.get(key, (-inf, ""))[0]
+    keyed_controls = [(same_texts(row, share), row) for share, row in share_controls]
+    for key, row in keyed + keyed_controls:
+        value = row["value"]
+        highest = best.get(key, (-inf, ""))[0]
         if row["judge"] in controls and value is not None and value > highest:
             best[key] = value, row["judge"]
     for key, row in keyed:
-        control, value = best.get(key), row["value"]
-        exempt = row["judge"] in {*controls, HUMAN} or row["statistic"] in BIASES
+        control = best.get(key)
+        value = row["value"]
+        is_bias = statistic(row["statistic"]).group == "bias"
+        exempt = is_bias or row["judge"] in {*controls, HUMAN}
         if control and not exempt and value is not None and value < control[0]:
             note = f"warning: below control {control[1]} ({control[0]:.3f})"
             row["note"] = clauses(row["note"], note)
@@ -180,6 +183,8 @@ def below_controls(
 
 
 METHOD = Method(
+    name="agreement",
+    rows=rows,
     selectable=True,
     tables=("comparison", "criteria"),
     texts=("systems",),

@@ -2,63 +2,28 @@
 computes it.
 """
 
-from typing import Final, Literal, TypedDict, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Annotated, Final, Literal, TypeVar
 
 from msgspec import Struct, field
 
 from judgescope.core.canonical import JobSpec, SpecPart
+from judgescope.core.job_files import IN, OUT
 from judgescope.parsing.judgment import Policy
+from judgescope.schema.rows import AppliesTo, ResultRow
 
 HUMAN: Final = "human"
 """The `judge` of rows on people."""
-Texts = Literal["systems", "once", "graded", "attack"]
-
-
-class Numbers(TypedDict):
-    """The columns of a row that hold its estimate."""
-
-    value: float | None
-    ci_low: float | None
-    ci_high: float | None
-    n: int
-    n_missing: int
-    n_tied: int
-    method: str
-    note: str
-
-
-class AppliesTo(TypedDict, total=False):
-    """The columns that are null where they do not apply."""
-
-    perturbation: str | None
-    degree: str | None
-    criterion: str | None
-    form: str | None
-    judge_b: str | None
-    aspect_b: str | None
-    criterion_b: str | None
-    k: int | None
-    k_b: int | None
-    system_subset: str | None
-
-
-class Row(Numbers, AppliesTo):
-    """A row of a result table (`results` in schema/tables.py)."""
-
-    dataset: str
-    judge: str
-    aspect: str
-    statistic: str
-    level: str
-    signature: str
+TextSetKind = Literal["systems", "once", "graded", "attack"]
 
 
 class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A result table: its module, of the same name, has `rows(study: EvaluationData)`.
+    """A result table."""
 
-    Values are literals (see core/declarations.py).
-    """
-
+    name: str
+    """The name of the table, which the key `methods` of a study gives."""
+    rows: Callable[..., Iterable[ResultRow]]
+    """`rows(study: EvaluationData)` yields the rows of one dataset."""
     selectable: bool = False
     """Whether a study names it in its key `methods`."""
     when: Literal[
@@ -74,7 +39,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parts of a study that make it compute this table without being asked."""
     tables: tuple[str, ...] = ()
     """Other tables that are computed with it."""
-    texts: tuple[Texts, ...] = ()
+    texts: tuple[TextSetKind, ...] = ()
     """The texts that it reads: of systems, or the kinds of perturbations."""
     parts: tuple[str, ...] = ()
     """The parts of the spec that it reads, by their names in plan/specs/results.py."""
@@ -95,7 +60,8 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     claims: tuple[str, ...] = ()
     """The functions of claims for table `verdicts` that rest on its statistics.
 
-    By path below this package: `(study: EvaluationData) -> Iterable[Claim | Row]`.
+    By path below this package:
+    `(study: EvaluationData) -> Iterable[Claim | ResultRow]`.
     """
     bars: bool = True
     """Whether the study's bars (`require`) can be compared with its rows."""
@@ -114,10 +80,10 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 T = TypeVar("T")
-Level = Literal["pooled", "by_source", "by_system"]
-Gold = Literal["auto", "mean", "median", "majority_else_mean"]
+StatisticLevel = Literal["pooled", "by_source", "by_system"]
+GoldRule = Literal["auto", "mean", "median", "majority_else_mean"]
 Orders = Literal["both", "net", "strict"]
-Setting = bool | int | float | str | list[int | float | str] | None
+SettingValue = bool | int | float | str | list[int | float | str] | None
 """A value of a study's key that a method names as its settings."""
 Prices = dict[str, float | None]
 """US dollars for a million tokens: `input`, `output`, `cached_input`."""
@@ -170,10 +136,14 @@ class JudgeFacts(SpecPart, frozen=True):
     """From which score on a text has the last of two labels; None: scores are not
     numbers."""
     temperature: float | None = None
+    asked: bool = False
+    """Whether its engine answers requests."""
     compares: bool = False
     """Whether a reply is about two texts."""
     price: Prices | None = None
     """Read by the table cost only; None if the model's card has no price."""
+    cuts: str = ""
+    """How its card shortens the parts of sources, in words."""
 
 
 class Turned(SpecPart, frozen=True):
@@ -195,7 +165,7 @@ class AsRater(SpecPart, frozen=True):
     """The key `raters` of the dataset's card."""
 
 
-class AltTest(SpecPart, frozen=True):
+class AltTestSettings(SpecPart, frozen=True):
     """The study's key `alt_test`, for one dataset."""
 
     epsilon: float = 0.1
@@ -203,13 +173,13 @@ class AltTest(SpecPart, frozen=True):
     ordered: bool | None = None
 
 
-class Comparison(SpecPart, frozen=True):
+class ComparisonSettings(SpecPart, frozen=True):
     """The study's key `comparison`."""
 
     judges: list[str]
     """Only these judges; empty: all."""
     statistics: list[str]
-    levels: list[Level]
+    levels: list[StatisticLevel]
     permute: Literal["inputs", "systems", "both"]
     permutations: int | None
     wished: float
@@ -230,7 +200,7 @@ class Required(SpecPart, frozen=True):
     """The study's bars, and the tables whose rows decide on them."""
 
     bars: list[Bar]
-    parts: list[str]
+    parts: Annotated[list[str], IN]
 
 
 class AspectWeights(SpecPart, frozen=True):
@@ -288,7 +258,7 @@ class EnsembleMembers(SpecPart, frozen=True):
     """The judge that is trained on this one's scores."""
 
 
-class Step(SpecPart, frozen=True):
+class WritingStep(SpecPart, frozen=True):
     """The work of one model on building texts; its replies are booked under
     `writer`.
     """
@@ -299,34 +269,52 @@ class Step(SpecPart, frozen=True):
     price: Prices | None
 
 
-class Training(SpecPart, frozen=True):
+class TrainedJudge(SpecPart, frozen=True):
     """Which judge was trained on whose scores, and the files of its losses and
     examples.
     """
 
     judge: str
     teacher: str
-    losses: str
-    export: str
+    losses: Annotated[str, IN]
+    export: Annotated[str, IN]
 
 
 class GradedTexts(SpecPart, frozen=True):
-    """A set of texts of every rating, and how it was built."""
+    """A set of texts of every rating."""
 
     perturbation: str
     degree: str
     aspect: str
     classes: list[float]
-    file: str
-    anchors: str | None
-    compared: list[str]
-    """The files of comparisons with anchors, those among anchors first; empty without
-    anchors."""
+    file: Annotated[str, IN]
 
     @property
     def columns(self) -> AppliesTo:
         """Return the columns that name the set."""
         return {"perturbation": self.perturbation, "degree": self.degree}
+
+
+class AnchoredSet(SpecPart, frozen=True):
+    """The files of the anchors by which the texts of a set were rated."""
+
+    anchors: Annotated[str, IN]
+    compared: Annotated[list[str], IN]
+    """Comparisons with anchors, those among anchors first."""
+
+
+class DatasetFiles(SpecPart, frozen=True, kw_only=True):
+    """The tables of a dataset that every method reads; "" for data in memory."""
+
+    items: Annotated[str, IN] = ""
+    ingested: Annotated[str, IN] = ""
+    """The counts of what was read of the dataset."""
+    ratings: Annotated[str, IN] = ""
+    targets: Annotated[dict[str, str], IN] = field(default_factory=dict)
+    """Set of texts -> its file."""
+    scores: Annotated[str, IN] = ""
+    draws: Annotated[str, IN] = ""
+    statuses: Annotated[str, IN] = ""
 
 
 class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
@@ -337,6 +325,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """
 
     table: str
+    method: str
+    """Where the method is: `module:OBJECT`."""
     dataset: str
     seed: int
     ratings: str
@@ -345,6 +335,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """The system without faults."""
     aspects: dict[str, AspectScale]
     judges: dict[str, JudgeFacts]
+    add_ons: list[str] = field(default_factory=list)
+    """Other packages on which the numbers depend: `name@version`."""
     excluded: list[tuple[str, str, str]]
     """(judge, set of texts, reason)."""
     perturbed: list[tuple[str, str, str]]
@@ -355,23 +347,30 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     reference_systems: list[str]
     exclude_reference_systems: bool
     targets: list[str]
-    """The sets of texts."""
-    results: str
-    output: str
+    """The sets of texts, in the order of their rows."""
+    files: DatasetFiles = DatasetFiles()
+    inputs: Annotated[list[str], IN] = field(default_factory=list)
+    """The further files that the method names (`Method.inputs`)."""
+    output: Annotated[str, OUT]
     anonymous_systems: bool = False
-    """Whether systems are only the columns of the texts that people compared."""
+    """Whether the systems are unknown: they number texts, or are only the columns of
+    the texts that people compared."""
     turned: Turned | None = None
-    gold_rule: Gold = "auto"
+    gold_rule: GoldRule = "auto"
     """What stands for several raters' ratings of a text: the study's key `gold`."""
     orders: Orders = "both"
     """How two orders of a pair make one verdict: the study's key `orders`."""
     unread: Policy = "missing"
     """How judgments that were not read count: the study's key `unread`."""
+    language: str = ""
+    """The language of the dataset's card, "" to guess it from the originals."""
+    checks: dict[str, list[str]] = field(default_factory=dict)
+    """Perturbation by a model -> the checks that its card names."""
     improved: str | None = None
     """A hash of the card that says how references were rewritten."""
     as_rater: AsRater | None = None
-    alt_test: AltTest = AltTest()
-    comparison: Comparison | None = None
+    alt_test: AltTestSettings = AltTestSettings()
+    comparison: ComparisonSettings | None = None
     claims: list[str] = field(default_factory=list)
     """The functions that make the claims of verdicts, as methods declare them."""
     required: Required | None = None
@@ -387,39 +386,25 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """Model -> the judges that are forms of it."""
     attacks: dict[str, bool] = field(default_factory=dict)
     """Attack -> whether it names a number."""
-    rationales: str | None = None
+    rationales: Annotated[str | None, IN] = None
     ensembles: dict[str, EnsembleMembers] = field(default_factory=dict)
-    bought: list[str] = field(default_factory=list)
+    bought: Annotated[list[str], IN] = field(default_factory=list)
     """The files of bought replies: of the datasets before, and of this one."""
     writers: dict[str, Prices | None] = field(default_factory=dict)
     """What replies of writers are booked under -> the price of the model."""
     made_of: dict[str, Members] = field(default_factory=dict)
     """Derived judge -> its members."""
-    steps: list[Step] = field(default_factory=list)
-    training: Training | None = None
-    marked: str | None = None
+    steps: list[WritingStep] = field(default_factory=list)
+    training: TrainedJudge | None = None
+    marked: Annotated[str | None, IN] = None
     """The file of judgments that list errors."""
-    gold: str | None = None
+    gold: Annotated[str | None, IN] = None
     """The file of errors that people marked."""
     graded: list[GradedTexts] = field(default_factory=list)
-    settings: dict[str, dict[str, Setting]] = field(default_factory=dict)
+    anchored: dict[str, AnchoredSet] = field(default_factory=dict)
+    """Graded set -> the anchors by which its texts were rated, if any."""
+    settings: dict[str, dict[str, SettingValue]] = field(default_factory=dict)
     """The study's key that a method names as its settings -> the content of the key."""
-
-
-class JoinedTable(SpecPart, frozen=True):
-    """The datasets' parts of a table; `across`: the module that adds rows of all
-    datasets.
-    """
-
-    parts: list[str]
-    across: str | None
-
-
-class TablesSpec(JobSpec, frozen=True, kw_only=True):
-    """The job that joins the datasets' parts of every table."""
-
-    tables: dict[str, JoinedTable]
-    """Path of a table without its suffix -> its parts."""
 
 
 def present(value: T | None) -> T:

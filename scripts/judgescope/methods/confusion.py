@@ -14,10 +14,11 @@ from math import exp, inf
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import AppliesTo, ExpectedChange, Method, Row, present
+from judgescope.methods.base import ExpectedChange, Method, present
 from judgescope.methods.differences import compared, difference_rows
-from judgescope.methods.discernment import Pairs, pairs_of
+from judgescope.methods.discernment import PerturbedPairs, pairs_of
 from judgescope.methods.evaluation_data import EvaluationData, set_columns
+from judgescope.schema.rows import AppliesTo, ResultRow
 from judgescope.statistics.arrays import Flags
 from judgescope.statistics.confusion import (
     confusion,
@@ -25,39 +26,23 @@ from judgescope.statistics.confusion import (
     mean_drops,
     p_equivalence,
 )
-from judgescope.statistics.declared import scale_of
-from judgescope.statistics.discernment import WilcoxonMethod, log_p, table_method
 from judgescope.statistics.intervals import benjamini_hochberg
 from judgescope.statistics.means import clustered_mean
+from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
-from judgescope.statistics.result import (
-    DIFFERENT_SCALES,
-    NOTHING,
-    UNDEFINED_JUDGE,
-    Estimate,
-)
+from judgescope.statistics.result import REASONS, Estimate, clauses
+from judgescope.statistics.signed_rank import WilcoxonMethod, log_p, table_method
 
-DROP, SAME, ANY_CHANGE = "should drop", "should stay", "no expectation"
+DROP = "should drop"
+SAME = "should stay"
+ANY_CHANGE = "no expectation"
 HEADLINES = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
-IN_POINTS = ("s_t_mean", "s_f_mean")
-"""Headlines in points of a judge's scale: not comparable between judges with other
-scales."""
 LEVEL = 0.05
 POINTS = 4.0
 """The length of a scale of 1 to 5, in whose points the margin is given."""
-NO_DROP, DROPS, UNDECIDED = "no drop", "drop", "undecided"
-VERDICTS = {
-    NO_DROP: "unwanted_no_drop",
-    DROPS: "unwanted_drop",
-    UNDECIDED: "unwanted_undecided",
-}
-NO_SCALE = "the judge has no scale, so the margin has no meaning"
-CONVERTED = (
-    "drops in points of a scale from 1 to 5, since the aspects have different scales"
-)
-SOME_SCALES = "the judge has a scale in some aspects only, so drops cannot be combined"
-UNDEFINED_WORDING = "the value of one wording is undefined"
-OTHER_CELLS = "the two wordings lack scores in different cells"
+NO_DROP = "no drop"
+DROPS = "drop"
+UNDECIDED = "undecided"
 
 
 Expectation = tuple[str, str, str]
@@ -65,7 +50,7 @@ Expectation = tuple[str, str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class ConfusionCell:
     """A set of perturbed texts scored on one aspect; `absent` says why there are no
     pairs.
     """
@@ -73,7 +58,7 @@ class Cell:
     texts: str
     aspect: str
     expected: str
-    pairs: Pairs | None
+    pairs: PerturbedPairs | None
     absent: Estimate | None
 
 
@@ -89,10 +74,16 @@ class Drops:
     """
 
     def __init__(
-        self, study: EvaluationData, judge: str, pairs: Mapping[Cell, Pairs], note: str
+        self,
+        study: EvaluationData,
+        judge: str,
+        pairs: Mapping[ConfusionCell, PerturbedPairs],
+        note: str,
     ) -> None:
         """Read the drops of the cells that have pairs of scores."""
-        self.study, self.judge, self.note = study, judge, note
+        self.study = study
+        self.judge = judge
+        self.note = note
         self.values = np.full((len(study.item_order), len(pairs)), np.nan)
         for column, scores in enumerate(pairs.values()):
             self.values[scores.source, column] = scores.original - scores.perturbed
@@ -101,18 +92,21 @@ class Drops:
         self.expectations: list[Expectation] = [
             (cell.texts, split(cell.aspect)[0], cell.expected) for cell in pairs
         ]
-        self.wanted, self.unwanted = (
-            np.array([cell.expected == effect for cell in pairs], dtype=bool)
-            for effect in (DROP, SAME)
-        )
+        expected = [cell.expected for cell in pairs]
+        self.wanted = np.array([effect == DROP for effect in expected], dtype=bool)
+        self.unwanted = np.array([effect == SAME for effect in expected], dtype=bool)
         self.ends = [study.spec.judges[judge].ends[cell.aspect] for cell in pairs]
+        spans = [inf if ends is None else ends[1] - ends[0] for ends in self.ends]
+        self.span = spans[0]
         if len({*self.ends}) > 1:
-            self.values *= POINTS / np.array(
-                [ends[1] - ends[0] for ends in self.ends if ends]
+            # Scales that differ are all known: see `JudgeCells.drops`.
+            self.values *= POINTS / np.array(spans)
+            self.span = POINTS
+            self.note = clauses(
+                note,
+                "drops in points of a scale from 1 to 5, since the aspects have "
+                "different scales",
             )
-            self.note = "; ".join(filter(None, [note, CONVERTED]))
-        spans = {inf if ends is None else ends[1] - ends[0] for ends in self.ends}
-        self.span = POINTS if len({*self.ends}) > 1 else spans.pop()
         self._cache: dict[tuple[bytes, int], dict[str, Replicated]] = {}
 
     def headlines(self, given: Flags, *judges: str) -> dict[str, Replicated]:
@@ -132,17 +126,25 @@ class Drops:
     def _headlines(self, given: Flags, planned: int) -> dict[str, Replicated]:
         weights = whole_and_resamples(np.arange(len(given)), self.study.weights)
         deltas = mean_drops(np.where(given, self.values, np.nan), weights)
-        n, sizes = int(given.sum(axis=0).min()), given.sum(axis=1)
-        results, missing = {}, planned - n
+        n = int(given.sum(axis=0).min())
+        sizes = given.sum(axis=1)
+        results = {}
+        missing = planned - n
         sums = confusion(deltas, self.wanted, self.unwanted)
         for name, rows in zip(HEADLINES, sums, strict=True):
             results[name] = replicated(
-                rows, NOTHING, sizes=sizes, scale=scale_of(name), n=n, n_missing=missing
+                rows,
+                REASONS.nothing,
+                sizes=sizes,
+                scale=scale_of(name),
+                n=n,
+                n_missing=missing,
             )
         s_t = results["s_t_mean"].estimate
         if s_t.value is not None and (s_t.ci_low is None or s_t.ci_low <= 0):
             why = "the interval of the wanted drop is not above 0"
-            why = "the wanted drop has no interval" if s_t.ci_low is None else why
+            if s_t.ci_low is None:
+                why = "the wanted drop has no interval"
             undefined = Estimate.undefined(why, n=n, n_missing=missing)
             results["confusion_index"] = results["confusion_index"]._replace(
                 estimate=undefined
@@ -160,22 +162,29 @@ class JudgeCells:
     def __init__(
         self, study: EvaluationData, judge: str, criterion: str | None
     ) -> None:
-        self.study, self.judge, self.criterion = study, judge, criterion
+        self.study = study
+        self.judge = judge
+        self.criterion = criterion
         self.method: WilcoxonMethod = table_method(len(study.item_order))
         aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
-        self.cells = list[Cell]()
+        self.cells = list[ConfusionCell]()
         for texts in study.perturbed:
             pairs, absent = pairs_of(study, texts, judge)
             name = texts.partition(".")[0]
             change = present(study.spec.expected).changes.get(name, ExpectedChange())
             for aspect in aspects:
                 plain = split(aspect)[0]
-                expected = SAME if plain in change.same else ANY_CHANGE
-                expected = DROP if plain in change.drop else expected
-                both = pairs.get(aspect), absent.get(aspect)
-                self.cells.append(Cell(texts, aspect, expected, *both))
+                expected = ANY_CHANGE
+                if plain in change.drop:
+                    expected = DROP
+                elif plain in change.same:
+                    expected = SAME
+                cell = ConfusionCell(
+                    texts, aspect, expected, pairs.get(aspect), absent.get(aspect)
+                )
+                self.cells.append(cell)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[ResultRow]:
         """Yield the rows of every cell, then the headlines."""
         for cell in self.cells:
             columns = set_columns(cell.texts)
@@ -187,25 +196,16 @@ class JudgeCells:
             aspect = joined("", self.criterion)
             yield self.study.row(self.judge, aspect, statistic, "", estimate)
 
-    def _estimates(self, cell: Cell) -> Iterator[tuple[str, Estimate]]:
-        pairs, expected = cell.pairs, cell.expected
+    def _estimates(self, cell: ConfusionCell) -> Iterator[tuple[str, Estimate]]:
+        pairs = cell.pairs
+        expected = cell.expected
         if pairs is None:
             assert cell.absent is not None
             yield "delta", cell.absent.with_note(expected)
             return
         drop = pairs.estimates()["mean_drop"]
         yield "delta", drop.with_note(expected)
-        floor = Estimate.undefined(
-            "the judge has no scale, so its scores have no floor"
-        )
-        if (scale := self.study.spec.judges[self.judge].ends[cell.aspect]) is not None:
-            low, of = (
-                pairs.original <= scale[0],
-                "share of originals at the bottom of the scale",
-            )
-            data = low, pairs.source, self.study.weights, pairs.n_planned - low.size
-            floor = clustered_mean(*data, averaged=of).estimate
-        yield "floor_share", floor
+        yield "floor_share", self._floor_share(cell.aspect, pairs)
         counts = replace(drop, ci_low=None, ci_high=None, note="")
         p = exp(self._log_p[cell])
         yield (
@@ -218,23 +218,45 @@ class JudgeCells:
         if expected == SAME:
             yield from self._equivalence(cell, pairs, counts)
 
+    def _floor_share(self, aspect: str, pairs: PerturbedPairs) -> Estimate:
+        """Return the share of originals that cannot drop: they have the lowest
+        score.
+        """
+        scale = self.study.spec.judges[self.judge].ends[aspect]
+        if scale is None:
+            return Estimate.undefined(
+                "the judge has no scale, so its scores have no floor"
+            )
+        low = pairs.original <= scale[0]
+        return clustered_mean(
+            low,
+            pairs.source,
+            self.study.weights,
+            pairs.n_planned - low.size,
+            averaged="share of originals at the bottom of the scale",
+        ).estimate
+
     def _equivalence(
-        self, cell: Cell, pairs: Pairs, counts: Estimate
+        self, cell: ConfusionCell, pairs: PerturbedPairs, counts: Estimate
     ) -> Iterator[tuple[str, Estimate]]:
         margin = self._margin(cell.aspect)
         if margin is None:
-            yield "p_tost", Estimate.undefined(NO_SCALE)
+            yield (
+                "p_tost",
+                Estimate.undefined(
+                    "the judge has no scale, so the margin has no meaning"
+                ),
+            )
             return
         drops = pairs.original - pairs.perturbed
-        p, needed = p_equivalence(drops, margin), items_needed(drops, margin)
+        p = p_equivalence(drops, margin)
+        needed = items_needed(drops, margin)
         if p is None or needed is None:
             yield "p_tost", Estimate.undefined("too few pairs", n=drops.size)
             return
         method = f"TOST, paired t, margin {margin:.4g}"
-        yield (
-            "p_tost",
-            replace(counts, value=p, method=method).with_note(self._verdict(cell)),
-        )
+        tost = replace(counts, value=p, method=method)
+        yield "p_tost", tost.with_note(self._verdict(cell))
         power = f"{method}: power .8 where the true drop is 0"
         yield "items_needed", replace(counts, value=float(needed), method=power)
 
@@ -244,7 +266,7 @@ class JudgeCells:
         margin = present(self.study.spec.expected).margin
         return None if scale is None else margin * (scale[1] - scale[0]) / POINTS
 
-    def _verdict(self, cell: Cell) -> str:
+    def _verdict(self, cell: ConfusionCell) -> str:
         """Return the tests' verdict on an unwanted drop; within the margin it counts as
         none.
         """
@@ -257,18 +279,18 @@ class JudgeCells:
         return DROPS if self._log_p[cell] <= np.log(LEVEL) else UNDECIDED
 
     @cached_property
-    def _log_p(self) -> dict[Cell, float]:
-        tested = ((cell, cell.pairs.differences) for cell in self.cells if cell.pairs)
-        return {
-            cell: float(log_p(differences, self.method)) for cell, differences in tested
-        }
+    def _log_p(self) -> dict[ConfusionCell, float]:
+        logs = dict[ConfusionCell, float]()
+        for cell in self.cells:
+            if cell.pairs:
+                logs[cell] = float(log_p(cell.pairs.differences, self.method))
+        return logs
 
     @cached_property
-    def _fdr(self) -> dict[Cell, float]:
+    def _fdr(self) -> dict[ConfusionCell, float]:
         wanted = [cell for cell in self.cells if cell.expected == DROP and cell.pairs]
-        adjusted = benjamini_hochberg(
-            np.array([exp(self._log_p[cell]) for cell in wanted])
-        )
+        p = np.array([exp(self._log_p[cell]) for cell in wanted])
+        adjusted = benjamini_hochberg(p)
         return dict(zip(wanted, adjusted.tolist(), strict=True))
 
     @cached_property
@@ -279,24 +301,34 @@ class JudgeCells:
         expected = [cell for cell in self.cells if cell.expected != ANY_CHANGE]
         if not expected:
             return Estimate.undefined("this perturbation has no expected effect")
-        pairs = {cell: cell.pairs for cell in expected if cell.pairs}
-        gaps = [cell for cell in expected if cell.pairs is None]
+        pairs = dict[ConfusionCell, PerturbedPairs]()
+        gaps = list[ConfusionCell]()
+        for cell in expected:
+            if cell.pairs is None:
+                gaps.append(cell)
+            else:
+                pairs[cell] = cell.pairs
         if not pairs or (gaps and not self.study.spec.allow_missing):
             notes = sorted({cell.absent.note for cell in gaps if cell.absent})
             why = f"{len(gaps)} of {len(expected)} planned cells have no score"
             return Estimate.undefined(f"{why} ({'; '.join(notes)})")
         ends = {self.study.spec.judges[self.judge].ends[cell.aspect] for cell in pairs}
         if len(ends) > 1 and None in ends:
-            return Estimate.undefined(SOME_SCALES)
+            return Estimate.undefined(
+                "the judge has a scale in some aspects only, so drops cannot be "
+                "combined"
+            )
         note = f"without {len(gaps)} cells that have no score" if gaps else ""
         return Drops(self.study, self.judge, pairs, note)
 
     def _headlines(self) -> Iterator[tuple[str, Estimate]]:
         if isinstance(self.drops, Estimate):
-            yield from ((name, self.drops) for name in HEADLINES)
+            for name in HEADLINES:
+                yield name, self.drops
             return
-        headlines, note = self.drops.headlines(self.drops.given), self.drops.note
-        yield from ((name, result.estimate) for name, result in headlines.items())
+        note = self.drops.note
+        for name, result in self.drops.headlines(self.drops.given).items():
+            yield name, result.estimate
         if self._fdr:
             shown = float(np.mean([p <= LEVEL for p in self._fdr.values()]))
             method = f"share of wanted drops with p_fdr at most {LEVEL}"
@@ -306,13 +338,18 @@ class JudgeCells:
         if not kept or any(self._margin(cell.aspect) is None for cell in kept):
             return
         verdicts = [self._verdict(cell) for cell in kept]
-        for verdict, name in VERDICTS.items():
+        statistic_of_verdict = {
+            NO_DROP: "unwanted_no_drop",
+            DROPS: "unwanted_drop",
+            UNDECIDED: "unwanted_undecided",
+        }
+        for verdict, name in statistic_of_verdict.items():
             share = verdicts.count(verdict) / len(verdicts)
             method = f"share of unwanted drops with the verdict {verdict}"
             yield name, Estimate(share, n=len(kept), method=method, note=note)
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of confusion.csv."""
     if not study.spec.perturbed:
         return
@@ -321,8 +358,10 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     criteria: list[str | None] = [*study.spec.criteria] or [None]
     for judge, criterion in product(study.spec.judges, criteria):
         if judge in excluded:
-            nothing, name = Estimate.undefined(excluded[judge]), joined("", criterion)
-            yield from (study.row(judge, name, each, "", nothing) for each in HEADLINES)
+            nothing = Estimate.undefined(excluded[judge])
+            name = joined("", criterion)
+            for statistic in HEADLINES:
+                yield study.row(judge, name, statistic, "", nothing)
         else:
             cells = JudgeCells(study, judge, criterion)
             yield from cells.rows()
@@ -330,12 +369,13 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     for criterion, (judge, other) in product(criteria, [*compared(study)]):
         pair = drops[judge, criterion], drops[other, criterion]
         columns: AppliesTo = {"criterion": criterion, "judge_b": other}
-        yield from _difference(study, judge, *pair, UNDEFINED_JUDGE, columns)
+        yield from _difference(study, judge, *pair, REASONS.undefined_judge, columns)
     judges = dict.fromkeys(judge for judge, _ in drops)
     for judge, criterion in product(judges, criteria[1:]):
         pair = drops[judge, criterion], drops[judge, criteria[0]]
         wordings: AppliesTo = {"criterion": criterion, "criterion_b": criteria[0]}
-        yield from _difference(study, judge, *pair, UNDEFINED_WORDING, wordings)
+        why = "the value of one wording is undefined"
+        yield from _difference(study, judge, *pair, why, wordings)
 
 
 def _difference(
@@ -345,12 +385,12 @@ def _difference(
     second: Drops | Estimate,
     why: str,
     columns: AppliesTo,
-) -> Iterator[Row]:
+) -> Iterator[ResultRow]:
     """Yield the headlines of `first` minus those of `second`, undefined with the
     reason.
     """
 
-    def undefined(note: str, names: Sequence[str] = HEADLINES) -> Iterator[Row]:
+    def undefined(note: str, names: Sequence[str] = HEADLINES) -> Iterator[ResultRow]:
         for name in names:
             nothing = Estimate.undefined(note)
             yield study.row(judge, "", f"difference_{name}", "", nothing, **columns)
@@ -360,24 +400,27 @@ def _difference(
         yield from undefined(f"{why}: {lacking.note}")
         return
     if first.expectations != second.expectations:
-        yield from undefined(OTHER_CELLS)
+        yield from undefined("the two wordings lack scores in different cells")
         return
-    judges, given = (
-        dict.fromkeys((first.judge, second.judge)),
-        first.given & second.given,
-    )
-    headlines, others = (drops.headlines(given, *judges) for drops in (first, second))
+    judges = dict.fromkeys((first.judge, second.judge))
+    given = first.given & second.given
+    headlines = first.headlines(given, *judges)
+    others = second.headlines(given, *judges)
     same_points = first.ends == second.ends and None not in first.ends
     if first.judge != second.judge and not same_points:
-        yield from undefined(DIFFERENT_SCALES, IN_POINTS)
+        # Points of other scales cannot be compared.
+        in_points = ("s_t_mean", "s_f_mean")
+        yield from undefined(REASONS.different_scales, in_points)
         headlines = {
-            name: one for name, one in headlines.items() if name not in IN_POINTS
+            name: result for name, result in headlines.items() if name not in in_points
         }
     note = study.share_note(*judges)
     yield from difference_rows(study, judge, headlines, others, note, why, **columns)
 
 
 METHOD = Method(
+    name="confusion",
+    rows=rows,
     selectable=True,
     tables=("criteria", "perturbations"),
     texts=("systems", "once"),

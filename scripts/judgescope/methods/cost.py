@@ -9,10 +9,10 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from judgescope.engines import ASKED
-from judgescope.methods.base import Members, Method, Prices, Row
+from judgescope.methods.base import Members, Method, Prices
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.replies.pricing import nanodollars
+from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import (
     SCHEMAS,
     count_rows,
@@ -24,11 +24,7 @@ from judgescope.statistics.result import Estimate
 
 ALL = "all"
 """The judge of rows that count every reply of the study once, whoever reads it."""
-UNPRICED = "the model's card has no price"
 FREE = "free of charge"
-SUPERVISED = (
-    "the merging of its members' lists is charged to the model, not to the ensemble"
-)
 KINDS = ("prompt", "completion", "reasoning", "cached")
 NO_TOKENS = Counter[str]()
 
@@ -54,7 +50,7 @@ Bought = dict[tuple[str | None, str | None], Usage]
 replies."""
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of cost.csv: per judge, per writer of texts, and of all replies
     together.
 
@@ -66,18 +62,15 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     for judge in study.spec.judges:
         statuses = study.statuses.filter(pc.equal(study.statuses["judge"], judge))
         if len(statuses):
-            ok = (
-                pc.sum(statuses.filter(pc.equal(statuses["status"], "ok"))["n"]).as_py()
-                or 0
-            )
+            readable = statuses.filter(pc.equal(statuses["status"], "ok"))
+            ok = pc.sum(readable["n"]).as_py() or 0
             replies = pc.sum(statuses["n"]).as_py()
             for name, estimate in judge_estimates(study, bought, judge, replies, ok):
                 yield study.row(judge, "", name, "", estimate)
     for writer, price in study.spec.writers.items():
         usage = bought.get((None, writer), Usage())
-        for name, estimate in estimates(
-            usage, dollars(usage, price), note="texts made by a model"
-        ):
+        cost = dollars(usage, price)
+        for name, estimate in estimates(usage, cost, note="texts made by a model"):
             yield study.row("", "", name, "", estimate, perturbation=writer)
     yield from _rows_of_all(study)
 
@@ -111,7 +104,7 @@ def judge_estimates(
     """
     cards = study.spec.judges
     made = study.spec.made_of.get(judge) or Members(members=[judge], supervised=False)
-    asked = [name for name in made.members if cards[name].engine in ASKED]
+    asked = [name for name in made.members if cards[name].asked]
     if not asked and not made.supervised:
         note = f"{cards[judge].engine}: {FREE}"
         return estimates(Usage(replies), 0.0, judgments, note)
@@ -119,14 +112,17 @@ def judge_estimates(
     every = reduce(Usage.plus, usages, Usage())
     note = "the replies of its members" if judge in study.spec.made_of else ""
     if made.supervised:
-        return estimates(every, None, judgments, note, SUPERVISED)
-    prices = [
-        dollars(usage, cards[name].price)
-        for name, usage in zip(asked, usages, strict=True)
-    ]
-    total = (
-        None if None in prices else sum(price for price in prices if price is not None)
-    )
+        why = (
+            "the merging of its members' lists is charged to the model, not to the "
+            "ensemble"
+        )
+        return estimates(every, None, judgments, note, why)
+    total = 0.0
+    for name, usage in zip(asked, usages, strict=True):
+        price = dollars(usage, cards[name].price)
+        if price is None:
+            return estimates(every, None, judgments, note)
+        total += price
     return estimates(every, total, judgments, note)
 
 
@@ -146,7 +142,7 @@ def estimates(
     dollars: float | None,
     judgments: int | None = None,
     note: str = "",
-    why: str = UNPRICED,
+    why: str = "the model's card has no price",
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield the number of replies, their tokens, their price, and that of 1,000
     judgments.
@@ -161,40 +157,39 @@ def estimates(
     if dollars is None:
         yield "usd", Estimate.undefined(why, n=replies)
         return
-    gap = (
-        f"{usage.without} replies without token counts: not included"
-        if usage.without
-        else ""
-    )
+    gap = ""
+    if usage.without:
+        gap = f"{usage.without} replies without token counts: not included"
     usd = Estimate(dollars, n=replies, method="tokens times price")
     yield "usd", usd.with_note(note).with_note(gap)
     if judgments:
-        each = Estimate(
-            1000 * dollars / judgments, n=judgments, method="cost of 1,000 judgments"
-        )
+        per_1000 = 1000 * dollars / judgments
+        method = "cost of 1,000 judgments"
+        each = Estimate(per_1000, n=judgments, method=method)
         yield "usd_per_1000", each.with_note(note)
 
 
-def _rows_of_all(study: EvaluationData) -> Iterator[Row]:
+def _rows_of_all(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of all replies that no dataset before this one has bought."""
     bought = bought_by(_first_bought(study.spec.bought))
-    if (
-        not bought
-    ):  # nothing bought, or nothing that an earlier dataset has not: no number
+    # Nothing bought, or nothing that an earlier dataset has not: no number.
+    if not bought:
         return
     prices: dict[tuple[str | None, str | None], Prices | None] = {
         (name, None): card.price for name, card in study.spec.judges.items()
     }
     prices |= {(None, name): price for name, price in study.spec.writers.items()}
-    costs = {
-        buyer: dollars(bought[buyer], prices[buyer])
-        for buyer in prices
-        if buyer in bought
-    }
-    total = sum((cost for cost in costs.values() if cost is not None), 0.0)
-    unpriced = [
-        judge or writer or "" for (judge, writer), cost in costs.items() if cost is None
-    ]
+    total = 0.0
+    unpriced = list[str]()
+    for buyer, price in prices.items():
+        if buyer not in bought:
+            continue
+        cost = dollars(bought[buyer], price)
+        if cost is None:
+            judge, writer = buyer
+            unpriced.append(judge or writer or "")
+        else:
+            total += cost
     note = f"without {', '.join(unpriced)}: no price" if unpriced else ""
     for name, estimate in estimates(reduce(Usage.plus, bought.values()), total):
         if name == "usd":
@@ -206,19 +201,21 @@ def _first_bought(paths: list[str]) -> Iterator[pa.Table]:
     """Yield the replies of the last file that no file before has, each for its first
     buyer.
     """
-    reply, columns = ["key", "draw"], SCHEMAS["bought"].names
+    reply = ["key", "draw"]
+    columns = SCHEMAS["bought"].names
     first = [(name, "first") for name in columns if name not in reply]
     for low, high in key_ranges(sum(count_rows("bought", path) for path in paths)):
         parts = [read_key_range("bought", path, columns, low, high) for path in paths]
         current = parts.pop().group_by(reply, use_threads=False).aggregate(first)
         for before in parts:
             current = current.join(before.select(reply), reply, join_type="left anti")
-        yield current.rename_columns(
-            [name.removesuffix("_first") for name in current.column_names]
-        )
+        names = [name.removesuffix("_first") for name in current.column_names]
+        yield current.rename_columns(names)
 
 
 METHOD = Method(
+    name="cost",
+    rows=rows,
     when="always",
     parts=("bought",),
     datasets="all",

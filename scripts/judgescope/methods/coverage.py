@@ -3,38 +3,51 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, set_columns
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY, STATUSES
 from judgescope.parsing.unread_shapes import MANY, UNREAD, read_remedy
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.result import Estimate
 
-MOST_NAMED = 6
-"""The number of rules or reasons that a note names."""
 
-
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of coverage.csv: per cell the share parsed and the count of each
     status.
     """
     cells: dict[tuple[str, str, str], dict[str, Counter[str]]] = {}
     served: dict[str, set[str]] = defaultdict(set)
+    again = Counter[tuple[str, str, str]]()
+    shortened: dict[tuple[str, str, str], str] = {}
     for row in study.statuses.to_pylist():
-        cell = cells.setdefault((row["judge"], row["aspect"], row["perturbation"]), {})
+        name = (row["judge"], row["aspect"], row["perturbation"])
+        cell = cells.setdefault(name, {})
+        again[name] += row["n_asked_again"] or 0
         cell.setdefault(row["status"], Counter())[row["rule"] or ""] = row["n"]
+        if row["cut"]:
+            parts = " or ".join(row["cut_parts"])
+            texts = f"{row['cut']} of {row['n_shown']} texts"
+            shortened[name] = f"saw {texts} with a shortened {parts}"
         served[row["judge"]].update(row["served"] or [])
     remedies = _read_remedies(study, cells)
     for (judge, aspect, perturbation), statuses in sorted(cells.items()):
         columns = set_columns(perturbation)
         share = share_parsed(statuses).with_note(study.share_note(judge))
+        if seen := shortened.get((judge, aspect, perturbation)):
+            share = share.with_note(seen)
         if len(served[judge]) > 1:
             names = ", ".join(sorted(served[judge]))
             share = share.with_note(f"replies of several servers: {names}")
+        if n_again := again[judge, aspect, perturbation]:
+            verb = "reply was" if n_again == 1 else "replies were"
+            because = "because it was" if n_again == 1 else "because they were"
+            share = share.with_note(f"{n_again} {verb} requested again {because} empty")
         counts = counts_by_status(statuses, unread=remedies.get(judge, ""))
         for statistic, estimate in (("coverage", share), *counts):
             yield study.row(judge, aspect, statistic, "", estimate, **columns)
     for judge, perturbation, reason in study.spec.excluded:
-        columns, nothing = set_columns(perturbation), Estimate.undefined(reason)
+        columns = set_columns(perturbation)
+        nothing = Estimate.undefined(reason)
         yield study.row(judge, "", "coverage", "", nothing, **columns)
 
 
@@ -44,7 +57,8 @@ def _read_remedies(
     """Return judge -> what would help, if more than a tenth of its replies is
     unread.
     """
-    replies, unread = Counter[str](), Counter[str]()
+    replies = Counter[str]()
+    unread = Counter[str]()
     for (judge, _, _), statuses in cells.items():
         for status, rules in statuses.items():
             if status not in ("error", "not_applicable"):
@@ -63,7 +77,8 @@ def share_parsed(statuses: dict[str, Counter[str]]) -> Estimate:
     number.
     """
     counts = {status: rules.total() for status, rules in statuses.items()}
-    planned, ok = sum(counts.values()), counts.get("ok", 0)
+    planned = sum(counts.values())
+    ok = counts.get("ok", 0)
     asked = planned - counts.get("not_applicable", 0)
     if not asked:
         reasons = _explained(statuses.get("not_applicable", Counter()))
@@ -86,20 +101,25 @@ def counts_by_status(
             note = _explained(statuses[status])
             if remedy := remedies.get(status):
                 note = f"{note}; {remedy}"
-            yield (
-                f"count_{status}",
-                Estimate(float(statuses[status].total()), n=planned, note=note),
-            )
+            count = float(statuses[status].total())
+            yield f"count_{status}", Estimate(count, n=planned, note=note)
 
 
 def _explained(rules: Counter[str]) -> str:
     """Return the rules or reasons behind a count, the most frequent first."""
     ordered = sorted(rules.items(), key=lambda rule: (-rule[1], rule[0]))
-    named = [f"{name} {count}" for name, count in ordered[:MOST_NAMED] if name]
-    more = len(ordered) - MOST_NAMED
+    most_named = 6
+    named = [f"{name} {count}" for name, count in ordered[:most_named] if name]
+    more = len(ordered) - most_named
     return ", ".join(named) + (f", and {more} more" if more > 0 else "")
 
 
 METHOD = Method(
-    when="always", datasets="all", votes=True, oracles=True, unordered="yes"
+    name="coverage",
+    rows=rows,
+    when="always",
+    datasets="all",
+    votes=True,
+    oracles=True,
+    unordered="yes",
 )

@@ -10,19 +10,21 @@ import numpy as np
 import pyarrow as pa
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
+from judgescope.methods.base import HUMAN, Method
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, aligned
 from judgescope.methods.gold import gold_numbers, with_rule
 from judgescope.methods.measures import pearson
+from judgescope.schema.rows import AppliesTo, ResultRow
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.result import Estimate
 
-SYSTEMS, TEXTS = "systems", "all"
+SYSTEMS = "systems"
+TEXTS = "all"
 """The sets of targets: rated texts of systems, and originals with all their perturbed
 copies."""
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of criteria.csv: Pearson's r of every two aspects, or wordings of
     one.
     """
@@ -52,7 +54,7 @@ def _people(panel: TargetSet) -> dict[str, Floats]:
     }
 
 
-def _perturbed_pairs(study: EvaluationData, judge: str) -> Iterator[Row]:
+def _perturbed_pairs(study: EvaluationData, judge: str) -> Iterator[ResultRow]:
     """Yield r of every two aspects over originals and all their perturbed copies
     together.
     """
@@ -73,12 +75,13 @@ def _perturbed_pairs(study: EvaluationData, judge: str) -> Iterator[Row]:
 
 def _pairs(
     panel: TargetSet, judge: str, scores: Mapping[str, Floats], texts: str
-) -> Iterator[Row]:
+) -> Iterator[ResultRow]:
     """Yield r of every two aspects in one wording, and of every two wordings of one
     aspect.
     """
     for first, second in combinations(scores, 2):
-        (aspect, criterion), (aspect_b, criterion_b) = split(first), split(second)
+        aspect, criterion = split(first)
+        aspect_b, criterion_b = split(second)
         if (aspect == aspect_b) == (criterion == criterion_b):
             continue
         columns: AppliesTo = {
@@ -92,13 +95,14 @@ def _pairs(
 
 def _with_people(
     panel: TargetSet, judge: str, scores: Mapping[str, Floats]
-) -> Iterator[Row]:
+) -> Iterator[ResultRow]:
     """Yield r of every aspect of the judge with every one of people.
 
     And the share of the judge's aspects that correlate more with another aspect of
     people.
     """
-    study, people = panel.study, _people(panel)
+    study = panel.study
+    people = _people(panel)
     columns: AppliesTo = {"judge_b": HUMAN, "perturbation": SYSTEMS}
     crossed: dict[str | None, list[bool]] = {}
     missing = Counter[str | None]()
@@ -129,7 +133,8 @@ def _with_people(
             "share of aspects whose r with people's ratings is higher for another "
             "aspect"
         )
-        n, n_missing = len(each), missing[criterion]
+        n = len(each)
+        n_missing = missing[criterion]
         share = Estimate(float(np.mean(each)), n=n, n_missing=n_missing, method=method)
         yield study.row(
             judge,
@@ -141,4 +146,4 @@ def _with_people(
         )
 
 
-METHOD = Method()
+METHOD = Method(name="criteria", rows=rows)

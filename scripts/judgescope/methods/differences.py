@@ -7,17 +7,16 @@ from typing import Protocol, Unpack
 import numpy as np
 
 from judgescope.core.cells import joined, split
-from judgescope.methods.base import AppliesTo, Row
 from judgescope.methods.evaluation_data import EvaluationData, numbers_of
 from judgescope.methods.measures import AVERAGE, with_floor_note
+from judgescope.schema.rows import AppliesTo, ResultRow
 from judgescope.statistics.comparison import difference, ranks
 from judgescope.statistics.means import independent_mean, mean_over
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 
 OVERALL = "overall"
 """The dataset of rows that hold the mean over all datasets."""
-OTHER_ASPECTS = "the judges have scores of different aspects or sets of texts"
 Means = Mapping[tuple[str | None, str], Replicated]
 """(criterion, statistic) -> its mean over the constructed sets of texts."""
 
@@ -38,11 +37,12 @@ def compared(
     """Yield every two judges of a set of texts that the study compares, in its
     order.
     """
-    wanted, excluded = study.spec.compared, study.excluded(texts)
-    judges = (name for name in study.spec.judges if name not in excluded)
-    yield from combinations(
-        [name for name in judges if not wanted or name in wanted], 2
-    )
+    wanted = study.spec.compared
+    excluded = study.excluded(texts)
+    judges = [name for name in study.spec.judges if name not in excluded]
+    if wanted:
+        judges = [name for name in judges if name in wanted]
+    yield from combinations(judges, 2)
 
 
 def difference_rows(
@@ -51,9 +51,9 @@ def difference_rows(
     first: Mapping[str, Replicated],
     second: Mapping[str, Replicated],
     note: str,
-    why: str = UNDEFINED_JUDGE,
+    why: str = REASONS.undefined_judge,
     **columns: Unpack[AppliesTo],
-) -> Iterator[Row]:
+) -> Iterator[ResultRow]:
     """Yield a row for each statistic of `first`: its value minus that of `second`.
 
     Both lose the same items, one at a time, so that what they share cancels. `why` is
@@ -67,7 +67,7 @@ def difference_rows(
 
 def mean_rows(
     study: EvaluationData, results: ResultsOfJudge, level: str, averaged: str
-) -> Iterator[Row]:
+) -> Iterator[ResultRow]:
     """Yield every judge's means over aspects and sets of texts, and the differences of
     every two.
 
@@ -79,13 +79,14 @@ def mean_rows(
     def means_of(judge: str, *others: str) -> Means:
         key = (judge, len(study.items_given(judge, *others)))
         if key not in cache:
-            each: dict[tuple[str | None, str], list[Replicated]] = {}
+            of_sets: dict[tuple[str | None, str], list[Replicated]] = {}
             for aspect, by_statistic in results(judge, *others):
                 judged.setdefault(key, []).append(aspect)
                 for name, result in by_statistic.items():
-                    each.setdefault((split(aspect)[1], name), []).append(result)
+                    of_sets.setdefault((split(aspect)[1], name), []).append(result)
             cache[key] = {
-                at: mean_over(same, averaged=averaged) for at, same in each.items()
+                measure: mean_over(same, averaged=averaged)
+                for measure, same in of_sets.items()
             }
         return cache[key]
 
@@ -94,18 +95,24 @@ def mean_rows(
             estimate = with_floor_note(name, mean.estimate)
             yield study.row(judge, joined(AVERAGE, criterion), name, level, estimate)
     for judge, other in compared(study):
-        first, second = means_of(judge, other), means_of(other, judge)
-        for criterion, name in (at for at in first if at in second):
-            gap = difference(first[criterion, name], second[criterion, name]).estimate
+        first = means_of(judge, other)
+        second = means_of(other, judge)
+        for (criterion, name), mean in first.items():
+            if (criterion, name) not in second:
+                continue
+            gap = difference(mean, second[criterion, name]).estimate
             n_given = len(study.items_given(judge, other))
             if judged[judge, n_given] != judged[other, n_given]:
-                gap = Estimate.undefined(OTHER_ASPECTS)
+                gap = Estimate.undefined(
+                    "the judges have scores of different aspects or sets of texts"
+                )
             gap = gap.with_note(study.share_note(judge, other))
-            aspect, statistic = joined(AVERAGE, criterion), f"difference_{name}"
+            aspect = joined(AVERAGE, criterion)
+            statistic = f"difference_{name}"
             yield study.row(judge, aspect, statistic, level, gap, judge_b=other)
 
 
-def across(table: Iterable[Row]) -> list[Row]:
+def across(table: Iterable[ResultRow]) -> list[ResultRow]:
     """Return the means over datasets of a table's averages over aspects, and ranks by
     them.
 
@@ -114,16 +121,17 @@ def across(table: Iterable[Row]) -> list[Row]:
     rank here.
     """
     rows = list(table)
-    ranked = {row["judge"] for row in rows if row["statistic"].startswith("rank_")}
-    averages = [
-        row
-        for row in rows
-        if row["aspect"] == AVERAGE and not row["statistic"].startswith("rank_")
-    ]
+    ranked = set[str]()
+    averages = list[ResultRow]()
+    for row in rows:
+        if row["statistic"].startswith("rank_"):
+            ranked.add(row["judge"])
+        elif row["aspect"] == AVERAGE:
+            averages.append(row)
     datasets = sorted({row["dataset"] for row in averages})
     if len(datasets) < 2:
         return []
-    groups: dict[tuple[str | None, ...], dict[str, Row]] = {}
+    groups: dict[tuple[str | None, ...], dict[str, ResultRow]] = {}
     for row in averages:
         key = (
             row["judge"],
@@ -133,20 +141,26 @@ def across(table: Iterable[Row]) -> list[Row]:
             row["level"],
         )
         groups.setdefault(key, {})[row["dataset"]] = row
-    means, absent = list[Row](), Estimate.undefined("not judged")
+    means = list[ResultRow]()
+    absent = Estimate.undefined("not judged")
     for by_dataset in groups.values():
-        present = [by_dataset[name] for name in datasets if name in by_dataset]
-        estimates = [
-            estimate_of(by_dataset[name]) if name in by_dataset else absent
-            for name in datasets
-        ]
+        present = list[ResultRow]()
+        estimates = list[Estimate]()
+        for name in datasets:
+            if name in by_dataset:
+                present.append(by_dataset[name])
+                estimates.append(estimate_of(by_dataset[name]))
+            else:
+                estimates.append(absent)
         mean = independent_mean(estimates, averaged="datasets")
         signature = " + ".join(row["signature"] for row in present)
         means.append(_overall(present[0], present[0]["statistic"], mean, signature))
     return [*means, *_ranks([row for row in means if row["judge"] in ranked])]
 
 
-def _overall(row: Row, statistic: str, estimate: Estimate, signature: str) -> Row:
+def _overall(
+    row: ResultRow, statistic: str, estimate: Estimate, signature: str
+) -> ResultRow:
     """Return the row over all datasets of which `row` is that of one."""
     columns: AppliesTo = {"judge_b": row["judge_b"], "criterion": row["criterion"]}
     return {
@@ -157,31 +171,31 @@ def _overall(row: Row, statistic: str, estimate: Estimate, signature: str) -> Ro
         "level": row["level"],
         **numbers_of(with_floor_note(statistic, estimate)),
         **columns,
+        # The job that joins the tables writes it.
+        "sentence": None,
         "signature": signature,
     }
 
 
-def estimate_of(row: Row) -> Estimate:
+def estimate_of(row: ResultRow) -> Estimate:
     """Return the estimate that a row of a result table holds."""
     return Estimate(
-        *(
-            row["value"],
-            row["ci_low"],
-            row["ci_high"],
-            row["n"],
-            row["n_missing"],
-            row["n_tied"],
-        ),
+        row["value"],
+        row["ci_low"],
+        row["ci_high"],
+        row["n"],
+        row["n_missing"],
+        row["n_tied"],
         method=row["method"],
         note=row["note"],
     )
 
 
-def _ranks(means: list[Row]) -> Iterator[Row]:
+def _ranks(means: list[ResultRow]) -> Iterator[ResultRow]:
     """Yield each judge's rank by every mean; without intervals, which would need
     replicates.
     """
-    groups: dict[tuple[str | None, str, str], list[Row]] = {}
+    groups: dict[tuple[str | None, str, str], list[ResultRow]] = {}
     for row in means:
         if row["judge_b"] is None:
             key = row["criterion"], row["statistic"], row["level"]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from judgescope.core.cells import split
-from judgescope.methods.base import JudgeFacts, Method, Row
+from judgescope.methods.base import JudgeFacts, Method
 from judgescope.methods.differences import compared, difference_rows
 from judgescope.methods.evaluation_data import (
     MADE,
@@ -21,34 +21,32 @@ from judgescope.methods.evaluation_data import (
     set_columns,
 )
 from judgescope.parsing.parsers import TOO_LONG
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.discernment import (
-    AspectTests,
-    WilcoxonMethod,
-    aspect_tests,
     average,
     discernment,
-    exact_differences,
-    has_one_sign,
-    mean_drop,
     minimum,
-    rank_biserial,
     score_replicated,
-    table_method,
 )
 from judgescope.statistics.intervals import NOT_SMOOTH, holm
 from judgescope.statistics.means import net_share
 from judgescope.statistics.resampling import NO_WIDTH, Replicated
 from judgescope.statistics.result import Estimate
-
-MOST_DRAWS = 20
-"""With more draws the least common multiple of 1..draws is too large for exact
-floats."""
-NO_PAIRS = "no item has scores for both texts"
+from judgescope.statistics.signed_rank import (
+    AspectTests,
+    WilcoxonMethod,
+    aspect_tests,
+    exact_differences,
+    has_one_sign,
+    mean_drop,
+    rank_biserial,
+    table_method,
+)
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PerturbedPairs:
     """A judge's scores of originals and of their perturbed copies on one aspect, pair
     by pair.
     """
@@ -79,7 +77,8 @@ class Pairs:
             "net_share": net_share(self.differences, self.source),
         }
         return {
-            name: replace(one, n_missing=missing) for name, one in estimates.items()
+            name: replace(estimate, n_missing=missing)
+            for name, estimate in estimates.items()
         }
 
     def tests(self, method: WilcoxonMethod) -> AspectTests:
@@ -89,7 +88,7 @@ class Pairs:
 
 def pairs_of(
     study: EvaluationData, perturbation: str, judge: str, *other_judges: str
-) -> tuple[dict[str, Pairs], dict[str, Estimate]]:
+) -> tuple[dict[str, PerturbedPairs], dict[str, Estimate]]:
     """Return aspect -> pairs; and aspect -> the undefined estimate that says why there
     are none.
 
@@ -97,35 +96,35 @@ def pairs_of(
     model's context are not a sample of the items: such a cell is not run at all
     (methods.md 1).
     """
-    original, perturbed = (
-        study.panel(name).given(judge, *other_judges)
-        for name in ("original", perturbation)
-    )
-    card, pairs = study.spec.judges[judge], dict[str, Pairs]()
+    original = study.panel("original").given(judge, *other_judges)
+    perturbed = study.panel(perturbation).given(judge, *other_judges)
+    card = study.spec.judges[judge]
+    pairs = dict[str, PerturbedPairs]()
     for aspect in study.spec.aspects:
-        before, after = original.scores(judge, aspect), perturbed.scores(judge, aspect)
-        if (
-            before is None
-            or after is None
-            or _too_long(study, perturbation, judge, aspect)
-        ):
+        before = original.scores(judge, aspect)
+        after = perturbed.scores(judge, aspect)
+        if before is None or after is None:
             continue
-        after = aligned(
-            dict(zip(perturbed.items, after.tolist(), strict=True)), original.items
-        )
+        if _too_long(study, perturbation, judge, aspect):
+            continue
+        after_by_item = dict(zip(perturbed.items, after.tolist(), strict=True))
+        after = aligned(after_by_item, original.items)
         both = np.isfinite(before) & np.isfinite(after)
         if both.any():
-            scores = before[both], after[both], original.source[both]
-            unit = unit_of(card, aspect)
-            pairs[aspect] = Pairs(*scores, study.weights, len(before), unit)
+            pairs[aspect] = PerturbedPairs(
+                original=before[both],
+                perturbed=after[both],
+                source=original.source[both],
+                weights=study.weights,
+                n_planned=len(before),
+                unit=unit_of(card, aspect),
+            )
     lacking = [aspect for aspect in study.spec.aspects if aspect not in pairs]
     why = study.excluded(perturbation).get(judge)
     outcomes = Counter(study.panel(perturbation).outcomes)
     if not why and not MADE & set(outcomes):
-        counted = ", ".join(
-            f"{count} {outcome}" for outcome, count in sorted(outcomes.items())
-        )
-        why = f"no text could be made ({counted or 'none planned'})"
+        counts = [f"{count} {outcome}" for outcome, count in sorted(outcomes.items())]
+        why = f"no text could be made ({', '.join(counts) or 'none planned'})"
     if why:
         return pairs, dict.fromkeys(lacking, Estimate.undefined(why))
     return pairs, {
@@ -139,14 +138,16 @@ def unit_of(card: JudgeFacts, aspect: str) -> int | None:
 
     Means weighted by probabilities have no unit: they lie anywhere on the scale.
     """
-    grid, draws = card.grid[aspect], card.draws
-    if grid is None or card.weighted or draws > MOST_DRAWS:
+    most_draws = 20  # lcm(1..draws) of more is too large for exact floats
+    grid = card.grid[aspect]
+    if grid is None or card.weighted or card.draws > most_draws:
         return None
     per_point = 1 / (grid[1] - grid[0])
-    whole = per_point.is_integer() and all(
-        (value * per_point).is_integer() for value in grid
-    )
-    return lcm(*range(1, draws + 1)) * int(per_point) if whole else None
+    if not per_point.is_integer():
+        return None
+    if not all((value * per_point).is_integer() for value in grid):
+        return None
+    return lcm(*range(1, card.draws + 1)) * int(per_point)
 
 
 def nothing_judged(
@@ -164,25 +165,25 @@ def nothing_judged(
     for name in ("original", perturbation):
         cell = study.status_counts.get((name, judge, aspect), Counter())
         statuses = {status for status, _ in cell}
-        if cell and "ok" not in statuses:
-            rules = ", ".join(sorted({rule or status for status, rule in cell}))
-            only = statuses == {"not_applicable"}
-            why = (
-                f"not applicable: {rules}"
-                if only
-                else f"no reply could be read: {rules}"
-            )
-            return Estimate.undefined(why, n_missing=cell.total())
-    return Estimate.undefined(NO_PAIRS)
+        if not cell or "ok" in statuses:
+            continue
+        rules = ", ".join(sorted({rule or status for status, rule in cell}))
+        why = f"no reply could be read: {rules}"
+        if statuses == {"not_applicable"}:
+            why = f"not applicable: {rules}"
+        return Estimate.undefined(why, n_missing=cell.total())
+    return Estimate.undefined("no item has scores for both texts")
 
 
 def _too_long(study: EvaluationData, perturbation: str, judge: str, aspect: str) -> int:
     """Return how many requests on originals and perturbed texts exceed the model's
     context.
     """
-    counts = study.status_counts
-    cells = (counts.get((name, judge, aspect)) for name in ("original", perturbation))
-    return sum(cell["error", TOO_LONG] for cell in cells if cell)
+    requests = 0
+    for name in ("original", perturbation):
+        cell = study.status_counts.get((name, judge, aspect), Counter())
+        requests += cell["error", TOO_LONG]
+    return requests
 
 
 SCORES = {"D": "d", "D_ew": "d_ew", "D_hmp": "d_hmp", "D_exact": "d_exact"}
@@ -198,35 +199,31 @@ HEADLINES = {
     "D_min_exact": ("D_exact", minimum),
 }
 """Statistic -> the score of each perturbation that it summarises, and how."""
-UNWEIGHTED = {"D", WEIGHT_EFFECT}
-"""Scores that include aspects with weight 0."""
-ASYMPTOTIC = {"D", "D_ew", WEIGHT_EFFECT}
-"""Scores of the asymptotic p in every table, as published."""
 ARTEFACT = 5.0
 """Above this a score of asymptotic p-values is an artefact of the normal tail
 (methods.md 1)."""
 BY_LENGTH = "length alone detects this"
 BEYOND = f"beyond {ARTEFACT:g}"
 """The start of the note that says so; the report flags it."""
-MOST_NAMED = 4
-"""The number of perturbations that a note names."""
 
 
-class Cell(NamedTuple):
+class DiscernmentCell(NamedTuple):
     """A judge on one perturbation: pairs and tests by aspect, and the scores over the
     aspects.
 
     `absent` says of which aspects there is no test, and why.
     """
 
-    pairs: dict[str, Pairs]
+    pairs: dict[str, PerturbedPairs]
     tests: dict[str, AspectTests]
     absent: dict[str, Estimate]
     scores: dict[str, Replicated]
 
 
 def aspect_estimates(
-    pairs: Mapping[str, Pairs], tests: Mapping[str, AspectTests], method: WilcoxonMethod
+    pairs: Mapping[str, PerturbedPairs],
+    tests: Mapping[str, AspectTests],
+    method: WilcoxonMethod,
 ) -> Iterator[tuple[str, str, Estimate]]:
     """Yield (aspect, statistic, estimate) of each tested aspect; a p-value has no
     interval.
@@ -235,7 +232,8 @@ def aspect_estimates(
     family = f"Holm over {len(tests)} aspects of the perturbation"
     for (aspect, test), log_p_holm in zip(tests.items(), adjusted, strict=True):
         effects = pairs[aspect].estimates()
-        yield from ((aspect, name, estimate) for name, estimate in effects.items())
+        for name, effect in effects.items():
+            yield aspect, name, effect
         p_values = {
             "p_wilcoxon": (test.exact[0], method),
             "p_asymptotic": (
@@ -251,7 +249,7 @@ def aspect_estimates(
 
 
 def combined_scores(
-    pairs: Sequence[Pairs],
+    pairs: Sequence[PerturbedPairs],
     tests: Sequence[AspectTests],
     weights: Floats,
     method: WilcoxonMethod,
@@ -277,21 +275,20 @@ def combined_scores(
         rows[WEIGHT_EFFECT] = rows["D"] - log(len(pairs) / wordings, 20) - rows["D_ew"]
     n_sources = len(pairs[0].weights)
     alike = np.array(
-        [has_one_sign(one.differences, one.source, n_sources) for one in pairs]
+        [has_one_sign(each.differences, each.source, n_sources) for each in pairs]
     )
-    n, planned = (
-        min(len(one.source) for one in pairs),
-        max(one.n_planned for one in pairs),
-    )
-    sizes = np.bincount(
-        np.concatenate([one.source for one in pairs]), minlength=n_sources
-    )
+    sources = [each.source for each in pairs]
+    n = min(len(source) for source in sources)
+    planned = max(each.n_planned for each in pairs)
+    sizes = np.bincount(np.concatenate(sources), minlength=n_sources)
     scores = {}
-    for name, own_rows in rows.items():
-        flat = bool(alike[(weights > 0) | (name in UNWEIGHTED)].all())
+    for name, rows_of_score in rows.items():
+        # These two include aspects with weight 0.
+        counting = (weights > 0) | (name in {"D", WEIGHT_EFFECT})
+        flat = bool(alike[counting].all())
         how = ", ".join(filter(None, (about, f"{test_of(name, method)} p")))
         counts = _counts(n, planned, how)
-        scores[name] = score_replicated(name, counts, own_rows, sizes, flat=flat)
+        scores[name] = score_replicated(name, counts, rows_of_score, sizes, flat=flat)
     return scores
 
 
@@ -299,7 +296,9 @@ def test_of(score: str, method: WilcoxonMethod) -> WilcoxonMethod:
     """Return the test whose p-values a score combines; `method` is the one of the
     table.
     """
-    return "asymptotic" if score in ASYMPTOTIC else method
+    # As published, these combine the asymptotic p whatever the table's test.
+    asymptotic = {"D", "D_ew", WEIGHT_EFFECT}
+    return "asymptotic" if score in asymptotic else method
 
 
 def _counts(n: int, planned: int, method: str, note: str = "") -> Estimate:
@@ -325,15 +324,16 @@ class Discerning:
         self.study = study
         self.method: WilcoxonMethod = table_method(len(study.item_order))
         self._tests: dict[tuple[bytes, bytes], AspectTests] = {}
-        self._cells: dict[tuple[str, str, frozenset[str]], Cell] = {}
+        self._cells: dict[tuple[str, str, frozenset[str]], DiscernmentCell] = {}
         self._headlines: dict[tuple[str, frozenset[str]], dict[str, Replicated]] = {}
 
-    def judge_rows(self, judge: str) -> Iterator[Row]:
+    def judge_rows(self, judge: str) -> Iterator[ResultRow]:
         """Yield the rows of one judge: per aspect, per perturbation, and the
         headlines.
         """
         for texts in self.study.perturbed:
-            columns, cell = set_columns(texts), self._cell(texts, judge)
+            columns = set_columns(texts)
+            cell = self._cell(texts, judge)
             for aspect, statistic, estimate in aspect_estimates(
                 cell.pairs, cell.tests, self.method
             ):
@@ -343,48 +343,60 @@ class Discerning:
                     judge, aspect, "p_wilcoxon", "", nothing, **columns
                 )
             exact = cell.scores["D_exact"].estimate.value
-            length_solves = (
-                self.study.spec.judges[judge].form == "length" and (exact or 0) >= 1
-            )
+            note = ""
+            if self.study.spec.judges[judge].form == "length" and (exact or 0) >= 1:
+                note = BY_LENGTH
             for statistic, score in cell.scores.items():
                 estimate = with_tail_note(statistic, score.estimate, self.method)
-                estimate = estimate.with_note(BY_LENGTH if length_solves else "")
+                estimate = estimate.with_note(note)
                 yield self.study.row(judge, "", statistic, "", estimate, **columns)
         for statistic, headline in self.headlines(judge).items():
             yield self.study.row(judge, "", statistic, "", headline.estimate)
 
-    def _cell(self, texts: str, judge: str, *others: str) -> Cell:
+    def _cell(self, texts: str, judge: str, *others: str) -> DiscernmentCell:
         """Return a judge's scores of a perturbation, on items that `others` were given,
         too.
         """
-        study, key = self.study, (texts, judge, self.study.items_given(judge, *others))
+        key = (texts, judge, self.study.items_given(judge, *others))
         if key not in self._cells:
-            pairs, absent = pairs_of(study, texts, judge, *others)
-            tests = {aspect: self._test(one) for aspect, one in pairs.items()}
+            pairs, absent = pairs_of(self.study, texts, judge, *others)
+            tests = {aspect: self._test(each) for aspect, each in pairs.items()}
             if absent:
-                notes = "; ".join(dict.fromkeys(one.note for one in absent.values()))
-                all_absent = len(absent) == len(study.spec.aspects)
-                which = "" if all_absent else f" ({', '.join(absent)})"
-                scores = dict.fromkeys(SCORES, study.undefined(notes + which))
+                scores = self._absent_scores(absent)
             else:
-                weights, which, by_experts = aspect_weights(study, texts)
-                plain = {split(name)[0] for name in study.spec.aspects}
-                several = (
-                    f" in {len(pairs)} wordings" if len(pairs) > len(plain) else ""
-                )
-                scores = combined_scores(
-                    [pairs[aspect] for aspect in study.spec.aspects],
-                    [tests[aspect] for aspect in study.spec.aspects],
-                    weights,
-                    self.method,
-                    about=f"{len(plain)} aspects{several}, {which}",
-                    by_experts=by_experts,
-                    wordings=len(pairs) / len(plain),
-                )
-            self._cells[key] = Cell(pairs, tests, absent, scores)
+                scores = self._scores(texts, pairs, tests)
+            self._cells[key] = DiscernmentCell(pairs, tests, absent, scores)
         return self._cells[key]
 
-    def _test(self, pairs: Pairs) -> AspectTests:
+    def _absent_scores(self, absent: Mapping[str, Estimate]) -> dict[str, Replicated]:
+        """Return undefined scores; their note names the aspects if some have tests."""
+        why = "; ".join(dict.fromkeys(estimate.note for estimate in absent.values()))
+        if len(absent) < len(self.study.spec.aspects):
+            why += f" ({', '.join(absent)})"
+        return dict.fromkeys(SCORES, self.study.undefined(why))
+
+    def _scores(
+        self,
+        texts: str,
+        pairs: Mapping[str, PerturbedPairs],
+        tests: Mapping[str, AspectTests],
+    ) -> dict[str, Replicated]:
+        """Return the scores over all aspects."""
+        aspects = list(self.study.spec.aspects)
+        weights, described, by_experts = aspect_weights(self.study, texts)
+        plain = {split(name)[0] for name in aspects}
+        several = f" in {len(pairs)} wordings" if len(pairs) > len(plain) else ""
+        return combined_scores(
+            [pairs[aspect] for aspect in aspects],
+            [tests[aspect] for aspect in aspects],
+            weights,
+            self.method,
+            about=f"{len(plain)} aspects{several}, {described}",
+            by_experts=by_experts,
+            wordings=len(pairs) / len(plain),
+        )
+
+    def _test(self, pairs: PerturbedPairs) -> AspectTests:
         key = pairs.differences.tobytes(), pairs.source.tobytes()
         if key not in self._tests:
             self._tests[key] = pairs.tests(self.method)
@@ -398,10 +410,10 @@ class Discerning:
         """
         items = self.study.items_given(judge, *others)
         if (judge, items) not in self._headlines:
-            cells = {
-                name: self._cell(name, judge, *others) for name in self.study.perturbed
+            scores = {
+                name: self._cell(name, judge, *others).scores
+                for name in self.study.perturbed
             }
-            scores = {name: cell.scores for name, cell in cells.items()}
             self._headlines[judge, items] = self._summarise(scores, len(items))
         return self._headlines[judge, items]
 
@@ -409,36 +421,38 @@ class Discerning:
         self, scores: dict[str, dict[str, Replicated]], n_items: int
     ) -> dict[str, Replicated]:
         """scores: by perturbation, then by statistic."""
-        d = {name: by_statistic["D"].estimate for name, by_statistic in scores.items()}
-        gaps = [name for name, estimate in d.items() if estimate.value is None]
+        gaps = list[str]()
+        notes = set[str]()
+        for name, by_statistic in scores.items():
+            d = by_statistic["D"].estimate
+            if d.value is None:
+                gaps.append(name)
+                notes.add(d.note)
         if len(gaps) == len(scores) or (gaps and not self.study.spec.allow_missing):
-            notes = {d[name].note for name in gaps}
             why = _why_undefined(gaps, sorted(notes), planned=len(scores))
             return dict.fromkeys(HEADLINES, self.study.undefined(why))
+        note = ""
+        if gaps:
+            note = f"without {', '.join(gaps)}: renormalised within the level"
+        levels = [level for *_, level in self.study.spec.perturbed]
+        exact = [each["D_exact"].estimate.value for each in scores.values()]
         results = {}
         for statistic, (score, summarise) in HEADLINES.items():
-            results_of = {name: each[score] for name, each in scores.items()}
-            known = [
-                one for one in results_of.values() if one.estimate.value is not None
-            ]
-            note = (
-                f"without {', '.join(gaps)}: renormalised within the level"
-                if gaps
-                else ""
-            )
-            n, test = min(one.estimate.n for one in known), test_of(score, self.method)
+            by_perturbation = {name: each[score] for name, each in scores.items()}
+            all_scores = list(by_perturbation.values())
+            known = [each for each in all_scores if each.estimate.value is not None]
+            n = min(each.estimate.n for each in known)
+            test = test_of(score, self.method)
             counts = _counts(n, n_items, f"{len(known)} perturbations, {test} p", note)
-            rows = np.stack([one.rows for one in results_of.values()], axis=-1)
+            rows = np.stack([each.rows for each in all_scores], axis=-1)
             if summarise is average:
-                levels = [level for *_, level in self.study.spec.perturbed]
                 means = average(rows, levels, allow_missing=bool(gaps))
-                flat = all(NO_WIDTH in one.estimate.note for one in known)
-                sizes = np.sum([one.sizes for one in known], axis=0)
+                flat = all(NO_WIDTH in each.estimate.note for each in known)
+                sizes = np.sum([each.sizes for each in known], axis=0)
                 result = score_replicated(statistic, counts, means, sizes, flat=flat)
             else:
-                exact = [each["D_exact"].estimate.value for each in scores.values()]
                 least = minimum(rows, allow_missing=bool(gaps))
-                result = _least(results_of, least, counts, exact)
+                result = _least(by_perturbation, least, counts, exact)
             estimate = with_tail_note(score, result.estimate, self.method)
             results[statistic] = result._replace(estimate=estimate)
         return results
@@ -456,7 +470,8 @@ def _least(
     A minimum is not smooth, so that deletions say nothing of it. `exact`: D_exact of
     all.
     """
-    name = list(scores)[int(np.nanargmin([one.rows[0] for one in scores.values()]))]
+    values = [score.rows[0] for score in scores.values()]
+    name = list(scores)[int(np.nanargmin(values))]
     least = scores[name].estimate
     p = holm(np.array([-log(20) * d for d in exact if d is not None]), log=True)
     estimate = replace(
@@ -469,9 +484,8 @@ def _least(
     estimate = estimate.with_note(
         f"Holm-adjusted p of all, exact: {exp(float(p.max())):.2g}"
     )
-    estimate = estimate.with_note(
-        least.note if least.ci_low is None or NO_WIDTH in least.note else ""
-    )
+    if least.ci_low is None or NO_WIDTH in least.note:
+        estimate = estimate.with_note(least.note)
     return Replicated(estimate, rows, scores[name].sizes, NOT_SMOOTH)
 
 
@@ -482,7 +496,8 @@ def aspect_weights(study: EvaluationData, texts: str) -> tuple[Floats, str, bool
     They are those of the perturbation of a set of texts, uniform where experts gave
     none. An aspect's weight is shared equally by its wordings (`criteria`).
     """
-    aspects, by_experts = list(study.spec.aspects), study.spec.weights
+    aspects = list(study.spec.aspects)
+    by_experts = study.spec.weights
     plain = [split(name)[0] for name in aspects]
     perturbation = texts.partition(".")[0]
     if by_experts and perturbation in by_experts.by_perturbation:
@@ -501,35 +516,37 @@ def _why_undefined(gaps: list[str], notes: list[str], *, planned: int) -> str:
     """
     if len(gaps) == planned and len(notes) == 1:
         return notes[0]
-    more = f", and {len(gaps) - MOST_NAMED} more" if len(gaps) > MOST_NAMED else ""
-    named = (
-        f"planned perturbations without a score: {', '.join(gaps[:MOST_NAMED])}{more}"
-    )
-    return f"{named} ({'; '.join(notes)})"
+    most_named = 4
+    named = ", ".join(gaps[:most_named])
+    if len(gaps) > most_named:
+        named += f", and {len(gaps) - most_named} more"
+    return f"planned perturbations without a score: {named} ({'; '.join(notes)})"
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of discernment.csv."""
     if not study.spec.perturbed:
         return
-    excluded, discerning = study.excluded(), Discerning(study)
+    excluded = study.excluded()
+    discerning = Discerning(study)
     for judge in study.spec.judges:
         if judge in excluded:
             nothing = Estimate.undefined(excluded[judge])
-            yield from (study.row(judge, "", name, "", nothing) for name in HEADLINES)
+            for name in HEADLINES:
+                yield study.row(judge, "", name, "", nothing)
         else:
             yield from discerning.judge_rows(judge)
     for judge, other in compared(study):
         # on the items that both were given
-        first, second = (
-            discerning.headlines(judge, other),
-            discerning.headlines(other, judge),
-        )
+        first = discerning.headlines(judge, other)
+        second = discerning.headlines(other, judge)
         note = study.share_note(judge, other)
         yield from difference_rows(study, judge, first, second, note, judge_b=other)
 
 
 METHOD = Method(
+    name="discernment",
+    rows=rows,
     selectable=True,
     tables=("perturbations", "responses"),
     texts=("once",),

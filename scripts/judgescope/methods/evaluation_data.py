@@ -2,50 +2,32 @@
 targets.
 """
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from itertools import takewhile
-from pathlib import Path
 from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as csv
 
 from judgescope import __version__
-from judgescope.core.canonical import canonical
 from judgescope.core.cells import joined, split
-from judgescope.core.files import about
-from judgescope.core.paths import Paths
+from judgescope.core.names import NO_RECORDED_VALUE
 from judgescope.core.rng import share_of, stream
-from judgescope.methods.base import (
-    AppliesTo,
-    Numbers,
-    Row,
-    StatisticsSpec,
-    TablesSpec,
-    Turned,
-)
+from judgescope.core.words import language_of
+from judgescope.data.sentences import english_words
+from judgescope.methods.base import StatisticsSpec
 from judgescope.parsing.judgment import WRONG
-from judgescope.schema.tables import (
-    KEYS,
-    columns_of_csv,
-    read_table,
-    table_of,
-    write_table,
-)
+from judgescope.perturb.validation import unchecked_kind
+from judgescope.schema.rows import AppliesTo, EstimateColumns, ResultRow
 from judgescope.statistics.arrays import Codes, Flags, Floats
-from judgescope.statistics.declared import tie_rule
-from judgescope.statistics.intervals import HANGS, deletions
+from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions
+from judgescope.statistics.registry import tie_rule
 from judgescope.statistics.resampling import Replicated, source_weights
-from judgescope.statistics.result import CONSTANT_LENGTH, NO_LENGTHS, Estimate
-from judgescope.statistics.verdict import FEW_LOST
+from judgescope.statistics.result import REASONS, Estimate, clauses
 
 WITHOUT_REFERENCES = "without references"
 """The value of the column `system_subset` where texts that are the references are left
@@ -88,10 +70,8 @@ class EvaluationData:
         """Return item -> code, sorted by id: items are the sources that are
         resampled.
         """
-        return {
-            name: code
-            for code, name in enumerate(sorted(self.items["item"].to_pylist()))
-        }
+        items = sorted(self.items["item"].to_pylist())
+        return {name: code for code, name in enumerate(items)}
 
     @cached_property
     def weights(self) -> Codes:
@@ -124,11 +104,11 @@ class EvaluationData:
 
         It excludes the reference texts if one of the judges reads references.
         """
-        cards = self.spec.judges
-        exclude = self.spec.reference_systems and any(
-            cards[name].references for name in judges
-        )
-        return self.without_references if exclude else self.systems
+        if not self.spec.reference_systems:
+            return self.systems
+        if any(self.spec.judges[name].references for name in judges):
+            return self.without_references
+        return self.systems
 
     def rated(self, judge: str) -> list["TargetSet"]:
         """Return the panels on which a judge is compared with people.
@@ -142,8 +122,9 @@ class EvaluationData:
         control = card.engine == "control"
         panels = [self.systems]
         if self.spec.reference_systems and (card.references or control):
-            both = control or not self.spec.exclude_reference_systems
-            panels = [*(panels if both else ()), self.without_references]
+            if self.spec.exclude_reference_systems and not control:
+                panels = []
+            panels.append(self.without_references)
         return [panel.given(judge) for panel in panels]
 
     def items_given(self, *judges: str) -> frozenset[str]:
@@ -158,10 +139,20 @@ class EvaluationData:
         return self._items_of_share[share]
 
     def share_note(self, *judges: str) -> str:
-        """Return the note on judges that were given a share of the items, "" on all
-        others.
+        """Return the note on judges that were given a share of the items, or shortened
+        sources; "" on all others.
         """
-        given, total = len(self.items_given(*judges)), len(self.item_order)
+        cuts = list[str]()
+        for name in judges:
+            facts = self.spec.judges.get(name)
+            if facts is not None and facts.cuts:
+                cuts.append(f"{name}: {facts.cuts}")
+        shortened = f"sources shortened for {', '.join(cuts)}" if cuts else ""
+        return clauses(self._given_note(*judges), shortened)
+
+    def _given_note(self, *judges: str) -> str:
+        given = len(self.items_given(*judges))
+        total = len(self.item_order)
         if given == total:
             return ""
         both = " that all these judges receive" if len(judges) > 1 else ""
@@ -186,13 +177,12 @@ class EvaluationData:
         """
         scores: dict[tuple[str, str, str], dict[str, float]] = {}
         names = ("perturbation", "judge", "aspect", "criterion", "target", "value")
-        columns = (self.scores[name].to_pylist() for name in names)
+        columns = [self.scores[name].to_pylist() for name in names]
         for perturbation, judge, aspect, criterion, target, value in zip(
             *columns, strict=True
         ):
-            cell = scores.setdefault(
-                (perturbation, judge, joined(aspect, criterion)), {}
-            )
+            key = (perturbation, judge, joined(aspect, criterion))
+            cell = scores.setdefault(key, {})
             if value is not None:
                 cell[target] = value
         return scores
@@ -218,9 +208,8 @@ class EvaluationData:
         counts: dict[tuple[str, str, str], Counter[tuple[str, str]]] = {}
         for row in self.statuses.to_pylist():
             cell = row["perturbation"], row["judge"], row["aspect"]
-            counts.setdefault(cell, Counter())[row["status"], row["rule"] or ""] += row[
-                "n"
-            ]
+            rule = row["status"], row["rule"] or ""
+            counts.setdefault(cell, Counter())[rule] += row["n"]
         return counts
 
     def replies_lost(
@@ -230,16 +219,20 @@ class EvaluationData:
         were planned.
 
         `sets` of texts and `aspects` are those that count. What the judge does not
-        apply to is not planned.
+        apply to is not planned. A row of recorded scores whose cell is empty is a lost
+        judgment: a table cannot say otherwise that a reply could not be read.
         """
-        counts = Counter[str]()
+        total = planned = scored = 0
         for (perturbation, name, aspect), cell in self.status_counts.items():
-            if name == judge and perturbation in sets and aspect in aspects:
-                for (status, _), n in cell.items():
-                    counts[status] += n
-        planned = counts.total() - counts[NOT_PLANNED]
-        lost = (planned - counts["ok"]) / planned if planned else 0.0
-        return lost, planned == counts.total()
+            if name != judge or perturbation not in sets or aspect not in aspects:
+                continue
+            for (status, rule), n in cell.items():
+                total += n
+                if status != NOT_PLANNED or rule == NO_RECORDED_VALUE:
+                    planned += n
+                scored += n if status == "ok" else 0
+        lost = (planned - scored) / planned if planned else 0.0
+        return lost, planned == total
 
     @cached_property
     def perturbed(self) -> list[str]:
@@ -248,11 +241,11 @@ class EvaluationData:
 
     def excluded(self, perturbation: str = "original") -> dict[str, str]:
         """Return judge -> why it does not score a set of texts at all."""
-        return {
-            judge: why
-            for judge, name, why in self.spec.excluded
-            if name == perturbation
-        }
+        reasons = dict[str, str]()
+        for judge, name, why in self.spec.excluded:
+            if name == perturbation:
+                reasons[judge] = why
+        return reasons
 
     def draw_tables(self, panel: "TargetSet") -> dict[tuple[str, str], Floats]:
         """Return (judge, aspect) -> a panel's draws; shape (draws, targets), NaN =
@@ -263,15 +256,17 @@ class EvaluationData:
             pc.equal(self.draws["perturbation"], panel.perturbation)
         )
         names = ("judge", "aspect", "target", "target_b", "draw", "value")
-        columns = (rows[name].to_pylist() for name in names)
+        columns = [rows[name].to_pylist() for name in names]
         tables: dict[tuple[str, str], Floats] = {}
         for judge, aspect, target, target_b, draw, value in zip(*columns, strict=True):
-            draws = card.draws if (card := self.spec.judges.get(judge)) else 1
-            if target_b is None and target in column and draws > 1:
-                table = tables.setdefault(
-                    (judge, aspect), np.full((draws, len(column)), np.nan)
-                )
-                table[draw, column[target]] = np.nan if value is None else value
+            card = self.spec.judges.get(judge)
+            if card is None or card.draws < 2:
+                continue
+            if target_b is None and target in column:
+                if (judge, aspect) not in tables:
+                    tables[judge, aspect] = np.full((card.draws, len(column)), np.nan)
+                if value is not None:
+                    tables[judge, aspect][draw, column[target]] = value
         return dict(sorted(tables.items()))
 
     @cached_property
@@ -291,9 +286,8 @@ class EvaluationData:
         choices: dict[str, dict[str, dict[tuple[str, str], float]]] = {}
         for aspect, rater, target, target_b, value in self._by_people():
             if target_b is not None:
-                choices.setdefault(aspect, {}).setdefault(rater, {})[
-                    target, target_b
-                ] = value
+                of_rater = choices.setdefault(aspect, {}).setdefault(rater, {})
+                of_rater[target, target_b] = value
         return choices
 
     def _by_people(self) -> Iterator[tuple[str, str, str, str | None, float]]:
@@ -314,7 +308,7 @@ class EvaluationData:
         level: str,
         estimate: Estimate,
         **columns: Unpack[AppliesTo],
-    ) -> Row:
+    ) -> ResultRow:
         """Return one signed row of a result table; `aspect` is
         `<aspect>[.<criterion>]`.
         """
@@ -328,14 +322,52 @@ class EvaluationData:
             "statistic": statistic,
             "level": level,
             **numbers_of(estimate),
-            "note": self._with_item_name(estimate.note),
+            "note": clauses(
+                self._with_item_name(estimate.note), self._unchecked_note(columns)
+            ),
             **columns,
+            # The job that joins the tables writes it.
+            "sentence": None,
             "signature": self.signature(judge, statistic, level),
         }
 
+    @cached_property
+    def unchecked(self) -> dict[str, str]:
+        """Return perturbation -> why the kind of its changes was not checked."""
+        if not self.spec.checks:
+            return {}
+        texts = self.panel("original").rows["text"].to_pylist()
+        language = self.spec.language or language_of(texts, english_words())
+        reasons = dict[str, str]()
+        for name, checks in self.spec.checks.items():
+            reason = unchecked_kind(name, checks, language)
+            if reason is not None:
+                reasons[name] = reason
+        return reasons
+
+    def _unchecked_note(self, columns: AppliesTo) -> str:
+        """Return the note on a number about texts whose kind of change was not checked,
+        "" on all others.
+        """
+        name = columns.get("perturbation") or ""
+        if name not in self.unchecked:
+            return ""
+        degree = columns.get("degree")
+        made = 0
+        total = 0
+        for perturbation, each, _ in self.spec.perturbed:
+            if perturbation == name and degree in (None, "", each):
+                panel = self.panel(f"{name}.{each}")
+                made += int(panel.made.sum())
+                total += len(panel.targets)
+        return (
+            f"kind of change not checked in {made} of {total} texts: "
+            f"{self.unchecked[name]}"
+        )
+
     def _with_item_name(self, note: str) -> str:
         """Return a note with the name of the item whose code it gives."""
-        before, hangs, rest = note.partition(HANGS)
+        before, hangs, rest = note.partition(ONE_SOURCE_DECIDES)
         code = "".join(takewhile(str.isdigit, rest))
         if not code:
             return note
@@ -369,10 +401,10 @@ class EvaluationData:
             "unread": _unless(self.spec.unread, "missing"),
             "seed": self.spec.seed,
             "v": __version__,
+            "with": ",".join(self.spec.add_ons) or None,
         }
-        signature = "|".join(
-            f"{name}:{part}" for name, part in parts.items() if part is not None
-        )
+        known = [f"{name}:{part}" for name, part in parts.items() if part is not None]
+        signature = "|".join(known)
         self._signatures[key] = signature
         return signature
 
@@ -398,7 +430,7 @@ class TargetSet:
         level: str,
         estimate: Estimate,
         **columns: Unpack[AppliesTo],
-    ) -> Row:
+    ) -> ResultRow:
         """Return one signed row of a result table on these targets."""
         columns = {"system_subset": self.subset, **columns}
         return self.study.row(judge, aspect, statistic, level, estimate, **columns)
@@ -449,15 +481,11 @@ class TargetSet:
 
         In characters; of texts that the data does not have, what a column gives.
         """
-        names = ("text", "length")
-        columns = (self.rows[name].to_pylist() for name in names)
-        return np.array(
-            [
-                len(text) if text else length
-                for text, length in zip(*columns, strict=True)
-            ],
-            dtype=np.float64,
-        )
+        lengths = self.rows["length"].to_pylist()
+        for number, text in enumerate(self.rows["text"].to_pylist()):
+            if text:
+                lengths[number] = len(text)
+        return np.array(lengths, dtype=np.float64)
 
     @property
     def has_lengths(self) -> bool:
@@ -466,20 +494,14 @@ class TargetSet:
 
     @property
     def length_untested(self) -> str:
-        """Return why no claim is tested against length, "" if claims are.
+        """Return why no claim can be tested against length, "" if claims can.
 
-        A judge's number is of all texts, that of length of those with a length: with
-        more than a few missing lengths, the two cannot be compared.
+        A claim may have too few cases with a length (`claims.base.MeasuredCases`).
         """
         known = self.lengths[np.isfinite(self.lengths)]
-        total = self.lengths.size
         if not known.size:
-            return NO_LENGTHS
-        if np.ptp(known) == 0:
-            return CONSTANT_LENGTH
-        missing = total - known.size
-        many = missing > FEW_LOST * total
-        return f"{missing} of {total} texts have no length" if many else ""
+            return REASONS.no_lengths
+        return REASONS.constant_length if np.ptp(known) == 0 else ""
 
     def is_given(self, *judges: str) -> Flags:
         """Return which targets are of items that each of some judges was given."""
@@ -520,7 +542,7 @@ def _unless(policy: str, default: str) -> str | None:
     return None if policy == default else policy
 
 
-def numbers_of(estimate: Estimate) -> Numbers:
+def numbers_of(estimate: Estimate) -> EstimateColumns:
     """Return an estimate as columns of a row."""
     return {
         "value": estimate.value,
@@ -534,31 +556,6 @@ def numbers_of(estimate: Estimate) -> Numbers:
     }
 
 
-def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
-    """Return ratings, scores or draws with values so that more is better: value' = sum
-    - value.
-
-    `sums`: (judge, "" for people, and aspect as a cell calls it) -> min + max of the
-    scale, where its best end is the lowest; all others stay.
-    """
-    if not sums:
-        return table
-    names = table.column_names
-    columns = [
-        table[name].to_pylist() if name in names else [None] * len(table)
-        for name in ("judge", "aspect", "criterion", "value")
-    ]
-    values = [
-        value if value is None or total is None else total - value
-        for judge, aspect, criterion, value in zip(*columns, strict=True)
-        for total in [sums.get((judge or "", joined(aspect, criterion)))]
-    ]
-    index = names.index("value")
-    return table.set_column(
-        index, table.schema.field(index), pa.array(values, pa.float64())
-    )
-
-
 def aligned(values: Mapping[str, float], targets: Iterable[str]) -> Floats:
     """Return the values in the order of `targets`, NaN where there is none."""
     return np.array(
@@ -570,60 +567,3 @@ def set_columns(perturbation: str) -> AppliesTo:
     """Return the columns that name a set of texts: `<id>.<degree>`, or an id alone."""
     name, _, degree = perturbation.partition(".")
     return {"perturbation": name, "degree": degree or None}
-
-
-def statistics(spec: StatisticsSpec) -> None:
-    """Write the rows of one method on a dataset: none where it can use none of the
-    aspects.
-    """
-    method = import_module(f"judgescope.methods.{spec.table}")
-    rows = method.rows(evaluation_data(spec)) if spec.aspects else ()
-    write_table("results", table_of("results", [*rows]), spec.output)
-
-
-def evaluation_data(spec: StatisticsSpec) -> EvaluationData:
-    """Read the tables of a dataset."""
-    paths, dataset = Paths(spec.results), spec.dataset
-    targets = [
-        read_table("targets", paths.targets(dataset, name)) for name in spec.targets
-    ]
-    turns = spec.turned or Turned(ratings={}, scores={})
-    people = {("", aspect): total for aspect, total in turns.ratings.items()}
-    judges = {
-        (judge, aspect): total
-        for judge, totals in turns.scores.items()
-        for aspect, total in totals.items()
-    }
-    report = json.loads(Path(paths.ingested(dataset)).read_text(encoding="utf-8"))
-    selected = [
-        report[name] for name in ("sha256", "items", "targets", "originals", "ratings")
-    ]
-    return EvaluationData(
-        spec=spec,
-        items=read_table("items", paths.items(dataset)),
-        targets=pa.concat_tables(targets),
-        ratings=turned(read_table("ratings", paths.ratings(dataset)), people),
-        scores=turned(read_table("scores", paths.collected(dataset, "scores")), judges),
-        draws=turned(read_table("draws", paths.collected(dataset, "draws")), judges),
-        statuses=read_table("statuses", paths.collected(dataset, "statuses")),
-        data_sha=hashlib.sha256(canonical(selected).encode()).hexdigest()[:8],
-    )
-
-
-def tables(spec: TablesSpec) -> None:
-    """Join the datasets' parts and what they make up together; the CSV has what
-    applies.
-    """
-    for output, table in spec.tables.items():
-        parts = [read_table("results", path) for path in table.parts]
-        if table.across:
-            rows = import_module(table.across).across(
-                pa.concat_tables(parts).to_pylist()
-            )
-            parts.append(table_of("results", rows))
-        whole = pa.concat_tables(parts).sort_by(
-            [(name, "ascending") for name in KEYS["results"]]
-        )
-        write_table("results", whole, f"{output}.parquet")
-        with about(f"{output}.csv"):
-            csv.write_csv(columns_of_csv(whole), f"{output}.csv")

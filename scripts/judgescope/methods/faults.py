@@ -10,15 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, aligned
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.means import clustered_mean
 
-ALL_KINDS = "all"
 
-
-class Fault(NamedTuple):
+class PlannedFault(NamedTuple):
     """A planned fault: the faulty and the clean target, the item's code, the kind of
     fault.
     """
@@ -29,7 +28,7 @@ class Fault(NamedTuple):
     kind: str
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of faults.csv: per judge, aspect and kind of fault the share
     noticed.
     """
@@ -41,9 +40,9 @@ def rows(study: EvaluationData) -> Iterator[Row]:
 
     def shares(
         judge: str, aspect: str, statistic: str, hit: Floats, given: Flags
-    ) -> Iterator[Row]:
-        for kind in [*sorted({*kinds[given].tolist()}), ALL_KINDS]:
-            chosen = given & ((kinds == kind) | (kind == ALL_KINDS))
+    ) -> Iterator[ResultRow]:
+        for kind in [*sorted({*kinds[given].tolist()}), "all"]:
+            chosen = given & ((kinds == kind) | (kind == "all"))
             of = "share of planned faults"
             mean = clustered_mean(
                 hit[chosen], source[chosen], study.weights, averaged=of
@@ -65,29 +64,30 @@ def rows(study: EvaluationData) -> Iterator[Row]:
             yield from shares(judge, aspect, "detection_rate", noticed, given)
             if card.engine == "lexical":
                 seen |= noticed == 1
-    unseen, every = (~seen).astype(np.float64), np.ones(len(faults), dtype=bool)
+    unseen = (~seen).astype(np.float64)
+    every = np.ones(len(faults), dtype=bool)
     yield from shares("every-lexical-judge", "", "miss_rate", unseen, every)
 
 
-def _faults(study: EvaluationData, clean: str) -> list[Fault]:
+def _faults(study: EvaluationData, clean: str) -> list[PlannedFault]:
     """Return the planned faults, by item and system; `clean` is the system without
     faults.
     """
     panel = study.systems
     pairs = zip(panel.items, panel.systems, strict=True)
     target_of = dict(zip(pairs, panel.targets, strict=True))
-    items, metas = (study.items[name].to_pylist() for name in ("item", "meta"))
-    return [
-        Fault(
-            target_of[item, system],
-            target_of[item, clean],
-            study.item_order[item],
-            kind,
-        )
-        for item, meta in sorted(zip(items, metas, strict=True))
-        for system, kind in sorted(json.loads(meta or "{}").get("faults", {}).items())
-        if (item, system) in target_of and (item, clean) in target_of
-    ]
+    items = study.items["item"].to_pylist()
+    metas = study.items["meta"].to_pylist()
+    faults = list[PlannedFault]()
+    for item, meta in sorted(zip(items, metas, strict=True)):
+        kinds = json.loads(meta or "{}").get("faults", {})
+        source = study.item_order[item]
+        for system, kind in sorted(kinds.items()):
+            faulty = target_of.get((item, system))
+            without_fault = target_of.get((item, clean))
+            if faulty is not None and without_fault is not None:
+                faults.append(PlannedFault(faulty, without_fault, source, kind))
+    return faults
 
 
-METHOD = Method(selectable=True, texts=("systems",))
+METHOD = Method(name="faults", rows=rows, selectable=True, texts=("systems",))

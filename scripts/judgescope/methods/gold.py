@@ -14,7 +14,7 @@ from judgescope.statistics.arrays import Floats
 from judgescope.statistics.classes import are_classes
 from judgescope.statistics.raters import GOLD, GOLD_NAMES, GoldRule, majority_rating
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import OFF_SCALE, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,10 @@ def _gold(rule: GoldRule, ratings: Floats) -> GoldRating:
 
 
 def no_majority(ratings: Floats) -> str:
-    """Return the note on rated texts of which no rating has a majority."""
+    """Return the note on rated texts of which no rating has a majority.
+
+    ratings (raters, targets), NaN = missing.
+    """
     rated = np.isfinite(ratings).any(axis=0)
     without = int((rated & np.isnan(majority_rating(ratings))).sum())
     return f"no majority in {without} of {int(rated.sum())} texts: their mean counts"
@@ -80,7 +83,7 @@ def why_no_classes(
         return ""
     rule = class_rule(study)
     if rule == "median":
-        return OFF_SCALE
+        return REASONS.off_scale
     known = gold[~np.isnan(gold)]
     off = sum(not are_classes(value, classes) for value in known[:, None])
     return (

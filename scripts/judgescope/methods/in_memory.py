@@ -12,13 +12,14 @@ import numpy as np
 from judgescope.core.names import SYSTEMS
 from judgescope.data.planted import SimulatedTexts, text_of
 from judgescope.methods import verdicts
-from judgescope.methods.base import Row, StatisticsSpec
+from judgescope.methods.base import StatisticsSpec
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import table_of
 from judgescope.scoring.aggregate import MAJORITY, scores
 from judgescope.statistics.arrays import Floats
 
-TableRow = dict[str, object]
+SimulatedRow = dict[str, object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ def in_memory(
     """
     scored = [*_score_rows(spec, dataset, answers)]
     drawn = [*_draw_rows(spec, dataset, answers)]
-    rows: dict[str, list[TableRow]] = {
+    rows: dict[str, list[SimulatedRow]] = {
         "items": [{"item": item} for item in dict.fromkeys(dataset.texts.items)],
         "targets": _target_rows(dataset),
         "ratings": [*_rating_rows(dataset)],
@@ -58,7 +59,7 @@ def in_memory(
     judged = {"scores", "draws", "statuses"}
     tables = {}
     for name, each in rows.items():
-        keys: TableRow = {"dataset": spec.dataset}
+        keys: SimulatedRow = {"dataset": spec.dataset}
         if name in judged:
             keys["perturbation"] = SYSTEMS
         tables[name] = table_of(name, [keys | row for row in each])
@@ -70,12 +71,12 @@ def verdict_rows(
     dataset: SimulatedTexts,
     answers: PlantedAnswers,
     data_sha: str = "",
-) -> list[Row]:
+) -> list[ResultRow]:
     """Return the rows of verdicts.csv on a simulated dataset."""
     return [*verdicts.rows(in_memory(spec, dataset, answers, data_sha))]
 
 
-def _target_rows(dataset: SimulatedTexts) -> list[TableRow]:
+def _target_rows(dataset: SimulatedTexts) -> list[SimulatedRow]:
     texts = dataset.texts
     rows = []
     for at, length in enumerate(dataset.lengths.tolist()):
@@ -92,11 +93,11 @@ def _target_rows(dataset: SimulatedTexts) -> list[TableRow]:
     return rows
 
 
-def _rating_rows(dataset: SimulatedTexts) -> Iterator[TableRow]:
+def _rating_rows(dataset: SimulatedTexts) -> Iterator[SimulatedRow]:
     targets = dataset.texts.targets
     for aspect, ratings in dataset.ratings.items():
         for number, rater in enumerate(ratings.tolist(), start=1):
-            keys: TableRow = {"aspect": aspect, "rater": f"rater-{number}"}
+            keys: SimulatedRow = {"aspect": aspect, "rater": f"rater-{number}"}
             for target, value in zip(targets, rater, strict=True):
                 yield keys | {"target": target, "value": value}
     for aspect, choices in dataset.choices.items():
@@ -109,7 +110,7 @@ def _rating_rows(dataset: SimulatedTexts) -> Iterator[TableRow]:
 
 def _score_rows(
     spec: StatisticsSpec, dataset: SimulatedTexts, answers: PlantedAnswers
-) -> Iterator[TableRow]:
+) -> Iterator[SimulatedRow]:
     """Yield each text's score from the judge's draws, as a run aggregates them."""
     for judge, aspects in answers.draws.items():
         for aspect, draws in aspects.items():
@@ -121,13 +122,17 @@ def _score_rows(
                 dataset.texts.targets, values.tolist(), strict=True
             ):
                 score = None if np.isnan(value) else value
-                keys: TableRow = {"judge": judge, "aspect": aspect, "target": target}
+                keys: SimulatedRow = {
+                    "judge": judge,
+                    "aspect": aspect,
+                    "target": target,
+                }
                 yield keys | {"value": score}
 
 
 def _draw_rows(
     spec: StatisticsSpec, dataset: SimulatedTexts, answers: PlantedAnswers
-) -> Iterator[TableRow]:
+) -> Iterator[SimulatedRow]:
     """Yield the draws of judges with several, and all votes."""
     for judge, aspects in answers.draws.items():
         for aspect, draws in aspects.items():
@@ -137,7 +142,7 @@ def _draw_rows(
                         dataset.texts.targets, values, strict=True
                     ):
                         known = None if np.isnan(value) else value
-                        keys: TableRow = {"judge": judge, "aspect": aspect}
+                        keys: SimulatedRow = {"judge": judge, "aspect": aspect}
                         keys["target"] = target
                         yield keys | {"draw": number, "value": known}
     for judge, aspects in answers.votes.items():
@@ -151,7 +156,7 @@ def _draw_rows(
                     yield keys | {"value": known}
 
 
-def _status_rows(answers: PlantedAnswers) -> Iterator[TableRow]:
+def _status_rows(answers: PlantedAnswers) -> Iterator[SimulatedRow]:
     for cells in (answers.draws, answers.votes):
         for judge, aspects in cells.items():
             for aspect, values in aspects.items():

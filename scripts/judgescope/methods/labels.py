@@ -17,80 +17,47 @@ import numpy as np
 from judgescope.core.cells import DERIVED, split
 from judgescope.methods import measures
 from judgescope.methods.agreement import below_controls
-from judgescope.methods.base import HUMAN, AppliesTo, Method, Row
+from judgescope.methods.base import HUMAN, Method
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import class_rule, no_majority, why_no_classes
 from judgescope.methods.measures import (
     LARGEST_CEILING,
     POOLED,
-    Measure,
+    LevelStatistic,
     Named,
     against,
     with_hint_note,
 )
+from judgescope.schema.rows import AppliesTo, ResultRow
 from judgescope.statistics.arrays import Floats
-from judgescope.statistics.classes import (
+from judgescope.statistics.classes import are_classes, confusion_counts
+from judgescope.statistics.labels import (
     NO_LABEL,
-    are_classes,
     by_label,
-    confusion_counts,
     cross_fitted,
     on_labels,
     strict_majority,
 )
 from judgescope.statistics.nulls import dealt
 from judgescope.statistics.raters import GOLD, GOLD_NAMES, as_rater, ceilings
+from judgescope.statistics.registry import names_of_group, statistic
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate, clauses
 
 NOMINAL: Final = "nominal"
-BEST: Final = "best"
-AS_RATER: Final = ("label_accuracy", "balanced_accuracy", "kappa_nominal")
-"""Statistics in which a judge is compared with one more rater."""
-AT_BASE_RATE: Final = frozenset(
-    (
-        "label_accuracy",
-        "precision",
-        "npv",
-        "f1",
-        "f1_macro",
-        "mcc",
-        "ac1",
-        "kappa_nominal",
-    )
-)
-"""Statistics that another base rate would change: their notes say which one there
-is."""
-ABOVE_CONTROLS: Final = frozenset(
-    (
-        "label_accuracy",
-        "f1",
-        "f1_macro",
-        "balanced_accuracy",
-        "mcc",
-        "ac1",
-        "kappa_nominal",
-    )
-)
-"""Statistics that no control has for nothing: one that passes all texts finds all
-positive ones."""
+UNREAD_LABEL: Final = "unread"
+"""The column of the confusion matrix for verdicts that were not read."""
 NO_VOTES: Final = (
     "the mean of the members' scores is not a label: name members that give labels"
 )
-NO_LABELS: Final = "the judge gives numbers: set `threshold` in its card"
-NO_TWO_LABELS: Final = "a threshold is for two labels"
-OFF_LABELS: Final = "scores that are not labels"
-UNREAD_LABEL: Final = "unread"
-"""The column of the confusion matrix for verdicts that were not read."""
 
 
 def label_aspects(study: EvaluationData) -> list[str]:
     """Return the aspects that people rate by labels alone."""
-    return [
-        name
-        for name, scale in study.spec.aspects.items()
-        if scale.labels and len(study.systems.ratings(name))
+    labelled_aspects = [
+        name for name, scale in study.spec.aspects.items() if scale.labels
     ]
+    return [name for name in labelled_aspects if len(study.systems.ratings(name))]
 
 
 def truth_of(study: EvaluationData, aspect: str) -> Callable[[Floats], Floats]:
@@ -98,11 +65,9 @@ def truth_of(study: EvaluationData, aspect: str) -> Callable[[Floats], Floats]:
     (texts,).
     """
     scale = study.spec.aspects[aspect]
-    return (
-        GOLD[class_rule(study)]
-        if scale.ordered
-        else partial(strict_majority, labels=len(scale.labels))
-    )
+    if scale.ordered:
+        return GOLD[class_rule(study)]
+    return partial(strict_majority, labels=len(scale.labels))
 
 
 def truth_name(study: EvaluationData, aspect: str) -> str:
@@ -138,56 +103,66 @@ def _labels_of(
     panel: TargetSet, judge: str, aspect: str, scores: Floats, gold: Floats
 ) -> tuple[Floats | None, str]:
     """Return the labels that were read, and a note; None: the judge has none."""
-    card, scale = panel.study.spec.judges[judge], panel.study.spec.aspects[aspect]
+    card = panel.study.spec.judges[judge]
+    scale = panel.study.spec.aspects[aspect]
     if card.engine == "control" and card.form == "length":
         order = np.where(np.isnan(scores), 0.0, scores)
         codes = np.where(np.isnan(scores), np.nan, dealt(gold, order, panel.source))
         return codes, "people's labels, in the order of the texts' length"
     if card.threshold is not None:
         if len(scale.labels) != 2:
-            return None, NO_TWO_LABELS
-        if card.threshold != BEST:
+            return None, "a threshold is for two labels"
+        if card.threshold != "best":
             codes = np.where(np.isnan(scores), np.nan, scores >= card.threshold)
             return codes, f"threshold {card.threshold:g}"
         codes, chosen = cross_fitted(gold, scores, panel.source)
         ends = f"{chosen.min():.4g} to {chosen.max():.4g}" if chosen.size else "none"
         return codes, f"threshold chosen leaving each source out: {ends}"
     if card.grid[aspect] != scale.values or card.weighted:
-        return None, NO_VOTES if card.engine == DERIVED else NO_LABELS
+        if card.engine == DERIVED:
+            return None, NO_VOTES
+        return None, "the judge gives numbers: set `threshold` in its card"
     if not are_classes(scores, scale.values or []):
-        return None, OFF_LABELS
+        return None, "scores that are not labels"
     return scores, ""
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of labels.csv: people first, then every judge with scores."""
     aspects = label_aspects(study)
     for aspect in {split(name)[0]: name for name in aspects}.values():
         yield from _people_rows(study, aspect)
-    judged: list[Row] = []
+    judged: list[ResultRow] = []
     for judge in study.spec.judges:
         for panel, aspect in product(study.rated(judge), aspects):
             judged += _judge_rows(panel, judge, aspect)
-    hurdles = [row for row in judged if row["statistic"] in ABOVE_CONTROLS]
-    others = [row for row in judged if row["statistic"] not in ABOVE_CONTROLS]
+    hurdles: list[ResultRow] = []
+    others: list[ResultRow] = []
+    for row in judged:
+        if statistic(row["statistic"]).beats_controls:
+            hurdles.append(row)
+        else:
+            others.append(row)
     for row in (*below_controls(study, hurdles), *others):
         yield with_hint_note(study, row)
 
 
-def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
+def _people_rows(study: EvaluationData, aspect: str) -> Iterator[ResultRow]:
     """Yield how often people give each label, and what each rater has against the
     others.
     """
-    scale, panel, truth = (
-        study.spec.aspects[aspect],
-        study.systems,
-        truth_of(study, aspect),
-    )
-    labels, ratings = scale.labels, panel.ratings(aspect)
+    scale = study.spec.aspects[aspect]
+    panel = study.systems
+    truth = truth_of(study, aspect)
+    labels = scale.labels
+    ratings = panel.ratings(aspect)
     gold = truth(ratings)
-    source, weights = panel.source, study.weights
+    source = panel.source
+    weights = study.weights
 
-    def row(statistic: str, estimate: Estimate, **columns: Unpack[AppliesTo]) -> Row:
+    def row(
+        statistic: str, estimate: Estimate, **columns: Unpack[AppliesTo]
+    ) -> ResultRow:
         return study.row(
             HUMAN, split(aspect)[0], statistic, POOLED, estimate, **columns
         )
@@ -200,13 +175,13 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
         rated = np.isfinite(ratings).any(axis=0)
         unresolved = Estimate(float((np.isnan(gold) & rated).sum()), n=int(rated.sum()))
         yield row("unresolved", unresolved)
-    for (name, k), one in by_label(gold, gold, len(labels), source, weights).items():
+    of_labels = by_label(gold, gold, len(labels), source, weights)
+    for (name, k), share in of_labels.items():
         if name == "label_share":
-            yield row(name, one.estimate.with_note(labels[k]), k=k + 1)
+            yield row(name, share.estimate.with_note(labels[k]), k=k + 1)
     if len(labels) == 2:
-        yield row(
-            "base_rate", on_labels(gold, gold, 2, source, weights)["base_rate"].estimate
-        )
+        base_rate = on_labels(gold, gold, 2, source, weights)["base_rate"]
+        yield row("base_rate", base_rate.estimate)
     if measures.unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
         return
 
@@ -220,27 +195,28 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
         results = on_labels(others, x, len(labels), source, weights)
         if why:
             results = dict.fromkeys(results, study.undefined(why))
-        return {name: one for name, one in results.items() if name != "base_rate"}
+        return {name: x for name, x in results.items() if name != "base_rate"}
 
     for name, ceiling in ceilings(value, ratings, against=truth).items():
         yield row(name, ceiling)
 
 
-def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[Row]:
-    study, scores, ratings = (
-        panel.study,
-        panel.scores(judge, aspect),
-        panel.ratings(aspect),
-    )
+def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[ResultRow]:
+    study = panel.study
+    scores = panel.scores(judge, aspect)
+    ratings = panel.ratings(aspect)
     if scores is None:
         return
-    scale, gold = study.spec.aspects[aspect], truth_of(study, aspect)(ratings)
+    scale = study.spec.aspects[aspect]
+    gold = truth_of(study, aspect)(ratings)
     codes, note = labelled(panel, judge, aspect, scores, gold)
     if codes is None:
         nothing = Estimate.undefined(note, n_missing=int(np.isnan(scores).sum()))
         yield panel.row(judge, aspect, "balanced_accuracy", POOLED, nothing)
         return
-    labels, which, q = scale.labels, truth_name(study, aspect), len(scale.labels)
+    labels = scale.labels
+    which = truth_name(study, aspect)
+    q = len(scale.labels)
     results = on_labels(gold, codes, q, panel.source, study.weights)
     results.pop("base_rate", None)  # people's
     both = ~(np.isnan(gold) | np.isnan(codes))
@@ -248,14 +224,14 @@ def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[Row]:
     rate = f"base rate {np.mean(rated == q - 1):.3f}" if q == 2 and rated.size else ""
     if scale.ordered and class_rule(study) == "majority_else_mean":
         note = clauses(note, no_majority(ratings))
-    for name, one in results.items():
-        estimate = against(one, which).estimate.with_note(note)
-        estimate = estimate.with_note(rate if name in AT_BASE_RATE else "")
+    for name, result in results.items():
+        estimate = against(result, which).estimate.with_note(note)
+        estimate = estimate.with_note(rate if statistic(name).at_base_rate else "")
         yield panel.row(judge, aspect, name, POOLED, estimate)
     if q > 2:
-        each = by_label(gold, codes, q, panel.source, study.weights)
-        for (name, k), one in each.items():
-            estimate = one.estimate.with_note(labels[k])
+        of_labels = by_label(gold, codes, q, panel.source, study.weights)
+        for (name, k), result in of_labels.items():
+            estimate = result.estimate.with_note(labels[k])
             yield panel.row(judge, aspect, name, POOLED, estimate, k=k + 1)
     answers = [*labels, UNREAD_LABEL]
     classes = [*map(float, range(q)), NO_LABEL]
@@ -271,12 +247,9 @@ def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[Row]:
     if not scale.ordered:  # else it stands in table agreement
         estimates += measures.replacement(panel, judge, aspect, codes, ratings)
         domain = classes if (codes == NO_LABEL).any() else scale.values
-        nominal = against(
-            measures.alpha(panel, np.stack([gold, codes]), domain, NOMINAL), which
-        )
-        estimates.append(
-            ((f"alpha_{NOMINAL}", POOLED), nominal.estimate.with_note(note))
-        )
+        alpha = measures.alpha(panel, np.stack([gold, codes]), domain, NOMINAL)
+        nominal = against(alpha, which).estimate.with_note(note)
+        estimates.append(((f"alpha_{NOMINAL}", POOLED), nominal))
     for measure, estimate in estimates:
         yield panel.row(judge, aspect, *measure, estimate)
 
@@ -285,12 +258,14 @@ def _as_rater(panel: TargetSet, aspect: str, codes: Floats) -> Named:
     """Yield the agreement of a judge with every other rater less that of one more
     rater.
     """
-    study, tables = panel.study, measures.rater_tables(panel, aspect)
+    study = panel.study
+    tables = measures.rater_tables(panel, aspect)
     q = len(study.spec.aspects[aspect].labels)
 
-    def value(x: Floats, y: Floats) -> Mapping[Measure, Replicated]:
+    def value(x: Floats, y: Floats) -> Mapping[LevelStatistic, Replicated]:
         results = on_labels(y, x, q, panel.source, study.weights)
-        return {(name, POOLED): results[name] for name in AS_RATER}
+        compared = names_of_group("labels", as_rater=True)
+        return {(name, POOLED): results[name] for name in compared}
 
     if tables:
         results = as_rater(value, codes, tables, against="each")
@@ -298,6 +273,8 @@ def _as_rater(panel: TargetSet, aspect: str, codes: Floats) -> Named:
 
 
 METHOD = Method(
+    name="labels",
+    rows=rows,
     selectable=True,
     when="labels",
     tables=("comparison",),

@@ -10,8 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.methods import pairwise
-from judgescope.methods.base import Row
+from judgescope.methods import pair_verdicts
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
@@ -20,22 +19,25 @@ from judgescope.methods.measures import (
     BY_SYSTEM,
     POOLED,
     WITHIN_SOURCE,
-    Measure,
+    LevelStatistic,
     against,
     beside_correlations,
     correlated,
     with_hint_note,
 )
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Floats
-from judgescope.statistics.classes import on_labels
 from judgescope.statistics.correlation import leaving_out, shared
-from judgescope.statistics.declared import scale_of
+from judgescope.statistics.labels import on_labels
 from judgescope.statistics.order import comparison_accuracy
+from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated
 
 TABLE: Final = "literature"
-SUMMARY_LEVEL, OVER_ALL, SYSTEM_LEVEL = "summary level", "pooled", "system level"
-OF_RATINGS: Final[tuple[tuple[str, tuple[Measure, ...]], ...]] = (
+SUMMARY_LEVEL = "summary level"
+OVER_ALL = "pooled"
+SYSTEM_LEVEL = "system level"
+OF_RATINGS: Final[tuple[tuple[str, tuple[LevelStatistic, ...]], ...]] = (
     (
         SUMMARY_LEVEL,
         (
@@ -61,8 +63,12 @@ OF_RATINGS: Final[tuple[tuple[str, tuple[Measure, ...]], ...]] = (
 )
 """The group of measures in the literature's words -> the statistics and levels."""
 OF_LABELS: Final = (
-    *("label_accuracy", "balanced_accuracy", "kappa_nominal"),
-    *("f1", "f1_macro", "mcc"),
+    "label_accuracy",
+    "balanced_accuracy",
+    "kappa_nominal",
+    "f1",
+    "f1_macro",
+    "mcc",
 )
 OF_PAIRS: Final = (
     "accuracy_comparison_half",
@@ -72,7 +78,7 @@ OF_PAIRS: Final = (
 """The same pairs under three rules for ties."""
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the measures of every judge, of ratings, labels and pairs."""
     labels = label_aspects(study)
     for judge in study.spec.judges:
@@ -82,20 +88,23 @@ def rows(study: EvaluationData) -> Iterator[Row]:
             if scores is None or not len(panel.ratings(aspect)):
                 continue
             if aspect in labels:
-                found = _of_labels(panel, judge, aspect, scores)
+                results = _of_labels(panel, judge, aspect, scores)
             else:
                 people = gold_numbers(study, panel.ratings(aspect))
-                found = {
-                    measure: people.named(one)
-                    for measure, one in of_ratings(panel, scores, people.values).items()
+                correlations = of_ratings(panel, scores, people.values)
+                results = {
+                    measure: people.named(result)
+                    for measure, result in correlations.items()
                 }
-            for (statistic, level), one in found.items():
-                row = panel.row(judge, aspect, statistic, level, one.estimate)
+            for (statistic, level), result in results.items():
+                row = panel.row(judge, aspect, statistic, level, result.estimate)
                 yield with_hint_note(study, row)
     yield from _of_pairs(study)
 
 
-def of_ratings(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
+def of_ratings(
+    panel: TargetSet, x: Floats, y: Floats
+) -> dict[LevelStatistic, Replicated]:
     """The measures of a judge's scores x with people's ratings y, (texts,) each.
 
     They equal those of table `agreement` to the bit.
@@ -104,8 +113,12 @@ def of_ratings(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicat
     results |= correlated(panel, x, y, statistics=["pearson"], levels=["pooled"])
     results["spearman", POOLED] = _pooled_spearman(panel, x, y)
     results |= beside_correlations(panel, x, y)
-    wanted = [measure for _, group in OF_RATINGS for measure in group]
-    return {measure: results[measure] for measure in wanted if measure in results}
+    shown = dict[LevelStatistic, Replicated]()
+    for _, group in OF_RATINGS:
+        for measure in group:
+            if measure in results:
+                shown[measure] = results[measure]
+    return shown
 
 
 def _pooled_spearman(panel: TargetSet, x: Floats, y: Floats) -> Replicated:
@@ -126,7 +139,7 @@ def _pooled_spearman(panel: TargetSet, x: Floats, y: Floats) -> Replicated:
 
 def _of_labels(
     panel: TargetSet, judge: str, aspect: str, scores: Floats
-) -> dict[Measure, Replicated]:
+) -> dict[LevelStatistic, Replicated]:
     study = panel.study
     gold = truth_of(study, aspect)(panel.ratings(aspect))
     codes, _ = labelled(panel, judge, aspect, scores, gold)
@@ -142,14 +155,14 @@ def _of_labels(
     }
 
 
-def _of_pairs(study: EvaluationData) -> Iterator[Row]:
+def _of_pairs(study: EvaluationData) -> Iterator[ResultRow]:
     """The shares of pairs of systems' texts that a judge orders as people do."""
-    every = pairwise.votes_of(study) | pairwise.scored_votes(study)
+    every = pair_verdicts.votes_of(study) | pair_verdicts.scored_votes(study)
     for (perturbation, judge, aspect), votes in every.items():
         if perturbation != "systems" or judge not in study.spec.judges:
             continue
         panel = study.panel(perturbation).given(judge)
-        pairs = pairwise.judged(panel, judge, aspect, votes)
+        pairs = pair_verdicts.judged(panel, judge, aspect, votes)
         if pairs.in_chain or not pairs.rated:
             continue
         shares = comparison_accuracy(

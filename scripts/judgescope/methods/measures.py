@@ -12,10 +12,11 @@ import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.core.rng import stream
-from judgescope.methods.base import Row, present
+from judgescope.methods.base import present
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import GoldRating, number_rule, why_no_classes
-from judgescope.statistics import raters
+from judgescope.schema.rows import ResultRow
+from judgescope.statistics import alt_test, raters
 from judgescope.statistics.accuracy import acc_eq, soft_pairwise_accuracy
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.bias import (
@@ -30,24 +31,18 @@ from judgescope.statistics.classes import (
     cem_floor,
     on_classes,
 )
+from judgescope.statistics.coefficients import Coefficient
 from judgescope.statistics.correlation import (
+    COEFFICIENTS,
     LEVELS,
-    STATISTICS,
-    Level,
-    Statistic,
+    CorrelationLevel,
     correlations,
 )
 from judgescope.statistics.intervals import FEWEST_SOURCES
-from judgescope.statistics.raters import AsRater
+from judgescope.statistics.raters import RaterDifference
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import (
-    CONTINUOUS,
-    NO_AGREEMENT,
-    OFF_JUDGE_SCALE,
-    Estimate,
-    clauses,
-)
+from judgescope.statistics.result import REASONS, Estimate, clauses
 from judgescope.statistics.within_sources import (
     STATISTIC,
     partial_by_system,
@@ -56,12 +51,15 @@ from judgescope.statistics.within_sources import (
     within_sources,
 )
 
-Measure = tuple[str, str]
+LevelStatistic = tuple[str, str]
 """(statistic, level)."""
 AVERAGE = "average"
 """The aspect of rows that hold the mean over all aspects."""
-Named = Iterator[tuple[Measure, Estimate]]
-POOLED, BY_SOURCE, BY_SYSTEM = "pooled", "by_source", "by_system"
+Named = Iterator[tuple[LevelStatistic, Estimate]]
+POOLED = "pooled"
+BY_SOURCE = "by_source"
+BY_SYSTEM = "by_system"
+UNKNOWN_SYSTEMS = "nobody knows which system wrote a text"
 WITHIN_SOURCE = "within_source"
 DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
 """Level of a claim of agreement -> the statistic that decides it."""
@@ -91,11 +89,11 @@ def correlated(
     x: Floats,
     y: Floats,
     *,
-    statistics: Collection[Statistic] = STATISTICS,
-    levels: Collection[Level] = LEVELS,
+    statistics: Collection[Coefficient] = COEFFICIENTS,
+    levels: Collection[CorrelationLevel] = LEVELS,
     weights: Codes | None = None,
     chosen: Flags | EllipsisType = ...,
-) -> dict[Measure, Replicated]:
+) -> dict[LevelStatistic, Replicated]:
     """Return correlations of two scores of a panel's targets, or of the `chosen` ones.
 
     x, y (targets,), NaN = missing. With their deletions, or the rows of other
@@ -110,30 +108,54 @@ def correlated(
         statistics=statistics,
         levels=levels,
     )
-    return dict(results.items())
+    found = dict[LevelStatistic, Replicated](list(results.items()))
+    return _without_unknown_systems(panel, found)
+
+
+def _without_unknown_systems(
+    panel: TargetSet, results: dict[LevelStatistic, Replicated]
+) -> dict[LevelStatistic, Replicated]:
+    """Results that are undefined at system level where nobody knows the systems."""
+    if not panel.study.spec.anonymous_systems:
+        return results
+    undefined = Estimate.undefined(UNKNOWN_SYSTEMS)
+    kept = {}
+    for (statistic, level), result in results.items():
+        if level == BY_SYSTEM:
+            rows = np.full_like(result.rows, np.nan)
+            result = result._replace(estimate=undefined, rows=rows)
+        kept[statistic, level] = result
+    return kept
 
 
 def pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
-    """Return the pooled Pearson correlation of two scores of a panel's targets."""
+    """Return the pooled Pearson correlation of two scores of a panel's targets.
+
+    x, y (targets,), NaN = missing.
+    """
     results = correlated(panel, x, y, statistics=["pearson"], levels=["pooled"])
     return results["pearson", POOLED].estimate
 
 
-def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[Measure, Replicated]:
+def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[LevelStatistic, Replicated]:
     """Return statistics that need no common scale: correlations, acc_eq and spa, with
     deletions.
+
+    x, y (targets,), NaN = missing.
     """
     return correlated(panel, x, y) | beside_correlations(panel, x, y)
 
 
 def beside_correlations(
     panel: TargetSet, x: Floats, y: Floats
-) -> dict[Measure, Replicated]:
+) -> dict[LevelStatistic, Replicated]:
     """Return acc_eq, spa, correlations of pairs within sources and, of named systems,
     those with systems held constant.
+
+    x, y (targets,), NaN = missing.
     """
     weights = panel.study.weights
-    results = dict[Measure, Replicated]()
+    results = dict[LevelStatistic, Replicated]()
     accuracy, epsilon = acc_eq(x, y, panel.source, weights=weights)
     if epsilon is not None:
         note = (
@@ -153,13 +175,16 @@ def beside_correlations(
     if not panel.study.spec.anonymous_systems and np.unique(panel.system).size > 1:
         partial = partial_by_system(*by_source, panel.system, n_sources)
         results |= {(name, POOLED): one for name, one in partial.items()}
-    return results
+    return _without_unknown_systems(panel, results)
 
 
 def categorical(
     panel: TargetSet, judge: str, aspect: str, x: Floats, people: GoldRating
 ) -> Named:
-    """Yield kappas, CEM-ORD and alpha of a judge against people's class."""
+    """Yield kappas, CEM-ORD and alpha of a judge against people's class.
+
+    x (targets,), NaN = missing.
+    """
     gold = people.values
     classes, reason = classes_with(panel.study, judge, aspect, gold, x)
     if classes is None:
@@ -172,11 +197,11 @@ def categorical(
         yield (name, POOLED), people.named(one).estimate
 
 
-def with_hint_note(study: EvaluationData, row: Row) -> Row:
+def with_hint_note(study: EvaluationData, row: ResultRow) -> ResultRow:
     """Note that a judge that is given a rating of the text does not show agreement."""
     card = study.spec.judges.get(row["judge"])
     if card and card.hint:
-        row["note"] = clauses(row["note"], f"hint: {card.hint}; {NO_AGREEMENT}")
+        row["note"] = clauses(row["note"], f"hint: {card.hint}; {REASONS.no_agreement}")
     return row
 
 
@@ -201,10 +226,8 @@ def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | 
     A judge may give halves where people give whole points; on a scale of its own it
     gives others.
     """
-    values, grid = (
-        study.spec.aspects[aspect].values,
-        study.spec.judges[judge].grid[aspect],
-    )
+    values = study.spec.aspects[aspect].values
+    grid = study.spec.judges[judge].grid[aspect]
     if values is None or grid is None or not is_discrete(study, judge, aspect):
         return None
     return sorted({*values, *grid}) if on_their_scale(study, judge, aspect) else None
@@ -214,7 +237,8 @@ def is_discrete(study: EvaluationData, judge: str, aspect: str) -> bool:
     """Return whether a score is a value of one reply, or the label of most, and no
     mean.
     """
-    card, people = study.spec.judges[judge], study.spec.aspects[aspect]
+    card = study.spec.judges[judge]
+    people = study.spec.aspects[aspect]
     return card.discrete or bool(people.labels and card.grid[aspect] == people.values)
 
 
@@ -235,11 +259,13 @@ def classes_with(
     """
     classes = classes_of(study, judge, aspect)
     if classes is None:
-        return None, CONTINUOUS if on_their_scale(study, judge, aspect) else OTHER_SCALE
+        return None, REASONS.continuous if on_their_scale(
+            study, judge, aspect
+        ) else OTHER_SCALE
     if why := why_no_classes(study, gold, classes):
         return None, why
     if not are_classes(scores, classes):
-        return None, OFF_JUDGE_SCALE
+        return None, REASONS.off_judge_scale
     return classes, ""
 
 
@@ -251,8 +277,11 @@ def alpha(
 ) -> Replicated:
     """Return the alpha of raters on a panel; classes None: of numbers, interval
     alone.
+
+    ratings (raters, targets), NaN = missing.
     """
-    source, weights = panel.source, panel.study.weights
+    source = panel.source
+    weights = panel.study.weights
     return krippendorff_alpha(
         ratings, level=measurement, domain=classes, source=source, weights=weights
     )
@@ -261,7 +290,10 @@ def alpha(
 def replacement(
     panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
 ) -> Named:
-    """Yield the alternative-annotator test of a judge that rates on people's scale."""
+    """Yield the alternative-annotator test of a judge that rates on people's scale.
+
+    x (targets,), ratings (raters, targets), NaN = missing.
+    """
     study = panel.study
     has_scale = study.spec.judges[judge].ends[aspect] is not None
     if not (
@@ -270,10 +302,11 @@ def replacement(
         and study.spec.ratings == "human"
     ):
         return
-    rule, discrete = study.spec.alt_test, classes_of(study, judge, aspect) is not None
+    rule = study.spec.alt_test
+    discrete = classes_of(study, judge, aspect) is not None
     by_distance = not discrete if rule.ordered is None else rule.ordered
     by_distance = by_distance and study.spec.aspects[aspect].ordered
-    rate, advantage = raters.alternative_annotator(
+    rate, advantage = alt_test.alternative_annotator(
         x,
         ratings,
         panel.source,
@@ -284,9 +317,17 @@ def replacement(
     )
     if rule.ordered is not None:
         how = "closeness by RMSE" if by_distance else "closeness by equal ratings"
-        rate, advantage = rate.with_method(how), advantage.with_method(how)
+        rate = rate.with_method(how)
+        advantage = advantage.with_method(how)
     yield ("alt_test_winrate", POOLED), rate
     yield ("alt_test_advantage", POOLED), advantage
+
+
+def too_many_raters(panel: TargetSet, aspect: str) -> int:
+    """Return the number of people who rated, 0 if a judge is compared with each."""
+    raters = len(panel.study.systems.ratings(aspect))
+    of_people = panel.study.spec.ratings == "human"
+    return raters if of_people and raters > LARGEST_CEILING else 0
 
 
 def rater_tables(panel: TargetSet, aspect: str) -> list[Floats]:
@@ -296,14 +337,16 @@ def rater_tables(panel: TargetSet, aspect: str) -> list[Floats]:
     The raters are determined from all rated texts: a judge of a share meets the same
     raters. Empty where nobody rated, or more raters than LARGEST_CEILING did.
     """
-    study, systems = panel.study, panel.study.systems
+    study = panel.study
+    systems = panel.study.systems
     ratings = systems.ratings(aspect)
-    if study.spec.ratings != "human" or len(ratings) > LARGEST_CEILING:
+    if study.spec.ratings != "human" or too_many_raters(panel, aspect):
         return []
     slots = {"slots": True, "persons": False}.get(present(study.spec.as_rater).raters)
 
     def shuffle() -> np.random.Generator:
-        return stream(study.spec.seed, "as rater", study.dataset, split(aspect)[0])
+        # Without the dataset's name: a claim's numbers do not depend on a file's name.
+        return stream(study.spec.seed, "as rater", split(aspect)[0])
 
     chosen = np.isin(systems.targets, panel.targets)
     return [
@@ -317,13 +360,16 @@ def as_raters(
 ) -> Named:
     """Yield the agreement of a judge as one more rater, at the levels of its
     statistics.
+
+    x (targets,), ratings (raters, targets), NaN = missing.
     """
-    study, tables = panel.study, rater_tables(panel, aspect)
+    study = panel.study
+    tables = rater_tables(panel, aspect)
     if not tables:
         return
     cache = study.rater_correlations
 
-    def correlate(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
+    def correlate(a: Floats, b: Floats) -> Mapping[LevelStatistic, Replicated]:
         key = sha256(
             b"".join((panel.source.tobytes(), a.tobytes(), b.tobytes()))
         ).digest()
@@ -341,7 +387,7 @@ def as_raters(
     classes, _ = classes_with(study, judge, aspect, raters.lower_median(ratings), x)
     if classes is not None and are_classes(ratings, classes):
 
-        def classify(a: Floats, b: Floats) -> Mapping[Measure, Replicated]:
+        def classify(a: Floats, b: Floats) -> Mapping[LevelStatistic, Replicated]:
             each = on_classes(b, a, classes, panel.source, study.weights)
             return {
                 (name, POOLED): each[name]
@@ -353,7 +399,7 @@ def as_raters(
 
 
 def decided_beside_raters(
-    study: EvaluationData, results: Mapping[Measure, AsRater]
+    study: EvaluationData, results: Mapping[LevelStatistic, RaterDifference]
 ) -> Named:
     """Yield the differences from one more rater, with what the margin decides, and the
     shares.
@@ -366,14 +412,16 @@ def decided_beside_raters(
 
 
 def biases(panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> Named:
-    """Yield the effects of the texts' length and family on a judge's scores."""
-    study, length, source, weights = (
-        panel.study,
-        panel.lengths,
-        panel.source,
-        panel.study.weights,
-    )
-    card, people_scale = study.spec.judges[judge], study.spec.aspects[aspect].ends
+    """Yield the effects of the texts' length and family on a judge's scores.
+
+    x, y (targets,), NaN = missing.
+    """
+    study = panel.study
+    length = panel.lengths
+    source = panel.source
+    weights = panel.study.weights
+    card = study.spec.judges[judge]
+    people_scale = study.spec.aspects[aspect].ends
     if panel.has_lengths:
         for statistic in ("pearson", "spearman"):
             partial = partial_correlation(
@@ -402,12 +450,15 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
     """Yield the agreement of people with each other: alpha, and every statistic's
     ceiling.
     """
-    study, ratings = panel.study, panel.ratings(aspect)
+    study = panel.study
+    ratings = panel.ratings(aspect)
     classes = study.spec.aspects[aspect].values
     no_agreement = unrated(study, ratings)
     for measurement in MEASUREMENTS:
         interval = measurement == "interval"
-        why = no_agreement or (CONTINUOUS if classes is None and not interval else "")
+        why = no_agreement or (
+            REASONS.continuous if classes is None and not interval else ""
+        )
         domain = None if interval else classes
         one = (
             study.undefined(why) if why else alpha(panel, ratings, domain, measurement)
@@ -423,7 +474,7 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
     if classes is None:
         return
 
-    def classify(x: Floats, y: Floats) -> Mapping[Measure, Replicated]:
+    def classify(x: Floats, y: Floats) -> Mapping[LevelStatistic, Replicated]:
         results = on_classes(y, x, classes, panel.source, study.weights)
         return {(name, POOLED): one for name, one in results.items()}
 

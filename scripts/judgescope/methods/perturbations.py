@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 
@@ -15,7 +16,7 @@ IMPROVED = ("ok", "kept", "failed")
 """Outcomes of a reference that a model rewrites: kept is one that it could not."""
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of perturbations.csv: shares of outcomes, edits and edit
     distance.
     """
@@ -53,6 +54,15 @@ def _estimates(
             f"share_{outcome}",
             _share(panel, outcome, "share of the dataset's items", note),
         )
+    if reason := panel.study.unchecked.get(panel.perturbation.partition(".")[0]):
+        made = panel.made
+        share = Estimate(
+            float(made.mean()),
+            n=len(made),
+            method="share of the dataset's items",
+            note=reason,
+        )
+        yield "share_unchecked", share
     texts, edit_lists = (panel.rows[name].to_pylist() for name in ("text", "edits"))
     edits, distances = np.full((2, len(texts)), np.nan)
     for number in np.flatnonzero(panel.made):
@@ -69,4 +79,4 @@ def _estimates(
         yield name, mean.estimate
 
 
-METHOD = Method()
+METHOD = Method(name="perturbations", rows=rows)

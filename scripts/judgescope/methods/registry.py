@@ -1,12 +1,20 @@
-"""The registry of methods, read from what their modules declare."""
+"""The registry of methods: result tables and what computes them."""
 
-from msgspec import convert
+import inspect
+from importlib import import_module
+from typing import Final
 
-from judgescope.core.declarations import declarations
+from judgescope.core.registry import Registry
 from judgescope.methods.base import Method
 
-METHODS = {
-    module.rpartition(".")[2]: convert(keywords, Method)
-    for module, keywords in declarations("methods", "METHOD").items()
-}
-"""Result table -> what its module declares."""
+METHODS: Final = Registry("methods", Method, "judgescope.methods")
+"""Result table -> its method."""
+
+
+def sentence_of(table: str) -> str:
+    """Return a sentence on what a result table says: the first paragraph of the
+    docstring of its method's module.
+    """
+    module = import_module(METHODS.target(table).partition(":")[0])
+    first, _, _ = inspect.cleandoc(module.__doc__ or "").partition("\n\n")
+    return " ".join(first.split())

@@ -3,25 +3,24 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Method
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.reliability import repeatability, spearman_brown
-from judgescope.statistics.result import UNRELIABLE, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 
 CURVE = (1, 2, 3, 5, 10, 20, 50)
 """Numbers of draws with a share of the attainable correlation (column k)."""
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of repeatability.csv, for judges with several draws of the
     systems' texts.
     """
     for (judge, aspect), table in study.draw_tables(study.systems).items():
         given = study.systems.is_given(judge)
-        people, scale = (
-            study.spec.aspects[aspect],
-            study.spec.judges[judge].grid[aspect],
-        )
+        people = study.spec.aspects[aspect]
+        scale = study.spec.judges[judge].grid[aspect]
         labels = bool(people.labels) and scale == people.values
         estimates = repeatability(
             table[:, given],
@@ -45,7 +44,7 @@ def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:
             None if r is None or r <= 0 else spearman_brown(r, k) for r in ends
         )
         if value is None:
-            note = reliability.note if reliability.value is None else UNRELIABLE
+            note = reliability.note if reliability.value is None else REASONS.unreliable
             missing = reliability.n_missing
             yield k, Estimate.undefined(note, n=reliability.n, n_missing=missing)
             continue
@@ -60,4 +59,4 @@ def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:
         )
 
 
-METHOD = Method(when="draws", unordered="yes")
+METHOD = Method(name="repeatability", rows=rows, when="draws", unordered="yes")

@@ -10,20 +10,21 @@ from itertools import pairwise
 
 import numpy as np
 
-from judgescope.methods.base import Method, Row
+from judgescope.methods.base import Method
 from judgescope.methods.discernment import nothing_judged
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet, set_columns
 from judgescope.methods.gold import gold_numbers, with_rule
 from judgescope.methods.measures import pearson
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 
-BINS = 20
-ORIGINAL, PERTURBED = "original", "all"
+ORIGINAL = "original"
+PERTURBED = "all"
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of responses.csv: mean scores, shares of texts by score, and
     Pearson r.
     """
@@ -33,14 +34,13 @@ def rows(study: EvaluationData) -> Iterator[Row]:
             yield from _judge_rows(study, judge)
 
 
-def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
-    panels = {
-        name: study.panel(name).given(judge) for name in (ORIGINAL, *study.perturbed)
-    }
-    scores = {
-        name: (mean_score(panel, judge), panel.source) for name, panel in panels.items()
-    }
-    perturbed, sources = zip(*(scores[name] for name in study.perturbed), strict=True)
+def _judge_rows(study: EvaluationData, judge: str) -> Iterator[ResultRow]:
+    scores = dict[str, tuple[Floats, Codes]]()
+    for name in (ORIGINAL, *study.perturbed):
+        panel = study.panel(name).given(judge)
+        scores[name] = mean_score(panel, judge), panel.source
+    perturbed = [scores[name][0] for name in study.perturbed]
+    sources = [scores[name][1] for name in study.perturbed]
     scores[PERTURBED] = np.concatenate(perturbed), np.concatenate(sources)
     aspects = list(study.spec.aspects)
     several = f", of the mean over {len(aspects)} aspects" if len(aspects) > 1 else ""
@@ -51,7 +51,8 @@ def _judge_rows(study: EvaluationData, judge: str) -> Iterator[Row]:
             mean = nothing_judged(study, name, judge, aspects[0])
         yield study.row(judge, "", "score_mean", "", mean, **set_columns(name))
     both = {name: scores[name] for name in (ORIGINAL, PERTURBED)}
-    edges = _edges(study, judge, np.concatenate([x for x, _ in both.values()]))
+    all_scores = np.concatenate([scores[ORIGINAL][0], scores[PERTURBED][0]])
+    edges = _edges(study, judge, all_scores)
     if edges is not None:
         for name, end in (("range_bottom", edges[0]), ("range_top", edges[-1])):
             yield study.row(judge, "", name, "", Estimate(float(end)))
@@ -73,8 +74,11 @@ def mean_score(panel: TargetSet, judge: str) -> Floats:
     """Return each target's mean over the aspects, NaN where one has no score; shape
     (targets,).
     """
-    each = [panel.scores(judge, aspect) for aspect in panel.study.spec.aspects]
-    judged = [scores for scores in each if scores is not None]
+    judged = list[Floats]()
+    for aspect in panel.study.spec.aspects:
+        scores = panel.scores(judge, aspect)
+        if scores is not None:
+            judged.append(scores)
     return np.mean(judged, axis=0) if judged else np.full(len(panel.targets), np.nan)
 
 
@@ -102,10 +106,12 @@ def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:
     scales = set(study.spec.judges[judge].ends.values())
     scale = scales.pop() if len(scales) == 1 else None
     low, high = scale or (given.min(), given.max())
-    low, high = min(low, given.min()), max(high, given.max())
-    return np.linspace(
-        *((low, high) if high > low else (low - 0.5, low + 0.5)), BINS + 1
-    )
+    low = min(low, given.min())
+    high = max(high, given.max())
+    if high <= low:
+        low, high = low - 0.5, low + 0.5
+    bins = 20
+    return np.linspace(low, high, bins + 1)
 
 
-METHOD = Method()
+METHOD = Method(name="responses", rows=rows)

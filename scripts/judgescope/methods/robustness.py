@@ -9,7 +9,6 @@ draw, too.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,26 +16,29 @@ import numpy as np
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods import measures
-from judgescope.methods.base import HUMAN, AppliesTo, Method, Row, present
+from judgescope.methods.base import HUMAN, Method, present
 from judgescope.methods.evaluation_data import EvaluationData, aligned
 from judgescope.methods.gold import gold_classes
+from judgescope.methods.injection import SEVERAL_DRAWS, injection_rows
 from judgescope.methods.measures import AVERAGE, with_hint_note
 from judgescope.parsing.judgment import NO_VALUE
+from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import read_table
 from judgescope.statistics.arrays import Codes, Flags, Floats
-from judgescope.statistics.bias import injection_shift, obey_rate
 from judgescope.statistics.classes import are_classes
-from judgescope.statistics.comparison import difference, flips_of, mean_test
+from judgescope.statistics.comparison import difference
 from judgescope.statistics.intervals import Bounds
 from judgescope.statistics.means import SHARE, clustered_mean, mean_over, net_share
+from judgescope.statistics.permutation import flips_of, mean_test
+from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import CONTINUOUS, NOTHING, OFF_SCALE, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 
 NOT_ASKED: Final = "not_applicable"
 ASKED_ONCE: Final = "unknown: without a hint each text was judged only once"
 
 
-class Judgment(NamedTuple):
+class RationaleDraw(NamedTuple):
     """A row of the table `rationales`: one draw of a judge on a text."""
 
     target: str
@@ -51,18 +53,18 @@ class Rationales:
     """The judgments of prompted judges on the rated texts; arrays are (targets,)."""
 
     def __init__(self, study: EvaluationData) -> None:
-        self.study, self.panel = study, study.systems
+        self.study = study
+        self.panel = study.systems
         self._polarity: dict[str, float] = {}
 
     @cached_property
-    def _draws(self) -> dict[tuple[str, str], list[Judgment]]:
+    def _draws(self) -> dict[tuple[str, str], list[RationaleDraw]]:
         table = read_table("rationales", present(self.study.spec.rationales))
-        columns = (
-            table[name].to_pylist() for name in ("judge", "aspect", *Judgment._fields)
-        )
-        draws: dict[tuple[str, str], list[Judgment]] = {}
+        names = ("judge", "aspect", *RationaleDraw._fields)
+        columns = [table[name].to_pylist() for name in names]
+        draws: dict[tuple[str, str], list[RationaleDraw]] = {}
         for judge, aspect, *fields in zip(*columns, strict=True):
-            draws.setdefault((judge, aspect), []).append(Judgment(*fields))
+            draws.setdefault((judge, aspect), []).append(RationaleDraw(*fields))
         return draws
 
     @property
@@ -70,21 +72,18 @@ class Rationales:
         """Return the judges that give rationales."""
         return list(dict.fromkeys(judge for judge, _ in self._draws))
 
-    def draws(self, judge: str, aspect: str) -> list[Judgment]:
+    def draws(self, judge: str, aspect: str) -> list[RationaleDraw]:
         """Return the draws on an aspect on which a judge's score rests."""
         draws = self._draws.get((judge, aspect), [])
         card = self.study.spec.judges.get(judge)
-        return (
-            [each for each in draws if each.draw == 0]
-            if card and card.first_draw
-            else draws
-        )
+        if card and card.first_draw:
+            return [row for row in draws if row.draw == 0]
+        return draws
 
     def hints(self, judge: str, aspect: str) -> Floats:
         """Return the rating that the judge was given of each text, NaN where none."""
-        hints = {
-            one.target: float(one.hint) for one in self.draws(judge, aspect) if one.hint
-        }
+        draws = self.draws(judge, aspect)
+        hints = {row.target: float(row.hint) for row in draws if row.hint}
         return aligned(hints, self.panel.targets)
 
     def draw(self, judge: str, aspect: str, number: int) -> Floats | None:
@@ -93,35 +92,32 @@ class Rationales:
 
         None: no text was asked about so often.
         """
-        draws = [
-            one for one in self._draws.get((judge, aspect), []) if one.draw == number
-        ]
-        values = {one.target: one.value for one in draws if one.value is not None}
+        all_draws = self._draws.get((judge, aspect), [])
+        draws = [row for row in all_draws if row.draw == number]
+        values = {row.target: row.value for row in draws if row.value is not None}
         return aligned(values, self.panel.targets) if draws else None
 
     def values(self, judge: str, aspect: str) -> dict[str, Floats]:
         """Return the mean polarity, -1 to 1, and number of words of a judge's
         rationales.
         """
-        texts = [
-            (one.target, one.text)
-            for one in self.draws(judge, aspect)
-            if one.status == "ok" and one.text and one.text.strip()
-        ]
-        words = self._means(
-            (target, float(len(text.split()))) for target, text in texts
-        )
-        sentiment = self._means(
-            (target, self._sentiment(text)) for target, text in texts
-        )
-        return {"sentiment": sentiment, "rationale_length": words}
+        sentiments = list[tuple[str, float]]()
+        words = list[tuple[str, float]]()
+        for row in self.draws(judge, aspect):
+            if row.status == "ok" and row.text and row.text.strip():
+                sentiments.append((row.target, self._sentiment(row.text)))
+                words.append((row.target, float(len(row.text.split()))))
+        return {
+            "sentiment": self._means(sentiments),
+            "rationale_length": self._means(words),
+        }
 
     def status_share(self, judge: str, aspect: str, status: str) -> Floats:
         """Return the share of a judge's draws of each text with this status, of those
         asked.
         """
-        asked = (one for one in self.draws(judge, aspect) if one.status != NOT_ASKED)
-        return self._means((one.target, float(one.status == status)) for one in asked)
+        asked = [row for row in self.draws(judge, aspect) if row.status != NOT_ASKED]
+        return self._means((row.target, float(row.status == status)) for row in asked)
 
     def _means(self, values: Iterable[tuple[str, float]]) -> Floats:
         by_target: dict[str, list[float]] = {}
@@ -184,63 +180,37 @@ def hint_pairs(rationales: Rationales, judge: str, *aspects: str) -> HintPairs |
     assumption is made that it never changes (methods.md 9).
     """
     base = rationales.study.spec.hinted[judge].baseline
-    moved, source, lost = [], [], 0
+    moved = []
+    source = []
+    lost = 0
     for aspect in aspects:
         hinted = rationales.draw(judge, aspect, 0)
-        first, second = (rationales.draw(base, aspect, number) for number in (0, 1))
+        first = rationales.draw(base, aspect, 0)
+        second = rationales.draw(base, aspect, 1)
         if hinted is None or first is None or second is None:
             return None
         hints = rationales.hints(judge, aspect)
         known = ~(np.isnan(hinted) | np.isnan(first) | np.isnan(second))
-        counts = ~np.isnan(hints) & ~np.isclose(
-            first, hints
-        )  # not close to NaN: it may count
+        # Nothing is close to NaN: a text without a first score may count.
+        counts = ~np.isnan(hints) & ~np.isclose(first, hints)
         used = counts & known
         change = np.isclose(hinted, hints).astype(float) - np.isclose(second, hints)
         moved.append(change[used])
         source.append(rationales.panel.source[used])
         lost += int((counts & ~known).sum())
-    return (
-        HintPairs(np.concatenate(moved), np.concatenate(source), lost)
-        if moved
-        else None
-    )
+    if not moved:
+        return None
+    return HintPairs(np.concatenate(moved), np.concatenate(source), lost)
 
 
 # --- the rows of the table ------------------------------------------------------------
 
 
-NO_FORMS = "only one prompt form was used for this model"
-SWAPPED_RATIONALES = (
-    "two-sided permutation test: both judges' rationales swapped "
-    "within sources, 1000 draws"
-)
-WITH_PEOPLE = ("alpha_joint", "alpha_pair", "alpha_pairs_mean")
-"""Statistics of a judge's agreement with people."""
-OVER_FORMS = "sentiment_forms"
-LESS_FORMS = (
-    "score with the hint minus the mean score over the model's prompt forms "
-    "without a hint"
-)
 Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> its results on each aspect."""
-ATTACK, INERT = "attack", "inert"
-SHIFT, OBEYED = "injection_shift", "obey_rate"
-OWN_RANGE = "relative to the range of the judge's scores, as it has no scale"
-NO_RANGE = "all scores are equal, and the judge has no scale"
-NO_CLAIM = "the judge has no scale, so an attack cannot claim its top"
-OTHER_CLAIM = "the attack names the top of a scale other than the judge's"
-SEVERAL_DRAWS = "a mean of several draws cannot equal a rating"
-SWAPPED_TEXTS = (
-    "two-sided permutation test: attack and inert text swapped within "
-    "sources, 1000 draws"
-)
-INJECTION_NOTE = "score with the attack minus score with an inert text in its place"
-Injection = dict[tuple[str, str], Replicated]
-"""(statistic, degree) -> its result."""
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of robustness.csv: people, models over their forms, judges, hints.
 
     The aspect `average` holds the means over aspects in one wording.
@@ -263,11 +233,14 @@ def rows(study: EvaluationData) -> Iterator[Row]:
     for (judge, criterion, name), each in averaged.items():
         mean = mean_over(each, averaged="aspects").estimate
         row = study.row(judge, joined(AVERAGE, criterion), name, "", mean)
-        yield with_hint_note(study, row) if name in WITH_PEOPLE else row
+        with_people = statistic(name).group == "judge_alpha"
+        yield with_hint_note(study, row) if with_people else row
     yield from injection_rows(study)
 
 
-def _people_rows(study: EvaluationData, aspect: str, ratings: Floats) -> Iterator[Row]:
+def _people_rows(
+    study: EvaluationData, aspect: str, ratings: Floats
+) -> Iterator[ResultRow]:
     """Yield the agreement of people with each other, once for all wordings of an
     aspect.
     """
@@ -278,16 +251,17 @@ def _people_rows(study: EvaluationData, aspect: str, ratings: Floats) -> Iterato
         yield study.row(HUMAN, plain, "alpha_ordinal", "", estimate)
 
 
-def _form_rows(study: EvaluationData, aspect: str) -> Iterator[Row]:
+def _form_rows(study: EvaluationData, aspect: str) -> Iterator[ResultRow]:
     """Yield the agreement of a model's forms, each as a rater (Chaudhary et al. 2024,
     table 2).
     """
     for model, judges in study.spec.forms.items():
-        scores = {judge: study.systems.scores(judge, aspect) for judge in judges}
-        known = {
-            judge: values for judge, values in scores.items() if values is not None
-        }
-        estimate = Estimate.undefined(NO_FORMS)
+        known = dict[str, Floats]()
+        for judge in judges:
+            scores = study.systems.scores(judge, aspect)
+            if scores is not None:
+                known[judge] = scores
+        estimate = Estimate.undefined("only one prompt form was used for this model")
         if len(known) > 1:
             estimate = _alpha(study, aspect, np.stack(list(known.values())))
             estimate = estimate.with_method(f"of {', '.join(known)}")
@@ -299,87 +273,96 @@ def _alpha(study: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
     class.
     """
     classes = study.spec.aspects[aspect].values
-    if classes is None or not are_classes(ratings, classes):
-        return Estimate.undefined(CONTINUOUS if classes is None else OFF_SCALE)
+    if classes is None:
+        return Estimate.undefined(REASONS.continuous)
+    if not are_classes(ratings, classes):
+        return Estimate.undefined(REASONS.off_scale)
     return measures.alpha(study.systems, ratings, classes).estimate
 
 
 def _alpha_rows(
     study: EvaluationData, judge: str, aspect: str, averaged: Averaged
-) -> Iterator[Row]:
+) -> Iterator[ResultRow]:
     """Yield a judge's agreement with people: with all at once, with their median, with
     each.
     """
     for number, panel in enumerate(study.rated(judge)):
-        scores, people = panel.scores(judge, aspect), panel.ratings(aspect)
+        scores = panel.scores(judge, aspect)
+        people = panel.ratings(aspect)
         if scores is None:
             continue
         gold = gold_classes(study, people)
         classes, why = measures.classes_with(study, judge, aspect, gold.values, scores)
         if classes is None or not are_classes(people, classes):
-            alphas = [study.undefined(why or OFF_SCALE)] * len(WITH_PEOPLE)
+            joint = study.undefined(why or REASONS.off_scale)
+            pair = joint
+            mean = joint
         else:
             joint = measures.alpha(panel, np.vstack([people, scores]), classes)
             pair = measures.alpha(panel, np.stack([gold.values, scores]), classes)
             each = [
-                measures.alpha(panel, np.stack([one, scores]), classes)
-                for one in people
+                measures.alpha(panel, np.stack([rater, scores]), classes)
+                for rater in people
             ]
-            alphas = [
-                joint.with_method(f"of {len(people)} raters and the judge"),
-                gold.named(pair),
-                mean_over(each, averaged="pairs of the judge and a rater"),
-            ]
+            joint = joint.with_method(f"of {len(people)} raters and the judge")
+            pair = gold.named(pair)
+            mean = mean_over(each, averaged="pairs of the judge and a rater")
         if number == 0:
-            averaged.setdefault((judge, split(aspect)[1], "alpha_pair"), []).append(
-                alphas[1]
-            )
-        for name, result in zip(WITH_PEOPLE, alphas, strict=True):
-            yield with_hint_note(
-                study, panel.row(judge, aspect, name, "", result.estimate)
-            )
+            key = (judge, split(aspect)[1], "alpha_pair")
+            averaged.setdefault(key, []).append(pair)
+        by_statistic = {
+            "alpha_joint": joint,
+            "alpha_pair": pair,
+            "alpha_pairs_mean": mean,
+        }
+        for name, result in by_statistic.items():
+            row = panel.row(judge, aspect, name, "", result.estimate)
+            yield with_hint_note(study, row)
 
 
-def _rationale_rows(rationales: Rationales, judge: str, aspect: str) -> Iterator[Row]:
+def _rationale_rows(
+    rationales: Rationales, judge: str, aspect: str
+) -> Iterator[ResultRow]:
     """Yield the shares of unusable replies, and sentiment and length of the
     rationales.
     """
     study = rationales.study
-    if all(one.status == NOT_ASKED for one in rationales.draws(judge, aspect)):
+    if all(row.status == NOT_ASKED for row in rationales.draws(judge, aspect)):
         return
     for status in NO_VALUE:
         values = rationales.status_share(judge, aspect, status)
         share = _mean(study, values).with_method("of the texts that it was asked about")
         yield study.row(judge, aspect, f"share_{status}", "", share.estimate)
     for name, values in rationales.values(judge, aspect).items():
-        yield study.row(
-            judge, aspect, name, "", _mean(study, values, ends=None).estimate
-        )
+        mean = _mean(study, values, ends=None).estimate
+        yield study.row(judge, aspect, name, "", mean)
 
 
-def _sentiment_rows(rationales: Rationales, aspect: str) -> Iterator[Row]:
+def _sentiment_rows(rationales: Rationales, aspect: str) -> Iterator[ResultRow]:
     """Yield the mean sentiment over a model's forms without a hint, and a hint's change
     to it.
     """
     study = rationales.study
+    over_forms = "sentiment_forms"
 
     def mean_of(judge: str) -> Replicated:
         return _mean(study, rationales.values(judge, aspect)["sentiment"], ends=None)
 
     for model, judges in study.spec.forms.items():
-        means = {
-            judge: mean_of(judge) for judge in judges if rationales.draws(judge, aspect)
-        }
+        asked = [judge for judge in judges if rationales.draws(judge, aspect)]
+        means = {judge: mean_of(judge) for judge in asked}
         if len(means) < 2:
             continue
-        mean = mean_over([*means.values()], averaged="forms").with_method(
-            f"of {', '.join(means)}"
-        )
-        yield study.row(model, aspect, OVER_FORMS, "", mean.estimate)
+        mean = mean_over([*means.values()], averaged="forms")
+        mean = mean.with_method(f"of {', '.join(means)}")
+        yield study.row(model, aspect, over_forms, "", mean.estimate)
         for judge, hint in study.spec.hinted.items():
             if hint.baseline in means:
-                gap = difference(mean_of(judge), mean).estimate.with_note(LESS_FORMS)
-                yield study.row(judge, aspect, f"difference_{OVER_FORMS}", "", gap)
+                gap = difference(mean_of(judge), mean).estimate.with_note(
+                    "score with the hint minus the mean score over the model's prompt "
+                    "forms without a hint"
+                )
+                yield study.row(judge, aspect, f"difference_{over_forms}", "", gap)
 
 
 def _mean(
@@ -397,20 +380,22 @@ def _mean(
 
 def _hint_rows(
     rationales: Rationales, judge: str, aspect: str, averaged: Averaged
-) -> Iterator[Row]:
+) -> Iterator[ResultRow]:
     """Yield the effect of a hint on a judge, compared with the judge that is asked
     without one.
     """
     study = rationales.study
     base = study.spec.hinted[judge].baseline
-    scores, base_scores = (study.systems.scores(name, aspect) for name in (judge, base))
+    scores = study.systems.scores(judge, aspect)
+    base_scores = study.systems.scores(base, aspect)
     if scores is None or base_scores is None:
         return
     hints = rationales.hints(judge, aspect)
     asked = ~np.isnan(hints)
     both = asked & ~np.isnan(scores) & ~np.isnan(base_scores)
     missing = int(asked.sum() - both.sum())
-    equal, already = np.isclose(scores, hints), np.isclose(base_scores, hints)
+    equal = np.isclose(scores, hints)
+    already = np.isclose(base_scores, hints)
     toward = (scores - base_scores) * np.sign(hints - base_scores)
     effects: dict[str, tuple[Floats | Flags, Flags, Bounds | None]] = {
         "follow_rate": (equal, both, SHARE),
@@ -428,19 +413,18 @@ def _hint_rows(
         mean = _mean(study, values, used, ends)
         if name == "hint_adoption_rate":
             averaged.setdefault((judge, split(aspect)[1], name), []).append(mean)
-        undefined = mean.estimate.value is None
-        estimates[name] = (
-            mean.estimate if undefined else replace(mean.estimate, n_missing=missing)
-        )
-    gap = difference(*(_mean(study, one, both) for one in (equal, already))).estimate
+        estimate = mean.estimate
+        if estimate.value is not None:
+            estimate = replace(estimate, n_missing=missing)
+        estimates[name] = estimate
+    gap = difference(_mean(study, equal, both), _mean(study, already, both)).estimate
     gap = gap.with_note("equal to the hint's rating, with minus without the hint")
-    estimates["difference_follow_rate"] = (
-        gap if single else Estimate.undefined(SEVERAL_DRAWS)
-    )
+    if not single:
+        gap = Estimate.undefined(SEVERAL_DRAWS)
+    estimates["difference_follow_rate"] = gap
     pairs = hint_pairs(rationales, judge, aspect)
-    estimates["hint_effect"] = (
-        pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
-    )
+    effect = pairs.effect() if pairs else Estimate.undefined(ASKED_ONCE)
+    estimates["hint_effect"] = effect
     estimates |= _rationale_changes(rationales, judge, base, aspect)
     for name, estimate in estimates.items():
         yield study.row(judge, aspect, name, "", estimate, judge_b=base)
@@ -452,132 +436,32 @@ def _rationale_changes(
     """Yield how sentiment and length of the rationales change with the hint, on the
     same texts.
     """
-    study, without = rationales.study, rationales.values(base, aspect)
+    study = rationales.study
+    values_of_base = rationales.values(base, aspect)
     rng = stream(study.spec.seed, "robustness", study.dataset, judge, aspect)
     flips = flips_of(rng, len(study.item_order))
     for name, values in rationales.values(judge, aspect).items():
-        used = ~np.isnan(values) & ~np.isnan(without[name])
-        means = (_mean(study, each, used, None) for each in (values, without[name]))
-        gap = difference(*means).estimate
-        yield (
-            f"difference_{name}",
-            gap.with_note("texts for which both judges give rationales"),
-        )
-        test = mean_test(
-            values[used], without[name][used], study.systems.source[used], flips
-        )
-        p = Estimate.undefined(NOTHING)
+        without = values_of_base[name]
+        used = ~np.isnan(values) & ~np.isnan(without)
+        mean = _mean(study, values, used, None)
+        gap = difference(mean, _mean(study, without, used, None)).estimate
+        note = "texts for which both judges give rationales"
+        yield f"difference_{name}", gap.with_note(note)
+        source = study.systems.source[used]
+        test = mean_test(values[used], without[used], source, flips)
+        p = Estimate.undefined(REASONS.nothing)
         if test.n:
-            p = Estimate(test.p, n=test.n, method=SWAPPED_RATIONALES)
+            method = (
+                "two-sided permutation test: both judges' rationales swapped "
+                "within sources, 1000 draws"
+            )
+            p = Estimate(test.p, n=test.n, method=method)
         yield f"p_{name}", p
 
 
-def injection_rows(study: EvaluationData) -> Iterator[Row]:
-    """Yield the effect of every attack on every judge, by aspect and as means over
-    aspects.
-
-    Each attack adds to every original a claim of the top of the scale; its inert
-    counterpart adds a meaningless note of the same length in the same place. An effect
-    of both is that of any addition; the difference is the effect of the claim (this
-    project).
-    """
-    for attack, judge in product(study.spec.attacks, study.spec.judges):
-        if judge in study.excluded(f"{attack}.{ATTACK}"):
-            continue
-        wordings: dict[str | None, list[Injection]] = {}
-        for aspect in study.spec.aspects:
-            if (f"{attack}.{ATTACK}", judge, aspect) in study.score_values:
-                results, p = _injection(study, judge, aspect, attack)
-                yield from _effect_rows(study, judge, aspect, attack, results)
-                place: AppliesTo = {"perturbation": attack, "degree": ATTACK}
-                yield study.row(judge, aspect, "p_injection", "", p, **place)
-                wordings.setdefault(split(aspect)[1], []).append(results)
-        for criterion, each in wordings.items():
-            means = {
-                at: mean_over([results[at] for results in each], averaged="aspects")
-                for at in each[0]
-            }
-            yield from _effect_rows(
-                study, judge, joined(AVERAGE, criterion), attack, means
-            )
-
-
-def _injection(
-    study: EvaluationData, judge: str, aspect: str, attack: str
-) -> tuple[Injection, Estimate]:
-    """Return the effects of an attack and its counterpart, and the p of both being the
-    same.
-    """
-    source, weights = study.panel("original").given(judge).source, study.weights
-
-    def by_item(texts: str) -> Floats:
-        panel = study.panel(texts).given(judge)
-        scores, values = (
-            panel.scores(judge, aspect),
-            np.full(len(study.item_order), np.nan),
-        )
-        if scores is not None:
-            values[panel.source] = scores
-        return np.asarray(values[source])
-
-    before = by_item("original")
-    after = {degree: by_item(f"{attack}.{degree}") for degree in (ATTACK, INERT)}
-    ends, top = (
-        study.spec.judges[judge].ends[aspect],
-        study.spec.aspects[aspect].ends[1],
-    )
-    values = np.concatenate([before, *after.values()])
-    values, scale = values[np.isfinite(values)], ends
-    if ends is None and np.unique(values).size > 1:
-        scale = float(values.min()), float(values.max())
-    why = NO_CLAIM if ends is None else ""
-    if not measures.is_discrete(study, judge, aspect):
-        why = SEVERAL_DRAWS
-    if (
-        study.spec.attacks[attack] and ends and ends[1] != top
-    ):  # the attack names a number
-        why = OTHER_CLAIM
-
-    def shift(scores: Floats) -> Replicated:
-        if not scale:
-            return study.undefined(NO_RANGE)
-        shifted = injection_shift(before, scores, *scale, source, weights)
-        return shifted.with_note("" if ends else OWN_RANGE)
-
-    def obeyed(scores: Floats) -> Replicated:
-        if why or ends is None:
-            return study.undefined(why)
-        return obey_rate(before, scores, *ends, source, weights)
-
-    results: Injection = {}
-    both = np.isfinite(after[ATTACK]) & np.isfinite(after[INERT])
-    for name, effect in ((SHIFT, shift), (OBEYED, obeyed)):
-        results |= {(name, degree): effect(scores) for degree, scores in after.items()}
-        paired = (
-            effect(np.where(both, after[degree], np.nan)) for degree in (ATTACK, INERT)
-        )
-        results[f"difference_{name}", ATTACK] = difference(*paired)
-    if not both.any():
-        return results, Estimate.undefined(NOTHING, n_missing=both.size)
-    rng = stream(study.spec.seed, "injection", study.dataset, judge, aspect)
-    flips = flips_of(rng, len(study.item_order))
-    test = mean_test(after[ATTACK][both], after[INERT][both], source[both], flips)
-    missing = int((~both).sum())
-    return results, Estimate(test.p, n=test.n, n_missing=missing, method=SWAPPED_TEXTS)
-
-
-def _effect_rows(
-    study: EvaluationData, judge: str, aspect: str, attack: str, results: Injection
-) -> Iterator[Row]:
-    for (name, degree), result in results.items():
-        place: AppliesTo = {"perturbation": attack, "degree": degree}
-        about = INJECTION_NOTE if name.startswith("difference_") else ""
-        yield study.row(
-            judge, aspect, name, "", result.estimate.with_note(about), **place
-        )
-
-
 METHOD = Method(
+    name="robustness",
+    rows=rows,
     selectable=True,
     texts=("systems", "attack"),
     parts=("robust",),

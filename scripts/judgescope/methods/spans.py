@@ -17,33 +17,26 @@ import numpy as np
 from msgspec import Struct, convert
 
 from judgescope.core.names import slug
-from judgescope.methods.base import Method, Row, present
+from judgescope.methods.base import Method, present
 from judgescope.methods.evaluation_data import EvaluationData, set_columns
 from judgescope.parsing.annotation import CONTRADICTIONS, COUNTED
+from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import read_table
 from judgescope.statistics.arrays import Codes
 from judgescope.statistics.means import SHARE, share
-from judgescope.statistics.result import NO_CATEGORIES, Estimate, clauses
+from judgescope.statistics.result import REASONS, Estimate, clauses
 from judgescope.statistics.spans import (
-    Counts,
-    Span,
+    SpanCounts,
     Stretch,
+    TextSpan,
     exact_counts,
     span_agreement,
     span_agreement_by_text,
     token_counts,
 )
 
-NOT_FOUND: Final = "not_found"
-FOUND: Final = ("exact", "normalised", "fuzzy")
-NOTED: Final = (*COUNTED, *CONTRADICTIONS)
-"""The names behind plus signs in a judgment's rule; for lists without a verdict the
-first three."""
-FORMS: Final = ("exact", "exact_category", "tokens", "tokens_category")
-"""The column `form`: equal spans match, or the words that they touch; with `category`
-the category of the error must be the same, too."""
-LEVELS: Final = {"pooled": span_agreement, "by_text": span_agreement_by_text}
-WORD = re.compile(r"\S+")
+LOCATED: Final = ("exact", "normalised", "fuzzy")
+"""How words that a judge quotes were located in the text."""
 
 
 class ListedError(Struct, frozen=True):
@@ -59,7 +52,7 @@ class ListedError(Struct, frozen=True):
     end: int | None
 
 
-class Marked(Struct, frozen=True):
+class MarkedJudgment(Struct, frozen=True):
     """A judgment that lists errors: a row of the table `marked`."""
 
     judge: str
@@ -71,19 +64,21 @@ class Marked(Struct, frozen=True):
     spans: list[ListedError] | None
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of spans.csv: per judge, aspect and set of texts."""
-    gold = Gold(study, study.spec.gold) if study.spec.gold else None
+    gold = GoldErrors(study, study.spec.gold) if study.spec.gold else None
     for (judge, aspect, perturbation), annotations in annotations_of(study):
-        columns, note = set_columns(perturbation), study.share_note(judge)
+        columns = set_columns(perturbation)
+        note = study.share_note(judge)
         for statistic, estimate in annotations.estimates():
             yield study.row(
                 judge, aspect, statistic, "", estimate.with_note(note), **columns
             )
         if gold and perturbation == "systems":
             for form, level, statistic, estimate in gold.agreement(annotations):
-                place, noted = columns | {"form": form}, estimate.with_note(note)
-                yield study.row(judge, aspect, statistic, level, noted, **place)
+                noted = estimate.with_note(note)
+                of_form = columns | {"form": form}
+                yield study.row(judge, aspect, statistic, level, noted, **of_form)
 
 
 def annotations_of(
@@ -93,9 +88,9 @@ def annotations_of(
     derived = {
         name for name, card in study.spec.judges.items() if card.engine == "derived"
     }
-    cells: dict[tuple[str, str, str], list[Marked]] = defaultdict(list)
+    cells: dict[tuple[str, str, str], list[MarkedJudgment]] = defaultdict(list)
     table = read_table("marked", present(study.spec.marked))
-    for row in convert(table.to_pylist(), list[Marked]):
+    for row in convert(table.to_pylist(), list[MarkedJudgment]):
         if row.status != "not_applicable":
             cells[row.judge, row.aspect, row.perturbation].append(row)
     return [
@@ -108,52 +103,66 @@ class Annotations:
     """The annotations of one cell, and the texts of those that were not parsed."""
 
     def __init__(
-        self, study: EvaluationData, rows: Sequence[Marked], derived: bool
+        self, study: EvaluationData, rows: Sequence[MarkedJudgment], derived: bool
     ) -> None:
         """Read judgments of one cell; a `derived` judge is made of others."""
         self.study = study
-        self.noted = COUNTED if derived else NOTED
-        self.parsed = [
-            row for row in rows if row.status == "ok" and row.spans is not None
-        ]
-        unparsed = [row for row in rows if row.status != "ok" or row.spans is None]
-        names = (study.targets[name].to_pylist() for name in ("target", "item"))
+        # The names behind plus signs in a judgment's rule; lists of derived judges
+        # have no verdict that could contradict them.
+        self.noted = COUNTED if derived else (*COUNTED, *CONTRADICTIONS)
+        targets = study.targets["target"].to_pylist()
+        items = study.targets["item"].to_pylist()
         source_of = {
-            target: study.item_order[item] for target, item in zip(*names, strict=True)
+            target: study.item_order[item]
+            for target, item in zip(targets, items, strict=True)
         }
+        self.parsed = list[MarkedJudgment]()
+        self.lost = list[tuple[str, int]]()
+        """The text of each annotation that was not parsed, and the code of its item."""
+        for row in rows:
+            if row.status == "ok" and row.spans is not None:
+                self.parsed.append(row)
+            else:
+                self.lost.append((row.target, source_of[row.target]))
         self.source: Codes = np.array(
-            [source_of[one.target] for one in self.parsed], np.int64
+            [source_of[row.target] for row in self.parsed], np.int64
         )
         """The code of each parsed annotation's item."""
-        self.lost = [(row.target, source_of[row.target]) for row in unparsed]
-        """The text of each annotation that was not parsed, and the code of its item."""
 
     def estimates(self) -> Iterator[tuple[str, Estimate]]:
         """Yield each statistic of the lists of errors and its estimate."""
-        lists = [one.spans or [] for one in self.parsed]
-        errors, ones = [len(each) for each in lists], [1] * len(lists)
+        errors = list[int]()
+        clean = list[bool]()
+        severities = list[float]()
+        rated = list[int]()
+        quoted = list[int]()
+        without_quote = list[int]()
+        matches = list[Counter[str]]()
+        for annotation in self.parsed:
+            listed = annotation.spans or []
+            ratings = [error.severity for error in listed if error.severity]
+            quotes = [error.match for error in listed if error.location]
+            errors.append(len(listed))
+            clean.append(not listed)
+            severities.append(sum(ratings))
+            rated.append(len(ratings))
+            quoted.append(len(quotes))
+            without_quote.append(len(listed) - len(quotes))
+            matches.append(Counter(quotes))
+        ones = [1] * len(errors)
         yield "span_errors", self._share(errors, ones, "annotations")
-        yield "span_clean", self._share([not each for each in lists], ones)
-        rated = [[one.severity for one in each if one.severity] for each in lists]
-        counts = [len(each) for each in rated]
-        unrated = sum(errors) - sum(counts)
-        severity = self._share([sum(each) for each in rated], counts, "errors", unrated)
-        yield "span_severity", severity
-        quoted = [[one for one in each if one.location] for each in lists]
-        spans = [len(each) for each in quoted]
-        placeless = [total - own for total, own in zip(errors, spans, strict=True)]
-        yield "span_placeless", self._share(placeless, errors)
-        kinds = [Counter(one.match for one in each) for each in quoted]
-        matched = [sum(each[kind] for kind in FOUND) for each in kinds]
-        yield "span_match_rate", self._share(matched, spans)
-        for kind in FOUND:
-            yield (
-                f"span_match_{kind}",
-                self._share([each[kind] for each in kinds], spans),
-            )
-        rules = [(one.rule or "").split("+")[1:] for one in self.parsed]
+        yield "span_clean", self._share(clean, ones)
+        unrated = sum(errors) - sum(rated)
+        yield "span_severity", self._share(severities, rated, "errors", unrated)
+        yield "span_placeless", self._share(without_quote, errors)
+        located = [sum(counts[kind] for kind in LOCATED) for counts in matches]
+        yield "span_match_rate", self._share(located, quoted)
+        for kind in LOCATED:
+            of_kind = [counts[kind] for counts in matches]
+            yield f"span_match_{kind}", self._share(of_kind, quoted)
+        rules = [(judgment.rule or "").split("+")[1:] for judgment in self.parsed]
         for name in self.noted:
-            yield f"span_{name}", self._share([name in each for each in rules], ones)
+            yield f"span_{name}", self._share([name in rule for rule in rules], ones)
 
     def _share(
         self,
@@ -180,26 +189,28 @@ class Prediction:
     a quote.
     """
 
-    spans: list[Span]
+    spans: list[TextSpan]
     not_in_text: list[str]
     unquoted: int
 
     @classmethod
     def from_errors(cls, errors: Sequence[ListedError]) -> "Prediction":
         """Return the spans among the errors of an annotation."""
-        spans, not_in_text, unquoted = list[Span](), list[str](), 0
-        for one in errors:
-            if not one.location:
+        spans = list[TextSpan]()
+        not_in_text = list[str]()
+        unquoted = 0
+        for error in errors:
+            if not error.location:
                 unquoted += 1
-            elif one.match == NOT_FOUND or one.start is None or one.end is None:
-                not_in_text.append(one.location)
+            elif error.match == "not_found" or error.start is None or error.end is None:
+                not_in_text.append(error.location)
             else:
-                spans.append(_span(one.start, one.end, one.category))
+                spans.append(_span(error.start, error.end, error.category))
         return cls(spans, not_in_text, unquoted)
 
     def counts(
-        self, gold: Sequence[Span], tokens: Sequence[Stretch], form: str
-    ) -> Counts:
+        self, gold: Sequence[TextSpan], tokens: Sequence[Stretch], form: str
+    ) -> SpanCounts:
         """Return the counts of one form; a quote that is not in the text is predicted
         and wrong.
 
@@ -216,7 +227,7 @@ class Prediction:
         return counts._replace(predicted=counts.predicted + lost)
 
 
-class Gold:
+class GoldErrors:
     """The errors that people marked in a dataset's texts.
 
     They belong to no aspect: a judge's list on any aspect is compared with all of them.
@@ -225,66 +236,83 @@ class Gold:
 
     def __init__(self, study: EvaluationData, path: str) -> None:
         self.weights = study.weights
-        self.spans: dict[str, list[Span]] = defaultdict(list)
+        self.spans: dict[str, list[TextSpan]] = defaultdict(list)
         for row in read_table("gold_spans", path).to_pylist():
             self.spans[row["target"]].append(
                 _span(row["start"], row["end"], row["category"])
             )
-        names = (study.targets[name].to_pylist() for name in ("target", "text"))
+        targets = study.targets["target"].to_pylist()
+        texts = study.targets["text"].to_pylist()
         self.tokens = {
-            name: words_of(text or "") for name, text in zip(*names, strict=True)
+            target: words_of(text or "")
+            for target, text in zip(targets, texts, strict=True)
         }
 
     def agreement(
         self, annotations: Annotations
     ) -> Iterator[tuple[str, str, str, Estimate]]:
-        """Yield (form, level, statistic, estimate) of precision, recall and F1."""
-        targets = [one.target for one in annotations.parsed]
-        predictions = [
-            Prediction.from_errors(one.spans or []) for one in annotations.parsed
-        ]
-        lost = sum(len(one.not_in_text) for one in predictions)
-        unquoted = sum(one.unquoted for one in predictions)
+        """Yield (form, level, statistic, estimate) of precision, recall and F1.
+
+        form: equal spans match, or the words that they touch; with `category` the
+        category of the error must be the same, too.
+        """
+        predictions = list[Prediction]()
+        not_located = 0
+        unquoted = 0
+        categorised = False
+        for annotation in annotations.parsed:
+            prediction = Prediction.from_errors(annotation.spans or [])
+            predictions.append(prediction)
+            not_located += len(prediction.not_in_text)
+            unquoted += prediction.unquoted
+            categorised |= any(span.category for span in prediction.spans)
         note = clauses(
-            f"spans not located count as wrong: {lost}" if lost else "",
+            f"spans not located count as wrong: {not_located}" if not_located else "",
             f"errors without a quotation are excluded: {unquoted}" if unquoted else "",
         )
         missing = len(annotations.lost)
-        categorised = any(span.category for one in predictions for span in one.spans)
-        for form in FORMS:
-            counts = [
-                one.counts(self.spans[target], self.tokens[target], form)
-                for target, one in zip(targets, predictions, strict=True)
-            ]
-            bare = form.endswith("category") and not categorised
-            bare = bare and any(each.predicted for each in counts)
-            for level, agreement in LEVELS.items():
+        levels = {"pooled": span_agreement, "by_text": span_agreement_by_text}
+        for form in ("exact", "exact_category", "tokens", "tokens_category"):
+            counts = list[SpanCounts]()
+            for annotation, prediction in zip(
+                annotations.parsed, predictions, strict=True
+            ):
+                gold = self.spans[annotation.target]
+                tokens = self.tokens[annotation.target]
+                counts.append(prediction.counts(gold, tokens, form))
+            no_categories = form.endswith("category") and not categorised
+            no_categories &= any(each.predicted for each in counts)
+            for level, agreement in levels.items():
                 results = agreement(
                     counts, annotations.source, self.weights, missing=missing
                 )
                 for statistic, result in results.items():
                     estimate = result.estimate
-                    if bare:
-                        estimate = Estimate.undefined(NO_CATEGORIES, n_missing=missing)
+                    if no_categories:
+                        estimate = Estimate.undefined(
+                            REASONS.no_categories, n_missing=missing
+                        )
                     yield form, level, statistic, estimate.with_note(note)
 
 
 def words_of(text: str) -> list[Stretch]:
     """Return where the words of a text lie, as white space divides it."""
-    return [word.span() for word in WORD.finditer(text)]
+    return [word.span() for word in re.finditer(r"\S+", text)]
 
 
-def _span(start: int, end: int, category: str | None) -> Span:
+def _span(start: int, end: int, category: str | None) -> TextSpan:
     """Return the span of an error; categories that differ in spelling only are
     equal.
     """
-    return Span(start, end, slug(category).replace("_", "-") if category else None)
+    return TextSpan(start, end, slug(category).replace("_", "-") if category else None)
 
 
 METHOD = Method(
+    name="spans",
+    rows=rows,
     selectable=True,
     when="annotated",
     texts=("systems",),
     parts=("spans",),
-    claims=("claims.agreement.span_claims",),
+    claims=("claims.spans.span_claims",),
 )

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from judgescope.core.cells import split
-from judgescope.methods.base import HUMAN, Method, Row
+from judgescope.methods.base import HUMAN, Method
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_numbers
 from judgescope.methods.measures import BY_SYSTEM
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.accuracy import EXACT_SOURCES, system_pairs
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.means import clustered_mean
@@ -24,7 +25,7 @@ NO_SOURCE = "no source has a score of both systems"
 NO_SCORES = "a system has no score"
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of system_pairs.csv: per pair of systems its difference and two
     p-values.
 
@@ -43,11 +44,15 @@ def rows(study: EvaluationData) -> Iterator[Row]:
                 yield from _rows(panel, judge, aspect, scores)
 
 
-def _rows(panel: TargetSet, judge: str, aspect: str, scores: Floats) -> Iterator[Row]:
+def _rows(
+    panel: TargetSet, judge: str, aspect: str, scores: Floats
+) -> Iterator[ResultRow]:
     """Yield the rows of every two systems whose texts somebody scores."""
-    names, study = sorted(set(panel.systems)), panel.study
+    names = sorted(set(panel.systems))
+    study = panel.study
     for pair in system_pairs(scores, panel.source, panel.system):
-        shared, lost = len(pair.source), len(study.item_order) - len(pair.source)
+        shared = len(pair.source)
+        lost = len(study.item_order) - len(pair.source)
         gap = clustered_mean(
             pair.difference, pair.source, study.weights, missing=lost, ends=None
         )
@@ -76,4 +81,6 @@ def _rows(panel: TargetSet, judge: str, aspect: str, scores: Floats) -> Iterator
             )
 
 
-METHOD = Method(selectable=True, texts=("systems",), controls=True)
+METHOD = Method(
+    name="system_pairs", rows=rows, selectable=True, texts=("systems",), controls=True
+)

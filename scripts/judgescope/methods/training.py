@@ -13,9 +13,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.json import decode
 
-from judgescope.methods.base import Method, Row, present
+from judgescope.methods.base import Method, present
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.measures import AVERAGE
+from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import read_table
 from judgescope.statistics.means import clustered_mean, mean_over
 from judgescope.statistics.resampling import Replicated
@@ -23,7 +24,6 @@ from judgescope.statistics.result import Estimate
 
 HELD_OUT = "held_out"
 """The level of examples that are not trained on; that of the rest is `train`."""
-LOSSES = ("held_out_loss_before", "held_out_loss_after", "held_out_loss_change")
 
 
 class Examples(Struct, frozen=True):
@@ -42,39 +42,47 @@ class Export(Struct, frozen=True):
     examples: list[Examples]
 
 
-def rows(study: EvaluationData) -> Iterator[Row]:
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of training.csv: examples of each aspect, losses of each and their
     mean.
     """
     training = present(study.spec.training)
-    judge, export = (
-        training.judge,
-        decode(Path(training.export).read_bytes(), type=Export),
-    )
-    examples = [one for one in export.examples if one.dataset == study.dataset]
-    for one in sorted(examples, key=lambda one: (one.aspect, one.split)):
-        count = Estimate(float(one.n), n=one.n, n_missing=one.n_missing)
-        yield study.row(judge, one.aspect, "taught_examples", one.split, count)
-    losses: dict[str, list[tuple[str, float, float]]] = defaultdict(list)
+    judge = training.judge
+    export = decode(Path(training.export).read_bytes(), type=Export)
+    examples = [each for each in export.examples if each.dataset == study.dataset]
+    for each in sorted(examples, key=lambda each: (each.aspect, each.split)):
+        count = Estimate(float(each.n), n=each.n, n_missing=each.n_missing)
+        yield study.row(judge, each.aspect, "taught_examples", each.split, count)
+    losses: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
     for row in read_table("losses", training.losses).to_pylist():
         if row["dataset"] == study.dataset:
-            losses[row["aspect"]].append((row["item"], row["before"], row["after"]))
-    means, of = defaultdict[str, list[Replicated]](list), "mean over held-out replies"
-    for aspect in sorted({one.aspect for one in examples}):
-        source = np.array(
-            [study.item_order[item] for item, *_ in losses[aspect]], dtype=np.int64
-        )
-        before, after = (
-            np.array([one[column] for one in losses[aspect]], dtype=np.float64)
-            for column in (1, 2)
-        )
-        for name, values in zip(LOSSES, (before, after, after - before), strict=True):
+            source_code = study.item_order[row["item"]]
+            losses[row["aspect"]].append((source_code, row["before"], row["after"]))
+    means = defaultdict[str, list[Replicated]](list)
+    of = "mean over held-out replies"
+    for aspect in sorted({each.aspect for each in examples}):
+        source = np.array([code for code, _, _ in losses[aspect]], dtype=np.int64)
+        before = np.array([loss for _, loss, _ in losses[aspect]], dtype=np.float64)
+        after = np.array([loss for _, _, loss in losses[aspect]], dtype=np.float64)
+        by_statistic = {
+            "held_out_loss_before": before,
+            "held_out_loss_after": after,
+            "held_out_loss_change": after - before,
+        }
+        for name, values in by_statistic.items():
             mean = clustered_mean(values, source, study.weights, averaged=of, ends=None)
             means[name].append(mean)
             yield study.row(judge, aspect, name, HELD_OUT, mean.estimate)
-    for name, each in means.items():
-        average = mean_over(each, averaged="aspects").estimate
+    for name, of_aspects in means.items():
+        average = mean_over(of_aspects, averaged="aspects").estimate
         yield study.row(judge, AVERAGE, name, HELD_OUT, average)
 
 
-METHOD = Method(when="distilled", parts=("training",), datasets="distilled", bars=False)
+METHOD = Method(
+    name="training",
+    rows=rows,
+    when="distilled",
+    parts=("training",),
+    datasets="distilled",
+    bars=False,
+)

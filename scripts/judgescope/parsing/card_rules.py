@@ -68,7 +68,7 @@ def steps_of(path: str) -> list[str]:
     return steps
 
 
-@parser("pattern", 1, settings=("pattern",), options=("mapped", "tie"), in_cards=False)
+@parser("pattern", 2, settings=("pattern",), options=("mapped", "tie"), in_cards=False)
 def read_pattern(
     text: str,
     scale: Scale | None,
@@ -101,7 +101,7 @@ def read_pattern(
     return judgment._replace(rationale=rest.strip() or None)
 
 
-@parser("path", 1, settings=("path",), options=("mapped", "tie"), in_cards=False)
+@parser("path", 2, settings=("path",), options=("mapped", "tie"), in_cards=False)
 def read_path(
     text: str,
     scale: Scale | None,

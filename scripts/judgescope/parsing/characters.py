@@ -14,7 +14,7 @@ _SIGNS = {"。": ".", "、": ",", "【": "[", "】": "]", "「": '"', "」": '"'
     "∶": ":", "꞉": ":", "٫": ".", "٬": ",", "،": ",", "؛": ";", "؟": "?", "٪": "%",
     "।": ".", "։": ":", "‒": "-", "﹣": "-",
 }  # fmt: skip
-_ARROWS = dict.fromkeys("→⇒⟶⟹➔➜➙➛➝➞➡➤➨➩⮕⇨↦►▶", ">")
+_ARROWS = dict.fromkeys("→⇒⟶⟹➔➜➙➛➝➞➡➤➨➩⮕⇨↦►▶≻", ">") | {"≺": "<"}
 _ZEROS: Final = (
     0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6,
     0xD66, 0xDE6, 0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0,
@@ -24,7 +24,11 @@ _ZEROS: Final = (
 )  # fmt: skip
 """The code points of the zeros of scripts; the other nine digits follow each."""
 _DIGITS = {zero + digit: str(digit) for zero in _ZEROS for digit in range(10)}
-_CIRCLED = {0x245F + digit: str(digit) for digit in range(1, 10)}
+_BEFORE_CIRCLED: Final = (0x245F, 0x2775, 0x277F, 0x2789)
+"""The code points before the circled ones, white, black and without serifs."""
+_CIRCLED = {
+    before + digit: str(digit) for before in _BEFORE_CIRCLED for digit in range(1, 10)
+}
 _ONE_SPELLING = (
     _FULL_WIDTH
     | _DIGITS

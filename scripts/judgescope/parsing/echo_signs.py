@@ -1,44 +1,72 @@
-"""Cheap signs of echoes of a scale: a reply without one is not searched for them.
+"""Signs of echoes of a scale: a reply without one is not searched for them.
 
-The search for echoes (`score.py`) tries many patterns at every character. Each of them
-needs one of the signs here, which are found much faster: a pattern that begins with
-fixed letters, or a word that most replies lack.
+The search for echoes (`rating_grammar.py`) tries many patterns at every character. Each
+of them needs one of the signs here, which are found much faster: a pattern that begins
+with fixed letters, or a word that most replies lack.
 """
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from judgescope.parsing.glance import Glance
 
 _AWARDS = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
 _CLAIMED = r"[ \t:\"'(*][^\n]{0,180}?(?:rating|score|verdict)"
 _DENIED = rf"\s+(?:\w+\s+)?(?:{_AWARDS})\b"
 _LIMIT = r"(?:imum)?\.?[_\s]\s*(?:possible\s+)?(?:score|rating|mark|grade)"
-_LED = {
-    "between": r"\s+(?:an?\s+)?\.?\d",
-    **dict.fromkeys(("not", "never", "n't"), _DENIED),
-    **dict.fromkeys(("perfect", "full", "top", "highest", "best"), _LIMIT),
-    **dict.fromkeys(("max", "min", "possible"), _LIMIT),
-    "say": rf"(?:s|ing){_CLAIMED}",
-    "claim": rf"(?:s|ing){_CLAIMED}",
-    "ask": rf"(?:s|ing){_CLAIMED}",
-    "request": rf"(?:s|ing){_CLAIMED}",
-    "stat": rf"(?:es|ing){_CLAIMED}",
-    "insist": rf"(?:s|ing){_CLAIMED}",
-    "order": rf"(?:s|ing){_CLAIMED}",
-    "instruct": rf"(?:s|ing){_CLAIMED}",
-    "tell": rf"(?:s|ing){_CLAIMED}",
+_LED: Final = {
+    "between": r"between\s+(?:an?\s+)?\.?\d",
+    "point": r"[- ]point",
+    "t": rf"n't{_DENIED}",
+    "cannot": rf"cannot{_DENIED}",
 }
-"""A word with which an echo begins -> what must follow it."""
+"""A word with which an echo begins (`isn't`: `isn`, `t`) -> what must follow it."""
+for _word in ("not", "never"):
+    _LED[_word] = rf"{_word}{_DENIED}"
+for _word in ("perfect", "full", "top", "highest", "best", "possible"):
+    _LED[_word] = rf"{_word}{_LIMIT}"
+for _word in ("max", "maximum", "min", "minimum"):
+    _LED[_word] = rf"{_word[:3]}{_LIMIT}"
+for _word in (
+    "says",
+    "saying",
+    "claims",
+    "claiming",
+    "asks",
+    "asking",
+    "requests",
+    "requesting",
+    "states",
+    "stating",
+    "insists",
+    "insisting",
+    "orders",
+    "ordering",
+    "instructs",
+    "instructing",
+    "tells",
+    "telling",
+):
+    _LED[_word] = rf"{_word}{_CLAIMED}"
+_SIGNS: Final = {word.encode(): re.compile(led) for word, led in _LED.items()}
+
+
+_JOINING: Final = ("and", "or", "maybe", "perhaps", "possibly")
+"""Words between two numbers of which neither is a verdict."""
+_FIRST_WORDS: Final = frozenset(_SIGNS)
+ECHO_WORDS: Final = _FIRST_WORDS | {word.encode() for word in _JOINING}
+"""The words that a glance looks for."""
 
 
 class EchoSigns(NamedTuple):
-    """The signs of echoes of one scale.
+    """The signs of echoes of one scale, in texts with several numbers.
 
-    numbers: two numbers, or one and `point`; words: a word, and its pattern.
+    digits: a digit, and what follows it; words: a word -> how it leads to a number.
     """
 
-    numbers: tuple[re.Pattern[str], ...]
-    words: tuple[tuple[str, re.Pattern[str]], ...]
+    digits: re.Pattern[str]
+    words: dict[bytes, re.Pattern[str]]
 
 
 def echo_signs(
@@ -51,35 +79,52 @@ def echo_signs(
     """
     number = rf"[-.]?\d|{'|'.join(number_words)}"
     digits = (
-        r"[0-9](?:[- ]point|\s++[-.]?\d|\s*+(?:\(|to\b|through\b|and\b"
-        rf"|[-~,]\s*+(?:{number})|[/|]\s*+\.?\d++(?:\.\d++)?\s*[/|\n]))"
+        r"[0-9](?:[- ]point|\s++[-.]?\d|\s*+(?:\(|\.\.|to\b|through\b|and\b"
+        rf"|[-~,]\s*+(?:{number})|[/|]\s*+\.?\d++(?:\.\d++)?\s*[/|\n])"
+        r"|[*_\"'`)]{0,4}\s(?:for|on|in)\s[a-z ]{1,80}(?:[,;]|and|but)\s)"
     )
-    joined = (
-        r"or[ \t](?:maybe |perhaps |even )?"
-        rf"[*_\"'`]{{0,4}}(?:{number})"
-    )
-    numbers = [digits, joined, r"and[ \t][*_\"'`]{0,4}\.?\d"]
-    if lowest:
-        numbers.append(rf"{lowest}\b\s*(?:[(~-]|to\b|through\b|and\b)")
+    marks = "[*_\"'`]{0,4}"
+    doubt = rf", WORD[ \t](?:an?[ \t])?{marks}(?:{number})"
+    words = {
+        "and": rf"and[ \t]{marks}\.?\d",
+        "or": rf"or[ \t](?:maybe |perhaps |even )?{marks}(?:{number})",
+    }
+    for word in ("maybe", "perhaps", "possibly"):
+        words[word] = doubt.replace("WORD", word)
     if highest:
-        numbers.append(rf"{highest}[- ]point")
-    words = [(word, re.compile(word + behind)) for word, behind in _LED.items()]
-    return EchoSigns(tuple(map(re.compile, numbers)), tuple(words))
+        words[highest] = rf"{highest}[- ]point"
+    if lowest:
+        range_ = rf"{lowest}\b\s*(?:[(~-]|to\b|through\b|and\b)"
+        words[lowest] = rf"{words[lowest]}|{range_}" if lowest in words else range_
+    patterns = {word.encode(): re.compile(sign) for word, sign in words.items()}
+    return EchoSigns(re.compile(digits), patterns)
 
 
-def may_echo(folded: str, signs: EchoSigns) -> bool:
+def may_echo(folded: str, seen: Glance, signs: EchoSigns) -> bool:
     """Return whether a folded text may echo a scale; False means that it does not.
 
+    >>> from judgescope.parsing.glance import glance, watch
     >>> signs = echo_signs(("one", "five"), "one", "five")
-    >>> may_echo("on a scale of 1 to 5: 4", signs), may_echo("so its score is 4", signs)
-    (True, False)
+    >>> texts = ("on a scale of 1 to 5: 4", "so its score is 4")
+    >>> [may_echo(text, glance(text, watch(ECHO_WORDS)), signs) for text in texts]
+    [True, False]
     """
-    if not folded.isascii():
-        return True
-    for pattern in signs.numbers:
-        if pattern.search(folded):
+    if seen.several_numbers:
+        if not folded.isascii() or signs.digits.search(folded):
             return True
-    for word, pattern in signs.words:
-        if word in folded and pattern.search(folded):
+        if _has_sign(folded, seen, signs.words):
+            return True
+    if _FIRST_WORDS.isdisjoint(seen.words):
+        return False
+    return _has_sign(folded, seen, _SIGNS)
+
+
+def _has_sign(
+    folded: str, seen: Glance, signs: Mapping[bytes, re.Pattern[str]]
+) -> bool:
+    """Return whether one of the words that a text has is a sign."""
+    for word in seen.words:
+        pattern = signs.get(word)
+        if pattern and pattern.search(folded):
             return True
     return False

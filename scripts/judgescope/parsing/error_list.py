@@ -63,7 +63,7 @@ class _Line(NamedTuple):
     detail: str = ""
 
 
-@parser("errors", 4, needs_scale=True, settings=(*SEVERITIES, "bottom"))
+@parser("errors", 5, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
     text: str,
     scale: Scale,

@@ -4,26 +4,28 @@ parsers.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+
+from judgescope.core.registry import Registry
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-Status = Literal[
+JudgmentStatus = Literal[
     "ok", "unparsed", "out_of_range", "off_grid", "refused", "truncated", "empty",
     "error", "not_applicable",
 ]  # fmt: skip
-STATUSES: Final[tuple[Status, ...]] = get_args(Status)
-NO_VALUE: Final[tuple[Status, ...]] = (
+STATUSES: Final[tuple[JudgmentStatus, ...]] = get_args(JudgmentStatus)
+NO_VALUE: Final[tuple[JudgmentStatus, ...]] = (
     "refused", "unparsed", "out_of_range", "off_grid", "truncated", "empty", "error",
 )  # fmt: skip
 """How a requested judgment can end without a value, in the order of the result
 tables."""
-STATED: Final[frozenset[Status]] = frozenset(("ok", "out_of_range", "off_grid"))
+STATED: Final[frozenset[JudgmentStatus]] = frozenset(("ok", "out_of_range", "off_grid"))
 """The statuses of replies with exactly one value, whether or not the scale has that
 value."""
 
-OFF_GRID: Final[Status] = "off_grid"
+OFF_GRID: Final[JudgmentStatus] = "off_grid"
 OFF_GRID_REMEDY: Final = (
     "to use them, set a finer `scale: {min: …, max: …, step: 0.5}` or `off_grid: keep "
     "| round` (default: drop) in the judge's card; no new request is needed"
@@ -37,6 +39,10 @@ WRONG: Final = "unread: wrong"
 
 CHOICE_VALUES: Final = {"a": 1.0, "b": -1.0, "tie": 0.0}
 """1: the first text is better, -1: the second, 0: neither."""
+
+STRENGTHS: Final = (-2, -1, 0, 1, 2)
+"""How clear a choice is: 2 the first text is far better, 1 better, 0 a tie, negative if
+the second text is better."""
 
 _TOLERANCE = 1e-9
 
@@ -90,7 +96,7 @@ class Scale:
         if self.step is None:
             return True
         steps = (value - self.min) / self.step
-        return abs(steps - round(steps)) < _TOLERANCE
+        return steps.is_integer() or abs(steps - round(steps)) < _TOLERANCE
 
     def read(self, value: float, rule: str) -> "Judgment":
         """Return the judgment of a value that `rule` found; the rule's name records any
@@ -100,7 +106,7 @@ class Scale:
         steps rounds to an even number of steps above min, so that rounding does not
         bias means.
         """
-        if not self.contains(value):
+        if not self.min <= value <= self.max:
             return Judgment("out_of_range", f"{rule}.outside")
         if self.on_grid(value):
             return Judgment("ok", rule, value)
@@ -116,10 +122,10 @@ class Scale:
         """Return the judgment of a text that is one of `words`, ignoring case and
         blanks.
         """
-        place = dict(self.words).get(" ".join(text.split()).casefold())
-        if place is None:
+        index = dict(self.words).get(" ".join(text.split()).casefold())
+        if index is None:
             return Judgment("unparsed", "no_label")
-        return Judgment("ok", rule, float(place), self.labels[place])
+        return Judgment("ok", rule, float(index), self.labels[index])
 
     def grid(self) -> list[float] | None:
         """Return the values from worst to best, or None for a continuous scale."""
@@ -186,7 +192,7 @@ class Judgment(NamedTuple):
     (the second text is far better) to 2, None if the reply does not say so.
     """
 
-    status: Status
+    status: JudgmentStatus
     rule: str
     value: float | None = None
     label: str | None = None
@@ -200,29 +206,35 @@ class Judgment(NamedTuple):
 Reader = Callable[..., Judgment]
 """(text, scale or None, and the parser's settings as keywords) -> the judgment in the
 text."""
-AnyReader = TypeVar("AnyReader", bound=Reader)
 
 
-class Parser(NamedTuple):
-    """A way to read replies; its version increases whenever some reply is read
-    differently.
+@dataclass(frozen=True, kw_only=True)
+class Parser:
+    """A way to read replies, named by a judge's card."""
 
-    `needs_scale`: whether it needs a scale; `settings`: names that a judge's card must
-    set; `options`: names that it may set; `in_cards`: whether a card may name the
-    parser.
-    """
-
+    name: str
     version: int
+    """It increases whenever some reply is read differently."""
     read: Reader
     needs_scale: bool = False
     settings: tuple[str, ...] = ()
+    """The settings that a judge's card must have."""
     options: tuple[str, ...] = ()
+    """The settings that it may have."""
     in_cards: bool = True
+    """Whether a card may name the parser."""
+
+    @property
+    def module(self) -> str:
+        """The module that defines it; others import it from there."""
+        return self.read.__module__
+
+    def __call__(self, text: str, scale: Scale | None, **settings: Any) -> Judgment:
+        """Return the judgment in a text."""
+        return self.read(text, scale, **settings)
 
 
-PARSERS: Final[dict[str, Parser]] = {}
-"""Name -> parser; complete once `parsing.parsers`, which imports all parsers, is
-imported."""
+PARSERS: Final = Registry("parsers", Parser, "judgescope.parsing")
 
 
 def parser(
@@ -233,11 +245,18 @@ def parser(
     settings: tuple[str, ...] = (),
     options: tuple[str, ...] = (),
     in_cards: bool = True,
-) -> Callable[[AnyReader], AnyReader]:
-    """Register the decorated function as a parser."""
+) -> Callable[[Reader], Parser]:
+    """Make the decorated function a parser."""
 
-    def register(read: AnyReader) -> AnyReader:
-        PARSERS[name] = Parser(version, read, needs_scale, settings, options, in_cards)
-        return read
+    def made(read: Reader) -> Parser:
+        return Parser(
+            name=name,
+            version=version,
+            read=read,
+            needs_scale=needs_scale,
+            settings=settings,
+            options=options,
+            in_cards=in_cards,
+        )
 
-    return register
+    return made

@@ -12,6 +12,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from judgescope.core.tools import is_other_tool
 from judgescope.parsing.characters import fold, word_set
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.objects import parsed_text
@@ -36,7 +37,10 @@ _FINAL: Final = word_set(
     """
     final overall finally aggregate aggregated combined conclusive ultimate
     definitive net insgesamt gesamt global globale general итоговая итог итоговый
-    итого 总体 总 综合 最终 総合 最終 총 최종 종합
+    итого 总体 总 综合 最终 総合 最終 총 최종 종합 therefore thus hence endgültig
+    endgültige endgültiger endgültiges abschließende finale définitif définitive
+    definitivo definitiva окончательная окончательный окончательно ostateczna
+    końcowa nihai slutlig slutligt endelig uiteindelijke lopullinen
     """
 )
 _TOTAL: Final = word_set(
@@ -71,9 +75,15 @@ _CHOICES: Final = word_set(
     winner better best preferred preference chosen choose selected select selection
     pick picked favorite favourite superior gewinner besser beste bevorzugt ganador
     mejor vainqueur meilleur meilleure vincitore migliore vencedor melhor победитель
-    лучше лучший 更好 更好的 胜者 赢家 勝者 より良い 승자
+    лучше лучший лучшая лучшее 更好 更好的 获胜者 优胜者 更好的回答 更优的回答 胜者
+    赢家 勝者 より良い 승자
     """
 )
+_ANSWERS: Final = word_set(
+    "antwort respuesta réponse risposta resposta odpowiedź antwoord svar cevap ответ"
+    " 答案 回答 答え 답 답변 정답"
+)
+"""`answer` in other languages: of two texts it names the better one."""
 _NEUTRAL: Final = word_set(
     """
     the my a an this your its of for is on output response result results evaluation
@@ -81,7 +91,9 @@ _NEUTRAL: Final = word_set(
     parameters parameter input inputs function tool call grade rating score json
     content item llm judge judges ai model assigned given number numeric numerical
     value int integer out scale from to in as text type text's point points star
-    stars new revised updated corrected adjusted actual root object properties 是 的
+    stars comparison pairwise new revised updated corrected adjusted actual root
+    object properties antwort respuesta réponse risposta resposta ответ ответа 回答
+    답변 是 的
     """
 )
 """Words that qualify nothing, and containers."""
@@ -97,7 +109,7 @@ _UNSURE: Final = word_set(
 _ANOTHER: Final = word_set(
     """
     previous prior earlier former initial initially draft preliminary provisional
-    tentative first interim original old expected reference gold golden human target
+    tentative interim original old expected reference gold golden human target
     ground truth predicted example sample self bonus penalty deduction deductions
     rejected loser worse worst runner lost losing alternative other others
     hypothetical unless
@@ -116,14 +128,29 @@ _OTHERWISE: Final = word_set(
     reasons reasoning rationale explanation explanations explain comment comments
     justification feedback analysis notes remark remarks thought thoughts thinking
     evidence summary suggestion suggestions improvement improvements strength
-    strengths weakness weaknesses source url age pupils begründung grund gerekçe
+    strengths weakness weaknesses missing omission omissions source url age pupils
+    begründung grund gerekçe
     razón justificación motif explicación motivazione giustificazione причина
-    обоснование 理由 原因 解释 説明 근거 이유 konfidenz sicherheit confianza
-    confiance fiducia уверенность 置信度 信心 確信度 자신감 schwierigkeit
+    обоснование 理由 原因 解释 説明 근거 이유 commentaire commentaires kommentar
+    kommentare comentario comentarios comentário commento commenti комментарий
+    комментарии 评语 评论 コメント 의견 anzahl fehler nombre erreur erreurs número
+    cantidad errores erros errori liczba błędy błędów aantal fouten antal fel hata
+    количество число ошибок ошибки слов 数量 错误 字数 文字数 個数 개수 오류
+    konfidenz sicherheit confianza confiance fiducia уверенность 置信度 信心 確信度
+    자신감 schwierigkeit
     """
 )
 """Names: no verdict at all."""
+_LISTS_OF_PARTS: Final = word_set("criteria rubric questions summary")
+"""Names around parts, and around the whole: `{"criteria": {"overall": 2}}`."""
 _NEVER: Final = _UNSURE | _ANOTHER | _OTHERWISE
+VERDICT_WORDS: Final = frozenset(
+    word.encode() for word in _FINAL | _RATINGS if word.isascii()
+)
+"""Words in letters a-z of which the name of a rating's verdict has one, in ASCII text:
+no other name has the rank FINAL or EXACT."""
+COMPOUND: Final = "gesamt"
+"""Or with which it begins (`_PREFIXES`)."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SPLIT = re.compile(r"[\W_]+")
 LONGEST_NAME: Final = 60
@@ -147,7 +174,7 @@ class Menu(NamedTuple):
 
 NUMBERS: Final = _RATINGS
 LABELS: Final = _VERDICTS | _RATINGS
-CHOICES: Final = _VERDICTS | _CHOICES
+CHOICES: Final = _VERDICTS | _CHOICES | _ANSWERS
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -161,7 +188,16 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 _PREFIXES: Final = (
-    *("gesamt", "总体", "最终", "综合", "总", "総合", "最終", "최종", "종합", "총"),
+    COMPOUND,
+    "总体",
+    "最终",
+    "综合",
+    "总",
+    "総合",
+    "最終",
+    "최종",
+    "종합",
+    "총",
 )
 """What a compound with the meaning of `overall` begins with."""
 _UNSPACED: Final = tuple(
@@ -177,10 +213,10 @@ def _split_compounds(words: Iterable[str]) -> list[str]:
     """
     split = list[str]()
     for word in words:
-        prefix = next((one for one in _PREFIXES if word.startswith(one)), "")
+        prefix = next(filter(word.startswith, _PREFIXES), "")
         within = None
         if not word.isascii():
-            within = next((one for one in _UNSPACED if one in word), None)
+            within = next((part for part in _UNSPACED if part in word), None)
         if within:
             split.append(within)
         elif prefix and word != prefix:
@@ -200,9 +236,21 @@ def rank_of(names: tuple[str, ...], nouns: frozenset[str]) -> Rank:
     'PART'
     """
     words = list[str]()
-    for name in names:
-        words += _split_compounds(words_of(name))
+    for number, name in enumerate(names, 1):
+        words_of_name = _split_compounds(words_of(name))
+        is_around = number < len(names) and len(words_of_name) == 1
+        if is_around and words_of_name[0] in _LISTS_OF_PARTS:
+            continue
+        if words_of_name[-1:] == ["a"]:
+            return Rank.PART  # a side (`score_a`), not an article
+        words += words_of_name
     words = [word for word in words if not word.isdigit()]
+    if words[-1:] == ["scale"] and not nouns.isdisjoint(words[-2:-1]):
+        return Rank.NEVER  # `rating_scale`
+    if words[-1:] == ["text"] and len(words) == 1:
+        return Rank.NEVER  # what is judged
+    if len(words) > 1 and words[-1] in _RATINGS and words[-1] not in nouns:
+        return Rank.NEVER  # `winner_score`
     noun = any(word in nouns for word in words)
     loose = any(word in _VERDICTS for word in words)
     kept = [word for word in words if word not in nouns and word not in _NEUTRAL]
@@ -233,7 +281,7 @@ def statements_in(
 ) -> Iterator[Statement]:
     """Yield the named values of an object, the calls of other tools left out.
 
-    >>> [one.names for one in statements_in({"tone": {"score": 3}, "id": 1})]
+    >>> [each.names for each in statements_in({"tone": {"score": 3}, "id": 1})]
     [('tone', 'score'), ('id',)]
     """
     if isinstance(value, Mapping):
@@ -246,9 +294,10 @@ def statements_in(
     elif isinstance(value, list):
         entries = [entry for entry in value if isinstance(entry, dict | list)]
         if len(entries) > 1 and not all(map(_is_call, entries)):
-            # entries of a list are parts, whatever their keys
+            # entries of a list are parts, whatever their keys, or the whole
             for number, entry in enumerate(entries):
-                yield from statements_in(entry, (*names, f"part{number}x"), depth + 1)
+                name = _name_of_whole(entry) or f"part{number}x"
+                yield from statements_in(entry, (*names, name), depth + 1)
         elif entries:
             for entry in entries:
                 yield from statements_in(entry, names, depth + 1)
@@ -258,18 +307,51 @@ def statements_in(
         yield Statement(names, value)
 
 
+NAMES_OF_PARTS: Final = (
+    "criterion",
+    "criteria",
+    "aspect",
+    "dimension",
+    "metric",
+    "category",
+    "quality",
+    "name",
+    "item",
+    "question",
+)
+"""Keys whose value names the part that an object is about."""
+
+
+def _name_of_whole(entry: object) -> str | None:
+    """Return the name of an entry that is about the whole, not about a part.
+
+    >>> _name_of_whole({"aspect": "Overall", "score": 2})
+    'Overall'
+    """
+    if not isinstance(entry, Mapping):
+        return None
+    for key in NAMES_OF_PARTS:
+        name = entry.get(key)
+        if isinstance(name, str) and len(name) <= LONGEST_NAME:
+            return name if rank_of((name,), NUMBERS) is Rank.FINAL else None
+    return None
+
+
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "params", "kwargs")
 _CALLED: Final = ("name", "function", "tool", "tool_name", "function_name", "recipient")
-_OTHER_TOOL = re.compile(
-    r"search|look_?up|find|retriev|fetch|browse|brows|query|crawl|calculat|python"
-    r"|execut|run_|open_|read_|get_|web|wiki",
-    re.IGNORECASE,
-)
-"""Names of tools that do something else than judge."""
 
 
 def _is_call(value: object) -> bool:
     return isinstance(value, dict) and _call(value) is not None
+
+
+def calls_another_tool(value: object) -> bool:
+    """Return whether an object only calls a tool that does not judge.
+
+    >>> calls_another_tool({"name": "web_search", "arguments": {"query": "4"}})
+    True
+    """
+    return isinstance(value, Mapping) and _call(value) == {}
 
 
 def _call(value: Mapping[str, object]) -> object | None:
@@ -291,15 +373,6 @@ def _call(value: Mapping[str, object]) -> object | None:
     return inner if isinstance(inner, dict | list) else None
 
 
-def is_other_tool(name: str) -> bool:
-    """Return whether a tool of this name does something else than judge.
-
-    >>> is_other_tool("web_search"), is_other_tool("submit_score")
-    (True, False)
-    """
-    return _OTHER_TOOL.search(name) is not None
-
-
 SEVERAL: Final = "several_parts"
 """The rule of values for several parts without an overall one."""
 UNREAD: Final = "unread_verdict"
@@ -314,10 +387,11 @@ def chosen(
     The best rank counts, whatever the order; of equal names the last. A verdict that
     cannot be read is not replaced by a lower rank. Parts that differ give none.
     """
+    statements = list(statements)
     ranked: dict[Rank, list[tuple[Statement, Judgment]]] = {}
     about: list[tuple[Statement, Judgment]] = []
     for statement in statements:
-        spoken = menu.about(statement.names[-1], statement.value)
+        spoken = _spoken(statement, menu)
         if spoken is not None:
             if rank_of(statement.names[:-1], menu.nouns) is not Rank.NEVER:
                 about.append((statement, spoken))
@@ -329,30 +403,119 @@ def chosen(
         if read is None:
             continue
         if read.status == "unparsed":
-            if rank >= Rank.LOOSE or _is_bare(statement, menu.nouns):
-                continue  # `overall` may be a sentence
+            if rank >= Rank.LOOSE:
+                continue
+            if is_bare(statement.names[-1], menu.nouns):
+                if _is_sentence(statement.value):
+                    continue  # a comment: `"overall": "It flows well."`
+                # It stands for the whole, and parts do not stand in for it.
+                rank = Rank.TOTAL
             read = read._replace(rule=UNREAD)
         elif rank is Rank.PART and read.status == "out_of_range":
             rank = Rank.NEVER
         ranked.setdefault(rank, []).append((statement, read))
-    if about:
+    about = _without_counts(about)
+    overall = [spoken for spoken in about if _is_about_whole(spoken[0])]
+    if overall:
+        ranked.setdefault(Rank.FINAL, []).extend(overall)
+    elif about:
         ranked.setdefault(Rank.EXACT, []).extend(about)
     if not ranked:
         return None
     best = min(ranked)
-    found = ranked[best]
+    candidates = ranked[best]
+    if best is Rank.TOTAL and any(map(_is_share, statements)):
+        return candidates[-1][0], Judgment("unparsed", SEVERAL)
     if best is Rank.NEVER:  # parts off the scale
-        return found[0] if len(found) == 1 else None
-    return _agreed(found, spoken=about, parts=best is Rank.PART)
+        return candidates[0] if len(candidates) == 1 else None
+    return _agreed(candidates, spoken=about, parts=best is Rank.PART)
 
 
-def _is_bare(statement: Statement, nouns: frozenset[str]) -> bool:
-    """Return whether a name has no noun of the menu (`overall`, `overall_comment`):
+def _without_counts(
+    about: list[tuple[Statement, Judgment]],
+) -> list[tuple[Statement, Judgment]]:
+    """Return what is said about labels; if one number counts, none is a yes or no.
 
-    its value may be a sentence.
+    `{"pass": 3, "fail": 1}` counts, `{"pass": 0, "fail": 1}` does not.
     """
-    words = _split_compounds(words_of(statement.names[-1]))
+    numbers = [_whole_number(statement.value) for statement, _ in about]
+    if not any(number is not None and number > 1 for number in numbers):
+        return about
+    unread = Judgment("unparsed", UNREAD)
+    read = list[tuple[Statement, Judgment]]()
+    for (statement, judgment), number in zip(about, numbers, strict=True):
+        read.append((statement, judgment if number is None else unread))
+    return read
+
+
+def _whole_number(value: object) -> int | None:
+    """Return the whole number that a value is, None for another value."""
+    if isinstance(value, str):
+        digits = re.match(r"\W{0,4}(\d{1,4})\b(?![.,]\d|\s?[/%])", value)
+        return int(digits[1]) if digits else None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value
+
+
+def _is_about_whole(statement: Statement) -> bool:
+    """Return whether a name or one around it says that it is about the whole."""
+    words = list[str]()
+    for name in statement.names:
+        words += words_of(name)
+    return not _FINAL.isdisjoint(_split_compounds(words))
+
+
+_VALUE_NAMES: Final = ("value", "answer", "result", "verdict", "judgment", "decision")
+
+
+def _spoken(statement: Statement, menu: Menu) -> Judgment | None:
+    """Return what a value says about its name, or about the name around `value`."""
+    names = statement.names
+    spoken = menu.about(names[-1], statement.value)
+    if spoken is None and len(names) > 1 and names[-1].casefold() in _VALUE_NAMES:
+        return menu.about(names[-2], statement.value)
+    return spoken
+
+
+_SHARES: Final = word_set(
+    """
+    correct incorrect right wrong supported unsupported passed failed met unmet found
+    covered matched satisfied true false hits count number
+    """
+)
+"""Names of numbers whose whole is a `total`: `{"correct": 4, "total": 5}`."""
+
+
+def _is_share(statement: Statement) -> bool:
+    words = words_of(statement.names[-1])
+    return isinstance(statement.value, int) and not _SHARES.isdisjoint(words)
+
+
+def _is_sentence(value: object) -> bool:
+    return isinstance(value, dict | list) or (
+        isinstance(value, str) and value.strip().count(" ") > 1
+    )
+
+
+def is_bare(name: str, nouns: frozenset[str]) -> bool:
+    """Return whether a name has no noun of the menu: its value may be a sentence.
+
+    >>> is_bare("overall_comment", NUMBERS), is_bare("overall_score", NUMBERS)
+    (True, False)
+    """
+    words = _split_compounds(words_of(name))
     return not any(word in nouns for word in words)
+
+
+_WEAK: Final = word_set("category class answer choice value status")
+"""Names of a verdict, or of something else: `{"category": "history", "label": …}`."""
+
+
+def _is_weak(statement: Statement, judgment: Judgment) -> bool:
+    """Return whether a value that cannot be read may be none of a verdict."""
+    words = words_of(statement.names[-1])
+    return judgment.status == "unparsed" and not _WEAK.isdisjoint(words)
 
 
 def _agreed(
@@ -367,13 +530,16 @@ def _agreed(
     """
     last, read = stated[-1]
     if spoken:
-        stated = [one for one in stated if one[1].status == "ok"] or stated
+        stated = [pair for pair in stated if pair[1].status == "ok"] or stated
         last, read = stated[-1]
-    by_name = {one.names: judged.value for one, judged in stated}
+    by_name = {statement.names: judged.value for statement, judged in stated}
     if len(by_name) == 1:
         return last, read
     if parts:
         return last, Judgment("unparsed", SEVERAL)
     if len(set(by_name.values())) > 1:
+        strong = [pair for pair in stated if not _is_weak(*pair)]
+        if len(strong) < len(stated) and strong:
+            return _agreed(strong, spoken=spoken, parts=parts)
         return last, Judgment("unparsed", "contradiction")
     return last, read

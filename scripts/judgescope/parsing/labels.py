@@ -1,6 +1,7 @@
 """Labels in values and names: `"verdict": "fail"`, `"pass": false`, `Correct: no`."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -20,6 +21,7 @@ _NO: Final = word_set(
     nej nie нет ні hayır いいえ 否 不 不是 아니요 아니오 لا לא नहीं
     """
 )
+_MODIFIERS: Final = word_set("not never")
 _UNCLEAR: Final = word_set(
     """
     maybe perhaps partial partially partly unsure unclear unknown undecided
@@ -33,12 +35,13 @@ _FIRST_WORD = re.compile(
     re.DOTALL,
 )
 _STOPS = re.compile(
-    r"[\s*_\"'`)\]}<]*(?:\Z|[.,:;!(\n|–—-]|\s(?:because|since|as|the|it|this|that|there|"
+    r"[\s*_\"'`)\]}<]*(?:\Z|//|[.,:;!(\n|#–—-]|\s(?:because|since|as|the|it|this|that|there|"
     r"but|for)\b)"
 )
 _PHRASES = re.compile(
     r"(?:absolutely|certainly|definitely|clearly|of course|not) (?:not\b|yes\b|no\b|at "
-    r"all\b|really\b)|\bnot (?:met|fulfilled|satisfied|given|the case|true)\b"
+    r"all\b|really\b)|\bno way\b"
+    r"|\bnot (?:met|fulfilled|satisfied|given|the case|true)\b"
 )
 _COUNT = re.compile(r"\W{0,8}\d")
 _ASKED = re.compile(
@@ -57,6 +60,9 @@ _IT_IS = re.compile(
     r"|is)"
     r"(?: an?| the)? ",
 )
+_JOINT = re.compile(r"(?<=[^\W_])[\s_-]+(?=[^\W_])")
+_BETWEEN: Final = r"(?:\s+|[\s_-](?=\w))"
+"""What may stand between the words of a label."""
 _EDGES: Final = " \t\r\n*_\"'`()[]{}<>.,:;!?#|~$=-–—•+"
 _STOP = re.compile(
     r"(?![^\W_]|-\w)[*_\"'`)\]}>$]*+(?:\s*+\Z|\s?[^\w\s/|&,]|,(?!\s*(?:{words}))"
@@ -76,12 +82,46 @@ class Vocabulary(NamedTuple):
     stop: re.Pattern[str]
 
 
+def label_words(scale: Scale) -> dict[str, int]:
+    """Return the folded words of a scale -> the index of their label.
+
+    `words` of a scale are in the case of comparison, in which some letters differ from
+    their small ones (`mäßig`, `mässig`); so the labels themselves are words, too.
+
+    >>> label_words(Scale(0, 1, 1, ("Not safe", "safe")))
+    {'not safe': 0, 'safe': 1}
+    """
+    labels = [(label, index) for index, label in enumerate(scale.labels)]
+    spelled = ((plain_label(fold(word)), index) for word, index in labels)
+    known = ((plain_label(fold(word)), index) for word, index in scale.words)
+    words = dict(known) | dict(spelled)
+    words.pop("", None)
+    return words
+
+
+def plain_label(folded: str) -> str:
+    """Return the words of a folded label, whatever joins them.
+
+    >>> plain_label("partially_correct"), plain_label("a-")
+    ('partially correct', 'a-')
+    """
+    if "_" in folded or "-" in folded:
+        folded = _JOINT.sub(" ", folded)
+    return " ".join(folded.split())
+
+
+def pattern_of(words: Iterable[str]) -> str:
+    """Return a pattern of label words, the longest first; of none, one that fails."""
+    longest_first = sorted(words, key=len, reverse=True)
+    spelled = (re.escape(word).replace(r"\ ", _BETWEEN) for word in longest_first)
+    return "|".join(spelled) or r"(?!)"
+
+
 @lru_cache(maxsize=64)
 def vocabulary(scale: Scale) -> Vocabulary:
     """Return the words of a scale that has only labels."""
-    words = {" ".join(fold(word).split()): index for word, index in scale.words}
-    longest_first = sorted(words, key=len, reverse=True)
-    pattern = "|".join(re.escape(word) for word in longest_first) or r"(?!)"
+    words = label_words(scale)
+    pattern = pattern_of(words)
     stop = _STOP.pattern.replace("{words}", pattern)
     return Vocabulary(scale, words, re.compile(pattern), re.compile(stop))
 
@@ -127,21 +167,45 @@ def _judgment(index: int | None, known: Vocabulary) -> Judgment:
     )
 
 
+_GRADE = re.compile(r"[\W_]*[a-z][+-](?!\w)")
+"""A letter with a sign, `b+`, is another grade than the letter."""
+_TAKEN_BACK = re.compile(
+    r"[\s*_\"'`)\]]{0,6}(?:\?|(?:\.{1,6}|…|[,;:–—-]{1,3})?\s{0,2}(?:no[,.;:!]|wait\b"
+    r"|actually\b|correction\b|scratch that\b|sorry\b|hold on\b|or rather\b"
+    r"|on second thoughts?\b))"
+)
+"""Behind a label: it is asked, or taken back."""
+
+
 def _index(text: str, known: Vocabulary) -> int | None:
     """Return the label that a value is, begins with or denies."""
     plain = " ".join(fold(text).split())
+    if _GRADE.match(plain):
+        grade = plain.strip(_EDGES.replace("+", "").replace("-", ""))
+        return known.words.get(grade)
     bare = _without_edges(plain)
-    if bare in known.words:
-        return known.words[bare]
+    joined = plain_label(bare)
+    if joined in known.words:
+        return known.words[joined]
     start = known.start.match(bare)
     if start and known.stop.match(bare, start.end()):
-        return known.words[start[0]]
+        index = known.words[plain_label(start[0])]
+        is_open = _is_taken_back(bare, start.end(), index, known)
+        return None if is_open else index
     bare = _IT_IS.sub("", bare, count=1)
     if bare in known.words:
         return known.words[bare]
     denied = _DENIED.match(bare)
     rest = denied["rest"].strip(_EDGES) if denied else ""
     return _other(known.words[rest], known) if rest in known.words else None
+
+
+def _is_taken_back(bare: str, end: int, index: int, known: Vocabulary) -> bool:
+    """Return whether words behind a label prefer another: `pass? No, fail`."""
+    if not _TAKEN_BACK.match(bare, end):
+        return False
+    others = (word for word, other in known.words.items() if other != index)
+    return re.search(rf"(?<!\w)(?:{pattern_of(others)})(?!\w)", bare[end:]) is not None
 
 
 def _without_edges(text: str) -> str:
@@ -172,14 +236,14 @@ def read_about(name: str, value: object, known: Vocabulary) -> Judgment | None:
         return None
     if value is None:
         return Judgment("unparsed", "no_label")
-    said = truth(value)
-    if said is None and isinstance(value, str) and _COUNT.match(value):
-        said = "unclear"
-    if said is None:
+    truth_value = truth(value)
+    if truth_value is None and isinstance(value, str) and _COUNT.match(value):
+        truth_value = "unclear"
+    if truth_value is None:
         return None
-    if said == "unclear":
+    if truth_value == "unclear":
         return Judgment("unparsed", "no_label")
-    return _judgment(index if said == "yes" else _other(index, known), known)
+    return _judgment(index if truth_value == "yes" else _other(index, known), known)
 
 
 @lru_cache(maxsize=4096)
@@ -205,6 +269,24 @@ def _stem(word: str, known: Vocabulary) -> int | None:
         if word.endswith(ending) and word.removesuffix(ending) in known.words:
             return known.words[word.removesuffix(ending)]
     return None
+
+
+def begins_with_answer(folded: str) -> bool:
+    """Return whether a text begins with a yes or no, or offers both.
+
+    `no` alone may belong to a noun: `Fail: no date`.
+
+    >>> begins_with_answer("true enough"), begins_with_answer("no date")
+    (True, False)
+    """
+    first = _FIRST_WORD.match(folded)
+    if first is None:
+        return False
+    word = first["word"]
+    if "/" in word:
+        word = word.partition("/")[0]
+        return word in _YES or word in _NO
+    return len(word) > 2 and (word in _YES or word in _NO) and word not in _MODIFIERS
 
 
 def truth(value: object) -> str | None:

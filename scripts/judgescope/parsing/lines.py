@@ -13,12 +13,14 @@ _SIGN_WITHOUT_DASH = re.compile(r"[:=?>]")
 _LINE = re.compile(
     rf"{_MARKS}(?:\d{{1,2}}[.)]\s)?"
     r"(?P<name>[^\W\d](?:[^\n:=?!.;,(){}\[\]<>\"|*`\d–—-]|(?<=\w)[-.](?=\w)){0,50})"
-    rf"{_CLOSE}(?:\s?\([^()\n]{{0,60}}\))?{_CLOSE}"
+    rf"{_CLOSE}(?:\s?(?:\([^()\n]{{0,60}}\)|\[[^\[\]\n]{{0,60}}\]))?{_CLOSE}"
     r"\s?(?P<sign>[:=]+>?|\?|(?<=\s)[-–—]+>?(?=\s)|>)"
 )
 _ENDS: Final = (". ", "! ", "? ", "; ", ", ", "| ", "(")
 """What may stand before a name within a line."""
-_BRACKET = re.compile(r"\s?\([^()\n]{0,60}\)[*_\"'`)\]}]{0,4}\s?\Z")
+_BRACKET = re.compile(
+    r"\s?(?:\([^()\n]{0,60}\)|\[[^\[\]\n]{0,60}\])[*_\"'`)\]}]{0,4}\s?\Z"
+)
 _VALUE = re.compile(r"[ \t*_]*(?:\r?\n\s*)?([^\n]{0,400})")
 _REACH: Final = 130
 """How many characters before a colon a name may begin."""
@@ -36,14 +38,14 @@ def line_values(folded: str, start: int = 0) -> list[LineValue]:
 
     Those that it quotes are left out.
 
-    >>> [one.statement.value for one in line_values("tone: 2. verdict: fail, alas")]
+    >>> [line.statement.value for line in line_values("tone: 2. verdict: fail, alas")]
     ['2. verdict: fail, alas', 'fail, alas']
     """
-    found = list[LineValue]()
-    for match in unquoted(named(folded, start), folded):
+    values = list[LineValue]()
+    for match in unquoted(named(folded, start), folded, names=True):
         statement = Statement((match["name"].strip(),), value_behind(match))
-        found.append(LineValue(statement, match))
-    return found
+        values.append(LineValue(statement, match))
+    return values
 
 
 def named(folded: str, start: int = 0) -> list[re.Match[str]]:
@@ -70,7 +72,10 @@ def _begin_of_name(folded: str, end: int) -> int:
     """Return where the name before a sign may begin: at its line or its clause."""
     begin = max(folded.rfind("\n", 0, end) + 1, end - _REACH)
     before = folded[begin:end]
-    bracket = _BRACKET.search(before) if ")" in before else None
+    if before.isalpha():  # most lines begin with one word and a sign
+        return begin
+    bracketed = ")" in before or "]" in before
+    bracket = _BRACKET.search(before) if bracketed else None
     if bracket:
         before = before[: bracket.start()]
     clauses = [before.rfind(end) + len(end) for end in _ENDS if end in before]

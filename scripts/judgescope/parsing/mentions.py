@@ -5,28 +5,55 @@ Their numbers are hidden before a verdict is sought.
 
 import re
 
+from judgescope.parsing.characters import word_set
+from judgescope.parsing.glance import Glance
+
 _NUMBER = (
     r"(?:\d{1,4}(?:\.\d{1,4})?|zero|one|two|three|four|five|six|seven|eight|nine|ten)"
 )
 _PHRASE = (
     r"(?:an? |the )?(?:[a-z]{2,12} )?(?:(?:score|rating|grade|mark) (?:of )?)?(?:an? )?"
 )
+_PEOPLE = (
+    r"(?:critics?|users?|fans|viewers?|guests?|customers?|audiences?|readers|reviewers"
+    r"|journalists)"
+)
 _SUBJECTS = (
     r"unlike|others (?:may|might|would|could|will)"
+    rf"|{_PEOPLE} (?:gave|gives?|rate[sd]?|award(?:s|ed)?|score[sd]?)"
     r"|(?:some|many|another|a different) (?:judges?|people|readers?|reviewers?|raters?|"
     r"editors?)|were (?:it|they)|had (?:it|they)"
+    r"|(?:was|were) (?:going|about|tempted|ready|set) to|wanted to|tempting to"
+    r"|(?:asks?|asking|tells?|telling|wants?|instructs?|orders?|urges?|begs?|requests?"
+    r"|demands?|commands?) (?:me|us|you|(?:the |any )?(?:judges?|raters?|graders?"
+    r"|evaluators?|readers?|models?|ai)) to"
     r"|if (?:it|the (?:text|reply|response|answer|summary)) (?:were|was|had|gave|cited)"
 )
 """Words of a clause about another text, another judge, or what would be."""
+_TEXT = (
+    r"(?:the|this|its) (?:text|article|author|review|summary|story|document|source"
+    r"|passage|writer|reply|response|answer|post|report|essay)"
+)
+_REPORTS = r"(?:says|claims|states|reports|mentions|notes|writes|quotes|adds)"
+_REPORTED = re.compile(r"(?:(?! and | but | so )[^.,;!?\n]){0,120}")
+"""What the judged text says, up to the end of the clause."""
+_CLAUSE_BEFORE = re.compile(r"[^.;!?\n]{3,120}, \Z")
+_ENDS = re.compile(r"\W{0,4}(?:\Z|[.;!?\n])")
 _AGAINST = (
     r"(?:fall|fell|fall)s? short of|miss(?:es|ed)?|instead of|rather than|reserved for"
     r"|kept for|to (?:reach|earn|deserve|get|receive|merit)|not(?: (?:quite|really|"
-    r"exactly|even|fully|yet))?|nowhere near|far from|almost|nearly|short of"
+    r"exactly|even|fully|yet))?|nowhere near|far from"
+    r"|(?:almost|nearly|first|initially) (?:gave|rated|scored|awarded)"
+    r" (?:it|this|them|the [a-z]{3,15})(?: at| as)?|almost|nearly|short of"
+    r"|close to giving (?:it|this|the [a-z]{3,15})"
 )
 """Words before a number that the text does not get."""
 _MENTIONS = re.compile(
     rf"\b(?:(?:{_SUBJECTS})\b(?P<between>[^.;!?\n]{{0,60}}?)"
     rf"|(?:{_AGAINST}) {_PHRASE})\b(?P<number>{_NUMBER})(?![\w/]|\.\d)"
+    # `rated 4/5 by critics`
+    rf"|(?P<theirs>\b{_NUMBER})(?:/\d{{1,3}}|(?: out)? of \d{{1,3}})?"
+    rf"(?: stars| points)? by (?:the |most |many |some )?{_PEOPLE}\b"
     # `from 5 to 2`
     rf"|\b(?:lower|rais|reduc|drop|chang|mov|revis)[a-z]{{0,4}}"
     r"(?: (?:the |my |its )?(?:score|rating|grade|mark|it))? "
@@ -38,37 +65,79 @@ _WITHDRAWN = re.compile(
 """`5 -> 3`."""
 _BOUND = re.compile(r"<\s?\d{1,4}(?:\.\d{1,4})?(?![\d.]|[^<>\n]{0,40}>)")
 """`<3` gives only a bound; `<3>` a value."""
-_WORDS = (
-    "unlike", "others ", " judge", "people", "reader", "reviewer", "rater", "editor",
-    "were it", "were they", "had it", "had they", "if it", "if the ", "short of",
-    "miss", "instead of", "rather than", "reserved for", "kept for", "to reach",
-    "to earn", "to deserve", "to get", "to receive", "to merit", "not", "nowhere",
-    "far from", "almost", "nearly", "from ",
-)  # fmt: skip
-"""One of these stands in every mention; most replies have none."""
-_IN_MENTIONS = frozenset(
-    b"""
-    unlike others judge judges people reader readers reviewer reviewers rater raters
-    editor editors were had if short miss misses missed instead rather reserved kept
-    reach earn deserve get receive merit not nowhere far almost nearly from
-    """.split()
+_NUMBER_BEHIND = rf" {_PHRASE}{_NUMBER}"
+_BEHIND = {
+    "not": rf"(?: (?:quite|really|exactly|even|fully|yet))?{_NUMBER_BEHIND}",
+    **dict.fromkeys(("from", "miss", "misses", "missed"), _NUMBER_BEHIND),
+    **dict.fromkeys(("almost", "nearly"), rf"(?:{_NUMBER_BEHIND}| [a-z]{{4,7}} )"),
+    **dict.fromkeys(("first", "initially"), " (?:gave|rated|scored|awarded) "),
+    "close": " to giving ",
+    **dict.fromkeys(
+        ("reach", "earn", "deserve", "get", "receive", "merit"), _NUMBER_BEHIND
+    ),
+    **dict.fromkeys(("short", "instead"), f" of{_NUMBER_BEHIND}"),
+    **dict.fromkeys(("reserved", "kept"), f" for{_NUMBER_BEHIND}"),
+    "rather": f" than{_NUMBER_BEHIND}",
+    "nowhere": f" near{_NUMBER_BEHIND}",
+    **dict.fromkeys(
+        ("going", "about", "tempted", "ready", "set", "wanted", "tempting"), " to"
+    ),
+    "others": " (?:may|might|would|could|will)",
+    "if": " (?:it|the)",
+    **dict.fromkeys(("were", "had"), " (?:it|they)"),
+    **dict.fromkeys(
+        word_set(
+            "ask asks asking tell tells telling want wants instruct instructs order"
+            " orders urge urges beg begs request requests demand demands command"
+            " commands"
+        ),
+        " (?:me|us|you|the|any|judge|rater|grader|evaluator|reader|model|ai)",
+    ),
+    **dict.fromkeys(
+        word_set(
+            "unlike judge judges people reader readers reviewer reviewers rater raters"
+            " editor editors critic critics user users fans viewer viewers guest guests"
+            " customer customers audience audiences journalists"
+        ),
+        "",
+    ),
+}
+"""A word of mentions -> what must follow it; every mention has one of these words."""
+_SIGNS = {word.encode(): re.compile(word + behind) for word, behind in _BEHIND.items()}
+_IN_REPORTS = frozenset(
+    b"says claims states reports mentions notes writes quotes adds".split()
 )
-"""One of these words stands in every mention, too: they are looked up together."""
-_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
-_BLANKS = bytes(code if code in _LETTERS else 32 for code in range(256))
-"""Translates all bytes but small letters to blanks."""
+MENTION_WORDS = _IN_REPORTS.union(_SIGNS)
+"""The words that a glance looks for."""
+_REACH = 160
+"""The maximum number of characters of a mention before its number."""
+_REACH_OF_REPORT = 180
+_FIRST_NUMBER = re.compile(_NUMBER)
+_SAYS = re.compile(rf"(?<!\w){_TEXT} {_REPORTS}\b")
+_DIGIT = re.compile(r"\d")
 _BREAK = re.compile(
     r",\s(?:this|it(?! would)|but|so|i(?! would|'d)|the|mine|overall|my)\b"
     r"|\b(?:but|so|hence|thus|therefore|resulting|earning|receiving|scoring|giving)\b"
 )
 
 
-def hide_withdrawn(folded: str) -> str:
-    """Return a folded text without the first of two numbers with an arrow between.
+_CALCULATED = re.compile(
+    r"(?:(?<=[:=])|(?<=[:=]\s)|(?<=[:=]\*\*\s))\(?\d{1,4}(?:\.\d{1,4})?"
+    r"(?:(?:\s?[+*×·-]\s?|\)\s?/\s?)\(?\d{1,4}(?:\.\d{1,4})?){1,12}+\)?\s?=\s?(?=\d)"
+)
+"""What is calculated behind a name, `Score: 5 - 1 = 4`; 4/5 = 80% is one value twice.
+A sum alone (`2 + 2 = 4`) is more often from the judged text."""
 
-    >>> hide_withdrawn("rating: 5 -> 3")
-    'rating:      3'
+
+def hide_withdrawn(folded: str) -> str:
+    """Return a folded text without the first of two numbers with an arrow between, and
+    without a calculation before its result.
+
+    >>> hide_withdrawn("rating: 5 -> 3"), hide_withdrawn("rating: 5 - 1 = 4")
+    ('rating:      3', 'rating:         4')
     """
+    if "=" in folded:
+        folded = _CALCULATED.sub(lambda match: " " * len(match[0]), folded)
     if "<" in folded:
         folded = _BOUND.sub(lambda match: "#" * len(match[0]), folded)
     if ">" not in folded:
@@ -76,26 +145,64 @@ def hide_withdrawn(folded: str) -> str:
     return _WITHDRAWN.sub(lambda match: " " * len(match[0]), folded)
 
 
-def hide_mentions(folded: str) -> str:
+def hide_mentions(folded: str, seen: Glance) -> str:
     """Return a folded text in which such numbers are `#`, of the same length.
 
-    >>> hide_mentions("not quite a 5, so 4")
-    'not quite a #, so 4'
+    >>> from judgescope.parsing.glance import glance, watch
+    >>> texts = ("not quite a 5, so 4", "the film got 4/5, the text says.")
+    >>> watched = watch(MENTION_WORDS)
+    >>> [hide_mentions(text, glance(text, watched)) for text in texts]
+    ['not quite a #, so 4', 'the film got #/#, the text says.']
     """
-    if folded.isascii():
-        words = folded.encode().translate(_BLANKS).split()
-        if _IN_MENTIONS.isdisjoint(words):
-            return folded
-    for word in _WORDS:  # a generator takes longer than the searches
-        if word in folded:
-            return _MENTIONS.sub(_hidden, folded)
-    return folded
+    if not _IN_REPORTS.isdisjoint(seen.words):
+        folded = _without_reports(folded)
+    if not _may_mention(folded, seen):
+        return folded
+    number = _FIRST_NUMBER.search(folded)
+    if number is None:
+        return folded
+    start = max(0, number.start() - _REACH)
+    return folded[:start] + _MENTIONS.sub(_hidden, folded[start:])
+
+
+def _may_mention(folded: str, seen: Glance) -> bool:
+    """Return whether behind a word of mentions stands what belongs to it."""
+    for word in seen.words:
+        sign = _SIGNS.get(word)
+        if sign and sign.search(folded):
+            return True
+    return False
+
+
+def _without_reports(folded: str) -> str:
+    """Return a text without the numbers of sentences in which the judged text speaks.
+
+    `The text says that 4 left`, and `4 left, the text says`.
+    """
+    parts = list[str]()
+    done = 0
+    for says in _SAYS.finditer(folded):
+        before = folded[max(done, says.start() - _REACH_OF_REPORT) : says.start()]
+        clause = _CLAUSE_BEFORE.search(before)
+        if clause and _ENDS.match(folded, says.end()):
+            start = says.start() - len(clause[0])
+            end = says.start()
+        else:
+            start = says.end()
+            behind = _REPORTED.match(folded, start)
+            end = behind.end() if behind else start
+        parts.append(folded[done:start])
+        parts.append(_DIGIT.sub("#", folded[start:end]))
+        done = end
+    parts.append(folded[done:])
+    return "".join(parts)
 
 
 def _hidden(match: re.Match[str]) -> str:
     """Return a mention without its number; a clause of the judge's own stays."""
     if match["between"] and _BREAK.search(match["between"]):
         return match[0]
-    start, end = match.span("old" if match["old"] else "number")
+    group = next(name for name in ("old", "theirs", "number") if match[name])
+    start, end = match.span(group)
     at = start - match.start()
     return match[0][:at] + "#" * (end - start) + match[0][at + end - start :]

@@ -16,6 +16,8 @@ TRIES: Final = 40
 """The maximum number of places at which an object is sought."""
 MOST_PARTS: Final = 2000
 """The maximum number of quotation marks and escapes within one text of an object."""
+_COMMAND: Final = 14
+"""The maximum number of characters of a LaTeX command before its brace."""
 _BEGIN = re.compile(
     r"[{\[](?=\s{0,40}(?:[\"'“}\]{\[]|[^\W\d][\w -]{0,40}\s?:|//|#|/\*))"
 )
@@ -30,6 +32,7 @@ _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WORDS: Final[dict[str, bool | None]] = {
     "true": True, "false": False, "null": None, "none": None, "nan": None,
 }  # fmt: skip
+_DECIMAL_COMMA = re.compile(r",\d{1,2}(?=\s*[,}\n])", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,9}", re.ASCII)
 _DECIMAL = re.compile(r"[-+]?\d{0,9}\.\d{1,12}", re.ASCII)
 
@@ -58,7 +61,7 @@ def objects_in(text: str) -> list[FoundObject]:
 
     Text in braces without a key (`{2}`, `\\boxed{4}`) is not taken.
 
-    >>> [one.value for one in objects_in("Well: {'score': 4, // good\\n} or {2}")]
+    >>> [each.value for each in objects_in("Well: {'score': 4, // good\\n} or {2}")]
     [{'score': 4}]
     """
     return list(_objects(text))
@@ -72,13 +75,20 @@ def _objects(text: str) -> Iterator[FoundObject]:
         begin = _BEGIN.search(text, done)
         if begin is None:
             return
-        found = _object_at(text, begin.start())
-        if found is None:
-            done = begin.start() + 1
+        start = begin.start()
+        held = None if _is_latex(text, start) else _object_at(text, start)
+        if held is None:
+            done = start + 1
         else:
-            done = found.end
-            if _holds_objects(found.value):
-                yield found
+            done = held.end
+            if _holds_objects(held.value):
+                yield held
+
+
+def _is_latex(text: str, brace: int) -> bool:
+    """Return whether a brace belongs to a command: `\\textbf{Rating:}`."""
+    before = text[max(0, brace - _COMMAND) : brace]
+    return "\\" in before and before.rpartition("\\")[2].isalpha()
 
 
 def _holds_objects(value: ObjectValue) -> bool:
@@ -138,6 +148,10 @@ class _TolerantReader:
                     raise _NoObjectError
                 return members, index  # what follows is prose after a lost brace
             value, index = self._value(index, depth)
+            comma = _DECIMAL_COMMA.match(self._text, index)
+            if comma and isinstance(value, int):
+                value = f"{value}{comma[0]}"
+                index = comma.end()
             members[key] = value
 
     def _entries(self, index: int, depth: int) -> tuple[ObjectValue, int]:
@@ -171,7 +185,8 @@ class _TolerantReader:
             word = _KEY.match(self._text, index)
             if word is None:
                 return None, begin
-            key, index = word[0].strip(), word.end()
+            key = word[0].strip()
+            index = word.end()
         colon = _COLON.match(self._text, index)
         if colon is None or len(key) > 200:
             return None, begin
@@ -233,7 +248,7 @@ def parsed_text(text: str) -> ObjectValue | None:
     stripped = text.strip()
     if not stripped.startswith(("{", "[")):
         return None
-    found = _object_at(stripped, 0)
-    if found is None or stripped[found.end :].strip("} \n"):
+    held = _object_at(stripped, 0)
+    if held is None or stripped[held.end :].strip("} \n"):
         return None
-    return found.value
+    return held.value

@@ -6,15 +6,10 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 from judgescope.core.finish import ending, is_unknown, plain_reason
-from judgescope.parsing import (  # noqa: F401  registers parsers
-    annotation,
-    card_rules,
-    error_list,
-    pairs,
-)
+from judgescope.core.names import EMPTY_CONTENT, NULL_CONTENT, TOOL_CONTENT
 from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import PARSERS, Judgment, Parser, Scale, parser
 from judgescope.parsing.quotes import unquoted
@@ -36,9 +31,10 @@ LONGEST_REASON: Final = 40
 FILTERED: Final = "filtered"
 """The rule of a reply, or of a request without one, that a filter ended."""
 REFUSED: Final = "refused"
-ERROR_RULES: Final = (FILTERED, TOO_LONG, REFUSED, "given_up")
+ERROR_RULES: Final = (FILTERED, TOO_LONG, REFUSED, "given_up", "not_reproduced")
 """Why a request has no reply: the endpoint does not want the text, it is too long, the
-endpoint refused the request for another reason, or several runs got no answer."""
+endpoint refused the request for another reason, several runs got no answer, or the
+server scored another text than the one it was given."""
 _TOO_LONG = re.compile(
     r"context[ _](length|size|window)|prompt is too long|input is too long|"
     r"too many tokens"
@@ -51,20 +47,44 @@ context."""
 
 def card_parsers() -> dict[str, Parser]:
     """Return the parsers that a judge's card may name."""
-    return {name: one for name, one in sorted(PARSERS.items()) if one.in_cards}
+    return {name: each for name, each in PARSERS.working().items() if each.in_cards}
 
 
-Read = Callable[[str | None, str | None, str], Judgment]
-"""(text, finish, status) of a reply -> its judgment."""
+RULES_WITHOUT_TEXT: Final = {
+    EMPTY_CONTENT: "empty",
+    NULL_CONTENT: "null_content",
+    TOOL_CONTENT: "empty_tool_call",
+}
+"""What stands in place of a reply's text (`names.CONTENT`) -> the rule of its judgment,
+whose status is `empty`."""
+
+
+class ReplyReader(Protocol):
+    """Turns a reply into a judgment."""
+
+    def __call__(
+        self,
+        text: str | None,
+        finish: str | None,
+        status: str,
+        content: str | None = None,
+        /,
+    ) -> Judgment:
+        """Return the judgment of a reply with this text, reason to stop and status.
+
+        content: what stands in place of a text, as the reply's provenance says; None if
+        there is a text, or if that is unknown.
+        """
+        ...
 
 
 def parsed_by(
-    parser: str,
+    parser: Parser,
     *,
     scale: Scale | None,
     settings: Settings = NO_SETTINGS,
     cut: bool = False,
-) -> Read:
+) -> ReplyReader:
     """Return the function that turns a completion into a judgment.
 
     It never reads the prompt, and returns only numbers that the completion states.
@@ -72,26 +92,32 @@ def parsed_by(
     or filtered is not an answer. A status other than ok is passed on; if it is
     `not_applicable`, the text is the reason and becomes the rule. `cut`: a reply that
     was cut is accepted if its first line is exactly the verdict; its rule ends in
-    `.cut`. ValueError for an unknown parser, a missing scale or wrong settings.
-    Sources: methods.md 6 and the facts on servers in engines.md.
+    `.cut`. A reply without text has a rule of `RULES_WITHOUT_TEXT`. ValueError for a
+    missing scale or wrong settings. Sources: methods.md 6 and the facts on servers in
+    engines.md.
     """
-    if parser not in PARSERS:
+    if parser.needs_scale and scale is None:
+        raise ValueError(f"the parser {parser.name} needs a scale: min, max and step")
+    if settings.keys() - set(parser.options) != set(parser.settings):
         raise ValueError(
-            f"unknown parser {parser!r}; known parsers: {', '.join(sorted(PARSERS))}"
-        )
-    version, read, needs_scale, required, optional, _ = PARSERS[parser]
-    if needs_scale and scale is None:
-        raise ValueError(f"the parser {parser} needs a scale: min, max and step")
-    if settings.keys() - set(optional) != set(required):
-        raise ValueError(
-            f"the parser {parser} has the settings {required}, not {list(settings)}"
+            f"the parser {parser.name} has the settings {parser.settings}, not "
+            f"{list(settings)}"
         )
 
-    name = f"{parser}@{version}"
+    read = parser.read
+    name = f"{parser.name}@{parser.version}"
 
-    def judgment(text: str | None, finish: str | None, reply_status: str) -> Judgment:
+    def judgment(
+        text: str | None,
+        finish: str | None,
+        reply_status: str,
+        content: str | None = None,
+        /,
+    ) -> Judgment:
         text = text or ""
-        reading = _unread(text, finish, reply_status)
+        reading = None
+        if finish != "stop" or reply_status != "ok" or not text or text.isspace():
+            reading = _unread(text, finish, reply_status, content)
         if cut and reading and reading.rule == CUT:
             reading = (
                 _first_line(text, lambda line: read(line, scale, **settings)) or reading
@@ -103,12 +129,14 @@ def parsed_by(
         if unknown and reading.rule != finish:
             reading = reading._replace(rule=f"{reading.rule}+{_ended_by(finish)}")
         # faster than `_replace`, for millions of replies
-        return Judgment(*reading[:7], name, reading.strength)
+        return Judgment._make((*reading[:7], name, reading.strength))
 
     return judgment
 
 
-def _unread(text: str, finish: str | None, reply_status: str) -> Judgment | None:
+def _unread(
+    text: str, finish: str | None, reply_status: str, content: str | None
+) -> Judgment | None:
     """Return the judgment of a reply that no parser reads, or None."""
     if reply_status == "not_applicable":
         return Judgment("not_applicable", text.strip() or "not_applicable")
@@ -123,7 +151,7 @@ def _unread(text: str, finish: str | None, reply_status: str) -> Judgment | None
         return Judgment("error", "failed")
     if text and not text.isspace():
         return None
-    return Judgment("empty", "empty")
+    return Judgment("empty", RULES_WITHOUT_TEXT.get(content or "", "empty"))
 
 
 def _ended_by(finish: str | None) -> str:
@@ -218,7 +246,7 @@ def read_chiang_lee(text: str, _: Scale | None) -> Judgment:
 _RESULT = re.compile(r"\[\s*result\s*\][*_\"'`]*\s*:?", re.IGNORECASE)
 
 
-@parser("result", 7, needs_scale=True)
+@parser("result", 10, needs_scale=True)
 def read_result(text: str, scale: Scale) -> Judgment:
     """Return the rating after the last [RESULT], as judges trained on rubrics write it.
 

@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Final
 
+from judgescope.parsing.attribution import is_of_another, own_places
+
 _LENGTH: Final = 4000
 _QUOTATION = re.compile(
     rf"\"(?<!\w.)(?:[^\"\\\n]|\\.){{1,{_LENGTH}}}+\"|`[^`\n]{{1,{_LENGTH}}}+`"
     rf"|'(?<!\w.)(?!\d)[^'\n]{{1,{_LENGTH}}}+'(?!\w)"
 )
+_OPENING = re.compile(r"'(?<!\w.)")
 _TOKEN = re.compile(r"\\.|.", re.DOTALL)
 _ASIDE = re.compile(
     rf"^[ \t]{{0,8}}>[^\n]*+|```.*?(?:```|\Z)|\{{[^{{}}\n]{{1,{_LENGTH}}}+\}}",
@@ -35,16 +38,16 @@ _CLOSING: Final = " \t\n*_\"'`)]}>.,"
 """Characters at the end of a match that do not belong to its verdict."""
 _LINE = re.compile(r"[^\n]+")
 
-Spans = list[tuple[int, int]]
+QuotedSpans = list[tuple[int, int]]
 
 
-def quotations(folded: str) -> Spans:
+def quotations(folded: str) -> QuotedSpans:
     """Return the quotations within the lines of a folded text.
 
     A line that is entirely quoted is treated as unquoted, unless it begins with a key
     (`"key":`).
     """
-    spans = Spans()
+    spans = QuotedSpans()
     if '\\"' not in folded and not _QUOTATION.search(folded):
         return spans
     for line in _LINE.finditer(folded):
@@ -74,28 +77,57 @@ def _without_unclosed(line: str) -> str:
     return "".join(tokens)
 
 
-def unquoted(matches: Iterable[re.Match[str]], folded: str) -> list[re.Match[str]]:
+def unquoted(
+    matches: Iterable[re.Match[str]], folded: str, *, names: bool = False
+) -> list[re.Match[str]]:
     """Return the matches that are the judge's own statements, not quotations of the
     text.
 
     If all are quoted, return those that the judge itself puts in quotation marks. If
     one begins its line and is an overall verdict, those in quoted lines, fenced blocks
-    and objects are ignored. The matches are in order and do not overlap.
+    and objects are ignored. Those that words around them give to another
+    (`attribution`) are ignored. The matches are in order and do not overlap. names:
+    whether they end before the value, so that no such words can follow.
     """
     candidates = list(matches)
-    marked = candidates and ('"' in folded or "'" in folded or "`" in folded)
+    if candidates and not names:
+        candidates = _judges_own(candidates, folded)
+    if not candidates:
+        return candidates
+    marked = _has_mark(folded, candidates[-1].start() + 1)
     if not marked and len(candidates) < 2:
         return candidates
     quoted = quotations(folded) if marked else []
     stated = _outside(candidates, quoted) or _self_quoted(candidates, quoted, folded)
     if len(stated) < 2:
         return stated
-    plain = _outside(stated, [aside.span() for aside in _ASIDE.finditer(folded)])
+    indices = own_places([match.span() for match in stated], folded)
+    stated = [stated[index] for index in indices]
+    asides = [aside.span() for aside in _ASIDE.finditer(folded)]
+    plain = _outside(stated, asides)
     return plain if any(_is_overall(match, folded) for match in plain) else stated
 
 
+def _judges_own(matches: list[re.Match[str]], folded: str) -> list[re.Match[str]]:
+    """Return the matches that no words around them give to another."""
+    shortest = len(" is theirs")
+    if len(matches) == 1 and matches[0].end() + shortest > len(folded):
+        match = matches[0]  # most replies end with their verdict
+        if folded[match.start()] not in "{<[":
+            return matches
+    return [match for match in matches if not is_of_another(folded, *match.span())]
+
+
+def _has_mark(folded: str, end: int) -> bool:
+    """Return whether a quotation may begin before `end`; an apostrophe begins none."""
+    if folded.find('"', 0, end) >= 0 or folded.find("`", 0, end) >= 0:
+        return True
+    apostrophe = folded.find("'", 0, end)
+    return apostrophe >= 0 and _OPENING.search(folded, apostrophe, end) is not None
+
+
 def _self_quoted(
-    matches: list[re.Match[str]], spans: Spans, folded: str
+    matches: list[re.Match[str]], spans: QuotedSpans, folded: str
 ) -> list[re.Match[str]]:
     """Return quoted matches that end the reply or that the judge presents as its
     own.
@@ -106,7 +138,8 @@ def _self_quoted(
         around = spans[first : bisect_right(spans, match.end(), key=itemgetter(0))]
         if not around:
             continue
-        start, end = around[0][0], around[-1][1]
+        start = around[0][0]
+        end = around[-1][1]
         lead = re.split(r"[.!?\n]", folded[max(0, start - _LEAD) : start])[-1]
         ends_reply = not any(map(str.isalnum, folded[end:]))
         if not TEXT_SAYS.search(lead) and (ends_reply or _JUDGE_SAYS.search(lead)):
@@ -131,11 +164,12 @@ def text_says(folded: str, start: int) -> bool:
     return bool(TEXT_SAYS.search(clause)) and not _JUDGE_SAYS.search(clause)
 
 
-def _outside(matches: list[re.Match[str]], spans: Spans) -> list[re.Match[str]]:
+def _outside(matches: list[re.Match[str]], spans: QuotedSpans) -> list[re.Match[str]]:
     """Return the matches that are not entirely within spans; both are in order."""
     if not spans:
         return matches
-    outside, index = [], 0
+    outside = []
+    index = 0
     for match in matches:
         end = match.start() + len(match[0].rstrip(_CLOSING))
         while index < len(spans) and spans[index][1] < end:

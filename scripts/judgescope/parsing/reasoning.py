@@ -44,11 +44,18 @@ REASONS: Final = (
     r"analy[sz]e",
     r"analysis",
     r"work(?:ing)?s?",
+    r"notes",
     r"evaluation[_ -](?:process|steps?)",
 )
 """Names of tags around the reasons of an answer: they hold no verdict either, but they
 are the rationale."""
-_NAME = rf"(?P<thought>{'|'.join(THOUGHTS)})|(?P<reason>{'|'.join(REASONS)})"
+_BEFORE = r"(?:(?!final|overall|total)[a-z]{1,12}[_-]){0,3}?"
+"""Words before a name in a tag: `<evaluation_thoughts>`, `<step_by_step_analysis>`."""
+_BEHIND = r"(?:[_-](?:process|steps?|trace|content|section|summary))?"
+_NAME = (
+    rf"(?P<thought>{_BEFORE}(?:{'|'.join(THOUGHTS)}){_BEHIND})"
+    rf"|(?P<reason>{_BEFORE}(?:{'|'.join(REASONS)}){_BEHIND})"
+)
 _OPENS = r"<\|?|\[|&lt;|◁"
 _CLOSES = r"\|?>|\]|&gt;|▷"
 _TAG = re.compile(
@@ -61,7 +68,7 @@ _BARE_NAMES: Final = frozenset(("think", "thinking", "thought"))
 """The names that may stand in square brackets: `[analysis]` is a heading."""
 _MAY_RATE: Final = frozenset(
     ("reason", "reasons", "rationale", "explanation", "justification", "feedback",
-     "comment", "comments")
+     "comment", "comments", "notes")
 )  # fmt: skip
 """Blocks that may hold the verdict if nothing stands outside of them."""
 _UNUSED = re.compile(r"<unused94>\s{0,2}(?:thought\n)?(?s:.*?)(?:<unused95>|\Z)")
@@ -91,13 +98,13 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _HEADED = re.compile(
-    r"[ \t#*_]{0,6}(?:analysis|commentary|my |think|thought|reasoning|internal)",
+    r"[ \t#*_]{0,6}(?:my |think|thought|reasoning|internal)",
     re.IGNORECASE,
 )
 """How a reply begins if only a heading marks its reasoning."""
 _BREAK = re.compile(r"\n[ \t]*\n")
 _USER_TURN = (
-    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*user\b"
+    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|start\|>)\s*user\b"
     r"|<\|user\|>|(?:<s>\s*)?\[INST\]"
 )
 _END_OF_TURN = re.compile(
@@ -156,7 +163,7 @@ def split_reasoning(text: str) -> Thought:
     marked = "<" in text or "[" in text or "◁" in text or "&lt;" in text
     if not marked:  # most replies have no tag or token
         text = text.strip()
-        if not _HEADED.match(text):
+        if not _HEADED.match(text) and "assistant" not in text:
             return Thought(text)
     cut = _Cut([], [])
     if not marked:

@@ -1,25 +1,35 @@
 """Verdicts in the structure of a reply: objects, tags and tables come before prose."""
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from judgescope.parsing.characters import fold, word_set
+from judgescope.core.tools import is_other_tool
+from judgescope.parsing.attribution import (
+    is_of_another,
+    is_undecided,
+    own_places,
+)
+from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import Judgment
-from judgescope.parsing.keys import Menu, Statement, chosen, statements_in, words_of
+from judgescope.parsing.keys import (
+    NAMES_OF_PARTS,
+    SEVERAL,
+    Menu,
+    Statement,
+    calls_another_tool,
+    chosen,
+    statements_in,
+    words_of,
+)
 from judgescope.parsing.objects import FoundObject, objects_in
 from judgescope.parsing.quotes import TEXT_SAYS, quotations, unquoted
-from judgescope.parsing.tags import TaggedValue, table_rows, tagged
+from judgescope.parsing.tags import REASON_WORDS, TaggedValue, table_rows, tagged
 
-_REASONS = word_set(
-    """
-    reason reasons reasoning rationale explanation justification comment comments
-    feedback analysis why notes thought thoughts begründung razón motif причина 理由
-    原因 解释 이유
-    """
-)
 _LEAD_MARKS = re.compile(r"[\s`~*_#>|-]*(?:json[c5l]?|python|yaml)?[\s:]*", re.I)
 _FENCE = re.compile(r"\s*(?:[`~\"']{1,3}(?:json)?)?\s*\Z", re.IGNORECASE)
 _LEAD = 200
+OTHER_TOOL: Final = "other_tool"
+"""The rule of a reply that only calls a tool which does not judge."""
 
 
 class Structured(NamedTuple):
@@ -38,15 +48,24 @@ class Structured(NamedTuple):
     closed: bool
 
 
+def may_be_structured(answer: str) -> bool:
+    """Return whether an answer may hold an object, a tag or a table.
+
+    >>> may_be_structured("A 4."), may_be_structured('"score": 4')
+    (False, True)
+    """
+    return "{" in answer or "</" in answer or "|" in answer or answer[:1] == '"'
+
+
 def structured(answer: str, menu: Menu) -> Structured:
     """Return the last verdict in the objects, tags and tables of an answer."""
-    found = Structured(None, 0, 0, False, answer, False)
+    structure = Structured(None, 0, 0, False, answer, False)
     answer_with_braces = _with_braces(answer)
     if "{" in answer_with_braces:
-        found = _in_objects(answer_with_braces, menu, found)
-    if "</" in found.rest or "|" in found.rest:
-        found = _in_markup(found, menu)
-    return found
+        structure = _in_objects(answer_with_braces, menu, structure)
+    if "</" in structure.rest or "|" in structure.rest:
+        structure = _in_markup(structure, menu)
+    return structure
 
 
 def _with_braces(answer: str) -> str:
@@ -61,30 +80,102 @@ def _in_objects(answer: str, menu: Menu, so_far: Structured) -> Structured:
         return so_far
     rest = _blanked(answer, objects)
     closed = not any(map(str.isalnum, _LEAD_MARKS.sub("", rest)))
-    nothing = Structured(None, 0, 0, False, rest, closed)
-    quoted = quotations(fold(answer)) if not closed else []
-    for one in reversed(objects):
-        if not closed and _is_quoted(one, answer, quoted):
+    folded = fold(answer) if not closed else ""
+    quoted = quotations(folded)
+    parts = _as_parts(objects)
+    if not closed:
+        objects = [
+            each for each in objects if not is_of_another(folded, each.start, each.end)
+        ]
+    if not closed and len(objects) > 1:
+        spans = [(each.start, each.end) for each in objects]
+        objects = [objects[index] for index in own_places(spans, folded)]
+        problem = _open_choice(objects, folded, menu)
+        if problem is not None:
+            last = objects[-1]
+            return Structured(problem, last.start, last.end, False, rest, closed)
+    for each in reversed(objects):
+        if not closed and (
+            _is_quoted(each, answer, quoted) or _is_of_other_tool(each, answer)
+        ):
             continue
-        verdict = chosen(statements_in(one.value), menu)
+        value = parts if parts is not None else each.value
+        verdict = chosen(statements_in(value), menu)
         if verdict is None:
             continue
         statement, judgment = verdict
-        judgment = _with_reason(judgment, one, statement, answer, rest)
-        begin = answer.rfind("\n", 0, one.start) + 1
-        inline = not _LEAD_MARKS.fullmatch(answer[begin : one.start])
-        return Structured(judgment, one.start, one.end, inline, rest, closed)
-    return nothing
+        judgment = _with_reason(judgment, each, statement, answer, rest)
+        begin = answer.rfind("\n", 0, each.start) + 1
+        inline = not _LEAD_MARKS.fullmatch(answer[begin : each.start])
+        return Structured(judgment, each.start, each.end, inline, rest, closed)
+    only_calls = closed and all(calls_another_tool(each.value) for each in objects)
+    # a rule of its own, so that coverage tells such a reply from one without a verdict
+    called = Judgment("unparsed", OTHER_TOOL) if only_calls else None
+    return Structured(called, 0, 0, False, rest, closed)
+
+
+_PART_BEHIND = re.compile(r"[\s`*]{0,4}(?:for|on|regarding)\s(?:the\s|its\s)?[a-z]{3}")
+"""`{"score": 2} for style`."""
+
+
+def _open_choice(
+    objects: list[FoundObject], folded: str, menu: Menu
+) -> Judgment | None:
+    """Return why objects with different verdicts give none, or None if they do.
+
+    `{"score": 2} or {"score": 5}`, `{"score": 2} for style, {"score": 5} for facts`.
+    """
+    verdicts = [chosen(statements_in(each.value), menu) for each in objects]
+    values = {verdict[1].value for verdict in verdicts if verdict is not None}
+    if len(values) < 2:
+        return None
+    if is_undecided(folded, objects[-2].end, objects[-1].start):
+        return Judgment("unparsed", "contradiction")
+    if all(_PART_BEHIND.match(folded, each.end) for each in objects):
+        return Judgment("unparsed", SEVERAL)
+    return None
+
+
+def _as_parts(objects: list[FoundObject]) -> object | None:
+    """Return objects of one part each as one object; None if they are none.
+
+    Parts have different names: `{"aspect": "tone", "score": 2}`, or one key each.
+    """
+    values = [each.value for each in objects if isinstance(each.value, dict)]
+    if len(values) < 2 or len(values) < len(objects):
+        return None
+    joined = dict[object, object]()
+    for value in values:
+        joined |= value
+    if all(len(value) == 1 for value in values) and len(joined) == len(values):
+        return joined
+    for name in NAMES_OF_PARTS:
+        named = {str(value.get(name)) for value in values if value.get(name)}
+        if len(named) == len(values):
+            return values
+    return None
+
+
+_ACTION = re.compile(
+    r"action\s?:\s?([\w.-]{1,60})\s{0,3}\n\s{0,8}action[ _]input\s?:\s{0,8}\Z",
+    re.IGNORECASE,
+)
+
+
+def _is_of_other_tool(held: FoundObject, answer: str) -> bool:
+    """Return whether an object is the input of an action that does not judge."""
+    action = _ACTION.search(answer, max(0, held.start - _LEAD), held.start)
+    return action is not None and is_other_tool(action[1])
 
 
 def _blanked(answer: str, objects: list[FoundObject]) -> str:
     """Return an answer in which objects are blank lines of their length."""
     parts = list[str]()
     done = 0
-    for one in objects:
-        parts.append(answer[done : one.start])
-        parts.append(" " * (one.end - one.start))
-        done = one.end
+    for each in objects:
+        parts.append(answer[done : each.start])
+        parts.append(" " * (each.end - each.start))
+        done = each.end
     parts.append(answer[done:])
     return "".join(parts)
 
@@ -128,7 +219,7 @@ def _reasons(value: object) -> list[str]:
     reasons = list[str]()
     for statement in statements_in(value):
         text = statement.value
-        if isinstance(text, str) and _REASONS.intersection(
+        if isinstance(text, str) and REASON_WORDS.intersection(
             words_of(statement.names[-1])
         ):
             reasons.append(text.strip())
@@ -148,12 +239,12 @@ def _in_markup(stated: Structured, menu: Menu) -> Structured:
     for values in (tagged(text), table_rows(text)):
         if not values:
             continue
-        own = _own(values, text)
-        verdict = chosen([one.statement for one in own], menu)
+        stated_values = _not_quoted(values, text)
+        verdict = chosen([each.statement for each in stated_values], menu)
         if verdict is None:
             continue
         statement, judgment = verdict
-        match = next(one.match for one in own if one.statement is statement)
+        match = _match_of(statement, stated_values)
         if stated.judgment is None or match.start() > stated.start:
             begin = text.rfind("\n", 0, match.start()) + 1
             inline = any(map(str.isalnum, text[begin : match.start()]))
@@ -167,11 +258,16 @@ def _in_markup(stated: Structured, menu: Menu) -> Structured:
     return stated
 
 
-def _own(values: list[TaggedValue], text: str) -> list[TaggedValue]:
+def _not_quoted(values: list[TaggedValue], text: str) -> list[TaggedValue]:
     """Return the values that the judge states, not those that it quotes."""
-    matches = {one.match.start(): one.match for one in values}
+    matches = {value.match.start(): value.match for value in values}
     kept = {match.start() for match in unquoted(list(matches.values()), fold(text))}
-    return [one for one in values if one.match.start() in kept]
+    return [value for value in values if value.match.start() in kept]
+
+
+def _match_of(statement: Statement, values: list[TaggedValue]) -> re.Match[str]:
+    """Return where the value of a statement stands."""
+    return next(value.match for value in values if value.statement is statement)
 
 
 def _beside_tag(

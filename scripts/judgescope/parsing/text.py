@@ -91,7 +91,7 @@ _UNSPACED = re.compile(
 """Letters of scripts without spaces between words."""
 
 
-class Place(NamedTuple):
+class QuoteLocation(NamedTuple):
     """The location of a quote, in code points of the original text; the end is
     exclusive.
 
@@ -105,11 +105,11 @@ class Place(NamedTuple):
     match: Match
 
 
-NOWHERE: Final = Place(None, None, None, "not_found")
+NOWHERE: Final = QuoteLocation(None, None, None, "not_found")
 
 
 class LocatedSpan(NamedTuple):
-    """An error (`ErrorSpan`) and its location (`Place`)."""
+    """An error (`ErrorSpan`) and its location (`QuoteLocation`)."""
 
     location: str | None
     explanation: str
@@ -134,6 +134,22 @@ class _Folded(NamedTuple):
         """Return spans of the folded text as spans of the original."""
         return tuple((self.starts[start], self.ends[end - 1]) for start, end in spans)
 
+    def without_edges(self) -> str:
+        """Return the text without characters at its ends that consist of `_EDGES`.
+
+        A star with a mark stays, because the mark alone would split a character.
+        """
+        kept = [index for index, sign in enumerate(self.text) if sign not in _EDGES]
+        if not kept:
+            return ""
+        begin = kept[0]
+        end = kept[-1]
+        while begin > 0 and self.starts[begin - 1] == self.starts[begin]:
+            begin -= 1
+        while end + 1 < len(self.text) and self.starts[end + 1] == self.starts[end]:
+            end += 1
+        return self.text[begin : end + 1]
+
     def occurrences(self, words: str) -> list[Span]:
         """Return the spans of the words that do not split a character of the
         original.
@@ -146,7 +162,9 @@ class _Folded(NamedTuple):
         ]
 
 
-def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[Place]:
+def locate(
+    quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF
+) -> list[QuoteLocation]:
     """Return the place of each quote in the text: exact, normalised, or similar.
 
     Normalised: differences of case, white space, quotation marks, dashes, full width,
@@ -169,7 +187,7 @@ def locate(quotes: Sequence[str], text: str, *, cutoff: float = CUTOFF) -> list[
         if spans:
             index = min(n_used[spans], len(spans) - 1)
             n_used[spans] += 1
-            located.append(Place(*spans[index], index + 1, match))
+            located.append(QuoteLocation(*spans[index], index + 1, match))
         else:
             located.append(NOWHERE)
     return located
@@ -181,7 +199,8 @@ def locate_errors(errors: Sequence[ErrorSpan], text: str) -> list[LocatedSpan]:
     """
     places = locate([error.location or "" for error in errors], text)
     return [
-        LocatedSpan(*error, *place) for error, place in zip(errors, places, strict=True)
+        LocatedSpan(*error, *location)
+        for error, location in zip(errors, places, strict=True)
     ]
 
 
@@ -206,7 +225,7 @@ def _ways_to_locate(
     """
     exact = _occurrences(quote, text) if quote.strip() else []
     yield "exact", _whole_words(exact, text)
-    bare = _folded(quote).text.strip(_EDGES)
+    bare = _folded(quote).without_edges()
     same = folded.occurrences(bare)
     yield "normalised", folded.original(_whole_words(same, folded.text))
     yield "exact", tuple(exact)
@@ -278,7 +297,9 @@ def _folded(text: str) -> _Folded:
     """Return the text with normalised spelling, single blanks, and no blanks at its
     ends.
     """
-    signs, starts, ends = list[str](), list[int](), list[int]()
+    signs = list[str]()
+    starts = list[int]()
+    ends = list[int]()
     start = 0
     for end in range(1, len(text) + 1):
         if end < len(text) and unicodedata.combining(text[end]):

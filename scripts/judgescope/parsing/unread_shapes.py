@@ -8,14 +8,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from judgescope.core.errors import coded
-from judgescope.parsing.judgment import Judgment, Status
+from judgescope.parsing.judgment import Judgment, JudgmentStatus
 from judgescope.parsing.reasoning import without_reasoning
 
 if TYPE_CHECKING:
     import regex
 
-UNREAD: Final[Status] = "unparsed"
+UNREAD: Final[JudgmentStatus] = "unparsed"
 """The status of replies that another rule might read."""
+EMPTY: Final[JudgmentStatus] = "empty"
+"""The status of replies without text, or with nothing but reasoning."""
 MANY: Final = 0.1
 """A larger share of unread replies is worth a warning."""
 READ_REMEDY: Final = (
@@ -23,6 +25,16 @@ READ_REMEDY: Final = (
     "…}` in its card (docs/guide/parsing.md); no request is sent again"
 )
 """What helps against unread replies of a judge that gives one verdict."""
+ASK_EMPTY_AGAIN: Final = (
+    "`judgescope replies retry STUDY --empty` requests replies without text again"
+)
+"""What helps against replies without text."""
+SHAPES_WITHOUT_TEXT: Final = {
+    "empty": "(an empty text)",
+    "null_content": "(null in place of a text)",
+    "empty_tool_call": "(a tool call without text or arguments)",
+}
+"""The rule of a reply without text -> how it stands among the shapes."""
 CORRECT_READ: Final = (
     "correct `read` in this judge's card (docs/guide/parsing.md); no request is sent "
     "again"
@@ -109,10 +121,14 @@ def shortened(text: str) -> str:
 
 @dataclass
 class UnreadReplies:
-    """The number of a judge's replies, and the shapes of those that cannot be read."""
+    """The number of a judge's replies, and the shapes of those that cannot be read.
+
+    `textless`: the same for those that have no text.
+    """
 
     replies: int = 0
     shapes: Counter[str] = field(default_factory=Counter)
+    textless: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     """Shape -> a shortened reply of this shape, the first in the order of reading."""
 
@@ -121,11 +137,14 @@ class UnreadReplies:
         if judgment.status in ("error", "not_applicable"):
             return
         self.replies += 1
-        if judgment.status == UNREAD:
-            self.add_unread(text)
+        self.add_shape(text, judgment.status, judgment.rule)
 
-    def add_unread(self, text: str) -> None:
-        """Count only the shape of an unread reply."""
+    def add_shape(self, text: str, status: str, rule: str | None) -> None:
+        """Count only the shape of a reply, if it is unread or has no text."""
+        if status == EMPTY and rule in SHAPES_WITHOUT_TEXT:
+            self.textless[SHAPES_WITHOUT_TEXT[rule]] += 1
+        if status != UNREAD:
+            return
         shape = shape_of(text)
         self.shapes[shape] += 1
         self.examples.setdefault(shape, shortened(text))
@@ -136,20 +155,34 @@ class UnreadReplies:
         return self.shapes.total()
 
     @property
+    def without_text(self) -> int:
+        """The number of replies without text."""
+        return self.textless.total()
+
+    @property
     def many(self) -> bool:
-        """Whether more than a tenth of the replies cannot be read."""
-        return self.unread > MANY * self.replies
+        """Whether more than a tenth of the replies cannot be read or have no text."""
+        return self.unread + self.without_text > MANY * self.replies
+
+    def remedies(self, of_parser: str) -> Iterator[str]:
+        """Yield what helps; `of_parser`: what helps against unread replies, or ""."""
+        if of_parser and self.unread:
+            yield of_parser
+        if self.without_text:
+            yield ASK_EMPTY_AGAIN
 
     def commonest(self) -> Iterator[str]:
         """Yield a line for each of the three commonest shapes: its share and an
-        example.
+        example, which a reply without text lacks.
         """
         shown = 3
+        shapes = self.shapes + self.textless
         # Ties are sorted by shape: the order of reading may change between runs.
-        ranked = sorted(self.shapes.items(), key=lambda entry: (-entry[1], entry[0]))
+        ranked = sorted(shapes.items(), key=lambda entry: (-entry[1], entry[0]))
         for shape, count in ranked[:shown]:
             yield f"{count:,} of shape {shape}"
-            yield f"  such as: {self.examples[shape]}"
+            if shape in self.examples:
+                yield f"  such as: {self.examples[shape]}"
         if len(ranked) > shown:
             rest = sum(count for _, count in ranked[shown:])
             yield f"{rest:,} of {len(ranked) - shown:,} other shapes"

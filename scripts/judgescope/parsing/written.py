@@ -14,7 +14,8 @@ STEPS = range(3, 11)
 """The allowed numbers of steps in a list."""
 SUB_ASPECTS = range(2, 9)
 """The allowed numbers of sub-aspects of an aspect."""
-SHORTEST, LONGEST = 15, 400
+SHORTEST = 15
+LONGEST = 400
 """The allowed number of characters in a step or a definition."""
 LONGEST_NAME = 60
 """The maximum number of characters in a sub-aspect's name; a longer name is a

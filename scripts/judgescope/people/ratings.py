@@ -17,20 +17,19 @@ from numpy.random import Generator
 from judgescope.core.canonical import canonical
 from judgescope.core.rng import stream
 from judgescope.engines.base import Subject
-from judgescope.people import form
-from judgescope.people.form import Response, Results, Table
+from judgescope.people import answers, form
+from judgescope.people.answers import FormResults, FormTable, Response
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 
-COLUMNS = ["item", "source", "references", "system", "text"]
 RATINGS = "rating_{}"
 """The column of an aspect's ratings: a list, with null for a rater who gave no
 rating."""
 
 
-class Rating(NamedTuple):
+class AskedRating(NamedTuple):
     """The subject of a question: how good a text is in an aspect."""
 
     dataset: str
@@ -38,44 +37,40 @@ class Rating(NamedTuple):
     subject: Subject
 
 
-Question = form.Question[Rating]
-Ratings = Mapping[Rating, Sequence[float | None]]
+RatingQuestion = form.FormQuestion[AskedRating]
+Ratings = Mapping[AskedRating, Sequence[float | None]]
 """Question -> the rating of each rater, None if a rater gave none."""
 
 
-def ratings_of(plan: Plan, out: Path) -> list[Rating]:
+def ratings_of(plan: Plan, out: Path) -> list[AskedRating]:
     """Return all ratings that a study can ask for, in the order of datasets, aspects
     and texts.
     """
-    scaled = {}
+    aspects: dict[str, list[str]] = {}
     for name in plan.evaluated:
         card = plan.datasets[name]
-        aspects = [
-            each
-            for each in plan.plain_aspects(name)
-            if form.rating_options(plan, name, each)
-        ]
-        if card.has_systems and card.has_texts and aspects:
-            scaled[name] = aspects
-    if not scaled:
+        if not card.has_systems or not card.has_texts:
+            continue
+        for aspect in plan.plain_aspects(name):
+            if form.rating_options(plan, name, aspect):
+                aspects.setdefault(name, []).append(aspect)
+    if not aspects:
         raise form.nothing_to_ask(
             plan,
             "no texts by systems have an aspect with a stepped scale",
             "use a dataset with texts by systems, and give its aspects' scales a "
             "`step`",
         )
-    texts = form.texts_in(plan, out, {name: ["systems"] for name in scaled})
-    return [
-        Rating(name, aspect, subject)
-        for name, aspects in scaled.items()
-        for aspect in aspects
-        for subject in sorted(
-            texts[name].in_set("systems"), key=lambda each: each.target
-        )
-    ]
+    subjects = form.texts_in(plan, out, {name: ["systems"] for name in aspects})
+    asked = []
+    for name, rated in aspects.items():
+        texts = sorted(subjects[name].in_set("systems"), key=lambda text: text.target)
+        for aspect in rated:
+            asked += [AskedRating(name, aspect, text) for text in texts]
+    return asked
 
 
-def question_of(plan: Plan, rating: Rating) -> Question:
+def question_of(plan: Plan, rating: AskedRating) -> RatingQuestion:
     """Return the question that asks for a rating."""
     dataset, aspect, text = rating
     options = form.rating_options(plan, dataset, aspect)
@@ -85,21 +80,22 @@ def question_of(plan: Plan, rating: Rating) -> Question:
         text.source,
         text.text,
         form.wording_of(plan, dataset, aspect),
+        options,
     ]
-    name = form.secret(plan, "ratings", "question", canonical([*shown, options]))
-    return Question(f"r{name}", options, rating)
+    name = form.secret(plan, "ratings", "question", canonical(shown))
+    return RatingQuestion(f"r{name}", options, rating)
 
 
 def make(
     plan: Plan, out: Path, folder: Path, *, texts: int, voters: int, force: bool = False
-) -> form.Made[Rating]:
+) -> form.Made[AskedRating]:
     """Write the pages of a study into a folder.
 
     `texts` is the number drawn from each dataset, in turn from its systems and items;
     all voters rate each text on every aspect.
     """
     form.check_numbers(texts=texts, voters=voters)
-    drawn: form.Drawn[Rating] = {}
+    drawn: form.DrawnRecords[AskedRating] = {}
     datasets = form.grouped(ratings_of(plan, out), lambda rating: rating.dataset)
     for dataset, asked in datasets.items():
         chosen = form.balanced(
@@ -114,110 +110,118 @@ def make(
     return form.ask(plan, folder, "ratings", drawn, items, voters=voters, force=force)
 
 
-def _items(plan: Plan, ratings: list[Rating], rng: Generator) -> list[form.Item]:
+def _items(
+    plan: Plan, ratings: list[AskedRating], rng: Generator
+) -> list[form.FormItem]:
     """Return a voter's questions, aspect by aspect."""
-    return [
-        form.item_about(
-            plan,
-            rating,
-            [question_of(plan, rating)],
-            [rating.subject.text],
-            rating.subject.source,
-        )
-        for group in form.by_aspect(ratings, rng)
-        for rating in form.shuffled(group, rng)
-    ]
+    items = []
+    for group in form.by_aspect(ratings, rng):
+        for rating in form.shuffled(group, rng):
+            text = rating.subject
+            questions = [question_of(plan, rating)]
+            item = form.item_about(plan, rating, questions, [text.text], text.source)
+            items.append(item)
+    return items
 
 
 # --- answers --------------------------------------------------------------------------
 
 
-def read(plan: Plan, out: Path, folder: Path) -> Results:
+def read(plan: Plan, out: Path, folder: Path) -> FormResults:
     """Return the rated datasets made from a folder of answers: a table and a card for
     each.
 
     The raters are the pages' voters.
     """
-    known = [question_of(plan, rating) for rating in ratings_of(plan, out)]
-    find = {question.id: question for question in known}.get
-    responses = form.read_responses(
-        folder, lambda _: find, form.voter_page, one_voter=True
+    known = ratings_of(plan, out)
+    questions = {}
+    for rating in known:
+        question = question_of(plan, rating)
+        questions[question.id] = question
+    responses = answers.read_responses(
+        folder, lambda _: questions.get, answers.voter_page, one_voter=True
     )
-    ratings = _ratings(plan, [question.subject for question in known], responses)
-    tables, cards, lines = {}, [], []
-    for dataset in dict.fromkeys(rating.dataset for rating in ratings):
-        rated = {
-            each: values for each, values in ratings.items() if each.dataset == dataset
-        }
-        aspects = list(dict.fromkeys(rating.aspect for rating in rated))
-        texts = list(dict.fromkeys(rating.subject for rating in rated))
-        rows = []
-        for text in texts:
-            references = json.dumps(text.references, ensure_ascii=False)
-            lists = (
-                _cell(plan, Rating(dataset, each, text), rated) for each in aspects
-            )
-            rows.append(
-                (text.item, text.source, references, text.system, text.text, *lists)
-            )
-        tables[f"{dataset}-rated.csv"] = Table(
-            [*COLUMNS, *map(RATINGS.format, aspects)], rows
-        )
+    ratings = _ratings(plan, known, responses)
+    tables = {}
+    cards = []
+    lines = []
+    for dataset, asked in form.grouped(ratings, lambda each: each.dataset).items():
+        rated = {rating: ratings[rating] for rating in asked}
+        aspects = list(dict.fromkeys(rating.aspect for rating in asked))
+        texts = list(dict.fromkeys(rating.subject for rating in asked))
+        columns = ["item", "source", "references", "system", "text"]
+        columns += map(RATINGS.format, aspects)
+        rows = [_row(plan, dataset, text, aspects, rated) for text in texts]
+        tables[f"{dataset}-rated.csv"] = FormTable(columns, rows)
         cards.append(_card(plan, dataset, aspects, texts))
-        lines += [
-            f"{dataset}, {each}: {_agreement(plan, each, rated)}" for each in aspects
-        ]
+        for aspect in aspects:
+            lines.append(f"{dataset}, {aspect}: {_agreement(plan, aspect, rated)}")
     count = sum(len(response.answers) for response in responses)
-    lines += form.absent(responses)
+    lines += answers.absent(responses)
     lines.append(
         "copy each table and its card to config/datasets, then name the card in a study"
     )
-    return Results("rated", len(responses), f"{count} ratings", tables, lines, cards)
+    return FormResults(
+        "rated", len(responses), f"{count} ratings", tables, lines, cards
+    )
 
 
-def _cell(plan: Plan, question: Rating, ratings: Ratings) -> str | None:
+def _row(
+    plan: Plan,
+    dataset: str,
+    text: Subject,
+    aspects: Iterable[str],
+    ratings: Ratings,
+) -> list[object]:
+    """Return the row of a text in the table of a rated dataset."""
+    references = json.dumps(text.references, ensure_ascii=False)
+    row: list[object] = [text.item, text.source, references, text.system, text.text]
+    for aspect in aspects:
+        row.append(_cell(plan, AskedRating(dataset, aspect, text), ratings))
+    return row
+
+
+def _cell(plan: Plan, question: AskedRating, ratings: Ratings) -> str | None:
     """Return the ratings of a question as JSON, labels as words; None if no page asked
     it.
     """
-    scale, values = (
-        plan.scale_of(question.dataset, question.aspect),
-        ratings.get(question),
-    )
+    values = ratings.get(question)
     if values is None:
         return None
-    if scale.categorical:
-        return json.dumps(
-            [None if value is None else scale.shown(value) for value in values]
-        )
-    return json.dumps(values)
+    scale = plan.scale_of(question.dataset, question.aspect)
+    if not scale.categorical:
+        return json.dumps(values)
+    labels = [None if value is None else scale.shown(value) for value in values]
+    return json.dumps(labels)
 
 
 def _ratings(
-    plan: Plan, known: Iterable[Rating], responses: Sequence[Response[Rating]]
+    plan: Plan, known: Iterable[AskedRating], responses: Sequence[Response[AskedRating]]
 ) -> Ratings:
     """Return the ratings of each question by the raters of its task.
 
     Pages with other questions, such as those of a second round, have other raters.
     """
     raters: Counter[str] = Counter()
-    first: dict[str, int] = {}
-    given: dict[Rating, dict[int, float]] = {}
+    first_rater: dict[str, int] = {}
+    given: dict[AskedRating, dict[int, float]] = {}
     for response in responses:
-        page, (voter, voters) = response.questions, response.voter
+        page = response.questions
+        voter, voters = response.voter
         for question, answer in response.given:
-            if page not in first:
-                task = plan.datasets[question.subject.dataset].task
-                first[page] = raters[task]
+            rating = question.subject
+            if page not in first_rater:
+                task = plan.datasets[rating.dataset].task
+                first_rater[page] = raters[task]
                 raters[task] += voters
-            given.setdefault(question.subject, {})[first[page] + voter - 1] = float(
-                answer
-            )
-    numbers = {name: range(raters[card.task]) for name, card in plan.datasets.items()}
-    return {
-        rating: [given[rating].get(rater) for rater in numbers[rating.dataset]]
-        for rating in known
-        if rating in given
-    }
+            rater = first_rater[page] + voter - 1
+            given.setdefault(rating, {})[rater] = float(answer)
+    ratings: dict[AskedRating, list[float | None]] = {}
+    for rating in known:
+        if rating in given:
+            count = raters[plan.datasets[rating.dataset].task]
+            ratings[rating] = [given[rating].get(rater) for rater in range(count)]
+    return ratings
 
 
 def _card(
@@ -226,14 +230,28 @@ def _card(
     """Return the card of a rated dataset: that of the texts, with its table and its
     raters.
     """
-    card, name = plan.datasets[dataset], f"{dataset}-rated"
+    card = plan.datasets[dataset]
+    name = f"{dataset}-rated"
     columns: dict[str, object] = {"item": "item", "system": "system", "text": "text"}
-    columns |= {"source": "source"} if any(text.source for text in texts) else {}
-    columns |= (
-        {"references": "references"} if any(text.references for text in texts) else {}
-    )
+    with_source = False
+    with_references = False
+    systems = set()
+    for text in texts:
+        systems.add(text.system)
+        with_source = with_source or bool(text.source)
+        with_references = with_references or bool(text.references)
+    if with_source:
+        columns["source"] = "source"
+    if with_references:
+        columns["references"] = "references"
     columns["ratings"] = {aspect: RATINGS.format(aspect) for aspect in aspects}
+    # The ratings of the new table stand on the aspects' scales already.
     unread = {"column", "read_as"}
+    aspect_cards = {}
+    for aspect in aspects:
+        aspect_cards[aspect] = card.aspects[aspect].model_dump(
+            mode="json", exclude_defaults=True, exclude=unread
+        )
     rated: dict[str, object] = {
         "dataset": name,
         "name": f"{card.name}, rated for {plan.study.study}",
@@ -242,43 +260,48 @@ def _card(
         "files": f"{name}.csv",
         "columns": columns,
         "raters": "persons",
-        **_about_systems(card, {text.system for text in texts}),
-        "aspects": {
-            each: card.aspects[each].model_dump(
-                mode="json", exclude_defaults=True, exclude=unread
-            )
-            for each in aspects
-        },
-        "licence": card.licence,
-        "citation": card.citation,
     }
+    rated |= _about_systems(card, systems)
+    rated["aspects"] = aspect_cards
+    rated["licence"] = card.licence
+    rated["citation"] = card.citation
     validate_card("dataset", rated, name)
     return rated
 
 
 def _about_systems(card: Dataset, systems: set[str | None]) -> dict[str, object]:
     """Return the keys of a dataset's card on its systems, as far as these are rated."""
-    families = {
-        name: family for name, family in card.families.items() if name in systems
-    }
+    keys: dict[str, object] = {}
+    if card.same_names is not None:
+        keys["same_names"] = card.same_names
+    families = {name: card.families[name] for name in card.families if name in systems}
+    if families:
+        keys["families"] = families
     references = [name for name in card.reference_systems if name in systems]
-    same = {} if card.same_names is None else {"same_names": card.same_names}
-    keys = {"families": families, "reference_systems": references}
-    return same | {name: value for name, value in keys.items() if value}
+    if references:
+        keys["reference_systems"] = references
+    return keys
 
 
 def _agreement(plan: Plan, aspect: str, rated: Ratings) -> str:
     """Return the agreement of the raters of an aspect, as text."""
-    ratings = {each: values for each, values in rated.items() if each.aspect == aspect}
-    items = sorted({rating.subject.item for rating in ratings})
-    scale = plan.scale_of(next(iter(ratings)).dataset, aspect)
+    sources = []
+    by_text = []
+    dataset = ""
+    for rating, values in rated.items():
+        if rating.aspect == aspect:
+            sources.append(rating.subject.item)
+            by_text.append(values)
+            dataset = rating.dataset
+    scale = plan.scale_of(dataset, aspect)
     level: Measurement = "ordinal" if scale.ordered else "nominal"
-    values = np.array([*ratings.values()], dtype=np.float64).T
+    ratings = np.array(by_text, dtype=np.float64)
     alpha = krippendorff_alpha(
-        values,
+        ratings.T,
         level=level,
         domain=scale.values() or [],
-        source=np.array([items.index(rating.subject.item) for rating in ratings]),
+        source=np.unique(sources, return_inverse=True)[1],
         weights=None,
     ).estimate
-    return f"{np.isfinite(values).sum()} ratings, alpha_{level} {form.formatted(alpha)}"
+    count = np.isfinite(ratings).sum()
+    return f"{count} ratings, alpha_{level} {answers.formatted(alpha)}"

@@ -6,15 +6,16 @@ Wang et al. 2024 (DHP), appendix C, ask ten experts.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.people import form
-from judgescope.people.form import Page, Question, Response
+from judgescope.people import answers, form
+from judgescope.people.answers import Response
+from judgescope.people.form import FormQuestion, Page
 from judgescope.plan.study import Plan
 from judgescope.report.words import plural
 from judgescope.schema.cards import Weights
@@ -30,42 +31,50 @@ def pages_of(plan: Plan) -> Iterator[Page]:
     `issue`.
     """
     for task in dict.fromkeys(plan.datasets[name].task for name in plan.evaluated):
-        datasets = [name for name in plan.evaluated if plan.datasets[name].task == task]
-        aspects = dict.fromkeys(
-            name for each in datasets for name in plan.plain_aspects(each)
+        aspects: dict[str, None] = {}
+        perturbed: dict[str, None] = {}
+        for dataset in plan.evaluated:
+            if plan.datasets[dataset].task == task:
+                aspects |= dict.fromkeys(plan.plain_aspects(dataset))
+                perturbed |= dict.fromkeys(name for name, _ in plan.perturbed(dataset))
+        if len(aspects) >= 2 and perturbed:
+            yield _page(plan, task, aspects, perturbed)
+
+
+def _page(
+    plan: Plan, task: str, aspects: Iterable[str], perturbations: Iterable[str]
+) -> Page:
+    """Return the page of a task."""
+    issues = {name: _issue(plan, name) for name in perturbations}
+    wordings = {}
+    for aspect in aspects:
+        card = plan.aspects[aspect].in_task(task)
+        wordings[aspect] = (card.name, card.definition)
+    shown = canonical({"task": task, "aspects": wordings, "issues": issues})
+    survey = hashlib.sha256(shown.encode()).hexdigest()[:16]
+    options = tuple((aspect, name) for aspect, (name, _) in wordings.items())
+    items = []
+    for perturbation, issue in issues.items():
+        question = FormQuestion(perturbation, options, perturbation, issue)
+        items.append(form.FormItem((question,)))
+    definitions = list(wordings.values())
+    file = f"{task}.html"
+    return Page("weights", task, file, survey, items, definitions=definitions)
+
+
+def _issue(plan: Plan, perturbation: str) -> str:
+    """Return what is wrong with a perturbed text; UserError if its card does not say
+    it.
+    """
+    issue = plan.perturbations[perturbation].issue
+    if issue is None:
+        raise UserError(
+            "this perturbation has no description for people",
+            where=f"perturbations/{perturbation}.yaml",
+            todo="add the key `issue`: a sentence that says what is wrong with "
+            "such a text",
         )
-        perturbed = dict.fromkeys(
-            name for each in datasets for name, _ in plan.perturbed(each)
-        )
-        if len(aspects) < 2 or not perturbed:
-            continue
-        issues = {}
-        for name in perturbed:
-            if (issue := plan.perturbations[name].issue) is None:
-                raise UserError(
-                    "this perturbation has no description for people",
-                    where=f"perturbations/{name}.yaml",
-                    todo="add the key `issue`: a sentence that says what is wrong with "
-                    "such a text",
-                )
-            issues[name] = issue
-        cards = {aspect: plan.aspects[aspect].in_task(task) for aspect in aspects}
-        about = {aspect: (card.name, card.definition) for aspect, card in cards.items()}
-        shown = canonical({"task": task, "aspects": about, "issues": issues})
-        survey = hashlib.sha256(shown.encode()).hexdigest()[:16]
-        options = tuple((aspect, name) for aspect, (name, _) in about.items())
-        items = [
-            form.Item((Question(each, options, each, issue),))
-            for each, issue in issues.items()
-        ]
-        yield Page(
-            "weights",
-            task,
-            f"{task}.html",
-            survey,
-            items,
-            definitions=[*about.values()],
-        )
+    return issue
 
 
 def make(plan: Plan, folder: Path, *, force: bool = False) -> form.Made[str]:
@@ -89,24 +98,11 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     A weight is the share of the voters who chose the aspect. Raises UserErrors for
     answers that do not match the study's pages.
     """
-    known = {
-        (page.id, page.task): {item.id: item.questions[0] for item in page.items}
-        for page in pages_of(plan)
-    }
-
-    def asked(response: Response[object]) -> dict[str, Question[object]]:
-        return known.get((response.survey, response.task), {})
-
-    def page_id(response: Response[object]) -> str | None:
-        return (
-            response.survey
-            if response.answers.keys() == asked(response).keys()
-            else None
-        )
-
-    responses = form.read_responses(
-        folder, lambda response: asked(response).get, page_id
-    )
+    known: dict[tuple[str, str], dict[str, FormQuestion[object]]] = {}
+    for page in pages_of(plan):
+        questions = {item.id: item.questions[0] for item in page.items}
+        known[page.id, page.task] = questions
+    responses = _responses(folder, known)
     weights: dict[str, dict[str, dict[str, float]]] = {}
     voters: dict[str, int] = {}
     alphas: dict[str, float | None] = {}
@@ -116,29 +112,20 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
         if not votes:
             lines.append(f"{task}: no answers, so all aspects have the same weight")
             continue
-        voters[task], weights[task] = len(votes), {}
+        voters[task] = len(votes)
+        weights[task] = {}
         for question in questions.values():
-            count = Counter(answers[question.id] for answers in votes)
-            chosen = [aspect for aspect in question.values if count[aspect]]
-            weights[task][question.id] = {
-                each: count[each] / len(votes) for each in chosen
-            }
-        aspects = next(iter(questions.values())).values
-        alphas[task] = alpha = krippendorff_alpha(
-            np.array(
-                [[aspects.index(each[name]) for name in questions] for each in votes],
-                float,
-            ),
-            level="nominal",
-            domain=range(len(aspects)),
-            source=np.arange(len(questions)),
-            weights=None,
-        ).estimate.value
+            count = Counter(chosen[question.id] for chosen in votes)
+            shares = {}
+            for aspect in question.values:
+                if count[aspect]:
+                    shares[aspect] = count[aspect] / len(votes)
+            weights[task][question.id] = shares
+        alpha = _agreement(questions, votes)
+        alphas[task] = alpha
         shown = "undefined" if alpha is None else f"{alpha:.2f}"
-        asked_of = (
-            f"{plural(len(votes), 'voter')}, {plural(len(questions), 'question')}"
-        )
-        lines.append(f"{task}: {asked_of}, agreement (nominal alpha) {shown}")
+        size = f"{plural(len(votes), 'voter')}, {plural(len(questions), 'question')}"
+        lines.append(f"{task}: {size}, agreement (nominal alpha) {shown}")
     content = {
         "weights": name,
         "name": f"a survey for the study {plan.study.study}",
@@ -148,3 +135,41 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[Weights, list[str]]:
     }
     card: Weights = validate_card("weights", content, name)
     return card, lines
+
+
+def _responses(
+    folder: Path, known: Mapping[tuple[str, str], dict[str, FormQuestion[object]]]
+) -> list[Response[object]]:
+    """Return the responses in a folder.
+
+    known: (id, task) of a page -> question id -> its question.
+    """
+
+    def questions_of(response: Response[object]) -> dict[str, FormQuestion[object]]:
+        return known.get((response.survey, response.task), {})
+
+    def page_id(response: Response[object]) -> str | None:
+        if response.answers.keys() != questions_of(response).keys():
+            return None
+        return response.survey
+
+    return answers.read_responses(
+        folder, lambda response: questions_of(response).get, page_id
+    )
+
+
+def _agreement(
+    questions: Mapping[str, FormQuestion[object]], votes: Sequence[Mapping[str, str]]
+) -> float | None:
+    """Return the nominal alpha of the voters of a task; None if it is undefined."""
+    aspects = next(iter(questions.values())).values
+    chosen = []
+    for answer in votes:
+        chosen.append([aspects.index(answer[name]) for name in questions])
+    return krippendorff_alpha(
+        np.array(chosen, float),
+        level="nominal",
+        domain=range(len(aspects)),
+        source=np.arange(len(questions)),
+        weights=None,
+    ).estimate.value

@@ -7,8 +7,9 @@ The errors are made by rules, or by a model that marks each error.
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import to_builtins
 
@@ -17,9 +18,11 @@ from judgescope.core.names import REFERENCE
 from judgescope.core.rng import share_of, stream
 from judgescope.data.rated import BY_REFERENCE
 from judgescope.engines.requests import Request
+from judgescope.engines.subjects import parts_of
 from judgescope.parsing.reasoning import without_reasoning
-from judgescope.perturb.edits import Edit, Perturbed, edit_between
+from judgescope.perturb.edits import Edit, Perturbed, TextRow, edit_between
 from judgescope.perturb.grading import by_anchors, counts_by_rating, usable
+from judgescope.perturb.references import diverse
 from judgescope.perturb.rules import inject_errors
 from judgescope.perturb.specs import (
     CandidatesSpec,
@@ -28,18 +31,26 @@ from judgescope.perturb.specs import (
     OfEachRating,
     OnTrial,
 )
-from judgescope.perturb.writing import Made, Read, answers_of, diverse, make_texts
-from judgescope.prompts import to_write
+from judgescope.perturb.writing import (
+    MadeText,
+    ReadReply,
+    answers_of,
+    begun,
+    drawn_parts,
+    make_texts,
+    unusable,
+    warn_of_unusable,
+)
+from judgescope.prompts import SourceParts, to_write
 from judgescope.replies.asking import Obtain, RequestFor, writer
 from judgescope.schema.tables import read_table, table_of, write_table
 
-Row = dict[str, Any]
 Base = tuple[str, str]
 """A text that gets errors: its id and the text."""
-Span = tuple[int, int]
+PartSpan = tuple[int, int]
 
 
-class Candidate(NamedTuple):
+class PlannedCandidate(NamedTuple):
     """A text to make: a base, the number of errors in it, and a number that identifies
     it.
     """
@@ -55,24 +66,23 @@ class Candidate(NamedTuple):
 
 def references_with_errors(
     spec: CandidatesSpec,
-    items: Mapping[str, Row],
-    originals: Iterable[Row],
-    written: Iterable[Row] | None,
+    items: Mapping[str, TextRow],
+    originals: Iterable[TextRow],
+    written: Iterable[TextRow] | None,
 ) -> dict[str, list[Base]]:
     """Return item -> the references that get errors, for the items of the spec's part.
 
     `items` are rows by item; `written` are references that a model wrote. If they are
     None, the dataset's other references are used.
     """
-    share = (
-        spec.share * spec.part.share if isinstance(spec.part, OnTrial) else spec.share
-    )
+    share = spec.share
+    if isinstance(spec.part, OnTrial):
+        share *= spec.part.share
     chosen = share_of(items, share, seed=spec.seed, dataset=spec.dataset)
-    first = {
-        row["item"]: (row["target"], row["text"])
-        for row in originals
-        if row["item"] in chosen and not row["status"].startswith("failed")
-    }
+    first = dict[str, Base]()
+    for row in originals:
+        if row["item"] in chosen and not row["status"].startswith("failed"):
+            first[row["item"]] = (row["target"], row["text"])
     if written is None:
         return bases_of(
             first, lambda item: _data_references(items[item]), spec.references
@@ -97,24 +107,24 @@ def bases_of(
     return bases
 
 
-def _data_references(item: Row) -> list[Base]:
+def _data_references(item: TextRow) -> list[Base]:
     """Return an item's references in the dataset, except the one that is its
     original.
     """
     original = json.loads(item["meta"]).get("original_reference")
-    return [
-        (f"{item['item']}{BY_REFERENCE}{index}", text)
-        for index, text in enumerate(item["references"])
-        if index != original
-    ]
+    references = list[Base]()
+    for index, text in enumerate(item["references"]):
+        if index != original:
+            references.append((f"{item['item']}{BY_REFERENCE}{index}", text))
+    return references
 
 
 def wanted_candidates(
     spec: CandidatesSpec,
     bases: Mapping[str, Sequence[Base]],
-    tried: Iterable[Row],
-    comparisons: Iterable[Row],
-) -> dict[str, Candidate]:
+    tried: Iterable[TextRow],
+    comparisons: Iterable[TextRow],
+) -> dict[str, PlannedCandidate]:
     """Return target -> candidate, for the spec's part of the candidates.
 
     `tried` and `comparisons`: the calibration candidates and their comparisons with
@@ -132,12 +142,12 @@ def wanted_candidates(
             bases, per_rating, counts, seed=spec.seed, names=names
         )
     name = f"{spec.perturbation}.{spec.degree}"
-    return {f"{one.item}:{name}.{one.number}": one for one in candidates}
+    return {f"{each.item}:{name}.{each.number}": each for each in candidates}
 
 
 def evenly(
     bases: Mapping[str, Sequence[Base]], targets: int, counts: Sequence[int]
-) -> Iterator[Candidate]:
+) -> Iterator[PlannedCandidate]:
     """Yield `targets` candidates per item, with each number of errors about equally
     often.
 
@@ -148,21 +158,20 @@ def evenly(
         for index in range(targets):
             errors = counts[(done + index) % len(counts)]
             base = bases[item][index // len(counts) % len(bases[item])]
-            yield Candidate(item, str(index + 1), base, errors)
+            yield PlannedCandidate(item, str(index + 1), base, errors)
         done += targets
 
 
 def on_trial(
     bases: Mapping[str, Sequence[Base]], max_errors: int
-) -> Iterator[Candidate]:
+) -> Iterator[PlannedCandidate]:
     """Yield a candidate with each number of errors, 0 to `max_errors`, for each
     item.
     """
     for item in sorted(bases):
         for errors in range(max_errors + 1):
-            yield Candidate(
-                item, f"t{errors}", bases[item][errors % len(bases[item])], errors
-            )
+            base = bases[item][errors % len(bases[item])]
+            yield PlannedCandidate(item, f"t{errors}", base, errors)
 
 
 def of_each_rating(
@@ -172,7 +181,7 @@ def of_each_rating(
     *,
     seed: int,
     names: Sequence[str],
-) -> Iterator[Candidate]:
+) -> Iterator[PlannedCandidate]:
     """Yield `per_rating` candidates for every item and rating.
 
     The number of errors is drawn from `counts` (those of the calibration texts with the
@@ -184,14 +193,14 @@ def of_each_rating(
             for index in range(per_rating):
                 errors = of_rating[int(rng.integers(len(of_rating)))]
                 base = bases[item][index % len(bases[item])]
-                yield Candidate(item, f"{rating + 1}-{index + 1}", base, errors)
+                yield PlannedCandidate(item, f"{rating + 1}-{index + 1}", base, errors)
 
 
 def _counts_on_trial(
     spec: CandidatesSpec,
     part: OfEachRating,
-    tried: Iterable[Row],
-    comparisons: Iterable[Row],
+    tried: Iterable[TextRow],
+    comparisons: Iterable[TextRow],
 ) -> list[list[int]]:
     """Return for each rating the numbers of errors in calibration texts with that
     rating.
@@ -210,8 +219,8 @@ def _counts_on_trial(
 
 
 def _target(
-    spec: CandidatesSpec, target: str, candidate: Candidate, made: Perturbed
-) -> Row:
+    spec: CandidatesSpec, target: str, candidate: PlannedCandidate, made: Perturbed
+) -> TextRow:
     """Return a candidate as a row of table `targets`."""
     return {
         "dataset": spec.dataset,
@@ -230,23 +239,23 @@ def _target(
 
 
 def targets_by_rule(
-    spec: CandidatesSpec, candidates: Mapping[str, Candidate]
-) -> list[Row]:
+    spec: CandidatesSpec, candidates: Mapping[str, PlannedCandidate]
+) -> list[TextRow]:
     """Return the candidates' targets, with errors made by rules."""
     names = (spec.dataset, spec.perturbation)
-    return [
-        _target(
-            spec,
-            target,
-            candidate,
-            by_rule(candidate, spec.errors, seed=spec.seed, names=names),
-        )
-        for target, candidate in candidates.items()
-    ]
+    targets = list[TextRow]()
+    for target, candidate in candidates.items():
+        made = by_rule(candidate, spec.errors, seed=spec.seed, names=names)
+        targets.append(_target(spec, target, candidate, made))
+    return targets
 
 
 def by_rule(
-    candidate: Candidate, kinds: Sequence[str], *, seed: int, names: Sequence[str]
+    candidate: PlannedCandidate,
+    kinds: Sequence[str],
+    *,
+    seed: int,
+    names: Sequence[str],
 ) -> Perturbed:
     """Return a candidate's text with errors made by rules; `short` if not all errors
     fit.
@@ -269,75 +278,66 @@ def by_rule(
 def targets_by_model(
     spec: CandidatesSpec,
     task: ModelErrors,
-    candidates: Mapping[str, Candidate],
-    sources: Mapping[str, str | None],
+    candidates: Mapping[str, PlannedCandidate],
+    sources: Mapping[str, SourceParts],
     request_for: RequestFor,
     obtain: Obtain,
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[TextRow], list[TextRow]]:
     """Return the candidates' targets, with errors made by a model, and the model's
     answers.
 
     `candidates`: target -> candidate; those without errors need no model. `sources`:
-    item -> its source.
+    item -> the parts of its source.
     """
-    perturbed = {target: one for target, one in candidates.items() if one.errors}
+    with_errors = {target: each for target, each in candidates.items() if each.errors}
     assert task.change.aspect is not None  # checked before any request
     parts: list[dict[str, str]] = to_builtins(task.change.aspect.sub_aspects)
-    names = (spec.dataset, spec.perturbation)
 
     def ask_for(target: str, text: str, problem: str | None) -> Request:
-        candidate = perturbed[target]
-        shown = {"source": sources[candidate.item], "text": text, "problem": problem}
-        variables = to_write(task.task, {"k": candidate.errors}, task.change, **shown)
-        drawn = drawn_parts(candidate, len(parts), seed=spec.seed, names=names)
-        return request_for(
-            target, variables | {"errors": [parts[index] for index in drawn]}
-        )
+        candidate = with_errors[target]
+        shown = {"text": text, "problem": problem}
+        degree = {"k": candidate.errors}
+        source = sources[candidate.item]
+        variables = to_write(task.about, degree, task.change, source, **shown)
+        names = (spec.dataset, spec.perturbation, candidate.item, candidate.number)
+        drawn = drawn_parts(candidate.errors, len(parts), seed=spec.seed, names=names)
+        errors = [parts[index] for index in drawn]
+        return request_for(target, variables | {"errors": errors})
 
-    def read(target: str) -> Read:
+    def read(target: str) -> ReadReply:
         def marked(content: str, parent: str) -> tuple[str, str | None]:
-            return unmarked(content), marked_edits(
-                content, parent, perturbed[target].errors
-            )[1]
+            errors = with_errors[target].errors
+            _, problem = marked_edits(content, parent, errors)
+            return unmarked(content), problem
 
         return marked
 
-    made = make_texts(
-        {target: candidate.base[1] for target, candidate in perturbed.items()},
+    make = partial(
+        make_texts,
         ask_for=ask_for,
         obtain=obtain,
         checks=["differs", "not_refusal", "length"],
         attempts=task.attempts,
+        retry_temperature=task.retry_temperature,
         read=read,
-        apart=True,
+        separate_draws=True,
     )
-    rows = [
-        _target(spec, target, candidate, _perturbed(candidate, made.get(target)))
-        for target, candidate in candidates.items()
-    ]
-    answers = [
-        row
-        for target, one in made.items()
-        for row in answers_of(spec.perturbation, target, one)
-    ]
+    parents = {target: candidate.base[1] for target, candidate in with_errors.items()}
+    where = f"perturbations/{spec.perturbation}.yaml, dataset {spec.dataset}"
+    made = begun(parents, make, where, allow_missing=spec.allow_missing)
+    warn_of_unusable([unusable(text) for text in made.values()], where)
+    rows = list[TextRow]()
+    for target, candidate in candidates.items():
+        if target in made or not candidate.errors:
+            text = _perturbed(candidate, made.get(target))
+            rows.append(_target(spec, target, candidate, text))
+    answers = list[TextRow]()
+    for target, text_made in made.items():
+        answers += answers_of(spec.perturbation, target, text_made)
     return rows, answers
 
 
-def drawn_parts(
-    candidate: Candidate, parts: int, *, seed: int, names: Sequence[str]
-) -> list[int]:
-    """Return for each error of a candidate the index of its sub-aspect.
-
-    Drawn by the candidate's own random stream; no sub-aspect is repeated before all
-    were drawn.
-    """
-    rng = stream(seed, *names, candidate.item, candidate.number, "parts")
-    rounds = -(-candidate.errors // parts)
-    drawn = [int(index) for _ in range(rounds) for index in rng.permutation(parts)]
-    return drawn[: candidate.errors]
-
-
-def _perturbed(candidate: Candidate, made: Made | None) -> Perturbed:
+def _perturbed(candidate: PlannedCandidate, made: MadeText | None) -> Perturbed:
     """Return a candidate's text and its edits; `made` is None for a candidate without
     errors.
     """
@@ -378,16 +378,14 @@ def marked_edits(marked: str, parent: str, count: int) -> tuple[list[Edit], str 
     if isinstance(old, str):
         return [], f"outside of the marks it is not the text: {old[:80]!r}"
     new = _unmarked_spans(parts)
-    edits = [
-        Edit(
-            old[i][1],
-            parent[old[i][1] : old[i + 1][0]],
-            text[new[i][1] : new[i + 1][0]],
-        )
-        for i in range(count)
-    ]
-    if any(edit.before.split() == edit.after.split() for edit in edits):
-        return [], "something is marked that is as it was"
+    edits = list[Edit]()
+    for number in range(count):
+        start = old[number][1]
+        before = parent[start : old[number + 1][0]]
+        after = text[new[number][1] : new[number + 1][0]]
+        if before.split() == after.split():
+            return [], "something is marked that is as it was"
+        edits.append(Edit(start, before, after))
     return edits, None
 
 
@@ -396,16 +394,19 @@ def _parts(marked: str) -> list[str]:
     parts = _MARK.split(marked.strip())
     for index in range(1, len(parts), 2):
         before = parts[index - 1][-1:]
-        if not parts[index].strip() and (before.isspace() or not (before or index > 1)):
-            parts[index], parts[index + 1] = "", parts[index + 1].lstrip()
+        at_start = index == 1 and not before
+        if not parts[index].strip() and (before.isspace() or at_start):
+            parts[index] = ""
+            parts[index + 1] = parts[index + 1].lstrip()
     return parts
 
 
-def _unmarked_spans(parts: Sequence[str]) -> list[Span]:
+def _unmarked_spans(parts: Sequence[str]) -> list[PartSpan]:
     """Return the spans in the text of the parts outside of the marks, without outer
     blanks.
     """
-    spans, done = list[Span](), 0
+    spans = list[PartSpan]()
+    done = 0
     for index, part in enumerate(parts):
         if index % 2 == 0:
             start = done + len(part) - len(part.lstrip()) if part.strip() else done
@@ -414,46 +415,47 @@ def _unmarked_spans(parts: Sequence[str]) -> list[Span]:
     return spans
 
 
-def _spans_in(parts: Sequence[str], text: str) -> list[Span] | str:
+def _spans_in(parts: Sequence[str], text: str) -> list[PartSpan] | str:
     """Return the consecutive spans of the parts in a text, or the first part that is
     missing.
 
     The first part starts the text, the last ends it; each other part is at its leftmost
     possible place. An empty first or last part lies at that end of the text.
     """
-    begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
-    spans, done = list[Span](), begin
+    begin = len(text) - len(text.lstrip())
+    end = len(text.rstrip())
+    spans = list[PartSpan]()
+    done = begin
     for index, part in enumerate(parts):
         last = index == len(parts) - 1
         start = end - len(part) if last else text.find(part, done)
-        if (
-            start < done
-            or not text.startswith(part, start)
-            or (index == 0 and start != begin)
-        ):
+        if start < done or not text.startswith(part, start):
             return part
-        spans.append((start, done := start + len(part)))
+        if index == 0 and start != begin:
+            return part
+        done = start + len(part)
+        spans.append((start, done))
     return spans
 
 
 def candidates(
     spec: CandidatesSpec, *, card: str = "", store: str = "", budget: str = ""
 ) -> None:
-    """Read references, choose those that get errors, make one part of the
+    """ReadReply references, choose those that get errors, make one part of the
     candidates.
     """
     items = {row["item"]: row for row in read_table("items", spec.items).to_pylist()}
     written = _rows("targets", spec.written) if spec.written else None
     bases = references_with_errors(spec, items, _rows("targets", spec.input), written)
-    tried, compared = _rows("targets", spec.tried), _rows("comparisons", spec.compared)
+    tried = _rows("targets", spec.tried)
+    compared = _rows("comparisons", spec.compared)
     wanted = wanted_candidates(spec, bases, tried, compared)
     if spec.by_model is None:
-        write_table(
-            "targets", table_of("targets", targets_by_rule(spec, wanted)), spec.output
-        )
+        made = table_of("targets", targets_by_rule(spec, wanted))
+        write_table("targets", made, spec.output)
         return
     assert spec.replies is not None
-    sources = {item: row["source"] for item, row in items.items()}
+    sources = {item: parts_of(row) for item, row in items.items()}
     options = {"card": card, "store": store, "budget": budget}
     with writer(spec.by_model.writer, spec.seed, **options) as asked:
         targets, answers = targets_by_model(

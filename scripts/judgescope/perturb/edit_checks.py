@@ -12,8 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from rapidfuzz.distance import Levenshtein
-
+from judgescope.core.words import ENGLISH
 from judgescope.data.sentences import (
     BE,
     CONNECTIVES,
@@ -36,31 +35,28 @@ from judgescope.data.sentences import (
 from judgescope.parsing.text import is_refusal
 from judgescope.perturb.edits import Amount, Check
 
-CLOSE = 2
-"""The maximum number of words between two places of one change, within a sentence."""
-MOST_GONE = 0.6
-"""The maximum share of a text's words that may be removed; above it, it is another
-text."""
-RARER = 4
-"""How many times rarer an uncommon phrase must be than the words that it replaces."""
-KEPT = 0.75
-"""The minimum share of its words that a sentence keeps in another form."""
-SHORTER = 0.8
-"""The maximum share of words that an abbreviated sentence keeps; it loses at least
-`FEWER`."""
-FEWER = 4
-_ENDS = frozenset(".!?…")
-
-Fault = str | None
+Problem = str | None
 KINDS: dict[str, Check] = {}
 """Kind of change -> its check, which returns the problem of a text, or None."""
 
 
-def kind(name: str) -> Callable[[Check], Check]:
-    """Register the decorated check of a kind of change."""
+LANGUAGES: dict[str, frozenset[str]] = {}
+"""Kind of change -> the languages in which its check holds."""
+ENGLISH_ONLY = frozenset((ENGLISH,))
+
+
+def kind(
+    name: str, *, languages: frozenset[str] = ENGLISH_ONLY
+) -> Callable[[Check], Check]:
+    """Register the decorated check of a kind of change, which holds in some languages.
+
+    The shipped ones know English words and forms: a right German negation would be
+    refused.
+    """
 
     def register(check: Check) -> Check:
         KINDS[name] = check
+        LANGUAGES[name] = languages
         return check
 
     return register
@@ -77,13 +73,15 @@ def changed_runs(
     """Yield (start, end) in `old` and `new` of each run that differs, with the fewest
     items.
     """
+    from rapidfuzz.distance import Levenshtein  # here: `audit` runs without
+
     opcodes = Levenshtein.opcodes(old, new)
-    for equal, group in groupby(
-        opcodes, key=lambda operation: operation.tag == "equal"
-    ):
-        run = list(group)
+    for equal, group in groupby(opcodes, key=lambda opcode: opcode.tag == "equal"):
         if not equal:
-            yield run[0].src_start, run[-1].src_end, run[0].dest_start, run[-1].dest_end
+            run = list(group)
+            first = run[0]
+            last = run[-1]
+            yield first.src_start, last.src_end, first.dest_start, last.dest_end
 
 
 # --- changes in places ----------------------------------------------------------------
@@ -99,7 +97,7 @@ class Token(NamedTuple):
     sentence: int
 
 
-class Change(NamedTuple):
+class ChangedPlace(NamedTuple):
     """A place in a text before and after a change, and the old words of its
     sentence.
     """
@@ -119,28 +117,28 @@ class Change(NamedTuple):
         return [token.text.lower() for token in self.after if is_word(token.text)]
 
 
-def changed_places(text: str, parent: str) -> list[Change]:
+def changed_places(text: str, parent: str) -> list[ChangedPlace]:
     """Return the places that differ, ignoring case, with the fewest words and marks.
 
     Places close together are one; a place where only punctuation differs is left out.
     """
-    old, new = _tokens(parent), _tokens(text)
+    old = _tokens(parent)
+    new = _tokens(text)
+    old_words = [token.text.lower() for token in old]
+    new_words = [token.text.lower() for token in new]
     runs: list[tuple[int, int, int, int]] = []
-    for start, end, new_start, new_end in changed_runs(
-        [token.text.lower() for token in old], [token.text.lower() for token in new]
-    ):
+    for start, end, new_start, new_end in changed_runs(old_words, new_words):
         if runs and _is_one_change(old, runs[-1][:2], (start, end)):
             start, _, new_start, _ = runs.pop()
         runs.append((start, end, new_start, new_end))
-    changed = [
-        Change(
-            tuple(old[start:end]),
-            tuple(new[new_start:new_end]),
-            _sentence_around(old, start),
-        )
-        for start, end, new_start, new_end in runs
-    ]
-    return [change for change in changed if change.removed or change.added]
+    changed = list[ChangedPlace]()
+    for start, end, new_start, new_end in runs:
+        before = tuple(old[start:end])
+        after = tuple(new[new_start:new_end])
+        change = ChangedPlace(before, after, _sentence_around(old, start))
+        if change.removed or change.added:
+            changed.append(change)
+    return changed
 
 
 def _is_one_change(
@@ -151,9 +149,9 @@ def _is_one_change(
     """
     between = old[last[1] : this[0]]
     inserted = last[0] == last[1] and this[0] == this[1]
-    return len(between) <= CLOSE - inserted and not any(
-        token.text in _ENDS for token in between
-    )
+    if any(token.text in {".", "!", "?", "…"} for token in between):
+        return False
+    return len(between) <= 2 - inserted
 
 
 def _sentence_around(old: list[Token], start: int) -> tuple[str, ...]:
@@ -175,37 +173,42 @@ def _tokens(text: str) -> list[Token]:
 
 def in_places(
     name: str, noun: str
-) -> Callable[[Callable[[Change], Fault]], Callable[[Change], Fault]]:
+) -> Callable[[Callable[[ChangedPlace], Problem]], Callable[[ChangedPlace], Problem]]:
     """Register a kind of change within sentences by a function that returns a place's
     problem.
     """
+    most_removed = 0.6  # of the words; above it, it is another text
 
-    def register(fault: Callable[[Change], Fault]) -> Callable[[Change], Fault]:
+    def register(
+        problem_of: Callable[[ChangedPlace], Problem],
+    ) -> Callable[[ChangedPlace], Problem]:
         @kind(name)
-        def check(text: str, parent: str, amount: Amount) -> Fault:
+        def check(text: str, parent: str, amount: Amount) -> Problem:
             if len(sentences(text)) != len(sentences(parent)):
                 return "a sentence is added or missing"
             changed = changed_places(text, parent)
-            gone = sum(len(change.removed) for change in changed)
-            if gone > MOST_GONE * sum(map(is_word, tokens(parent))):
+            removed = sum(len(change.removed) for change in changed)
+            if removed > most_removed * sum(map(is_word, tokens(parent))):
                 return "too many of the words are replaced"
-            problem = next(filter(None, map(fault, changed)), None)
-            different = {
-                (tuple(change.removed), tuple(change.added)) for change in changed
-            }
-            return problem or _counted(len(different), noun, amount)
+            different = set[tuple[tuple[str, ...], tuple[str, ...]]]()
+            for change in changed:
+                problem = problem_of(change)
+                if problem:
+                    return problem
+                different.add((tuple(change.removed), tuple(change.added)))
+            return _counted(len(different), noun, amount)
 
-        return fault
+        return problem_of
 
     return register
 
 
-def _counted(count: int, noun: str, amount: Amount) -> Fault:
+def _counted(count: int, noun: str, amount: Amount) -> Problem:
     return amount.problem(count, noun) if count else f"it has no {noun}"
 
 
 @in_places("repetition", "repetition")
-def _repetition(change: Change) -> Fault:
+def _repetition(change: ChangedPlace) -> Problem:
     """Words are inserted, most of which the sentence already contains in some form.
 
     Not detected: a repetition only in other words.
@@ -213,32 +216,35 @@ def _repetition(change: Change) -> Fault:
     new = _stems(change.added)
     if change.removed or not new:
         return "nothing but words that repeat others may be put in"
-    again = sum(word in _stems(change.sentence) for word in new)
-    return (
-        None if 2 * again >= len(new) else "what is put in does not repeat its sentence"
-    )
+    old = _stems(change.sentence)
+    again = sum(word in old for word in new)
+    if 2 * again < len(new):
+        return "what is put in does not repeat its sentence"
+    return None
 
 
 @in_places("improper_connective", "connective")
-def _improper_connective(change: Change) -> Fault:
+def _improper_connective(change: ChangedPlace) -> Problem:
     """A connective is inserted or replaced. Not detected: whether it is improper."""
-    old, new = " ".join(change.removed), " ".join(change.added)
+    old = " ".join(change.removed)
+    new = " ".join(change.added)
     fits = new in CONNECTIVES and (not old or old in CONNECTIVES)
     return None if fits else "something else than a connective is changed"
 
 
 @in_places("incorrect_verb_form", "incorrect verb form")
-def _incorrect_verb_form(change: Change) -> Fault:
+def _incorrect_verb_form(change: ChangedPlace) -> Problem:
     """A word becomes another form of itself. Not detected: whether it is a verb, or now
     wrong.
     """
-    old, new = change.removed, change.added
+    old = change.removed
+    new = change.added
     same = len(old) == len(new) == 1 and lemma(old[0]) == lemma(new[0])
     return None if same else "something else than the form of one verb is changed"
 
 
 @in_places("uncommon_phrase", "uncommon phrase")
-def _uncommon_phrase(change: Change) -> Fault:
+def _uncommon_phrase(change: ChangedPlace) -> Problem:
     """Up to five words replace up to four, and the rarest word is rarer than before.
 
     Not detected: whether the meaning is the same.
@@ -247,12 +253,12 @@ def _uncommon_phrase(change: Change) -> Fault:
         return "something else than a short phrase is replaced"
     if _special(change.before) or _special(change.after):
         return "a name or a number is changed"
-    rare = RARER * _rarest(change.added) <= _rarest(change.removed)
+    rare = 4 * _rarest(change.added) <= _rarest(change.removed)
     return None if rare else "the new phrase is no less common than the old one"
 
 
 @in_places("hypernym", "wider term")
-def _hypernym(change: Change) -> Fault:
+def _hypernym(change: ChangedPlace) -> Problem:
     """Up to three words replace at least as many, and none is rarer than the rarest old
     word.
 
@@ -267,40 +273,34 @@ def _hypernym(change: Change) -> Fault:
 
 
 @in_places("complement", "complement")
-def _complement(change: Change) -> Fault:
+def _complement(change: ChangedPlace) -> Problem:
     """Words with new content are inserted. Not detected: whether the source supports
     them.
     """
     new = _stems(change.added)
     if change.removed:
         return "words are taken away"
-    more = sum(word not in _stems(change.sentence) for word in new)
-    return (
-        None
-        if more >= 2 and 2 * more > len(new)
-        else "what is put in says too little that is new"
-    )
+    old = _stems(change.sentence)
+    more = sum(word not in old for word in new)
+    if more < 2 or 2 * more <= len(new):
+        return "what is put in says too little that is new"
+    return None
 
 
 @in_places("different_entity", "different entity")
-def _different_entity(change: Change) -> Fault:
+def _different_entity(change: ChangedPlace) -> Problem:
     """Names become other names, numbers other numbers. Not detected: names without a
     capital.
     """
-    kinds = [
-        {_entity(token) for token in part} - {""}
-        for part in (change.before, change.after)
-    ]
-    same = kinds[0] == kinds[1] and len(kinds[0]) == 1 and "other" not in kinds[0]
-    return (
-        None
-        if same
-        else "something else than a name or number is replaced by one of its kind"
-    )
+    before = {_entity(token) for token in change.before} - {""}
+    after = {_entity(token) for token in change.after} - {""}
+    if before == after and before in ({"name"}, {"number"}):
+        return None
+    return "something else than a name or number is replaced by one of its kind"
 
 
 @in_places("conflicting_fact", "conflicting fact")
-def _conflicting_fact(change: Change) -> Fault:
+def _conflicting_fact(change: ChangedPlace) -> Problem:
     """A longer phrase becomes another with at least two new words that are not names.
 
     Not detected: whether the two phrases contradict each other.
@@ -308,19 +308,23 @@ def _conflicting_fact(change: Change) -> Fault:
     if len(change.removed) < 2 or len(change.added) < 4:
         return "something else than a phrase of several words is replaced by another"
     old = _stems(change.sentence)
-    words = [token.text for token in change.after if _entity(token) == "other"]
-    facts = [word for word in words if stem(word) not in old]
+    facts = list[str]()
+    for token in change.after:
+        if _entity(token) == "other" and stem(token.text) not in old:
+            facts.append(token.text)
     return None if len(facts) >= 2 else "the new phrase says too little that is new"
 
 
-def _replaces(change: Change, *, old: int, new: int) -> bool:
+def _replaces(change: ChangedPlace, *, old: int, new: int) -> bool:
     """Return whether a short phrase becomes another phrase, not only a form of
     itself.
     """
-    before, after = change.removed, change.added
-    lemmas = {lemma(word) for word in after if is_content(word)}
-    short = 0 < len(before) <= old and 0 < len(after) <= new
-    return short and bool(lemmas) and not lemmas <= {lemma(word) for word in before}
+    before = change.removed
+    after = change.added
+    if not 0 < len(before) <= old or not 0 < len(after) <= new:
+        return False
+    lemmas = set(_lemmas(after))
+    return bool(lemmas) and not lemmas <= {lemma(word) for word in before}
 
 
 def _special(part: Iterable[Token]) -> bool:
@@ -340,6 +344,10 @@ def _rarest(words: Iterable[str]) -> int:
     return min((frequency(word) for word in words if is_content(word)), default=0)
 
 
+def _lemmas(words: Iterable[str]) -> list[str]:
+    return [lemma(word) for word in words if is_content(word)]
+
+
 def _stems(words: Iterable[str]) -> list[str]:
     return [stem(word) for word in words if is_content(word)]
 
@@ -347,8 +355,8 @@ def _stems(words: Iterable[str]) -> list[str]:
 # --- changed sentences ----------------------------------------------------------------
 
 
-Words = Sequence[str]
-SentenceFault = Callable[[Words, Words], Fault]
+SentenceWords = Sequence[str]
+SentenceFault = Callable[[SentenceWords, SentenceWords], Problem]
 """(words of a sentence before, and after) -> the problem of the change, or None."""
 
 
@@ -364,7 +372,7 @@ def in_sentences(
 
     def register(fault: SentenceFault) -> SentenceFault:
         @kind(name)
-        def check(text: str, parent: str, amount: Amount) -> Fault:
+        def check(text: str, parent: str, amount: Amount) -> Problem:
             changed = rewritten(text, parent)
             for old, new in changed:
                 fault_of = fault if len(old) == 1 else merging
@@ -386,7 +394,8 @@ def rewritten(text: str, parent: str) -> list[tuple[list[str], list[str]]]:
     If there are fewer than before, each new sentence corresponds to the consecutive old
     ones that share more words with it than with the next new sentence.
     """
-    old, new = sentences(parent), sentences(text)
+    old = sentences(parent)
+    new = sentences(text)
     runs = []
     for start, end, new_start, new_end in changed_runs(old, new):
         runs += _aligned(old[start:end], new[new_start:new_end])
@@ -396,7 +405,8 @@ def rewritten(text: str, parent: str) -> list[tuple[list[str], list[str]]]:
 def _aligned(old: list[str], new: list[str]) -> list[tuple[list[str], list[str]]]:
     if not new or len(old) < len(new):
         return [(old, new)]
-    left, aligned = list(old), []
+    left = list(old)
+    aligned = []
     for index, sentence in enumerate(new):
         after = new[index + 1 :]
         merged = [left.pop(0)]
@@ -417,7 +427,7 @@ def _words(sentence: str) -> list[str]:
 
 
 @in_sentences("passive_voice", "sentence in the passive")
-def _passive_voice(old: Words, new: Words) -> Fault:
+def _passive_voice(old: SentenceWords, new: SentenceWords) -> Problem:
     """A form of `be` with a participle is added; the sentence keeps its words, some
     moved.
 
@@ -425,62 +435,58 @@ def _passive_voice(old: Words, new: Words) -> Fault:
     """
     if _passives(new) <= _passives(old):
         return "no verb is put in the passive"
-    if _count(new, SUBORDINATORS) > _count(old, SUBORDINATORS) or not _keeps(
-        old, new, more=1
-    ):
+    more_clauses = _count(new, SUBORDINATORS) > _count(old, SUBORDINATORS)
+    if more_clauses or not _keeps(old, new, more=1):
         return "more than the voice of a sentence is changed"
     return None if _moved(old, new) else "nothing has changed its place"
 
 
-def _passives(words: Words) -> int:
+def _passives(words: SentenceWords) -> int:
     """Return the number of participles with a form of `be` up to three words before."""
-    return sum(
-        is_participle(word) and not BE.isdisjoint(words[max(0, index - 3) : index])
-        for index, word in enumerate(words)
-        if word not in BE
-    )
+    passives = 0
+    for index, word in enumerate(words):
+        before = words[max(0, index - 3) : index]
+        if word not in BE and is_participle(word) and not BE.isdisjoint(before):
+            passives += 1
+    return passives
 
 
-def _moved(old: Words, new: Words) -> bool:
+def _moved(old: SentenceWords, new: SentenceWords) -> bool:
     """Return whether the shared words have another order."""
-    before, after = (
-        [lemma(word) for word in words if is_content(word)] for words in (old, new)
-    )
-    return [word for word in before if word in after] != [
-        word for word in after if word in before
-    ]
+    before = _lemmas(old)
+    after = _lemmas(new)
+    shared_before = [word for word in before if word in after]
+    shared_after = [word for word in after if word in before]
+    return shared_before != shared_after
 
 
 @in_sentences("inversion", "inversion")
-def _inversion(old: Words, new: Words) -> Fault:
+def _inversion(old: SentenceWords, new: SentenceWords) -> Problem:
     """The same words in another order; only `do` may be added, which may change a
     verb's form.
 
     Not detected: whether the order is unusual.
     """
-    before, after = (
-        [lemma(word) for word in words if word not in DO] for words in (old, new)
-    )
+    before = [lemma(word) for word in old if word not in DO]
+    after = [lemma(word) for word in new if word not in DO]
     if Counter(before) != Counter(after):
         return "the sentence does not have the same words"
     return "the words stand in the same order" if before == after else None
 
 
-def _subordinated(old: Words, new: Words) -> Fault:
+def _subordinated(old: SentenceWords, new: SentenceWords) -> Problem:
     if _count(new, SUBORDINATORS) <= _count(old, SUBORDINATORS):
         return "no clause is made to depend on another"
     stems = Counter(_stems(old))
     if stems.keys() & (Counter(_stems(new)) - stems).keys():
         return "something is said twice"
-    return (
-        None
-        if _keeps(old, new, more=1)
-        else "more than the form of a sentence is changed"
-    )
+    if not _keeps(old, new, more=1):
+        return "more than the form of a sentence is changed"
+    return None
 
 
 @in_sentences("complex_sentence", "complex sentence", merging=_subordinated)
-def _complex_sentence(old: Words, new: Words) -> Fault:
+def _complex_sentence(old: SentenceWords, new: SentenceWords) -> Problem:
     """More clauses begin with words such as `which` and `because`; the content stays.
 
     Not detected: clauses without such a word.
@@ -491,12 +497,12 @@ def _complex_sentence(old: Words, new: Words) -> Fault:
 
 
 @in_sentences("abbreviation", "abbreviated sentence")
-def _abbreviation(old: Words, new: Words) -> Fault:
+def _abbreviation(old: SentenceWords, new: SentenceWords) -> Problem:
     """A sentence has clearly fewer words, almost all of them old ones.
 
     Not detected: whether the omitted words matter.
     """
-    if len(new) > SHORTER * len(old) or len(old) - len(new) < FEWER:
+    if len(new) > 0.8 * len(old) or len(old) - len(new) < 4:
         return "no sentence is made clearly shorter"
     kept = set(_stems(new))
     if len(kept) < 2:
@@ -505,15 +511,14 @@ def _abbreviation(old: Words, new: Words) -> Fault:
     return None if len(more) <= 1 else "the shorter sentence says something new"
 
 
-def _keeps(old: Words, new: Words, *, more: int) -> bool:
+def _keeps(old: SentenceWords, new: SentenceWords, *, more: int) -> bool:
     """Return whether most content words are kept, and few are new."""
-    before, after = (
-        {lemma(word) for word in words if is_content(word)} for words in (old, new)
-    )
-    return len(before & after) >= KEPT * len(before) and len(after - before) <= more
+    before = set(_lemmas(old))
+    after = set(_lemmas(new))
+    return len(before & after) >= 0.75 * len(before) and len(after - before) <= more
 
 
-def _count(words: Words, vocabulary: frozenset[str]) -> int:
+def _count(words: SentenceWords, vocabulary: frozenset[str]) -> int:
     return sum(word in vocabulary for word in words)
 
 
@@ -521,39 +526,43 @@ def _count(words: Words, vocabulary: frozenset[str]) -> int:
 
 
 @kind("negation")
-def _negation(text: str, parent: str, _: Amount) -> Fault:
+def _negation(text: str, parent: str, _: Amount) -> Problem:
     """Only the last sentence differs: words such as `not` are added or removed, the
     rest stays.
 
     `do` may come with them, a verb may change its form, and a connective may be put in
     front. Not detected: a denial by another word (`refused`).
     """
-    old, new = sentences(parent), sentences(text)
+    old = sentences(parent)
+    new = sentences(text)
     if not old or len(old) != len(new) or old[:-1] != new[:-1]:
         return "something else than the last sentence is changed"
-    before, after = _words(old[-1]), _words(new[-1])
+    before = _words(old[-1])
+    after = _words(new[-1])
     if _without_polarity(before) != _without_polarity(after):
         return "more than what is affirmed or denied is changed"
-    polar = [
-        sorted(word for word in words if word in POLARITY) for words in (before, after)
-    ]
-    turned = polar[0] != polar[1] and any(NEGATIVE & set(words) for words in polar)
-    return None if turned else "the last sentence is not turned into its contrary"
+    polar_before = sorted(word for word in before if word in POLARITY)
+    polar_after = sorted(word for word in after if word in POLARITY)
+    negated = NEGATIVE & {*polar_before, *polar_after}
+    if polar_before == polar_after or not negated:
+        return "the last sentence is not turned into its contrary"
+    return None
 
 
-def _without_polarity(words: Words) -> list[str]:
+def _without_polarity(words: SentenceWords) -> list[str]:
     """Return the words that a negation does not change."""
     left_out = POLARITY | DO | CONNECTIVES | {"a", "an", "one"}
     return [lemma(word) for word in words if word not in left_out]
 
 
 @kind("continuation")
-def _continuation(text: str, parent: str, amount: Amount) -> Fault:
+def _continuation(text: str, parent: str, amount: Amount) -> Problem:
     """The text continues with new sentences.
 
     Not detected: whether the source supports them.
     """
-    old, new = sentences(parent), sentences(text)
+    old = sentences(parent)
+    new = sentences(text)
     more = new[len(old) :]
     if new[: len(old)] != old:
         return "the text does not stand before what is new"

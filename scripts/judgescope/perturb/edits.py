@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rapidfuzz.distance import Postfix, Prefix
-
-Row = dict[str, Any]
+TextRow = dict[str, Any]
+"""A row of a table of texts, with the columns that its use needs."""
 _JOINER = "\u200d"
 _NON_JOINER = "\u200c"
 
@@ -45,20 +44,20 @@ class Perturbed:
     edits: tuple[Edit, ...]
 
     @property
-    def columns(self) -> Row:
+    def columns(self) -> TextRow:
         """Return its columns of table `targets`."""
         edits = [edit._asdict() for edit in self.edits]
         return {"text": self.text, "status": self.status, "edits": edits}
 
     def target(
         self,
-        parent: Row,
+        parent: TextRow,
         perturbation: str,
         degree: str | None,
         step: int,
         *,
         in_chain: bool,
-    ) -> Row:
+    ) -> TextRow:
         """Return it as a row of table `targets`; `parent`: the row of the text that it
         changes.
         """
@@ -80,7 +79,8 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     The edits must be sorted and must not overlap; an edit that does not fit is a
     ValueError.
     """
-    parts, done = [], 0
+    parts = []
+    done = 0
     for edit in edits:
         if edit.offset < done or text[edit.offset : edit.end] != edit.before:
             raise ValueError(f"{edit} does not fit the text or the edit before it")
@@ -91,7 +91,9 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 def undone_edits(text: str, edits: Iterable[Edit]) -> str:
     """Return the text before `apply_edits`."""
-    parts, done, moved = [], 0, 0
+    parts = []
+    done = 0
+    moved = 0
     for edit in edits:
         start = edit.offset + moved
         parts += [text[done:start], edit.before]
@@ -113,22 +115,23 @@ def perturbed(
     result = apply_edits(text, ordered)
     if result == text:
         return impossible(text, "the edits cancel out")
-    return Perturbed(
-        result, "ok" if done == planned else f"short: {done} of {planned}", ordered
-    )
+    status = "ok" if done == planned else f"short: {done} of {planned}"
+    return Perturbed(result, status, ordered)
 
 
 def edit_between(before: str, after: str) -> list[Edit]:
     """Return the edit that turns `before` into `after` (the smallest, rightmost one),
     or none.
     """
+    from rapidfuzz.distance import Postfix, Prefix  # here: `audit` runs without
+
     if before == after:
         return []
     start = Prefix.similarity(before, after)
     end = Postfix.similarity(before[start:], after[start:])
-    return [
-        Edit(start, before[start : len(before) - end], after[start : len(after) - end])
-    ]
+    removed = before[start : len(before) - end]
+    inserted = after[start : len(after) - end]
+    return [Edit(start, removed, inserted)]
 
 
 class Amount(NamedTuple):

@@ -1,8 +1,8 @@
 """Ratings of candidates, by their numbers of errors or by comparisons with anchors."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, islice, product
-from typing import Any, NamedTuple
+from itertools import chain, combinations, islice, product
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import to_builtins
@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream_seed
 from judgescope.engines.requests import Reply, Request
+from judgescope.engines.subjects import parts_of
+from judgescope.parsing.pairs import read_choice
 from judgescope.parsing.parsers import parsed_by
+from judgescope.perturb.edits import TextRow
 from judgescope.perturb.specs import CompareAnchorsSpec, GradeSpec
+from judgescope.prompts import SourceParts, material, of_second
 from judgescope.replies.asking import Obtain, RequestFor, writer
 from judgescope.replies.judging import reply_columns
+from judgescope.schema.rows import ComparisonRow, GradedRow
 from judgescope.schema.tables import (
     CHOSEN,
     UNRESOLVED,
@@ -29,20 +34,17 @@ from judgescope.statistics.anchors import (
     usual_counts,
 )
 
-Row = dict[str, Any]
 SPARE = "spare"
-OFF = "no rating has so many errors"
-AT_ONCE = 2_000
-"""The number of pairs whose prompts are in memory at once."""
 
 
-def usable(rows: Iterable[Row]) -> tuple[list[Row], dict[str, str]]:
+def usable(rows: Iterable[TextRow]) -> tuple[list[TextRow], dict[str, str]]:
     """Return the candidates with usable texts, and target -> the reason for all others.
 
     Of equal texts of an item, one is used; `step` becomes the number of errors that
     were made.
     """
-    kept, why = list[Row](), dict[str, str]()
+    kept = list[TextRow]()
+    why = dict[str, str]()
     seen = dict[tuple[str, str], str]()
     for row in rows:
         words = (row["item"], " ".join(row["text"].split()))
@@ -52,10 +54,10 @@ def usable(rows: Iterable[Row]) -> tuple[list[Row], dict[str, str]]:
             why[row["target"]] = f"the same text as {seen[words]}"
         else:
             seen[words] = row["target"]
-            short = row["status"].startswith("short: ")
-            kept.append(
-                {**row, "step": int(row["status"].split()[1]) if short else row["step"]}
-            )
+            errors = row["step"]
+            if row["status"].startswith("short: "):
+                errors = int(row["status"].split()[1])
+            kept.append({**row, "step": errors})
     return kept, why
 
 
@@ -78,7 +80,7 @@ class Grade(NamedTuple):
 
 
 def by_errors(
-    candidates: Iterable[Row], classes: int, per_rating: int
+    candidates: Iterable[TextRow], classes: int, per_rating: int
 ) -> dict[str, Grade]:
     """Return target -> grade: the highest rating, minus one for every `per_rating`
     errors.
@@ -86,16 +88,16 @@ def by_errors(
     grades = {}
     for row in candidates:
         steps, rest = divmod(row["step"], per_rating)
-        fits = not rest and steps < classes
-        grades[row["target"]] = (
-            Grade(classes - 1 - steps) if fits else Grade(None, status=OFF)
-        )
+        grade = Grade(None, status="no rating has so many errors")
+        if not rest and steps < classes:
+            grade = Grade(classes - 1 - steps)
+        grades[row["target"]] = grade
     return grades
 
 
 def by_anchors(
-    candidates: Sequence[Row],
-    comparisons: Iterable[Row],
+    candidates: Sequence[TextRow],
+    comparisons: Iterable[TextRow],
     classes: Sequence[float],
     usual: NDArray[np.float64] | None = None,
 ) -> dict[str, Grade]:
@@ -113,15 +115,17 @@ def by_anchors(
         if (rating := int(estimated.rating[index])) < 0:
             grades[row["target"]] = Grade(None, status=UNRESOLVED)
             continue
-        margin, tied = float(estimated.margin[index]), bool(estimated.tied[index])
         grades[row["target"]] = Grade(
-            rating, margin, tied, _shares(outcomes[index], rating)
+            rating,
+            margin=float(estimated.margin[index]),
+            tied=bool(estimated.tied[index]),
+            shares=_shares(outcomes[index], rating),
         )
     return grades
 
 
 def outcomes_of(
-    targets: Sequence[str], comparisons: Iterable[Row], classes: Sequence[float]
+    targets: Sequence[str], comparisons: Iterable[TextRow], classes: Sequence[float]
 ) -> NDArray[np.float64]:
     """Return the outcomes as an array (targets, classes, anchors), NaN if there is
     none.
@@ -135,8 +139,8 @@ def outcomes_of(
             values.setdefault((index_of[row["target"]], rating), []).append(value)
     n_anchors = max(map(len, values.values()), default=0)
     outcomes = np.full((len(targets), len(classes), n_anchors), np.nan)
-    for place, known in values.items():
-        outcomes[place][: len(known)] = known
+    for (target, rating), known in values.items():
+        outcomes[target, rating, : len(known)] = known
     return outcomes
 
 
@@ -151,12 +155,16 @@ def _shares(outcomes: NDArray[np.float64], rating: int) -> tuple[float | None, .
         known = outcomes[neighbour][~np.isnan(outcomes[neighbour])]
         return float(np.mean(np.sign(known) == sign)) if len(known) else None
 
-    neighbours = ((rating - 1, 1), (rating, 1), (rating, -1), (rating + 1, -1))
-    return tuple(share(neighbour, sign) for neighbour, sign in neighbours)
+    return (
+        share(rating - 1, 1),
+        share(rating, 1),
+        share(rating, -1),
+        share(rating + 1, -1),
+    )
 
 
 def usual_errors(
-    candidates: Sequence[Row], grades: Mapping[str, Grade], classes: int
+    candidates: Sequence[TextRow], grades: Mapping[str, Grade], classes: int
 ) -> NDArray[np.float64]:
     """Return for each rating the mean number of errors of the graded candidates."""
     graded = [row for row in candidates if grades[row["target"]].rating is not None]
@@ -166,24 +174,26 @@ def usual_errors(
 
 
 def counts_by_rating(
-    candidates: Sequence[Row], grades: Mapping[str, Grade], classes: int
+    candidates: Sequence[TextRow], grades: Mapping[str, Grade], classes: int
 ) -> list[list[int]]:
     """Return for each rating its texts' numbers of errors; without texts, the usual
     number.
     """
     usual = usual_errors(candidates, grades, classes)
-    counts: list[list[int]] = [[] for _ in range(classes)]
+    counts = [list[int]() for _ in range(classes)]
     for row in candidates:
-        if (rating := grades[row["target"]].rating) is not None:
-            counts[rating].append(row["step"])
-    return [
-        sorted(known) or [0 if np.isnan(mean) else round(mean)]
-        for known, mean in zip(counts, usual.tolist(), strict=True)
-    ]
+        graded = grades[row["target"]].rating
+        if graded is not None:
+            counts[graded].append(row["step"])
+    for rating, mean in enumerate(usual.tolist()):
+        counts[rating].sort()
+        if not counts[rating]:
+            counts[rating] = [0 if np.isnan(mean) else round(mean)]
+    return counts
 
 
 def chosen_of(
-    candidates: Sequence[Row],
+    candidates: Sequence[TextRow],
     grades: Mapping[str, Grade],
     count: int,
     classes: int,
@@ -195,7 +205,7 @@ def chosen_of(
     If they cannot be equal, items take turns with the ratings that have one target
     more.
     """
-    items: dict[str, list[Row]] = {}
+    items: dict[str, list[TextRow]] = {}
     for row in candidates:
         if grades[row["target"]].rating is not None:
             items.setdefault(row["item"], []).append(row)
@@ -211,14 +221,16 @@ def chosen_of(
 
 
 def graded_set(
-    spec: GradeSpec, candidates: Sequence[Sequence[Row]], comparisons: Sequence[Row]
-) -> tuple[list[Row], list[Row]]:
+    spec: GradeSpec,
+    candidates: Sequence[Sequence[TextRow]],
+    comparisons: Sequence[TextRow],
+) -> tuple[list[TextRow], list[GradedRow]]:
     """Return the targets of a set, and a row of table `graded` for each candidate.
 
     `candidates`: those of each part, calibration first; `comparisons`: those of all
     parts.
     """
-    every = [row for part in candidates for row in part]
+    every = list(chain(*candidates))
     rows, unusable = usable(every)
     if spec.errors_per_rating is not None:
         grades = by_errors(rows, len(spec.classes), spec.errors_per_rating)
@@ -228,29 +240,35 @@ def graded_set(
         usual = usual_errors(tried, first, len(spec.classes))
         grades = by_anchors(rows, comparisons, spec.classes, usual)
     chosen = chosen_of(rows, grades, spec.targets, len(spec.classes), seed=spec.seed)
-    targets = [row for row in rows if row["target"] in chosen]
-    graded = [
-        _graded(spec, row, grades[row["target"]], row["target"] in chosen)
-        for row in rows
-    ]
-    graded += [
-        _graded(spec, row, Grade(None, status=unusable[row["target"]]), chosen=False)
-        for row in every
-        if row["target"] in unusable
-    ]
+    targets = list[TextRow]()
+    graded = list[GradedRow]()
+    for row in rows:
+        is_chosen = row["target"] in chosen
+        if is_chosen:
+            targets.append(row)
+        graded.append(_graded(spec, row, grades[row["target"]], is_chosen))
+    for row in every:
+        why = unusable.get(row["target"])
+        if why is not None:
+            graded.append(_graded(spec, row, Grade(None, status=why), chosen=False))
     return targets, graded
 
 
-def _graded(spec: GradeSpec, row: Row, grade: Grade, chosen: bool) -> Row:
-    names = ("above_lower", "above_same", "below_same", "below_higher")
+def _graded(spec: GradeSpec, row: TextRow, grade: Grade, chosen: bool) -> GradedRow:
+    above_lower, above_same, below_same, below_higher = grade.shares
     return {
-        **{name: row[name] for name in ("dataset", "target", "item")},
+        "dataset": row["dataset"],
+        "target": row["target"],
+        "item": row["item"],
         "aspect": spec.aspect,
         "errors": row["step"],
         "rating": None if grade.rating is None else spec.classes[grade.rating],
         "margin": grade.margin,
         "n_tied": int(grade.tied),
-        **dict(zip(names, grade.shares, strict=True)),
+        "above_lower": above_lower,
+        "above_same": above_same,
+        "below_same": below_same,
+        "below_higher": below_higher,
         "status": CHOSEN if chosen else grade.status,
     }
 
@@ -259,14 +277,14 @@ def _graded(spec: GradeSpec, row: Row, grade: Grade, chosen: bool) -> Row:
 
 
 class Text(NamedTuple):
-    """A text to compare, with the source that the prompt shows."""
+    """A text to compare, with the parts of its source that the prompt shows."""
 
     target: str
-    source: str | None
+    parts: SourceParts
     text: str
 
 
-class Pair(NamedTuple):
+class AnchorPair(NamedTuple):
     """A text, and an anchor with its rating."""
 
     text: Text
@@ -275,19 +293,19 @@ class Pair(NamedTuple):
 
 
 def pairs_of(
-    anchors: Iterable[Row],
-    candidates: Iterable[Row] | None,
-    systems: Iterable[Row],
-    sources: Mapping[str, str | None],
-) -> Iterator[Pair]:
+    anchors: Iterable[TextRow],
+    candidates: Iterable[TextRow] | None,
+    systems: Iterable[TextRow],
+    sources: Mapping[str, SourceParts],
+) -> Iterator[AnchorPair]:
     """Yield all pairs of candidate and anchor; without candidates, anchors of different
     ratings.
 
     `anchors`, `candidates` and `systems` (which include the anchors' texts) are rows of
-    tables; `sources`: item -> the source that a prompt shows.
+    tables; `sources`: item -> the parts of its source that a prompt shows.
     """
 
-    def shown(row: Row) -> Text:
+    def shown(row: TextRow) -> Text:
         return Text(row["target"], sources[row["item"]], row["text"])
 
     texts = {row["target"]: row for row in systems}
@@ -295,95 +313,91 @@ def pairs_of(
     if candidates is None:
         for (first, lower), (second, higher) in combinations(rated, 2):
             if lower != higher:
-                yield Pair(first, second, higher)
+                yield AnchorPair(first, second, higher)
         return
     for row, (anchor, rating) in product(usable(candidates)[0], rated):
-        yield Pair(shown(row), anchor, rating)
+        yield AnchorPair(shown(row), anchor, rating)
 
 
 def compared(
     spec: CompareAnchorsSpec,
-    pairs: Iterator[Pair],
+    pairs: Iterator[AnchorPair],
     request_for: RequestFor,
     obtain: Obtain,
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[ComparisonRow], list[TextRow]]:
     """Return rows of table `comparisons`, one for each pair, and the underlying
     answers.
     """
     aspect = to_builtins(spec.aspect)
     columns = {"judge": spec.name, "kind": "compare", "aspect": spec.aspect.aspect}
+    at_once = 2_000  # pairs whose prompts are in memory
 
     def ask(first: Text, second: Text) -> Request:
-        shown = {"text": first.text, "text_b": second.text}
-        sources = {"source": first.source, "source_b": second.source}
+        shown = {**spec.about.names, "text": first.text, "text_b": second.text}
+        sources = material(first.parts) | of_second(second.parts)
         about = f"{first.target} against {second.target}"
         return request_for(about, {"aspect": aspect, **shown, **sources})
 
-    rows, answers = list[Row](), list[Row]()
-    while batch := list(islice(pairs, AT_ONCE)):
-        requests = [
-            (ask(pair.text, pair.anchor), ask(pair.anchor, pair.text)) for pair in batch
-        ]
-        replies = obtain(request for both in requests for request in both)
-        for pair, both in zip(batch, requests, strict=True):
-            ahead, back = (replies[request.key, 0] for request in both)
+    rows = list[ComparisonRow]()
+    answers = list[TextRow]()
+    while batch := list(islice(pairs, at_once)):
+        requests = list[Request]()
+        for pair in batch:
+            requests.append(ask(pair.text, pair.anchor))
+            requests.append(ask(pair.anchor, pair.text))
+        replies = obtain(requests)
+        for number, pair in enumerate(batch):
+            ahead = replies[requests[2 * number].key, 0]
+            back = replies[requests[2 * number + 1].key, 0]
             rows.append(_outcome(spec.dataset, pair, ahead, back))
-            target, anchor = pair.text.target, pair.anchor.target
-            answers += [
-                {
-                    **columns,
-                    "target": target,
-                    "target_b": anchor,
-                    **reply_columns(ahead),
-                },
-                {
-                    **columns,
-                    "target": anchor,
-                    "target_b": target,
-                    **reply_columns(back),
-                },
-            ]
+            both = {"target": pair.text.target, "target_b": pair.anchor.target}
+            answers.append({**columns, **both, **reply_columns(ahead)})
+            both = {"target": pair.anchor.target, "target_b": pair.text.target}
+            answers.append({**columns, **both, **reply_columns(back)})
     return rows, answers
 
 
-def _outcome(dataset: str, pair: Pair, ahead: Reply, back: Reply) -> Row:
+def _outcome(
+    dataset: str, pair: AnchorPair, ahead: Reply, back: Reply
+) -> ComparisonRow:
     """Return the row of a pair: 1 or -1 if both orders prefer the same text, else 0.
 
     None if a reply has no usable choice.
     """
-    read = parsed_by("choice", scale=None)
-    first, second = (
-        read(reply.text, reply.finish, reply.status).value for reply in (ahead, back)
-    )
-    missing = (first is None) + (second is None)
-    agreed = (
-        first if first is not None and second is not None and first == -second else 0.0
-    )
+    read = parsed_by(read_choice, scale=None)
+    first = read(ahead.text, ahead.finish, ahead.status).value
+    second = read(back.text, back.finish, back.status).value
+    outcome: float | None = None
+    if first is not None and second is not None:
+        outcome = first if first == -second else 0.0
     return {
         "dataset": dataset,
         "target": pair.text.target,
         "anchor": pair.anchor.target,
         "rating": pair.rating,
-        "outcome": None if missing else agreed,
-        "n_missing": missing,
+        "outcome": outcome,
+        "n_missing": (first is None) + (second is None),
     }
 
 
 def check_comparator(
-    spec: CompareAnchorsSpec, anchors: Iterable[Row], comparisons: Sequence[Row]
+    spec: CompareAnchorsSpec,
+    anchors: Iterable[TextRow],
+    comparisons: Sequence[ComparisonRow],
 ) -> None:
     """Raise UserError if the comparator cannot distinguish anchors of neighbouring
     ratings.
     """
     rating = {row["target"]: row["rating"] for row in anchors}
-    values = [
-        np.nan if row["outcome"] is None else row["outcome"] for row in comparisons
-    ]
-    better = [rating[row["target"]] - row["rating"] for row in comparisons]
     order = {value: number for number, value in enumerate(spec.classes)}
-    distance = [
-        abs(order[rating[row["target"]]] - order[row["rating"]]) for row in comparisons
-    ]
+    values = list[float]()
+    better = list[float]()
+    distance = list[int]()
+    for row in comparisons:
+        of_target = rating[row["target"]]
+        values.append(np.nan if row["outcome"] is None else row["outcome"])
+        better.append(of_target - row["rating"])
+        distance.append(abs(order[of_target] - order[row["rating"]]))
     accuracy = comparator_accuracy(
         np.array(values), np.sign(better), np.array(distance) == 1
     )
@@ -410,15 +424,15 @@ def compare_anchors(
     """Ask about every pair in both orders; write the better text, and the underlying
     replies.
     """
-    items = read_table("items", spec.items, ["item", "source"]).to_pylist()
-    sources = {
-        row["item"]: row["source"] if spec.source_visible else None for row in items
-    }
+    items = read_table("items", spec.items, ["item", "parts"]).to_pylist()
+    sources: dict[str, SourceParts] = {}
+    for row in items:
+        sources[row["item"]] = parts_of(row) if spec.source_visible else ()
     anchors = read_table("anchors", spec.anchors).to_pylist()
     systems = read_table("targets", spec.targets).to_pylist()
-    candidates = (
-        read_table("targets", spec.candidates).to_pylist() if spec.candidates else None
-    )
+    candidates = None
+    if spec.candidates:
+        candidates = read_table("targets", spec.candidates).to_pylist()
     pairs = pairs_of(anchors, candidates, systems, sources)
     with writer(
         spec.comparator, spec.seed, card=card, store=store, budget=budget
@@ -435,11 +449,9 @@ def grade(spec: GradeSpec) -> None:
     all.
     """
     candidates = [read_table("targets", path).to_pylist() for path in spec.candidates]
-    compared = [
-        row
-        for path in spec.compared
-        for row in read_table("comparisons", path).to_pylist()
-    ]
+    compared = list[TextRow]()
+    for path in spec.compared:
+        compared += read_table("comparisons", path).to_pylist()
     targets, graded = graded_set(spec, candidates, compared)
     write_table("targets", table_of("targets", targets), spec.output)
     write_table("graded", table_of("graded", graded), spec.graded)

@@ -14,11 +14,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from judgescope.data.sentences import frequency, is_name, split_sentences, tokens
+from judgescope.parsing.rating_patterns import NUMBER_NAMES
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-Span = tuple[int, int]
+LockedSpan = tuple[int, int]
 
 
 class Site(NamedTuple):
@@ -32,26 +33,22 @@ class Site(NamedTuple):
 
 
 NAMES: Final = (
-    *(
-        "Velunda",
-        "Orsimund",
-        "Tarkeby",
-        "Quillmore",
-        "Brennick",
-        "Asgavel",
-        "Dorvane",
-        "Ilmerra",
-    ),
-    *(
-        "Fenwold",
-        "Karsholm",
-        "Ruddick",
-        "Sabrowe",
-        "Threnfield",
-        "Ulverade",
-        "Wexmoor",
-        "Yestrine",
-    ),
+    "Velunda",
+    "Orsimund",
+    "Tarkeby",
+    "Quillmore",
+    "Brennick",
+    "Asgavel",
+    "Dorvane",
+    "Ilmerra",
+    "Fenwold",
+    "Karsholm",
+    "Ruddick",
+    "Sabrowe",
+    "Threnfield",
+    "Ulverade",
+    "Wexmoor",
+    "Yestrine",
 )
 """Invented names, of no real person or place."""
 OFF_TOPIC: Final = (
@@ -103,8 +100,11 @@ _AGREE = {
     "were": "was",
     "has": "have",
     "have": "has",
+    "does": "do",
+    "do": "does",
+    "a": "an",
+    "an": "a",
 }
-_AGREE |= {"does": "do", "do": "does", "a": "an", "an": "a"}
 _REFER = {
     "he": "she",
     "she": "he",
@@ -112,28 +112,18 @@ _REFER = {
     "her": "its",
     "him": "it",
     "they": "it",
-}
-_REFER |= {"them": "him", "their": "her", "it": "they", "its": "his", "this": "those"}
-_REFER |= {
+    "them": "him",
+    "their": "her",
+    "it": "they",
+    "its": "his",
+    "this": "those",
     "these": "that",
     "who": "which",
     "which": "who",
     "here": "there",
     "there": "here",
 }
-_COUNTED = (
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
-SHORTEST_MISSPELT: Final = 5
+_COUNTED = (*NUMBER_NAMES[3:], "eleven", "twelve")
 
 
 def _swapped(words: Mapping[str, str]) -> Callable[[str], Iterator[Site]]:
@@ -145,9 +135,9 @@ def _swapped(words: Mapping[str, str]) -> Callable[[str], Iterator[Site]]:
         for word in _WORD.finditer(sentence):
             new = words.get(word[0].lower())
             if new and not word[0].isupper():
-                yield Site(
-                    *word.span(), (new.capitalize() if word[0][0].isupper() else new,)
-                )
+                if word[0][0].isupper():
+                    new = new.capitalize()
+                yield Site(*word.span(), (new,))
 
     return sites
 
@@ -161,16 +151,15 @@ def _negation(sentence: str) -> Iterator[Site]:
 
 def _number(sentence: str) -> Iterator[Site]:
     for digits in _NUMBER.finditer(sentence):
-        value, step = int(digits[0]), max(1, int(digits[0]) // 10)
-        others = (value + step * factor for factor in (1, 2, 3, 4))
-        yield Site(
-            *digits.span(), tuple(f"{other:0{len(digits[0])}d}" for other in others)
-        )
+        value = int(digits[0])
+        step = max(1, value // 10)
+        width = len(digits[0])
+        larger = range(value + step, value + 5 * step, step)
+        yield Site(*digits.span(), tuple(f"{other:0{width}d}" for other in larger))
     for word in _WORD.finditer(sentence):
         if word[0] in _COUNTED:
-            yield Site(
-                *word.span(), tuple(number for number in _COUNTED if number != word[0])
-            )
+            others = tuple(number for number in _COUNTED if number != word[0])
+            yield Site(*word.span(), others)
 
 
 def _name(sentence: str) -> Iterator[Site]:
@@ -186,15 +175,15 @@ def _misspelling(sentence: str) -> Iterator[Site]:
     """Two letters within a word are swapped, so that the result is not a word."""
     for match in _WORD.finditer(sentence):
         word = match[0]
-        if len(word) < SHORTEST_MISSPELT or not word.isalpha() or not word.islower():
+        if len(word) < 5 or not word.isalpha() or not word.islower():
             continue
-        swapped = (
-            f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}"
-            for i in range(1, len(word) - 2)
-        )
-        options = [other for other in swapped if other != word and not frequency(other)]
+        options = dict[str, None]()
+        for i in range(1, len(word) - 2):
+            swapped = f"{word[:i]}{word[i + 1]}{word[i]}{word[i + 2 :]}"
+            if swapped != word and not frequency(swapped):
+                options[swapped] = None
         if frequency(word) and options:
-            yield Site(*match.span(), tuple(dict.fromkeys(options)))
+            yield Site(*match.span(), tuple(options))
 
 
 def _repeated(sentence: str) -> Iterator[Site]:
@@ -235,7 +224,7 @@ class Sentence:
 
     text: str
     position: int
-    locks: tuple[Span, ...] = ()
+    locks: tuple[LockedSpan, ...] = ()
 
     def free(self, site: Site) -> bool:
         """Return whether a site touches no locked span."""
@@ -244,17 +233,18 @@ class Sentence:
     def with_error(self, site: Site, new: str) -> "Sentence":
         """Return the sentence with an error at a site; the site is then locked."""
         shift = len(new) - (site.end - site.start)
-        locks = [
-            (start + shift, end + shift) if start >= site.end else (start, end)
-            for start, end in self.locks
-        ]
+        locks = [(site.start, site.start + len(new))]
+        for start, end in self.locks:
+            if start >= site.end:
+                locks.append((start + shift, end + shift))
+            else:
+                locks.append((start, end))
         text = f"{self.text[: site.start]}{new}{self.text[site.end :]}"
-        error = (site.start, site.start + len(new))
-        return replace(self, text=text, locks=tuple(sorted([*locks, error])))
+        return replace(self, text=text, locks=tuple(sorted(locks)))
 
 
 @dataclass(frozen=True)
-class Draft:
+class ErrorDraft:
     """The sentences of a text, and the gaps before, between and after them."""
 
     sentences: tuple[Sentence, ...]
@@ -263,33 +253,33 @@ class Draft:
     @property
     def text(self) -> str:
         """Return the text with its gaps."""
-        texts = (*(sentence.text for sentence in self.sentences), "")
-        return "".join(
-            f"{gap}{text}" for gap, text in zip(self.gaps, texts, strict=True)
-        )
+        parts = [self.gaps[0]]
+        for sentence, gap in zip(self.sentences, self.gaps[1:], strict=True):
+            parts += [sentence.text, gap]
+        return "".join(parts)
 
-    def insert(self, index: int, text: str) -> "Draft":
+    def insert(self, index: int, text: str) -> "ErrorDraft":
         """Return the text with a locked sentence inserted before index `index` (at
         least 1).
         """
         sentence = Sentence(text, PUT_IN, ((0, len(text)),))
         gap = self.gaps[1] if len(self.sentences) > 1 else " "
-        return Draft(
+        return ErrorDraft(
             (*self.sentences[:index], sentence, *self.sentences[index:]),
             (*self.gaps[:index], gap, *self.gaps[index:]),
         )
 
-    def without(self, index: int) -> "Draft":
+    def without(self, index: int) -> "ErrorDraft":
         """Return the text without a sentence and the gap before it (after it, if
         first).
         """
         gap = max(1, index)
-        return Draft(
+        return ErrorDraft(
             self.sentences[:index] + self.sentences[index + 1 :],
             self.gaps[:gap] + self.gaps[gap + 1 :],
         )
 
-    def with_sentences(self, index: int, *sentences: Sentence) -> "Draft":
+    def with_sentences(self, index: int, *sentences: Sentence) -> "ErrorDraft":
         """Return the text with sentences that replace the same number from `index`
         on.
         """
@@ -297,20 +287,21 @@ class Draft:
         return replace(self, sentences=(*self.sentences[:index], *sentences, *after))
 
 
-def draft_of(text: str) -> Draft:
+def draft_of(text: str) -> ErrorDraft:
     """Return a text, split into sentences."""
-    spans = split_sentences(text)
-    ends = [0, *(end for _, end in spans)]
-    starts = [*(start for start, _ in spans), len(text)]
-    return Draft(
-        tuple(
-            Sentence(text[start:end], place) for place, (start, end) in enumerate(spans)
-        ),
-        tuple(text[end:start] for end, start in zip(ends, starts, strict=True)),
-    )
+    sentences = list[Sentence]()
+    gaps = list[str]()
+    done = 0
+    for position, (start, end) in enumerate(split_sentences(text)):
+        sentences.append(Sentence(text[start:end], position))
+        gaps.append(text[done:start])
+        done = end
+    return ErrorDraft(tuple(sentences), (*gaps, text[done:]))
 
 
-def drafts(text: str, rng: "Generator", *, kinds: Sequence[str]) -> Iterator[Draft]:
+def drafts(
+    text: str, rng: "Generator", *, kinds: Sequence[str]
+) -> Iterator[ErrorDraft]:
     """Yield the text with one more error each time, until there is no room for another.
 
     The kind is drawn first, then the place, then the error. Errors within sentences do
@@ -318,15 +309,17 @@ def drafts(text: str, rng: "Generator", *, kinds: Sequence[str]) -> Iterator[Dra
     with an error is never deleted.
     """
     draft = draft_of(text)
-    while possible := [
-        ways for kind in kinds if (ways := list(_ways(draft, kind, rng)))
-    ]:
+    while True:
+        by_kind = [list(_ways(draft, kind, rng)) for kind in kinds]
+        possible = [ways for ways in by_kind if ways]
+        if not possible:
+            return
         ways = possible[rng.integers(len(possible))]
         draft = ways[rng.integers(len(ways))]
         yield draft
 
 
-def _ways(draft: Draft, kind: str, rng: "Generator") -> Iterator[Draft]:
+def _ways(draft: ErrorDraft, kind: str, rng: "Generator") -> Iterator[ErrorDraft]:
     """Yield the text with one more error of a kind, at every site for it."""
     if kind in WITHIN:
         for index, sentence in enumerate(draft.sentences):
@@ -338,46 +331,58 @@ def _ways(draft: Draft, kind: str, rng: "Generator") -> Iterator[Draft]:
         yield from BETWEEN[kind](draft)
 
 
-def _reordered(draft: Draft) -> Iterator[Draft]:
+def _reordered(draft: ErrorDraft) -> Iterator[ErrorDraft]:
     """Two adjacent sentences in the right order are swapped."""
     for index, (first, second) in enumerate(pairwise(draft.sentences)):
         if PUT_IN < first.position < second.position and first.text != second.text:
             yield draft.with_sentences(index, second, first)
 
 
-def _repeated_sentence(draft: Draft) -> Iterator[Draft]:
+def _repeated_sentence(draft: ErrorDraft) -> Iterator[ErrorDraft]:
     """A sentence of the text is repeated right after itself."""
     for index, sentence in enumerate(draft.sentences):
-        following = draft.sentences[index + 1 : index + 2]
-        if sentence.position > PUT_IN and (
-            not following or following[0].text != sentence.text
-        ):
+        following = [each.text for each in draft.sentences[index + 1 : index + 2]]
+        if sentence.position > PUT_IN and following != [sentence.text]:
             yield draft.insert(index + 1, sentence.text)
 
 
-def _deleted_sentence(draft: Draft) -> Iterator[Draft]:
+def _deleted_sentence(draft: ErrorDraft) -> Iterator[ErrorDraft]:
     """A sentence without errors, in the right order to all others, is deleted.
 
     One that was repeated stays: without it, the text would be as it was before the
     repetition.
     """
-    n_original = sum(sentence.position > PUT_IN for sentence in draft.sentences)
-    put_in = {
-        sentence.text for sentence in draft.sentences if sentence.position == PUT_IN
-    }
+    originals = list[Sentence]()
+    inserted = set[str]()
+    for sentence in draft.sentences:
+        if sentence.position == PUT_IN:
+            inserted.add(sentence.text)
+        else:
+            originals.append(sentence)
+    if len(originals) < 2:
+        return
     for index, sentence in enumerate(draft.sentences):
-        in_order = all(
-            other.position < sentence.position for other in draft.sentences[:index]
-        ) and all(
-            other.position > sentence.position or other.position == PUT_IN
-            for other in draft.sentences[index + 1 :]
-        )
-        unchanged = sentence.position > PUT_IN and not sentence.locks
-        if n_original > 1 and unchanged and sentence.text not in put_in and in_order:
+        if sentence.position == PUT_IN or sentence.locks or sentence.text in inserted:
+            continue
+        if _is_in_order(draft.sentences, index):
             yield draft.without(index)
 
 
-def _off_topic(draft: Draft) -> Iterator[Draft]:
+def _is_in_order(sentences: Sequence[Sentence], index: int) -> bool:
+    """Return whether all original sentences before one precede it in the original text,
+    and all after it follow.
+    """
+    position = sentences[index].position
+    for other in sentences[:index]:
+        if other.position >= position:
+            return False
+    for other in sentences[index + 1 :]:
+        if other.position != PUT_IN and other.position <= position:
+            return False
+    return True
+
+
+def _off_topic(draft: ErrorDraft) -> Iterator[ErrorDraft]:
     """An off-topic sentence is inserted anywhere except at the beginning."""
     present = {sentence.text for sentence in draft.sentences}
     for index in range(1, len(draft.sentences) + 1):
@@ -386,7 +391,7 @@ def _off_topic(draft: Draft) -> Iterator[Draft]:
                 yield draft.insert(index, text)
 
 
-BETWEEN: Final[Mapping[str, Callable[[Draft], Iterator[Draft]]]] = {
+BETWEEN: Final[Mapping[str, Callable[[ErrorDraft], Iterator[ErrorDraft]]]] = {
     "order": _reordered,
     "redundancy": _repeated_sentence,
     "deletion": _deleted_sentence,
@@ -394,5 +399,9 @@ BETWEEN: Final[Mapping[str, Callable[[Draft], Iterator[Draft]]]] = {
 }
 """Kind of error between sentences -> texts with one more; some kinds are also in
 `WITHIN`."""
+ENGLISH_ERRORS: Final = frozenset(
+    ("name", "grammar", "negation", "reference", "spelling")
+)
+"""Kinds of error that are made from English words and forms, or from capitals."""
 ERRORS: Final = tuple(dict.fromkeys([*WITHIN, *BETWEEN]))
 """The kinds of error that a card may name."""

@@ -6,21 +6,18 @@ contents, and add errors one after the other; attacks add text for the judge. Th
 reads no card and no prompt.
 """
 
-import json
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from typo import StrErrer
-
-from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.errors import UserError
 from judgescope.core.names import WRONG_ENDING
-from judgescope.core.rng import stream
+from judgescope.core.registry import Registry
+from judgescope.core.words import WITHOUT_SPACES, script_of, word_spans
 from judgescope.data.sentences import split_sentences
 from judgescope.perturb.edits import (
     Edit,
@@ -32,13 +29,9 @@ from judgescope.perturb.edits import (
     perturbed,
 )
 from judgescope.perturb.inject import draft_of, drafts
-from judgescope.schema.tables import read_table, table_of, write_table
 
 if TYPE_CHECKING:
     from numpy.random import Generator
-
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -58,13 +51,12 @@ class Option:
 
     def __str__(self) -> str:
         """Return the allowed values in words."""
-        return " or ".join(
-            [f"a whole number from {self.minimum}", *map(repr, self.words)]
-        )
+        allowed = [f"a whole number from {self.minimum}", *map(repr, self.words)]
+        return " or ".join(allowed)
 
 
 @dataclass(frozen=True)
-class Rule:
+class PerturbationRule:
     """A way to perturb texts without a model.
 
     `function(text, rng, **options)` returns a `Perturbed`. With `across_items`, the
@@ -74,6 +66,8 @@ class Rule:
     rng, kinds=, count=)` returns several texts, each made from the previous one.
     """
 
+    name: str
+    """The value of the key `rule` of a perturbation's card."""
     function: Callable[..., Any]
     level: Literal["character", "word", "sentence"]
     options: Mapping[str, Option]
@@ -81,8 +75,17 @@ class Rule:
     meta: str | None = None
     in_chain: bool = False
 
+    @property
+    def module(self) -> str:
+        """The module that defines it; others import it from there."""
+        return self.function.__module__
 
-RULES: dict[str, Rule] = {}
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Return what the function returns."""
+        return self.function(*args, **options)
+
+
+RULES: Final = Registry("perturbations", PerturbationRule, "judgescope.perturb")
 
 
 def rule(
@@ -92,16 +95,16 @@ def rule(
     meta: str | None = None,
     in_chain: bool = False,
     **options: Option,
-) -> Callable[[Function], Function]:
-    """Register the decorated function as a rule with its name and these options."""
+) -> Callable[[Callable[..., Any]], PerturbationRule]:
+    """Make the decorated function a rule with its name and these options."""
 
-    def register(function: Function) -> Function:
-        RULES[function.__name__] = Rule(
-            function, level, options, across_items, meta, in_chain
+    def made(function: Callable[..., Any]) -> PerturbationRule:
+        name = function.__name__
+        return PerturbationRule(
+            name, function, level, options, across_items, meta, in_chain
         )
-        return function
 
-    return register
+    return made
 
 
 def check_options(name: str, options: Mapping[str, object], *, where: str) -> None:
@@ -125,11 +128,6 @@ def check_options(name: str, options: Mapping[str, object], *, where: str) -> No
 
 # --- deletions ------------------------------------------------------------------------
 
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
-)
-"""Thai, Lao, Burmese, Khmer, kana and Han, which have no spaces between words."""
-
 
 @rule("character", k=Option())
 def delete_characters(text: str, rng: "Generator", *, k: int) -> Perturbed:
@@ -139,9 +137,8 @@ def delete_characters(text: str, rng: "Generator", *, k: int) -> Perturbed:
     spans = alphanumerics(text)
     done = min(k, len(spans) - 1)
     if done < 1:
-        return impossible(
-            text, f"{'only one' if spans else 'no'} alphanumeric character"
-        )
+        count = "only one" if spans else "no"
+        return impossible(text, f"{count} alphanumeric character")
     chosen = rng.choice(len(spans), size=done, replace=False).tolist()
     edits = [Edit(spans[i][0], text[slice(*spans[i])], "") for i in chosen]
     return perturbed(text, edits, done=done, planned=k)
@@ -151,18 +148,39 @@ def delete_characters(text: str, rng: "Generator", *, k: int) -> Perturbed:
 def delete_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
     """Delete k consecutive words (split at white space) and one gap next to them; one
     stays.
+
+    In scripts without blanks between words each letter with its marks is a word, and
+    the gap stays.
     """
-    words = [match.span() for match in re.finditer(r"\S+", text)]
+    unspaced = _is_unspaced(text)
+    if unspaced:
+        words = _separable(text, word_spans(text))
+    else:
+        words = [match.span() for match in re.finditer(r"\S+", text)]
     done = min(k, len(words) - 1)
     if done < 1:
-        unspaced = _UNSPACED.search(text)
-        return impossible(
-            text, "no word boundaries" if unspaced else "fewer than two words"
-        )
+        return impossible(text, "fewer than two words")
     first = int(rng.integers(len(words) - done + 1))
-    return perturbed(
-        text, [_cut(text, words, first, first + done)], done=done, planned=k
-    )
+    edit = _cut(text, words, first, first + done)
+    if unspaced:
+        start = words[first][0]
+        end = words[first + done - 1][1]
+        edit = Edit(start, text[start:end], "")
+    return perturbed(text, [edit], done=done, planned=k)
+
+
+def _is_unspaced(text: str) -> bool:
+    """Return whether most letters are of a script without blanks between words."""
+    return not text.isascii() and script_of([text]) in WITHOUT_SPACES
+
+
+def _separable(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the spans at whose ends the text may be cut."""
+    separable = list[tuple[int, int]]()
+    for start, end in spans:
+        if may_cut(text, start) and may_cut(text, end):
+            separable.append((start, end))
+    return separable
 
 
 @rule("sentence", k=Option())
@@ -172,11 +190,12 @@ def delete_sentences(text: str, rng: "Generator", *, k: int) -> Perturbed:
     done = min(k, len(sentences) - 1)
     if done < 1:
         return impossible(text, "fewer than two sentences")
-    kept = sorted(
-        rng.choice(len(sentences), size=len(sentences) - done, replace=False).tolist()
-    )
-    runs = [(a + 1, b) for a, b in pairwise([-1, *kept, len(sentences)]) if a + 1 < b]
-    edits = [_cut(text, sentences, first, last) for first, last in runs]
+    n_kept = len(sentences) - done
+    kept = sorted(rng.choice(len(sentences), size=n_kept, replace=False).tolist())
+    edits = list[Edit]()
+    for before, after in pairwise([-1, *kept, len(sentences)]):
+        if before + 1 < after:
+            edits.append(_cut(text, sentences, before + 1, after))
     return perturbed(text, edits, done=done, planned=k)
 
 
@@ -186,7 +205,8 @@ def _cut(text: str, spans: Sequence[tuple[int, int]], first: int, last: int) -> 
     The gap after is deleted at the start of the text, and if the gap before is a line
     break.
     """
-    start, end = spans[first][0], spans[last - 1][1]
+    start = spans[first][0]
+    end = spans[last - 1][1]
     before = text[spans[first - 1][1] : start] if first else ""
     if first == 0 or ("\n" in before and last < len(spans)):
         end = spans[last][0]
@@ -198,15 +218,15 @@ def _cut(text: str, spans: Sequence[tuple[int, int]], first: int, last: int) -> 
 # --- typing errors --------------------------------------------------------------------
 
 _TYPOS = (
-    *(
-        "char_swap",
-        "missing_char",
-        "extra_char",
-        "nearby_char",
-        "similar_char",
-        "skipped_space",
-    ),
-    *("random_space", "repeated_char", "unichar"),
+    "char_swap",
+    "missing_char",
+    "extra_char",
+    "nearby_char",
+    "similar_char",
+    "skipped_space",
+    "random_space",
+    "repeated_char",
+    "unichar",
 )
 """The error kinds of the package `typo` (0.1.7), which makes one error per call.
 
@@ -215,9 +235,6 @@ process-wide `random` even without a seed, and raises on decimal digits outside 
 So its errors are only candidates: each is made in the original text, and kept if it
 does not touch an earlier one.
 """
-PATIENCE = 200
-"""The number of consecutive unusable candidates after which no further error is
-tried."""
 
 
 @rule("character", k=Option())
@@ -231,12 +248,12 @@ def typos(text: str, rng: "Generator", *, k: int) -> Perturbed:
     edits: list[Edit] = []
     taken: set[int] = set()
     failures = 0
+    most_failures = 200  # consecutive candidates that cannot be used
     state = random.getstate()
     try:
-        while len(edits) < k and failures < PATIENCE:
-            edit = _candidate(
-                text, _TYPOS[rng.integers(len(_TYPOS))], int(rng.integers(2**63))
-            )
+        while len(edits) < k and failures < most_failures:
+            error_kind = _TYPOS[rng.integers(len(_TYPOS))]
+            edit = _candidate(text, error_kind, int(rng.integers(2**63)))
             failures += 1
             if edit and taken.isdisjoint(range(edit.offset, edit.end + 1)):
                 edits.append(edit)
@@ -253,6 +270,8 @@ def _candidate(text: str, kind: str, seed: int) -> Edit | None:
     """Return one error of this kind, or None if it has no effect or splits a
     character.
     """
+    from typo import StrErrer  # here: `audit` runs without
+
     try:
         result: str = getattr(StrErrer(text, seed=seed), kind)().result
     except KeyError:  # the package's table of adjacent keys has only ASCII digits
@@ -266,6 +285,23 @@ def _candidate(text: str, kind: str, seed: int) -> Edit | None:
 # --- contents that change places ------------------------------------------------------
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_MARKED_WORD = r"[\w\p{N}\p{M}]+(?:['’-][\w\p{N}\p{M}]+)*"
+"""The same for words with combining marks, which Python's `\\w` leaves out: most
+vowels of Hindi are marks."""
+
+
+def _word_spans(text: str) -> list[tuple[int, int]]:
+    """Return the start and end of each word, with its combining marks.
+
+    Words of scripts with blanks keep their hyphens and apostrophes.
+    """
+    if _is_unspaced(text):
+        return word_spans(text)
+    if text.isascii():
+        return [match.span() for match in _WORD.finditer(text)]
+    import regex  # here: few texts need it
+
+    return [match.span() for match in regex.finditer(_MARKED_WORD, text)]
 
 
 @rule("sentence", k=Option(2, ("all",)))
@@ -285,10 +321,10 @@ def reorder_sentences(
     if not chosen:
         return impossible(text, "fewer than two different sentences")
     givers = derange([sentences[index] for index in chosen], rng)
-    edits = [
-        Edit(spans[place][0], sentences[place], sentences[chosen[giver]])
-        for place, giver in zip(chosen, givers, strict=True)
-    ]
+    edits = list[Edit]()
+    for index, giver in zip(chosen, givers, strict=True):
+        new = sentences[chosen[giver]]
+        edits.append(Edit(spans[index][0], sentences[index], new))
     return perturbed(text, edits, done=len(chosen), planned=wanted)
 
 
@@ -297,29 +333,28 @@ def exchange_words(text: str, rng: "Generator", *, k: int) -> Perturbed:
     """Swap k random pairs of adjacent, different words: word exchange (Hu et al. 2024).
 
     Only blanks may be between the two words: no punctuation, no line break. Pairs share
-    no word. Short only if there are fewer than k such pairs.
+    no word. Short only if there are fewer than k such pairs. In scripts without blanks
+    each letter with its marks is a word, and nothing need be between two.
     """
-    matches = (match.span() for match in _WORD.finditer(text))
-    spans = [span for span in matches if all(may_cut(text, end) for end in span)]
+    unspaced = _is_unspaced(text)
+    spans = _separable(text, _word_spans(text))
     words = [text[slice(*span)] for span in spans]
 
     def may_swap(first: int) -> bool:
         gap = text[spans[first][1] : spans[first + 1][0]]
         one_line = len(f"{gap}.".splitlines()) == 1
-        return gap.isspace() and one_line and words[first] != words[first + 1]
+        adjacent = gap.isspace() or (unspaced and not gap)
+        return adjacent and one_line and words[first] != words[first + 1]
 
     pairs = [first for first in range(len(words) - 1) if may_swap(first)]
     chosen = _disjoint(pairs, k, rng)
     if not chosen:
         return impossible(text, "no two different words side by side")
-    edits = [
-        edit
-        for first in chosen
-        for edit in (
-            Edit(spans[first][0], words[first], words[first + 1]),
-            Edit(spans[first + 1][0], words[first + 1], words[first]),
-        )
-    ]
+    edits = list[Edit]()
+    for first in chosen:
+        second = first + 1
+        edits.append(Edit(spans[first][0], words[first], words[second]))
+        edits.append(Edit(spans[second][0], words[second], words[first]))
     return perturbed(text, edits, done=len(chosen), planned=k)
 
 
@@ -346,26 +381,21 @@ def replace_text(texts: Sequence[str], rng: "Generator") -> list[Perturbed]:
     7.
     """
     filled = [index for index, text in enumerate(texts) if text.strip()]
-    chosen = [
-        filled[i] for i in choose([texts[index] for index in filled], len(filled), rng)
-    ]
+    numbers = choose([texts[index] for index in filled], len(filled), rng)
+    chosen = [filled[number] for number in numbers]
     givers = derange([texts[index] for index in chosen], rng)
-    donors = {
-        index: texts[chosen[giver]] for index, giver in zip(chosen, givers, strict=True)
-    }
-    results = []
+    donors = dict[int, str]()
+    for index, giver in zip(chosen, givers, strict=True):
+        donors[index] = texts[chosen[giver]]
+    results = list[Perturbed]()
     for index, text in enumerate(texts):
         if index in donors:
-            results.append(
-                perturbed(text, [Edit(0, text, donors[index])], done=1, planned=1)
-            )
+            edit = Edit(0, text, donors[index])
+            results.append(perturbed(text, [edit], done=1, planned=1))
+        elif text.strip():
+            results.append(impossible(text, "no other text left that differs"))
         else:
-            reason = (
-                "no other text left that differs"
-                if text.strip()
-                else "the text is empty"
-            )
-            results.append(impossible(text, reason))
+            results.append(impossible(text, "the text is empty"))
     return results
 
 
@@ -387,10 +417,11 @@ def choose(contents: Sequence[str], count: int, rng: "Generator") -> list[int]:
     two.
     """
     numbers = Counter(contents).values()
-    sizes = range(min(count, len(contents)), 1, -1)
-    size = next(
-        (n for n in sizes if sum(min(number, n // 2) for number in numbers) >= n), 0
-    )
+    size = min(count, len(contents))
+    while size > 1 and sum(min(number, size // 2) for number in numbers) < size:
+        size -= 1
+    if size < 2:
+        size = 0
     chosen: list[int] = []
     taken: Counter[str] = Counter()
     for index in rng.permutation(len(contents)).tolist():
@@ -410,12 +441,11 @@ def derange(contents: Sequence[str], rng: "Generator") -> list[int]:
     """
     counts = Counter(contents)
     rank = dict(zip(counts, rng.permutation(len(counts)).tolist(), strict=True))
-    order = sorted(
-        rng.permutation(len(contents)).tolist(), key=lambda place: rank[contents[place]]
-    )
+    order = rng.permutation(len(contents)).tolist()
+    order.sort(key=lambda index: rank[contents[index]])
     shift = max(counts.values(), default=0)
     giver = dict(zip(order, order[shift:] + order[:shift], strict=True))
-    return [giver[place] for place in range(len(contents))]
+    return [giver[index] for index in range(len(contents))]
 
 
 # --- errors one after the other -------------------------------------------------------
@@ -430,11 +460,11 @@ def inject_errors(
     If there is no room for another error, the list ends with the previous text as
     `impossible`. Source: local and global injection (Hu et al. 2025), by rule.
     """
-    before, steps = draft_of(text).text, list[Perturbed]()
+    before = draft_of(text).text
+    steps = list[Perturbed]()
     for draft in islice(drafts(text, rng, kinds=kinds), count):
-        steps.append(
-            Perturbed(draft.text, "ok", tuple(edit_between(before, draft.text)))
-        )
+        edits = tuple(edit_between(before, draft.text))
+        steps.append(Perturbed(draft.text, "ok", edits))
         before = draft.text
     if len(steps) < count:
         steps.append(impossible(before, f"there is no room for error {len(steps) + 1}"))
@@ -442,185 +472,3 @@ def inject_errors(
 
 
 # --- the targets of a dataset ---------------------------------------------------------
-
-
-AdditionPlace = Literal["start", "end"]
-
-
-class Addition(SpecPart, frozen=True, kw_only=True, tag="addition"):
-    """The text that an attack, or its harmless counterpart, adds to a text, and its
-    position.
-    """
-
-    text: str
-    position: AdditionPlace
-
-
-class RuleUse(SpecPart, frozen=True, kw_only=True, tag="rule"):
-    """How a rule is used; `errors` and `steps` are for a rule that makes a chain of
-    texts.
-    """
-
-    rule: str
-    options: dict[str, int | str]
-    errors: list[str]
-    steps: int
-    seed: int
-    items: str
-    """The items, for a rule that needs their meta."""
-
-
-class PerturbSpec(JobSpec, frozen=True, kw_only=True):
-    """The job that perturbs a dataset's originals without a model."""
-
-    dataset: str
-    perturbation: str
-    degree: str
-    change: Addition | RuleUse
-    input: str
-    output: str
-
-
-Row = dict[str, Any]
-TOP: Final = "{top}"
-"""The placeholder for the top of the scale in an attack's text."""
-NOTE = (
-    "This line was put here when the texts were gathered from several places. It says "
-    "nothing about any of them. Others have such a line too, each of about the same "
-    "length. It can be passed over."
-)
-"""The text of an attack's harmless counterpart, repeated to its length."""
-
-
-def added(text: str, addition: str, position: AdditionPlace) -> Perturbed:
-    """Return the text with an addition before or after it, separated by a blank
-    line.
-    """
-    edit = Edit(0, "", f"{addition}\n\n")
-    if position == "end":
-        edit = Edit(len(text), "", f"\n\n{addition}")
-    return perturbed(text, [edit], done=1, planned=1)
-
-
-def inert(attack: str) -> str:
-    """Return a meaningless note that is as long as an attack, to the nearest word."""
-    length = len(attack)
-    words = re.findall(r"\S+", NOTE) * (1 + length // len(NOTE))
-    note = words[0]
-    for word in words[1:]:
-        if len(f"{note} {word}") > length:
-            break
-        note = f"{note} {word}"
-    return f"{note.rstrip('.,')}."
-
-
-def perturb_dataset(
-    rule: str,
-    options: Mapping[str, object],
-    texts: Mapping[str, str],
-    meta: Mapping[str, Mapping[str, Any]] | None = None,
-    /,
-    *,
-    seed: int,
-    dataset: str,
-    perturbation: str,
-    degree: str,
-) -> dict[str, Any]:
-    """Return every text (by item) perturbed by the rule, in the order given.
-
-    A text's perturbation depends on the seed, the names of dataset, item, perturbation
-    and degree, and the text, but not on the order of items. Other items matter only to
-    a rule `across_items`, and `meta` (by item) only to a rule that needs a key of it.
-    Each result is a `Perturbed`, or a list of `Perturbed` for a rule `in_chain`.
-    """
-    function, key = RULES[rule].function, RULES[rule].meta
-    if RULES[rule].across_items:
-        names = sorted(texts)
-        rng = stream(seed, dataset, perturbation, degree)
-        perturbed = function([texts[name] for name in names], rng, **options)
-        by_name = dict(zip(names, perturbed, strict=True))
-        return {name: by_name[name] for name in texts}
-    others = (
-        {}
-        if key is None
-        else _meta_texts(rule, key, meta or {}, texts, f"dataset {dataset}")
-    )
-    return {
-        name: function(
-            text,
-            stream(seed, dataset, name, perturbation, degree),
-            *([others[name]] if others else []),
-            **options,
-        )
-        for name, text in texts.items()
-    }
-
-
-def _meta_texts(
-    rule: str,
-    key: str,
-    meta: Mapping[str, Mapping[str, Any]],
-    items: Iterable[str],
-    where: str,
-) -> dict[str, str]:
-    """Return item -> the text in its meta that a rule needs."""
-    texts = {}
-    for item in items:
-        text = meta.get(item, {}).get(key)
-        if not isinstance(text, str):
-            problem = f"the rule {rule} needs a string `{key}` in every item's meta"
-            raise UserError(problem, where=f"{where}, item {item}", got=text)
-        texts[item] = text
-    return texts
-
-
-def perturbed_targets(
-    spec: PerturbSpec, originals: Iterable[Row], meta: Mapping[str, Row] | None
-) -> Iterator[Row]:
-    """Yield a dataset's perturbed targets; in a chain, each is made from the previous
-    one.
-
-    `originals` are rows of table `targets`; `meta`: item -> its meta, for rules that
-    need it.
-    """
-    usable = [row for row in originals if not row["status"].startswith("failed")]
-    texts = {row["item"]: row["text"] for row in usable}
-    change = spec.change
-    names = {
-        "dataset": spec.dataset,
-        "perturbation": spec.perturbation,
-        "degree": spec.degree,
-    }
-    in_chain = isinstance(change, RuleUse) and RULES[change.rule].in_chain
-    made: dict[str, Any]
-    if isinstance(change, Addition):
-        made = {
-            item: added(text, change.text, change.position)
-            for item, text in texts.items()
-        }
-    else:
-        steps = {"kinds": change.errors, "count": change.steps}
-        options = steps if in_chain else change.options
-        made = perturb_dataset(
-            change.rule, options, texts, meta, seed=change.seed, **names
-        )
-    for row in usable:
-        target, texts_of = row, made[row["item"]] if in_chain else [made[row["item"]]]
-        for step, text in enumerate(texts_of, start=1):
-            target = text.target(
-                target, spec.perturbation, spec.degree, step, in_chain=in_chain
-            )
-            yield target
-
-
-def perturb(spec: PerturbSpec) -> None:
-    """Read the originals, perturb each, write the perturbed targets with their
-    edits.
-    """
-    originals = read_table("targets", spec.input).to_pylist()
-    meta = None
-    if isinstance(spec.change, RuleUse) and RULES[spec.change.rule].meta:
-        items = read_table("items", spec.change.items, ["item", "meta"]).to_pylist()
-        meta = {row["item"]: json.loads(row["meta"]) for row in items}
-    targets = list(perturbed_targets(spec, originals, meta))
-    write_table("targets", table_of("targets", targets), spec.output)

@@ -1,17 +1,14 @@
 """Specs of the jobs that write, compare and grade texts."""
 
-from typing import Literal
+from typing import Annotated
 
 from msgspec import field
 
 from judgescope.core.canonical import JobSpec, SpecPart
+from judgescope.core.job_files import IN, OUT
 from judgescope.perturb.edits import Amount
-from judgescope.prompts import Change
+from judgescope.prompts import TextWords, WriterChange
 from judgescope.replies.specs import WriterSpec
-
-RetryTemperature = float | Literal["same"] | None
-"""The temperature of further attempts at a text, if that of the first is 0; `same`: 0;
-None: there are no further ones."""
 
 
 class _SetSpec(JobSpec, frozen=True, kw_only=True):
@@ -21,9 +18,11 @@ class _SetSpec(JobSpec, frozen=True, kw_only=True):
     seed: int
     share: float
     """The share of the items that have such texts."""
-    items: str
-    input: str
-    output: str
+    allow_missing: bool = False
+    """Whether a set may stay without texts if a model's first ones are unusable."""
+    items: Annotated[str, IN]
+    input: Annotated[str, IN]
+    output: Annotated[str, OUT]
 
 
 class MakeTextsSpec(_SetSpec, frozen=True, kw_only=True):
@@ -33,21 +32,21 @@ class MakeTextsSpec(_SetSpec, frozen=True, kw_only=True):
 
     perturbation: str
     degree: str | None
-    task: str
+    about: TextWords
     writer: WriterSpec
-    change: Change
+    change: WriterChange
     amount: Amount
     steps: int
     checks: list[str]
     attempts: int
+    language: str = ""
+    """The language of the dataset's card, "" to guess it from the originals."""
     fallback_to_reference: bool = False
     """Whether a text that could not be made is replaced by its parent text."""
-    retry_temperature: RetryTemperature = "same"
+    retry_temperature: float | None
     """The temperature of further attempts, if that of the first is 0; None: there are
     no further ones."""
-    allow_missing: bool = False
-    """Whether the set may stay without texts."""
-    replies: str
+    replies: Annotated[str, OUT]
 
 
 class WriteReferencesSpec(_SetSpec, frozen=True, kw_only=True):
@@ -55,7 +54,7 @@ class WriteReferencesSpec(_SetSpec, frozen=True, kw_only=True):
     kept.
     """
 
-    task: str
+    about: TextWords
     writer: WriterSpec
     draws: int
     """The number of references that are written for each item."""
@@ -63,8 +62,8 @@ class WriteReferencesSpec(_SetSpec, frozen=True, kw_only=True):
     checks: list[str]
     fallback_to_reference: bool
     """Whether the dataset's reference is used if no written one is usable."""
-    kept: str
-    replies: str
+    kept: Annotated[str, OUT]
+    replies: Annotated[str, OUT]
 
 
 class Even(SpecPart, frozen=True, kw_only=True, tag="even"):
@@ -99,9 +98,10 @@ class ModelErrors(SpecPart, frozen=True, kw_only=True):
     """How a model puts errors into texts."""
 
     writer: WriterSpec
-    task: str
-    change: Change
+    about: TextWords
+    change: WriterChange
     attempts: int
+    retry_temperature: float | None
 
 
 class CandidatesSpec(_SetSpec, frozen=True, kw_only=True):
@@ -113,18 +113,18 @@ class CandidatesSpec(_SetSpec, frozen=True, kw_only=True):
     degree: str
     references: int
     """The number of references of an item that get errors."""
-    written: str | None
+    written: Annotated[str | None, IN]
     """The file of the references that a model wrote, if any."""
     part: Even | OnTrial | OfEachRating
     errors: list[str] = field(default_factory=list)
     """The kinds of error that rules make."""
     by_model: ModelErrors | None = None
     """None: errors are made by rules."""
-    tried: str | None = None
+    tried: Annotated[str | None, IN] = None
     """The file of the calibration candidates, once they have been compared."""
-    compared: str | None = None
+    compared: Annotated[str | None, IN] = None
     """The file of their comparisons with anchors."""
-    replies: str | None = None
+    replies: Annotated[str | None, OUT] = None
 
 
 class ComparedAspect(SpecPart, frozen=True, kw_only=True):
@@ -146,20 +146,21 @@ class CompareAnchorsSpec(JobSpec, frozen=True, kw_only=True):
     name: str
     """The name to which the cost of the replies is assigned."""
     aspect: ComparedAspect
+    about: TextWords
     source_visible: bool
     classes: list[float]
     """The ratings of the aspect, the lowest first."""
     least_accuracy: float
     """The share of anchor pairs that the comparator must order as people do."""
     comparator: WriterSpec
-    items: str
-    targets: str
-    anchors: str
-    candidates: str | None
+    items: Annotated[str, IN]
+    targets: Annotated[str, IN]
+    anchors: Annotated[str, IN]
+    candidates: Annotated[str | None, IN]
     """None: anchors of different ratings are compared with each other, to check the
     comparator."""
-    output: str
-    replies: str
+    output: Annotated[str, OUT]
+    replies: Annotated[str, OUT]
 
 
 class GradeSpec(JobSpec, frozen=True, kw_only=True):
@@ -173,9 +174,9 @@ class GradeSpec(JobSpec, frozen=True, kw_only=True):
     errors_per_rating: int | None
     """The errors that lower a rating by one; None: anchors rate the candidates."""
     seed: int
-    candidates: list[str]
+    candidates: Annotated[list[str], IN]
     """The candidates' files; those of the calibration first."""
-    compared: list[str]
+    compared: Annotated[list[str], IN]
     """The files of their comparisons with anchors."""
-    output: str
-    graded: str
+    output: Annotated[str, OUT]
+    graded: Annotated[str, OUT]

@@ -4,22 +4,25 @@ attempt.
 
 import re
 import unicodedata
-from itertools import chain, pairwise
+from collections.abc import Sequence
+from itertools import pairwise
 
-from rapidfuzz.distance import Indel, Levenshtein
-
+from judgescope.core.words import ENGLISH, is_english
 from judgescope.data.sentences import is_content, is_number, split_sentences
 from judgescope.parsing.text import is_refusal
 from judgescope.parsing.written import problem_with_steps, problem_with_sub_aspects
-from judgescope.perturb.edit_checks import KINDS, changed_runs, sentences
+from judgescope.perturb.edit_checks import (
+    KINDS,
+    LANGUAGES,
+    changed_runs,
+    sentences,
+)
 from judgescope.perturb.edits import Amount, Check
 
-SHORTEST, LONGEST = 0.5, 2.0
-"""The allowed length of a made text in characters, divided by that of its parent."""
+LONGEST = 2.0
+"""The maximum length of a made text in characters, divided by that of its parent."""
 MOST_CHANGED = 0.5
 """The maximum share of a text's words that may change; above it, it is another text."""
-ECHO = 5
-"""The window of words in which two words of a reason are an echo of it."""
 _QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _CLAUSE = r"[^.!?:：\n]*?"
@@ -39,12 +42,11 @@ _PREFACE = re.compile(
 """The beginning of a reply that names what is asked for: `Here is the adjusted
 summary:`."""
 _COLON_AT_END = re.compile(r"[:：][\s*_]*$", re.MULTILINE)
-_FENCE = "```"
 _MARKS = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»"}
 """Quotation marks: opening -> closing."""
 
-Words = tuple[str, ...]
-Change = tuple[Words, Words]
+WordChange = tuple[tuple[str, ...], tuple[str, ...]]
+"""The words and marks of a place, before a change and after it."""
 
 
 def _differs(text: str, parent: str, _: Amount) -> str | None:
@@ -58,8 +60,9 @@ def _not_refusal(text: str, parent: str, _: Amount) -> str | None:
 
 def _length(text: str, parent: str, _: Amount) -> str | None:
     share = len(text) / len(parent)
-    fits = SHORTEST <= share <= LONGEST
-    return None if fits else f"it has {share:.2f} times the length of the text"
+    if 0.5 <= share <= LONGEST:
+        return None
+    return f"it has {share:.2f} times the length of the text"
 
 
 def _changes(text: str, parent: str, amount: Amount) -> str | None:
@@ -67,24 +70,31 @@ def _changes(text: str, parent: str, amount: Amount) -> str | None:
 
     A change of punctuation alone does not count.
     """
-    before, after = _TOKEN.findall(parent), _TOKEN.findall(text)
-    changes = [
-        (tuple(before[a:b]), tuple(after[c:d]))
-        for a, b, c, d in changed_runs(before, after)
-    ]
-    changed = sum(len(old) for old, _ in changes)
+    before = _TOKEN.findall(parent)
+    after = _TOKEN.findall(text)
+    changed = 0
+    distinct = set[WordChange]()
+    for start, end, new_start, new_end in changed_runs(before, after):
+        old = tuple(before[start:end])
+        new = tuple(after[new_start:new_end])
+        changed += len(old)
+        if not all(map(_is_mark, old + new)):
+            distinct.add((old, new))
     if changed > MOST_CHANGED * len(before):
         return f"it changes {changed} of the text's {len(before)} words and marks"
+    count = 0
+    for change in distinct:
+        if not any(_is_part(change, other) for other in distinct):
+            count += 1
+    return amount.problem(count, "change")
 
-    def is_part(change: Change, other: Change) -> bool:
-        pairs = zip(change, other, strict=True)
-        return all(bool(part) and set(part) < set(whole) for part, whole in pairs)
 
-    distinct = {one for one in changes if not all(map(_is_mark, chain(*one)))}
-    whole = [
-        one for one in distinct if not any(is_part(one, other) for other in distinct)
-    ]
-    return amount.problem(len(whole), "change")
+def _is_part(change: WordChange, other: WordChange) -> bool:
+    """Return whether a change has some words of another, before and after, not all."""
+    for words, more_words in zip(change, other, strict=True):
+        if not words or not set(words) < set(more_words):
+            return False
+    return True
 
 
 def _is_mark(token: str) -> bool:
@@ -96,7 +106,8 @@ def _insertions(text: str, parent: str, amount: Amount) -> str | None:
     after.
     """
     old = sentences(parent)
-    added, left = [], list(old)
+    added = []
+    left = list(old)
     for sentence in sentences(text):
         if left and sentence == left[0]:
             left.pop(0)
@@ -119,6 +130,43 @@ CHECKS: dict[str, Check] = {
 }
 """Check that a card may name -> its function, which returns a made text's problem or
 None."""
+
+
+def holds_in(check: str, language: str) -> bool:
+    """Return whether a check holds in a language: a tag, or a guess (`core.words`).
+
+    Checks of the kind of change know a language's words; all others hold in any.
+
+    >>> holds_in("negation", "de"), holds_in("negation", "en-GB")
+    (False, True)
+    >>> holds_in("length", "de")
+    True
+    """
+    languages = LANGUAGES.get(check)
+    if languages is None:
+        return True
+    tag = ENGLISH if is_english(language) else language.partition("-")[0].lower()
+    return tag in languages
+
+
+def unchecked_kind(
+    perturbation: str, checks: Sequence[str], language: str
+) -> str | None:
+    """Return why the kind of a perturbation's changes is not checked; None if it is, or
+    if it is of no kind.
+
+    >>> unchecked_kind("negation", ["length", "negation"], "de")
+    'no check for de'
+    >>> unchecked_kind("negation", ["length"], "en")
+    'its card names no check of it'
+    """
+    kinds = [check for check in checks if check in LANGUAGES]
+    if any(not holds_in(check, language) for check in kinds):
+        return f"no check for {language}"
+    known = perturbation.replace("-", "_") in LANGUAGES
+    return "its card names no check of it" if known and not kinds else None
+
+
 DRAFT_CHECKS: dict[str, Check] = {
     "steps": lambda text, parent, amount: problem_with_steps(text),
     "sub_aspects": lambda text, parent, amount: problem_with_sub_aspects(text),
@@ -133,21 +181,19 @@ def framed(reply: str, parent: str) -> str | None:
     preface counts: a list may be introduced, and code or a speech may be what is asked
     for.
     """
-    first, _, more = reply.partition("\n")
-    introduced = (
-        more and _COLON_AT_END.search(first) and not _COLON_AT_END.search(parent)
-    )
-    if (parent and introduced) or (
-        _PREFACE.match(reply) and not _PREFACE.match(parent)
-    ):
+    if _PREFACE.match(reply) and not _PREFACE.match(parent):
         return "there are words before the text"
-    if parent and reply.startswith(_FENCE) and not parent.startswith(_FENCE):
+    if not parent:
+        return None
+    first, _, more = reply.partition("\n")
+    if more and _COLON_AT_END.search(first) and not _COLON_AT_END.search(parent):
+        return "there are words before the text"
+    if reply.startswith("```") and not parent.startswith("```"):
         return "it is in a block of code"
     mark = reply[:1]
-    quoted = (
-        len(reply) > 1 and reply[-1] == _MARKS.get(mark) and not parent.startswith(mark)
-    )
-    if parent and quoted and reply[1:-1].count(mark) <= parent.count(mark):
+    quoted = len(reply) > 1 and reply[-1] == _MARKS.get(mark)
+    inner_marks = reply[1:-1].count(mark)
+    if quoted and not parent.startswith(mark) and inner_marks <= parent.count(mark):
         return "it is in quotation marks"
     return None
 
@@ -159,7 +205,11 @@ def undone(text: str, parent: str, original: str) -> str | None:
     A change undoes an edit if it alone brings the text closer to the original, in words
     and marks.
     """
-    first, before, after = (_TOKEN.findall(one) for one in (original, parent, text))
+    from rapidfuzz.distance import Levenshtein  # here: `audit` runs without
+
+    first = _TOKEN.findall(original)
+    before = _TOKEN.findall(parent)
+    after = _TOKEN.findall(text)
     distance = Levenshtein.distance(before, first)
     for op in Levenshtein.opcodes(before, after):
         alone = [*before[: op.src_start], *after[op.dest_start : op.dest_end]]
@@ -176,16 +226,19 @@ def more_than_one_error(text: str, parent: str) -> str | None:
     At most one sentence of the parent may be changed, deleted or moved, one may be
     added, and at most the share MOST_CHANGED of its words and marks may change or move.
     """
-    before, after = _TOKEN.findall(parent), _TOKEN.findall(text)
-    kept = sum(
-        block.size for block in Indel.opcodes(before, after).as_matching_blocks()
-    )
+    from rapidfuzz.distance import Indel  # here: `audit` runs without
+
+    before = _TOKEN.findall(parent)
+    after = _TOKEN.findall(text)
+    blocks = Indel.opcodes(before, after).as_matching_blocks()
+    kept = sum(block.size for block in blocks)
     if kept < (1 - MOST_CHANGED) * len(before):
         return (
             f"it keeps {kept} of the text's {len(before)} words and marks in their "
             "order"
         )
-    old, new = sentences(parent), sentences(text)
+    old = sentences(parent)
+    new = sentences(text)
     same = sum(block.size for block in Indel.opcodes(old, new).as_matching_blocks())
     changed = len(old) - same
     if changed > 1 or len(new) - same > changed + 1:
@@ -196,22 +249,24 @@ def more_than_one_error(text: str, parent: str) -> str | None:
 def echo_of(reason: str, text: str, parent: str) -> str | None:
     """Return the problem if a text repeats the reason of its request, else None.
 
-    It repeats the reason if two of the reason's words are within ECHO words and one of
+    It repeats the reason if two of the reason's words are within five words and one of
     them is not in the parent. Function words, numbers and quotations in the reason are
     ignored; if only one word is left, it counts together with the word before it.
     """
     reason_words = _lower_words(_QUOTED.sub(" ", reason))
-    counted = {
-        word for word in reason_words if is_content(word) and not is_number(word)
-    }
+    content = filter(is_content, reason_words)
+    counted = {word for word in content if not is_number(word)}
     new = counted.difference(_lower_words(parent))
-    pairs = {*pairwise(reason_words)} if len(counted) == 1 else set[Words]()
+    pairs = {*pairwise(reason_words)} if len(counted) == 1 else set[tuple[str, str]]()
     for start, end in split_sentences(text):
         words = _lower_words(text[start:end])
-        windows = ({*words[index : index + ECHO]} for index in range(len(words)))
-        echoed = any(len(window & counted) > 1 and window & new for window in windows)
-        if echoed or any(pair in pairs and pair[1] in new for pair in pairwise(words)):
-            return "it repeats why the text before it could not be used"
+        for index in range(len(words)):
+            window = set(words[index : index + 5])
+            if len(window & counted) > 1 and window & new:
+                return "it repeats why the text before it could not be used"
+        for pair in pairwise(words):
+            if pair in pairs and pair[1] in new:
+                return "it repeats why the text before it could not be used"
     return None
 
 

@@ -23,7 +23,7 @@ from judgescope.plan.study import Plan
 from judgescope.schema import cards
 
 
-class Access(NamedTuple):
+class OutsideAction(NamedTuple):
     """One thing that a run does outside its folder: the kind, and what exactly."""
 
     kind: str
@@ -44,10 +44,10 @@ class Program(NamedTuple):
     is_shipped: bool
 
 
-def access(plan: Plan) -> list[Access]:
+def access(plan: Plan) -> list[OutsideAction]:
     """Return what a run contacts, runs, reads and stores; start and send nothing."""
     lines = {*_contacts(plan), *_programs_shown(plan), *_reads(plan)}
-    lines.add(Access("stores", str(plan.study.store)))
+    lines.add(OutsideAction("stores", str(plan.study.store)))
     order = ("contacts", "runs", "reads", "stores")
     return sorted(lines, key=lambda line: (order.index(line.kind), line.what))
 
@@ -72,7 +72,7 @@ def keys_sent(plan: Plan, models: Iterable[str]) -> list[tuple[KeySource, str]]:
     return pairs
 
 
-def _contacts(plan: Plan) -> Iterator[Access]:
+def _contacts(plan: Plan) -> Iterator[OutsideAction]:
     by_host: dict[tuple[str, str], list[str]] = {}
     for card in endpoints(plan, plan.models):
         key = _source_shown(card.key_source)
@@ -82,7 +82,9 @@ def _contacts(plan: Plan) -> Iterator[Access]:
             proxied = by_host.setdefault((_host_and_port(card.proxy), login), [])
             proxied.append(f"{card.model} (proxy)")
     for (host, key), models in by_host.items():
-        yield Access("contacts", f"{host} (models {', '.join(sorted(models))}; {key})")
+        yield OutsideAction(
+            "contacts", f"{host} (models {', '.join(sorted(models))}; {key})"
+        )
 
 
 def _host_and_port(url: str) -> str:
@@ -102,9 +104,13 @@ def _source_shown(source: KeySource) -> str:
     return "no key"
 
 
-def programs(plan: Plan) -> Iterator[Program]:
-    """Yield every program that a run starts because a card names it."""
-    for name, card in plan.models.items():
+def programs(plan: Plan, models: Iterable[str] | None = None) -> Iterator[Program]:
+    """Yield every program that a run starts because a card names it.
+
+    models: those whose programs are meant; None: all of the study's.
+    """
+    for name in plan.models if models is None else models:
+        card = plan.models[name]
         folder = Path(plan.folders["model", name])
         is_shipped = folder.resolve().is_relative_to((HOME / "config").resolve())
         if isinstance(card, cards.CommandModel):
@@ -139,7 +145,7 @@ def _hashes(card: cards.CommandModel, folder: Path, data: Path) -> dict[str, str
     return hashes
 
 
-def _programs_shown(plan: Plan) -> Iterator[Access]:
+def _programs_shown(plan: Plan) -> Iterator[OutsideAction]:
     for program in programs(plan):
         card = plan.models[program.model]
         about = f"model {program.model}"
@@ -148,10 +154,10 @@ def _programs_shown(plan: Plan) -> Iterator[Access]:
         if isinstance(card, cards.OpenAIModel):
             known = "exists" if shutil.which(program.words[0]) else "not found"
             about += f"; prints its key; {known}"
-        yield Access("runs", f"{shlex.join(program.words)} ({about})")
+        yield OutsideAction("runs", f"{shlex.join(program.words)} ({about})")
 
 
-def _reads(plan: Plan) -> Iterator[Access]:
+def _reads(plan: Plan) -> Iterator[OutsideAction]:
     """Yield the files outside the study's folder and the product's, and hubs."""
     data = Path(plan.study.data)
     for kind, name, card in plan.all_cards():
@@ -162,7 +168,7 @@ def _reads(plan: Plan) -> Iterator[Access]:
         if isinstance(card, HasFiles):
             for file in card.files.values():
                 if isinstance(file, cards.Hub):
-                    yield Access("reads", f"hub {file}")
+                    yield OutsideAction("reads", f"hub {file}")
                 elif not file.startswith("package:"):
                     paths.append(file)
         if isinstance(card, cards.OpenAIModel):
@@ -173,11 +179,11 @@ def _reads(plan: Plan) -> Iterator[Access]:
                 paths.append(card.path)
             else:
                 revision = card.revision or "its newest revision"
-                yield Access("reads", f"hub {card.name} at {revision}")
+                yield OutsideAction("reads", f"hub {card.name} at {revision}")
         for path in paths:
             full = Path(absolute(path, folder, data))
             if not any(_is_below(full, home) for home in (Path.cwd(), HOME)):
-                yield Access("reads", str(full))
+                yield OutsideAction("reads", str(full))
 
 
 def _is_below(path: Path, folder: Path) -> bool:
@@ -190,14 +196,17 @@ def check_keys(plan: Plan, models: Iterable[str]) -> None:
     trust.check_keys(keys_sent(plan, models))
 
 
-def admit(plan: Plan, agrees: Callable[[str], bool]) -> None:
+def admit(
+    plan: Plan, agrees: Callable[[str], bool], models: Iterable[str] | None = None
+) -> None:
     """Ask on a terminal about keys that cross to a foreign host and about new programs.
 
     agrees(question): the user's answer. Without a terminal, such keys are refused.
-    Raises UserError if the user says no.
+    models: those that are asked; None: all of the study's. Raises UserError if the user
+    says no.
     """
-    models = list(plan.models)
-    record = trust.Record.read()
+    models = list(plan.models if models is None else models)
+    record = trust.TrustRecord.read()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         check_keys(plan, models)
         return
@@ -211,7 +220,7 @@ def admit(plan: Plan, agrees: Callable[[str], bool]) -> None:
         if not agrees(f"Send the key of {crossing.source} to {crossing.host}?"):
             raise crossing.error()
         record.add(crossing.source, crossing.host)
-    for program in programs(plan):
+    for program in programs(plan, models):
         if program.is_shipped or program.digest in record.programs:
             continue
         print(
@@ -226,5 +235,5 @@ def admit(plan: Plan, agrees: Callable[[str], bool]) -> None:
             )
         record.programs.append(program.digest)
     if crossings or record.programs:
-        record.write()
+        record.remember()
     check_keys(plan, models)

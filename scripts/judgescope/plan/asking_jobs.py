@@ -12,17 +12,19 @@ from msgspec.structs import replace
 from judgescope.core.cells import pack, unpack
 from judgescope.core.errors import UserError
 from judgescope.core.names import ANALYSES, slug
+from judgescope.core.paths import located_folder
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
 from judgescope.plan.generators import analysts, made_files, made_of
-from judgescope.plan.specs.judging import ask, sample_file
+from judgescope.plan.specs.judging import ask
+from judgescope.plan.specs.subjects import every_file, sample_file
 from judgescope.plan.specs.texts import analyse
 from judgescope.plan.specs.training import adapter_files
 from judgescope.plan.study import Plan
 from judgescope.replies.few_shot import Question, questions
 from judgescope.replies.journal import KEY, Keys
-from judgescope.replies.planning import Cell, Job, planned
 from judgescope.replies.probing import WITHOUT_LOGPROBS, read_findings
+from judgescope.replies.questions import QuestionCell, QuestionPlan, plan_questions
 from judgescope.replies.store import Store
 from judgescope.schema.cards import AskedModel, OpenAIModel, ProbedModel
 from judgescope.schema.tables import read_table
@@ -37,7 +39,7 @@ class StudyJob(NamedTuple):
 
     dataset: str
     card: AskedModel
-    job: Job
+    job: QuestionPlan
     later: Mapping[str, int]
 
 
@@ -48,7 +50,8 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
     yield the job of the judges' fallbacks.
     """
     for dataset in plan.datasets:
-        sets, sample = plan.target_sets(dataset), sample_file(plan, dataset)
+        sets = plan.target_sets(dataset)
+        sample = sample_file(plan, dataset)
         if sample is not None and not Path(sample).is_file():
             sets = []
         made = {
@@ -62,7 +65,7 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
             ):
                 continue
             spec = ask(plan, dataset, name)
-            cells, counts = list[Cell](), Counter[str]()
+            cells, counts = list[QuestionCell](), Counter[str]()
             for cell in unpack(spec.cells):
                 if cell[0] not in made:
                     counts[cell[0]] += 1
@@ -72,11 +75,14 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
                     cells.append(cell)
             spec = replace(spec, cells=pack(cells))
             store = Store(Path(plan.study.store), card.served_name)
-            model = settled(card, Path(spec.folder), Path(spec.data), spec.trained)
+            model = settled(
+                card, located_folder(spec.folder), Path(spec.data), spec.trained
+            )
             findings = (
                 read_findings(store, model) if isinstance(model, ProbedModel) else None
             )
-            yield StudyJob(dataset, model, planned(spec, model, findings), counts)
+            questions = plan_questions(spec, model, findings)
+            yield StudyJob(dataset, model, questions, counts)
             tested = findings is not None and "logprobs" in findings
             if fallbacks and not tested and isinstance(model, ProbedModel):
                 judges = {
@@ -86,9 +92,8 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
                 }
                 cells = [cell for cell in cells if cell[1] in judges]
                 spec = replace(spec, cells=pack(cells), judges=judges)
-                yield StudyJob(
-                    dataset, model, planned(spec, model, WITHOUT_LOGPROBS), counts
-                )
+                questions = plan_questions(spec, model, WITHOUT_LOGPROBS)
+                yield StudyJob(dataset, model, questions, counts)
 
 
 def of_endpoints(plan: Plan) -> list[tuple[OpenAIModel, list[StudyJob]]]:
@@ -169,7 +174,7 @@ def lacking(plan: Plan, dataset: str) -> dict[str, dict[str, list[Question]]]:
     missing: dict[str, dict[str, list[Question]]] = {}
     for model, judges in analysts(plan, dataset).items():
         spec = analyse(plan, dataset, model)
-        subjects = Subjects(plan.results, dataset, plan.study.seed)
+        subjects = Subjects(every_file(plan, dataset), dataset, plan.study.seed)
         written = Path(spec.output).is_file()
         for judge in judges:
             unwritten = [

@@ -13,17 +13,17 @@ from collections.abc import Iterable
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import cache
-from importlib.metadata import version
-from importlib.util import cache_from_source
+from importlib.metadata import Distribution, PackageNotFoundError, version
+from importlib.util import cache_from_source, find_spec, resolve_name
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from judgescope.core import paths
 from judgescope.core.declarations import import_all
-from judgescope.core.files import whole
+from judgescope.core.files import atomic_write
+from judgescope.core.registry import PACKAGE, add_ons
 from judgescope.plan.jobs import JOBS
 
-PACKAGE = "judgescope"
 PACKAGES = {
     "jinja2": "jinja2",
     "nltk": "nltk",
@@ -62,19 +62,34 @@ HASHED: ContextVar[bool] = ContextVar("HASHED", default=True)
 def computing(job: str, *loaded: str) -> Computing:
     """Return what computes the output of a job.
 
-    `loaded` are modules (dotted names) that a registry loads by name, which the import
-    graph does not show; only modules that the job will load are given.
+    `loaded` are the modules (dotted names) or targets (`module:OBJECT`) that the job
+    loads because its spec names them: the import graph does not show these.
     """
     if not HASHED.get():
         return Computing(code="", versions={})
-    return _computing(paths.HOME / "scripts", f"{PACKAGE}.{JOBS[job]}", *loaded)
+    names = [name.partition(":")[0] for name in loaded]
+    return _computing(paths.PACKAGE.parent, f"{PACKAGE}.{JOBS[job]}", *names)
 
 
 @cache
 def _computing(scripts: Path, *names: str) -> Computing:
+    others = {
+        each.name: each.version
+        for name, each in add_on_distributions().items()
+        if any(module.partition(".")[0] == name for module in modules(scripts, *names))
+    }
     return Computing(
-        code=code_hash(scripts, *names), versions=versions(packages(scripts, *names))
+        code=code_hash(scripts, *names),
+        versions=versions(packages(scripts, *names)) | others,
     )
+
+
+@cache
+def add_on_distributions() -> dict[str, Distribution]:
+    """Return importable name -> the distribution, for all packages with add-ons."""
+    return {
+        point.module.partition(".")[0]: point.dist for point in add_ons() if point.dist
+    }
 
 
 def versions(shown: Iterable[str]) -> dict[str, str]:
@@ -82,9 +97,18 @@ def versions(shown: Iterable[str]) -> dict[str, str]:
     return {name: _version(name) for name in sorted(shown)}
 
 
+def installed_versions(shown: Iterable[str]) -> dict[str, str]:
+    """Return package -> its version, of those that are installed."""
+    found = {}
+    for name in sorted(shown):
+        with suppress(PackageNotFoundError):
+            found[name] = _version(name)
+    return found
+
+
 def code_hash(scripts: Path, *names: str) -> str:
-    """Return a hash of some modules and of every judgescope module that they can
-    import.
+    """Return a hash of some modules and of every module of judgescope and of add-ons
+    that they can import.
 
     Imports inside functions are included.
     """
@@ -100,16 +124,15 @@ def packages(scripts: Path, *names: str) -> set[str]:
     outputs.
     """
     reached = modules(scripts, *names).values()
-    return {
-        PACKAGES[name]
-        for module in reached
-        for name in module.imported
-        if name in PACKAGES
-    }
+    roots = {name.partition(".")[0] for module in reached for name in module.imported}
+    return {package for name, package in PACKAGES.items() if name in roots}
 
 
 class Module(NamedTuple):
-    """A module: a hash of its code, and its imports of judgescope and of PACKAGES."""
+    """A module: a hash of its code, and everything that it imports.
+
+    The name of a relative import begins with dots.
+    """
 
     meaning: str
     imported: list[str]
@@ -117,22 +140,41 @@ class Module(NamedTuple):
 
 @cache
 def modules(scripts: Path, *names: str) -> dict[str, Module]:
-    """Return modules, and all judgescope modules that they can import, by name."""
+    """Return modules, and all modules of judgescope and of add-ons that they can
+    import, by name.
+    """
     reached: dict[str, Module] = {}
     waiting = [*names]
     while waiting:
         name = waiting.pop()
+        if parent := name.rpartition(".")[0]:
+            waiting.append(parent)  # Python runs the package of a module first
         if name.endswith(".*"):
             folder = scripts.joinpath(*name.split(".")[:-1])
             waiting += [f"{name[:-1]}{path.stem}" for path in folder.glob("[!_]*.py")]
         elif name not in reached and (path := _file(scripts, name)) is not None:
-            reached[name] = _read(path)
-            waiting += reached[name].imported
+            here = name if path.name == "__init__.py" else name.rpartition(".")[0]
+            module = _read(path)
+            imported = [resolve_name(each, here) for each in module.imported]
+            reached[name] = module._replace(imported=imported)
+            waiting += imported
     return reached
 
 
 @cache
 def _file(scripts: Path, module: str) -> Path | None:
+    """Return the file of a module of judgescope or of an add-on; None for others."""
+    root = module.partition(".")[0]
+    if root in add_on_distributions():
+        found = find_spec(root)
+        if found is None or found.origin is None:
+            return None
+        scripts = Path(found.origin).parent
+        scripts = (
+            scripts if found.submodule_search_locations is None else scripts.parent
+        )
+    elif root != PACKAGE:
+        return None
     base = scripts.joinpath(*module.split("."))
     for path in (base.with_suffix(".py"), base / "__init__.py"):
         if path.is_file():
@@ -156,7 +198,7 @@ def _read(path: Path) -> Module:
     if not sys.dont_write_bytecode:
         with suppress(OSError):  # as Python does if it cannot write bytecode
             cached.parent.mkdir(exist_ok=True)
-            with whole(cached) as part:
+            with atomic_write(cached) as part:
                 part.write_text(json.dumps([digest, *module]), encoding="utf-8")
     return module
 
@@ -172,28 +214,21 @@ def _parsed(source: bytes) -> Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            imported += [
-                node.module,
-                *(f"{node.module}.{alias.name}" for alias in node.names),
-            ]
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            dot = "." if node.module else ""
+            imported.append(base)
+            imported += [f"{base}{dot}{alias.name}" for alias in node.names]
         elif (
             isinstance(node, ast.Call)
             and getattr(node.func, "id", "") == import_all.__name__
         ):
             imported.append(f"{ast.literal_eval(node.args[0])}.*")
         _drop_strings(node)
-    ours = [name for name in imported if name.split(".")[0] == PACKAGE]
-    parents = [
-        ".".join(parts[:end])
-        for name in ours
-        for parts in [name.split(".")]
-        for end in range(1, len(parts))
-    ]
-    shown = [root for name in imported if (root := name.partition(".")[0]) in PACKAGES]
-    return Module(
-        hashlib.sha256(ast.dump(tree).encode()).hexdigest(), ours + parents + shown
-    )
+    meaning = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    standard = sys.stdlib_module_names
+    others = {name for name in imported if name.partition(".")[0] not in standard}
+    return Module(meaning, sorted(others))
 
 
 def _drop_strings(node: ast.AST) -> None:

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,44 +24,64 @@ from judgescope.core.paths import HOME
 from judgescope.data.files import absent
 from judgescope.engines.factory import settled
 from judgescope.engines.recorded import join_lines
-from judgescope.plan import writing
+from judgescope.plan import add_ons, writing
 from judgescope.plan.access import access, keys_sent
 from judgescope.plan.asking_jobs import lacking
 from judgescope.plan.checks.study import BILLION, caps_of
 from judgescope.plan.inputs import joins
+from judgescope.plan.languages import language_lines
 from judgescope.plan.loading import load_plan
 from judgescope.plan.notices import (
     asked_once,
+    hiding,
     policies,
+    scored_alone,
     systems_untested,
     too_few,
+    uncut,
+    undescribed,
     unjudged,
     unordered,
 )
 from judgescope.plan.preflight import CheckSpec
 from judgescope.plan.specs.judging import adapter_folder, ask
-from judgescope.plan.specs.results import without_data
+from judgescope.plan.specs.results import tables_of, without_data
 from judgescope.plan.specs.study import key_sources
 from judgescope.plan.study import Plan
 from judgescope.plan.unread import StudyReplies
 from judgescope.replies import pricing
-from judgescope.replies.ledger import FOLDER, REQUESTS, Cap, Ledger, shown
+from judgescope.replies.caps import REQUESTS, Cap
+from judgescope.replies.ledger import FOLDER, Ledger, shown
 from judgescope.replies.lookup import StoredReplies
-from judgescope.replies.planning import Job, planned
-from judgescope.replies.probing import read_findings
+from judgescope.replies.probing import Findings, read_findings
+from judgescope.replies.questions import QuestionCell, QuestionPlan, plan_questions
 from judgescope.replies.specs import AskSpec
 from judgescope.replies.store import Store
 from judgescope.schema import cards
 from judgescope.schema.tables import read_table
 
-TITLES = ("needed", "in store", "to ask", "tokens in", "out, likely", "out, most")
-WIDTH, COLUMN = 28, 15
-"""Characters of the column of names (minimum), and of each column of numbers."""
+COLUMN = 15
+"""Characters of a column of numbers."""
 SAMPLE = 200
 """Maximum number of a job's replies or prompts that are read."""
 
 
-class Sample(NamedTuple):
+class TokenCounts(NamedTuple):
+    """Tokens of prompts, and likely and maximum tokens of replies."""
+
+    prompt: int
+    likely: int
+    at_most: int
+
+
+class PriceRange(NamedTuple):
+    """Likely and maximum price, in US dollars."""
+
+    likely: float
+    at_most: float
+
+
+class ReplySample(NamedTuple):
     """Sums over a sample of a job's replies."""
 
     replies: int = 0
@@ -79,51 +99,57 @@ class Estimate:
     ) -> None:
         card = plan.models[model]
         assert isinstance(card, cards.AskedModel)
-        self.plan, self.model = plan, model
-        folder, data = Path(plan.folders["model", model]), Path(plan.study.data)
+        self.plan = plan
+        self.model = model
+        folder = Path(plan.folders["model", model])
+        data = Path(plan.study.data)
         self.card = settled(card, folder, data, adapter_folder(plan, model))
         free = isinstance(card, cards.CommandModel) and card.price is None
         self.price = cards.Price(input=0, output=0) if free else card.price
         self.store = Store(Path(plan.study.store), card.served_name)
-        endpoint = self.card if isinstance(self.card, cards.ProbedModel) else None
-        self.findings = (endpoint and read_findings(self.store, endpoint)) or {}
+        self.findings: Findings = {}
+        if isinstance(self.card, cards.ProbedModel):
+            self.findings = read_findings(self.store, self.card) or {}
         self._unread = unread
-        self._sample = Sample()
+        self._sample = ReplySample()
         self._counted: list[int] = []
         self._spelled = 0
-        self.asked = [one for dataset in plan.datasets for one in self._of(dataset)]
+        self.asked: list[writing.Asked] = []
+        for dataset in plan.datasets:
+            self.asked += self._of(dataset)
 
     def _of(self, dataset: str) -> Iterator[writing.Asked]:
         texts = writing.Imagined(self.plan, dataset)
         missing = writing.unmade(self.plan, dataset)
         left = lacking(self.plan, dataset)
         yield from writing.asked_of_writers(self.model, texts, left.get(self.model, {}))
-        unwritten = {judge for judges in left.values() for judge in judges}
+        unwritten = set[str]()
+        for judges in left.values():
+            unwritten.update(judges)
         if not self.plan.cell_aspects_of(dataset, self.model):
             return
         spec = ask(self.plan, dataset, self.model)
         cells = list(unpack(spec.cells))
-        for bound in (False, True):
-            part = [
-                cell
-                for cell in cells
-                if (cell[0] in missing or cell[1] in unwritten) == bound
-            ]
-            if part:
-                yield from self._judged(
-                    replace(spec, cells=pack(part)), texts, bound=bound
-                )
+        exact = list[QuestionCell]()
+        bounded = list[QuestionCell]()
+        for cell in cells:
+            perturbation, judge, _ = cell
+            waits = perturbation in missing or judge in unwritten
+            (bounded if waits else exact).append(cell)
+        if exact:
+            yield from self._judged(replace(spec, cells=pack(exact)), texts)
+        if bounded:
+            spec = replace(spec, cells=pack(bounded))
+            yield from self._judged(spec, texts, bound=True)
 
     def _judged(
-        self, spec: AskSpec, texts: writing.Imagined, *, bound: bool
+        self, spec: AskSpec, texts: writing.Imagined, *, bound: bool = False
     ) -> Iterator[writing.Asked]:
         """Yield what each judge must be asked about targets, existing or still to be
         made.
         """
-        job = planned(spec, self.card, self.findings, texts)
-        judges = {
-            name: questions.judge for (_, name, _), questions in job.cells.items()
-        }
+        job = plan_questions(spec, self.card, self.findings, texts)
+        judges = {cell[1]: questions.judge for cell, questions in job.cells.items()}
         sent = "temperature" not in self.card.unsent
         replies = self.store.find(job.key_table)
         self._spell(job, replies)
@@ -131,7 +157,9 @@ class Estimate:
             self._unread.add_stored(texts.dataset, job, replies)
         for count in job.counts(replies):
             sample = _sampled(job, replies, count.judge)
-            self._sample = Sample(*map(sum, zip(self._sample, sample, strict=True)))
+            self._sample = ReplySample(
+                *map(sum, zip(self._sample, sample, strict=True))
+            )
             enough = sample.replies >= pricing.ENOUGH
             yield writing.Asked(
                 texts.dataset,
@@ -146,7 +174,7 @@ class Estimate:
                 alone=sent and judges[count.judge].temperature == 0,
             )
 
-    def _spell(self, job: Job, replies: StoredReplies) -> None:
+    def _spell(self, job: QuestionPlan, replies: StoredReplies) -> None:
         """Count the tokens of some missing prompts with the model's own tokenizer."""
         named = getattr(self.card, "tokenizer", None)
         if named is None or not isinstance(self.card, cards.OpenAIModel):
@@ -166,9 +194,8 @@ class Estimate:
         asked = list(asked)
         for dataset in self.plan.datasets:
             texts = writing.Imagined(self.plan, dataset)
-            unasked = {
-                one.name for one in asked if one.missing and one.dataset == dataset
-            }
+            missing = [batch for batch in asked if batch.missing]
+            unasked = {batch.name for batch in missing if batch.dataset == dataset}
             self.asked += writing.asked_of_supervisor(
                 self.card, self.store, texts, unasked
             )
@@ -221,43 +248,46 @@ class Estimate:
         each = math.ceil(asked.missing / max(asked.prompts, 1) / together)
         return min(asked.missing, asked.prompts * each)
 
-    def tokens(self, asked: writing.Asked) -> tuple[int, int, int]:
-        """Return the tokens of prompts, and the expected and maximum tokens of
-        replies.
-        """
+    def tokens(self, asked: writing.Asked) -> TokenCounts:
+        """Return the tokens of some requests."""
         characters = asked.sent(self.requests(asked))
-        highest = asked.missing * asked.max_tokens
+        at_most = asked.missing * asked.max_tokens
         each = asked.usual if asked.replied is None else asked.replied
-        expected = min(math.ceil(asked.missing * each), highest)
-        return math.ceil(characters * self.density.tokens), expected, highest
+        likely = min(math.ceil(asked.missing * each), at_most)
+        prompt = math.ceil(characters * self.density.tokens)
+        return TokenCounts(prompt, likely, at_most)
 
-    def dollars(self, asked: writing.Asked) -> tuple[float, float] | None:
-        """Return the expected and the maximum price; None: the model has no price."""
+    def dollars(self, asked: writing.Asked) -> PriceRange | None:
+        """Return the price of some requests; None: the model has no price."""
         if self.price is None:
             return None
-        prompt, expected, highest = self.tokens(asked)
+        tokens = self.tokens(asked)
+        likely = {"prompt": tokens.prompt, "completion": tokens.likely}
+        # At most every draw is a request of its own, with its own prompt.
         alone = math.ceil(asked.sent(asked.missing) * self.density.tokens)
-        likely = (
-            pricing.nanodollars({"prompt": prompt, "completion": expected}, self.price)
-            / 1e9
+        at_most = {"prompt": alone, "completion": tokens.at_most}
+        return PriceRange(
+            likely=pricing.nanodollars(likely, self.price) / 1e9,
+            at_most=pricing.nanodollars(at_most, self.price) / 1e9,
         )
-        return likely, pricing.nanodollars(
-            {"prompt": alone, "completion": highest}, self.price
-        ) / 1e9
 
     def minutes(self) -> tuple[float, str] | None:
         """Return the minutes of a job with all missing replies, and the basis of this
         estimate.
         """
-        missing = sum(one.missing for one in self.asked)
-        limits, known = self.limits, []
+        missing = sum(batch.missing for batch in self.asked)
+        limits = self.limits
+        known = []
         if limits.requests_per_minute:
             requests = sum(map(self.requests, self.asked))
             known.append(
                 (requests / limits.requests_per_minute, "at requests_per_minute")
             )
         if limits.tokens_per_minute:
-            tokens = sum(sum(self.tokens(one)[:2]) for one in self.asked)
+            tokens = 0
+            for batch in self.asked:
+                counts = self.tokens(batch)
+                tokens += counts.prompt + counts.likely
             known.append((tokens / limits.tokens_per_minute, "at tokens_per_minute"))
         if self.pace.replies >= pricing.ENOUGH and self.pace.seconds > 0:
             rate = 60 * self.pace.replies / self.pace.seconds
@@ -265,32 +295,31 @@ class Estimate:
         return max(known, default=None)
 
 
-def _sampled(job: Job, stored: StoredReplies, judge: str) -> Sample:
+def _sampled(job: QuestionPlan, stored: StoredReplies, judge: str) -> ReplySample:
     """Return the usage of a sample of a judge's replies, all replies to a request
     together.
     """
     requests = job.places(judge)
     complete = requests[stored.lacking()[requests] == 0]
-    total = Sample()
+    total = ReplySample()
     for number in complete[:: max(1, len(complete) // SAMPLE)].tolist():
-        first, draws = (
-            int(stored.key_table.first[number]),
-            int(stored.key_table.draws[number]),
-        )
+        first = int(stored.key_table.first[number])
+        draws = int(stored.key_table.draws[number])
         replies = [stored.reply(slot) for slot in range(first, first + draws)]
-        usages = [
-            reply.usage for reply in replies if reply.usage and reply.status == "ok"
-        ]
+        usable = [reply for reply in replies if reply.status == "ok"]
+        usages = [reply.usage for reply in usable if reply.usage]
         if len(usages) < len(replies):
             continue
         prompts = sum(bool(usage.get("prompt")) for usage in usages)
         size = int(job.characters[stored.key_table.representative[number]]) * prompts
-        sums = [
-            sum(usage.get(name) or 0 for usage in usages)
-            for name in ("prompt", "completion")
-        ]
-        more = Sample(len(replies), prompts, size, *sums)
-        total = Sample(*map(sum, zip(total, more, strict=True)))
+        more = ReplySample(
+            replies=len(replies),
+            requests=prompts,
+            characters=size,
+            prompt=sum(usage.get("prompt") or 0 for usage in usages),
+            completion=sum(usage.get("completion") or 0 for usage in usages),
+        )
+        total = ReplySample(*map(sum, zip(total, more, strict=True)))
     return total
 
 
@@ -303,32 +332,22 @@ def estimates(plan: Plan, unread: StudyReplies | None = None) -> list[Estimate]:
     `unread` gets the stored replies of its judges.
     """
     asked_models = [name for name in plan.models if plan.is_asked(name)]
-    found = [Estimate(plan, name, unread) for name in asked_models]
-    asked = [one for estimate in found for one in estimate.asked]
-    for estimate in found:
-        estimate.supervise(asked)
-    return found
+    models = [Estimate(plan, name, unread) for name in asked_models]
+    # Before the supervisors' requests, which depend on all these.
+    asked = [*chain.from_iterable(model.asked for model in models)]
+    for model in models:
+        model.supervise(asked)
+    return models
 
 
 def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
     """Yield the lines that show what a run requests, by model, dataset and judge."""
-    titles = "".join(
-        f"{title:>{COLUMN}}" for title in (*TITLES, "US$, likely", "US$, most")
-    )
     for model in models:
-        lines = {
-            f"{'≤ ' if asked.bound else ''}{asked.name}, {asked.dataset}": _line(
-                model, [asked]
-            )
-            for asked in model.asked
-        }
-        lines["sum"] = _line(model, model.asked)
-        width = max(WIDTH, *map(len, lines))
         yield ""
         yield f"  model {model.model}"
-        yield f"    {'':<{width}}{titles}"
-        yield from (f"    {name:<{width}}{line}" for name, line in lines.items())
-        if repeated := sum(asked.repeated for asked in model.asked):
+        yield from _table(model)
+        repeated = sum(asked.repeated for asked in model.asked)
+        if repeated:
             total = repeated + sum(asked.wanted for asked in model.asked)
             yield (
                 f"    needed: {total:,} judgments, minus {repeated:,} with the same "
@@ -338,36 +357,71 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
         if model.price is not None and not isinstance(model.card, cards.LlamaModel):
             yield f"    price: {_price(model.price, f'models/{model.model}.yaml')}"
         yield f"    time of one job: {_time(model)}"
-    if any(asked.bound for model in models for asked in model.asked):
+    every_batch = chain.from_iterable(model.asked for model in models)
+    if any(asked.bound for asked in every_batch):
         yield "  ≤: an upper bound, because a model must write the texts first"
     yield from _sums(plan, models)
 
 
-def _line(model: Estimate, asked: Sequence[writing.Asked]) -> str:
-    tokens = [model.tokens(part) for part in asked]
-    sums = [sum(column) for column in zip(*tokens, strict=True)] or [0, 0, 0]
-    wanted, missing = (
-        sum(part.wanted for part in asked),
-        sum(part.missing for part in asked),
-    )
-    counts = "".join(
-        f"{count:>{COLUMN},}" for count in (wanted, wanted - missing, missing, *sums)
-    )
-    prices = dollars(model, asked)
-    shown = ["-", "-"] if prices is None else list(map(_usd, prices))
-    return counts + "".join(f"{price:>{COLUMN}}" for price in shown)
+def _table(model: Estimate, narrowest: int = 28) -> Iterator[str]:
+    """Yield the requests to a model by judge and dataset, with titles and sums.
 
-
-def dollars(
-    model: Estimate, asked: Sequence[writing.Asked]
-) -> tuple[float, float] | None:
-    """Return the likely and the maximum price of all requests, or None without a
-    price.
+    narrowest: characters of the column of names, if no name is longer.
     """
-    prices = [price for price in map(model.dollars, asked) if price is not None]
-    if len(prices) < len(asked):
-        return None
-    return sum(likely for likely, _ in prices), sum(highest for _, highest in prices)
+    titles = ["needed", "in store", "to ask", "tokens in", "out, likely", "out, most"]
+    titles += ["US$, likely", "US$, most"]
+    rows = {}
+    for asked in model.asked:
+        sign = "≤ " if asked.bound else ""
+        rows[f"{sign}{asked.name}, {asked.dataset}"] = _request_row(model, [asked])
+    rows["sum"] = _request_row(model, model.asked)
+    width = max(narrowest, *map(len, rows))
+    yield f"    {'':<{width}}" + "".join(title.rjust(COLUMN) for title in titles)
+    for name, row in rows.items():
+        yield f"    {name:<{width}}{row}"
+
+
+def _request_row(model: Estimate, batches: Sequence[writing.Asked]) -> str:
+    """Return the counts, tokens and prices of some requests as one row of the bill."""
+    planned = missing = 0
+    prompt = likely = at_most = 0
+    for batch in batches:
+        tokens = model.tokens(batch)
+        planned += batch.wanted
+        missing += batch.missing
+        prompt += tokens.prompt
+        likely += tokens.likely
+        at_most += tokens.at_most
+    counts = [planned, planned - missing, missing, prompt, likely, at_most]
+    cells = [f"{count:,}" for count in counts]
+
+    price = dollars(model, batches)
+    if price is None:
+        # A dash, not 0: nobody knows that a model without a price is free.
+        cells += ["-", "-"]
+    else:
+        cells += [_usd(price.likely), _usd(price.at_most)]
+    return "".join(cell.rjust(COLUMN) for cell in cells)
+
+
+def dollars(model: Estimate, batches: Sequence[writing.Asked]) -> PriceRange | None:
+    """Return the price of all requests, or None without a price."""
+    prices = []
+    for batch in batches:
+        price = model.dollars(batch)
+        if price is None:
+            return None
+        prices.append(price)
+    return _sum_of(prices)
+
+
+def _sum_of(prices: Iterable[PriceRange]) -> PriceRange:
+    likely: float = 0
+    at_most: float = 0
+    for price in prices:
+        likely += price.likely
+        at_most += price.at_most
+    return PriceRange(likely, at_most)
 
 
 def _usd(amount: float) -> str:
@@ -385,16 +439,13 @@ def _price(price: cards.Price, card: str) -> str:
 
 
 def _replied(model: Estimate) -> str:
-    unknown = [
-        asked.name for asked in model.asked if asked.missing and asked.replied is None
-    ]
+    missing = [asked for asked in model.asked if asked.missing]
+    unknown = [asked.name for asked in missing if asked.replied is None]
     if not unknown:
         return "reply length: as in earlier replies"
-    of = (
-        ""
-        if len(unknown) == len(model.asked)
-        else f" of {', '.join(dict.fromkeys(unknown))}"
-    )
+    of = ""
+    if len(unknown) < len(model.asked):
+        of = f" of {', '.join(dict.fromkeys(unknown))}"
     return (
         f"reply length{of}: the usual length for the prompt form; reasoning models "
         "write more"
@@ -414,19 +465,20 @@ def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
     """Yield the sums over the study, the rest of each cap, and the models without a
     price.
     """
-    missing = sum(asked.missing for model in models for asked in model.asked)
-    prices = {model.model: dollars(model, model.asked) for model in models}
-    known = [price for price in prices.values() if price is not None]
-    unpriced = [
-        f"models/{model}.yaml" for model, price in prices.items() if price is None
-    ]
-    likely, highest = (sum(column) for column in zip((0.0, 0.0), *known, strict=True))
-    price = (
-        f"{_usd(likely)} to {_usd(highest)} US dollars"
-        if known or not models
-        else "not known"
-    )
-    yield f"  requests to models: {missing:,}, price: {price}"
+    known = []
+    unpriced = []
+    for model in models:
+        price = dollars(model, model.asked)
+        if price is None:
+            unpriced.append(f"models/{model.model}.yaml")
+        else:
+            known.append(price)
+    total = _sum_of(known)
+    shown_price = "not known"
+    if known or not models:
+        shown_price = f"{_usd(total.likely)} to {_usd(total.at_most)} US dollars"
+    missing = sum(map(_missing, models))
+    yield f"  requests to models: {missing:,}, price: {shown_price}"
     if unpriced:
         but = " and not included" if known else ""
         yield (
@@ -442,6 +494,11 @@ def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
         )
         bound = [model for model in models if cap.model in (None, model.model)]
         yield from _too_low(cap, cap.limit - used, bound)
+
+
+def _missing(model: Estimate) -> int:
+    """Return the number of replies of a model that are not in the store."""
+    return sum(asked.missing for asked in model.asked)
 
 
 def _ledger(plan: Plan) -> Ledger:
@@ -464,18 +521,18 @@ def passed_caps(plan: Plan) -> Iterator[str]:
 def _too_low(cap: Cap, left: int, models: Sequence[Estimate]) -> Iterator[str]:
     """Yield a warning if a cap leaves less than its models may need."""
     if cap.unit == REQUESTS:
-        likely = highest = sum(
-            asked.missing for model in models for asked in model.asked
-        )
+        likely = at_most = sum(map(_missing, models))
     else:
-        prices = [dollars(model, model.asked) or (0.0, 0.0) for model in models]
-        likely, highest = (
-            round(BILLION * sum(each)) for each in zip((0, 0), *prices, strict=True)
-        )
+        prices = [dollars(model, model.asked) for model in models]
+        total = _sum_of(price for price in prices if price is not None)
+        likely = round(BILLION * total.likely)
+        at_most = round(BILLION * total.at_most)
     if likely > left:
-        verdict, needed = "is too low for the likely need of the run", likely
-    elif highest > left:
-        verdict, needed = "may be too low for the maximum need of the run", highest
+        verdict = "is too low for the likely need of the run"
+        needed = likely
+    elif at_most > left:
+        verdict = "may be too low for the maximum need of the run"
+        needed = at_most
     else:
         return
     yield (
@@ -504,11 +561,16 @@ def check(spec: CheckSpec) -> None:
     plan = load_plan(spec.config, HOME, source=spec.source)
     print("\n".join(map(str, access(plan))))
     for line in (
+        *add_ons.lines(plan, tables_of(plan)),
+        *hiding(plan),
         *without_data(plan),
         *unjudged(plan),
         *unordered(plan),
+        *undescribed(plan),
+        *uncut(plan),
         *policies(plan),
         *asked_once(plan),
+        *scored_alone(plan),
     ):
         print(f"  {line}")
     unread = StudyReplies(plan)
@@ -544,7 +606,7 @@ def check(spec: CheckSpec) -> None:
             key.check_without_running()
         except UserError as error:
             print(f"  before a run: {error}")
-    record = trust.Record.read()
+    record = trust.TrustRecord.read()
     for source, url in keys_sent(plan, covered["asked"]):
         if crossing := record.crossing(source, url):
             print(f"  before a run: {crossing.error()}")
@@ -572,6 +634,9 @@ def _print_notices(plan: Plan, dataset: str, unread: StudyReplies) -> None:
         items = texts["item"].to_pylist()
         systems = texts["system"].to_pylist()
         for line in systems_untested(plan, dataset, items, systems):
+            print(f"  {dataset}: {line}")
+        texts = read_table("targets", str(rated), columns=["text"])["text"].to_pylist()
+        for line in language_lines(plan, dataset, [one for one in texts if one]):
             print(f"  {dataset}: {line}")
     for line in join_lines(joins(plan, dataset, unread.add_recorded)):
         print(f"  {dataset}: {line}")

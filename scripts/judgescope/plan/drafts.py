@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from judgescope.core.errors import UserError
-from judgescope.engines import ENGINES
-from judgescope.perturb.writing import DraftSpec
+from judgescope.perturb.drafting import DraftSpec
 from judgescope.plan.checks.prompts import lacks_parts
 from judgescope.plan.code import computing
 from judgescope.plan.generators import graded, lowered, lowered_by
@@ -17,12 +16,13 @@ from judgescope.plan.specs.texts import writer
 from judgescope.plan.study import Plan
 from judgescope.prompts import DRAFTING, PARTS, messages
 from judgescope.schema.cards import FOLDERS, Decoding, MadePerturbation
+from judgescope.schema.cards.engines import ENGINES
 
 MOST_TOKENS = 2048
 """Maximum number of tokens of a draft."""
 
 
-class Draft(NamedTuple):
+class MissingDraft(NamedTuple):
     """What a card lacks for a task: steps or sub-aspects of an aspect, steps of a
     perturbation.
     """
@@ -50,7 +50,7 @@ class Draft(NamedTuple):
         return f"{folder}/{self.name}.{self.task}"
 
 
-def drafts_of(plan: Plan, source: str) -> list[Draft]:
+def drafts_of(plan: Plan, source: str) -> list[MissingDraft]:
     """Return the drafts that a study needs; `source` names its file in errors.
 
     Raises UserError if there is no model to write them, or a prompt cannot be filled.
@@ -72,11 +72,11 @@ def drafts_of(plan: Plan, source: str) -> list[Draft]:
     return drafts
 
 
-def _lacking(plan: Plan) -> Iterator[Draft]:
+def _lacking(plan: Plan) -> Iterator[MissingDraft]:
     for dataset, card in plan.datasets.items():
         for aspect in plan.plain_aspects(dataset):
             if not plan.aspect_of(dataset, aspect).steps:
-                yield Draft("aspect", aspect, card.task)
+                yield MissingDraft("aspect", aspect, card.task)
     written = [
         (card, made)
         for dataset, card in plan.datasets.items()
@@ -85,22 +85,22 @@ def _lacking(plan: Plan) -> Iterator[Draft]:
     ]
     for card, made in written:
         if made.adjustment and not made.instructions:
-            yield Draft("perturbation", made.perturbation, card.task)
+            yield MissingDraft("perturbation", made.perturbation, card.task)
     for name, built in graded(plan).items():
         for dataset, card in plan.datasets.items():
             built_there = built.model and name in dict(
                 plan.perturbed(dataset, "graded")
             )
             if built_there and not lowered(plan, dataset, built):
-                yield Draft(PARTS, plan.lowered(dataset, name), card.task)
+                yield MissingDraft(PARTS, plan.lowered(dataset, name), card.task)
     for card, made in written:
         if (part := lowered_by(plan, card.dataset, made)) and lacks_parts(
             plan, made, card
         ):
-            yield Draft(PARTS, part, card.task)
+            yield MissingDraft(PARTS, part, card.task)
 
 
-def shown_to(plan: Plan, draft: Draft) -> dict[str, object]:
+def shown_to(plan: Plan, draft: MissingDraft) -> dict[str, object]:
     """Return the variables of a draft's prompt, except `problem`: why an earlier draft
     is unusable.
 
@@ -108,27 +108,28 @@ def shown_to(plan: Plan, draft: Draft) -> dict[str, object]:
     of the task.
     """
     names = [name for name, card in plan.datasets.items() if card.task == draft.task]
+    about = plan.about(names[0]).names
     if draft.kind in {"aspect", PARTS}:
         aspect = plan.aspect_of(names[0], draft.name)
         names_aspect = {"name": aspect.name, "definition": aspect.definition}
-        return {"task": draft.task, "aspect": names_aspect}
+        return {**about, "aspect": names_aspect}
     card = plan.perturbations[draft.name]
     assert isinstance(card, MadePerturbation)
     amounts: list[dict[str, object]] = []
     for degree in (one for name in names for one in card.degrees_for(name).values()):
         if degree.model_dump() not in amounts:
             amounts.append(degree.model_dump())
-    return {"task": draft.task, "adjustment": card.adjustment, "amounts": amounts}
+    return {**about, "adjustment": card.adjustment, "amounts": amounts}
 
 
-def draft_spec(plan: Plan, drafts: Mapping[str, Draft], draft: str) -> DraftSpec:
+def draft_spec(plan: Plan, drafts: Mapping[str, MissingDraft], draft: str) -> DraftSpec:
     """Return the spec of the job that writes a draft; `drafts` maps file names to
     drafts.
     """
     lacked, drafter = drafts[draft], plan.study.drafter
     assert drafter is not None  # drafts_of() checks it
     return DraftSpec(
-        **computing("draft", ENGINES[plan.models[drafter].engine]),
+        **computing("draft", ENGINES.target(plan.models[drafter].engine)),
         kind=lacked.kind,
         card=lacked.card,
         lacks=lacked.lacks,

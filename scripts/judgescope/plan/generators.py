@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from judgescope.core import names
 from judgescope.core.errors import UserError
-from judgescope.perturb.rules import TOP, Addition, inert
+from judgescope.perturb.targets import TOP, Addition, inert
 from judgescope.plan.study import Plan
 from judgescope.schema import cards
 
@@ -18,6 +18,8 @@ Maker = cards.MadePerturbation | cards.Improvement
 """Cards by which a model writes one text from another."""
 Writer = Maker | cards.GradedPerturbation
 """Cards by which a model writes targets."""
+WriterCard = Writer | cards.Analyses | cards.Anchoring | cards.Supervisor
+"""Cards that name a model that writes."""
 
 
 def writers(
@@ -26,9 +28,9 @@ def writers(
     perturbations: Mapping[str, cards.AnyPerturbation],
     judges: Mapping[str, cards.Judge],
     derived: Mapping[str, cards.DerivedJudge],
-) -> dict[str, Writer | cards.Analyses | cards.Anchoring | cards.Supervisor]:
+) -> dict[str, WriterCard]:
     """Return every card that names a model that writes, under the place of its keys."""
-    named: dict[str, Writer | cards.Analyses | cards.Anchoring | cards.Supervisor] = {}
+    named: dict[str, WriterCard] = {}
     for name, card in perturbations.items():
         if (
             isinstance(card, cards.MadePerturbation | cards.GradedPerturbation)
@@ -103,7 +105,7 @@ WritingJob = Literal[
     "merge",
     "ask",
 ]
-"""A job in which a model writes (plan/jobs.py); `ask`: a judge rates possible
+"""A job in which a model writes (jobs/); `ask`: a judge rates possible
 anchors."""
 
 

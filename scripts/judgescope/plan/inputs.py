@@ -6,20 +6,26 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import MsgspecError, json
+
+from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
+from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import SYSTEMS
-from judgescope.core.paths import HOME
-from judgescope.data.files import HasFiles, absent, resolve
-from judgescope.data.rated import Names
+from judgescope.core.paths import HOME, located_folder
+from judgescope.data import tables
+from judgescope.data.files import HasFiles, absent, resolve, sha256_of
+from judgescope.data.rated import NamesInData
 from judgescope.data.select import originals, read_selected
+from judgescope.data.specs import IngestReport, IngestSpec
 from judgescope.engines.base import Answer, EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine
 from judgescope.engines.subjects import Subjects, listed_pairs
-from judgescope.plan.specs.judging import sample_file
+from judgescope.plan.specs.subjects import every_file
 from judgescope.plan.study import CellAspect, Plan, is_selected
 from judgescope.schema.cards import FOLDERS, Hub, RecordedModel
 
-Files = dict[str, list[str]]
+InputFiles = dict[str, list[str]]
 """Owner (dataset or recorded model) -> paths."""
 
 
@@ -37,13 +43,13 @@ def without_folders(study: str | Path, home: Path) -> str:
     return path.name
 
 
-def data_files(plan: Plan) -> Files:
+def data_files(plan: Plan) -> InputFiles:
     """Return owner (dataset or recorded model) -> paths.
 
     Files on a hub are left out: their cards pin them, and no job depends on their place
     in a cache. Raises UserError for a file that does not exist.
     """
-    files: Files = {}
+    files: InputFiles = {}
     for kind, name, card in plan.all_cards():
         if not isinstance(card, HasFiles) or not card.files:
             continue
@@ -75,6 +81,52 @@ def card_files(plan: Plan) -> list[str]:
         ]
         paths += [os.path.relpath(path) for path in here if path.is_file()][:1]
     return paths
+
+
+# ---- which texts a dataset has -------------------------------------------------------
+
+
+def hash_of_texts(plan: Plan, dataset: str, spec: IngestSpec) -> str:
+    """Return a hash of a dataset's texts, which does not depend on its ratings.
+
+    It is that of the last reading, if nothing changed since; else the dataset is read.
+    A file on a hub is pinned by its card, and may have to be downloaded first: such a
+    dataset has a hash of its other files. Data with faults has the hash of the last
+    reading, if any: the job that reads the ratings reports the faults, and no text is
+    made again until they are mended.
+    """
+    card = plan.datasets[dataset]
+    folder, data = located_folder(spec.folder), Path(spec.data)
+    here = [role for role, file in card.files.items() if not isinstance(file, Hub)]
+    where = spec.card_file
+    files = {
+        role: resolve(card.files, role, folder, data, where=where) for role in here
+    }
+    if len(here) < len(card.files):
+        return canonical({role: sha256_of(files[role]) for role in here})
+    report = Path(plan.paths.ingested(dataset))
+    last = _last_reading(report)
+    if last is not None and last.how == spec.how:
+        paths = [path for each in files.values() for path, _ in each]
+        made = report.stat().st_mtime_ns
+        if all(path.stat().st_mtime_ns <= made for path in paths):
+            return last.texts
+        if last.sha256 == {role: sha256_of(files[role]) for role in here}:
+            return last.texts
+    try:
+        rated = read_selected(card, folder, data, plan.study.seed, spec.part)
+        chosen = originals(rated, card.select, where=where)
+    except (UserError, UserErrors, OSError):
+        return last.texts if last else ""
+    return tables.hash_of_texts(card, rated, chosen)
+
+
+def _last_reading(report: Path) -> IngestReport | None:
+    """Return what was read last; None if there is no such file, or an older one."""
+    try:
+        return json.decode(report.read_bytes(), type=IngestReport)
+    except (OSError, MsgspecError):
+        return None
 
 
 # ---- a first reading -----------------------------------------------------------------
@@ -123,7 +175,7 @@ def read_all(plan: Plan) -> None:
 
 
 def _recorded(
-    plan: Plan, dataset: str, files: Files
+    plan: Plan, dataset: str, files: InputFiles
 ) -> list[tuple[RecordedModel, list[CellAspect]]]:
     """Return unfinished recorded models, each with its cells of the dataset's own
     texts.
@@ -143,7 +195,7 @@ def _recorded(
 
 
 def _is_done(
-    plan: Plan, kind: str, name: str, files: Files, made: Iterable[str]
+    plan: Plan, kind: str, name: str, files: InputFiles, made: Iterable[str]
 ) -> bool:
     """Return whether files are newer than a card and all of its files."""
     sources = [f"{plan.folders[kind, name]}/{name}.yaml", *files[name]]
@@ -173,9 +225,7 @@ def joins(plan: Plan, dataset: str, on_answers: OnAnswers | None = None) -> list
             if Path(plan.paths.targets(dataset, cell.perturbation)).is_file()
         ]
         if isinstance(card, RecordedModel) and cells:
-            texts = Subjects(
-                plan.results, dataset, plan.study.seed, sample_file(plan, dataset)
-            )
+            texts = Subjects(every_file(plan, dataset), dataset, plan.study.seed)
             pairs = [
                 (
                     cell,
@@ -201,7 +251,7 @@ def _joined(
     plan: Plan,
     dataset: str,
     model: RecordedModel,
-    names: Names,
+    names: NamesInData,
     preferences: Mapping[str, Sequence[tuple[str, str]]],
     cells: Iterable[tuple[CellAspect, Sequence[Subject]]],
     on_answers: OnAnswers | None = None,

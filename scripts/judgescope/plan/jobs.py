@@ -17,50 +17,17 @@ from typing import IO, get_type_hints
 from msgspec import convert
 
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.paths import PACKAGE
 from judgescope.core.process_limits import hide_pandas
 from judgescope.core.secrets import show_without_secrets
 
 Spec = dict[str, object]
 
 JOBS = {
-    "preflight": "plan.preflight",
-    "check": "plan.cost",
-    # texts
-    "ingest": "data.tables",
-    "take": "data.dualeval",
-    "perturb": "perturb.rules",
-    "write_texts": "perturb.writing",
-    "write_references": "perturb.writing",
-    "write_new": "distill.new_texts",
-    "candidates": "perturb.candidates",
-    "anchors": "scoring.anchors",
-    "compare_anchors": "perturb.grading",
-    "grade": "perturb.grading",
-    "analyse": "perturb.writing",
-    "draft": "perturb.writing",
-    # judgments
-    "ask": "replies.planning",
-    "compute": "scoring.computed",
-    "replay": "scoring.computed",
-    "score": "scoring.cell",
-    "merge": "scoring.supervising",
-    "derive": "scoring.ensembles",
-    "collect": "scoring.collecting",
-    # training
-    "sample_distill": "distill.sampling",
-    "check_student": "distill.training.train",
-    "export_distill": "distill.examples",
-    "train_judge": "distill.training.train",
-    # results
-    "statistics": "methods.evaluation_data",
-    "tables": "methods.evaluation_data",
-    "report": "report.page",
-    "judge_card": "report.judge_card",
-    "spotcheck": "report.spotcheck",
-    "explore": "report.explore",
+    path.stem: f"jobs.{path.stem}"
+    for path in sorted((PACKAGE / "jobs").glob("[!_]*.py"))
 }
-"""Job -> the module with the function of the same name, which takes a spec, computes
-and writes."""
+"""Job -> its module in the package, which the code of a job's output begins with."""
 
 MACHINE = {
     errno.ENOSPC: "the disk is full",
@@ -100,9 +67,7 @@ def read_spec(source: str, stdin: IO[str]) -> Spec:
 
 def job(name: str) -> Callable[..., None]:
     """Return the function of a job."""
-    function: Callable[..., None] = getattr(
-        import_module(f"judgescope.{JOBS[name]}"), name
-    )
+    function: Callable[..., None] = import_module(f"judgescope.{JOBS[name]}").run
     return function
 
 

@@ -8,24 +8,26 @@ from msgspec.structs import replace
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
-from judgescope.engines import PROMPTED
 from judgescope.methods.base import JudgeFacts
 from judgescope.plan.generators import analyses_of
 from judgescope.plan.study import Plan, compares, replays, uses_references
-from judgescope.prompts import Spotlight
+from judgescope.prompts import Spotlight, needed_names
 from judgescope.schema.cards import (
     ORACLE,
     Card,
     Judge,
     Model,
     PlantedModel,
-    Scale,
+    RatingScale,
     Supervisor,
 )
-from judgescope.schema.cards.judges import PARSER
+from judgescope.schema.cards.annotations import PARSER
+from judgescope.schema.cards.engines import ENGINES
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values are not on the aspect's grid."""
+LIKELIHOOD = "likelihood"
+"""The parser of texts whose probability is the score, which has no scale."""
 COMPUTED = "errors"
 """The parser whose values are not on the grid, because they are computed from
 errors."""
@@ -50,17 +52,21 @@ def prompt_hash(
     """Return eight hex digits that change with any prompt of the judges; None: there is
     no prompt.
 
-    A prompt depends on a form, and on the wording of the dataset's aspects.
+    A prompt depends on a form and its system message, on the wording of the dataset's
+    aspects, and on what it calls its texts and the parts of their sources.
     """
     forms = [
-        plan.templates[judge.form] for judge in judges if plan.is_prompted(judge.model)
+        plan.templates_of(judge.form, judge.system)
+        for judge in judges
+        if plan.is_prompted(judge.model)
     ]
     forms += [
-        plan.templates[shown.form]
+        plan.templates_of(shown.form, shown.system)
         for one in judges
         if (shown := analyses_of(plan, one.judge))
     ]
-    forms += [plan.templates[supervisor.form]] if supervisor else []
+    if supervisor:
+        forms.append(plan.templates_of(supervisor.form, supervisor.system))
     aspects = [plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)]
     if not forms:
         return None
@@ -69,10 +75,20 @@ def prompt_hash(
         "aspects": [
             card.model_dump(exclude={"parent", "criteria"}) for card in aspects
         ],
+        "about": plan.about(dataset).names,
+        "parts": part_names(plan, dataset),
     }
     if any(judge.spotlight for judge in judges):
         parts["spotlight"] = Spotlight("").preamble
     return hashlib.sha256(canonical(parts).encode()).hexdigest()[:8]
+
+
+def part_names(plan: Plan, dataset: str) -> list[str]:
+    """Return what determines the names of the parts of a dataset's sources: the names
+    of its columns, or its format.
+    """
+    card, only = plan.datasets[dataset], plan.words(dataset).part
+    return card.columns.part_names(only) if card.columns else [card.format, only]
 
 
 def engine_of(plan: Plan, judge: str) -> str:
@@ -90,13 +106,26 @@ def parser_of(plan: Plan, judge: str) -> str:
     model = plan.models[card.model]
     if card.annotates:
         return PARSER
+    if card.scores_texts:
+        return LIKELIHOOD
     if card.parser is not None:
         return card.parser
     if card.read is not None:
         return "pattern" if card.read.pattern else "path"
-    if compares(card, model):
+    if compares(card, model, plan.templates):
         return "choice"
-    return "score" if model.engine in PROMPTED or replays(model) else "number"
+    return (
+        "score" if ENGINES[model.engine].reads_prompts or replays(model) else "number"
+    )
+
+
+def shares_score(plan: Plan, judge: Judge) -> bool:
+    """Return whether a judge gives a text the same score for every aspect, because its
+    prompt names none.
+    """
+    if not judge.scores_texts:
+        return False
+    return not needed_names(plan.templates[judge.form]) & {"aspect", "scale"}
 
 
 def annotators(plan: Plan) -> list[str]:
@@ -122,12 +151,12 @@ def settings_of(plan: Plan, judge: str) -> dict[str, float | str | dict[str, str
 
 def _reads_choices(plan: Plan, card: Judge) -> bool:
     """Return whether the card says how to read a judge's choices between two texts."""
-    return card.read is not None and compares(card, plan.models[card.model])
+    return card.read is not None and plan.compares(card.judge)
 
 
 def scale_of(
     plan: Plan, dataset: str, judge: str, aspect: str, perturbation: str = ""
-) -> Scale | None:
+) -> RatingScale | None:
     """Return the scale on which a judge's replies are read; None: any number.
 
     The oracle uses the classes of graded sets; for chains it has more values than
@@ -136,8 +165,10 @@ def scale_of(
     card = plan.judges[judge]
     own_scale = card.own_scale_on(split(aspect)[0])
     rated = own_scale or plan.scale_of(dataset, aspect)
-    continuous = Scale(min=rated.min, max=rated.max, step=None, labels=[])
+    continuous = RatingScale(min=rated.min, max=rated.max, step=None, labels=[])
     parser = parser_of(plan, judge)
+    if parser == LIKELIHOOD:
+        return None
     if parser == COMPUTED:
         return continuous
     if own_scale is not None:
@@ -186,7 +217,7 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
     if (
         engine == "lexical"
         or card.form == "length"
-        or parser_of(plan, judge) == COMPUTED
+        or parser_of(plan, judge) in (COMPUTED, LIKELIHOOD)
     ):
         return {}
     scales = {
@@ -213,7 +244,7 @@ def rating_scales(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
     }
 
 
-def _shared_ends(scales: list[Scale | None]) -> tuple[float, float] | None:
+def _shared_ends(scales: list[RatingScale | None]) -> tuple[float, float] | None:
     ends = {(scale.min, scale.max) if scale else None for scale in scales}
     return ends.pop() if len(ends) == 1 else None
 
@@ -235,6 +266,14 @@ def _models(plan: Plan, judge: Judge) -> list[Model]:
     return [
         plan.models[name] for name in (judge.model, *([shown.model] if shown else []))
     ]
+
+
+def _cuts(judge: Judge) -> str:
+    """Return how a judge's card shortens the parts of sources, in words."""
+    return ", ".join(
+        f"{name} to {limit.characters:,} characters ({limit.keep})"
+        for name, limit in judge.cut_parts.items()
+    )
 
 
 def _threshold(judge: Judge) -> float | Literal["best"] | None:
@@ -266,6 +305,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
         form=derived.combine if derived else members[0].form,
         draws=1,
         share=min(one.share for one in members),
+        cuts=", ".join(sorted({_cuts(one) for one in members} - {""})),
         prompt=prompt_hash(plan, dataset, *members, supervisor=supervisor),
         references=any(map(uses_references, members)),
         family=None,
@@ -287,6 +327,7 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
     return replace(
         facts,
         draws=card.draws,
+        asked=plan.is_asked(card.model),
         compares=plan.compares(judge),
         parser=parser_of(plan, judge),
         temperature=card.temperature if plan.is_prompted(card.model) else None,

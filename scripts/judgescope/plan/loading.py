@@ -7,7 +7,6 @@ from pathlib import Path
 from judgescope.core.cells import DERIVED
 from judgescope.core.errors import UserError, check_known
 from judgescope.core.names import RESERVED_JUDGES, slug
-from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import AVERAGE
 from judgescope.methods.registry import METHODS
@@ -15,11 +14,12 @@ from judgescope.plan.checks.judges import check_derived, check_hint, check_judge
 from judgescope.plan.checks.prompts import check_perturbation, check_writer, rehearse
 from judgescope.plan.checks.reading import check_reading
 from judgescope.plan.checks.study import check_method_names, check_study, check_uses
-from judgescope.plan.generators import writers
+from judgescope.plan.generators import WriterCard, writers
 from judgescope.plan.study import Plan
 from judgescope.prompts import DRAFTING, load, stated_tokens
 from judgescope.schema import cards
-from judgescope.schema.loading import Cards, priced, validate_card
+from judgescope.schema.cards.engines import ENGINES
+from judgescope.schema.loading import Cards, priced, read_tasks, validate_card
 
 CONTROLS = tuple(form.replace("_", "-") for form in cards.NULL_FORMS)
 """The judge cards of the controls, which are added to every study that uses
@@ -44,12 +44,11 @@ def load_plan(
     data.
     """
     study: cards.Study = validate_card("study", config, source)
-    here, shipped = Path("config"), home / "config"
-    folders = [
-        *first,
-        here,
-        *([] if here.resolve() == shipped.resolve() else [shipped]),
-    ]
+    of_user = Path("config")
+    shipped = home / "config"
+    folders = [*first, of_user]
+    if of_user.resolve() != shipped.resolve():
+        folders.append(shipped)
     reader = Cards(folders, source)
     with reader.lines_in_errors():
         check_method_names(study, source)
@@ -98,19 +97,13 @@ def _read_plan(
         n: _completed(judge, models[judge.model], study.share)
         for n, judge in judges.items()
     }
-    forms = {
-        judge.form: f"judges/{judge.judge}.yaml, key form"
-        for judge in judges.values()
-        if models[judge.model].engine in PROMPTED
-    } | {card.form: f"{where}form" for where, card in made.items()}
-    forms |= {new.form: f"{source}, key distill.write.form"} if new else {}
-    forms |= (
-        dict.fromkeys(DRAFTING.values(), f"{source}, key drafter") if drafting else {}
-    )
-    aspects, expecting = (
-        _aspects(reader, datasets),
-        f"{source}, key confusion.expectations",
-    )
+    forms = _forms(judges, models, made)
+    if new:
+        forms[new.form] = f"{source}, key distill.write.form"
+    if drafting:
+        forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter")
+    aspects = _aspects(reader, datasets)
+    expecting = f"{source}, key confusion.expectations"
     expectations = (
         study.confusion.expectations if "confusion" in study.methods else None
     )
@@ -138,6 +131,7 @@ def _read_plan(
             for name in names
         },
         results=results,
+        tasks=read_tasks(reader.folders),
     )
     _check(plan, reader.names("dataset"), source)
     return plan
@@ -183,16 +177,18 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     card.
     """
     check_study(plan, source)
+    comparing = set(filter(plan.compares, plan.judges))
     for judge in plan.judges.values():
         model = plan.models[judge.model]
-        check_judge(judge, model, plan.shown(judge.judge), plan.study.methods)
+        datasets_shown = plan.shown(judge.judge)
+        check_judge(judge, model, datasets_shown, plan.study.methods, plan.templates)
         check_known(
             judge.perturbations or [],
             plan.perturbations,
             "this perturbation is not in the study",
             where=f"judges/{judge.judge}.yaml, key perturbations",
         )
-        check_hint(judge, plan.judges)
+        check_hint(judge, plan.judges, comparing)
         check_reading(plan, judge)
     for card in plan.derived.values():
         check_derived(plan, card)
@@ -264,7 +260,7 @@ def _completed(judge: cards.Judge, model: cards.Model, share: float) -> cards.Ju
     sees = isinstance(model, cards.CommandModel) and "references" in model.inputs
     if sees or (judge.against is None and model.engine == "lexical"):
         changes["use_reference"] = True
-    if model.engine in ASKED and judge.share > share:
+    if ENGINES[model.engine].asked and judge.share > share:
         changes["share"] = share
     return judge.model_copy(update=changes)
 
@@ -280,16 +276,39 @@ def _aspects(
                 got=AVERAGE,
                 todo="give the aspect another id",
             )
-    aspects = {
-        aspect: reader.read(
-            "aspect", aspect, where=f"datasets/{dataset.dataset}.yaml, key aspects"
-        )
-        for dataset in datasets.values()
-        for aspect in dataset.aspects
-    }
-    for aspect in aspects.values():
-        _check_parents(reader, aspect)
+    aspects = {}
+    for dataset in datasets.values():
+        where = f"datasets/{dataset.dataset}.yaml, key aspects"
+        for aspect in dataset.aspects:
+            aspects[aspect] = reader.read("aspect", aspect, where=where)
+    for card in aspects.values():
+        _check_parents(reader, card)
     return aspects
+
+
+def _forms(
+    judges: Mapping[str, cards.Judge],
+    models: Mapping[str, cards.Model],
+    made: Mapping[str, WriterCard],
+) -> dict[str, str]:
+    """Return the prompt forms of judges and writers -> the key that names each.
+
+    made: the place of its keys -> a card that names a model that writes.
+    """
+    prompted = []
+    for judge in judges.values():
+        if ENGINES[models[judge.model].engine].reads_prompts:
+            prompted.append(judge)
+    forms = {judge.form: f"judges/{judge.judge}.yaml, key form" for judge in prompted}
+    for where, card in made.items():
+        forms[card.form] = f"{where}form"
+    for judge in prompted:
+        if judge.system:
+            forms[judge.system] = f"judges/{judge.judge}.yaml, key system"
+    for where, card in made.items():
+        if card.system:
+            forms[card.system] = f"{where}system"
+    return forms
 
 
 def _check_parents(reader: Cards, aspect: cards.Aspect) -> None:
@@ -313,12 +332,11 @@ def _criteria(
     """Read the criteria for which some aspect of the study has no wording of its
     own.
     """
-    judged = [
-        card
-        for name, card in aspects.items()
-        if not study.aspects or name in study.aspects
-    ]
-    worded = {criterion for card in judged for criterion in card.criteria}
+    judged_names = study.aspects or aspects
+    judged = [card for name, card in aspects.items() if name in judged_names]
+    worded = set[str]()
+    for card in judged:
+        worded.update(card.criteria)
     shared = set(reader.names("criterion"))
     criteria = {}
     for criterion in study.criteria:
@@ -360,29 +378,29 @@ def _given_sets(
             todo="leave the perturbations out, or add a dataset with references",
         )
     titles = {"global": "graded set", "local": "error-injection chains"}
-    sets = [
-        cards.GivenPerturbation.model_validate(
-            {
-                "perturbation": slug(f"{card.dataset}-{role}-{aspect}"),
-                "name": f"{titles[role]} of {card.name}: {aspect}",
-                "dataset": card.dataset,
-                "role": role,
-                "aspects": [aspect],
-            }
-        )
-        for card in bringing
-        for role in cards.GIVEN_ROLES
-        if role in card.files
-        for aspect in card.aspects
-    ]
+    sets = []
+    for card in bringing:
+        for role in cards.GIVEN_ROLES:
+            if role not in card.files:
+                continue
+            for aspect in card.aspects:
+                given = {
+                    "perturbation": slug(f"{card.dataset}-{role}-{aspect}"),
+                    "name": f"{titles[role]} of {card.name}: {aspect}",
+                    "dataset": card.dataset,
+                    "role": role,
+                    "aspects": [aspect],
+                }
+                sets.append(cards.GivenPerturbation.model_validate(given))
     given_sets: dict[str, cards.GivenPerturbation] = {}
-    for given in sets:
-        if given.perturbation in {*named, *given_sets}:
+    for given_set in sets:
+        name = given_set.perturbation
+        if name in named or name in given_sets:
             raise UserError(
                 "two sets of texts have the same id",
                 where=f"{source}, keys datasets and perturbations",
-                got=given.perturbation,
+                got=name,
                 todo="give the perturbation or the dataset another id",
             )
-        given_sets[given.perturbation] = given
+        given_sets[name] = given_set
     return given_sets

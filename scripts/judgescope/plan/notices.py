@@ -1,15 +1,17 @@
 """What a study does not use or cannot show, printed before any request is sent."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from judgescope.core.paths import HOME
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Policy
 from judgescope.plan.judges import engine_of, scale_of
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import Scale
+from judgescope.schema.cards import FOLDERS, FORMATS, RatingScale
 from judgescope.statistics.means import tango
 from judgescope.statistics.systems import can_be_asked, largest_family, system_blocks
 
@@ -45,6 +47,36 @@ def unjudged(plan: Plan) -> Iterator[str]:
         )
 
 
+def undescribed(plan: Plan) -> Iterator[str]:
+    """Yield a line about each dataset whose texts prompts call a text and no more."""
+    asked = any(map(plan.is_prompted, plan.models))
+    for name in plan.datasets if asked else ():
+        card = plan.datasets[name]
+        if card.task not in plan.tasks and card.describe is None:
+            yield (
+                f"prompts say no more of the texts of {name} than the task "
+                f"{card.task}: write `noun`, `kind`, `describe` and `write` in "
+                f"datasets/{name}.yaml"
+            )
+
+
+def uncut(plan: Plan) -> Iterator[str]:
+    """Yield a line about each part that a judge's card shortens and no dataset has."""
+    only = {plan.words(name).part for name in plan.datasets}
+    known = {"*", *only}
+    for name, card in plan.datasets.items():
+        named = FORMATS[card.format].parts
+        if card.columns is not None:
+            named = tuple(card.columns.part_names(plan.words(name).part))
+        known.update(named)
+    for judge, asked in plan.judges.items():
+        for part in sorted(asked.cut_parts.keys() - known):
+            yield (
+                f"{judge} shortens a part {part}, which no dataset of the study has; "
+                f"there are {', '.join(sorted(known - {'*'}))}"
+            )
+
+
 def unordered(plan: Plan) -> Iterator[str]:
     """Yield a line about each aspect with unordered labels, and the methods that leave
     it out.
@@ -71,6 +103,27 @@ def fewest_items() -> int:
     while tango(0, 0, n)[1] >= MARGIN:
         n += 1
     return n
+
+
+def scored_alone(plan: Plan) -> Iterator[str]:
+    """Yield a line for each measure that a judge of texts' probability is to be
+    compared with, and that the study lacks.
+    """
+    scoring = [name for name, judge in plan.judges.items() if judge.scores_texts]
+    if not scoring:
+        return
+    forms = {judge.form for judge in plan.judges.values()}
+    copied = any(judge.against == "source" for judge in plan.judges.values())
+    lacking = {"length": "length" not in forms, "rouge-l-source": not copied}
+    prefers = {
+        "length": "long or short texts",
+        "rouge-l-source": "copies of the source",
+    }
+    for measure in (name for name, lacks in lacking.items() if lacks):
+        yield (
+            f"the study cannot show whether {scoring[0]} only prefers "
+            f"{prefers[measure]}: list the judge {measure}, too"
+        )
 
 
 def asked_once(plan: Plan) -> Iterator[str]:
@@ -121,8 +174,8 @@ def systems_untested(
     """
     card = plan.datasets[dataset]
     named = [system for system in systems if system]
-    anonymous = card.prefers and card.columns is not None and not card.columns.systems
-    if card.ratings == "none" or anonymous or not named or len(named) < len(systems):
+    unknown = card.has_unknown_systems or not named or len(named) < len(systems)
+    if card.ratings == "none" or unknown:
         return
     source = np.unique(np.array(items), return_inverse=True)[1]
     system = np.unique(np.array(named), return_inverse=True)[1]
@@ -181,7 +234,7 @@ def unread_without_effect(plan: Plan, unread: Policy) -> str:
     return "no judge that is asked scores texts on a scale"
 
 
-def _rated_scales(plan: Plan) -> Iterator[Scale]:
+def _rated_scales(plan: Plan) -> Iterator[RatingScale]:
     """Yield the scale of each aspect that people rate in the study."""
     for dataset in plan.evaluated:
         if plan.datasets[dataset].ratings == "none" or plan.datasets[dataset].prefers:
@@ -197,3 +250,21 @@ def _rates_in_order(plan: Plan) -> bool:
 def _asks_both_orders(plan: Plan) -> bool:
     comparing = (card for name, card in plan.judges.items() if plan.compares(name))
     return any(card.orders == "both" for card in comparing)
+
+
+def hiding(plan: Plan) -> Iterator[str]:
+    """Yield a line that names the study's own cards that stand for shipped ones.
+
+    A copy with the same bytes hides nothing.
+    """
+    names = []
+    for kind, name, _ in plan.all_cards():
+        file = Path(FOLDERS[kind], f"{name}.yaml")
+        shipped = HOME / "config" / file
+        own = Path(plan.folders.get((kind, name), shipped.parent), f"{name}.yaml")
+        if not shipped.is_file() or own.resolve() == shipped.resolve():
+            continue
+        if own.read_bytes() != shipped.read_bytes():
+            names.append(f"{kind}/{name}")
+    if names:
+        yield f"cards of yours in place of shipped ones: {', '.join(sorted(names))}"

@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Annotated
 
 from msgspec import field
 
 from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.files import write_text
+from judgescope.core.job_files import IN, OUT
 from judgescope.data.files import verify
 from judgescope.engines import command
 from judgescope.schema.cards import CommandModel, Hub
@@ -52,7 +54,7 @@ class PreflightSpec(JobSpec, frozen=True, kw_only=True):
     """Model that is asked -> its number of cells."""
     programs: dict[str, dict[str, object]]
     """Model that is a program -> its card."""
-    output: str
+    output: Annotated[str, OUT]
 
 
 class CheckSpec(SpecPart, frozen=True, kw_only=True):
@@ -64,7 +66,7 @@ class CheckSpec(SpecPart, frozen=True, kw_only=True):
     """The study's config as Snakemake has read it."""
     source: str
     """The name of the study's file in errors."""
-    preflight: str
+    preflight: Annotated[str, IN]
     """The output file of the preflight."""
     unfetched: list[str]
     """The datasets that a run must download from the hub first."""

@@ -1,7 +1,7 @@
 """A study with all its cards, unfolded into cells."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -9,10 +9,10 @@ from typing import NamedTuple
 from judgescope.core.cells import DERIVED, in_order, joined, split
 from judgescope.core.names import SYSTEMS, WRITTEN
 from judgescope.core.paths import Paths
-from judgescope.engines import ASKED, PROMPTED
 from judgescope.methods.registry import METHODS
-from judgescope.prompts import Templates
+from judgescope.prompts import SECOND, Templates, TextWords, shows
 from judgescope.schema import cards
+from judgescope.schema.cards.engines import ENGINES
 
 NEEDS_RATINGS = {"most_frequent", "shuffled"}
 """Controls that are made from people's ratings of the same targets that they judge."""
@@ -21,7 +21,7 @@ ALONE = {"rules"}
 know."""
 
 
-class Cell(NamedTuple):
+class StudyCell(NamedTuple):
     """The smallest unit of a study: one judge's scores of one set of targets, on all
     aspects.
     """
@@ -41,9 +41,9 @@ class CellAspect(NamedTuple):
     """`<aspect>` or `<aspect>.<criterion>`."""
 
     @property
-    def cell(self) -> Cell:
+    def cell(self) -> StudyCell:
         """Return the cell that this is a part of."""
-        return Cell(*self[:3])
+        return StudyCell(*self[:3])
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,33 @@ class Plan:
     possible."""
     results: str
     """The folder of the study's results."""
+    tasks: Mapping[str, cards.TaskWords] = field(default_factory=dict)
+    """Task -> how prompts speak about its texts."""
+
+    def templates_of(self, form: str, system: str | None = None) -> dict[str, str]:
+        """Return the templates of a form, and of its system message if there is one."""
+        own = self.templates[system] if system else {}
+        return {**own, **self.templates[form]}
+
+    def templates_for(
+        self, asked: Iterable[tuple[str, str | None]]
+    ) -> dict[str, dict[str, str]]:
+        """Return form -> its templates, for forms and their system messages."""
+        found: dict[str, dict[str, str]] = {}
+        for form, system in asked:
+            found.setdefault(form, {}).update(self.templates_of(form, system))
+        return found
+
+    def words(self, dataset: str) -> cards.TaskWords:
+        """Return how prompts speak about a dataset's texts: by its card, else by its
+        task.
+        """
+        return cards.TaskWords.of(self.datasets[dataset], self.tasks)
+
+    def about(self, dataset: str) -> TextWords:
+        """Return what prompts say about the kind of a dataset's texts."""
+        words = self.words(dataset).model_dump(exclude={"part"})
+        return TextWords(task=self.datasets[dataset].task, **words)
 
     @cached_property
     def paths(self) -> Paths:
@@ -140,17 +167,18 @@ class Plan:
         """Return these aspects as named in cells: each in every criterion that it
         has.
         """
-        plain = self.plain_aspects(dataset)
-        return [
-            joined(name, criterion)
-            for name in plain
-            for criterion in self._criteria_of(name)
-        ]
+        aspects = list[str]()
+        for name in self.plain_aspects(dataset):
+            aspects += [
+                joined(name, criterion) for criterion in self._criteria_of(name)
+            ]
+        return aspects
 
     def _criteria_of(self, aspect: str) -> list[str] | list[None]:
+        if not self.study.criteria:
+            return [None]
         known = {*self.aspects[aspect].criteria, *self.criteria}
-        named = self.study.criteria
-        return [name for name in named if name in known] if named else [None]
+        return [name for name in self.study.criteria if name in known]
 
     def aspect_of(self, dataset: str, aspect: str) -> cards.Aspect:
         """Return an aspect in its wording for the dataset's task and the cell's
@@ -175,59 +203,81 @@ class Plan:
         from each original. For a dataset of constructed texts, return its sets of
         texts: it has nothing to perturb.
         """
-        return [
-            (name, degree)
-            for name, card in self.perturbations.items()
-            if self._is_of(dataset, card) and card.kind in (kinds or ("once",))
-            if not card.aspects or {*card.aspects} & {*self.plain_aspects(dataset)}
-            for degree in card.degrees_for(dataset)
-        ]
+        wanted = kinds or ("once",)
+        aspects = set(self.plain_aspects(dataset))
+        perturbed = []
+        for name, card in self.perturbations.items():
+            if card.kind not in wanted or not self._is_of(dataset, card):
+                continue
+            if card.aspects and aspects.isdisjoint(card.aspects):
+                continue
+            perturbed += [(name, degree) for degree in card.degrees_for(dataset)]
+        return perturbed
+
+    def degrees_of(self, perturbation: str) -> dict[str, cards.Degree]:
+        """Return the degrees of a perturbation in any dataset, the weakest first."""
+        card = self.perturbations[perturbation]
+        every_degree: dict[str, cards.Degree] = {}
+        for degrees in (card.degrees, *card.datasets.values()):
+            for name, degree in degrees.items():
+                every_degree.setdefault(name, degree)
+        return every_degree
+
+    @cached_property
+    def degrees(self) -> list[str]:
+        """Return the names of all degrees of the study's perturbations."""
+        names = dict[str, None]()
+        for perturbation in self.perturbations:
+            names |= dict.fromkeys(self.degrees_of(perturbation))
+        return [*names] or [cards.SINGLE]
 
     def _is_of(self, dataset: str, card: cards.AnyPerturbation) -> bool:
         if isinstance(card, cards.GivenPerturbation):
             return card.dataset == dataset
         data = self.datasets[dataset]
-        whole = not data.gives_texts and dataset not in self.taught
-        return whole and (not card.tasks or data.task in card.tasks)
+        if data.gives_texts or dataset in self.taught:
+            return False
+        return not card.tasks or data.task in card.tasks
 
     def target_sets(self, dataset: str) -> list[str]:
         """Return the values of `perturbation` in the dataset's cells that the methods
         need.
         """
-        read = {text for name in self.study.methods for text in METHODS[name].texts}
+        card = self.datasets[dataset]
         if dataset in self.taught:
-            own = [SYSTEMS] if self.datasets[dataset].has_systems else []
-            return [*own, *self.new_sets(dataset)]
-        if self.datasets[dataset].gives_texts:
-            given = (
-                self.perturbed(dataset, "chain", "graded") if "graded" in read else []
-            )
-            return [f"{name}.{degree}" for name, degree in given]
-        sets = (
-            ["systems"]
-            if "systems" in read and self.datasets[dataset].has_systems
-            else []
-        )
-        perturbed = self.perturbed(dataset) if "once" in read else []
-        perturbed += self.perturbed(dataset, "chain", "graded")
-        perturbed += self.perturbed(dataset, "attack") if "attack" in read else []
-        sets += ["original"] if perturbed else []
+            systems = [SYSTEMS] if card.has_systems else []
+            return [*systems, *self.new_sets(dataset)]
+        read = set[str]()
+        for method in self.study.methods:
+            read.update(METHODS[method].texts)
+        sets = []
+        perturbed = list[tuple[str, str]]()
+        if card.gives_texts:
+            if "graded" in read:
+                perturbed += self.perturbed(dataset, "chain", "graded")
+        else:
+            if card.has_systems and "systems" in read:
+                sets.append(SYSTEMS)
+            if "once" in read:
+                perturbed += self.perturbed(dataset)
+            perturbed += self.perturbed(dataset, "chain", "graded")
+            if "attack" in read:
+                perturbed += self.perturbed(dataset, "attack")
+            if perturbed:
+                sets.append("original")
         return sets + [f"{name}.{degree}" for name, degree in perturbed]
 
     def written(self, dataset: str) -> list[str]:
         """Return the target sets of a dataset whose texts a model writes or chooses."""
-        made = {
-            name
-            for name, card in self.perturbations.items()
-            if isinstance(card, cards.MadePerturbation)
-            or (
-                isinstance(card, cards.GradedPerturbation)
-                and (card.model or card.anchors)
-            )
-        } | ({"original"} if self.improved(dataset) else set())
-        return [
-            name for name in self.target_sets(dataset) if name.partition(".")[0] in made
-        ]
+        written = {"original"} if self.improved(dataset) else set[str]()
+        for name, card in self.perturbations.items():
+            if isinstance(card, cards.GradedPerturbation):
+                if card.model or card.anchors:
+                    written.add(name)
+            elif isinstance(card, cards.MadePerturbation):
+                written.add(name)
+        sets = self.target_sets(dataset)
+        return [name for name in sets if name.partition(".")[0] in written]
 
     def improved(self, dataset: str) -> cards.Improvement | None:
         """Return how a model writes a dataset's originals, or None if it does not."""
@@ -263,7 +313,9 @@ class Plan:
         scores.
         """
         card = self.judges.get(judge)
-        return card is not None and compares(card, self.models[card.model])
+        return card is not None and compares(
+            card, self.models[card.model], self.templates
+        )
 
     def is_oracle(self, judge: str) -> bool:
         """Return whether a judge is the control that knows how many errors a text
@@ -294,11 +346,11 @@ class Plan:
         """Return whether a model's answers are requested and kept in the reply
         store.
         """
-        return self.models[model].engine in ASKED
+        return ENGINES[self.models[model].engine].asked
 
     def is_prompted(self, model: str) -> bool:
         """Return whether a model that is asked reads prompts."""
-        return self.models[model].engine in PROMPTED
+        return ENGINES[self.models[model].engine].reads_prompts
 
     def excluded(self, dataset: str, judge: str, perturbation: str) -> str | None:
         """Return why a judge judges no text of a set of targets, or None."""
@@ -314,7 +366,12 @@ class Plan:
             return "left out by the judge's key perturbations"
         model, data = self.models[card.model], self.datasets[dataset]
         return not_applicable(
-            card, model, data, perturbation, self.kind_of(perturbation)
+            card,
+            model,
+            data,
+            perturbation,
+            self.kind_of(perturbation),
+            pairs=self.compares(judge),
         )
 
     def kind_of(self, perturbation: str) -> cards.PerturbationKind | None:
@@ -326,7 +383,7 @@ class Plan:
 
     def amount(self, dataset: str, perturbation: str, degree: str) -> cards.Degree:
         """Return the amount of change of a perturbation in a degree."""
-        return self.perturbations[perturbation].degrees_for(dataset)[degree]  # type: ignore[index]
+        return self.perturbations[perturbation].degrees_for(dataset)[degree]
 
     def lowered(self, dataset: str, perturbation: str) -> str:
         """Return the aspect that a set of texts lowers: the first that the dataset
@@ -391,22 +448,23 @@ class Plan:
     @cached_property
     def cell_aspects(self) -> list[CellAspect]:
         """Return every cell of the study, once for each aspect."""
-        return [
-            CellAspect(dataset, perturbation, judge, aspect)
-            for dataset in self.datasets
-            for perturbation in self.target_sets(dataset)
-            for judge in self.judges_of(dataset)
-            if self.excluded(dataset, judge, perturbation) is None
-            for aspect in self._judged_by(judge, dataset, perturbation)
-        ]
+        cells = list[CellAspect]()
+        for dataset in self.datasets:
+            for perturbation in self.target_sets(dataset):
+                for judge in self.judges_of(dataset):
+                    if self.excluded(dataset, judge, perturbation) is None:
+                        aspects = self._judged_by(judge, dataset, perturbation)
+                        cells += [
+                            CellAspect(dataset, perturbation, judge, aspect)
+                            for aspect in aspects
+                        ]
+        return cells
 
     def _judged_by(self, judge: str, dataset: str, perturbation: str) -> list[str]:
         """Return the aspects on which a judge judges these targets."""
-        aspects, only = (
-            self.rated_by(judge, dataset),
-            self.judged_on(dataset, perturbation),
-        )
-        return [name for name in aspects if split(name)[0] in only]
+        judged = self.judged_on(dataset, perturbation)
+        aspects = self.rated_by(judge, dataset)
+        return [name for name in aspects if split(name)[0] in judged]
 
     def judged_on(self, dataset: str, perturbation: str) -> list[str]:
         """Return the aspects on which a set of targets is judged: all, or those of its
@@ -420,12 +478,12 @@ class Plan:
         if card and card.kind == "graded":
             only = [self.lowered(dataset, card.perturbation)]
         scales = self.datasets[dataset].aspects
-        return [
-            name
-            for name in self.plain_aspects(dataset)
-            if (not only or name in only)
-            and (perturbation == SYSTEMS or scales[name].ordered)
-        ]
+        aspects = self.plain_aspects(dataset)
+        if only:
+            aspects = [name for name in aspects if name in only]
+        if perturbation != SYSTEMS:
+            aspects = [name for name in aspects if scales[name].ordered]
+        return aspects
 
     def cell_aspects_of(
         self, dataset: str, model: str | None = None
@@ -434,24 +492,26 @@ class Plan:
         cells = self._by_model.get((dataset, model), {})
         return [part for parts in cells.values() for part in parts]
 
-    def cells_of(self, dataset: str, model: str | None = None) -> list[Cell]:
+    def cells_of(self, dataset: str, model: str | None = None) -> list[StudyCell]:
         """Return a dataset's cells, or only those that one model answers."""
         return list(self._by_model.get((dataset, model), {}))
 
-    def aspects_in(self, cell: Cell) -> list[str]:
+    def aspects_in(self, cell: StudyCell) -> list[str]:
         """Return the aspects (with criteria) that a cell covers, in the order of its
         files.
         """
         return in_order(self._judged_by(cell.judge, cell.dataset, cell.perturbation))
 
     @cached_property
-    def _by_model(self) -> dict[tuple[str, str | None], dict[Cell, list[CellAspect]]]:
+    def _by_model(
+        self,
+    ) -> dict[tuple[str, str | None], dict[StudyCell, list[CellAspect]]]:
         """Return (dataset, model) -> cell -> its aspects, and (dataset, None) -> all
         cells.
 
         Computed once, because rules ask for every dataset and model.
         """
-        index: dict[tuple[str, str | None], dict[Cell, list[CellAspect]]] = {}
+        index: dict[tuple[str, str | None], dict[StudyCell, list[CellAspect]]] = {}
         for part in self.cell_aspects:
             for model in (None, self.model_of(part.judge)):
                 index.setdefault((part.dataset, model), {}).setdefault(
@@ -465,7 +525,7 @@ class Plan:
         """
         return DERIVED if judge in self.derived else self.judges[judge].model
 
-    def file(self, out: str | Path, kind: str, cell: Cell | CellAspect) -> str:
+    def file(self, out: str | Path, kind: str, cell: StudyCell | CellAspect) -> str:
         """Return the file of a cell's `replies`, `judgments` or `scores` in the
         results.
         """
@@ -501,10 +561,13 @@ def not_applicable(
     dataset: cards.Dataset,
     perturbation: str,
     kind: cards.PerturbationKind | None,
+    *,
+    pairs: bool,
 ) -> str | None:
     """Return the reason why `judge` cannot judge these targets, or None if it can.
 
-    `kind` is that of the perturbation, None for unperturbed texts.
+    `kind` is that of the perturbation, None for unperturbed texts; `pairs`: whether the
+    judge compares two texts.
     """
     reads = model.engine not in {"control", "recorded"}
     if reads and not dataset.has_texts:
@@ -522,7 +585,7 @@ def not_applicable(
     counted = counted and not dataset.gives_texts
     if model.engine == "control" and judge.form == cards.ORACLE and not counted:
         return "not applicable: nobody knows how many errors there are"
-    chosen = perturbation == "systems" and dataset.prefers and compares(judge, model)
+    chosen = perturbation == "systems" and dataset.prefers and pairs
     if model.engine == "planted" and not rated and not chosen:
         return "not applicable: a planted judge rates texts that people rated"
     if judge.hint is not None and not rated:
@@ -533,17 +596,21 @@ def not_applicable(
         and not model.rows.target
     ):
         return "not applicable: recorded for system outputs only"
-    if compares(judge, model) and kind == "graded":
+    if pairs and kind == "graded":
         return "not applicable: texts of every rating are rated, not ordered"
-    if compares(judge, model) and perturbation != "systems" and kind != "chain":
+    if pairs and perturbation != "systems" and kind != "chain":
         return "not applicable: one text per item, nothing to compare"
     return None
 
 
-def compares(judge: cards.Judge, model: cards.Model) -> bool:
-    """Return whether a judge's replies are about two texts, by its form or its recorded
-    rows.
+def compares(
+    judge: cards.Judge, model: cards.Model, forms: Mapping[str, Templates]
+) -> bool:
+    """Return whether a judge's replies are about two texts: its form shows two, or its
+    recorded rows name two. `forms`: form -> its templates, for prompts.
     """
+    if ENGINES[model.engine].reads_prompts and judge.form in forms:
+        return shows(forms[judge.form], SECOND)
     return judge.form == cards.COMPARE or (
         isinstance(model, cards.RecordedModel) and model.rows.compares
     )
@@ -551,7 +618,7 @@ def compares(judge: cards.Judge, model: cards.Model) -> bool:
 
 def computes(card: cards.Model) -> bool:
     """Return whether a model gives scores without replies to parse."""
-    return card.engine not in ASKED and not replays(card)
+    return not ENGINES[card.engine].asked and not replays(card)
 
 
 def replays(card: cards.Model) -> bool:

@@ -4,14 +4,15 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
+from judgescope.core.names import CONTENT
 from judgescope.engines.base import Answer
-from judgescope.parsing.parsers import Read
+from judgescope.parsing.parsers import ReplyReader
 from judgescope.parsing.unread_shapes import UnreadReplies, read_remedy
 from judgescope.plan.judges import parser_of
 from judgescope.plan.specs.judging import reading
 from judgescope.plan.study import CellAspect, Plan
 from judgescope.replies.lookup import StoredReplies
-from judgescope.replies.planning import Job
+from judgescope.replies.questions import QuestionPlan
 from judgescope.scoring.cell import reader
 
 SAMPLE: Final = 1_000
@@ -30,12 +31,19 @@ class StudyReplies:
         self._sampled: set[str] = set()
         self._reader = cache(self._new_reader)
 
-    def _new_reader(self, cell: CellAspect) -> Read:
+    def _new_reader(self, cell: CellAspect) -> ReplyReader:
         dataset, perturbation, judge, aspect = cell
         return reader(reading(self.plan, dataset, judge, aspect, perturbation))
 
-    def _add(self, cell: CellAspect, text: str, finish: str, status: str) -> None:
-        judgment = self._reader(cell)(text, finish, status)
+    def _add(
+        self,
+        cell: CellAspect,
+        text: str,
+        finish: str,
+        status: str,
+        content: str | None = None,
+    ) -> None:
+        judgment = self._reader(cell)(text, finish, status, content)
         self.judges.setdefault(cell.judge, UnreadReplies()).add(text, judgment)
 
     def add_recorded(
@@ -51,7 +59,9 @@ class StudyReplies:
             for answer in draws:
                 self._add(cell, answer.text, "stop", answer.status)
 
-    def add_stored(self, dataset: str, job: Job, stored: StoredReplies) -> None:
+    def add_stored(
+        self, dataset: str, job: QuestionPlan, stored: StoredReplies
+    ) -> None:
         """Read the stored replies to a job's requests: all, or an even sample of a
         judge's.
         """
@@ -69,7 +79,8 @@ class StudyReplies:
                 for slot in range(first, first + int(table.draws[place])):
                     if stored.has(slot):
                         reply = stored.reply(slot)
-                        self._add(cell, reply.text, reply.finish, reply.status)
+                        content = (reply.provenance or {}).get(CONTENT)
+                        self._add(cell, reply.text, reply.finish, reply.status, content)
 
     def _step(self, judge: str, n_replies: int) -> int:
         """Return of how many texts one is read, and note that it is a sample."""
@@ -79,19 +90,20 @@ class StudyReplies:
         return step
 
     def lines(self) -> Iterator[str]:
-        """Yield a warning for each judge of whose replies more than a tenth is unread:
-        what would help, and the commonest shapes.
+        """Yield a warning for each judge of whose replies more than a tenth is unread
+        or without text: what would help, and the commonest shapes.
         """
         for judge, replies in sorted(self.judges.items()):
             if not replies.many:
                 continue
             remedy = read_remedy(parser_of(self.plan, judge))
             replied = "sampled replies" if judge in self._sampled else "replies"
+            without = replies.unread + replies.without_text
             yield (
-                f"warning: {replies.unread:,} of {replies.replies:,} {replied} of "
+                f"warning: {without:,} of {replies.replies:,} {replied} of "
                 f"judges/{judge}.yaml have no verdict that its parser finds"
             )
-            if remedy:
-                yield f"  {remedy}"
+            for line in replies.remedies(remedy):
+                yield f"  {line}"
             for line in replies.commonest():
                 yield f"  {line}"

@@ -8,21 +8,24 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import cache, partial
 from inspect import Parameter, signature
 from pathlib import Path
 from types import UnionType
-from typing import Protocol, get_args, get_type_hints
+from typing import Annotated, NamedTuple, Protocol, get_args, get_origin, get_type_hints
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import fields
 from snakemake.exceptions import WorkflowError
 from snakemake.resources import Resource
+from snakemake.settings.types import StorageSettings
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.job_files import job_files
 from judgescope.core.paths import HOME, WORKFLOW
 from judgescope.engines import llama as llama
+from judgescope.methods.registry import sentence_of
 from judgescope.plan import access
 from judgescope.plan.dag import Dag, Machine
 from judgescope.plan.inputs import data_files, read_all
@@ -84,6 +87,17 @@ def read_study(
     return Dag(plan, data_files(plan))
 
 
+def refuse_storage(settings: StorageSettings | None) -> None:
+    """Raise WorkflowError if results are to be kept by a storage plugin."""
+    provider = settings and settings.default_storage_provider
+    if provider:
+        raise WorkflowError(
+            "this workflow needs a file system that all jobs see; the storage plugin "
+            f"`{provider}` is not supported; do: leave out --default-storage-provider; "
+            "in a cloud use one machine or a SLURM cluster (docs/guide/slurm.md)"
+        )
+
+
 # ---- the machine ---------------------------------------------------------------------
 
 
@@ -97,8 +111,8 @@ def export_places(*, conda: bool) -> None:
     """
     pythons = {
         "JUDGESCOPE_PYTHON": sys.executable,
-        "JUDGESCOPE_PYTHON_VLLM": str(HOME / ".venv-vllm" / "bin" / "python"),
-        "JUDGESCOPE_PYTHON_TRAIN": str(HOME / ".venv-train" / "bin" / "python"),
+        "JUDGESCOPE_PYTHON_VLLM": str(Path.cwd() / ".venv-vllm" / "bin" / "python"),
+        "JUDGESCOPE_PYTHON_TRAIN": str(Path.cwd() / ".venv-train" / "bin" / "python"),
     }
     for name, path in pythons.items():
         os.environ[name] = "python" if conda else os.environ.get(name, path)
@@ -178,38 +192,87 @@ def command(
     return f"printf '%s\\n' {{params:q}} | {' '.join(words)}"
 
 
-def spec_params(
-    spec: Callable[..., Struct], *known: object
-) -> dict[str, Callable[..., str]]:
-    """Return the params of a rule: JSON objects that together are the spec of a job.
+class RuleJobs:
+    """The jobs of a rule: their specs, and what follows from these.
 
     `spec` takes `known`, then the rule's wildcards by the names of its positional
-    parameters. Snakemake prints only the params that differ, so there are several:
-    `code` identifies the code, `spec` has the single values, and every other field of
-    the record is a param of its own.
+    parameters.
     """
-    parameters = list(signature(spec).parameters.values())[len(known) :]
-    names = [one.name for one in parameters if one.kind is not Parameter.KEYWORD_ONLY]
-    param_of = _params_of(get_type_hints(spec)["return"])
 
-    @lru_cache(maxsize=1)  # Snakemake asks for the params of a job one by one
-    def texts(*wildcards: str) -> dict[str, str]:
-        parts: dict[str, dict[str, object]] = {param: {} for param in param_of.values()}
-        for name, value in to_builtins(spec(*known, *wildcards)).items():
-            parts[param_of[name]][name] = value
+    def __init__(self, spec: Callable[..., Struct], *known: object) -> None:
+        self._spec = spec
+        self._known = known
+        parameters = list(signature(spec).parameters.values())[len(known) :]
+        self._wildcards = [
+            one.name for one in parameters if one.kind is not Parameter.KEYWORD_ONLY
+        ]
+        self._param_of = _params_of(get_type_hints(spec)["return"])
+        # Snakemake asks for the inputs of a job, then for its params one by one.
+        self._job = cache(self._described)
+
+    def inputs(self, wildcards: Mapping[str, str]) -> list[str]:
+        """Return the files that a job's spec says it reads."""
+        return self._of(wildcards).inputs
+
+    @property
+    def params(self) -> dict[str, Callable[..., str]]:
+        """Return the params of the rule: JSON objects that together are a job's spec.
+
+        Snakemake prints only the params that differ, so there are several: `code`
+        identifies the code, `spec` has the single values, and every other field of the
+        record is a param of its own. Raises WorkflowError for a job whose rule declares
+        other outputs than its spec names: Snakemake would miss them, or never make
+        them.
+        """
+        # A param of its own: Snakemake does not compare those that depend on outputs.
+        return self.params_of_part | {"checked": self._checked}
+
+    @property
+    def params_of_part(self) -> dict[str, Callable[..., str]]:
+        """Return the params of a rule whose jobs do a part of what their spec says."""
+        names = dict.fromkeys(self._param_of.values())
+        return {param: partial(self._text, param=param) for param in names}
+
+    def _text(self, wildcards: Mapping[str, str], *, param: str) -> str:
+        return self._of(wildcards).params[param]
+
+    def _checked(self, wildcards: Mapping[str, str], output: Iterable[str]) -> str:
+        """Return an empty part of the spec, if the rule's outputs are the job's."""
+        job = self._of(wildcards)
+        declared = sorted(map(str, output))
+        if declared != sorted(job.outputs):
+            raise WorkflowError(
+                f"a rule declares the outputs {declared}, but the spec of its job "
+                f"names {sorted(job.outputs)}"
+            )
+        return "{}"
+
+    def _of(self, wildcards: Mapping[str, str]) -> "_Job":
+        return self._job(*(wildcards[name] for name in self._wildcards))
+
+    def _described(self, *wildcards: str) -> "_Job":
+        spec = self._spec(*self._known, *wildcards)
+        parts: dict[str, dict[str, object]] = {
+            param: {} for param in self._param_of.values()
+        }
+        for name, value in to_builtins(spec).items():
+            parts[self._param_of[name]][name] = value
         # Snakemake's report holds params in a <script> element, which a "<" could close
         # early.
-        return {
+        params = {
             param: canonical(part).replace("<", "\\u003c")
             for param, part in parts.items()
         }
+        files = job_files(spec)
+        return _Job(files.inputs, files.outputs, params)
 
-    def text(wildcards: Mapping[str, str], *, param: str) -> str:
-        return texts(*(wildcards[name] for name in names))[param]
 
-    return {
-        param: partial(text, param=param) for param in dict.fromkeys(param_of.values())
-    }
+class _Job(NamedTuple):
+    """The files that a job reads and writes, and its spec as params."""
+
+    inputs: list[str]
+    outputs: list[str]
+    params: dict[str, str]
 
 
 def _params_of(records: type[Struct] | UnionType) -> dict[str, str]:
@@ -217,15 +280,31 @@ def _params_of(records: type[Struct] | UnionType) -> dict[str, str]:
     param_of = {}
     for record in get_args(records) or (records,):
         for field in fields(record):
-            union = isinstance(field.type, UnionType)
-            types = set(get_args(field.type)) if union else {field.type}
             if field.name in {"code", "versions"}:
                 param_of[field.name] = "code"
+            elif _types_of(field.type) <= SCALARS:
+                param_of[field.name] = "spec"
             else:
-                param_of[field.name] = (
-                    "spec" if types <= SCALARS else f"spec_{field.name}"
-                )
+                param_of[field.name] = f"spec_{field.name}"
     return param_of
+
+
+def _types_of(hint: object) -> set[object]:
+    """Return the types in a union, or a single type; without marks of its files."""
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    return set(get_args(hint)) if isinstance(hint, UnionType) else {hint}
+
+
+def table_label(table: str) -> Callable[[Mapping[str, str]], dict[str, str]]:
+    """Return a function that labels a result table in `snakemake --report`: its name,
+    and a sentence on what it says.
+    """
+
+    def label(_: Mapping[str, str]) -> dict[str, str]:
+        return {"table": table, "contents": sentence_of(table)}
+
+    return label
 
 
 def title_label(path: str) -> Callable[[Mapping[str, str]], dict[str, str]]:

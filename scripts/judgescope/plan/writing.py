@@ -15,22 +15,32 @@ from judgescope.core import names
 from judgescope.core.cells import unpack
 from judgescope.core.rng import share_of
 from judgescope.engines.base import Subject
-from judgescope.engines.subjects import Subjects
+from judgescope.engines.subjects import Subjects, parts_of
 from judgescope.perturb.validation import LONGEST
 from judgescope.plan import generators
-from judgescope.plan.specs.judging import merge, sample_file
+from judgescope.plan.specs.judging import merge
+from judgescope.plan.specs.subjects import every_file
 from judgescope.plan.specs.texts import analyse, change, classes
 from judgescope.plan.study import Plan
-from judgescope.prompts import NO_CHANGE, messages, rated, to_merge_names, to_write
+from judgescope.prompts import (
+    NO_CHANGE,
+    SourceParts,
+    material,
+    messages,
+    of_second,
+    rated,
+    system_message,
+    to_merge_names,
+    to_write,
+)
 from judgescope.replies.few_shot import Question
 from judgescope.replies.pricing import CHARACTERS
 from judgescope.replies.store import Store
 from judgescope.schema import cards
-from judgescope.scoring.supervising import Cell, MergeSpec, questions
+from judgescope.scoring.supervising import MergeSpec, SupervisedCell, questions
 
-VERDICT, STRUCTURED, OTHER = 8, 16, 150
-"""Tokens of a bare verdict, of a verdict in JSON, and of a reply whose form states
-none."""
+VERDICT = 8
+"""Tokens of a bare verdict."""
 MERGING = "errors merged for "
 """Before the id of an ensemble: the name of this work in a cost estimate."""
 NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
@@ -45,14 +55,12 @@ class Imagined(Subjects):
     """
 
     def __init__(self, plan: Plan, dataset: str) -> None:
-        super().__init__(
-            plan.results, dataset, plan.study.seed, sample_file(plan, dataset)
-        )
+        super().__init__(every_file(plan, dataset), dataset, plan.study.seed)
         self.plan = plan
 
     def analyses(self, judge: str, aspect: str, model: str) -> Mapping[str, str]:
         """Return the existing analyses; missing ones have their maximum length."""
-        written = Path(self.analyses_path.format(model)).is_file()
+        written = Path(self.files.analyses[model]).is_file()
         card = generators.analyses_of(self.plan, judge)
         longest = "?" * (card.max_tokens * CHARACTERS if card else 0)
         known = super().analyses(judge, aspect, model) if written else {}
@@ -106,6 +114,7 @@ class Imagined(Subjects):
                 perturbation=perturbation,
                 text=f"{longest_text} {target}",
                 source=row["source"],
+                parts=parts_of(row),
             )
             for item, row in self.items.items()
             for target in [names.new_target(item, perturbation)]
@@ -131,10 +140,15 @@ class Imagined(Subjects):
                 perturbation=names.ORIGINAL,
                 text=f"{longest_text} {item}",
                 source=row["source"],
+                parts=parts_of(row),
                 references=tuple(row["references"]),
             )
             for item, row in self.items.items()
         ]
+
+
+def _characters(parts: SourceParts) -> int:
+    return sum(len(part.text) for part in parts)
 
 
 def longest(text: str) -> str:
@@ -148,6 +162,10 @@ def unmade(plan: Plan, dataset: str) -> set[str]:
     return {
         name for name in sets if not Path(plan.paths.targets(dataset, name)).exists()
     }
+
+
+WritingCard = generators.Writer | cards.Anchoring | cards.Supervisor | cards.NewTexts
+"""Cards with a form by which a model writes."""
 
 
 # ---- what is asked -------------------------------------------------------------------
@@ -195,8 +213,9 @@ def asked_of_writers(
     if analyses:
         yield from _analysed(plan, model, dataset, analyses)
     missing = unmade(plan, dataset)
-    if (new := f"{names.WRITTEN}{model}") in missing:
-        yield _new(plan, texts, new)
+    new_set = f"{names.WRITTEN}{model}"
+    if new_set in missing:
+        yield _new(plan, texts, new_set)
     for name in sorted(missing.intersection(plan.written(dataset))):
         writer = generators.writer_of(plan, dataset, name)
         if isinstance(writer, cards.GradedPerturbation):
@@ -209,11 +228,9 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
     """Return the requests to a writer for the drawn training texts."""
     card = plan.distillation.write
     assert card is not None
-    task = plan.datasets[texts.dataset].task
+    about = plan.about(texts.dataset)
     sizes = [
-        _size(
-            plan, card.form, to_write(task, {}, NO_CHANGE, source=one.source, text="")
-        )
+        _size(plan, card, to_write(about, {}, NO_CHANGE, one.material, text=""))
         for one in texts.in_set(name)
     ]
     model = name.removeprefix(names.WRITTEN)
@@ -223,39 +240,45 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
 def _written(texts: Imagined, name: str, card: generators.Maker) -> Asked:
     """Return the maximum requests to a writer: every text with all its attempts."""
     plan = texts.plan
-    task = plan.datasets[texts.dataset].task
-    degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]  # type: ignore[index]
+    about = plan.about(texts.dataset)
+    degree = card.degrees_for(texts.dataset)[name.partition(".")[2]]
     asked = change(plan, texts.dataset, card)
+    error: dict[str, object] = {}
+    if asked.aspect is not None:
+        sub_aspects = [to_builtins(part) for part in asked.aspect.sub_aspects]
+        error = {"error": max(sub_aspects, key=lambda part: len(part["definition"]))}
+    draws = 1
+    tries = 1
     if isinstance(card, cards.References):
-        seed, dataset = plan.study.seed, texts.dataset
-        items = share_of(texts.items, plan.study.share, seed=seed, dataset=dataset)
-        known = [(texts.items[item]["source"], "") for item in sorted(items)]
-        draws, tries = card.draws, 1
+        items = share_of(
+            texts.items, plan.study.share, seed=plan.study.seed, dataset=texts.dataset
+        )
+        known = [(parts_of(texts.items[item]), "") for item in sorted(items)]
+        draws = card.draws
     else:
-        origin = texts.in_set(
-            names.REFERENCES if name == names.ORIGINAL else names.ORIGINAL,
-            plan.study.share,
-        )
-        known = [(one.source, longest(one.text)) for one in origin]
-        draws, tries = 1, card.steps * card.attempts
-    sizes = [
-        _size(
-            plan,
-            card.form,
-            to_write(task, degree.model_dump(), asked, source=source, text=text),
-        )
-        for source, text in known
-    ]
-    prompts, characters = len(sizes) * tries, sum(sizes) * tries
+        of_references = name == names.ORIGINAL
+        origin = names.REFERENCES if of_references else names.ORIGINAL
+        subjects = texts.in_set(origin, plan.study.share)
+        known = [(subject.material, longest(subject.text)) for subject in subjects]
+        tries = card.steps * card.most_attempts
+    characters = 0
+    for parts, text in known:
+        values = to_write(about, degree.model_dump(), asked, parts, text=text)
+        characters += _size(plan, card, values | error) * tries
+    prompts = len(known) * tries
     return at_most(
         texts.dataset, name, card.model, prompts, characters, card.max_tokens, draws
     )
 
 
-def _size(plan: Plan, form: str, values: Mapping[str, object]) -> int:
-    """Return the characters of a filled form."""
+def _size(plan: Plan, card: WritingCard, values: Mapping[str, object]) -> int:
+    """Return the characters of a filled form and of its system message."""
+    form = card.form
+    assert form is not None  # the card's own check
     [message] = messages(form, plan.templates[form], **values)
-    return len(message["content"])
+    templates = plan.templates_of(form, card.system)
+    system = system_message(card.system, templates, values)
+    return len(message["content"]) + len(system)
 
 
 def at_most(
@@ -295,16 +318,13 @@ def _analysed(
     """Yield the maximum requests to a writer of analyses, for each judge."""
     spec = analyse(plan, dataset, model)
     for judge, unasked in left.items():
-        attempts = spec.judges[judge].attempts
-        prompts = (question.messages(spec)[0]["content"] for question in unasked)
-        requests, characters = (
-            len(unasked) * attempts,
-            sum(map(len, prompts)) * attempts,
-        )
-        name, limit = (
-            f"analyses for {judge}",
-            int(spec.judges[judge].decoding["max_tokens"]),
-        )
+        card = generators.analyses_of(plan, judge)
+        assert card is not None  # analysts() returns only such judges
+        attempts = card.most_attempts
+        requests = len(unasked) * attempts
+        characters = sum(question.characters(spec) for question in unasked) * attempts
+        limit = int(spec.judges[judge].decoding["max_tokens"])
+        name = f"analyses for {judge}"
         yield at_most(dataset, name, model, requests, characters, limit)
 
 
@@ -313,13 +333,17 @@ def _analysed(
 
 def _asked_for_graded(texts: Imagined, name: str, model: str) -> Iterator[Asked]:
     """Yield the requests to a model for the missing candidates and comparisons."""
-    plan, dataset, card = texts.plan, texts.dataset, generators.graded(texts.plan)[name]
+    plan = texts.plan
+    dataset = texts.dataset
+    card = generators.graded(plan)[name]
+    parts = generators.parts_of(card)
+    if card.model == model:
+        for part in parts:
+            if not Path(plan.paths.set_part(dataset, name, part)).is_file():
+                yield _candidates(texts, card, part, model)
     anchors = card.anchors
-    for part in generators.parts_of(card) if card.model == model else []:
-        if not Path(plan.paths.set_part(dataset, name, part)).is_file():
-            yield _candidates(texts, card, part, model)
     if anchors and anchors.model == model:
-        for part in (names.REFEREE, *generators.parts_of(card)):
+        for part in (names.REFEREE, *parts):
             if not Path(plan.paths.compared(dataset, name, part)).is_file():
                 yield _comparisons(texts, card, part, anchors)
 
@@ -330,7 +354,8 @@ def _each(
     """Return the share of the items that have candidates in a part, and the number per
     item.
     """
-    share, anchors = texts.plan.study.share, card.anchors
+    share = texts.plan.study.share
+    anchors = card.anchors
     if anchors is None:
         return share, card.targets
     if part == names.TRIAL:
@@ -353,29 +378,25 @@ def _candidates(
     plan, dataset = texts.plan, texts.dataset
     share, per_item = _each(texts, card, part)
     asked_change = change(plan, dataset, card)
-    assert (
-        asked_change.aspect is not None and card.form is not None
-    )  # checks/prompts.py
+    # checks/prompts.py refuses others
+    assert asked_change.aspect is not None and card.form is not None
     errors = to_builtins(asked_change.aspect.sub_aspects[:1])
-    task, most = (
-        plan.datasets[dataset].task,
-        plan.most_errors(dataset, card.perturbation),
-    )
+    about = plan.about(dataset)
+    n_errors = plan.most_errors(dataset, card.perturbation)
     characters = 0
     for original in texts.in_set(names.ORIGINAL, share):
-        seen = {
-            "source": original.source,
-            "text": longest(original.text),
-            "problem": None,
-        }
-        values = to_write(task, {"k": most}, asked_change, **seen) | {
-            "errors": errors * most
-        }
-        characters += _size(plan, card.form, values) * per_item * card.attempts
-    requests, name = (
-        _items(texts, share) * per_item * card.attempts,
-        f"{card.perturbation}, {part}",
-    )
+        values = to_write(
+            about,
+            {"k": n_errors},
+            asked_change,
+            original.material,
+            text=longest(original.text),
+            problem=None,
+        )
+        values["errors"] = errors * n_errors
+        characters += _size(plan, card, values) * per_item * card.most_attempts
+    requests = _items(texts, share) * per_item * card.most_attempts
+    name = f"{card.perturbation}, {part}"
     return at_most(dataset, name, model, requests, characters, card.max_tokens)
 
 
@@ -387,7 +408,8 @@ def _comparisons(
     Each is counted with the number of characters of the longest possible question.
     """
     plan, dataset = texts.plan, texts.dataset
-    n, ratings = anchors.per_rating, len(classes(plan, dataset, card.perturbation))
+    n = anchors.per_rating
+    ratings = len(classes(plan, dataset, card.perturbation))
     if part == names.REFEREE:
         pairs = n * n * ratings * (ratings - 1) // 2
     else:
@@ -395,21 +417,29 @@ def _comparisons(
         pairs = _items(texts, share) * per_item * n * ratings
     aspect = plan.lowered(dataset, card.perturbation)
     scale = plan.scale_of(dataset, aspect)
-    source = max((row["source"] for row in texts.items.values()), key=len, default="")
-    shown = source if scale.source_visible else None
+    sources = (parts_of(row) for row in texts.items.values())
+    longest_source = max(sources, key=_characters, default=())
+    shown = longest_source if scale.source_visible else ()
     candidates = [longest(original.text) for original in texts.in_set(names.ORIGINAL)]
-    anchor = max(
-        (target.text for target in texts.in_set(names.SYSTEMS)), key=len, default=""
-    )
+    system_texts = [target.text for target in texts.in_set(names.SYSTEMS)]
+    anchor = max(system_texts, key=len, default="")
     values = {
         "aspect": rated(plan.aspect_of(dataset, aspect), scale)["aspect"],
-        **{"text": max([*candidates, anchor], key=len), "text_b": anchor},
-        **{"source": shown, "source_b": shown},
+        "text": max([*candidates, anchor], key=len),
+        "text_b": anchor,
+        **plan.about(dataset).names,
+        **material(shown),
+        **of_second(shown),
     }
-    requests, name = pairs * 2, f"{names.COMPARED}{card.perturbation}, {part}"
-    characters, limit = _size(plan, anchors.form, values) * requests, anchors.max_tokens
+    requests = pairs * 2
     return at_most(
-        dataset, name, anchors.model, requests, characters, limit, usual=VERDICT
+        dataset,
+        f"{names.COMPARED}{card.perturbation}, {part}",
+        anchors.model,
+        requests,
+        _size(plan, anchors, values) * requests,
+        anchors.max_tokens,
+        usual=VERDICT,
     )
 
 
@@ -431,14 +461,21 @@ def asked_of_supervisor(
     for judge, ensemble in spec.ensembles.items():
         cells = [cell for cell in unpack(spec.cells) if cell[1] == judge]
         complete = []
-        for cell in cells if unasked.isdisjoint(ensemble.members) else []:
-            lists = [path for files in spec.members_files(cell) for path in files]
-            if all(Path(path).is_file() for path in [*lists, spec.texts_file(cell)]):
-                complete.append(cell)
+        if unasked.isdisjoint(ensemble.members):
+            complete = [cell for cell in cells if _has_lists(spec, cell)]
         if complete:
             yield _merges(spec, card, store, judge, complete)
-        if left := [cell for cell in cells if cell not in complete]:
+        left = [cell for cell in cells if cell not in complete]
+        if left:
             yield _merges_at_most(plan, texts, judge, left)
+
+
+def _has_lists(spec: MergeSpec, cell: SupervisedCell) -> bool:
+    """Return whether a cell's texts and its members' lists exist."""
+    files = [spec.targets[cell[0]]]
+    for of_member in spec.members_files(cell):
+        files += of_member
+    return all(Path(path).is_file() for path in files)
 
 
 def _merges(
@@ -446,43 +483,51 @@ def _merges(
     card: cards.PromptedModel,
     store: Store,
     judge: str,
-    cells: Sequence[Cell],
+    cells: Sequence[SupervisedCell],
 ) -> Asked:
     """Return the requests for existing lists that are not in the store."""
-    asked = {
-        request.key: request
-        for cell in cells
-        for _, request in questions(spec, card, cell)
-    }
-    found = store.read(dict.fromkeys(asked, 1))
-    missing = [request for key, request in asked.items() if (key, 0) not in found]
-    limit, prompts = int(spec.ensembles[judge].decoding["max_tokens"]), len(missing)
+    asked = {}
+    for cell in cells:
+        for _, request in questions(spec, card, cell):
+            asked[request.key] = request
+    stored = store.read(dict.fromkeys(asked, 1))
+    missing = [request for key, request in asked.items() if (key, 0) not in stored]
+    limit = int(spec.ensembles[judge].decoding["max_tokens"])
     characters = sum(len(request.prompt) for request in missing)
-    most = at_most(
-        spec.dataset, MERGING + judge, card.model, prompts, characters, limit
+    missing_requests = at_most(
+        spec.dataset, MERGING + judge, card.model, len(missing), characters, limit
     )
-    return most._replace(wanted=len(asked), bound=False)
+    return missing_requests._replace(wanted=len(asked), bound=False)
 
 
 def _merges_at_most(
-    plan: Plan, texts: Imagined, judge: str, cells: Sequence[Cell]
+    plan: Plan, texts: Imagined, judge: str, cells: Sequence[SupervisedCell]
 ) -> Asked:
     """Return the maximum requests: about every text, with the longest lists."""
-    supervisor, members = plan.derived[judge].supervisor, plan.derived[judge].members
+    supervisor = plan.derived[judge].supervisor
     assert supervisor is not None
-    judges = [plan.judges[name] for name in members]
+    judges = [plan.judges[name] for name in plan.derived[judge].members]
     lists = [
         [{**NO_ERROR, "explanation": "?" * member.max_tokens * CHARACTERS}]
         for member in judges
     ]
-    share, form = min(member.share for member in judges), supervisor.form
-    sizes = [
-        _size(plan, form, to_merge_names(subject.text, lists))
-        for perturbation, _, aspect in cells
-        for subject in texts.in_set(perturbation, share, aspect)
-    ]
-    name, model, limit = MERGING + judge, supervisor.model, supervisor.max_tokens
-    return at_most(texts.dataset, name, model, len(sizes), sum(sizes), limit)
+    share = min(member.share for member in judges)
+    about = plan.about(texts.dataset)
+    prompts = 0
+    characters = 0
+    for perturbation, _, aspect in cells:
+        for subject in texts.in_set(perturbation, share, aspect):
+            values = to_merge_names(about, subject.text, lists)
+            prompts += 1
+            characters += _size(plan, supervisor, values)
+    return at_most(
+        texts.dataset,
+        MERGING + judge,
+        supervisor.model,
+        prompts,
+        characters,
+        supervisor.max_tokens,
+    )
 
 
 # ---- judges --------------------------------------------------------------------------
@@ -492,8 +537,10 @@ def usual_tokens(plan: Plan, judge: cards.Judge) -> int:
     """Return the number of tokens of a judge's usual reply, at most its
     `max_tokens`.
     """
-    structured = {"choice": VERDICT, "json": STRUCTURED}
-    stated = plan.usual_tokens.get(judge.form, OTHER)
-    return min(
-        structured[judge.structured] if judge.structured else stated, judge.max_tokens
-    )
+    if judge.structured == "choice":
+        usual = VERDICT
+    elif judge.structured == "json":
+        usual = 16
+    else:
+        usual = plan.usual_tokens.get(judge.form, 150)
+    return min(usual, judge.max_tokens)

@@ -4,23 +4,27 @@ answers.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, cast
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 
+from judgescope.core.paths import located_folder
+from judgescope.engines.devices import take_for
 from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Ask, Probed, Reply, Request, Work, request_of
-from judgescope.prompts import Templates, messages
+from judgescope.prompts import Templates, as_messages, messages, system_message
 from judgescope.replies.budget import Spending, spending
 from judgescope.replies.claims import union
 from judgescope.replies.giving_up import GivingUp, unanswered
+from judgescope.replies.journal import KEY, Integers
 from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.probing import answers
-from judgescope.replies.specs import ModelSpec, PromptSpec, WriterSpec
+from judgescope.replies.specs import ModelSpec, PromptSpec, StoppedPrompt, WriterSpec
 from judgescope.replies.store import Store
 from judgescope.schema.cards import (
     AskedModel,
@@ -29,6 +33,7 @@ from judgescope.schema.cards import (
     ProbedModel,
     PromptedModel,
 )
+from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.loading import read_card
 
 LOG_SECONDS = 5.0  # between two progress lines, in the first minutes
@@ -46,14 +51,23 @@ RequestFor = Callable[[str, Mapping[str, Any]], Request]
 class Progress:
     """Prints progress lines to the job's log: replies, speed, cost, time left.
 
-    The command line shows the last line of every job that is asking.
+    The command line shows the last line of every job that is asking. Of a job that asks
+    in several rounds, such as a writer's, it counts all of them.
     """
 
-    def __init__(self, total: int, price: Price | None = None) -> None:
-        self.total, self.price = total, price
+    def __init__(self, total: int = 0, price: Price | None = None) -> None:
+        self.total = total
+        self.price = price
         self.done = self.refused = self.nanodollars = 0
         self.tokens = {"prompt": 0, "completion": 0}
         self._began = self._printed = 0.0
+
+    def expect(self, more: int) -> None:
+        """Add the missing replies of a round."""
+        self.total += more
+        if self.done:
+            self._printed = monotonic()
+            print(self.line(self._printed - self._began), flush=True)
 
     def count(self, reply: Reply) -> None:
         """Count a reply; print a line when one is due. The clock starts with the first
@@ -82,7 +96,8 @@ class Progress:
         if seconds >= 1:
             read, written = (round(count / seconds) for count in self.tokens.values())
             left = round(seconds / self.done * (self.total - self.done))
-            hours, minutes = left // 3600, left // 60
+            hours = left // 3600
+            minutes = left // 60
             time = (
                 f"{hours} h {minutes % 60} min"
                 if hours
@@ -99,16 +114,17 @@ def complete(
     work: Iterable[Work],
     store: Store,
     ask: Ask,
-    price: Price | None = None,
+    progress: Progress | None = None,
     giving_up: GivingUp | None = None,
 ) -> None:
-    """Request all missing replies; `price` is for the progress lines.
+    """Request all missing replies; `progress` prints how far the job is.
 
     Every reply is in the journal before this returns or raises. Raises UserError if a
     missing reply is in a batch, or draws failed for a transient reason and are not
     given up.
     """
-    present, total = stored.count, stored.key_table.slots
+    present = stored.count
+    total = stored.key_table.slots
     print(f"replies: {present} in the store, {total - present} to request", flush=True)
     if stored.skipped:
         print(f"invalid lines in the store, skipped: {stored.skipped}")
@@ -119,7 +135,8 @@ def complete(
 
     check_not_in_batch(stored)
     store.ready()
-    progress = Progress(total - present, price)
+    progress = progress or Progress()
+    progress.expect(total - present)
 
     def keep(reply: Reply) -> None:
         stored.add(reply, *store.append(reply))
@@ -147,31 +164,82 @@ def giving_up_of(card: AskedModel, engine: Ask) -> GivingUp | None:
     return GivingUp(card.limits.give_up_after, works)
 
 
-def complete_in_turn(
-    stored: StoredReplies,
-    work: Callable[[StoredReplies], Iterable[Work]],
-    store: Store,
-    ask: Ask,
-    spending: Spending,
-    giving_up: GivingUp | None = None,
-) -> StoredReplies:
-    """Request all missing replies, as `complete`; return all replies.
+class RequestPlan(Protocol):
+    """The requests that a job wants answered."""
 
-    Replies that an earlier job requests, of this study or another, are awaited at the
-    end; what that job left is then requested. `work` returns the requests that lack a
-    reply.
+    @property
+    def key_table(self) -> KeyTable:
+        """Every key once, with the draws that are wanted of it."""
+
+    def work(self, stored: StoredReplies) -> Iterable[Work]:
+        """The requests of `stored`'s keys that lack a reply, in the order in which they
+        are sent.
+        """
+
+
+@dataclass
+class AskingJob:
+    """A job that asks one model: it looks up, claims, asks, waits for other jobs, and
+    asks what they left.
+
+    `spending` shares caps and claims with other jobs; without it no other job is waited
+    for. `prepare` waits for what the model needs, such as GPUs.
     """
-    table = stored.key_table
-    if stored.count < table.slots:
+
+    store: Store
+    engine: Ask
+    spending: Spending | None = None
+    giving_up: GivingUp | None = None
+    prepare: Callable[[], None] | None = None
+    progress: Progress | None = None
+
+    @classmethod
+    def of(cls, model: AskedModel, store: Store, spending: Spending) -> Self:
+        """The job that asks a settled model within a budget."""
+        engine = asking(model, spending)
+        giving_up = giving_up_of(model, engine)
+        progress = Progress(price=spending.price)
+        prepare = partial(take_for, model)
+        return cls(store, engine, spending, giving_up, prepare, progress)
+
+    def answered(self, plan: RequestPlan, stored: StoredReplies) -> StoredReplies:
+        """All replies to the keys of `stored`: those that are missing are asked for.
+
+        Replies that an earlier job requests, of this study or another, are awaited at
+        the end; what that job leaves is then asked here. Raises UserError as `complete`
+        does.
+        """
+        if self.spending is not None and stored.lacking().any():
+            self._prepare()
+            claimed = self._claimed_by_others(self.spending, stored)
+            if len(claimed):
+                self._send_unclaimed(plan, stored, claimed)
+                self._wait_for_others(self.spending, stored, claimed)
+            stored = self.store.find(stored.key_table)  # other jobs may have added some
+        self._send(plan, stored)
+        return stored
+
+    def _prepare(self) -> None:
         # On a full disk the job ends here, before it claims or asks anything.
-        store.ready()
+        self.store.ready()
+        if self.prepare is not None:
+            # Before the claims: a job that has GPUs may wait for a job with claims,
+            # which must therefore not wait for GPUs.
+            self.prepare()
+
+    def _claimed_by_others(self, spending: Spending, stored: StoredReplies) -> Integers:
+        """Claim the missing keys; return the indices of those that earlier jobs
+        claimed.
+        """
+        table = stored.key_table
         lacking = stored.lacking()
-        claims = spending.claim(table.keys[lacking > 0])
-        for claim, keys in claims:
+        earlier = spending.claim(table.keys[lacking > 0])
+        for claim, keys in earlier:
             if keys is None:
+                missing = table.slots - stored.count
                 print(
                     "another run asks this model now; up to "
-                    f"{table.slots - stored.count} replies may be paid twice",
+                    f"{missing} replies may be paid twice",
                     flush=True,
                 )
             else:
@@ -181,52 +249,68 @@ def complete_in_turn(
                     "at the end",
                     flush=True,
                 )
-        claimed = table.indices(union(table.keys, claims))
-        if len(claimed):
-            theirs = table.only(claimed)
-            rest = np.delete(np.arange(len(table.keys)), claimed)
-            own = store.find(table.only(rest))
-            complete(own, work(own), store, ask, spending.price, giving_up)
-            spending.wait(lambda: store.find(theirs).count == theirs.slots)
-        stored = store.find(table)  # other jobs may have stored some
-    complete(stored, work(stored), store, ask, spending.price, giving_up)
-    return stored
+        return table.indices(union(table.keys, earlier))
+
+    def _send_unclaimed(
+        self, plan: RequestPlan, stored: StoredReplies, claimed: Integers
+    ) -> None:
+        table = stored.key_table
+        rest = np.delete(np.arange(len(table.keys)), claimed)
+        self._send(plan, self.store.find(table.only(rest)))
+
+    def _wait_for_others(
+        self, spending: Spending, stored: StoredReplies, claimed: Integers
+    ) -> None:
+        theirs = stored.key_table.only(claimed)
+        spending.wait(lambda: self.store.find(theirs).count == theirs.slots)
+
+    def _send(self, plan: RequestPlan, stored: StoredReplies) -> None:
+        complete(
+            stored,
+            plan.work(stored),
+            self.store,
+            self.engine,
+            self.progress,
+            self.giving_up,
+        )
 
 
-def obtain(
-    requests: Iterable[Request],
-    store: Store,
-    ask: Ask,
-    spending: Spending | None = None,
-    giving_up: GivingUp | None = None,
-) -> dict[Draw, Reply]:
-    """Return the reply to every draw of some requests; ask for those that the store
-    lacks.
+class RequestList:
+    """Requests in the order of their prompts, so that an engine can share prefixes.
 
-    Requests are sent in the order of their prompts, so that an engine can share
-    prefixes. Without `spending` other jobs are not waited for.
+    Of equal requests, the one with the most draws counts.
     """
-    largest: dict[str, Request] = {}
-    for request in requests:
-        if request.key not in largest or request.draws > largest[request.key].draws:
-            largest[request.key] = request
-    key_table = KeyTable.from_counts(
-        {key: request.draws for key, request in largest.items()}
-    )
-    stored = store.find(key_table)
-    ordered = sorted(
-        largest.values(), key=lambda request: (request.prompt, request.key)
-    )
 
-    def work(replies: StoredReplies) -> Iterator[Work]:
-        for request in ordered:
-            if draws := replies.missing(key_table.index(request.key)):
+    def __init__(self, requests: Iterable[Request]) -> None:
+        largest: dict[str, Request] = {}
+        for request in requests:
+            known = largest.get(request.key)
+            if known is None or request.draws > known.draws:
+                largest[request.key] = request
+        self._requests = sorted(
+            largest.values(), key=lambda request: (request.prompt, request.key)
+        )
+        draws = {key: request.draws for key, request in largest.items()}
+        self.key_table = KeyTable.from_counts(draws)
+
+    def work(self, stored: StoredReplies) -> Iterator[Work]:
+        """Yield the requests that lack a reply; `stored` may have some of the keys."""
+        for request in self._requests:
+            key = np.array([bytes.fromhex(request.key)], KEY)
+            [index] = stored.key_table.indices(key)
+            if index < 0:
+                continue
+            draws = stored.missing(int(index))
+            if draws:
                 yield Work(request, draws)
 
-    if spending is None:
-        complete(stored, work(stored), store, ask, None, giving_up)
-    else:
-        stored = complete_in_turn(stored, work, store, ask, spending, giving_up)
+
+def obtain(requests: Iterable[Request], job: AskingJob) -> dict[Draw, Reply]:
+    """Return the reply to every draw of some requests; ask for those that the store
+    lacks.
+    """
+    plan = RequestList(requests)
+    stored = job.answered(plan, job.store.find(plan.key_table))
     return dict(stored.replies())
 
 
@@ -239,19 +323,16 @@ def asker(
 
     `card`, `store` and `budget` are the job's options.
     """
+    ENGINES.load(spec.engine)
     model = read_card("model", Path(card)).model_copy(update=spec.card)
-    model = settled(model, Path(spec.folder), Path(spec.data))
+    model = settled(model, located_folder(spec.folder), Path(spec.data))
     assert isinstance(model, PromptedModel)
     with (
         Store(Path(store), model.served_name) as shard,
         spending(budget, shard, model) as allowed,
     ):
-        engine = asking(model, allowed)
-        giving_up = giving_up_of(model, engine)
-        yield (
-            model,
-            lambda requests: obtain(requests, shard, engine, allowed, giving_up),
-        )
+        job = AskingJob.of(model, shard, allowed)
+        yield model, partial(obtain, job=job)
 
 
 @contextmanager
@@ -283,6 +364,10 @@ def prompted(
     """Return the request with a prompt form filled with variables; `seed` is the
     study's.
     """
-    filled = messages(spec.form, templates, **variables)
+    [filled] = messages(spec.form, templates, **variables)
     decoding = Decoding.model_validate(spec.decoding)
-    return request_of(model, decoding, filled, seed=seed, about=about)
+    system = system_message(decoding.system, templates, variables)
+    asked = as_messages(filled["content"], system, model.system_role)
+    stop = spec.stop if isinstance(spec, StoppedPrompt) else []
+    wants = {"stop": stop} if stop else {}
+    return request_of(model, decoding, asked, seed=seed, about=about, wants=wants)

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import ABSENT, REFUSED, OpenAIEngine
 from judgescope.engines.openai.refusals import refusal_rule
@@ -30,7 +28,9 @@ from judgescope.replies.lookup import Draw, KeyTable
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
-REQUESTS, BYTES = 50_000, 200_000_000  # the most in one file
+REQUESTS = 50_000
+BYTES = 200_000_000
+"""The most requests and bytes in one file."""
 URL: Final = "/v1/chat/completions"
 CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
 BEGIN = len('{"custom_id":"')
@@ -69,6 +69,8 @@ def missing(work: Iterable[Work]) -> Iterator[tuple[Request, int]]:
 
 def line_of(card: OpenAIModel, request: Request, draw: int) -> bytes:
     """Return the line that requests a draw."""
+    import orjson  # here: `audit` runs without
+
     line = {
         "custom_id": f"{request.key}-{draw}",
         "method": "POST",
@@ -95,7 +97,8 @@ def write(folder: Path, name: str, lines: Iterable[bytes]) -> dict[Path, int]:
         )
     folder.mkdir(parents=True, exist_ok=True)
     written: dict[Path, int] = {}
-    path, size = folder, 0
+    path = folder
+    size = 0
     with ExitStack() as stack:
         for line in lines:
             if not written or written[path] == REQUESTS or size + len(line) > BYTES:
@@ -172,6 +175,8 @@ def rows(path: Path) -> Iterator[dict[str, Any] | None]:
 
 def _text(content: Any) -> str:
     """Return content as JSON text; "" if it is nested too deeply."""
+    import orjson  # here: `audit` runs without
+
     try:
         return orjson.dumps(content).decode()
     except orjson.JSONEncodeError:
@@ -189,12 +194,11 @@ class _Reader:
         results: Results,
         engine: str | None,
     ) -> None:
-        self.engine, self.store, self.stored = (
-            OpenAIEngine(card),
-            store,
-            store.find(key_table),
-        )
-        self.results, self.origin = results, engine
+        self.engine = OpenAIEngine(card)
+        self.store = store
+        self.stored = store.find(key_table)
+        self.results = results
+        self.origin = engine
         self.refusals: list[Reply] = []
 
     def take(self, row: dict[str, Any]) -> bool:
@@ -202,7 +206,8 @@ class _Reader:
         ident = CUSTOM_ID.fullmatch(row["custom_id"])
         if ident is None:
             return False
-        key, draw = ident[1], int(ident[2])
+        key = ident[1]
+        draw = int(ident[2])
         lacks = self.stored.lacks(key, draw)
         if not lacks:
             self.results.known += lacks is not None
@@ -221,7 +226,8 @@ class _Reader:
         """
         response = row.get("response")
         response = response if isinstance(response, dict) else {}
-        status, content = response.get("status_code"), response.get("body")
+        status = response.get("status_code")
+        content = response.get("body")
         status = status if type(status) is int else None
         if status == 200 and not row.get("error"):
             try:

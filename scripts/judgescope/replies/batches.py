@@ -20,7 +20,7 @@ from msgspec import MsgspecError, Struct
 from msgspec.json import decode, encode
 
 from judgescope.core.errors import UserError
-from judgescope.core.files import locked, whole
+from judgescope.core.files import atomic_write, locked
 from judgescope.core.names import BATCH
 from judgescope.engines.openai.connection import client
 from judgescope.engines.openai.engine import ABSENT, QUOTED, REFUSED, OpenAIEngine
@@ -29,6 +29,7 @@ from judgescope.engines.requests import Work
 from judgescope.replies import batch, ledger
 from judgescope.replies.batch import FinalError, Results
 from judgescope.replies.budget import Spending
+from judgescope.replies.caps import NANOS, REQUESTS, Cap
 from judgescope.replies.lookup import KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
@@ -41,7 +42,8 @@ FOLDER = ".batches"  # next to the shards of the store, like the ledgers
 WINDOW: Final = "24h"
 MARK = "judgescope"  # the key in a batch's metadata whose value identifies its record
 ENDED = ("completed", "expired", "cancelled", "failed")
-NOT_SENT, CANCELLING = "not sent", "cancelling"
+NOT_SENT = "not sent"
+CANCELLING = "cancelling"
 GONE = {ABSENT}  # the status that says that the endpoint does not have a batch
 RECENT = (
     500  # the endpoint's latest batches, searched for one whose id was not recorded
@@ -67,7 +69,8 @@ class Batch:
     """One file of requests, and its record."""
 
     def __init__(self, path: Path, record: Record) -> None:
-        self.path, self.record = path, record
+        self.path = path
+        self.record = record
 
     @classmethod
     def read(cls, path: Path) -> "Batch":
@@ -87,7 +90,7 @@ class Batch:
 
     def save(self) -> None:
         """Write the record."""
-        with whole(self.path.with_suffix(".json")) as part:
+        with atomic_write(self.path.with_suffix(".json")) as part:
             part.write_bytes(encode(self.record))
 
     @property
@@ -168,7 +171,9 @@ class Batches:
     """The batches of one study and one model."""
 
     def __init__(self, store: Path, study: str, card: OpenAIModel) -> None:
-        self.store, self.study, self.card = store, study, card
+        self.store = store
+        self.study = study
+        self.card = card
         self.folder = store / FOLDER / study
         self.ledger = ledger.Ledger(store / ledger.FOLDER / study)
         self.price = card.price.of_batch() if card.price else None
@@ -181,12 +186,13 @@ class Batches:
 
     def mine(self) -> list[Batch]:
         """Return the model's batches whose results were not fetched yet."""
-        batches, model = under_way(self.store, self.study), self.card.model
+        batches = under_way(self.store, self.study)
+        model = self.card.model
         return [each for each in batches if each.record.model == model]
 
     # --- out ---
 
-    def submit(self, work: Iterable[Work], caps: Sequence[ledger.Cap]) -> list[Batch]:
+    def submit(self, work: Iterable[Work], caps: Sequence[Cap]) -> list[Batch]:
         """Send missing requests that no batch has; first, those that an earlier call
         left unsent.
 
@@ -199,6 +205,14 @@ class Batches:
             for each in self.mine():
                 self._send(each, caps)
             new = self._write(work)
+            try:
+                # Again: a job that began before the records were written asks for
+                # their requests, and one that begins now sees the records.
+                self._check_no_job()
+            except UserError:
+                for unsent in new:
+                    unsent.remove()
+                raise
             for number, each in enumerate(new):
                 try:
                     self._send(each, caps)
@@ -259,7 +273,7 @@ class Batches:
         rest = iter(holds)
         new = []
         for path, count in written.items():
-            held = {ledger.REQUESTS: count, ledger.NANOS: sum(islice(rest, count))}
+            held = {REQUESTS: count, NANOS: sum(islice(rest, count))}
             record = Record(
                 study=self.study, model=self.card.model, requests=count, held=held
             )
@@ -268,7 +282,7 @@ class Batches:
             each.save()
         return new
 
-    def _send(self, each: Batch, caps: Sequence[ledger.Cap]) -> None:
+    def _send(self, each: Batch, caps: Sequence[Cap]) -> None:
         """Reserve the most that a batch can cost, upload its file and start it."""
         if self._begun(each):
             return
@@ -338,8 +352,9 @@ class Batches:
 
     # --- money ---
 
-    def _reserve(self, each: Batch, caps: Sequence[ledger.Cap]) -> None:
-        record, held = each.record, Counter(each.record.held)
+    def _reserve(self, each: Batch, caps: Sequence[Cap]) -> None:
+        record = each.record
+        held = Counter(each.record.held)
 
         def step(state: ledger.State) -> None:
             if each.owner in state.open:
@@ -361,7 +376,7 @@ class Batches:
         self.ledger.change(step)
 
     def _no_room(
-        self, unit: str, need: int, room: int, caps: Sequence[ledger.Cap]
+        self, unit: str, need: int, room: int, caps: Sequence[Cap]
     ) -> UserError:
         keys = ", ".join(cap.key for cap in ledger.caps_on(caps, unit, self.card.model))
         return UserError(
@@ -397,13 +412,13 @@ class Batches:
             response = row.get("response")
             response = response if isinstance(response, dict) else {}
             status = response.get("status_code")
-            spent[ledger.REQUESTS] += status is not None
+            spent[REQUESTS] += status is not None
             if status != 200 or not price:
                 continue
             usage = usage_of(response.get("body"))
             if usage is None:
                 return Counter(each.record.held)
-            spent[ledger.NANOS] += nanodollars(usage, price)
+            spent[NANOS] += nanodollars(usage, price)
         return spent
 
     # --- in ---
@@ -435,9 +450,11 @@ class Batches:
         if state.status not in ENDED:
             return state
         files = [self._download(each, *file) for file in state.files]
-        spent, keep = self._spent(each, files), []
+        spent = self._spent(each, files)
+        keep = []
         if torn := sum(row is None for path in files for row in batch.rows(path)):
-            keep, held = files, Counter(each.record.held)
+            keep = files
+            held = Counter(each.record.held)
             share = {
                 unit: -(-most * torn // each.record.requests)
                 for unit, most in held.items()
@@ -473,7 +490,7 @@ class Batches:
                 content.content[:QUOTED].lstrip().startswith(b"<")
             ):  # a page, not results
                 raise ValueError(content.text)
-            with whole(path) as part:
+            with atomic_write(path) as part:
                 content.write_to_file(part)
         return path
 

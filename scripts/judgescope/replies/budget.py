@@ -15,9 +15,11 @@ from contextlib import AbstractContextManager
 from msgspec import Struct
 from msgspec.json import decode
 
+from judgescope.core import hosts
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Hold, Reply, Request
 from judgescope.replies import ledger
+from judgescope.replies.caps import NANOS, REQUESTS, Cap
 from judgescope.replies.claims import Claims, EarlierClaim
 from judgescope.replies.journal import Keys
 from judgescope.replies.pricing import ENOUGH, Pace, nanodollars, read_pace, write_pace
@@ -46,7 +48,7 @@ class BudgetOption(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     study: str
-    caps: list[ledger.Cap]
+    caps: list[Cap]
 
 
 def spending(option: str, store: Store, card: AskedModel) -> "Spending":
@@ -68,17 +70,21 @@ class Spending(AbstractContextManager["Spending"]):
         study: str,
         model: str,
         price: Price | None,
-        caps: Sequence[ledger.Cap],
+        caps: Sequence[Cap],
     ) -> None:
         self.ledger = ledger.Ledger(store.shard.parent / ledger.FOLDER / study)
-        self.model, self.price, self.caps = model, price, caps
-        self.store, self.owner = store.shard.parent, store.start
+        self.model = model
+        self.price = price
+        self.caps = caps
+        self.store = store.shard.parent
+        self.owner = store.start
         self.journals = store.shard / store.start
         """The start of its journals' paths."""
         self.units = [
             unit for unit in ledger.UNITS if ledger.caps_on(caps, unit, model)
         ]
-        self.spent, self._under_way = ledger.Amount(), ledger.Amount()
+        self.spent = ledger.Amount()
+        self._under_way = ledger.Amount()
         self._factor = self._next_factor = 1.0
         """Factor on a request's estimated maximum cost, because some cost more; a new
         factor applies once no request is in flight."""
@@ -159,8 +165,8 @@ class Spending(AbstractContextManager["Spending"]):
         raise self._full
 
     def _add(self, hold: Hold, times: int) -> None:
-        self._under_way[ledger.REQUESTS] += times * hold.draws
-        self._under_way[ledger.NANOS] += times * hold.nanodollars
+        self._under_way[REQUESTS] += times * hold.draws
+        self._under_way[NANOS] += times * hold.nanodollars
 
     def settle(self, hold: Hold, replies: Sequence[Reply]) -> None:
         """Replace a reserve by the cost of the replies; see
@@ -171,7 +177,7 @@ class Spending(AbstractContextManager["Spending"]):
         if self._account is not None and self._sign.age() > SIGN_SECONDS:
             # its age stays, so the next reserve checks whether it is late
             self._sign.path.touch()
-        self.spent[ledger.REQUESTS] += len(replies)
+        self.spent[REQUESTS] += len(replies)
         usages = [reply.usage for reply in replies if reply.usage is not None]
         if prompt := sum(usage.get("prompt") or 0 for usage in usages):
             self._pace = self._pace.with_request(hold.size, prompt, len(replies))
@@ -180,8 +186,8 @@ class Spending(AbstractContextManager["Spending"]):
         cost = sum(nanodollars(usage, self.price) for usage in usages)
         if any(reply.usage is None and reply.status == "ok" for reply in replies):
             cost = max(cost, hold.nanodollars)
-        self.spent[ledger.NANOS] += cost
-        if cost > hold.nanodollars and ledger.NANOS in self.units:
+        self.spent[NANOS] += cost
+        if cost > hold.nanodollars and NANOS in self.units:
             self._overrun(cost, hold.nanodollars)
 
     def _overrun(self, cost: int, held: int) -> None:
@@ -192,8 +198,8 @@ class Spending(AbstractContextManager["Spending"]):
         """
         if self._next_factor == self._factor:
             print(
-                f"warning: a reply cost {ledger.shown(cost, ledger.NANOS)} by its "
-                f"token counts, but only {ledger.shown(held, ledger.NANOS)} were "
+                f"warning: a reply cost {ledger.shown(cost, NANOS)} by its "
+                f"token counts, but only {ledger.shown(held, NANOS)} were "
                 f"reserved for it: does the endpoint of models/{self.model}.yaml "
                 "respect max_tokens? New requests wait until the current ones finish",
                 flush=True,
@@ -205,8 +211,8 @@ class Spending(AbstractContextManager["Spending"]):
         def step(state: ledger.State) -> None:
             if self.owner in state.open:
                 account = state.open[self.owner]
-                sure = self.spent[ledger.NANOS] + self._under_way[ledger.NANOS]
-                account.held[ledger.NANOS] = max(account.held[ledger.NANOS], sure)
+                sure = self.spent[NANOS] + self._under_way[NANOS]
+                account.held[NANOS] = max(account.held[NANOS], sure)
 
         if self._account is not None:
             self._account = self.ledger.change(step).open.get(self.owner, self._account)
@@ -232,7 +238,8 @@ class Spending(AbstractContextManager["Spending"]):
     def _fits(self) -> bool:
         if self._account is None:
             return False
-        held, covered = self._account.held, self._account.under_way
+        held = self._account.held
+        covered = self._account.under_way
         under_way = self._under_way
         return all(
             self.spent[unit] + under_way[unit] <= held[unit]
@@ -271,7 +278,7 @@ class Spending(AbstractContextManager["Spending"]):
             model=self.model,
             price=self.price.model_dump() if self.price else None,
             journals=os.path.relpath(self.journals, self.store),
-            host=ledger.this_machine(),
+            host=hosts.machine_id(),
             process=os.getpid(),
         )
         account = state.open.setdefault(self.owner, account)

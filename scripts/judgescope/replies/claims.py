@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from judgescope.core import hosts
 from judgescope.replies import ledger
 from judgescope.replies.journal import KEY, Keys
 from judgescope.replies.store import Store
@@ -87,7 +88,7 @@ class Claims:
         self.folder = store.shard / FOLDER
         self.chain = ClaimChain(self.folder)
         self.store = store.shard.parent
-        self.claim = Claim(study, store.start, ledger.this_machine(), os.getpid())
+        self.claim = Claim(study, store.start, hosts.machine_id(), os.getpid())
         self._count = 0
         self._earlier: dict[str, Claim] = {}
 
@@ -99,7 +100,8 @@ class Claims:
         shard cannot be written.
         """
         self._count += 1
-        last, name = self._name(self._count - 1), self._name(self._count)
+        last = self._name(self._count - 1)
+        name = self._name(self._count)
         # a name is never used again: another job may still read the last claim's keys
         self.folder.mkdir(parents=True, exist_ok=True)
         self._keys_path(name).write_bytes(keys.tobytes())
@@ -162,7 +164,7 @@ class Claims:
         sign = claim.sign(self.store)
         if ledger.is_dead(claim, sign, now):
             return False
-        near = claim.host == ledger.this_machine()
+        near = claim.host == hosts.machine_id()
         return sign.behind(now) <= (ledger.SILENT if near else QUIET)
 
     def end(self) -> None:

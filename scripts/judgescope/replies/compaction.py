@@ -43,6 +43,7 @@ from judgescope.replies.shard import (
     blocks,
     compacted_blocks,
     files_of,
+    forget_prompts,
     shards,
     sources_of,
     write_compacted,
@@ -136,9 +137,11 @@ def _sorted_lines(
                         Place(file, block.offset + int(block.starts[number]), len(data))
                     )
             key_parts.append(block.keys[valid])
-    keys, numbers = np.concatenate(key_parts), np.array(draws, np.int64)
+    keys = np.concatenate(key_parts)
+    numbers = np.array(draws, np.int64)
     order = np.lexsort((numbers, keys))
-    raw, numbers = keys[order].tobytes(), numbers[order]
+    raw = keys[order].tobytes()
+    numbers = numbers[order]
     by_key = np.array(places, np.int64).reshape(-1, 3)[order].tolist()
     rows = (
         (raw[32 * n : 32 * n + 32], draw, Place(*place))
@@ -156,7 +159,8 @@ def _remove(
     copied = (
         np.sort(_digests(path, every)) if path.is_file() else np.empty(0, f"S{DIGEST}")
     )
-    removed, left = [], {}
+    removed = []
+    left = {}
     begun = unbooked(path.parent.parent)
     for source in inputs:
         if any(source.name.startswith(begin.name) for begin in begun):
@@ -243,14 +247,18 @@ def merge(path: Path, store: Path) -> dict[str, Imported]:
     finally:
         for each in shards.values():
             each.store.close()
+            if each.counts.new:
+                forget_prompts(each.store.shard)
     return {model: each.counts for model, each in shards.items()}
 
 
 class _Import:
     def __init__(self, store: Store) -> None:
-        self.store, self.counts = store, Imported()
+        self.store = store
+        self.counts = Imported()
         store.closes = True
-        self._digests, self._answered = set[bytes](), set[Draw]()
+        self._digests = set[bytes]()
+        self._answered = set[Draw]()
         for path in files_of(store.shard):
             for block in blocks(path):
                 for data in block.lines():
@@ -259,7 +267,8 @@ class _Import:
 
     def is_new(self, data: bytes) -> bool:
         """Count a line and remember it; return whether it was unknown."""
-        line, digest = read_line(data), digest_of(data)
+        line = read_line(data)
+        digest = digest_of(data)
         if line is None or data.find(b"\n") != len(data) - 1:
             self.counts.skipped += 1
             return False
@@ -295,6 +304,7 @@ def forget_errors(store: Store) -> int:
 
 def forget_empty(store: Store, draws: Iterable[Draw]) -> None:
     """Mark empty replies to be requested again (see `repeatable`)."""
+    store.closes = True
     for draw in draws:
         store.forget(draw, replies=True)
 

@@ -15,9 +15,9 @@ from judgescope.core.errors import UserError
 from judgescope.core.rng import share_of
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
-from judgescope.prompts import messages, rated
+from judgescope.prompts import material, messages, rated, system_message
 from judgescope.replies.specs import AnalyseSpec
-from judgescope.schema.cards import Aspect, RatedAspect, Shots
+from judgescope.schema.cards import Aspect, Decoding, RatedAspect, Shots
 
 
 class Rated(NamedTuple):
@@ -50,7 +50,9 @@ class Demonstrations:
         scale: RatedAspect,
         analyses: Mapping[str, str] | None = None,
     ) -> None:
-        self.shots, self.scale, self.analyses = shots, scale, analyses
+        self.shots = shots
+        self.scale = scale
+        self.analyses = analyses
         self.rated = sorted(rated, key=_hash)
 
     def for_item(self, item: str) -> tuple[Rated, ...]:
@@ -128,13 +130,15 @@ def shown(text: Rated, scale: RatedAspect) -> dict[str, Any]:
 
     Its rating is the nearest value of the scale, or the lower of two equally near ones.
     """
-    values, rating = scale.values(), text.rating
+    values = scale.values()
+    rating = text.rating
     if values is None:
         rating = round(rating, 2)
     else:
         rating = min(values, key=lambda value: (abs(value - text.rating), value))
+    parts = text.subject.material if scale.source_visible else ()
     return {
-        "source": text.subject.source if scale.source_visible else None,
+        **material(parts),
         "text": text.subject.text,
         "rating": scale.shown(rating),
     }
@@ -155,10 +159,14 @@ class Question(NamedTuple):
     scale: RatedAspect
     shown: Mapping[str, Any]
 
-    def messages(self, spec: AnalyseSpec) -> list[dict[str, str]]:
-        """Return the prompt for a first answer."""
-        form = spec.judges[self.judge].form
-        return messages(form, spec.templates[form], **self.shown, problem=None)
+    def characters(self, spec: AnalyseSpec) -> int:
+        """Return the length of the first prompt, with its system message."""
+        judge = spec.judges[self.judge]
+        templates = spec.templates[judge.form]
+        shown = {**self.shown, "problem": None}
+        [message] = messages(judge.form, templates, **shown)
+        system = Decoding.model_validate(judge.decoding).system
+        return len(message["content"]) + len(system_message(system, templates, shown))
 
 
 def questions(spec: AnalyseSpec, judge: str, subjects: Subjects) -> Iterator[Question]:
@@ -173,7 +181,7 @@ def questions(spec: AnalyseSpec, judge: str, subjects: Subjects) -> Iterator[Que
     )
     for name in analysed.aspects:
         scale = RatedAspect(**spec.scales[name])
-        values = rated(Aspect(**spec.aspects[name]), scale)
+        values = spec.about.names | rated(Aspect(**spec.aspects[name]), scale)
         texts = rated_texts(subjects, split(name)[0])
         for text in Demonstrations(texts, Shots(n=analysed.n), scale).among(items):
             target = text.subject.target

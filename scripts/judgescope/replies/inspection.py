@@ -257,10 +257,11 @@ def check(shard: Path) -> None:
     """
     _check_place(shard)
     if damaged := list(_damaged(shard)):
+        lines = "1 line" if len(damaged) == 1 else f"{len(damaged)} lines"
         raise UserError(
             "stored replies were changed after they were written; no request was sent",
             where=", ".join(where for where, _ in damaged[:SHOWN]),
-            got=f"{len(damaged)} lines with a wrong checksum",
+            got=f"{lines} with a wrong checksum",
             todo="restore these files from a backup, or drop these replies with "
             "`judgescope replies verify --drop` and pay for new ones",
         )

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-import orjson
 from msgspec import Meta, MsgspecError, Struct, convert, field
 from msgspec.json import Decoder
 from numpy.typing import NDArray
@@ -23,12 +22,13 @@ from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, TokenKind,
 Keys = NDArray[np.bytes_]
 """Keys of 32 bytes; NumPy hides NULs at their ends, but compares all bytes."""
 KEY = np.dtype("S32")
-Counts = NDArray[np.int64]
+Integers = NDArray[np.int64]
 Chosen = Callable[[Keys], NDArray[np.bool_]]  # which keys are requested
 
 HEAD = b'{"key":"'
 DIGEST = 16
-HEX, DIGITS = 64, "0123456789abcdef"
+HEX = 64
+DIGITS = "0123456789abcdef"
 CRC = b',"crc":"'
 SEAL = len(CRC) + len(
     '01234567"}\n'
@@ -132,8 +132,8 @@ class Block(NamedTuple):
 
     offset: int
     data: bytes
-    starts: Counts
-    ends: Counts
+    starts: Integers
+    ends: Integers
     keys: Keys
     skipped: int
 
@@ -150,14 +150,16 @@ def blocks(path: Path) -> Iterator[Block]:
     """Yield a journal's lines block by block, in memory that does not grow with its
     size.
     """
-    offset, rest = 0, b""
+    offset = 0
+    rest = b""
     with path.open("rb") as file:
         while read := file.read(BLOCK):
             data = rest + read
             end = data.rfind(b"\n") + 1
             if end:
                 yield _block(offset, data[:end])
-            offset, rest = offset + end, data[end:]
+            offset += end
+            rest = data[end:]
     if rest:
         none = np.empty(0, np.int64)
         yield Block(offset, rest, none, none, np.empty(0, KEY), 1)
@@ -166,7 +168,7 @@ def blocks(path: Path) -> Iterator[Block]:
 def _block(offset: int, data: bytes) -> Block:
     array = np.frombuffer(data, np.uint8)
 
-    def columns(starts: Counts, first: int, length: int) -> NDArray[np.uint8]:
+    def columns(starts: Integers, first: int, length: int) -> NDArray[np.uint8]:
         """Return an array (lines, length): the bytes from offset `first` after each
         start.
         """
@@ -182,7 +184,8 @@ def _block(offset: int, data: bytes) -> Block:
     skipped = len(ends) - int(ours.sum())
     if closed_count(data[starts[-1] : ends[-1]]) is not None:
         skipped -= 1
-    starts, ends = starts[ours], ends[ours]
+    starts = starts[ours]
+    ends = ends[ours]
     digits = columns(starts, len(HEAD), HEX)
     keyed = _DIGITS[digits].all(axis=1)
     keys = np.frombuffer(bytes.fromhex(digits[keyed].tobytes().decode("ascii")), KEY)
@@ -191,6 +194,8 @@ def _block(offset: int, data: bytes) -> Block:
 
 def sealed(row: Mapping[str, Any]) -> bytes:
     """Return the line of a row, with its checksum."""
+    import orjson  # here: `audit` runs without
+
     body = orjson.dumps(row)[:-1]
     return b'%b%b%08x"}\n' % (body, CRC, zlib.crc32(body))
 
@@ -221,6 +226,8 @@ def closed_count(line: bytes) -> int | None:
     >>> closed_count(closing(3))
     3
     """
+    import orjson  # here: `audit` runs without
+
     if not line.startswith(CLOSED) or not is_sealed(line):
         return None
     count: int = orjson.loads(line)["closed"]
@@ -257,6 +264,8 @@ def unknown_in(line: bytes) -> list[str]:
     A line of a newer version that lacks a field of this version must have a field
     `format`.
     """
+    import orjson  # here: `audit` runs without
+
     try:
         row = orjson.loads(line) if is_sealed(line) else None
         if not isinstance(row, dict) or not _is_key(row.get("key"), line):
@@ -264,7 +273,8 @@ def unknown_in(line: bytes) -> list[str]:
         unknown = row.keys() - _KNOWN
         kind: type[_Line] = ForgetLine if "forget" in row else ReplyLine
         if type(row.get(FORMAT)) is int:
-            kind, row = _Line, {"key": row["key"], "draw": row.get("draw")}
+            kind = _Line
+            row = {"key": row["key"], "draw": row.get("draw")}
         convert(
             {name: value for name, value in row.items() if name not in unknown}, kind
         )

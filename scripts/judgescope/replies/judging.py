@@ -7,10 +7,9 @@ from functools import cached_property
 from itertools import combinations, groupby, pairwise
 from typing import Any, NamedTuple
 
-import orjson
-
 from judgescope import prompts
 from judgescope.core.canonical import canonical
+from judgescope.data.rated import SourcePart
 from judgescope.engines.base import Subject, compared
 from judgescope.engines.requests import Reply, Request, request_of
 from judgescope.replies.few_shot import Demonstrations, Rated
@@ -48,15 +47,15 @@ class Questions:
     shown: Sequence[Shown]
     templates: prompts.Templates
     seed: int
+    about_texts: prompts.TextWords
+    """What prompts say about the kind of the texts."""
     criterion: str | None = None
     demonstrations: Demonstrations | None = None
     not_asked: Sequence[tuple[Subject, str]] = ()
     """The texts that lack a needed reference or rating, with the reason."""
     hints: Mapping[str, str] | None = None
     """Target -> the rating that the prompt shows as a hint."""
-    task: str = ""
-    """The dataset's task, shown to judges that annotate errors."""
-    _forms: dict[tuple[str, ...], prompts.Form] = field(
+    _forms: dict[tuple[str, ...], prompts.PreparedForm] = field(
         default_factory=dict, init=False, compare=False
     )
 
@@ -66,10 +65,23 @@ class Questions:
 
     def __getitem__(self, number: int) -> Request:
         """Return a question as a request."""
-        messages = prompts.as_messages(self.prompt(number))
+        messages = self.messages(self.prompt(number))
         return Request(
             {**self._alike, "messages": messages}, self.judge.draws, self.about(number)
         )
+
+    def messages(self, prompt: str) -> list[dict[str, str]]:
+        """Return a prompt of the cell as the messages in which it is sent; a system
+        message for a model that takes none is in the prompt already.
+        """
+        role = getattr(self.model, "system_role", "system")
+        return prompts.as_messages(prompt, "" if role == "user" else self.system, role)
+
+    @cached_property
+    def system(self) -> str:
+        """Return the system message, the same for all texts of the cell."""
+        form = self.judge.system
+        return prompts.system_message(form, self.templates, self._values)
 
     def prompt(self, number: int) -> str:
         """Return the prompt of a question."""
@@ -83,10 +95,13 @@ class Questions:
         """Return a question's outline, in a third of the time that its request
         takes.
         """
+        import orjson  # here: `audit` runs without
+
         prompt, parts = self._filled(number)
         before, after = self._around
         key = hashlib.sha256(before + orjson.dumps(prompt) + after).digest()
-        return Outline(key, len(prompt), parts)
+        beside = sum(len(one["content"]) for one in self.messages(""))
+        return Outline(key, len(prompt) + beside, parts)
 
     @cached_property
     def _alike(self) -> Mapping[str, Any]:
@@ -94,7 +109,7 @@ class Questions:
         prompt.
         """
         assert not isinstance(self.model, cards.CommandModel)  # see ProgramQuestions
-        mark = prompts.as_messages(MARK)
+        mark = self.messages(MARK)
         return request_of(
             self.model, self.judge, mark, seed=self.seed, wants=self.wants
         ).asked
@@ -108,12 +123,24 @@ class Questions:
         return before.encode(), after.encode()
 
     def _filled(self, number: int) -> prompts.Filled:
+        """Return the prompt of a question: its form, after the system message for a
+        model that takes none.
+        """
+        filled = self._body(number)
+        head = prompts.head_of(self.system, getattr(self.model, "system_role", ""))
+        if not head:
+            return filled
+        first, *others = filled.parts
+        return prompts.Filled(head + filled.prompt, [head + first, *others])
+
+    def _body(self, number: int) -> prompts.Filled:
         """Return a question's filled form; if the judge has a spotlight, its texts are
         marked.
         """
         texts = self._texts(number)
+        parts = self._parts(number)
         if not self.judge.spotlight:
-            return self._form_of(number).fill(texts)
+            return self._form_of(number).fill(texts, parts)
         shots = self._shots(number) or []
         shot_texts = [
             shot[name] for shot in shots for name in prompts.SHOWN if name in shot
@@ -129,13 +156,18 @@ class Questions:
             if shots
             else self._form_of(number)
         )
-        prompt, parts = form.fill(marked)
+        prompt, pieces = form.fill(marked, list(map(light.part, parts)))
         return prompts.Filled(
-            light.preamble + prompt, [light.preamble + parts[0], *parts[1:]]
+            light.preamble + prompt, [light.preamble + pieces[0], *pieces[1:]]
         )
 
+    @cached_property
+    def pairs(self) -> bool:
+        """Return whether a question is about two texts."""
+        return asks_pairs(self.judge, self.templates)
+
     @property
-    def own_scale(self) -> cards.Scale:
+    def own_scale(self) -> cards.RatingScale:
         """Return the scale on which the judge is asked to rate."""
         return self.judge.scale_on(self.aspect.aspect) or self.scale
 
@@ -144,7 +176,7 @@ class Questions:
             return None
         return self.demonstrations.variables(self.shown[number][0].item)
 
-    def _form_of(self, number: int) -> prompts.Form:
+    def _form_of(self, number: int) -> prompts.PreparedForm:
         """Return the judge's form, filled with aspect, scale and demonstrations;
         cached.
         """
@@ -156,27 +188,34 @@ class Questions:
             self._forms[key] = self._form(self._shots(number))
         return self._forms[key]
 
-    def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> prompts.Form:
-        values = prompts.rated(self.aspect, self.own_scale)
+    def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> prompts.PreparedForm:
+        values = dict(self._values)
         if shots is not None:
             values["shots"] = shots
         if self.judge.hint is not None:
             values["attributed"] = self.judge.hint.attributed
+        return prompts.PreparedForm(self.judge.form, self.templates, values)
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        """Return what prompts say about the aspect, the scale and the kind of text."""
+        values = self.about_texts.names | prompts.rated(self.aspect, self.own_scale)
         if self.judge.annotation is not None:
-            values |= prompts.annotating(self.judge.annotation, self.task)
-        return prompts.Form(self.judge.form, self.templates, values)
+            values |= prompts.annotating(self.judge.annotation)
+        return values
 
     @cached_property
     def wants(self) -> dict[str, Any]:
         """Return the fields by which the judge's requests ask for more than plain
         text.
         """
-        judge, scale = self.judge, self.own_scale
+        judge = self.judge
+        scale = self.own_scale
         wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
         if judge.estimator == "logprob_mean":
             wants["logprobs"] = judge.top_logprobs
         values = [prompts.plain(value) for value in scale.values() or []]
-        if judge.structured == "choice" and judge.form == cards.COMPARE:
+        if judge.structured == "choice" and self.pairs:
             wants["choices"] = CHOICES
         elif judge.structured == "choice":
             wants["choices"] = scale.labels or [str(value) for value in values]
@@ -189,6 +228,10 @@ class Questions:
             }
         return wants
 
+    def kind(self, number: int) -> str:
+        """Return the kind of a question, as in table `answers`; here all are alike."""
+        return "compare" if self.pairs else "rate"
+
     def about(self, number: int) -> str:
         """Return a name of the question for messages."""
         names = [subject.target for subject in self.shown[number]]
@@ -199,13 +242,46 @@ class Questions:
         rows.
         """
         names = [subject.target for subject in self.shown[number]]
-        place = dict(zip(("target", "target_b"), names, strict=False))
-        return place if self.hints is None else {**place, "hint": self.hints[names[0]]}
+        columns = dict(zip(("target", "target_b"), names, strict=False))
+        if self.hints is not None:
+            columns["hint"] = self.hints[names[0]]
+        return columns
+
+    def _parts(self, number: int) -> prompts.SourceParts:
+        """Return the parts of the source that a question shows."""
+        return self._parts_of(number)
+
+    def _parts_of(self, shown_number: int) -> prompts.SourceParts:
+        """Return the parts of a text's source that the judge may see."""
+        shown = self.shown[shown_number][0]
+        if not self.scale.source_visible:
+            return ()
+        return [self._shortened(part) for part in shown.material]
+
+    def _shortened(self, part: SourcePart) -> SourcePart:
+        """Return a part as the judge's card wants it cut."""
+        limits = self.judge.cut_parts
+        limit = limits.get(part.name) or limits.get("*")
+        if limit is None:
+            return part
+        text = prompts.cut(part.text, limit.characters, end=limit.keep == "end")
+        return SourcePart(part.name, text)
+
+    def cut_columns(self, number: int) -> dict[str, Any]:
+        """Return how many parts of the source are cut, and their names, as columns of a
+        row; none if the card cuts none.
+        """
+        if not self.judge.cut_parts:
+            return {}
+        material = self.shown[number][0].material
+        pairs = zip(material, self._parts_of(number), strict=False)
+        names = [whole.name for whole, part in pairs if whole != part]
+        return {"cut": len(names), "cut_parts": names}
 
     def _texts(self, number: int) -> dict[str, str | None]:
         shown = self.shown[number]
-        source = shown[0].source if self.scale.source_visible else None
-        names = ("source", "text", "text_b")
+        source = prompts.unnamed(self._parts(number))
+        names = ("source_plain", "text", "text_b")
         texts = dict(
             zip(names, (source, *(subject.text for subject in shown)), strict=False)
         )
@@ -232,13 +308,16 @@ class ProgramQuestions(Questions):
         values = prompts.rated(self.aspect, self.own_scale)
         # the aspect's other texts are instructions for models that read prompts
         about = {name: values["aspect"][name] for name in ("name", "definition")}
+        values["scale"].pop("agreement", None)  # words of a prompt
         target = {
             **values,
             "form": self.judge.form,
             "aspect": {"id": self.aspect.aspect, **about},
             "references": list(self.shown[number][0].references),
+            "parts": [part._asdict() for part in self._parts(number)],
             **self._texts(number),
         }
+        target["source"] = target.pop("source_plain")
         inputs = self.model.inputs
         seen = {*ALWAYS_SEEN, *inputs, *(["scale"] if "aspect" in inputs else [])}
         target = {name: value for name, value in target.items() if name in seen}
@@ -249,9 +328,19 @@ class ProgramQuestions(Questions):
 
     def outline(self, number: int) -> Outline:
         """Return a question's outline; its parts are the form and the texts."""
-        request, texts = self[number], self._texts(number)
+        request = self[number]
+        texts = self._texts(number)
         parts = [self.judge.form, *(text or "" for text in texts.values())]
         return Outline(bytes.fromhex(request.key), len(request.prompt), parts)
+
+
+def asks_pairs(judge: cards.Judge, templates: prompts.Templates) -> bool:
+    """Return whether a judge compares two texts: its prompt shows two; a program's form
+    says so.
+    """
+    if templates:
+        return prompts.shows(templates, prompts.SECOND)
+    return judge.form == cards.COMPARE
 
 
 def needs_reference(judge: cards.Judge, model: cards.AskedModel) -> bool:
@@ -265,16 +354,18 @@ def shown(
     judge: cards.Judge,
     subjects: Sequence[Subject],
     preferred: Sequence[tuple[str, str]] = (),
+    *,
+    pairs: bool,
 ) -> list[Shown]:
     """Return the texts of each question: one per target, or two (both orders) per
-    compared pair.
+    compared pair; `pairs`: whether the judge compares.
 
     preferred: the pairs of targets that people compared, which are asked instead of
     adjacent targets.
     """
-    if judge.form != cards.COMPARE:
+    if not pairs:
         return [(subject,) for subject in subjects]
-    compared = pairs(subjects, judge.pairs)
+    compared = pairs_of(subjects, judge.pairs)
     if preferred and judge.pairs == "adjacent":
         known = {subject.target: subject for subject in subjects}
         compared = (
@@ -284,7 +375,9 @@ def shown(
     return [pair[::-1] if turned else pair for pair in compared for turned in back]
 
 
-def pairs(subjects: Sequence[Subject], which: str) -> Iterator[tuple[Subject, Subject]]:
+def pairs_of(
+    subjects: Sequence[Subject], which: str
+) -> Iterator[tuple[Subject, Subject]]:
     """Yield the pairs of an item's texts to compare, ordered by step and id."""
     ordered = sorted(
         subjects, key=lambda subject: (subject.item, subject.step, subject.target)
@@ -300,16 +393,21 @@ def rows(
     """Return the rows of a cell's reply file; `reply_to(number, draw)` may return
     None.
     """
-    judge, aspect = questions.judge, questions.aspect.aspect
-    kind = "compare" if judge.form == cards.COMPARE else "rate"
+    judge = questions.judge
+    aspect = questions.aspect.aspect
     cell = {
         "judge": judge.judge,
-        "kind": kind,
         "aspect": aspect,
         "criterion": questions.criterion,
     }
     replied = [
-        {**cell, **questions.text_columns(number), **reply_columns(reply)}
+        {
+            **cell,
+            "kind": questions.kind(number),
+            **questions.text_columns(number),
+            **questions.cut_columns(number),
+            **reply_columns(reply),
+        }
         for number in range(len(questions))
         for draw in range(judge.draws)
         if (reply := reply_to(number, draw)) is not None
@@ -317,6 +415,7 @@ def rows(
     return replied + [
         {
             **cell,
+            "kind": questions.kind(0),
             "target": subject.target,
             "draw": draw,
             "text": reason,

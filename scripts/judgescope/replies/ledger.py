@@ -11,31 +11,29 @@ dead job is read from its journals.
 
 import json
 import os
-import socket
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from judgescope.core import hosts
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
+from judgescope.core.hosts import is_running
+from judgescope.replies.caps import NANOS, REQUESTS, Cap
 from judgescope.replies.journal import ReplyLine, blocks, read_line
 from judgescope.replies.pricing import nanodollars
 from judgescope.schema.cards import Price
 
 STATE = "state.json"
 FOLDER = ".budget"  # next to the shards of the store; no model's slug begins with a dot
-REQUESTS, NANOS = "requests", "nanodollars"
 UNITS = (REQUESTS, NANOS)
 Amount = Counter[str]  # unit -> an integer; one request means one requested reply
 # seconds without a sign of life after which a job on another machine is dead
 SILENT = 3600.0
-BOOT = Path(
-    "/proc/sys/kernel/random/boot_id"
-)  # differs between machines of equal names
 JOURNALS_STAY = 86400.0  # seconds before compaction may remove a journal
 
 
@@ -44,24 +42,13 @@ NO_PROCESS = 0
 endpoint."""
 
 
-class Cap(NamedTuple):
-    """A limit on a study's spending, for one model or for all; `key` is its key in the
-    card.
-    """
-
-    key: str
-    unit: str
-    limit: int
-    model: str | None = None
-
-
 @dataclass
 class Account:
     """The amount that an open job has reserved of a model's caps.
 
     under_way: the most that was ever in flight at once; if the job dies, it counts as
     spent. journals: the prefix of its journals' paths, relative to the store's folder.
-    host: the machine of `process` (`this_machine`).
+    host: the machine of `process` (`machine_id`).
     """
 
     model: str
@@ -261,36 +248,6 @@ class Ledger(Chain[State]):
         )
 
 
-def here() -> str:
-    """Return the namespace of this process's number: the host, and the container on
-    it.
-    """
-    try:
-        container = os.readlink("/proc/self/ns/pid")
-    except OSError:
-        container = ""
-    return f"{socket.gethostname()} {container}".strip()
-
-
-def this_machine() -> str:
-    """Return `here` and, where the system tells it, the boot of this machine."""
-    try:
-        return f"{here()} {BOOT.read_text(encoding='ascii').strip()}"
-    except OSError:
-        return here()
-
-
-def is_running(process: int) -> bool:
-    """Return whether a process with this number runs on this machine."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 class Sign:
     """A file that a job touches while it runs; its time is that of the file server's
     clock.
@@ -321,7 +278,7 @@ class Sign:
 
 
 class Located(Protocol):
-    """What a job leaves about itself: its machine (`this_machine`) and process."""
+    """What a job leaves about itself: its machine (`machine_id`) and process."""
 
     @property
     def host(self) -> str: ...  # noqa: D102
@@ -334,7 +291,7 @@ def is_dead(account: Located, sign: Sign, now: Sign) -> bool:
     """Return whether an account's owner is dead; `now` is a sign given just now."""
     if account.process == NO_PROCESS:
         return False
-    if account.host == this_machine():
+    if account.host == hosts.machine_id():
         return not is_running(account.process)
     return sign.behind(now) > SILENT
 

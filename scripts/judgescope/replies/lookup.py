@@ -3,6 +3,7 @@ its size.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -10,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.core.errors import UserError
+from judgescope.core.names import ASKED_AGAIN
 from judgescope.engines.requests import Reply
 from judgescope.replies.journal import (
     KEY,
     Block,
     Chosen,
-    Counts,
     FailedLine,
     ForgetLine,
+    Integers,
     Keys,
     ReplyLine,
     read_line,
@@ -37,7 +39,7 @@ class KeyTable:
     draw d of key k has slot `first[k] + d`.
     """
 
-    def __init__(self, keys: Keys, draws: Counts) -> None:
+    def __init__(self, keys: Keys, draws: Integers) -> None:
         by_draws = np.argsort(-draws, kind="stable")
         self.keys, first = np.unique(keys[by_draws], return_index=True)
         self.representative = by_draws[first]
@@ -59,11 +61,11 @@ class KeyTable:
         keys, draws = zip(*((table.keys, table.draws) for table in tables), strict=True)
         return cls(np.concatenate(keys), np.concatenate(draws))
 
-    def only(self, indices: Counts) -> "KeyTable":
+    def only(self, indices: Integers) -> "KeyTable":
         """Return the table of the keys at some indices."""
         return KeyTable(self.keys[indices], self.draws[indices])
 
-    def indices(self, keys: Keys) -> Counts:
+    def indices(self, keys: Keys) -> Integers:
         """Return the index of each key in the table, or -1 if the table lacks it."""
         return indices_in(self.keys, keys)
 
@@ -76,7 +78,7 @@ class KeyTable:
         return int(self.keys.searchsorted(bytes.fromhex(key)))
 
 
-def indices_in(ascending: Keys, keys: Keys) -> Counts:
+def indices_in(ascending: Keys, keys: Keys) -> Integers:
     """Return the index of each of `keys` in the sorted `ascending`, or -1 if it is
     missing.
     """
@@ -105,7 +107,8 @@ class StoredReplies:
     """
 
     def __init__(self, shard: Path, key_table: KeyTable) -> None:
-        self.shard, self.key_table = shard, key_table
+        self.shard = shard
+        self.key_table = key_table
         self.scan()
 
     def scan(self) -> None:
@@ -140,9 +143,9 @@ class StoredReplies:
         for path in files_of(self.shard):
             for file, block in self.files.placed(path, self.key_table.has):
                 self._take(block, file, errors)
-        for slot, draw, attempt, place in errors:
+        for slot, draw, attempt, position in errors:
             if attempt > self.forgotten.get(draw, 0):
-                self._put(slot, place, refused=True)
+                self._put(slot, position, refused=True)
 
     def _take(
         self, block: Block, file: int, errors: list[tuple[int, Draw, int, Place]]
@@ -155,7 +158,8 @@ class StoredReplies:
         listed = places >= 0
         first = self.key_table.first[places[listed]].tolist()
         draws = self.key_table.draws[places[listed]].tolist()
-        starts, ends = block.starts[listed].tolist(), block.ends[listed].tolist()
+        starts = block.starts[listed].tolist()
+        ends = block.ends[listed].tolist()
         replies: list[tuple[int, Place]] = []
         for start, end, slot, most in zip(starts, ends, first, draws, strict=True):
             line = read_line(block.data[start:end])
@@ -170,12 +174,12 @@ class StoredReplies:
             elif isinstance(line, FailedLine):
                 self._failed.setdefault((line.key, line.draw), []).append(line)
             elif line.draw < most and not self._is_ignored(line):
-                place = Place(file, block.offset + start, end - start)
+                position = Place(file, block.offset + start, end - start)
                 if line.status == "error":
                     draw = (line.key, line.draw)
-                    errors.append((slot + line.draw, draw, line.attempt, place))
+                    errors.append((slot + line.draw, draw, line.attempt, position))
                 else:
-                    replies.append((slot + line.draw, place))
+                    replies.append((slot + line.draw, position))
         self._put_all(replies)
 
     def _is_ignored(self, line: ReplyLine) -> bool:
@@ -219,10 +223,10 @@ class StoredReplies:
             len(np.unique(slots)) < len(slots)
             or (self._places["file"][slots] >= 0).any()
         ):
-            for slot, place in replies:
-                self._put(slot, place, refused=False)
+            for slot, position in replies:
+                self._put(slot, position, refused=False)
         else:
-            self._places[slots] = np.array([place for _, place in replies], PLACE)
+            self._places[slots] = np.array([position for _, position in replies], PLACE)
 
     def _put(self, slot: int, position: Place, *, refused: bool) -> None:
         if self.has(slot):
@@ -248,7 +252,7 @@ class StoredReplies:
         """Return how many of the table's draws have a reply."""
         return int(np.count_nonzero(self._places["file"] >= 0))
 
-    def lacking(self) -> Counts:
+    def lacking(self) -> Integers:
         """Return how many draws of each key are missing, in the order of the keys."""
         missing = np.flatnonzero(self._places["file"] < 0)
         owner = np.searchsorted(self.key_table.first, missing, side="right") - 1
@@ -268,10 +272,10 @@ class StoredReplies:
 
     def lacks(self, key: str, draw: int) -> bool | None:
         """Return whether a draw is missing; None if the table lacks it."""
-        place = self.key_table.indices(np.array([bytes.fromhex(key)], KEY))[0]
-        if place < 0 or draw >= self.key_table.draws[place]:
+        index = self.key_table.indices(np.array([bytes.fromhex(key)], KEY))[0]
+        if index < 0 or draw >= self.key_table.draws[index]:
             return None
-        return not self.has(int(self.key_table.first[place]) + draw)
+        return not self.has(int(self.key_table.first[index]) + draw)
 
     def _place(self, slot: int) -> Place:
         return Place(*self._places[slot].item())
@@ -297,7 +301,11 @@ class StoredReplies:
                 todo="find the line with `judgescope replies verify` and restore its "
                 "file from a backup",
             )
-        return line.reply()
+        reply = line.reply()
+        if again := len(self.asked_again.get((reply.key, reply.draw), ())):
+            provenance = {**(reply.provenance or {}), ASKED_AGAIN: str(again)}
+            reply = replace(reply, provenance=provenance)
+        return reply
 
     def replies(self) -> Iterator[tuple[Draw, Reply]]:
         """Yield every existing reply, in the order of key and draw."""

@@ -2,12 +2,11 @@
 replies.
 """
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-import orjson
 
 from judgescope.core.errors import UserError
 
@@ -25,7 +24,8 @@ def nanodollars(usage: Mapping[str, int | None], price: "Price") -> int:
 
     Reasoning is part of the completion, cached tokens are part of the prompt.
     """
-    prompt, completion = usage.get("prompt") or 0, usage.get("completion") or 0
+    prompt = usage.get("prompt") or 0
+    completion = usage.get("completion") or 0
     cached = min(usage.get("cached") or 0, prompt)
     cached_price = price.input if price.cached_input is None else price.cached_input
     dollars = (
@@ -112,9 +112,9 @@ def read_pace(shard: Path) -> Pace:
     paces = []
     for path in sorted((shard / PACE_FOLDER).glob("*.json")):
         try:
-            pace = Pace(**orjson.loads(path.read_bytes()))
+            pace = Pace(**json.loads(path.read_bytes()))
             sum(pace)  # fails unless all values are numbers
-        except (orjson.JSONDecodeError, TypeError):
+        except (ValueError, TypeError):
             continue
         paces.append(pace)
     return joined(paces)
@@ -124,4 +124,4 @@ def write_pace(journals: Path, pace: Pace) -> None:
     """Write the pace of the job whose journal paths start with `journals`."""
     path = journals.parent / PACE_FOLDER / f"{journals.name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(orjson.dumps(pace._asdict()))
+    path.write_text(json.dumps(pace._asdict()), encoding="utf-8")

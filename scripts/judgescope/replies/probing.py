@@ -12,10 +12,11 @@ from typing import Any, Literal, NamedTuple
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.core.files import whole
+from judgescope.core.files import atomic_write
 from judgescope.core.finish import ending
 from judgescope.engines.openai.wire import field_line
 from judgescope.engines.requests import Probed, RefusedError, Reply, request_of
+from judgescope.prompts import as_messages
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, Judge, OpenAIModel, ProbedModel
 
@@ -23,7 +24,7 @@ Finding = Literal["honoured", "ignored", "refused", "unknown"]
 Findings = dict[str, Finding]
 """Field -> what the endpoint does with it; `unknown` if the replies do not show it. A
 field that no judge needs may be missing."""
-FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice")
+FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice", "system")
 ALWAYS = frozenset(("max_tokens", "seed"))
 """The fields that are tested whatever the judges need."""
 WITHOUT_LOGPROBS: Findings = {"logprobs": "ignored"}
@@ -34,6 +35,7 @@ SHORT_TOKENS = 8  # fewer than the requested answer needs
 LONG_TOKENS = 48
 ENDLESS = "Write the names of the numbers from one to one hundred, separated by commas."
 PLAIN = "Say hello."
+SYSTEM = "You are polite."
 CHOICES = ["north", "south"]
 SCHEMA = {
     "type": "object",
@@ -59,6 +61,8 @@ def needed_fields(judges: Iterable[Judge]) -> set[str]:
         if draws > 1:
             fields.add("n")
         fields |= set(_requirements(judge).values())
+        if judge.system:
+            fields.add("system")
     return fields
 
 
@@ -81,7 +85,8 @@ class _Prober:
     """Sends test requests; `engine` is one whose requests the endpoint accepts."""
 
     def __init__(self, engine: Probed, limit: int | None) -> None:
-        self.engine, self._left = engine, limit
+        self.engine = engine
+        self._left = limit
 
     @property
     def may_send(self) -> bool:
@@ -94,33 +99,38 @@ class _Prober:
         tokens: int,
         *draws: int,
         sampling: tuple[float, float] = USUAL,
+        system: str = "",
         **wants: Any,
     ) -> list[Reply] | None:
         """Return the replies to a test request; None if the field that it adds is
         refused.
 
-        A field that a refusal names is renamed or left out. Raises UserError if a
-        request without an additional field is refused.
+        Of a request without an additional field, a field that a refusal names is
+        renamed or left out. Raises UserError if such a request is refused even so.
         """
+        adds_field = bool(wants or system) or len(draws) > 1
         decoding = Decoding(
             temperature=sampling[0], top_p=sampling[1], max_tokens=tokens
         )
-        message = {"role": "user", "content": prompt}
-        trial, tried = self.engine, list[ProbedModel]()
+        messages = as_messages(prompt, system, self.engine.card.system_role)
+        trial = self.engine
+        tried = list[ProbedModel]()
         while True:
-            request = request_of(trial.card, decoding, [message], seed=0, wants=wants)
+            request = request_of(trial.card, decoding, messages, seed=0, wants=wants)
             if self._left is not None:
                 self._left -= 1
             try:
                 replies = trial.request(request, draws or [0])
             except RefusedError as error:
+                if adds_field:
+                    # The same request without it was answered, whatever the message
+                    # says of the other fields.
+                    return None
                 tried.append(trial.card)
                 other = trial.respelled(str(error)) if self.may_send else None
                 if other is not None and other.card not in tried:
                     trial = other
                     continue
-                if wants or len(draws) > 1:
-                    return None
                 raise self.engine.refusal(error) from None
             self.engine = trial
             return replies
@@ -172,6 +182,10 @@ def probe(
         ),
         "json_schema": lambda: _finding(
             prober.ask(PLAIN, LONG_TOKENS, json_schema=SCHEMA), _fits_schema
+        ),
+        # whether a system message is heeded cannot be seen in a reply
+        "system": lambda: _finding(
+            prober.ask(PLAIN, SHORT_TOKENS, system=SYSTEM), lambda replies: True
         ),
     }
     for field, test in tests.items():
@@ -267,7 +281,7 @@ def tried_out(
     store.ready()
     known = read_findings(store, engine.card)
     findings, accepted = probe(engine, judges, known, limit)
-    with whole(findings_path(store, accepted.card)) as part:
+    with atomic_write(findings_path(store, accepted.card)) as part:
         part.write_text(canonical(findings) + "\n", encoding="utf-8")
     listed = ", ".join(
         f"{field} {findings[field]}" for field in FIELDS if field in findings
@@ -276,7 +290,8 @@ def tried_out(
     if not isinstance(engine.card, OpenAIModel) or accepted.card == engine.card:
         return TriedOut(findings, [], {})
     assert isinstance(accepted.card, OpenAIModel)
-    names, before = accepted.card.field_names, engine.card.field_names
+    names = accepted.card.field_names
+    before = engine.card.field_names
     refused = [
         before.get(name) or name
         for name in {**before, **names}
@@ -317,6 +332,14 @@ def able(judge: Judge, findings: Findings) -> Judge:
     Raises UserError if the endpoint supports neither, or the judge's card has no
     fallback.
     """
+    if judge.system and findings.get("system") == "refused":
+        raise UserError(
+            "this model accepts no system message",
+            where=f"judges/{judge.judge}.yaml, key system",
+            got=judge.system,
+            todo=f"write `system_role: user` in models/{judge.model}.yaml, which puts "
+            "the message at the head of the prompt; or leave `system` out",
+        )
     for key, field in _requirements(judge).items():
         if findings.get(field, "unknown") in {"honoured", "unknown"}:
             continue

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from io import FileIO
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +23,13 @@ from msgspec.json import decode
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.core.files import sync, whole, write_text
+from judgescope.core.files import atomic_write, sync, write_text
 from judgescope.core.process_limits import bounded_memory
 from judgescope.replies import journal
 from judgescope.replies.journal import KEY, Block, Chosen, Keys, every
 
-JOURNAL, COMPACTED = ".jsonl", ".parquet"
+JOURNAL = ".jsonl"
+COMPACTED = ".parquet"
 ROWS = 4096  # lines of a row group; a group without a requested key is not read
 MOST_UNFOLDED = 2 << 30  # the most bytes of memory for a row group
 SCHEMA = pa.schema(
@@ -42,7 +43,10 @@ SCHEMA = pa.schema(
 MOST_OPEN = 64  # a shard may have more journals than a process may have open files
 SPOOL = 1 << 30  # the number of the temporary file
 MODEL_FILE = "shard.json"
-"""In a shard: the model's name, so that a renamed folder is noticed."""
+"""In a shard: the model's name, so that a renamed folder is noticed, and PROMPTS."""
+PROMPTS: Final = 2
+"""The generation of the shipped prompts for which a shard was begun. A shard without
+one may hold replies to prompts that did not name the kind of text."""
 
 
 class CompactedLine(NamedTuple):
@@ -56,6 +60,7 @@ class CompactedLine(NamedTuple):
 
 class _ShardModel(Struct):
     model: str
+    prompts: int | None = None
 
 
 class DamagedFileError(UserError):
@@ -89,11 +94,26 @@ def packed_files_of(shard: Path) -> list[Path]:
 
 
 def write_model(shard: Path, model: str) -> None:
-    """Write the model's name to a shard that does not have it yet."""
+    """Write the model's name to a shard that does not have it yet.
+
+    In a shard without replies, it is written with the generation of the prompts.
+    """
     path = shard / MODEL_FILE
-    if not path.exists():
-        with whole(path) as part:  # another job may read it at the same time
-            write_text(part, canonical({"model": model}) + "\n")
+    if path.exists():
+        return
+    content: dict[str, object] = {"model": model}
+    if not files_of(shard):
+        content["prompts"] = PROMPTS
+    with atomic_write(path) as part:  # another job may read it at the same time
+        write_text(part, canonical(content) + "\n")
+
+
+def forget_prompts(shard: Path) -> None:
+    """Note that a shard may hold replies to earlier prompts: it got imported ones."""
+    known = _read_model(shard)
+    if known is not None and known.prompts is not None:
+        with atomic_write(shard / MODEL_FILE) as part:
+            write_text(part, canonical({"model": known.model}) + "\n")
 
 
 def remove_model_if_alone(shard: Path) -> None:
@@ -109,9 +129,24 @@ def model_of(shard: Path) -> str | None:
 
     Raises UserError if the file cannot be read.
     """
+    known = _read_model(shard)
+    return None if known is None else known.model
+
+
+def may_precede_prompts(shard: Path) -> bool:
+    """Return whether a shard may hold replies to earlier shipped prompts: one that was
+    begun before PROMPTS was written.
+
+    Raises UserError if the file cannot be read.
+    """
+    known = _read_model(shard)
+    return known is None or known.prompts != PROMPTS
+
+
+def _read_model(shard: Path) -> _ShardModel | None:
     path = shard / MODEL_FILE
     try:
-        return decode(path.read_bytes(), type=_ShardModel).model
+        return decode(path.read_bytes(), type=_ShardModel)
     except FileNotFoundError:
         return None
     except MsgspecError as error:
@@ -229,7 +264,8 @@ def write_compacted(path: Path, lines: Iterable[CompactedLine]) -> int:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    rows, count = iter(lines), 0
+    rows = iter(lines)
+    count = 0
     try:
         with pq.ParquetWriter(
             unfinished,
@@ -291,7 +327,8 @@ class Files:
             if self._spool is None:
                 self._spool = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
             assert self._spool is not None
-            rest, offset = block.data, self._spooled
+            rest = block.data
+            offset = self._spooled
             while rest:
                 rest = rest[self._spool.write(rest) :]
             self._spooled += len(block.data)

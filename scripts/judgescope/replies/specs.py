@@ -2,12 +2,15 @@
 jobs.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 from msgspec import field
 
 from judgescope.core.canonical import JobSpec, SpecPart
+from judgescope.core.job_files import OUT
 from judgescope.engines.base import CellsSpec
+from judgescope.engines.subject_files import SubjectFiles
+from judgescope.prompts import TextWords
 
 
 class AskSpec(CellsSpec, frozen=True, kw_only=True):
@@ -17,15 +20,18 @@ class AskSpec(CellsSpec, frozen=True, kw_only=True):
     """Prompt form -> file name -> template; empty if the model reads no prompts."""
     aspects: dict[str, dict[str, Any]]
     """Aspect -> the keys of its card that prompts can show."""
-    output: str
-    """The folder of the study's results."""
-    replies: str
+    about: TextWords
+    """What prompts say about the kind of the texts."""
+    log: str
+    """The job's log, beside which it notes its progress."""
+    part: str
+    """The file that a part of the requests writes; `{}` stands for the part."""
+    replies: Annotated[str, OUT]
     """The path of a cell's replies; `{}` stands for `<perturbation>/<judge>`."""
     analysts: dict[str, str] = field(default_factory=dict)
     """Judge -> the model that wrote the analyses in its prompts."""
-    task: str = ""
-    """The dataset's task, for judges that annotate errors; empty without such
-    judges."""
+    prefers: bool = False
+    """Whether people chose between texts: then judges compare the same pairs."""
     trained: str | None = None
     """The folder of the adapter that the study trains for the model, if it trains
     one."""
@@ -34,6 +40,8 @@ class AskSpec(CellsSpec, frozen=True, kw_only=True):
 class ModelSpec(SpecPart, frozen=True, kw_only=True):
     """A model to which a job sends requests."""
 
+    engine: str
+    """Where the engine of the model is: `module:OBJECT`."""
     card: dict[str, Any]
     """The keys of the model's card that its replies depend on."""
     folder: str
@@ -48,6 +56,12 @@ class PromptSpec(SpecPart, frozen=True, kw_only=True):
     form: str
     decoding: dict[str, float | str]
     """The keys of Decoding."""
+
+
+class StoppedPrompt(PromptSpec, frozen=True, kw_only=True):
+    """A prompt form whose replies end at some strings."""
+
+    stop: list[str] = field(default_factory=list)
 
 
 class WriterSpec(PromptSpec, frozen=True, kw_only=True):
@@ -67,6 +81,7 @@ class AnalysedJudge(PromptSpec, frozen=True, kw_only=True):
     """The share of the items that it judges."""
     aspects: list[str]
     attempts: int
+    retry_temperature: float | None
 
 
 class AnalyseSpec(JobSpec, frozen=True, kw_only=True):
@@ -82,8 +97,10 @@ class AnalyseSpec(JobSpec, frozen=True, kw_only=True):
     """Form -> file name -> template."""
     aspects: dict[str, dict[str, Any]]
     """Aspect -> the keys of its card that prompts can show."""
+    about: TextWords
+    """What prompts say about the kind of the texts."""
     scales: dict[str, dict[str, Any]]
     """Aspect -> the scale on which people rated it."""
-    results: str
-    output: str
-    replies: str
+    subjects: SubjectFiles
+    output: Annotated[str, OUT]
+    replies: Annotated[str, OUT]

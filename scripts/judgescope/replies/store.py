@@ -44,7 +44,8 @@ IDLE_SECONDS = 3600.0
 Either clock can trigger this: the monotonic clock stops while a machine sleeps, the
 other can be set."""
 DAY = 86400.0
-RESERVE, RESERVED = ".reserve", 1 << 22
+RESERVE = ".reserve"
+RESERVED = 1 << 22
 """Four megabytes next to each journal: space for replies in flight when the disk is
 full."""
 FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -76,7 +77,8 @@ class Store(AbstractContextManager["Store"]):
     """
 
     def __init__(self, folder: Path, model: str) -> None:
-        self.shard, self.model = folder / slug(model), model
+        self.shard = folder / slug(model)
+        self.model = model
         self.start = f"{slug(socket.gethostname())}-{os.getpid()}-{os.urandom(4).hex()}"
         self.closes = False
         """Whether its journals end with a closing line; `ready` sets it."""
@@ -95,7 +97,8 @@ class Store(AbstractContextManager["Store"]):
     def find(self, key_table: KeyTable) -> StoredReplies:
         """Look up the replies to the keys of a table."""
         stored = StoredReplies(self.shard, key_table)
-        self.forgotten, self.asked_again = stored.forgotten, stored.asked_again
+        self.forgotten = stored.forgotten
+        self.asked_again = stored.asked_again
         self._proven |= stored.count > 0
         return stored
 
@@ -202,7 +205,8 @@ class Store(AbstractContextManager["Store"]):
                 continue
             self._size += written
             rest = rest[written:]
-        self._torn, self._written = False, now
+        self._torn = False
+        self._written = now
         self._lines += 1
         if self._full:
             raise disk_full(self.shard, "every received reply is stored")
@@ -216,12 +220,14 @@ class Store(AbstractContextManager["Store"]):
         self.shard.mkdir(parents=True, exist_ok=True)
         self._begun += 1
         name = f"{self.start}.{self._begun}.jsonl"
-        self._path, self._torn = self.shard / name, False
+        self._path = self.shard / name
+        self._torn = False
         self._size = self._lines = 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
         self._set_aside()
-        self._file = os.open(self._path, flags, 0o644)
+        # Before the journal: a shard without journals is a new one.
         write_model(self.shard, self.model)
+        self._file = os.open(self._path, flags, 0o644)
 
     def _set_aside(self) -> None:
         """Reserve space for the replies that are in flight when the disk becomes
@@ -263,7 +269,8 @@ class Store(AbstractContextManager["Store"]):
         """Sync and close the journal."""
         self._reserve.unlink(missing_ok=True)
         if self._file is not None:
-            file, self._file = self._file, None
+            file = self._file
+            self._file = None
             try:
                 if self.closes and self._size:
                     self._write_closing_line(file)

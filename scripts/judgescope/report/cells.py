@@ -1,10 +1,10 @@
 """Cells of tables: how a row of a result table, a count or a price is written."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from judgescope.report import words
-from judgescope.report.rows import Row
+from judgescope.report.rows import ReportRow
 from judgescope.statistics.intervals import CORRELATION, FEWEST_SOURCES
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import NO_WIDTH
@@ -14,12 +14,10 @@ NO_WIDTH_TOLD = (
     f"{FLAT} No width: leaving out any one source does not change the value, or "
     "changes only ties. This does not mean certainty: other sources may differ."
 )
-SHADE_STEPS = (0.1, 0.25, 0.5, 0.75)
-"""Shares at which the next shade begins."""
 
 
 @dataclass(frozen=True)
-class Cell:
+class ReportCell:
     """One cell: its text, the interval and small print below it, and a title with the
     counts.
 
@@ -35,7 +33,7 @@ class Cell:
     sort: float | None = None
     style: str = "number"
     mark: str = ""
-    row: Row | None = None
+    row: ReportRow | None = None
     href: str = ""
 
     @property
@@ -44,14 +42,18 @@ class Cell:
         attributes.
         """
         values = {"v": self.sort}
-        if row := self.row:
-            values |= {"lo": row.ci_low, "hi": row.ci_high, "n": row.n}
-            values |= {"missing": row.n_missing or None, "tied": row.n_tied or None}
-        return [
-            (name, words.exact(value))
-            for name, value in values.items()
-            if value is not None
-        ]
+        row = self.row
+        if row:
+            values["lo"] = row.ci_low
+            values["hi"] = row.ci_high
+            values["n"] = row.n
+            values["missing"] = row.n_missing or None
+            values["tied"] = row.n_tied or None
+        exact = []
+        for name, value in values.items():
+            if value is not None:
+                exact.append((name, words.exact(value)))
+        return exact
 
     @property
     def flat(self) -> bool:
@@ -59,13 +61,13 @@ class Cell:
         return self.interval.endswith(FLAT)
 
 
-NO_CELL = Cell("", style="none")
-UNDEFINED = Cell(words.DASH, style="undefined")
+NO_CELL = ReportCell("", style="none")
+UNDEFINED = ReportCell(words.DASH, style="undefined")
 
 
 def estimate(
-    row: Row | None, *, counts: bool = False, mark: str = "", style: str = ""
-) -> Cell:
+    row: ReportRow | None, *, counts: bool = False, mark: str = "", style: str = ""
+) -> ReportCell:
     """Return the cell of an estimate: value, interval, what is missing; a dash and the
     reason.
 
@@ -73,22 +75,24 @@ def estimate(
     few texts or sources is then no number (`of_few`).
     """
     if row is None:
-        return Cell(words.DASH, notes=("not planned",), style="undefined")
+        return ReportCell(words.DASH, notes=("not planned",), style="undefined")
     if row.value is None:
-        return Cell(words.DASH, notes=(words.spoken(row.note),), style="undefined")
+        return ReportCell(
+            words.DASH, notes=(words.spoken(row.note),), style="undefined"
+        )
     numbers = counts_of(row)
     if of_few(row) and not counts:
-        return Cell(short(row), title=numbers, style="undefined", mark=mark)
-    missing = (
-        ()
-        if counts or not row.n_missing
-        else (f"{words.count(row.n_missing)} missing",)
-    )
-    return Cell(
+        return ReportCell(short(row), title=numbers, style="undefined", mark=mark)
+    notes: tuple[str, ...] = ()
+    if counts:
+        notes = (numbers,)
+    elif row.n_missing:
+        notes = (f"{words.count(row.n_missing)} missing",)
+    return ReportCell(
         words.written(row.statistic, row.value),
         interval=interval(row),
-        notes=(numbers,) if counts else missing,
-        title="; ".join(part for part in (numbers, row.method, row.note) if part),
+        notes=notes,
+        title="; ".join(filter(None, (numbers, row.method, row.note))),
         sort=row.value,
         style=f"number {style}".strip(),
         mark=mark,
@@ -96,24 +100,34 @@ def estimate(
     )
 
 
-def counts_of(row: Row) -> str:
+def estimates(
+    rows: Iterable[ReportRow | None], *, counts: bool = False
+) -> list[ReportCell]:
+    """Return the cells of several estimates."""
+    return [estimate(row, counts=counts) for row in rows]
+
+
+def counts_of(row: ReportRow) -> str:
     """Return n, and how many are missing and tied where some are."""
     parts = [f"n = {words.count(row.n)}"]
-    parts += [f"{words.count(row.n_missing)} missing"] if row.n_missing else []
-    parts += [f"{words.count(row.n_tied)} tied"] if row.n_tied else []
+    if row.n_missing:
+        parts.append(f"{words.count(row.n_missing)} missing")
+    if row.n_tied:
+        parts.append(f"{words.count(row.n_tied)} tied")
     return ", ".join(parts)
 
 
-def interval(row: Row) -> str:
+def interval(row: ReportRow) -> str:
     """Return "[lo, hi]" or ""; an interval without width has a sign."""
     if row.ci_low is None or row.ci_high is None:
         return ""
     flat = FLAT if NO_WIDTH in row.note else ""
-    lo, hi = (words.written(row.statistic, end) for end in (row.ci_low, row.ci_high))
-    return f"[{lo}, {hi}]{flat}"
+    low = words.written(row.statistic, row.ci_low)
+    high = words.written(row.statistic, row.ci_high)
+    return f"[{low}, {high}]{flat}"
 
 
-def of_few(row: Row) -> bool:
+def of_few(row: ReportRow) -> bool:
     """Return whether a number is a correlation of too few values to have an interval.
 
     Its n is shown instead.
@@ -122,14 +136,14 @@ def of_few(row: Row) -> bool:
     return few and row.value is not None and scale_of(row.statistic) == CORRELATION
 
 
-def figures(row: Row) -> str:
+def figures(row: ReportRow) -> str:
     """Return an estimate as one text: value and interval."""
     if row.value is None:
         return f"{words.DASH} ({words.spoken(row.note)})"
     return f"{short(row)} {interval(row)}".strip()
 
 
-def short(row: Row) -> str:
+def short(row: ReportRow) -> str:
     """Return an estimate's value alone, n where a correlation is one of few."""
     if row.value is None:
         return words.DASH
@@ -138,25 +152,30 @@ def short(row: Row) -> str:
     return words.written(row.statistic, row.value)
 
 
-def count_cell(number: int) -> Cell:
+def count_cell(number: int) -> ReportCell:
     """Return the cell of a count; 0 is shown faintly."""
-    return Cell(
-        words.count(number), sort=number, style="number" if number else "number none"
-    )
+    style = "number" if number else "number none"
+    return ReportCell(words.count(number), sort=number, style=style)
 
 
-def heat(share: float, steps: Sequence[float] = SHADE_STEPS) -> str:
+def heat(share: float, steps: Sequence[float] = (0.1, 0.25, 0.5, 0.75)) -> str:
     """Return the style of a cell that is shaded, a step for each of `steps` that is
     reached.
+
+    >>> heat(0.3), heat(2, steps=(1, 2, 3))
+    ('heat-2', 'heat-2')
     """
-    return f"heat-{sum(share >= step for step in steps)}"
+    reached = [step for step in steps if share >= step]
+    return f"heat-{len(reached)}"
 
 
-def dollars_cell(price: float | None) -> Cell:
+def dollars_cell(price: float | None) -> ReportCell:
     """Return a price in US dollars; None where it is not known."""
-    return Cell(words.DASH) if price is None else Cell(words.dollars(price), sort=price)
+    if price is None:
+        return ReportCell(words.DASH)
+    return ReportCell(words.dollars(price), sort=price)
 
 
-def words_cell(text: str) -> Cell:
+def words_cell(text: str) -> ReportCell:
     """Return a cell of text."""
-    return Cell(text, style="words")
+    return ReportCell(text, style="words")

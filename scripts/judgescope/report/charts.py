@@ -10,70 +10,136 @@ the colours.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from typing import Any
+from typing import Any, NamedTuple
 
 Spec = dict[str, Any]
 """A Vega-Lite specification, or a part of one."""
-INK, SOFT, GRID = "#222222", "#666666", "#dddddd"
-BLUE, RED, GREEN, OCHRE, PURPLE, SKY = (
-    *("#0060a8", "#b0400e", "#00735c", "#946200", "#8a4a85", "#2c8ac4"),
-)
-PALE_RED = "#fbeadf"
-FILLS = ("#7fb2dc", "#e39b74"), (BLUE, RED)
-"""Fills and outlines of two histograms back to back."""
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 560, 226, 16, 8, 44
-CURVES_WIDTH, CURVES_HEIGHT, CURVES_LEFT = 640, 240, 60
-SLOT, LONGEST_LABEL, LONGEST_GROUP = 10, 30, 34
-"""The most characters of a label, and of one at the left of a figure with groups."""
-ROW, SPREAD = 64, 0.46
-"""Pixels of a group of a histogram; its largest share reaches so far of them, up or
-down."""
-ROLES = re.compile(r' role="graphics-[a-z]+" aria-roledescription="[^"]*"')
-QUANTITATIVE = {"type": "quantitative"}
-_X_AXIS: Spec = {
-    **{
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of figures on the light page."""
+
+    ink: str = "#222222"
+    """Names, intervals and outlines."""
+    soft: str = "#666666"
+    """Numbers of scales."""
+    grid: str = "#dddddd"
+    blue: str = "#0060a8"
+    red: str = "#b0400e"
+    green: str = "#00735c"
+    ochre: str = "#946200"
+    purple: str = "#8a4a85"
+    sky: str = "#2c8ac4"
+    pale_blue: str = "#7fb2dc"
+    """Bars of the upper one of two histograms back to back."""
+    pale_red: str = "#e39b74"
+    """Bars of the lower one."""
+    band: str = "#fbeadf"
+    """A range across a panel."""
+
+
+@dataclass(frozen=True)
+class ChartLayout:
+    """Pixels of figures with groups or curves, and characters of their labels."""
+
+    width: int = 560
+    left: int = 226
+    """Room for the names of groups."""
+    right: int = 16
+    top: int = 8
+    bottom: int = 44
+    slot: int = 10
+    """The height of a series in its group."""
+    group_characters: int = 34
+    """The most characters of a name at the left of a figure with groups."""
+    label_characters: int = 30
+    """The most characters of any other label."""
+    curves_width: int = 640
+    curves_height: int = 240
+    curves_left: int = 60
+    """Room for the numbers of the scale upwards."""
+    histogram_row: int = 64
+    """The height of a group of histograms."""
+    histogram_reach: float = 0.46
+    """The share of a row that a group's largest share takes, up or down."""
+
+
+PALETTE = Palette()
+LAYOUT = ChartLayout()
+_ROLES = re.compile(r' role="graphics-[a-z]+" aria-roledescription="[^"]*"')
+_QUANTITATIVE = {"type": "quantitative"}
+
+
+def _look(axis_y: Spec) -> Spec:
+    """The look of a figure: extents are fixed, and nothing is cut or dropped by the
+    width of its text.
+    """
+    return {
+        "aria": False,
+        "background": "transparent",
+        "font": "sans-serif",
+        "view": {"stroke": None},
+        "axis": {"ticks": False, "labelOverlap": False},
+        "axisX": {
+            **_number_axis(),
+            "labelFlush": False,
+            "minExtent": 16,
+            "maxExtent": 16,
+        },
+        "axisY": axis_y,
+    }
+
+
+def _number_axis() -> Spec:
+    return {
         "domain": False,
-        "gridColor": GRID,
+        "gridColor": PALETTE.grid,
         "tickCount": 6,
-        "labelColor": SOFT,
+        "labelColor": PALETTE.soft,
         "labelFontSize": 11,
-    },
-    **{"titleColor": SOFT, "titleFontSize": 12, "titleFontWeight": "normal"},
-}
-LOOK: Spec = {
-    "aria": False,
-    "background": "transparent",
-    "font": "sans-serif",
-    "view": {"stroke": None},
-    "axis": {"ticks": False, "labelOverlap": False},
-    "axisX": {**_X_AXIS, "labelFlush": False, "minExtent": 16, "maxExtent": 16},
-    "axisY": {
-        **{
-            "domainColor": SOFT,
-            "labelColor": INK,
-            "labelFontSize": 12,
-            "labelLimit": 0,
-        },
-        **{
-            "labelPadding": 8,
-            "minExtent": LEFT - 8,
-            "maxExtent": LEFT - 8,
-            "grid": False,
-        },
-    },
-}
-"""Extents are fixed and nothing is cut or dropped by the width of its text."""
-CURVES_LOOK: Spec = {
-    **LOOK,
-    "axisY": {
-        **{**_X_AXIS, "labelPadding": 8},
-        **{"minExtent": CURVES_LEFT - 24, "maxExtent": CURVES_LEFT - 24},
-    },
-}
-PADDING = (LEFT, RIGHT, TOP, BOTTOM)
+        "titleColor": PALETTE.soft,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+    }
+
+
+def _group_look() -> Spec:
+    """The look of a figure with the name of a group at the left of each row."""
+    axis_y = {
+        "domainColor": PALETTE.soft,
+        "labelColor": PALETTE.ink,
+        "labelFontSize": 12,
+        "labelLimit": 0,
+        "labelPadding": 8,
+        "minExtent": LAYOUT.left - 8,
+        "maxExtent": LAYOUT.left - 8,
+        "grid": False,
+    }
+    return _look(axis_y)
+
+
+def _curve_look() -> Spec:
+    """The look of a figure with a scale upwards."""
+    axis_y = {
+        **_number_axis(),
+        "labelPadding": 8,
+        "minExtent": LAYOUT.curves_left - 24,
+        "maxExtent": LAYOUT.curves_left - 24,
+    }
+    return _look(axis_y)
+
+
+class ChartPadding(NamedTuple):
+    """Pixels around a figure."""
+
+    left: int = 0
+    right: int = 0
+    top: int = 0
+    bottom: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,19 +167,23 @@ SIGNS = {
 MOST_SIGNS = len(SIGNS)
 """The number of measures that have their own sign in a figure."""
 COLOURS = {
-    "blue": BLUE,
-    "red": RED,
-    "green": GREEN,
-    "ochre": OCHRE,
-    "purple": PURPLE,
-    "sky": SKY,
+    "blue": PALETTE.blue,
+    "red": PALETTE.red,
+    "green": PALETTE.green,
+    "ochre": PALETTE.ochre,
+    "purple": PALETTE.purple,
+    "sky": PALETTE.sky,
 }
+"""Style of a series -> its colour, in the order in which series get them."""
 
 
 def signs(names: Sequence[str]) -> list[Series]:
     """Return a series for each name, distinct for the first six."""
     looks = cycle(zip(COLOURS, SIGNS, strict=True))
-    return [Series(name, *look) for name, look in zip(names, looks, strict=False)]
+    return [
+        Series(name, style, shape)
+        for name, (style, shape) in zip(names, looks, strict=False)
+    ]
 
 
 def svg(spec: Spec) -> str:
@@ -124,7 +194,7 @@ def svg(spec: Spec) -> str:
     import vl_convert
 
     drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    return ROLES.sub("", drawn)
+    return _ROLES.sub("", drawn)
 
 
 def layer(mark: str, values: Sequence[object], encoding: Spec, **look: object) -> Spec:
@@ -140,43 +210,43 @@ def framed(
     layers: Sequence[Spec],
     width: float,
     height: float,
-    padding: tuple[int, int, int, int] = (0, 0, 0, 0),
-    look: Spec = LOOK,
+    padding: ChartPadding | None = None,
+    look: Spec | None = None,
 ) -> Spec:
-    """Return the specification of layers in a frame; `padding` is left, right, top,
-    bottom.
+    """Return the specification of layers in a frame, in the look of figures with
+    groups or another one.
     """
     return {
         "autosize": {"type": "none"},
-        "config": look,
+        "config": look or _group_look(),
         "height": height,
         "layer": layers,
-        "padding": dict(zip(("left", "right", "top", "bottom"), padding, strict=True)),
+        "padding": (padding or ChartPadding())._asdict(),
         "width": width,
     }
 
 
-def cut(text: str, limit: int = LONGEST_LABEL, end: int = 6) -> str:
+def cut(text: str, limit: int = LAYOUT.label_characters, end: int = 6) -> str:
     """Return a name, cut where the figure has no room for more: not at its `end`, which
     differs.
+
+    >>> cut("a name of many characters", limit=12, end=4)
+    'a name …ters'
     """
-    return (
-        text
-        if len(text) <= limit
-        else f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
-    )
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
 
 
-def told_apart(names: Iterable[str]) -> dict[str, str]:
+def unique_labels(names: Iterable[str]) -> dict[str, str]:
     """Return name -> its label; labels that would be the same have a number."""
+    limit = LAYOUT.group_characters
     labels: dict[str, str] = {}
     for at, name in enumerate(dict.fromkeys(names), 1):
-        label = cut(name, LONGEST_GROUP)
-        labels[name] = (
-            f"{cut(name, LONGEST_GROUP - 5)} #{at}"
-            if label in labels.values()
-            else label
-        )
+        label = cut(name, limit)
+        if label in labels.values():
+            label = f"{cut(name, limit - 5)} #{at}"
+        labels[name] = label
     return labels
 
 
@@ -205,39 +275,45 @@ def chart_spec(
     """Return the specification: a band per group, a slot per series, a vertical
     line.
     """
-    labels = told_apart(groups)
+    labels = unique_labels(groups)
     band = {"domain": [*labels.values()], "paddingInner": 0.14, "paddingOuter": 0.07}
-    slots = {"domain": [one.name for one in series]}
-    values = [{**vars(one), "group": labels[one.group]} for one in points]
+    slots = {"domain": [each.name for each in series]}
+    values = [{**vars(each), "group": labels[each.group]} for each in points]
 
     def channels(field: str) -> Spec:
         return {
-            "x": {"field": field, **QUANTITATIVE, "title": x, "scale": {"zero": True}},
+            "x": {"field": field, **_QUANTITATIVE, "title": x, "scale": {"zero": True}},
             "y": {"field": "group", "type": "nominal", "title": None, "scale": band},
             "yOffset": {"field": "series", "type": "nominal", "scale": slots},
         }
 
     marks = []
-    for one in series:
-        mine = [value for value in values if value["series"] == one.name]
+    for each in series:
+        mine = [value for value in values if value["series"] == each.name]
         look = {
-            "fill": COLOURS[one.style],
-            "stroke": COLOURS[one.style],
-            "shape": one.shape,
+            "fill": COLOURS[each.style],
+            "stroke": COLOURS[each.style],
+            "shape": each.shape,
         }
         marks.append(
             layer("point", mine, channels("value"), size=44, opacity=1, **look)
         )
     known = [value for value in values if value["ci_low"] is not None]
     ends = {**channels("ci_low"), "x2": {"field": "ci_high"}}
-    upright = {"x": {"field": "line", **QUANTITATIVE}}
-    dashes = {"stroke": INK, "strokeWidth": 1.2, "strokeDash": [5, 3]}
+    upright = {"x": {"field": "line", **_QUANTITATIVE}}
+    ink = PALETTE.ink
+    dashes = {"stroke": ink, "strokeWidth": 1.2, "strokeDash": [5, 3]}
     layers = [
         *marks,
         layer("rule", [{"line": line}], upright, **dashes),
-        layer("rule", known, ends, stroke=INK, strokeWidth=1.3),
+        layer("rule", known, ends, stroke=ink, strokeWidth=1.3),
     ]
-    return framed(layers, WIDTH, len(groups) * (len(series) * SLOT + 10), PADDING)
+    height = len(groups) * (len(series) * LAYOUT.slot + 10)
+    return framed(layers, LAYOUT.width, height, _group_padding())
+
+
+def _group_padding() -> ChartPadding:
+    return ChartPadding(LAYOUT.left, LAYOUT.right, LAYOUT.top, LAYOUT.bottom)
 
 
 # --- curves over steps ----------------------------------------------------------------
@@ -260,26 +336,24 @@ def curves_spec(curves: Sequence[Curve], *, x: str, y: str) -> Spec:
     A curve with a single value has no line, so the value is always marked.
     """
     channels = {
-        "x": {"field": "x", **QUANTITATIVE, "title": x},
-        "y": {"field": "y", **QUANTITATIVE, "title": y, "scale": {"zero": True}},
+        "x": {"field": "x", **_QUANTITATIVE, "title": x},
+        "y": {"field": "y", **_QUANTITATIVE, "title": y, "scale": {"zero": True}},
     }
     layers = []
     for curve in curves:
         values = [{"x": step, "y": value} for step, value in curve.values]
-        dots = curve.dots or len(values) == 1
-        point = (
-            {"fill": curve.colour, "stroke": curve.colour, "size": 34}
-            if dots
-            else False
-        )
+        point: Spec | bool = False
+        if curve.dots or len(values) == 1:
+            point = {"fill": curve.colour, "stroke": curve.colour, "size": 34}
         look = {
             "stroke": curve.colour,
             "strokeWidth": 2 if curve.dots else 1.2,
             "point": point,
         }
         layers.append(layer("line", values, channels, **look))
-    padding = (CURVES_LEFT, RIGHT, TOP, BOTTOM)
-    return framed(layers, CURVES_WIDTH, CURVES_HEIGHT, padding, CURVES_LOOK)
+    padding = ChartPadding(LAYOUT.curves_left, LAYOUT.right, LAYOUT.top, LAYOUT.bottom)
+    width = LAYOUT.curves_width
+    return framed(layers, width, LAYOUT.curves_height, padding, _curve_look())
 
 
 # --- histograms -----------------------------------------------------------------------
@@ -315,7 +389,8 @@ def histogram_spec(
         largest[each.group] = max(largest.get(each.group, 0.0), *each.shares, 0.0)
 
     def channel(field: str) -> Spec:
-        names = json.dumps([cut(group, LONGEST_GROUP) for group in groups])
+        limit = LAYOUT.group_characters
+        names = json.dumps([cut(group, limit) for group in groups])
         axis = {
             "values": [*lines.values()],
             "labelExpr": f"{names}[floor(datum.value)]",
@@ -323,45 +398,56 @@ def histogram_spec(
         scale = {"domain": [0, len(groups)], "reverse": True}
         return {
             "field": field,
-            **QUANTITATIVE,
+            **_QUANTITATIVE,
             "title": None,
             "scale": scale,
             "axis": axis,
         }
 
     base = [{"line": line} for line in lines.values()]
-    layers = [layer("rule", base, {"y": channel("line")}, stroke=SOFT, strokeWidth=1)]
+    middle = {"y": channel("line")}
+    layers = [layer("rule", base, middle, stroke=PALETTE.soft, strokeWidth=1)]
     ticks = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}
     axis = {"title": x, "scale": {"domain": [0, 1]}, "axis": ticks}
-    bars = {"x": {"field": "from", **QUANTITATIVE, **axis}, "x2": {"field": "to"}}
-    bars |= {"y": channel("line"), "y2": {"field": "end"}}
-    means = {"x": {"field": "mean", **QUANTITATIVE}, "y": channel("at")}
-    for name, up, fill, stroke in zip(series, (-1, 1), *FILLS, strict=True):
+    bars = {
+        "x": {"field": "from", **_QUANTITATIVE, **axis},
+        "x2": {"field": "to"},
+        "y": channel("line"),
+        "y2": {"field": "end"},
+    }
+    means = {"x": {"field": "mean", **_QUANTITATIVE}, "y": channel("at")}
+    for name, up, fill, stroke, shape in (
+        (series[0], -1, PALETTE.pale_blue, PALETTE.blue, "triangle-down"),
+        (series[1], 1, PALETTE.pale_red, PALETTE.red, "triangle-up"),
+    ):
         mine = [each for each in distributions if each.series == name]
-        bins = [
-            {
-                "from": number / len(each.shares),
-                "to": (number + 1) / len(each.shares),
-                "line": lines[each.group],
-                "end": lines[each.group] + up * SPREAD * share / largest[each.group],
-            }
-            for each in mine
-            for number, share in enumerate(each.shares)
-            if share > 0
-        ]
+        bins = list[Spec]()
+        signs = list[Spec]()
+        for each in mine:
+            line = lines[each.group]
+            bins += _bars(each, line, up * LAYOUT.histogram_reach, largest[each.group])
+            if each.mean is not None:
+                signs.append({"mean": each.mean, "at": line + up * 0.08})
         layers.append(
             layer("rect", bins, bars, fill=fill, stroke=stroke, strokeWidth=1)
         )
-        signs = [
-            {"mean": each.mean, "at": lines[each.group] + up * 0.08}
-            for each in mine
-            if each.mean is not None
-        ]
-        sign = {
-            "shape": "triangle-down" if up < 0 else "triangle-up",
-            "size": 50,
-            "opacity": 1,
-        }
+        sign = {"shape": shape, "size": 50, "opacity": 1}
         outline = {"fill": stroke, "stroke": "white", "strokeWidth": 1}
         layers.append(layer("point", signs, means, **sign, **outline))
-    return framed(layers, WIDTH, len(groups) * ROW, PADDING)
+    height = len(groups) * LAYOUT.histogram_row
+    return framed(layers, LAYOUT.width, height, _group_padding())
+
+
+def _bars(
+    distribution: Distribution, line: float, reach: float, largest: float
+) -> Iterator[Spec]:
+    """Yield the bars on a line; `reach` is the height of the `largest` share."""
+    shares = distribution.shares
+    for number, share in enumerate(shares):
+        if share > 0:
+            yield {
+                "from": number / len(shares),
+                "to": (number + 1) / len(shares),
+                "line": line,
+                "end": line + reach * share / largest,
+            }

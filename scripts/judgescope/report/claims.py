@@ -16,18 +16,17 @@ from judgescope.methods.claims.base import (
 )
 from judgescope.methods.measures import DECIDES
 from judgescope.report.headline import measures
-from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Row
+from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.rows import ReportRow
 from judgescope.report.words import LEVELS, label, percent, written
 from judgescope.statistics.verdict import Outcome, Sign, sign_of
 
 FIRST = "first"
 """The kind of claim that a judge is above every other: of several judges, not of
 one."""
-PLANNED = "following the planned quality of {}"
 
 
-class Kind(NamedTuple):
+class ClaimKind(NamedTuple):
     """A kind of claims: what they are about, with a place for the subject, and what
     decides them.
 
@@ -41,51 +40,65 @@ class Kind(NamedTuple):
     question: str = ""
 
 
-LABELLED = (
-    f"finding at least {percent(ENOUGH)}% of the texts that people label “%s” on {{}}"
-)
 KINDS = {
-    base.AGREEMENT: Kind("agreeing with people on {}"),
-    base.LABELS: Kind("giving people's label on {}", "balanced_accuracy"),
-    base.CAUGHT: Kind(LABELLED, "tnr", question="Bad texts found"),
-    base.PASSED: Kind(LABELLED, "tpr", question="Good texts found"),
-    base.RATING: Kind(
+    base.AGREEMENT: ClaimKind("agreeing with people on {}"),
+    base.LABELS: ClaimKind("giving people's label on {}", "balanced_accuracy"),
+    base.CAUGHT: ClaimKind(
+        "finding at least {enough} of the texts that people label “{label}” on {}",
+        number="tnr",
+        question="Bad texts found",
+    ),
+    base.PASSED: ClaimKind(
+        "finding at least {enough} of the texts that people label “{label}” on {}",
+        number="tpr",
+        question="Good texts found",
+    ),
+    base.RATING: ClaimKind(
         "finding people's rating on {}", "kappa_linear", question="Right rating"
     ),
-    base.ORDER: Kind(
-        *("ordering texts of one source as people do on {}", "half_credit"),
+    base.ORDER: ClaimKind(
+        "ordering texts of one source as people do on {}",
+        number="half_credit",
         question="Order of one source's texts",
     ),
-    base.PAIRS: Kind(
-        *("choosing the better of two texts by {}", "half_credit"),
+    base.PAIRS: ClaimKind(
+        "choosing the better of two texts by {}",
+        number="half_credit",
         question="Better of two texts",
     ),
-    base.GRADED: Kind(
-        *(
-            "finding the rating of graded texts ({})",
-            "kappa_linear",
-            "graded sets",
-            "Graded texts",
-        )
+    base.GRADED: ClaimKind(
+        "finding the rating of graded texts ({})",
+        number="kappa_linear",
+        subjects="graded sets",
+        question="Graded texts",
     ),
-    base.SEQUENCE: Kind(
+    base.SEQUENCE: ClaimKind(
         "ordering the texts of a chain by their errors ({})",
-        *("half_credit", "chains", "Order in chains of errors"),
+        number="half_credit",
+        subjects="chains",
+        question="Order in chains of errors",
     ),
-    base.SPANS: Kind(
+    base.SPANS: ClaimKind(
         "marking the words that people mark as faulty ({})",
-        "span_f1",
+        number="span_f1",
         question="Error spans",
     ),
-    base.PERTURBATION: Kind("noticing {}", "D_exact", "perturbations"),
-    base.CRITERIA: Kind(
-        *("lowering the perturbed criterion alone", "confusion_auc", "cases"),
-        "Criteria distinguished",
+    base.PERTURBATION: ClaimKind(
+        "noticing {}", number="D_exact", subjects="perturbations"
     ),
-    base.HINTS: Kind(
-        "withstanding false hints", "hint_effect", "cases", "False hints withstood"
+    base.CRITERIA: ClaimKind(
+        "lowering the perturbed criterion alone",
+        number="confusion_auc",
+        subjects="cases",
+        question="Criteria distinguished",
     ),
-    FIRST: Kind("being above every other judge on {}"),
+    base.HINTS: ClaimKind(
+        "withstanding false hints",
+        number="hint_effect",
+        subjects="cases",
+        question="False hints withstood",
+    ),
+    FIRST: ClaimKind("being above every other judge on {}"),
 }
 GOOD = {
     Outcome.BETTER,
@@ -100,7 +113,7 @@ FOUND = {base.CAUGHT: 0, base.PASSED: 1}
 
 
 @dataclass(frozen=True)
-class Claim:
+class ReportedClaim:
     """One claim about a judge on a dataset, as table `verdicts` has it.
 
     `kind` is what it is about, with the `subject` where there are several; `reasons`
@@ -115,8 +128,8 @@ class Claim:
     subject: str
     outcome: Outcome
     reasons: tuple[str, ...]
-    row: Row
-    others: dict[str, Row]
+    row: ReportRow
+    others: dict[str, ReportRow]
 
     @property
     def sign(self) -> Sign:
@@ -134,10 +147,13 @@ class Claim:
         return self.others[VERDICT].method if VERDICT in self.others else ""
 
 
-def claims(report: Report, judge: Judge) -> list[Claim]:
-    """Return all claims about a judge, by dataset, in the order of the methods."""
+def own_claims(report: Report, judge: ShownJudge) -> list[ReportedClaim]:
+    """Return the claims about a judge that no other judge changes.
+
+    They are sorted by dataset, in the order of the methods.
+    """
     return report.once(
-        ("claims", judge.id),
+        ("own claims", judge.id),
         lambda: [
             claim
             for dataset in report.datasets
@@ -146,79 +162,97 @@ def claims(report: Report, judge: Judge) -> list[Claim]:
     )
 
 
-def _claims(report: Report, dataset: Dataset, judge: Judge) -> Iterator[Claim]:
+def claims(report: Report, judge: ShownJudge) -> list[ReportedClaim]:
+    """Return all claims about a judge: its own, each with the claim of rank on it."""
+
+    def ranked() -> list[ReportedClaim]:
+        datasets = {dataset.id: dataset for dataset in report.datasets}
+        every: list[ReportedClaim] = []
+        for claim in own_claims(report, judge):
+            every.append(claim)
+            if claim.kind == AGREEMENT and claim.outcome in GOOD:
+                every += _first(report, datasets[claim.dataset], judge, claim)
+        return every
+
+    return report.once(("claims", judge.id), ranked)
+
+
+def _claims(
+    report: Report, dataset: Dataset, judge: ShownJudge
+) -> Iterator[ReportedClaim]:
     rows = report.rows("verdicts", dataset.id).where(judge=judge.id)
-    for kind in [
-        *KINDS,
-        *(form for form in rows.names("form") if form.startswith(BAR)),
-    ]:
-        groups: dict[tuple[str, ...], dict[str, Row]] = {}
+    bars = [form for form in rows.names("form") if form.startswith(BAR)]
+    for kind in [*KINDS, *bars]:
+        groups: dict[tuple[str, ...], dict[str, ReportRow]] = {}
         for row in rows.where(form=kind):
-            groups.setdefault((row.judged, row.level, row.cell), {})[row.statistic] = (
-                row
-            )
+            by_statistic = groups.setdefault((row.judged, row.level, row.cell), {})
+            by_statistic[row.statistic] = row
         for by_name in groups.values():
             if VERDICT in by_name:
-                claim = _claim(report, dataset, judge, kind, by_name)
-                yield claim
-                if kind == AGREEMENT and claim.outcome in GOOD:
-                    yield from _first(report, dataset, judge, claim)
+                yield _claim(report, dataset, judge, kind, by_name)
 
 
 def _claim(
-    report: Report, dataset: Dataset, judge: Judge, kind: str, by_name: dict[str, Row]
-) -> Claim:
+    report: Report,
+    dataset: Dataset,
+    judge: ShownJudge,
+    kind: str,
+    by_name: dict[str, ReportRow],
+) -> ReportedClaim:
     verdict = by_name[VERDICT]
     outcome, *reasons = verdict.note.split("; ")
     if outcome not in {*Outcome}:  # no claim, for that reason
         outcome, reasons = Outcome.NO_CLAIM, [verdict.note]
     if kind == AGREEMENT:
         number = DECIDES.get(verdict.level, "")
+    elif kind in KINDS:
+        number = KINDS[kind].number
     else:
-        number = (
-            KINDS[kind].number if kind in KINDS else kind.split()[1]
-        )  # "bar spearman"
+        _, number = kind.split()  # "bar spearman"
     row = by_name.get(number, verdict)
-    return Claim(
-        judge.id,
-        dataset.id,
-        kind,
-        _respect(dataset, kind, by_name),
-        _subject(report, kind, row),
-        Outcome(outcome),
-        (*reasons,),
-        row,
-        {name: other for name, other in by_name.items() if name != number},
+    return ReportedClaim(
+        judge=judge.id,
+        dataset=dataset.id,
+        kind=kind,
+        respect=_respect(dataset, kind, by_name),
+        subject=_subject(report, kind, row),
+        outcome=Outcome(outcome),
+        reasons=tuple(reasons),
+        row=row,
+        others={name: other for name, other in by_name.items() if name != number},
     )
 
 
-def _respect(dataset: Dataset, kind: str, by_name: dict[str, Row]) -> str:
+def _respect(dataset: Dataset, kind: str, by_name: dict[str, ReportRow]) -> str:
     """Return the topic of a claim, with a place for its subject; for a bar, which
     bar.
     """
     if kind == AGREEMENT and dataset.planned:
-        return PLANNED
+        return "following the planned quality of {}"
+    verdict = by_name[VERDICT]
     if kind in FOUND:
-        verdict = by_name[VERDICT]
-        name = dataset.labels_on(verdict.judged)[FOUND[kind]]
-        return KINDS[kind].respect % name.replace("{", "{{").replace("}", "}}")
+        named = dataset.labels_on(verdict.judged)[FOUND[kind]]
+        escaped = named.replace("{", "{{").replace("}", "}}")
+        respect = KINDS[kind].respect.replace("{enough}", percent(ENOUGH))
+        return respect.replace("{label}", escaped)
     if not kind.startswith(BAR):
         return KINDS[kind].respect
-    name, verdict = kind.split()[1], by_name[VERDICT]
-    if (bar := by_name.get(BAR)) is None:
+    _, name = kind.split()
+    bar = by_name.get(BAR)
+    if bar is None:
         return label(name)
     level = f" ({LEVELS[verdict.level][0]})" if verdict.level in LEVELS else ""
     subject = " on {}" if verdict.judged else ""
-    return (
-        f"{label(name)} of {bar.note} {written(name, bar.value or 0.0)}{level}{subject}"
-    )
+    required = f"{bar.note} {written(name, bar.value or 0.0)}"
+    return f"{label(name)} of {required}{level}{subject}"
 
 
-def _subject(report: Report, kind: str, row: Row) -> str:
+def _subject(report: Report, kind: str, row: ReportRow) -> str:
     """Return the subject of a claim: what distinguishes it from others of its kind."""
     if kind == PERTURBATION:
-        found = next(one for one in report.perturbations if one.cell == row.cell)
-        return f"{found.name} ({found.degree})" if found.degree else found.name
+        by_cell = {shown.cell: shown for shown in report.perturbations}
+        shown = by_cell[row.cell]
+        return f"{shown.name} ({shown.degree})" if shown.degree else shown.name
     if kind == SEQUENCE and row.cell:
         name = report.perturbation(row.perturbation)
         return f"{name}, judged by {report.aspect(row.judged)}"
@@ -226,23 +260,27 @@ def _subject(report: Report, kind: str, row: Row) -> str:
 
 
 def _first(
-    report: Report, dataset: Dataset, judge: Judge, claim: Claim
-) -> Iterator[Claim]:
+    report: Report, dataset: Dataset, judge: ShownJudge, claim: ReportedClaim
+) -> Iterator[ReportedClaim]:
     """Yield the claim that a judge is above every other, for that judge alone."""
     if judge.planted:  # nobody chooses among simulated judges
         return
+    rivals = [
+        other
+        for other in report.judges
+        if not (other.control or other.planted or other.hint or other is judge)
+    ]
     for measure in measures(report, dataset):
         if measure.kind != AGREEMENT or measure.aspect != claim.row.judged:
             continue
-        others = [
-            one
-            for one in report.judges
-            if not (one.control or one.planted or one.hint or one is judge)
-        ]
-        known = [one for one in others if measure.defined([one])]
-        if known and all(measure.above(judge, one) for one in known):
-            first = replace(claim, kind=FIRST, respect=KINDS[FIRST].respect, others={})
+        known = [other for other in rivals if measure.defined([other])]
+        if known and all(measure.above(judge, other) for other in known):
             yield replace(
-                first, outcome=Outcome.BETTER, reasons=(f"above: {len(known)}",)
+                claim,
+                kind=FIRST,
+                respect=KINDS[FIRST].respect,
+                outcome=Outcome.BETTER,
+                reasons=(f"above: {len(known)}",),
+                others={},
             )
         return

@@ -1,14 +1,15 @@
 """The parts of a page: sections of blocks. This module has no HTML and no methods."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from typing import ClassVar
+from urllib.parse import quote, urlencode
 
 from judgescope.core.names import slug
-from judgescope.report.cells import NO_WIDTH_TOLD, Cell
+from judgescope.report.cells import NO_WIDTH_TOLD, ReportCell
 from judgescope.report.marked import Piece
-from judgescope.report.rows import Place
+from judgescope.report.rows import RowPlace
 
 LONGEST = 600
 """A table with more rows has a page of its own."""
@@ -16,21 +17,17 @@ FRONT = ("judges", "reproduce")
 """The sections of the first page; each other one has a page of its own."""
 SECTIONS = "sections"
 """The folder of these pages, and of those of long tables, beside the first page."""
-LONG = 1000
-"""Characters of remarks on overlapping errors that need no scrolling."""
 
 
-class Block:
-    """A part of a section; its `kind` is the name of the macro that writes it."""
+class PageBlock:
+    """A part of a section."""
 
-    @property
-    def kind(self) -> str:
-        """Return the class in lower case."""
-        return type(self).__name__.lower()
+    kind: ClassVar[str]
+    """The name of the macro that writes it."""
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column's heading, small print below it, and the heading above that it shares.
 
     `statistic` and `place` say which numbers of a result table are in it.
@@ -41,7 +38,7 @@ class Column:
     group: str = ""
     style: str = "number"
     statistic: str = field(default="", repr=False)
-    where: Place = field(default_factory=Place, repr=False)
+    where: RowPlace = field(default_factory=RowPlace, repr=False)
 
     @property
     def heading(self) -> str:
@@ -49,14 +46,21 @@ class Column:
         return ": ".join(filter(None, (self.group, self.text)))
 
 
+def columns_of(
+    heads: Iterable[str], group: str = "", style: str = "number"
+) -> list[TableColumn]:
+    """Return columns with nothing but a heading, all under one group."""
+    return [TableColumn(head, group=group, style=style) for head in heads]
+
+
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """One row: its heading, which may lead to a page, small print below that, and its
     cells.
     """
 
     head: str
-    cells: Sequence[Cell]
+    cells: Sequence[ReportCell]
     about: str = ""
     badge: str = ""
     href: str = ""
@@ -68,21 +72,23 @@ class Body:
     leads.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[TableLine]
     title: str = ""
     style: str = ""
     id: str = ""
 
 
 @dataclass(frozen=True)
-class Table(Block):
+class PageTable(PageBlock):
     """A table with a caption; `code` says that row headings are ids, `whole` that all
     are shown.
     """
 
+    kind: ClassVar[str] = "table"
+
     caption: str
     corner: str
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     bodies: Sequence[Body]
     notes: Sequence[str] = ()
     code: bool = True
@@ -94,22 +100,31 @@ class Table(Block):
         """Return the shared headings and how many columns each spans; empty without
         any.
         """
-        groups = groupby(column.group for column in self.columns)
-        spans = [(name, len([*columns])) for name, columns in groups]
-        return spans if any(name for name, _ in spans) else []
+        spans: list[tuple[str, int]] = []
+        named = False
+        for column in self.columns:
+            width = 1
+            if spans and spans[-1][0] == column.group:
+                _, before = spans.pop()
+                width += before
+            spans.append((column.group, width))
+            named = named or column.group != ""
+        return spans if named else []
 
     @property
     def all_notes(self) -> list[str]:
         """Return the notes of a table that stands alone, without the legend of the
         report.
         """
-        cells = (
-            cell for body in self.bodies for line in body.lines for cell in line.cells
-        )
-        return [
-            *self.notes,
-            *([NO_WIDTH_TOLD] if any(cell.flat for cell in cells) else []),
-        ]
+        notes = list(self.notes)
+        if any(cell.flat for cell in self._cells()):
+            notes.append(NO_WIDTH_TOLD)
+        return notes
+
+    def _cells(self) -> Iterator[ReportCell]:
+        for body in self.bodies:
+            for line in body.lines:
+                yield from line.cells
 
     @property
     def too_long(self) -> int:
@@ -127,7 +142,7 @@ class Table(Block):
 
 
 @dataclass(frozen=True)
-class Key:
+class LegendKey:
     """One entry of a figure's legend: a sign in a colour."""
 
     sign: str
@@ -136,23 +151,27 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Figure(Block):
+class PageFigure(PageBlock):
     """A figure as SVG, the sentence that says what it shows, its legend and its
     numbers.
     """
 
+    kind: ClassVar[str] = "figure"
+
     title: str
     svg: str
     summary: str
-    keys: Sequence[Key]
-    table: Table
+    keys: Sequence[LegendKey]
+    table: PageTable
 
 
 @dataclass(frozen=True)
-class Text(Block):
+class Paragraph(PageBlock):
     """A paragraph, or a list of sentences under it; `style` is "" or "warning" or
     "small".
     """
+
+    kind: ClassVar[str] = "text"
 
     text: str
     items: Sequence[str] = ()
@@ -188,7 +207,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Overview(Block):
+class Overview(PageBlock):
     """The first screen: stated bars, answers, the matrix judge x question, and a forest
     plot.
 
@@ -196,47 +215,55 @@ class Overview(Block):
     answers.
     """
 
+    kind: ClassVar[str] = "overview"
+
     bars: Sequence[str]
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     groups: Sequence[tuple[str, Sequence[Standing]]]
     steps: Sequence[tuple[str, str, str]]
     """Step, sign and meaning: the legend."""
-    figure: Figure | None
+    figure: PageFigure | None
     foot: str = ""
     """A line under the matrix."""
 
     @property
     def headings(self) -> list[tuple[str, int]]:
         """Return the shared headings and how many columns each spans."""
-        return Table("", "", self.columns, ()).groups
+        return PageTable("", "", self.columns, ()).groups
 
 
 @dataclass(frozen=True)
-class Link(Block):
+class Link(PageBlock):
     """A link to a page in the same folder."""
+
+    kind: ClassVar[str] = "link"
 
     text: str
     href: str
 
 
 @dataclass(frozen=True)
-class Facts(Block):
+class Facts(PageBlock):
     """Names and their values."""
+
+    kind: ClassVar[str] = "facts"
 
     pairs: Sequence[tuple[str, str]]
     code: bool = False
 
 
 @dataclass(frozen=True)
-class Heading(Block):
+class Heading(PageBlock):
     """A heading within a section: a dataset."""
+
+    kind: ClassVar[str] = "heading"
 
     text: str
     id: str
 
 
 @dataclass(frozen=True)
-class Part:
+class MarkedPart:
     """A part of a text: plain, a gap, or marked with a `shade`; `sign` follows it.
 
     `errors` are the positions of its remarks among those of its group; none if it is
@@ -256,13 +283,14 @@ class Group:
     error.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[MarkedPart]
     remarks: Sequence[tuple[str, str]] = ()
 
     @property
     def long(self) -> bool:
         """Return whether the remarks may have to be scrolled."""
-        return sum(len(remark) for _, remark in self.remarks) > LONG
+        characters = sum(len(remark) for _, remark in self.remarks)
+        return characters > 1000
 
 
 @dataclass(frozen=True)
@@ -280,19 +308,23 @@ class Marking:
 
 
 @dataclass(frozen=True)
-class Marked(Block):
+class Marked(PageBlock):
     """One text as several mark it."""
+
+    kind: ClassVar[str] = "marked"
 
     title: str
     markings: Sequence[Marking]
 
 
 @dataclass(frozen=True)
-class Fold(Block):
+class Fold(PageBlock):
     """Blocks that are shown on demand."""
 
+    kind: ClassVar[str] = "fold"
+
     summary: str
-    blocks: Sequence[Block]
+    blocks: Sequence[PageBlock]
 
 
 @dataclass(frozen=True)
@@ -309,10 +341,12 @@ class Excerpt:
 
 
 @dataclass(frozen=True)
-class Case(Block):
+class Case(PageBlock):
     """One judgment: which text and aspect, its numbers, its texts, and where there is
     more.
     """
+
+    kind: ClassVar[str] = "case"
 
     title: str
     about: str
@@ -334,10 +368,12 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Gallery(Block):
+class Gallery(PageBlock):
     """A picture for each section of a group of the contents, each leading to its
     page.
     """
+
+    kind: ClassVar[str] = "gallery"
 
     groups: Sequence[tuple[str, Sequence[Picture]]]
 
@@ -349,7 +385,7 @@ class Section:
     id: str
     title: str
     lead: str
-    blocks: Sequence[Block] = ()
+    blocks: Sequence[PageBlock] = ()
     group: str = ""
 
     @property
@@ -361,3 +397,11 @@ class Section:
 def page_of(section: str) -> str:
     """Return where a section lies, from the folder of the report."""
     return f"index.html#{section}" if section in FRONT else f"{SECTIONS}/{section}.html"
+
+
+def judgments_page(**where: str) -> str:
+    """Return where judgments can be looked through, from the folder of the report.
+
+    `where` says which ones: `report/explore.py` lists the keys.
+    """
+    return f"explore.html#{urlencode(where, quote_via=quote)}"

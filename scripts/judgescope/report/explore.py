@@ -31,39 +31,29 @@ from judgescope.core.errors import UNSEEN
 from judgescope.core.files import write_text
 from judgescope.methods.base import Turned
 from judgescope.report.html import environment_of, page_from
-from judgescope.report.items import Draw, Span, Target, Texts
+from judgescope.report.items import DatasetTexts, Draw, ListedError, Target
 from judgescope.report.marked import states
 from judgescope.report.specs import ExploreSpec, PerturbationCard
 from judgescope.report.words import STATUSES
 
-STYLES = ("report/style.css", "texts/style.css", "explore/style.css")
-SCRIPTS = ("explore/a-shards.js", "explore/b-texts.js", "explore/c-page.js")
 CALL = "judgescope"
 """The function of the page."""
-LIMIT = 250_000
-"""Characters after which a numbered shard is full; one row is never split."""
-DIGITS = 7
-"""Significant digits of a number that the page shows of an open text; the list rounds
-it."""
-BEGINNING = 90
-"""Characters of a text that the list shows."""
-KINDS = ("same", "del", "ins", "moved")
-NAMES = list(STATUSES)
-IN_STEPS = ("chain", "graded")
-"""Kinds of perturbation whose texts of an item differ in how many errors were put
-in."""
+STATUS_NAMES = list(STATUSES)
+"""A status is referred to by its place here."""
 
 _UNSAFE = re.compile(rf"[<>&\u200c\u200d{UNSEEN}]")
 """Characters that end a script or a line, or are invisible, and that JSON does not
 escape."""
-
-Row = dict[str, Any]
+ShardEntry = dict[str, object]
+"""What a shard says of something, by name."""
 
 
 def render(study: str) -> str:
     """Return the page."""
     template = environment_of("explore").get_template("page.html.jinja")
-    return page_from(template, STYLES, SCRIPTS, study=study)
+    styles = ("report/style.css", "texts/style.css", "explore/style.css")
+    scripts = ("explore/a-shards.js", "explore/b-texts.js", "explore/c-page.js")
+    return page_from(template, styles, scripts, study=study)
 
 
 def write_shards(spec: ExploreSpec, folder: Path) -> None:
@@ -73,16 +63,19 @@ def write_shards(spec: ExploreSpec, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.js"):
         path.unlink()
+    numbers = []
+    for at, name in enumerate(spec.judges):
+        if name in spec.thresholded:
+            numbers.append(at)
+    datasets = []
+    for at in range(len(spec.datasets)):
+        datasets.append(Writer(spec, at, folder).write())
     index = {
         "study": spec.study,
         "statuses": [*STATUSES.items()],
         "judges": [*spec.judges.items()],
-        "numbers": [
-            at for at, name in enumerate(spec.judges) if name in spec.thresholded
-        ],
-        "datasets": [
-            Writer(spec, at, folder).write() for at in range(len(spec.datasets))
-        ],
+        "numbers": numbers,
+        "datasets": datasets,
     }
     append(folder / "index.js", call("index", [], literal(index)))
 
@@ -93,63 +86,68 @@ class Writer:
     """
 
     def __init__(self, spec: ExploreSpec, number: int, folder: Path) -> None:
-        self.spec, self.number, self.folder = spec, number, folder
+        self.spec = spec
+        self.number = number
+        self.folder = folder
         self.card = spec.datasets[number]
         self.dataset = self.card.id
         self.judges = {name: at for at, name in enumerate(spec.judges)}
         self.aspects = {name: at for at, (name, _) in enumerate(self.card.aspects)}
-        self.texts = Texts(spec.results, self.dataset)
+        self.texts = DatasetTexts(self.card.files, self.dataset)
         self.target_shelf = Shelf(folder, f"texts.{self.dataset}", "texts")
         self.row_shelves = {
             name: Shelf(folder, f"rows.{self.dataset}.{name}", "rows")
             for name in spec.judges
         }
 
-    def write(self) -> Row:
+    def write(self) -> ShardEntry:
         """Write the shards; return the dataset's entry of the index."""
         items = self._items()
         cells = list(unpack(self.card.cells))
-        sets, written = list[list[str]](), list[list[int]]()
+        sets = list[list[str]]()
+        written = list[list[int]]()
+        opposed = list[int]()
         for at, (name, title) in enumerate(self.card.sets):
             card = self.spec.perturbations.get(name.partition(".")[0])
             about = f"{card.issue or ''} Made {card.by}.".strip() if card else ""
             sets.append([name, title, about])
             targets = self._set(at, name, card, items)
-            for _, judge, aspect in (cell for cell in cells if cell[0] == name):
+            for perturbation, judge, aspect in cells:
+                if perturbation != name:
+                    continue
+                if self._opposed(judge, aspect):
+                    opposed.append(len(written))
                 size = self._cell(len(written), (name, judge, aspect), targets)
                 written.append([at, self.judges[judge], self.aspects[aspect], size])
+        labels = {self.aspects[name]: each for name, each in self.card.labels.items()}
         return {
-            **{
-                key: getattr(self.card, key)
-                for key in ("id", "name", "ratings", "aspects")
-            },
+            "id": self.card.id,
+            "name": self.card.name,
+            "ratings": self.card.ratings,
+            "aspects": self.card.aspects,
             "sets": sets,
-            "labels": {
-                self.aspects[name]: each for name, each in self.card.labels.items()
-            },
+            "labels": labels,
             "cells": written,
-            "opposed": [
-                at for at, (_, j, a, _) in enumerate(written) if self._opposed(j, a)
-            ],
+            "opposed": opposed,
         }
 
-    def _opposed(self, judge: int, aspect: int) -> bool:
+    def _opposed(self, judge: str, aspect: str) -> bool:
         """Return whether either the ratings or the scores, not both, are best at their
         lowest.
         """
-        name, turned = self.card.aspects[aspect][0], self.card.turned or Turned({}, {})
-        scores = turned.scores.get([*self.judges][judge], {})
-        return (name.partition(".")[0] in turned.ratings) != (name in scores)
+        turned = self.card.turned or Turned({}, {})
+        scores = turned.scores.get(judge, {})
+        return (aspect.partition(".")[0] in turned.ratings) != (aspect in scores)
 
     def _items(self) -> dict[str, int]:
         """Write sources and references; return item -> number."""
         items = list(self.texts.items())
         shelf = Shelf(self.folder, f"sources.{self.dataset}", "sources")
-        parts = shelf.put(
-            [self.number], ([one.source, one.references] for one in items)
-        )
-        self._name("items", [], {"ids": [one.item for one in items], "parts": parts})
-        return {one.item: at for at, one in enumerate(items)}
+        sources = ([item.source, item.references] for item in items)
+        parts = shelf.put([self.number], sources)
+        ids = [item.item for item in items]
+        self._name("items", [], {"ids": ids, "parts": parts})
+        return _numbers(ids)
 
     def _name(self, kind: str, numbers: Sequence[int], data: object) -> None:
         line = call(kind, [self.number, *numbers], literal(data))
@@ -163,36 +161,47 @@ class Writer:
         items: Mapping[str, int],
     ) -> dict[str, int]:
         """Write a set of texts and their ratings; return text -> number."""
-        targets = list(self.texts.targets(name).values())
-        views = (view(one, card) for one in targets)
+        texts = self.texts.targets(name)
         ratings = {}
         for aspect, number in self.aspects.items():
             rated = self.texts.ratings(aspect.partition(".")[0])
-            ratings[number] = [rated.get((one.target, None), []) for one in targets]
+            of_aspect = [rated.get((target, None), []) for target in texts]
+            if any(of_aspect):
+                ratings[number] = of_aspect
+        beginnings = list[str]()
+        numbers = list[int]()
+        systems = list[str]()
+        steps = list[int]()
+        for target in texts.values():
+            beginnings.append(beginning(target.text))
+            numbers.append(items[target.item])
+            systems.append(target.system)
+            steps.append(target.step)
+        views = (view(target, card) for target in texts.values())
+        # In other kinds all texts of an item have as many errors.
+        in_steps = card is not None and card.kind in ("chain", "graded")
         columns = {
-            "ids": [one.target for one in targets],
-            "beginnings": [beginning(one.text) for one in targets],
-            "items": [items[one.item] for one in targets],
-            "systems": [one.system for one in targets],
-            "steps": [one.step for one in targets]
-            if card and card.kind in IN_STEPS
-            else None,
-            "ratings": {
-                number: values for number, values in ratings.items() if any(values)
-            },
+            "ids": list(texts),
+            "beginnings": beginnings,
+            "items": numbers,
+            "systems": systems,
+            "steps": steps if in_steps else None,
+            "ratings": ratings,
             "parts": self.target_shelf.put([self.number, set_number], views),
         }
         self._name("set", [set_number], columns)
-        return {one.target: number for number, one in enumerate(targets)}
+        return _numbers(texts)
 
     def _cell(
         self, number: int, cell: tuple[str, str, str], targets: Mapping[str, int]
     ) -> int:
         """Write the judgments of one cell; return of how many texts."""
-        judge, rows = (
-            cell[1],
-            list[tuple[int, int | None, float | None, int, int | None]](),
-        )
+        judge = cell[1]
+        texts = list[int]()
+        others = list[int | None]()
+        scores = list[float | None]()
+        statuses = list[int]()
+        estimators = list[int | None]()
         words: dict[str | None, int | None] = {None: None}
 
         def numbered(word: str | None) -> int | None:
@@ -201,22 +210,24 @@ class Writer:
 
         def opened() -> Iterator[list[list[Any]]]:
             """Yield what the page needs of a judgment when it is opened: its draws."""
-            for one in self.texts.judged(cell, self.spec.models[judge]):
-                other = targets[one.target_b.target] if one.target_b else None
-                ended = sum(1 << NAMES.index(name) for name in one.statuses)
-                numbers = targets[one.target.target], other, short(one.score), ended
-                rows.append((*numbers, numbered(one.estimator)))
-                text = one.target.text
+            for judgment in self.texts.judged(cell, self.spec.models[judge]):
+                target = judgment.target
+                other = judgment.target_b
+                texts.append(targets[target.target])
+                others.append(targets[other.target] if other else None)
+                scores.append(short(judgment.score))
+                # One bit a status: a judgment of several draws may have several.
+                bits = [1 << STATUS_NAMES.index(name) for name in judgment.statuses]
+                statuses.append(sum(bits))
+                estimators.append(numbered(judgment.estimator))
                 yield [
-                    drawn(draw, at, text, numbered) for at, draw in enumerate(one.draws)
+                    drawn(draw, at, target.text, numbered)
+                    for at, draw in enumerate(judgment.draws)
                 ]
 
         parts = self.row_shelves[judge].put([self.number, number], opened())
-        texts, others, scores, statuses, estimators = (
-            [row[at] for row in rows] for at in range(5)
-        )
         columns = {
-            "t": None if texts == list(range(len(rows))) else texts,
+            "t": None if texts == list(range(len(texts))) else texts,
             "b": _same(others),
             "v": scores,
             "u": _same(statuses),
@@ -226,22 +237,29 @@ class Writer:
         }
         line = call("list", [self.number, number], literal(columns))
         append(self.folder / f"list.{self.dataset}.{judge}.js", line)
-        return len(rows)
+        return len(texts)
+
+
+def _numbers(names: Iterable[str]) -> dict[str, int]:
+    """Name -> its number."""
+    return {name: number for number, name in enumerate(names)}
 
 
 def drawn(
     draw: Draw, index: int, text: str, numbered: Callable[[str | None], int | None]
 ) -> list[Any]:
     """Return a draw without what it lacks at its end."""
-    told = draw.rationale and draw.rationale not in (draw.reply or "")
+    in_reply = not draw.rationale or draw.rationale in (draw.reply or "")
     fields = [
-        *(draw.reply, short(draw.value), NAMES.index(draw.status)),
-        *(
-            numbered(draw.rule),
-            numbered(draw.parser),
-            None if draw.draw == index else draw.draw,
-        ),
-        *(draw.hint, draw.label, draw.rationale if told else None),
+        draw.reply,
+        short(draw.value),
+        STATUS_NAMES.index(draw.status),
+        numbered(draw.rule),
+        numbered(draw.parser),
+        None if draw.draw == index else draw.draw,
+        draw.hint,
+        draw.label,
+        None if in_reply else draw.rationale,
         None if draw.spans is None else errors(draw.spans, text),
     ]
     while fields[-1] is None:
@@ -251,19 +269,29 @@ def drawn(
 
 def _same(column: Sequence[Any]) -> Any:
     """Return a column, or the value that all its rows have."""
-    return column[0] if column and all(one == column[0] for one in column) else column
+    if column and all(value == column[0] for value in column):
+        return column[0]
+    return column
 
 
-def short(value: float | None) -> float | None:
-    """Return a number with the digits that are shown."""
-    return None if value is None else float(f"{value:.{DIGITS}g}")
+def short(value: float | None, digits: int = 7) -> float | None:
+    """Return a number with the digits that the page shows of an open text.
+
+    >>> short(0.123456789)
+    0.1234568
+    """
+    return None if value is None else float(f"{value:.{digits}g}")
 
 
-def beginning(text: str) -> str:
-    """Return how a text begins, in one line."""
-    line = " ".join(text[: 2 * BEGINNING].split())
-    whole = len(line) <= BEGINNING and len(text) <= 2 * BEGINNING
-    return line if whole else f"{line[:BEGINNING]}…"
+def beginning(text: str, length: int = 90) -> str:
+    """Return how a text begins, in one line of at most `length` characters.
+
+    >>> beginning("Two herons nest  below the weir.", length=10)
+    'Two herons…'
+    """
+    line = " ".join(text[: 2 * length].split())
+    complete = len(line) <= length and len(text) <= 2 * length
+    return line if complete else f"{line[:length]}…"
 
 
 def view(target: Target, card: PerturbationCard | None) -> object:
@@ -274,18 +302,20 @@ def view(target: Target, card: PerturbationCard | None) -> object:
     """
     if target.before is None:
         return target.text
-    return [
-        [
-            piece.text
-            if piece.kind == "same"
-            else [KINDS.index(piece.kind), *piece[1:]]
-            for piece in pieces
-        ]
-        for pieces in states(target.before, target.text, target.edits, card)
-    ]
+    kinds = ("same", "del", "ins", "moved")
+    shown = []
+    for pieces in states(target.before, target.text, target.edits, card):
+        state: list[object] = []
+        for piece in pieces:
+            if piece.kind == "same":
+                state.append(piece.text)
+            else:
+                state.append([kinds.index(piece.kind), piece.text, piece.number])
+        shown.append(state)
+    return shown
 
 
-def errors(spans: Sequence[Span], text: str) -> list[list[Any]]:
+def errors(spans: Sequence[ListedError], text: str) -> list[list[Any]]:
     """Return errors as [start, end, severity, category, explanation, match, quoted
     words].
 
@@ -310,9 +340,8 @@ def literal(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
     def escaped(sign: re.Match[str]) -> str:
-        return "\\u" + sign[0].encode("utf-16-be", "surrogatepass").hex("-", 2).replace(
-            "-", "\\u"
-        )
+        units = sign[0].encode("utf-16-be", "surrogatepass").hex("-", 2)
+        return "\\u" + units.replace("-", "\\u")
 
     return _UNSAFE.sub(escaped, text)
 
@@ -326,11 +355,20 @@ def call(kind: str, numbers: Sequence[int], data: str) -> str:
 
 
 class Shelf:
-    """Shards `<name>.<number>.js` of one kind in a folder, filled one after another."""
+    """Shards `<name>.<number>.js` of one kind in a folder, filled one after another.
 
-    def __init__(self, folder: Path, name: str, kind: str) -> None:
-        self._folder, self._name, self._kind = folder, name, kind
-        self._number = self._size = 0
+    A shard is full after `limit` characters; one row is never split.
+    """
+
+    def __init__(
+        self, folder: Path, name: str, kind: str, limit: int = 250_000
+    ) -> None:
+        self._folder = folder
+        self._name = name
+        self._kind = kind
+        self._limit = limit
+        self._number = 0
+        self._size = 0
 
     def put(self, numbers: Sequence[int], rows: Iterable[object]) -> list[list[int]]:
         """Write rows; return [the first row, the number of its shard] for each part of
@@ -340,9 +378,11 @@ class Shelf:
         lines: list[str] = []
         for number, row in enumerate(rows):
             line = literal(row)
-            if self._size and self._size + len(line) > LIMIT:
+            if self._size and self._size + len(line) > self._limit:
                 self._write(numbers, parts, lines)
-                self._number, self._size, lines = self._number + 1, 0, []
+                self._number += 1
+                self._size = 0
+                lines = []
             if not lines:
                 parts.append([number, self._number])
             lines.append(line)
@@ -371,6 +411,5 @@ def explore(spec: ExploreSpec) -> None:
     """Write the page of all judgments, and the data that it loads from a folder beside
     it.
     """
-    output = Path(spec.output)
-    write_shards(spec, output.with_suffix(""))
-    write_text(output, render(spec.study))
+    write_shards(spec, Path(spec.shards))
+    write_text(Path(spec.output), render(spec.study))

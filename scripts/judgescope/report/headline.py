@@ -14,18 +14,14 @@ from functools import cached_property, partial
 from judgescope.methods.claims.agreement import LABEL_STATISTIC
 from judgescope.methods.claims.base import AGREEMENT, LABELS
 from judgescope.methods.measures import DECIDES
-from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Place, Row, Rows
-from judgescope.report.tables import AVERAGE, PEOPLE, between
+from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.rows import ReportRow, ReportRows, RowPlace
+from judgescope.report.tables import AVERAGE, PEOPLE, between, known_names
 from judgescope.report.words import LEVELS, label
+from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import NO_WIDTH
 
-POOLED = "pooled"
 COMPARED = "accuracy_comparison_half"
-TESTED_AS = {COMPARED: "mcnemar"}
-"""Statistic -> what the p-value of two judges' difference is named after, if it is
-another."""
-SCORES = ("D_avg_exact", "D_min_exact")
 WORDED = {
     "confusion": (("confusion_index", "", "items"), ("confusion_auc", "", "items")),
     "perspectives": (
@@ -39,22 +35,17 @@ WORDED = {
         ("hint_adoption_rate", "", "aspects"),
     ),
     "ensemble": (
-        ("error_correlation_mean", POOLED, "aspects"),
-        ("effective_judges", POOLED, "aspects"),
+        ("error_correlation_mean", "pooled", "aspects"),
+        ("effective_judges", "pooled", "aspects"),
     ),
 }
 """Table -> statistic, level and noun of its measures, which it has in every wording."""
-MARKED, WORDS = "span_f1", "tokens"
-SETS = ("systems", "original")
-"""Sets of texts on which people mark errors, the usual one first."""
-PERSON = Judge(PEOPLE, PEOPLE, "one rater, against the others")
+PERSON = ShownJudge(PEOPLE, PEOPLE, "one rater, against the others")
 """The judge of rows about people."""
-LEAST_IS_BEST = {"confusion_index", "hint_adoption_rate", "error_correlation_mean"}
-SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
-class Measure:
+class HeadlineColumn:
     """A column of the table of judges: a statistic on a dataset, of an aspect or over
     all.
 
@@ -82,32 +73,30 @@ class Measure:
         return self.report.aspect(self.aspect) if named else label(self.statistic)
 
     @property
-    def _place(self) -> Place:
+    def _address(self) -> RowPlace:
         return {"aspect": self.aspect, "level": self.level, "criterion": self.criterion}
 
-    def row(self, judge: Judge) -> Row | None:
+    def row(self, judge: ShownJudge) -> ReportRow | None:
         """Return the judge's row."""
         rows = self.report.rows(self.table, self.dataset.id)
         return rows.find(
-            judge.id, self.statistic, self._place, cell=self.cell, form=self.form
+            judge.id, self.statistic, self._address, cell=self.cell, form=self.form
         )
 
-    def defined(self, judges: Iterable[Judge]) -> list[Row]:
+    def defined(self, judges: Iterable[ShownJudge]) -> list[ReportRow]:
         """Return the rows of judges that have a value."""
         rows = map(self.row, judges)
         return [row for row in rows if row and row.value is not None]
 
     @cached_property
-    def best_control(self) -> Row | None:
+    def best_control(self) -> ReportRow | None:
         """Return the row of the highest control; the first of equals, never the
         oracle.
         """
-        rows = self.defined(
-            judge for judge in self.report.judges if judge.engine == "control"
-        )
+        rows = self.defined(self.report.plain_controls)
         return max(rows, key=lambda row: self.merit(row.value or 0.0), default=None)
 
-    def below_control(self, row: Row | None) -> bool:
+    def below_control(self, row: ReportRow | None) -> bool:
         """Return whether a number is worse than the best control's, by point
         estimate.
         """
@@ -116,25 +105,30 @@ class Measure:
             return False
         return self.merit(row.value) < self.merit(control.value)
 
-    def letters(self, judge: Judge) -> str:
+    def letters(self, judge: ShownJudge) -> str:
         """Return the letters of the groups that a test puts the judge in, "" where none
         was made.
         """
         name = f"rank_{self.statistic}"
-        row = self._comparisons.find(judge.id, name, self._place)
+        row = self._comparisons.find(judge.id, name, self._address)
         return row.group if row else ""
 
     @property
-    def _comparisons(self) -> Rows:
+    def _comparisons(self) -> ReportRows:
         """The rows that compare judges by this number."""
         table = "comparison" if self.kind in (AGREEMENT, LABELS) else self.table
         return self.report.rows(table, self.dataset.id)
 
+    @property
+    def less_is_better(self) -> bool:
+        """Whether a lower value is the better one."""
+        return statistic(self.statistic).less_is_better
+
     def merit(self, value: float) -> float:
         """Return a number that is higher for a better value."""
-        return -value if self.statistic in LEAST_IS_BEST else value
+        return -value if self.less_is_better else value
 
-    def above(self, judge: Judge, other: Judge) -> bool:
+    def above(self, judge: ShownJudge, other: ShownJudge) -> bool:
         """Return whether a judge is better than another: intervals apart, and no test
         contradicts.
 
@@ -143,25 +137,24 @@ class Measure:
         """
         if judge.hint or other.hint:
             return False
-        mine, theirs = (
-            self._ends(self.row(judge)),
-            self._ends(self.row(other), bare=other.control),
-        )
+        mine = self._ends(self.row(judge))
+        theirs = self._ends(self.row(other), bare=other.control)
         if not mine or not theirs or mine[0] <= theirs[1]:
             return False
-        rows, place = self._comparisons, self._place
-        difference = between(rows, judge, other, self.statistic, **place)
+        rows = self._comparisons
+        difference = between(rows, judge, other, self.statistic, **self._address)
         ends = self._ends(difference)
         if difference and (ends is None or ends[0] <= 0):
             return False
-        tested_as = TESTED_AS.get(self.statistic, self.statistic)
-        name = f"p_holm_{tested_as}"  # corrected for all pairs
-        straight = rows.find(judge.id, name, place, judge_b=other.id)
-        p = straight or rows.find(other.id, name, place, judge_b=judge.id)
-        return not p or (p.value is not None and p.value <= SIGNIFICANT)
+        tested = "mcnemar" if self.statistic == COMPARED else self.statistic
+        name = f"p_holm_{tested}"  # corrected for all pairs
+        p = rows.find(judge.id, name, self._address, judge_b=other.id)
+        if not p:
+            p = rows.find(other.id, name, self._address, judge_b=judge.id)
+        return not p or (p.value is not None and p.value <= 0.05)
 
     def _ends(
-        self, row: Row | None, *, bare: bool = False
+        self, row: ReportRow | None, *, bare: bool = False
     ) -> tuple[float, float] | None:
         """Return the ends of the interval of a row's merit, the worse one first.
 
@@ -170,46 +163,46 @@ class Measure:
         """
         if row is None or row.value is None:
             return None
-        if (
-            row.ci_low is None
-            or row.ci_high is None
-            or (NO_WIDTH in row.note and not bare)
-        ):
-            return (self.merit(row.value), self.merit(row.value)) if bare else None
-        both = self.merit(row.ci_low), self.merit(row.ci_high)
-        return min(both), max(both)
+        if row.ci_low is None or row.ci_high is None:
+            merit = self.merit(row.value)
+            return (merit, merit) if bare else None
+        if NO_WIDTH in row.note and not bare:
+            return None
+        low = self.merit(row.ci_low)
+        high = self.merit(row.ci_high)
+        return min(low, high), max(low, high)
 
 
-def measures(report: Report, dataset: Dataset) -> list[Measure]:
+def measures(report: Report, dataset: Dataset) -> list[HeadlineColumn]:
     """Return the measures for which some judge has a row, in the order of the
     methods.
     """
 
-    def planned() -> Iterator[Measure]:
-        new = partial(Measure, report, dataset)
+    def planned() -> Iterator[HeadlineColumn]:
+        new = partial(HeadlineColumn, report, dataset)
         yield from _agreement(report, dataset)
         group = f"Labels: {label(LABEL_STATISTIC)}"
         labelled = partial(
             new, "verdicts", LABEL_STATISTIC, group, form=LABELS, kind=LABELS
         )
         for aspect in filter(dataset.labels_on, dataset.aspects):
-            yield labelled("texts", aspect, POOLED)
+            yield labelled("texts", aspect, "pooled")
         group = f"Pairs: {label(COMPARED)}"
         for aspect in dataset.aspects:
-            yield new("pairwise", COMPARED, group, "pairs", aspect, POOLED)
-        for score in SCORES:
+            yield new("pairwise", COMPARED, group, "pairs", aspect, "pooled")
+        for score in ("D_avg_exact", "D_min_exact"):
             yield new("discernment", score, "Discernment", "items")
         for table in WORDED:
             yield from _worded(report, dataset, table)
         yield from _spans(report, dataset)
 
-    return report.once(
-        ("measures", dataset.id),
-        lambda: [one for one in planned() if any(map(one.row, report.judges))],
-    )
+    def with_rows() -> list[HeadlineColumn]:
+        return [column for column in planned() if any(map(column.row, report.judges))]
+
+    return report.once(("measures", dataset.id), with_rows)
 
 
-def _agreement(report: Report, dataset: Dataset) -> Iterator[Measure]:
+def _agreement(report: Report, dataset: Dataset) -> Iterator[HeadlineColumn]:
     """Yield agreement on every aspect, at the level that decides the claims of most
     judges.
     """
@@ -217,15 +210,28 @@ def _agreement(report: Report, dataset: Dataset) -> Iterator[Measure]:
         form=AGREEMENT, statistic=(*DECIDES.values(),)
     )
     counts = Counter((row.judged, row.level) for row in rows)
-    levels = dict(aspect_level for aspect_level, _ in reversed(counts.most_common()))
-    new = partial(Measure, report, dataset, "verdicts", form=AGREEMENT, kind=AGREEMENT)
+    levels = dict[str, str]()
+    for (aspect, level), _ in counts.most_common():
+        levels.setdefault(aspect, level)
     for aspect in dataset.aspects:
-        if level := levels.get(aspect):
-            group = f"Agreement: {label(DECIDES[level])}, {LEVELS[level][0]}"
-            yield new(DECIDES[level], group, "targets", aspect, level)
+        if aspect not in levels:
+            continue
+        level = levels[aspect]
+        yield HeadlineColumn(
+            report,
+            dataset,
+            "verdicts",
+            statistic=DECIDES[level],
+            group=f"Agreement: {label(DECIDES[level])}, {LEVELS[level][0]}",
+            noun="targets",
+            aspect=aspect,
+            level=level,
+            form=AGREEMENT,
+            kind=AGREEMENT,
+        )
 
 
-def _worded(report: Report, dataset: Dataset, table: str) -> Iterator[Measure]:
+def _worded(report: Report, dataset: Dataset, table: str) -> Iterator[HeadlineColumn]:
     """Yield the measures of a table in every wording that it has."""
     aspect = "" if table == "confusion" else AVERAGE
     names = tuple(name for name, _, _ in WORDED[table])
@@ -235,24 +241,32 @@ def _worded(report: Report, dataset: Dataset, table: str) -> Iterator[Measure]:
             view = level if table == "perspectives" else ""
             parts = (table.capitalize(), view, f"wording {word}" if word else "")
             group = ", ".join(filter(None, parts))
-            yield Measure(
+            yield HeadlineColumn(
                 report, dataset, table, name, group, noun, aspect, level, word
             )
 
 
-def _spans(report: Report, dataset: Dataset) -> Iterator[Measure]:
+def _spans(report: Report, dataset: Dataset) -> Iterator[HeadlineColumn]:
     """Yield how well the errors that judges list cover what people marked, by
     aspect.
     """
-    cells = (
-        report.rows("spans", dataset.id)
-        .where(statistic=MARKED, form=WORDS)
-        .names("cell")
-    )
-    cell = next((name for name in SETS if name in cells), "")
-    group = f"Error spans: {label(MARKED)}, same words"
-    new = partial(
-        Measure, report, dataset, "spans", MARKED, group, cell=cell, form=WORDS
-    )
-    for aspect in dataset.aspects if cells else ():
-        yield new("annotations", aspect, POOLED)
+    statistic = "span_f1"
+    form = "tokens"
+    rows = report.rows("spans", dataset.id).where(statistic=statistic, form=form)
+    # Of the sets of texts on which people mark errors, the usual one first.
+    cells = known_names(("systems", "original"), rows.names("cell"))
+    if not len(rows):
+        return
+    for aspect in dataset.aspects:
+        yield HeadlineColumn(
+            report,
+            dataset,
+            "spans",
+            statistic=statistic,
+            group=f"Error spans: {label(statistic)}, same words",
+            noun="annotations",
+            aspect=aspect,
+            level="pooled",
+            cell=cells[0] if cells else "",
+            form=form,
+        )

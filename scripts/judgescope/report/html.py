@@ -62,7 +62,8 @@ def finished(page: str, script: str = "") -> str:
     Characters that it cannot hold are shown as codes. Even if something in it were
     markup, no browser would load, run or send anything.
     """
-    page, script = coded(page), coded(script)
+    page = coded(page)
+    script = coded(script)
     styles = _STYLE.findall(page.partition("<body>")[0])[:1]
     sources = [f"style-src 'sha256-{script_hash(style)}'" for style in styles]
     sources += [f"script-src 'sha256-{script_hash(script)}'"] if script else []

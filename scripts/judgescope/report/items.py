@@ -18,14 +18,12 @@ from judgescope.core.names import COMPUTED
 from judgescope.core.paths import Paths
 from judgescope.core.rng import stream
 from judgescope.perturb.edits import Edit, undone_edits
-from judgescope.report.marked import MOST_SEVERE, Error
-from judgescope.report.specs import AnnotatedTexts
+from judgescope.report.marked import MOST_SEVERE, LocatedError
+from judgescope.report.specs import AnnotatedTexts, PageFiles
 from judgescope.schema.tables import read_table, texts_of
 
-Row = dict[str, Any]
 
-
-class Item(NamedTuple):
+class SourceTexts(NamedTuple):
     """What texts are written for: its source, which may be empty, and its
     references.
     """
@@ -52,7 +50,7 @@ class Target(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-class Span(NamedTuple):
+class ListedError(NamedTuple):
     """An error that a judge lists: where it is in the text, and how it was found
     there.
     """
@@ -82,7 +80,7 @@ class Draw(NamedTuple):
     parser: str | None
     reply: str | None
     rationale: str | None
-    spans: list[Span] | None
+    spans: list[ListedError] | None
 
 
 class Judged(NamedTuple):
@@ -106,60 +104,59 @@ class Judged(NamedTuple):
         return list(dict.fromkeys(draw.status for draw in self.draws))
 
 
-DRAWN, LEAST = 6, 2
-"""Texts that are shown of a dataset, and the minimum of each of its aspects."""
+TEXTS_SHOWN = 6
+"""Texts with listed errors that are shown of a dataset."""
+FEWEST_SHOWN = 2
+"""The least of these for each aspect."""
 LONGEST_REMARK = 600
 """Characters of an error's words, kind and explanation that are shown, each."""
-_ASKED = ("aspect", "criterion", "target", "target_b", "hint", "draw")
-_READ = [
-    *_ASKED,
-    "kind",
-    "status",
-    "value",
-    "label",
-    "rule",
-    "parser",
-    "rationale",
-    "spans",
-]
+_QUESTION = ("aspect", "criterion", "target", "target_b", "hint", "draw")
+"""The columns that say which question a judgment or a reply answers."""
+Question = tuple[str, str | None, str, str | None]
+"""Aspect, criterion, text, and the second text of a pair."""
 
 
-class Texts:
-    """The items, texts and ratings of a dataset in a study's results `out`."""
+class DatasetTexts:
+    """The items, texts, ratings and judgments of a dataset."""
 
-    def __init__(self, out: str, dataset: str) -> None:
-        self.out, self.dataset = out, dataset
-        self._set: tuple[str, dict[str, Target]] = "", {}
-        self._cell: tuple[str, dict[str, list[Judged]]] = "", {}
+    def __init__(self, files: PageFiles, dataset: str) -> None:
+        self.files = files
+        self.dataset = dataset
+        self._kept_set = ""
+        self._targets: Mapping[str, Target] = {}
+        self._kept_scores = ""
+        self._judged: Mapping[str, list[Judged]] = {}
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[SourceTexts]:
         """Yield the items in the order of their table."""
         names = ["item", "source", "references"]
-        table = read_table("items", f"{self.out}/items/{self.dataset}.parquet", names)
+        table = read_table("items", self.files.items, names)
         for row in table.to_pylist():
-            yield Item(row["item"], row["source"] or "", tuple(row["references"] or ()))
+            references = tuple(row["references"] or ())
+            yield SourceTexts(row["item"], row["source"] or "", references)
 
     def targets(self, perturbation: str) -> Mapping[str, Target]:
         """Return target -> text of a set, in the order of its table; the last set is
         kept.
         """
-        if self._set[0] != perturbation:
-            path = f"{self.out}/targets/{self.dataset}/{perturbation}.parquet"
-            self._set = perturbation, {}
-            for row in read_table("targets", path).to_pylist():
-                edits, text = (
-                    tuple(Edit(**edit) for edit in row["edits"] or ()),
-                    row["text"] or "",
+        if self._kept_set != perturbation:
+            table = read_table("targets", self.files.targets[perturbation])
+            targets = {}
+            for row in table.to_pylist():
+                text = row["text"] or ""
+                edits = tuple(Edit(**edit) for edit in row["edits"] or ())
+                targets[row["target"]] = Target(
+                    target=row["target"],
+                    item=row["item"],
+                    system=row["system"] or "",
+                    step=row["step"] or 0,
+                    text=text,
+                    before=undone_edits(text, edits) if edits else None,
+                    edits=edits,
                 )
-                before = undone_edits(text, edits) if edits else None
-                about = (
-                    row["target"],
-                    row["item"],
-                    row["system"] or "",
-                    row["step"] or 0,
-                )
-                self._set[1][row["target"]] = Target(*about, text, before, edits)
-        return self._set[1]
+            self._kept_set = perturbation
+            self._targets = targets
+        return self._targets
 
     def judged(self, cell: tuple[str, str, str], model: str) -> list[Judged]:
         """Return the judgments of (set of texts, judge, aspect), in the order of its
@@ -168,27 +165,42 @@ class Texts:
         Those of all aspects are read at once, and the last ones kept.
         """
         perturbation, judge, aspect = cell
-        scores, judgments, replies = (
-            Paths(self.out).cell(kind, self.dataset, model, perturbation, judge)
-            for kind in ("scores", "judgments", "replies")
-        )
-        if self._cell[0] != scores:
-            found, targets = defaultdict(list), self.targets(perturbation)
-            draws = _draws(judgments, replies)
-            columns = [*_ASKED[:4], "value", "estimator"]
-            for row in read_table("scores", scores, columns).to_pylist():
-                name, criterion, target, target_b, value, estimator = map(
-                    row.get, columns
-                )
-                second = targets[target_b] if target_b is not None else None
-                ratings = self.ratings(name).get((target, target_b), [])
-                own = draws[name, criterion, target, target_b]
-                judgment = Judged(
-                    targets[target], second, value, estimator, ratings, own
-                )
-                found[joined(name, criterion)].append(judgment)
-            self._cell = scores, found
-        return self._cell[1].get(aspect, [])
+        paths = Paths(self.files.results)
+        cell_key = (self.dataset, model, perturbation, judge)
+        scores = paths.cell("scores", *cell_key)
+        if self._kept_scores != scores:
+            draws = _draws(
+                paths.cell("judgments", *cell_key), paths.cell("replies", *cell_key)
+            )
+            self._judged = self._read_scores(scores, perturbation, draws)
+            self._kept_scores = scores
+        return self._judged.get(aspect, [])
+
+    def _read_scores(
+        self,
+        path: str,
+        perturbation: str,
+        draws: Mapping[Question, list[Draw]],
+    ) -> Mapping[str, list[Judged]]:
+        """Return aspect, with its criterion -> the scored judgments of a file."""
+        targets = self.targets(perturbation)
+        by_aspect = defaultdict(list)
+        names = ["aspect", "criterion", "target", "target_b", "value", "estimator"]
+        for row in read_table("scores", path, names).to_pylist():
+            aspect = row["aspect"]
+            criterion = row["criterion"]
+            target = row["target"]
+            target_b = row["target_b"]
+            judgment = Judged(
+                target=targets[target],
+                target_b=targets[target_b] if target_b is not None else None,
+                score=row["value"],
+                estimator=row["estimator"],
+                ratings=self.ratings(aspect).get((target, target_b), []),
+                draws=draws[aspect, criterion, target, target_b],
+            )
+            by_aspect[joined(aspect, criterion)].append(judgment)
+        return by_aspect
 
     def ratings(self, aspect: str) -> Mapping[tuple[str, str | None], list[float]]:
         """Return (target, target_b) -> ratings on an aspect, in the order of the
@@ -199,49 +211,68 @@ class Texts:
     @cached_property
     def means(self) -> dict[str, dict[str, float]]:
         """Return aspect -> target -> its mean rating."""
-        return {
-            aspect: {
+        means = {}
+        for aspect, of_aspect in self._ratings.items():
+            means[aspect] = {
                 target: fsum(values) / len(values)
                 for (target, target_b), values in of_aspect.items()
                 if not target_b
             }
-            for aspect, of_aspect in self._ratings.items()
-        }
+        return means
 
     @cached_property
     def _ratings(self) -> dict[str, dict[tuple[str, str | None], list[float]]]:
         ratings: dict[str, dict[tuple[str, str | None], list[float]]] = {}
-        table = read_table("ratings", f"{self.out}/ratings/{self.dataset}.parquet")
+        table = read_table("ratings", self.files.ratings)
         names = ("aspect", "target", "target_b", "value")
         columns = (table[name].to_pylist() for name in names)
         for aspect, target, target_b, value in zip(*columns, strict=True):
             if value is not None:
                 pairs = ratings.setdefault(aspect, {})
                 pairs.setdefault((target, target_b), []).append(value)
-                if (
-                    target_b is not None
-                ):  # the same choice, as a judge in the other order sees it
+                # The same choice, as a judge in the other order sees it.
+                if target_b is not None:
                     pairs.setdefault((target_b, target), []).append(-value)
         return ratings
 
 
-def _draws(judgments: str, replies: str) -> Mapping[tuple[object, ...], list[Draw]]:
+def _draws(judgments: str, replies: str) -> Mapping[Question, list[Draw]]:
     """Return (aspect, criterion, target, target_b) -> its judgments."""
-    rows = read_table("judgments", judgments, _READ).to_pylist()
+    answer = ("status", "value", "label", "rule", "parser", "rationale", "spans")
+    names = [*_QUESTION, "kind", *answer]
+    rows = read_table("judgments", judgments, names).to_pylist()
     texts = {}
     # a judge that is made from others, or computes, has judgments and no replies
     if any(row["kind"] != "derive" and row["parser"] != COMPUTED for row in rows):
-        answers = read_table("answers", replies, [*_ASKED, "text"]).to_pylist()
-        texts = {tuple(map(row.get, _ASKED)): row["text"] for row in answers}
+        replied = read_table("answers", replies, [*_QUESTION, "text"])
+        for row in replied.to_pylist():
+            texts[tuple(map(row.get, _QUESTION))] = row["text"]
     draws = defaultdict(list)
     for row in rows:
-        asked = tuple(map(row.get, _ASKED))
-        fields = {name: row[name] for name in Draw._fields if name != "reply"}
-        fields["value"] = row["value"] if row["status"] == "ok" else None
-        if (spans := row["spans"]) is not None:
-            fields["spans"] = [Span(*map(span.get, Span._fields)) for span in spans]
-        draws[asked[:4]].append(Draw(**fields, reply=texts.get(asked)))
+        question = tuple(map(row.get, _QUESTION))
+        aspect, criterion, target, target_b, hint, number = question
+        draw = Draw(
+            draw=number,
+            hint=hint,
+            status=row["status"],
+            value=row["value"] if row["status"] == "ok" else None,
+            label=row["label"],
+            rule=row["rule"],
+            parser=row["parser"],
+            reply=texts.get(question),
+            rationale=row["rationale"],
+            spans=_listed_errors(row["spans"]),
+        )
+        draws[aspect, criterion, target, target_b].append(draw)
     return draws
+
+
+def _listed_errors(
+    spans: Sequence[Mapping[str, Any]] | None,
+) -> list[ListedError] | None:
+    if spans is None:
+        return None
+    return [ListedError(*map(span.get, ListedError._fields)) for span in spans]
 
 
 # --- a sample of texts with the errors that judges list in them -----------------------
@@ -258,7 +289,7 @@ class Reading(NamedTuple):
     judge: str
     value: float | None
     status: str
-    errors: Sequence[Error] | None
+    errors: Sequence[LocatedError] | None
 
 
 class AnnotatedText(NamedTuple):
@@ -268,7 +299,7 @@ class AnnotatedText(NamedTuple):
 
     target: str
     text: str
-    gold: Sequence[Error] | None
+    gold: Sequence[LocatedError] | None
     readings: Mapping[str, Sequence[Reading]]
 
 
@@ -280,39 +311,38 @@ def sample(source: AnnotatedTexts, seed: int, dataset: str) -> list[AnnotatedTex
     which aspects they are shown, depends on nothing but their ids and the aspects'.
     """
     marked = read_table("marked", source.marked)
-    of_set = pc.and_(
-        pc.equal(marked["perturbation"], source.set), pc.equal(marked["draw"], 0)
-    )
-    marked = marked.filter(
-        pc.and_(of_set, pc.not_equal(marked["status"], "not_applicable"))
-    )
+    of_set = pc.equal(marked["perturbation"], source.set)
+    first_draw = pc.equal(marked["draw"], 0)
+    asked = pc.not_equal(marked["status"], "not_applicable")
+    marked = marked.filter(pc.and_(pc.and_(of_set, first_draw), asked))
     chosen = _drawn(marked, seed, dataset)
     names = sorted({name for name, _ in chosen})
-    readings: dict[str, dict[str, list[Reading]]] = {
-        name: defaultdict(list) for name in names
-    }
+    readings = {name: defaultdict[str, list[Reading]](list) for name in names}
     for row in _of_targets(marked, names):
         if (row["target"], row["aspect"]) in chosen:
             spans = row["spans"]
             errors = spans and [
-                _error(one, one["severity"], one["explanation"]) for one in spans
+                _error(span, span["severity"], span["explanation"]) for span in spans
             ]
             reading = Reading(row["judge"], row["value"], row["status"], errors)
             readings[row["target"]][row["aspect"]].append(reading)
-    gold: dict[str, list[Error]] = defaultdict(list)
-    for row in (
-        _of_targets(read_table("gold_spans", source.gold), names) if source.gold else ()
-    ):
-        instead = f"instead: {row['correction']}" if row["correction"] else ""
-        why = "; ".join(filter(None, (instead, row["comment"])))
-        gold[row["target"]].append(_error(row | {"location": row["text"]}, None, why))
+    gold = _gold_errors(source.gold, names) if source.gold else {}
     texts = texts_of(source.targets)
     return [
-        AnnotatedText(
-            name, texts[name] or "", gold[name] if source.gold else None, readings[name]
-        )
+        AnnotatedText(name, texts[name] or "", gold.get(name), readings[name])
         for name in names
     ]
+
+
+def _gold_errors(path: str, names: Sequence[str]) -> dict[str, list[LocatedError]]:
+    """Return target -> the errors that people marked in it, [] without any."""
+    gold: dict[str, list[LocatedError]] = {name: [] for name in names}
+    for row in _of_targets(read_table("gold_spans", path), names):
+        instead = f"instead: {row['correction']}" if row["correction"] else ""
+        why = "; ".join(filter(None, (instead, row["comment"])))
+        located = {**row, "location": row["text"]}
+        gold[row["target"]].append(_error(located, None, why))
+    return gold
 
 
 def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
@@ -326,7 +356,8 @@ def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
     judged = columns.groupby("aspect")["target"].agg(set)
     names = sorted(set[str]().union(*judged))
     order = stream(seed, "annotated", dataset).permutation(len(names)).tolist()
-    each, chosen = max(DRAWN // max(len(judged), 1), LEAST), set[tuple[str, str]]()
+    each = max(TEXTS_SHOWN // max(len(judged), 1), FEWEST_SHOWN)
+    chosen = set[tuple[str, str]]()
     for number, (aspect, targets) in enumerate(judged.items()):
         in_order = [names[index] for index in order if names[index] in targets]
         start = number * each % len(in_order)
@@ -335,16 +366,24 @@ def _drawn(marked: pa.Table, seed: int, dataset: str) -> set[tuple[str, str]]:
     return chosen
 
 
-def _of_targets(table: pa.Table, names: Sequence[str]) -> list[Row]:
+def _of_targets(table: pa.Table, names: Sequence[str]) -> list[dict[str, Any]]:
     wanted = pc.is_in(table["target"], pa.array(names, pa.string()))
-    rows: list[Row] = table.filter(wanted).to_pylist()
+    rows: list[dict[str, Any]] = table.filter(wanted).to_pylist()
     return rows
 
 
-def _error(row: Row, severity: float | None, why: str | None) -> Error:
-    level = min(max(round(severity or 0), 0), MOST_SEVERE)
-    texts = (
-        text if len(text) <= LONGEST_REMARK else f"{text[:LONGEST_REMARK]} …"
-        for text in (row["category"] or "", why or "", row["location"] or "")
+def _error(
+    row: Mapping[str, Any], severity: float | None, why: str | None
+) -> LocatedError:
+    return LocatedError(
+        start=row["start"],
+        end=row["end"],
+        severity=min(max(round(severity or 0), 0), MOST_SEVERE),
+        category=_cut(row["category"] or ""),
+        explanation=_cut(why or ""),
+        quoted=_cut(row["location"] or ""),
     )
-    return Error(row["start"], row["end"], level, *texts)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_REMARK else f"{text[:LONGEST_REMARK]} …"

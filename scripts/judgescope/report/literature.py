@@ -6,9 +6,9 @@ from typing import Final
 from judgescope.methods import literature
 from judgescope.methods.claims import base
 from judgescope.report.cells import interval
-from judgescope.report.claims import Claim
+from judgescope.report.claims import ReportedClaim
 from judgescope.report.report import Report
-from judgescope.report.rows import Row
+from judgescope.report.rows import ReportRow
 from judgescope.report.words import count, label, spoken, written
 
 TABLES: Final = {
@@ -22,16 +22,11 @@ GROUPS: Final = {
     base.LABELS: (("", tuple((name, "pooled") for name in literature.OF_LABELS)),),
     base.PAIRS: (("", tuple((name, "pooled") for name in literature.OF_PAIRS)),),
 }
-UNITS: Final = {
-    "pooled": "texts",
-    "within_source": "texts",
-    "by_source": "sources",
-    "by_system": "systems",
-}
-"""Level -> what `n` counts."""
 
 
-def grouped(report: Report, claim: Claim) -> Iterator[tuple[str, list[Row]]]:
+def grouped(
+    report: Report, claim: ReportedClaim
+) -> Iterator[tuple[str, list[ReportRow]]]:
     """Yield the literature's measures of a claim's judge and aspect, group by group.
 
     A group is called by the literature's words, "" without any. Nothing for kinds that
@@ -43,7 +38,7 @@ def grouped(report: Report, claim: Claim) -> Iterator[tuple[str, list[Row]]]:
     if not len(rows):
         rows = report.rows(TABLES[claim.kind], claim.dataset)
     mine = rows.where(judge=claim.judge, judged=claim.row.judged, cell=claim.row.cell)
-    known: dict[tuple[str, str], Row] = {}
+    known: dict[tuple[str, str], ReportRow] = {}
     for row in mine.where(judge_b=""):
         known.setdefault((row.statistic, row.level), row)
     for name, measures in GROUPS[claim.kind]:
@@ -52,7 +47,14 @@ def grouped(report: Report, claim: Claim) -> Iterator[tuple[str, list[Row]]]:
             yield name, group
 
 
-def line(report: Report, claim: Claim) -> str:
+def _units(claim: ReportedClaim, level: str) -> str:
+    """What `n` counts at a level."""
+    if claim.kind == base.PAIRS:
+        return "pairs"
+    return {"by_source": "sources", "by_system": "systems"}.get(level, "texts")
+
+
+def line(report: Report, claim: ReportedClaim) -> str:
     """The literature's measures of a claim in one line, "" if there are none.
 
     Of a group in which nothing is defined, the line has the reason once.
@@ -61,15 +63,12 @@ def line(report: Report, claim: Claim) -> str:
     for name, rows in grouped(report, claim):
         about = f"{name}: " if name else ""
         defined = [row for row in rows if row.value is not None]
-        numbers = [
-            f"{label(row.statistic)} "
-            f"{written(row.statistic, row.value or 0.0)} {interval(row)}".strip()
-            for row in defined
-        ]
+        numbers = []
+        for row in defined:
+            value = written(row.statistic, row.value or 0.0)
+            numbers.append(f"{label(row.statistic)} {value} {interval(row)}".strip())
         if numbers:
-            units = UNITS[defined[0].level]
-            if claim.kind == base.PAIRS:
-                units = "pairs"
+            units = _units(claim, defined[0].level)
             n = "" if len({row.n for row in defined}) > 1 else count(defined[0].n)
             counted = f" (n = {n} {units})" if n else ""
             parts.append(f"{about}{', '.join(numbers)}{counted}")

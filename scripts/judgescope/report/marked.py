@@ -7,38 +7,46 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
-
-from rapidfuzz.distance import Levenshtein, Postfix, Prefix
 
 from judgescope.core.errors import coded
 from judgescope.perturb.edits import Edit, may_cut
 from judgescope.report.specs import PerturbationCard
 from judgescope.report.words import plural
 
-LONGEST = 2_000
-"""A text with up to this many characters, marks included, is shown in full."""
-CONTEXT, CHANGED, MOST = 120, 1_000, 10_000
-"""Characters kept of a longer text: at both ends of unchanged and of changed parts; in
-all."""
-MOST_REPLACED = 0.5
-"""Of the words between the first and the last change: more is shown as one change."""
-MOST_TOKENS = 50_000
-"""Words compared one by one; a longer stretch is shown as one change."""
+
+@dataclass(frozen=True)
+class ShownLength:
+    """Characters of a text with marks that a page shows."""
+
+    in_full: int = 2_000
+    """A text with up to so many, marks included, is shown in full."""
+    unchanged: int = 120
+    """Kept at both ends of an unchanged part of a longer text."""
+    changed: int = 1_000
+    """Kept at both ends of a changed part."""
+    in_all: int = 10_000
+    """After so many a text ends."""
+
+
+SHOWN = ShownLength()
 MOST_SEVERE = 5
 """The highest severity of an error."""
-MOST_SIGNS = 8
-"""Shown for a change that is white space only."""
 
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
-_MARKS = re.escape(string.punctuation + "…“”‘’„«»–—。、，；：？！（）「」『』।؟،؛")
-_TOKEN = re.compile(rf"\s+|[{_MARKS}{_UNSPACED}]|[^\s{_MARKS}{_UNSPACED}]+")
-"""White space, a mark, a character of a script without spaces, or a word; nothing is
-left out."""
 
-_SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
-Kind = Literal["same", "del", "ins", "moved", "error", "gap"]
+def _token_pattern() -> re.Pattern[str]:
+    """White space, a mark, a character of a script without spaces, or a word; nothing
+    is left out.
+    """
+    unspaced = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+    marks = re.escape(string.punctuation + "…“”‘’„«»–—。、，；：？！（）「」『』।؟،؛")
+    return re.compile(rf"\s+|[{marks}{unspaced}]|[^\s{marks}{unspaced}]+")
+
+
+_TOKEN = _token_pattern()
+MarkKind = Literal["same", "del", "ins", "moved", "error", "gap"]
 
 
 class Stretch(NamedTuple):
@@ -58,88 +66,123 @@ class Piece(NamedTuple):
     Of an error it is its place in a list of its own.
     """
 
-    kind: Kind
+    kind: MarkKind
     text: str
     number: int = 0
 
     @property
     def sign(self) -> str:
         """Return a visible sign for an invisible change, such as a space; else ""."""
-        kinds = {
-            "" if char.isspace() else unicodedata.category(char) for char in self.text
-        }
-        if kinds - {"", "Mn", "Mc", "Me", "Cf"} or coded(self.text) != self.text:
+        visible = [char for char in self.text if not char.isspace()]
+        kinds = set(map(unicodedata.category, visible))
+        if kinds - {"Mn", "Mc", "Me", "Cf"} or coded(self.text) != self.text:
             return ""
-        signs = (
-            _SIGNS.get(char, f"U+{ord(char):04X} ") for char in self.text[:MOST_SIGNS]
-        )
-        return "".join(signs).strip()
+        spaces = {" ": "␣", "\n": "↵", "\t": "⇥"}
+        signs = ""
+        for char in self.text[:8]:  # enough to see that something changed
+            signs += spaces.get(char, f"U+{ord(char):04X} ")
+        return signs.strip()
 
 
 def edited(text: str, edits: Iterable[Edit]) -> list[Stretch]:
     """Return the stretches of a text whose edits are known exactly."""
-    found, done = [], 0
+    stretches = []
+    done = 0
     for edit in edits:
-        kept = text[done : edit.offset]
-        found += [Stretch(kept, kept, False), Stretch(edit.before, edit.after, True)]
+        stretches.append(_unchanged(text[done : edit.offset]))
+        stretches.append(Stretch(edit.before, edit.after, True))
         done = edit.end
-    return _joined([*found, Stretch(text[done:], text[done:], False)])
+    stretches.append(_unchanged(text[done:]))
+    return _joined(stretches)
 
 
-def compared(before: str, after: str) -> list[Stretch]:
-    """Return the stretches of two texts without known edits, compared word by word."""
-    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+def _unchanged(text: str) -> Stretch:
+    return Stretch(text, text, False)
+
+
+def compared(before: str, after: str, *, most_words: int = 50_000) -> list[Stretch]:
+    """Return the stretches of two texts without known edits, compared word by word.
+
+    Longer texts, with spaces and marks more than `most_words`, are one change between
+    the first and the last difference.
+
+    >>> [stretch.after for stretch in compared("a b c", "a x c")]
+    ['a ', 'x', ' c']
+    """
+    from rapidfuzz.distance import Postfix, Prefix  # here: `audit` runs without
+
+    old = _TOKEN.findall(before)
+    new = _TOKEN.findall(after)
     start = Prefix.similarity(old, new)
     end = Postfix.similarity(old[start:], new[start:])
-    head, tail = "".join(old[:start]), "".join(old[len(old) - end :])
-    old, new = old[start : len(old) - end], new[start : len(new) - end]
-    middle, parts = [Stretch("".join(old), "".join(new), True)], list[Stretch]()
-    for one in (
-        Levenshtein.opcodes(old, new) if len(old) + len(new) <= MOST_TOKENS else ()
-    ):
-        first = "".join(old[one.src_start : one.src_end])
-        other = "".join(new[one.dest_start : one.dest_end])
-        # what only separates two changes is a part of both
-        parts.append(Stretch(first, other, one.tag != "equal" or not first.strip()))
-    changed = sum(len(one.before.split()) for one in parts if one.changed)
-    if parts and changed <= MOST_REPLACED * sum(
-        len(one.before.split()) for one in parts
-    ):
-        middle = parts
-    return _joined([Stretch(head, head, False), *middle, Stretch(tail, tail, False)])
+    head = "".join(old[:start])
+    tail = "".join(old[len(old) - end :])
+    old = old[start : len(old) - end]
+    new = new[start : len(new) - end]
+    middle = [Stretch("".join(old), "".join(new), True)]
+    if len(old) + len(new) <= most_words:
+        middle = _middle(old, new) or middle
+    return _joined([_unchanged(head), *middle, _unchanged(tail)])
+
+
+def _middle(
+    old: list[str], new: list[str], most_replaced: float = 0.5
+) -> list[Stretch]:
+    """The stretches between the first and the last change.
+
+    Nothing if more than the share `most_replaced` of the words changed: nobody reads so
+    many marks.
+    """
+    from rapidfuzz.distance import Levenshtein  # here: `audit` runs without
+
+    stretches = []
+    words = 0
+    words_changed = 0
+    for step in Levenshtein.opcodes(old, new):
+        before = "".join(old[step.src_start : step.src_end])
+        after = "".join(new[step.dest_start : step.dest_end])
+        # What only separates two changes is a part of both.
+        changed = step.tag != "equal" or not before.strip()
+        stretches.append(Stretch(before, after, changed))
+        words += len(before.split())
+        words_changed += len(before.split()) if changed else 0
+    return stretches if words_changed <= most_replaced * words else []
 
 
 def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
     """Return the stretches with neighbours of one kind made one, and none that is
     empty.
     """
-    full = (one for one in stretches if one.before or one.after)
-    groups = (
-        (changed, list(group))
-        for changed, group in groupby(full, lambda one: one.changed)
-    )
-    return [
-        Stretch(
-            "".join(one.before for one in group),
-            "".join(one.after for one in group),
-            changed,
-        )
-        for changed, group in groups
-    ]
+    merged: list[Stretch] = []
+    for each in stretches:
+        if not (each.before or each.after):
+            continue
+        if merged and merged[-1].changed == each.changed:
+            last = merged.pop()
+            before = last.before + each.before
+            after = last.after + each.after
+            merged.append(Stretch(before, after, each.changed))
+        else:
+            merged.append(each)
+    return merged
 
 
 def marked(stretches: Iterable[Stretch]) -> list[Piece]:
     """Return both states of a text in one: deleted parts before those that replaced
     them.
     """
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for before, after, changed in stretches:
-        found += (
-            [Piece("del", before), Piece("ins", after)]
-            if changed
-            else [Piece("same", before)]
-        )
-    return [piece for piece in found if piece.text]
+        if changed:
+            pieces.append(Piece("del", before))
+            pieces.append(Piece("ins", after))
+        else:
+            pieces.append(Piece("same", before))
+    return _not_empty(pieces)
+
+
+def _not_empty(pieces: Iterable[Piece]) -> list[Piece]:
+    return [piece for piece in pieces if piece.text]
 
 
 def reordered(
@@ -155,17 +198,16 @@ def reordered(
     left: dict[str, list[int]] = {}
     for number, edit in enumerate(edits, 1):
         left.setdefault(edit.before, []).append(number)
-    pairs, done = list[tuple[Piece, Piece]](), 0
+    old = []
+    new = []
+    done = 0
     for number, edit in enumerate(edits, 1):
         kept = Piece("same", text[done : edit.offset])
-        moved = Piece("moved", edit.after, left[edit.after].pop(0))
-        pairs += [(kept, kept), (Piece("moved", edit.before, number), moved)]
+        old += [kept, Piece("moved", edit.before, number)]
+        new += [kept, Piece("moved", edit.after, left[edit.after].pop(0))]
         done = edit.end
     rest = Piece("same", text[done:])
-    old, new = zip(*pairs, (rest, rest), strict=True)
-    return [piece for piece in old if piece.text], [
-        piece for piece in new if piece.text
-    ]
+    return _not_empty([*old, rest]), _not_empty([*new, rest])
 
 
 def states(
@@ -191,33 +233,29 @@ def shortened(pieces: Sequence[Piece]) -> list[Piece]:
     What changed is cut only where it is very long, and the end only where very much
     changed.
     """
-    if sum(len(piece.text) for piece in pieces) <= LONGEST:
+    if _length(pieces) <= SHOWN.in_full:
         return list(pieces)
-    found: list[Piece] = []
-    shown = 0
+    shown: list[Piece] = []
+    length = 0
     for at, piece in enumerate(pieces):
-        if shown > MOST:
-            left = sum(len(one.text) for one in pieces[at:])
-            return [*found, Piece("gap", plural(left, "more character"))]
-        kept = list(_ends(piece))
-        found += kept
-        shown += sum(len(one.text) for one in kept)
-    return found
+        if length > SHOWN.in_all:
+            left = _length(pieces[at:])
+            return [*shown, Piece("gap", plural(left, "more character"))]
+        ends = list(_ends(piece))
+        shown += ends
+        length += _length(ends)
+    return shown
 
 
-_WHAT = {
-    "same": "",
-    "del": "deleted ",
-    "ins": "inserted ",
-    "moved": "moved ",
-    "error": "marked ",
-}
+def _length(pieces: Iterable[Piece]) -> int:
+    return sum(len(piece.text) for piece in pieces)
 
 
 def _ends(piece: Piece) -> Iterator[Piece]:
     """Yield a piece, or its two ends and how much is left out between them."""
-    kept = CONTEXT if piece.kind == "same" else CHANGED
-    start, end = kept, len(piece.text) - kept
+    kept = SHOWN.unchanged if piece.kind == "same" else SHOWN.changed
+    start = kept
+    end = len(piece.text) - kept
     if end - start <= kept:
         yield piece
         return
@@ -225,15 +263,22 @@ def _ends(piece: Piece) -> Iterator[Piece]:
         start -= 1
     while not may_cut(piece.text, end):
         end += 1
+    what = {
+        "same": "",
+        "del": "deleted ",
+        "ins": "inserted ",
+        "moved": "moved ",
+        "error": "marked ",
+    }
     yield piece._replace(text=piece.text[:start])
-    yield Piece("gap", plural(end - start, f"{_WHAT[piece.kind]}character"))
+    yield Piece("gap", plural(end - start, f"{what[piece.kind]}character"))
     yield piece._replace(text=piece.text[end:])
 
 
 # --- errors that judges list ----------------------------------------------------------
 
 
-class Error(NamedTuple):
+class LocatedError(NamedTuple):
     """An error: where it is (None: nowhere in the text), how severe, its kind, and why
     it is one.
 
@@ -248,7 +293,9 @@ class Error(NamedTuple):
     quoted: str
 
 
-def pieces(text: str, errors: Sequence[Error]) -> tuple[list[Piece], list[list[int]]]:
+def pieces(
+    text: str, errors: Sequence[LocatedError]
+) -> tuple[list[Piece], list[list[int]]]:
     """Return the pieces of a text, and which errors lie over each piece of kind error.
 
     A piece's `number` is its place in the second list. Errors may overlap: a text is
@@ -256,27 +303,28 @@ def pieces(text: str, errors: Sequence[Error]) -> tuple[list[Piece], list[list[i
     where very much of it is marked it ends early. An error without length covers
     nothing.
     """
-    placed = [
-        (start, end, number)
-        for number, error in enumerate(errors)
-        if error.start is not None and error.end is not None
-        for start, end in [(max(error.start, 0), min(error.end, len(text)))]
-        if start < end
-    ]
-    cuts = sorted(
-        {0, len(text), *(cut for start, end, _ in placed for cut in (start, end))}
-    )
-    found, over = list[Piece](), list[list[int]]()
-    for start, end in pairwise(cuts):
-        here = [
-            number for left, right, number in placed if left <= start and end <= right
+    located = []
+    cuts = {0, len(text)}
+    for number, error in enumerate(errors):
+        if error.start is None or error.end is None:
+            continue
+        start = max(error.start, 0)
+        end = min(error.end, len(text))
+        if start < end:
+            located.append((start, end, number))
+            cuts.update((start, end))
+    shown = list[Piece]()
+    over = list[list[int]]()
+    for start, end in pairwise(sorted(cuts)):
+        covering = [
+            number for left, right, number in located if left <= start and end <= right
         ]
-        if here:
-            over.append(here)
-            found.append(Piece("error", text[start:end], len(over) - 1))
+        if covering:
+            shown.append(Piece("error", text[start:end], len(over)))
+            over.append(covering)
         else:
-            found.append(Piece("same", text[start:end]))
-    return shortened(found), over
+            shown.append(Piece("same", text[start:end]))
+    return shortened(shown), over
 
 
 def grouped(
@@ -286,14 +334,17 @@ def grouped(
 
     A piece without marks is a group of its own, except for a gap within an error.
     """
-    pairs = [
-        (piece, over[piece.number] if piece.kind == "error" else ()) for piece in pieces
-    ]
-    last = {error: index for index, (_, errors) in enumerate(pairs) for error in errors}
-    groups, end = list[list[tuple[Piece, Sequence[int]]]](), -1
+    last = dict[int, int]()
+    pairs = list[tuple[Piece, Sequence[int]]]()
+    for index, piece in enumerate(pieces):
+        errors = over[piece.number] if piece.kind == "error" else ()
+        pairs.append((piece, errors))
+        last.update(dict.fromkeys(errors, index))
+    groups = list[list[tuple[Piece, Sequence[int]]]]()
+    end = -1
     for index, (piece, errors) in enumerate(pairs):
         if index > end:
             groups.append([])
         groups[-1].append((piece, errors))
-        end = max(end, *(last[error] for error in errors), index)
+        end = max([end, index, *map(last.__getitem__, errors)])
     return groups

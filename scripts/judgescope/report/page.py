@@ -2,9 +2,10 @@
 report.
 """
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from html import unescape
 from pathlib import Path
@@ -15,33 +16,51 @@ from markupsafe import Markup, escape
 
 from judgescope.core.errors import coded
 from judgescope.core.files import write_text
-from judgescope.core.names import slug
+from judgescope.core.names import SENTENCES, slug
 from judgescope.report import elements
-from judgescope.report.cells import Cell
-from judgescope.report.charts import COLOURS, INK
-from judgescope.report.elements import FRONT, SECTIONS, Block, Figure, Section, Table
+from judgescope.report.cells import ReportCell
+from judgescope.report.charts import COLOURS, PALETTE
+from judgescope.report.contents import sections_of
+from judgescope.report.elements import (
+    FRONT,
+    SECTIONS,
+    PageBlock,
+    PageFigure,
+    PageTable,
+    Section,
+)
 from judgescope.report.html import environment_of, page_from
 from judgescope.report.report import Report
-from judgescope.report.sections import sections_of
 from judgescope.report.sections.judges import measured
+from judgescope.report.sections.sentences import sentences
 from judgescope.report.sections.spans import MOST_ERRORS
 from judgescope.report.specs import ReportSpec
 
-TICKS = re.compile(r"`([^`]*)`")
-STYLE, SCRIPTS = "report/style.css", ("report/sort.js", "report/csv.js")
+STYLE = "report/style.css"
+SCRIPTS = ("report/sort.js", "report/csv.js")
 """The files of a page with tables: they are sorted, saved, and show their notes."""
-SCORE = re.compile(
-    r"\b(D(?=_[a-z])|S(?=_[A-Z]))_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|"
-    r"exact|[TF])\b"
-)
-SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
-BESIDE = re.compile(r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL)
-SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
-"""The separator of sentences."""
-GALLERY_LEAD = "Each section has a page of its own, with all its figures and tables."
-TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
-ACROSS = 90
-"""Characters of a line of a figure's title."""
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """What is looked for in texts of ours and in finished pages."""
+
+    ticks: re.Pattern[str] = re.compile(r"`([^`]*)`")
+    score: re.Pattern[str] = re.compile(
+        r"\b(D(?=_[a-z])|S(?=_[A-Z]))_(avg_exact|avg_ew|avg|min_exact|min_ew|min|ew|hmp|"
+        r"exact|[TF])\b"
+    )
+    """A discernment score or a mean of drops, and its index."""
+    size: re.Pattern[str] = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
+    outward_link: re.Pattern[str] = re.compile(
+        r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL
+    )
+    """A link to another page, and its text."""
+    sentence_end: re.Pattern[str] = re.compile(r"(?<=[.?!]) (?=[A-Z])")
+    title: re.Pattern[str] = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+
+
+_FIND = _Patterns()
 PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")", "\n": " "})
 """Characters that a label may not have: Snakemake fills braces and writes labels into a
 script."""
@@ -90,23 +109,25 @@ def filled(root: str | None = None) -> Environment:
     return environment
 
 
-def table_cell(cell: Cell, linked: Callable[[str], str] = str) -> Markup:
+def table_cell(cell: ReportCell, linked: Callable[[str], str] = str) -> Markup:
     """Return a cell of a table as HTML; pages have tens of thousands. `linked`
     completes links.
     """
     parts = [f'<td class="{escape(cell.style)}"']
-    parts += [f' data-{name}="{escape(number)}"' for name, number in cell.exact]
+    for name, number in cell.exact:
+        parts.append(f' data-{name}="{escape(number)}"')
     parts.append(f' title="{escape(cell.title)}">' if cell.title else ">")
     text = escape(cell.text)
     if cell.href:
         text = Markup('<a href="{}">{}</a>').format(linked(cell.href), text)
     parts.append(text)
-    parts.append(f"<sup>{escape(cell.mark)}</sup>" if cell.mark else "")
-    parts += [
-        f"<small>{escape(small)}</small>"
-        for small in (cell.interval, *cell.notes)[not cell.interval :]
-    ]
-    return Markup("".join([*parts, "</td>"]))
+    if cell.mark:
+        parts.append(f"<sup>{escape(cell.mark)}</sup>")
+    smalls = [cell.interval, *cell.notes] if cell.interval else cell.notes
+    for small in smalls:
+        parts.append(f"<small>{escape(small)}</small>")
+    parts.append("</td>")
+    return Markup("".join(parts))
 
 
 def inline(text: str) -> Markup:
@@ -115,13 +136,13 @@ def inline(text: str) -> Markup:
 
     Everything is escaped first, so that quoted text stays text.
     """
-    with_code = TICKS.sub(r"<code>\1</code>", str(escape(text)))
-    return Markup(
-        SCORE.sub(
-            lambda at: f"<var>{at[1]}</var><sub>{at[2].replace('_', ' ')}</sub>",
-            with_code,
-        )
-    )
+
+    def with_index(score: re.Match[str]) -> str:
+        index = score[2].replace("_", " ")
+        return f"<var>{score[1]}</var><sub>{index}</sub>"
+
+    with_code = _FIND.ticks.sub(r"<code>\1</code>", str(escape(text)))
+    return Markup(_FIND.score.sub(with_index, with_code))
 
 
 # --- parts of the report --------------------------------------------------------------
@@ -153,11 +174,11 @@ def write_pages(report: Report, sections: Sequence[Section], folder: Path) -> No
             page = render(report, [section], sections, "../")
             write_text(folder / section.href, page)
         for table in every_block(section.blocks):
-            if isinstance(table, Table) and table.too_long:
-                whole = replace(section, lead="", blocks=[replace(table, whole=True)])
-                write_text(
-                    folder / table.page, render(report, [whole], sections, "../")
-                )
+            if isinstance(table, PageTable) and table.too_long:
+                complete = replace(table, whole=True)
+                of_table = replace(section, lead="", blocks=[complete])
+                page = render(report, [of_table], sections, "../")
+                write_text(folder / table.page, page)
 
 
 def gallery(sections: Iterable[Section]) -> Section:
@@ -166,17 +187,20 @@ def gallery(sections: Iterable[Section]) -> Section:
     """
     groups: dict[str, list[elements.Picture]] = {}
     for section in sections:
-        if section.id not in FRONT:
-            figure = next(figures_of(section.blocks), None)
-            line = SENTENCE.split(figure.summary if figure else section.lead)[0]
-            drawn = figure.svg if figure else ""
-            picture = elements.Picture(section.title, section.href, drawn, line)
-            groups.setdefault(section.group, []).append(picture)
+        if section.id in FRONT:
+            continue
+        figure = next(figures_of(section.blocks), None)
+        about = figure.summary if figure else section.lead
+        sentence = _FIND.sentence_end.split(about)[0]
+        drawn = figure.svg if figure else ""
+        picture = elements.Picture(section.title, section.href, drawn, sentence)
+        groups.setdefault(section.group, []).append(picture)
+    lead = "Each section has a page of its own, with all its figures and tables."
     pictures = elements.Gallery([*groups.items()])
-    return Section("pictures", "Evidence", GALLERY_LEAD, [pictures])
+    return Section("pictures", "Evidence", lead, [pictures])
 
 
-def every_block(blocks: Iterable[Block]) -> Iterator[Block]:
+def every_block(blocks: Iterable[PageBlock]) -> Iterator[PageBlock]:
     """Yield blocks and those within them: of folds, of the first screen, and tables of
     figures.
     """
@@ -186,7 +210,7 @@ def every_block(blocks: Iterable[Block]) -> Iterator[Block]:
             yield from every_block(block.blocks)
         elif isinstance(block, elements.Overview) and block.figure:
             yield from every_block([block.figure])
-        elif isinstance(block, Figure):
+        elif isinstance(block, PageFigure):
             yield block.table
 
 
@@ -194,33 +218,40 @@ def unlinked(page: str) -> str:
     """Return a page without links to the report's neighbours: its parts lie
     elsewhere.
     """
-    return BESIDE.sub(r"\1", page)
+    return _FIND.outward_link.sub(r"\1", page)
 
 
-def figures_of(blocks: Iterable[Block]) -> Iterator[Figure]:
+def figures_of(blocks: Iterable[PageBlock]) -> Iterator[PageFigure]:
     """Yield the figures among blocks, also those that are shown on demand."""
-    return (block for block in every_block(blocks) if isinstance(block, Figure))
+    return (block for block in every_block(blocks) if isinstance(block, PageFigure))
 
 
-def alone(figure: Figure) -> str:
+def alone(figure: PageFigure, line_characters: int = 90) -> str:
     """Return a figure as a whole file: on white, with its title, its summary and its
     legend.
+
+    Its title is broken into lines of so many characters.
     """
-    size = SIZE.search(figure.svg)
+    size = _FIND.size.search(figure.svg)
     assert size, "our own charts say how large they are"
     template = filled().get_template("figure.svg.jinja")
-    width, height = map(float, size.groups())
-    titles = wrap(figure.title, ACROSS)
-    values = {"figure": figure, "titles": titles, "width": width, "height": height}
-    return coded(template.render(**values, ink=INK, colours=COLOURS))
+    file = template.render(
+        figure=figure,
+        titles=wrap(figure.title, line_characters),
+        width=float(size[1]),
+        height=float(size[2]),
+        ink=PALETTE.ink,
+        colours=COLOURS,
+    )
+    return coded(file)
 
 
 def title_of(path: str | Path) -> str:
     """Return the title of a figure's or a section's file, as a label of Snakemake's
     report.
     """
-    found = TITLE.search(Path(path).read_text(encoding="utf-8"))
-    return unescape(found[1]).translate(PLAIN) if found else Path(path).stem
+    title = _FIND.title.search(Path(path).read_text(encoding="utf-8"))
+    return unescape(title[1]).translate(PLAIN) if title else Path(path).stem
 
 
 def report(spec: ReportSpec) -> None:
@@ -237,6 +268,8 @@ def report(spec: ReportSpec) -> None:
     if not spec.texts:  # pages of an earlier state of the study, too
         output.with_name("texts.html").unlink(missing_ok=True)
     write_pages(contents, sections, output.parent)
+    verdicts = json.dumps(sentences(contents), ensure_ascii=False, indent=2)
+    write_text(output.with_name(SENTENCES), f"{verdicts}\n")
     write_parts(contents, sections, Path(spec.figures), Path(spec.sections))
 
 
@@ -244,6 +277,8 @@ def delete_stale(paths: Iterable[Path], names: Collection[str], what: str) -> No
     """Delete files that an earlier state of the study left: they would pass for this
     one's.
     """
-    for path in sorted(path for path in paths if path.stem not in names):
+    for path in sorted(paths):
+        if path.stem in names:
+            continue
         print(f"deleted, because the study no longer has this {what}: {path}")
         path.unlink()

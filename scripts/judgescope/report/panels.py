@@ -4,86 +4,99 @@ Everything has its place in pixels, titles and ticks too: as in charts.py, no la
 depends on how a font measures text.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import ceil, floor, log10
 from typing import NamedTuple, Self
 
 from judgescope.report import charts
-from judgescope.report.charts import BLUE, GREEN, GRID, INK, RED, SOFT, Spec, cut
-from judgescope.report.elements import Key
-from judgescope.report.rows import Row
+from judgescope.report.charts import PALETTE, Spec, cut
+from judgescope.report.rows import ReportRow
 from judgescope.report.words import MINUS
 
-COLUMNS, WIDE, HIGH = 3, 240, 190
-"""Panels of ensembles in a row, and the pixels of one with what belongs to it."""
-FOOT, EDGE = 24, 10
-"""Pixels under all panels, for the name of their numbers; and around the first and last
-one."""
-MOST_TICKS, NARROW = 6, 640
-"""Ticks of a scale, and the least pixels of a figure: a narrower one would be
-enlarged."""
-FREE_WIDE, GAP, PRICE_EDGE = 60, 16, 12
-"""Pixels: width of the column of free judges, gap beside it, margins within both."""
-LEAST_SPAN = 1e-6
-"""The width below which all values of a panel of costs are one."""
-FORESTS, FOREST_WIDE, FOREST_LEFT, FOREST_NAME = 2, 560, 130, 18
-"""Forest plots beside each other, their pixels, those of the names, and characters of a
-name."""
-FOREST_LINE, FOREST_HEAD, FOREST_FOOT = 18, 26, 22
-"""Pixels of a judge, and above and below the judges."""
+
+@dataclass(frozen=True)
+class PanelLayout:
+    """Pixels of small multiples, and characters of their labels."""
+
+    narrowest: int = 640
+    """The least width of a figure: a narrower one would be enlarged."""
+    foot: int = 24
+    """The height below all panels, for the name of their numbers."""
+    edge: int = 10
+    """The room around the first and the last dot of a panel."""
+    names: int = 130
+    """The width of judges' names at the left of forest plots and of scores."""
+    name_characters: int = 18
+    head: int = 26
+    """The height of one title."""
+    bins: int = 9
+    """Bins of either axis of scores by rating."""
+
+
+LAYOUT = PanelLayout()
 
 
 def _text(colour: str, align: str, size: int, **more: int) -> Spec:
-    look = {"mark": "text", "fill": colour, "align": align, "baseline": "middle"}
-    return {**look, "fontSize": size, **more}
+    return {
+        "mark": "text",
+        "fill": colour,
+        "align": align,
+        "baseline": "middle",
+        "fontSize": size,
+        **more,
+    }
 
 
 def _dot(**more: float) -> Spec:
-    return {"mark": "point", "shape": "circle", "fill": BLUE, "stroke": BLUE, **more}
+    blue = PALETTE.blue
+    return {"mark": "point", "shape": "circle", "fill": blue, "stroke": blue, **more}
+
+
+def _rule(colour: str, width: float, **more: object) -> Spec:
+    return {"mark": "rule", "stroke": colour, "strokeWidth": width, **more}
+
+
+def _rect(fill: str, stroke: str, **more: object) -> Spec:
+    return {"mark": "rect", "fill": fill, "stroke": stroke, **more}
 
 
 _PIXELS: Spec = {"type": "quantitative", "scale": None}
 CHANNELS: dict[str, tuple[str, Spec]] = {
-    **{name: (name, {**_PIXELS, "axis": None}) for name in ("x", "y")},
-    **{name: (name, {}) for name in ("x2", "y2")},
+    "x": ("x", {**_PIXELS, "axis": None}),
+    "y": ("y", {**_PIXELS, "axis": None}),
+    "x2": ("x2", {}),
+    "y2": ("y2", {}),
     "text": ("text", {"type": "nominal"}),
     "size": ("size", _PIXELS),
     "shade": ("fillOpacity", _PIXELS),
     "panel": ("detail", {"type": "nominal"}),
 }
 """Property of a mark -> the channel that shows it."""
-_OUTLINED = {"mark": "rect", "fill": "transparent"}
 LOOKS: dict[str, Spec] = {
-    "empty": {**_OUTLINED, "stroke": GRID, "strokeDash": [2, 2]},
-    "band": {"mark": "rect", "fill": charts.PALE_RED},
-    "above": {"mark": "rect", "fill": BLUE, "stroke": GRID, "strokeWidth": 1},
-    "below": {"mark": "rect", "fill": RED, "stroke": GRID, "strokeWidth": 1},
-    "frame": {**_OUTLINED, "stroke": GRID},
-    "outline": {**_OUTLINED, "stroke": INK, "strokeWidth": 1.6},
-    "grid": {"mark": "rule", "stroke": GRID, "strokeWidth": 1},
-    "spread": {"mark": "rule", "stroke": RED, "strokeWidth": 5, "opacity": 0.35},
-    "mean": {"mark": "line", "stroke": RED, "strokeWidth": 1.8},
-    "level": {
-        "mark": "rule",
-        "stroke": GREEN,
-        "strokeWidth": 1.8,
-        "strokeDash": [5, 3],
-    },
-    "level_end": {"mark": "rule", "stroke": GREEN, "strokeWidth": 1.8},
-    "interval": {"mark": "rule", "stroke": INK, "strokeWidth": 1.3},
+    "empty": _rect("transparent", PALETTE.grid, strokeDash=[2, 2]),
+    "band": {"mark": "rect", "fill": PALETTE.band},
+    "above": _rect(PALETTE.blue, PALETTE.grid, strokeWidth=1),
+    "below": _rect(PALETTE.red, PALETTE.grid, strokeWidth=1),
+    "frame": _rect("transparent", PALETTE.grid),
+    "outline": _rect("transparent", PALETTE.ink, strokeWidth=1.6),
+    "grid": _rule(PALETTE.grid, 1),
+    "spread": _rule(PALETTE.red, 5, opacity=0.35),
+    "mean": {"mark": "line", "stroke": PALETTE.red, "strokeWidth": 1.8},
+    "level": _rule(PALETTE.green, 1.8, strokeDash=[5, 3]),
+    "level_end": _rule(PALETTE.green, 1.8),
+    "interval": _rule(PALETTE.ink, 1.3),
     "subset": _dot(strokeWidth=1, size=30, opacity=0.75),
     "judge": _dot(strokeWidth=1, size=38, opacity=1),
     "texts": _dot(opacity=0.8),
-    "tick": _text(SOFT, "right", 11),
-    "number": _text(SOFT, "center", 11),
-    "axis": _text(SOFT, "center", 12),
-    "sign": _text(INK, "center", 12),
-    "line": _text(INK, "right", 12),
-    "column": _text(SOFT, "left", 11, angle=270),
-    "name": _text(INK, "left", 11),
-    "title": _text(INK, "left", 12),
+    "tick": _text(PALETTE.soft, "right", 11),
+    "number": _text(PALETTE.soft, "center", 11),
+    "axis": _text(PALETTE.soft, "center", 12),
+    "sign": _text(PALETTE.ink, "center", 12),
+    "line": _text(PALETTE.ink, "right", 12),
+    "column": _text(PALETTE.soft, "left", 11, angle=270),
+    "name": _text(PALETTE.ink, "left", 11),
+    "title": _text(PALETTE.ink, "left", 12),
 }
 """Kinds of marks and how they look, from the lowest layer to the highest."""
 
@@ -96,28 +109,29 @@ class Canvas:
 
     def add(self, look: str, x: float, y: float, **more: float | str) -> None:
         """Add a mark; `more` are further CHANNELS, the same for all marks of a look."""
-        place = {"x": x, "y": y, **more}
-        rounded = {
-            k: round(v, 2) if isinstance(v, float) else v for k, v in place.items()
-        }
-        self.marks.setdefault(look, []).append(rounded)
+        mark: Spec = {}
+        for name, value in {"x": x, "y": y, **more}.items():
+            mark[name] = round(value, 2) if isinstance(value, float) else value
+        self.marks.setdefault(look, []).append(mark)
 
     def spec(self, width: float, height: float) -> Spec:
         """Return the specification."""
         layers = []
         for name, look in LOOKS.items():
-            if values := self.marks.get(name):
-                known = [(field, *CHANNELS[field]) for field in values[0]]
-                channels = {
-                    channel: {"field": field, **how} for field, channel, how in known
-                }
-                marks = charts.layer(values=values, encoding=channels, **look)
-                layers.append({"name": name, **marks})
+            values = self.marks.get(name)
+            if not values:
+                continue
+            channels = {}
+            for field in values[0]:
+                channel, how = CHANNELS[field]
+                channels[channel] = {"field": field, **how}
+            marks = charts.layer(values=values, encoding=channels, **look)
+            layers.append({"name": name, **marks})
         return charts.framed(layers, width, height)
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """Whole steps that hold some values."""
 
     low: int
@@ -130,15 +144,7 @@ class Scale:
         `wider`.
         """
         known = [value for value in values if value is not None]
-        span, step = (max(known) - min(known)) * wider, 0.1
-        if span >= LEAST_SPAN:  # the least step of 1, 2 or 5 times a power of ten
-            power = floor(log10(span / MOST_TICKS))
-            steps = (
-                round(base * 10.0**up, 9)
-                for up in (power, power + 1)
-                for base in (1, 2, 5)
-            )
-            step = next(step for step in steps if span / step <= MOST_TICKS)
+        step = _step_of((max(known) - min(known)) * wider)
         low = floor(min(known) / step)
         return cls(low, max(ceil(max(known) / step), low + 1), step)
 
@@ -150,8 +156,30 @@ class Scale:
     def ticks(self) -> list[tuple[float, str]]:
         """Return the values that have a tick, each with its text."""
         digits = max(0, -floor(log10(self.step)))
-        values = [round(at * self.step, 9) for at in range(self.low, self.high + 1)]
-        return [(value, f"{value:.{digits}f}".replace("-", MINUS)) for value in values]
+        ticks = []
+        for at in range(self.low, self.high + 1):
+            value = round(at * self.step, 9)
+            ticks.append((value, f"{value:.{digits}f}".replace("-", MINUS)))
+        return ticks
+
+
+def _step_of(span: float, most_ticks: int = 6) -> float:
+    """The least step of 1, 2 or 5 times a power of ten with few ticks in a span.
+
+    It is 0.1 where all values are one.
+
+    >>> _step_of(1.0), _step_of(0.02)
+    (0.2, 0.005)
+    """
+    if span < 1e-6:
+        return 0.1
+    power = floor(log10(span / most_ticks))
+    for exponent in (power, power + 1):
+        for base in (1, 2, 5):
+            step = round(base * 10.0**exponent, 9)
+            if span / step <= most_ticks:
+                return step
+    raise AssertionError("5 times the next power of ten has few ticks")
 
 
 class _Grid(NamedTuple):
@@ -168,8 +196,8 @@ class _Grid(NamedTuple):
     bottom: int
 
 
-ENSEMBLES = _Grid(COLUMNS, WIDE, HIGH, left=44, top=26, right=14, bottom=24)
-COSTS = _Grid(2, 370, 220, left=50, top=28, right=20, bottom=26)
+ENSEMBLES = _Grid(columns=3, wide=240, high=190, left=44, top=26, right=14, bottom=24)
+COSTS = _Grid(columns=2, wide=370, high=220, left=50, top=28, right=20, bottom=26)
 
 
 class _Frame:
@@ -178,10 +206,11 @@ class _Frame:
     """
 
     def __init__(
-        self, canvas: Canvas, grid: _Grid, number: int, title: str, scale: Scale
+        self, canvas: Canvas, grid: _Grid, number: int, title: str, scale: AxisScale
     ) -> None:
         row, column = divmod(number, grid.columns)
-        self.canvas, self.scale = canvas, scale
+        self.canvas = canvas
+        self.scale = scale
         self.left = column * grid.wide + grid.left
         self.right = (column + 1) * grid.wide - grid.right
         self.bottom = (row + 1) * grid.high - grid.bottom
@@ -199,7 +228,7 @@ class _Frame:
         """Draw a line across the panel at a value."""
         self.canvas.add(look, self.left, self.y(value), x2=self.right)
 
-    def upright(self, look: str, x: float, row: Row) -> None:
+    def upright(self, look: str, x: float, row: ReportRow) -> None:
         """Draw the interval of a number; nothing without one."""
         if row.ci_low is not None and row.ci_high is not None:
             self.canvas.add(look, x, self.y(row.ci_low), y2=self.y(row.ci_high))
@@ -211,64 +240,70 @@ class _Frame:
 
 def _framed(canvas: Canvas, grid: _Grid, number: int, x: str) -> Spec:
     """Return the specification of a number of panels; `x` names what is below them."""
-    width = max(min(grid.columns, number) * grid.wide, NARROW)
-    height = ceil(number / grid.columns) * grid.high + FOOT
-    canvas.add("axis", min(grid.columns, number) * grid.wide / 2, height - 6, text=x)
-    return canvas.spec(width, height)
+    used = min(grid.columns, number) * grid.wide
+    height = ceil(number / grid.columns) * grid.high + LAYOUT.foot
+    canvas.add("axis", used / 2, height - 6, text=x)
+    return canvas.spec(max(used, LAYOUT.narrowest), height)
 
 
 # --- ensembles by size ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class TargetSet:
+class SubsetPlot:
     """Numbers of subsets over their size k, and the means of each size with their
     intervals.
 
-    Of the subset of all members, `whole`, the interval is drawn, too; `student` is a
+    Of the subset of all members, `complete`, the interval is drawn, too; `student` is a
     line across, its interval at the line's end.
     """
 
     title: str
-    subsets: Sequence[Row]
-    means: Sequence[Row]
-    whole: Row | None = None
-    student: Row | None = None
+    subsets: Sequence[ReportRow]
+    means: Sequence[ReportRow]
+    complete: ReportRow | None = None
+    student: ReportRow | None = None
 
     @property
     def values(self) -> list[float | None]:
         """Return all that its scale must hold."""
-        with_ends = (row for row in (*self.means, self.whole, self.student) if row)
-        ends = (end for row in with_ends for end in row.ends)
-        return [*(row.value for row in self.subsets), *ends]
+        values = [row.value for row in self.subsets]
+        for row in (*self.means, self.complete, self.student):
+            if row:
+                values += row.ends
+        return values
 
 
-def panels_spec(panels: Sequence[TargetSet], *, x: str) -> Spec:
+def panels_spec(panels: Sequence[SubsetPlot], *, x: str) -> Spec:
     """Return the specification; `x` names the whole numbers. Some panel has a dot.
 
     All panels share both scales.
     """
-    sizes = sorted(
-        {row.k for panel in panels for row in (*panel.subsets, *panel.means)}
-    )
-    scale, canvas = (
-        Scale.covering(value for panel in panels for value in panel.values),
-        Canvas(),
-    )
+    every = set[int]()
+    values = list[float | None]()
+    for panel in panels:
+        every.update(row.k for row in (*panel.subsets, *panel.means))
+        values += panel.values
+    sizes = sorted(every)
+    scale = AxisScale.covering(values)
+    canvas = Canvas()
     for number, panel in enumerate(panels):
         frame = _Frame(canvas, ENSEMBLES, number, panel.title, scale)
-        wide, places = frame.right - frame.left - 2 * EDGE, dict[int, float]()
-        for at in sizes:
-            share = (at - sizes[0]) / (sizes[-1] - sizes[0]) if sizes[1:] else 0.5
-            places[at] = frame.left + EDGE + wide * share
-            frame.below(places[at], str(at))
+        wide = frame.right - frame.left - 2 * LAYOUT.edge
+        x_of = dict[int, float]()
+        for size in sizes:
+            share = 0.5
+            if len(sizes) > 1:
+                share = (size - sizes[0]) / (sizes[-1] - sizes[0])
+            x_of[size] = frame.left + LAYOUT.edge + wide * share
+            frame.below(x_of[size], str(size))
         for row in panel.means:
-            canvas.add("mean", places[row.k], frame.y(row.value or 0.0), panel=number)
-            frame.upright("spread", places[row.k], row)
+            canvas.add("mean", x_of[row.k], frame.y(row.value or 0.0), panel=number)
+            frame.upright("spread", x_of[row.k], row)
         for row in panel.subsets:
-            canvas.add("subset", places[row.k], frame.y(row.value or 0.0))
-        if panel.whole:
-            frame.upright("interval", places[panel.whole.k], panel.whole)
+            canvas.add("subset", x_of[row.k], frame.y(row.value or 0.0))
+        if panel.complete:
+            frame.upright("interval", x_of[panel.complete.k], panel.complete)
         if panel.student and panel.student.value is not None:
             frame.across("level", panel.student.value)
             frame.upright("level_end", frame.right, panel.student)
@@ -287,40 +322,52 @@ class Forest:
 
     titles: Sequence[str]
     """The lines of its title; all panels have as many."""
-    points: Sequence[Row | None]
+    points: Sequence[ReportRow | None]
     people: float | None = None
     band: tuple[float, float] | None = None
 
     @property
     def values(self) -> list[float | None]:
         """Return all that its scale must hold."""
-        ends = [end for row in self.points if row for end in row.ends]
-        return [0.0, *ends, self.people, *(self.band or ())]
+        values: list[float | None] = [0.0, self.people]
+        for row in self.points:
+            if row:
+                values += row.ends
+        return [*values, *(self.band or ())]
 
 
-def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Spec:
+def forest_spec(
+    panels: Sequence[Forest],
+    names: Sequence[str],
+    *,
+    x: str,
+    width: int = 560,
+    line_height: int = 18,
+) -> Spec:
     """Return the specification: a line for each name, panels beside each other, one
     scale.
     """
-    scale = Scale.covering(
-        (value for panel in panels for value in panel.values), wider=1.5
-    )
+    values = list[float | None]()
+    for panel in panels:
+        values += panel.values
+    scale = AxisScale.covering(values, wider=1.5)
     canvas = Canvas()
-    columns = min(FORESTS, len(panels))
-    wide, edge = (FOREST_WIDE - FOREST_LEFT) / columns, 2 * EDGE
-    head = FOREST_HEAD + FOREST_LINE * (len(panels[0].titles) - 1)
-    tall = len(names) * FOREST_LINE + head + FOREST_FOOT
+    columns = min(2, len(panels))
+    wide = (width - LAYOUT.names) / columns
+    edge = 2 * LAYOUT.edge
+    head = LAYOUT.head + line_height * (len(panels[0].titles) - 1)
+    tall = len(names) * line_height + head + 22  # below: the numbers of the scale
     for number, panel in enumerate(panels):
         down, column = divmod(number, columns)
         top = down * tall + head
-        bottom = top + len(names) * FOREST_LINE
-        left = FOREST_LEFT + column * wide + edge
+        bottom = top + len(names) * line_height
+        left = LAYOUT.names + column * wide + edge
 
         def x_of(value: float, left: float = left) -> float:
             return left + scale.share(value) * (wide - 2 * edge)
 
         for line, title in enumerate(panel.titles):
-            at = down * tall + FOREST_HEAD - 12 + line * FOREST_LINE
+            at = down * tall + LAYOUT.head - 12 + line * line_height
             canvas.add("title", left, at, text=cut(title, int(wide / 7.5), 0))
         for value, text in scale.ticks:
             canvas.add("number", x_of(value), bottom + 10, text=text)
@@ -328,28 +375,26 @@ def forest_spec(panels: Sequence[Forest], names: Sequence[str], *, x: str) -> Sp
         if panel.people is not None:
             canvas.add("level", x_of(panel.people), top, y2=bottom)
         if panel.band:
-            least, most = map(x_of, panel.band)
-            canvas.add("band", least, top, x2=max(most, least + 1), y2=bottom)
+            low, high = panel.band
+            start = x_of(low)
+            end = max(x_of(high), start + 1)  # visible without a width, too
+            canvas.add("band", start, top, x2=end, y2=bottom)
         for line, (name, row) in enumerate(zip(names, panel.points, strict=True)):
-            y = top + (line + 0.5) * FOREST_LINE
+            y = top + (line + 0.5) * line_height
             if column == 0:
-                canvas.add("line", FOREST_LEFT, y, text=cut(name, FOREST_NAME))
+                text = cut(name, LAYOUT.name_characters)
+                canvas.add("line", LAYOUT.names, y, text=text)
             if row:
                 canvas.add("judge", x_of(row.value or 0.0), y)
                 if row.ci_low is not None and row.ci_high is not None:
                     canvas.add("interval", x_of(row.ci_low), y, x2=x_of(row.ci_high))
-    height = ceil(len(panels) / columns) * tall + FOOT
-    canvas.add(
-        "axis", FOREST_LEFT + (FOREST_WIDE - FOREST_LEFT) / 2, height - 8, text=x
-    )
-    return canvas.spec(FOREST_WIDE, height)
+    height = ceil(len(panels) / columns) * tall + LAYOUT.foot
+    middle = LAYOUT.names + (width - LAYOUT.names) / 2
+    canvas.add("axis", middle, height - 8, text=x)
+    return canvas.spec(width, height)
 
 
 # --- scores beside ratings ------------------------------------------------------------
-
-BINS, SCATTER_WIDE, SCATTER_HIGH, LARGEST_DOT = 9, 150, 90, 110
-"""Bins of either axis, pixels of a panel with its margin, and the area of the largest
-dot."""
 
 
 def bins_spec(
@@ -359,35 +404,37 @@ def bins_spec(
     *,
     x: str,
 ) -> Spec:
-    """Return the specification: a panel by row and column, of texts counted in BINS ×
-    BINS bins.
+    """Return the specification: a panel by row and column, of texts counted in bins of
+    either axis.
 
     A bin is numbered from the lower left; the area of its dot is its share of the
     panel's largest.
     """
     canvas = Canvas()
-    wide, high = SCATTER_WIDE - 2 * EDGE, SCATTER_HIGH - 2 * EDGE
+    panel_wide = 150
+    panel_high = 90
+    largest_dot = 110  # its area
+    wide = panel_wide - 2 * LAYOUT.edge
+    high = panel_high - 2 * LAYOUT.edge
     for (row, column), counts in panels.items():
-        left = FOREST_LEFT + columns.index(column) * SCATTER_WIDE + EDGE
-        bottom = FOREST_HEAD + (rows.index(row) + 1) * SCATTER_HIGH - EDGE
+        left = LAYOUT.names + columns.index(column) * panel_wide + LAYOUT.edge
+        bottom = LAYOUT.head + (rows.index(row) + 1) * panel_high - LAYOUT.edge
         canvas.add("frame", left, bottom - high, x2=left + wide, y2=bottom)
-        most = max(counts.values())
+        largest = max(counts.values())
         for (across, up), number in counts.items():
-            place = (
-                left + (across + 0.5) * wide / BINS,
-                bottom - (up + 0.5) * high / BINS,
-            )
-            canvas.add("texts", *place, size=LARGEST_DOT * number / most)
-    height = FOREST_HEAD + len(rows) * SCATTER_HIGH + FOOT
+            dot_x = left + (across + 0.5) * wide / LAYOUT.bins
+            dot_y = bottom - (up + 0.5) * high / LAYOUT.bins
+            canvas.add("texts", dot_x, dot_y, size=largest_dot * number / largest)
+    height = LAYOUT.head + len(rows) * panel_high + LAYOUT.foot
     for at, name in enumerate(rows):
-        y = FOREST_HEAD + (at + 0.5) * SCATTER_HIGH
-        canvas.add("line", FOREST_LEFT, y, text=cut(name, FOREST_NAME))
+        y = LAYOUT.head + (at + 0.5) * panel_high
+        canvas.add("line", LAYOUT.names, y, text=cut(name, LAYOUT.name_characters))
     for at, name in enumerate(columns):
-        canvas.add(
-            "title", FOREST_LEFT + at * SCATTER_WIDE + EDGE, 16, text=cut(name, 22, 0)
-        )
-    canvas.add("name", FOREST_LEFT + EDGE, height - 6, text=x)
-    return canvas.spec(max(FOREST_LEFT + len(columns) * SCATTER_WIDE, NARROW), height)
+        left = LAYOUT.names + at * panel_wide + LAYOUT.edge
+        canvas.add("title", left, 16, text=cut(name, 22, 0))
+    canvas.add("name", LAYOUT.names + LAYOUT.edge, height - 6, text=x)
+    width = LAYOUT.names + len(columns) * panel_wide
+    return canvas.spec(max(width, LAYOUT.narrowest), height)
 
 
 # --- cost against quality -------------------------------------------------------------
@@ -400,7 +447,7 @@ class Bought(NamedTuple):
 
     number: int
     price: float
-    row: Row
+    row: ReportRow
 
 
 @dataclass(frozen=True)
@@ -418,110 +465,41 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     Prices span decades, so that they lie on a logarithm, which all panels share; what
     is free has a column of its own beside them. Each panel has its own height.
     """
-    prices = [dot.price for panel in panels for dot in panel.dots]
+    free_wide = 60  # the column of free judges, the gap beside it, margins in both
+    gap = 16
+    margin = 12
+    prices = list[float]()
+    for panel in panels:
+        prices += [dot.price for dot in panel.dots]
     powers = [log10(price) for price in prices if price > 0]
-    cheap, dear = floor(min(powers)), max(ceil(max(powers)), floor(min(powers)) + 1)
-    free, canvas = any(price <= 0 for price in prices), Canvas()
+    cheapest = floor(min(powers))
+    dearest = max(ceil(max(powers)), cheapest + 1)
+    free = min(prices) <= 0
+    canvas = Canvas()
     for number, panel in enumerate(panels):
-        ends = [end for dot in panel.dots for end in dot.row.ends]
-        frame = _Frame(
-            canvas, COSTS, number, panel.title, Scale.covering([*ends, panel.level])
-        )
-        start = frame.left + (FREE_WIDE + GAP if free else 0) + PRICE_EDGE
-        wide = (frame.right - PRICE_EDGE - start) / (dear - cheap)
-        unpaid = [dot.number for dot in panel.dots if dot.price <= 0]
+        values = [panel.level]
+        for dot in panel.dots:
+            values += dot.row.ends
+        scale = AxisScale.covering(values)
+        frame = _Frame(canvas, COSTS, number, panel.title, scale)
+        start = frame.left + margin
         if free:
-            frame.below(frame.left + FREE_WIDE / 2, "free")
-        for power in range(cheap, dear + 1):
-            frame.below(start + (power - cheap) * wide, f"{10.0**power:g}")
+            start += free_wide + gap
+            frame.below(frame.left + free_wide / 2, "free")
+        wide = (frame.right - margin - start) / (dearest - cheapest)
+        for power in range(cheapest, dearest + 1):
+            frame.below(start + (power - cheapest) * wide, f"{10.0**power:g}")
         if panel.level is not None:
             frame.across("level", panel.level)
+        unpaid = [dot.number for dot in panel.dots if dot.price <= 0]
         for dot in panel.dots:
             if dot.price > 0:
-                at = start + (log10(dot.price) - cheap) * wide
+                at = start + (log10(dot.price) - cheapest) * wide
             else:  # free judges stand side by side
-                at = (
-                    frame.left
-                    + (unpaid.index(dot.number) + 0.5) / len(unpaid) * FREE_WIDE
-                )
+                share = (unpaid.index(dot.number) + 0.5) / len(unpaid)
+                at = frame.left + share * free_wide
             y = frame.y(dot.row.value or 0.0)
             frame.upright("interval", at, dot.row)
             canvas.add("judge", at, y)
             canvas.add("name", at + 5, y - 7, text=str(dot.number))
     return _framed(canvas, COSTS, len(panels), x)
-
-
-# --- heat maps ------------------------------------------------------------------------
-
-ACROSS, HEAT_LEFT, HEAT_GAP = 720, 200, 24
-"""Pixels of all panels, of the names of rows before them, and between panels."""
-SIDE, LEAST_SIDE, ROW, NARROWEST = 30, 10, 18, 170
-"""Pixels of a cell's width, its height, and the width of a panel, which its title
-needs."""
-TITLE, CHARACTER, LONGEST_NAME = 26, 6, 16
-"""Pixels of a panel's title and of a character of its columns' upright names; at most
-so many."""
-SHOWN = 0.1
-"""From here on a value below 0 has a sign, so that the colour is not needed."""
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """A panel: (row, column) -> a value from -1 to 1, and the cells that are outlined.
-
-    A cell may have no value.
-    """
-
-    title: str
-    values: Mapping[tuple[str, str], float]
-    outlined: Collection[tuple[str, str]]
-
-
-def heat_keys(above: str, below: str, outlined: str) -> list[Key]:
-    """Return the legend of a heat map: what shades above and below 0 and outlines
-    mean.
-    """
-    return [
-        Key("■", "blue", above),
-        Key(MINUS, "red", below),
-        Key("□", "ink", outlined),
-    ]
-
-
-def heatmap_spec(
-    panels: Sequence[HeatMap], rows: Sequence[str], columns: Sequence[str]
-) -> Spec:
-    """Return the specification of panels with these rows and columns."""
-    canvas, side = Canvas(), max(LEAST_SIDE, min(SIDE, ACROSS // len(columns)))
-    width = max(side * len(columns), NARROWEST) + HEAT_GAP
-    heads_height = CHARACTER * min(LONGEST_NAME, max(map(len, columns)))
-    height = TITLE + heads_height + ROW * len(rows) + HEAT_GAP
-    each_row = max(1, ACROSS // width)
-    for number, panel in enumerate(panels):
-        down, right = divmod(number, each_row)
-        left, top = HEAT_LEFT + right * width, down * height + TITLE + heads_height
-        canvas.add("title", left, down * height + 8, text=cut(panel.title))
-        for index, column in enumerate(columns):
-            x = left + (index + 0.5) * side
-            canvas.add("column", x, top - 4, text=cut(column, LONGEST_NAME))
-        for line, row in enumerate(rows if not right else ()):
-            canvas.add("line", HEAT_LEFT - 8, top + (line + 0.5) * ROW, text=cut(row))
-        for (line, row), (index, column) in product(
-            enumerate(rows), enumerate(columns)
-        ):
-            x, y = left + index * side + 1, top + line * ROW + 1
-            ends = {"x2": x + side - 2, "y2": y + ROW - 2}
-            value = panel.values.get((row, column))
-            if value is None:
-                canvas.add("empty", x, y, **ends)
-            else:
-                shade = round(min(abs(value), 1), 3)
-                canvas.add("below" if value < 0 else "above", x, y, **ends, shade=shade)
-                if value <= -SHOWN:
-                    canvas.add("sign", x + side / 2 - 1, y + ROW / 2 - 1, text=MINUS)
-            if (row, column) in panel.outlined:
-                canvas.add("outline", x, y, **ends)
-    used = min(each_row, len(panels)) * width
-    return canvas.spec(
-        max(HEAT_LEFT + used, NARROW), ceil(len(panels) / each_row) * height
-    )

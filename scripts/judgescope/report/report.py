@@ -5,6 +5,8 @@ dataset.
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
@@ -12,20 +14,17 @@ from msgspec import Struct, convert
 from msgspec.json import decode
 
 from judgescope.core.names import ORACLE
-from judgescope.engines import PROMPTED
-from judgescope.report.elements import Section
 from judgescope.report.items import AnnotatedText, sample
-from judgescope.report.rows import NO_ROWS, Rows
+from judgescope.report.rows import NO_ROWS, ReportRows
 from judgescope.report.specs import DatasetCard, JudgeCardSpec, ReportSpec
-from judgescope.report.words import CONTROLS
+from judgescope.report.words import CONTROLS, ONE_SCORE
 from judgescope.schema.tables import read_table
 
 T = TypeVar("T")
-DEGREES = ("minor", "major", "single", "")
 
 
 @dataclass(frozen=True)
-class Judge:
+class ShownJudge:
     """A judge, as the report shows it."""
 
     id: str
@@ -43,6 +42,8 @@ class Judge:
 
     planted: bool = False
     """Whether it is simulated, with a known defect."""
+    scores_texts: bool = False
+    """Whether its score is how probable a text is."""
 
     @property
     def control(self) -> bool:
@@ -123,7 +124,7 @@ class Report:
     """The inputs of all sections, in the order in which the study names things."""
 
     spec: ReportSpec
-    tables: Mapping[str, Rows]
+    tables: Mapping[str, ReportRows]
     counts: Mapping[str, ReadCounts]
     """Dataset -> what reading it counted."""
     annotated: Mapping[str, Sequence[AnnotatedText]] = field(default_factory=dict)
@@ -138,8 +139,10 @@ class Report:
     @classmethod
     def load(cls, spec: ReportSpec) -> Self:
         """Read all that the spec names."""
+        for target in spec.add_ons:
+            import_module(target.partition(":")[0])
         tables = {
-            name: Rows.of_table(read_table("results", path))
+            name: ReportRows.of_table(read_table("results", path))
             for name, path in spec.tables.items()
         }
         counts = {
@@ -147,23 +150,16 @@ class Report:
             for name, card in spec.datasets.items()
         }
         for name, paths in spec.joined.items():
-            from judgescope.engines.recorded import (
-                join_lines,
-                read_joins,
-            )  # slow to import
-
-            joins = [join for path in paths for join in read_joins(path)]
-            counts[name].problems += join_lines(joins, poor=True)
+            counts[name].problems += _poor_joins(paths)
         seed = spec.study.seed
         annotated = {
             name: sample(texts, seed, name) for name, texts in spec.annotated.items()
         }
-        log = (
-            read_table("training", spec.distilled.log).to_pylist()
-            if spec.distilled
-            else []
-        )
-        return cls(spec, tables, counts, annotated, convert(log, list[TrainingStep]))
+        training = list[TrainingStep]()
+        if spec.distilled:
+            log = read_table("training", spec.distilled.log).to_pylist()
+            training = convert(log, list[TrainingStep])
+        return cls(spec, tables, counts, annotated, training)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result of `make`, computed once per key."""
@@ -171,7 +167,7 @@ class Report:
             self._cache[key] = make()
         return cast(T, self._cache[key])
 
-    def rows(self, table: str, dataset: str = "") -> Rows:
+    def rows(self, table: str, dataset: str = "") -> ReportRows:
         """Return the rows of a table, of one dataset if named; none if there is no such
         table.
         """
@@ -186,11 +182,11 @@ class Report:
     @cached_property
     def datasets(self) -> list[Dataset]:
         """Return the datasets."""
-        cards = [(name, self.spec.datasets[name]) for name in self.spec.study.datasets]
-        return [
-            Dataset(name, card.name or name, card, self.counts[name])
-            for name, card in cards
-        ]
+        datasets = []
+        for name in self.spec.study.datasets:
+            card = self.spec.datasets[name]
+            datasets.append(Dataset(name, card.name or name, card, self.counts[name]))
+        return datasets
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -205,37 +201,60 @@ class Report:
         return "ratings" if planned else "people"
 
     @cached_property
-    def judges(self) -> list[Judge]:
+    def judges(self) -> list[ShownJudge]:
         """Return the judges, then planted ones, then the controls."""
-        judges = [self._judge(name) for name in self.spec.study.judges]
+        judges = list(map(self._judge, self.spec.study.judges))
         return sorted(judges, key=lambda judge: (judge.control, judge.planted))
 
-    def judges_of(self, rows: Rows) -> list[Judge]:
+    @cached_property
+    def real_judges(self) -> list[ShownJudge]:
+        """Return the judges without the controls."""
+        return [judge for judge in self.judges if not judge.control]
+
+    @cached_property
+    def plain_controls(self) -> list[ShownJudge]:
+        """Return the controls that know nothing: without the oracle."""
+        return [judge for judge in self.judges if judge.engine == "control"]
+
+    def judges_of(self, rows: ReportRows) -> list[ShownJudge]:
         """Return the judges that rows are of."""
-        names = {*rows.names("judge")}
-        return [judge for judge in self.judges if judge.id in names]
+        return self.judges_named(rows.names("judge"))
+
+    def real_judges_of(self, rows: ReportRows) -> list[ShownJudge]:
+        """Return the judges that rows are of, without controls."""
+        return [judge for judge in self.judges_of(rows) if not judge.control]
+
+    def judges_named(self, ids: Iterable[str]) -> list[ShownJudge]:
+        """Return the judges with these ids, in their order; other ids are left out."""
+        wanted = {*ids}
+        return [judge for judge in self.judges if judge.id in wanted]
 
     @cached_property
     def perturbations(self) -> list[Perturbation]:
         """Return the study's perturbations in every degree that a table has."""
         order = self.spec.study.perturbations
-        found = {
-            (row.perturbation, row.degree)
-            for table in ("discernment", "confusion", "perturbations")
-            for row in self.rows(table)
-            if row.perturbation in order
-        }
-        return [
-            Perturbation(
-                f"{name}.{degree}" if degree else name,
-                self.perturbation(name),
-                "" if degree == "single" else degree,
-                self.spec.perturbations[name].level,
-            )
-            for name, degree in sorted(
-                found, key=lambda pair: (order.index(pair[0]), DEGREES.index(pair[1]))
-            )
-        ]
+        used = set[tuple[str, str]]()
+        for table in ("discernment", "confusion", "perturbations"):
+            for row in self.rows(table):
+                if row.perturbation in order:
+                    used.add((row.perturbation, row.degree))
+        perturbations = []
+        for name, degree in sorted(used, key=self._rank_of_degree):
+            cell = f"{name}.{degree}" if degree else name
+            shown_degree = "" if degree == "single" else degree
+            level = self.spec.perturbations[name].level
+            title = self.perturbation(name)
+            perturbations.append(Perturbation(cell, title, shown_degree, level))
+        return perturbations
+
+    def _rank_of_degree(self, pair: tuple[str, str]) -> tuple[int, int]:
+        """The positions of a perturbation and of its degree; a row without one is
+        last.
+        """
+        name, degree = pair
+        degrees = self.spec.perturbations[name].degrees
+        position = degrees.index(degree) if degree in degrees else len(degrees)
+        return self.spec.study.perturbations.index(name), position
 
     def aspect(self, name: str) -> str:
         """Return an aspect's name, and its criterion where it has one."""
@@ -247,27 +266,44 @@ class Report:
         """Return a perturbation's name, its id where it has none."""
         return self.spec.perturbations[name].name or name
 
-    def _judge(self, name: str) -> Judge:
-        card, folder = self.spec.judges[name], self.spec.cards
+    def _judge(self, name: str) -> ShownJudge:
+        card = self.spec.judges[name]
+        folder = self.spec.cards
         page = "" if folder is None else f"{folder}{name}.html"
         if card.engine == "derived":
-            return Judge(name, "derived", card.form, card=page, hint=card.hint)
+            return ShownJudge(name, "derived", card.form, card=page, hint=card.hint)
         if card.engine == "control":
             engine = ORACLE if card.form == ORACLE else "control"
-            return Judge(name, engine, CONTROLS.get(card.form, card.form), card=page)
+            about = CONTROLS.get(card.form, card.form)
+            return ShownJudge(name, engine, about, card=page)
         if card.planted:
             about = f"planted, simulated: {card.planted}"
-            return Judge(name, card.engine, about, card=page, planted=True)
+            return ShownJudge(name, card.engine, about, card=page, planted=True)
         parts = (
             card.engine,
             card.model if card.model != card.engine else "",
             "" if _letters(card.form) in _letters(name) else card.form,
             f"against the {card.against}" if card.against else "",
             f"{card.draws} draws" if card.draws > 1 else "",
+            card.scores_texts,
+            ONE_SCORE if card.one_score else "",
         )
-        about = ", ".join(part for part in parts if part)
-        model = card.model if card.engine in PROMPTED else ""
-        return Judge(name, card.engine, about, model, page, card.hint, card.max_tokens)
+        about = ", ".join(filter(None, parts))
+        return ShownJudge(
+            name,
+            card.engine,
+            about,
+            model=card.model if card.max_tokens else "",
+            card=page,
+            hint=card.hint,
+            max_tokens=card.max_tokens,
+            scores_texts=bool(card.scores_texts),
+        )
+
+
+def ids_of(judges: Iterable[ShownJudge]) -> tuple[str, ...]:
+    """Return the ids of judges."""
+    return tuple(judge.id for judge in judges)
 
 
 @dataclass(frozen=True)
@@ -283,22 +319,9 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name))
 
 
-# --- sections -------------------------------------------------------------------------
+def _poor_joins(paths: Iterable[str]) -> list[str]:
+    """What to say of recorded models of which many rows were not joined to texts."""
+    from judgescope.engines.recorded import join_lines, read_joins  # slow to import
 
-Maker = Callable[[Report], Section | None]
-"""Makes a section; None if the study has nothing for it."""
-Made = TypeVar("Made", bound=Maker)
-GROUPS = ("Verdict", "Evidence", "Data quality", "Reproduce")
-"""The groups of the table of contents."""
-MAKERS: dict[tuple[int, int, str], Maker] = {}
-"""Group, position in it and name -> the function that makes a section."""
-
-
-def in_group(group: str, order: int) -> Callable[[Made], Made]:
-    """Register a section: in one of GROUPS, after those of a lower `order`."""
-
-    def register(make: Made) -> Made:
-        MAKERS[GROUPS.index(group), order, f"{make.__module__}.{make.__name__}"] = make
-        return make
-
-    return register
+    joins = chain.from_iterable(map(read_joins, paths))
+    return join_lines(joins, poor=True)

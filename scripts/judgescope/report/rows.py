@@ -1,20 +1,22 @@
 """Result tables and scores as DataFrames, and rows of result tables as records."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple, TypedDict, Unpack
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
-import pandas as pd
+import numpy as np
 import pyarrow as pa
 
 from judgescope.core.cells import joined
 from judgescope.schema.tables import read_table
 
-GROUP = "group "
-"""Begins the part of a rank's note that has its letters."""
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-class Place(TypedDict, total=False):
+class RowPlace(TypedDict, total=False):
     """Where a statistic of a judge holds; `aspect` may have a criterion behind a
     dot.
     """
@@ -31,7 +33,7 @@ class Place(TypedDict, total=False):
     form: str
 
 
-class Address(Place, total=False):
+class Address(RowPlace, total=False):
     """Where a number is in the result table of a dataset."""
 
     judge: str
@@ -39,14 +41,23 @@ class Address(Place, total=False):
 
 
 _OVERALL: Address = {
-    **{"judge": "", "statistic": ""},
-    **{"aspect": "", "level": "", "cell": "", "criterion": ""},
-    **{"judge_b": "", "aspect_b": "", "criterion_b": "", "k": 0, "k_b": 0},
+    "judge": "",
+    "statistic": "",
+    "aspect": "",
+    "level": "",
+    "cell": "",
+    "criterion": "",
+    "judge_b": "",
+    "aspect_b": "",
+    "criterion_b": "",
+    "k": 0,
+    "k_b": 0,
     "form": "",
 }
+"""The address of a number over all; its keys are those of all addresses, in order."""
 
 
-class Row(NamedTuple):
+class ReportRow(NamedTuple):
     """One row of a result table: a statistic, where it holds, and its estimate.
 
     A column that is null, or that the table lacks, has the default.
@@ -99,110 +110,150 @@ class Row(NamedTuple):
         """Return the letters of a rank: a test does not separate judges that share
         one.
         """
-        letters = (part for part in self.note.split("; ") if part.startswith(GROUP))
-        return next(letters, "").removeprefix(GROUP)
+        for part in self.note.split("; "):
+            if part.startswith("group "):
+                return part.removeprefix("group ")
+        return ""
 
 
-NUMBERS = {
-    name: type(default) if isinstance(default, int) else float
-    for name, default in Row._field_defaults.items()
-    if not isinstance(default, str)
-}
-"""Column -> its type, of the columns of numbers."""
+def _number_types() -> dict[str, type]:
+    """Column -> its type, of the columns of numbers."""
+    types: dict[str, type] = {}
+    for name, default in ReportRow._field_defaults.items():
+        if not isinstance(default, str):
+            types[name] = int if isinstance(default, int) else float
+    return types
 
 
-class Rows:
+def _has_value(row: ReportRow) -> bool:
+    """Whether the estimate of a row is defined: neither missing nor NaN."""
+    return row.value is not None and not isnan(row.value)
+
+
+class ReportRows:
     """A result table, or some of its rows, in its order.
 
-    `frame` has the columns of `Row`, with `judged`, `cell` and the `record` of each
-    row.
+    >>> rows = ReportRows([ReportRow(judge="a", value=0.5), ReportRow(judge="b")])
+    >>> rows.names("judge"), len(rows.where(judge="a")), len(rows.defined)
+    (['a', 'b'], 1, 1)
     """
 
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = frame
-        self._parts: dict[tuple[str, str | int], Rows] = {}
+    def __init__(self, records: Iterable[ReportRow] = ()) -> None:
+        self._records = tuple(records)
+        self._parts: dict[str, dict[str | int, ReportRows]] = {}
 
     @classmethod
-    def from_records(cls, records: Iterable[Row] = ()) -> "Rows":
-        """Return records as rows."""
-        fields = [*Row._fields, "judged", "cell", "record"]
-        rows = [(*row, row.judged, row.cell, row) for row in records]
-        # objects are filtered several times faster than the string type
-        return cls(
-            pd.DataFrame(rows, columns=fields, dtype=object).astype(NUMBERS).copy()
-        )
+    def of_frame(cls, frame: "pd.DataFrame") -> "ReportRows":
+        """Return the rows of a part of a `frame`."""
+        return cls(frame["record"])
 
     @classmethod
-    def of_table(cls, table: pa.Table) -> "Rows":
+    def of_table(cls, table: pa.Table) -> "ReportRows":
         """Return the rows of a result table.
 
         Where a number is there with and without the texts that are the references, the
         report shows the one without: with them a judge is measured against itself.
         """
         columns = []
-        for name, default in Row._field_defaults.items():
-            values = (
-                table[name].to_pylist()
-                if name in table.column_names
-                else [None] * len(table)
-            )
+        for name, default in ReportRow._field_defaults.items():
+            values = [None] * len(table)
+            if name in table.column_names:
+                values = table[name].to_pylist()
             columns.append([default if value is None else value for value in values])
-        frame = cls.from_records(map(Row._make, zip(*columns, strict=True))).frame
-        with_and_without = frame.duplicated(["dataset", *_OVERALL], keep=False)
-        return cls(frame[(frame["system_subset"] != "") | ~with_and_without])
+        records = list(map(ReportRow._make, zip(*columns, strict=True)))
+        places = [(row.dataset, *_address(row)) for row in records]
+        times = Counter(places)
+        kept = []
+        for row, place in zip(records, places, strict=True):
+            if row.system_subset or times[place] == 1:
+                kept.append(row)
+        return cls(kept)
 
-    def __iter__(self) -> Iterator[Row]:
+    @cached_property
+    def frame(self) -> "pd.DataFrame":
+        """The rows as a frame: the columns of `ReportRow`, `judged`, `cell`, and
+        `record`, the row itself.
+        """
+        import pandas as pd  # here: `audit` runs without
+
+        fields = [*ReportRow._fields, "judged", "cell", "record"]
+        rows = [(*row, row.judged, row.cell, row) for row in self]
+        # Objects are filtered several times faster than the string type.
+        frame = pd.DataFrame(rows, columns=fields, dtype=object)
+        return frame.astype(_number_types()).copy()
+
+    def __iter__(self) -> Iterator[ReportRow]:
         """Iterate over the records."""
-        return iter(self.frame["record"])
+        return iter(self._records)
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self.frame)
+        return len(self._records)
 
-    def where(self, **equal: str | tuple[str | int, ...]) -> "Rows":
+    def where(self, **equal: str | tuple[str | int, ...]) -> "ReportRows":
         """Return the rows whose columns equal the values, or are one of them where a
         tuple.
         """
         rows = self
         for name, wanted in equal.items():
             if isinstance(wanted, tuple):
-                rows = Rows(rows.frame[rows.frame[name].isin(wanted)])
-            else:  # sections ask for one judge or statistic after another
-                if (name, wanted) not in rows._parts:
-                    part = rows.frame[rows.frame[name] == wanted]
-                    rows._parts[name, wanted] = Rows(part)
-                rows = rows._parts[name, wanted]
+                rows = ReportRows(row for row in rows if getattr(row, name) in wanted)
+            else:
+                rows = rows._by_value(name).get(wanted, NO_ROWS)
         return rows
 
-    def by(self, column: str) -> "dict[str, Rows]":
+    def by(self, column: str) -> "dict[str, ReportRows]":
+        """Return value -> its rows, in order of appearance, for a text column."""
+        return {str(value): part for value, part in self._by_value(column).items()}
+
+    def _by_value(self, column: str) -> "dict[str | int, ReportRows]":
         """Return value -> its rows, in order of appearance."""
-        return {value: self.where(**{column: value}) for value in self.names(column)}
+        if column not in self._parts:
+            # Sections ask for one judge or statistic after another.
+            records: dict[str | int, list[ReportRow]] = {}
+            for row in self:
+                records.setdefault(getattr(row, column), []).append(row)
+            self._parts[column] = {
+                value: ReportRows(part) for value, part in records.items()
+            }
+        return self._parts[column]
 
     def names(self, column: str) -> list[str]:
         """Return the distinct values of a text column, in order of appearance."""
-        return list(self.frame[column].unique())
+        return list(dict.fromkeys(getattr(row, column) for row in self))
 
     @property
-    def first(self) -> Row | None:
+    def first(self) -> ReportRow | None:
         """The first record, None without rows."""
         return next(iter(self), None)
 
     @cached_property
-    def defined(self) -> "Rows":
+    def defined(self) -> "ReportRows":
         """The rows that have a value."""
-        return Rows(self.frame[self.frame["value"].notna()])
+        return ReportRows(filter(_has_value, self))
+
+    @cached_property
+    def undefined(self) -> "ReportRows":
+        """The rows that have no value."""
+        return ReportRows(row for row in self if not _has_value(row))
+
+    @property
+    def highest_class(self) -> int:
+        """The highest class that some row is about, 0 without rows."""
+        return max((row.k for row in self), default=0)
 
     def total(self, statistic: str) -> float:
         """Return the sum of a statistic over all rows."""
-        return float(self.where(statistic=statistic).frame["value"].sum())
+        rows = self.where(statistic=statistic).defined
+        return float(np.sum([row.value for row in rows]))
 
     def find(
         self,
         judge: str,
         statistic: str,
-        shared: Place = _OVERALL,
-        **more: Unpack[Place],
-    ) -> Row | None:
+        shared: RowPlace = _OVERALL,
+        **more: Unpack[RowPlace],
+    ) -> ReportRow | None:
         """Return the row in a place, or None; the rows are those of one dataset."""
         where: Address = {
             **_OVERALL,
@@ -212,26 +263,26 @@ class Rows:
             "statistic": statistic,
         }
         aspect, _, criterion = where["aspect"].partition(".")
-        where["aspect"], where["criterion"] = aspect, criterion or where["criterion"]
+        where["aspect"] = aspect
+        where["criterion"] = criterion or where["criterion"]
         return self._index.get((*where.values(),))
 
     @cached_property
-    def _index(self) -> dict[tuple[object, ...], Row]:
-        return dict(
-            zip(
-                self.frame[[*_OVERALL]].itertuples(index=False, name=None),
-                self,
-                strict=True,
-            )
-        )
+    def _index(self) -> dict[tuple[object, ...], ReportRow]:
+        return {_address(row): row for row in self}
 
 
-NO_ROWS = Rows.from_records()
+def _address(row: ReportRow) -> tuple[object, ...]:
+    """Return where a row stands in the table of its dataset."""
+    return tuple(getattr(row, name) for name in _OVERALL)
 
 
-def scores_of(out: str, dataset: str) -> pd.DataFrame:
-    """Return the scores that judges gave to single texts of a dataset in the results
-    `out`.
+NO_ROWS = ReportRows()
+
+
+def scores_of(path: str) -> "pd.DataFrame":
+    """Return the scores that judges gave to single texts, from a dataset's file of
+    scores.
 
     `judged` is the aspect with its criterion, as cells name it.
     """
@@ -244,7 +295,6 @@ def scores_of(out: str, dataset: str) -> pd.DataFrame:
         "value",
         "target_b",
     ]
-    path = f"{out}/collected/{dataset}/scores.parquet"
     frame = read_table("scores", path, names).to_pandas()
     frame = frame[frame["target_b"].isna()]
     named = zip(frame["aspect"], frame["criterion"].fillna(""), strict=True)

@@ -23,19 +23,16 @@ from judgescope.report.specs import PerturbationCard, PerturbedSet, SpotcheckSpe
 from judgescope.report.words import count
 from judgescope.schema.tables import read_table, texts_of
 
-DRAWN, UNDONE = 10, 3
-"""Texts of a cell that are shown: perturbed ones, and those that could not be."""
-LONGEST_STATUS = 300
-"""Characters."""
+DRAWN = 10
+"""Perturbed texts of a cell that are shown."""
+UNDONE = 3
+"""Texts of a cell that are shown of those that could not be perturbed."""
 DONE = ("ok", "short")
 """Outcomes of a planned perturbation that took effect, as wanted or in part."""
-OUTCOMES = (*DONE, "impossible", "failed")
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Example:
+class SpotcheckExample:
     """One text as it is shown: its item, its outcome, and its views."""
 
     item: str
@@ -44,7 +41,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Sample:
+class SpotcheckSample:
     """What is shown of one perturbation of a dataset: a perturbation in one degree."""
 
     id: str
@@ -52,8 +49,8 @@ class Sample:
     degree: str
     asked: str
     counts: Mapping[str, int]
-    done: Sequence[Example]
-    undone: Sequence[Example]
+    done: Sequence[SpotcheckExample]
+    undone: Sequence[SpotcheckExample]
 
 
 def render(spec: SpotcheckSpec) -> str:
@@ -69,16 +66,17 @@ def render(spec: SpotcheckSpec) -> str:
             for name in spec.order
         ],
         drawn=DRAWN,
-        outcomes=OUTCOMES,
+        outcomes=(*DONE, "impossible", "failed"),
     )
 
 
-def samples(spec: SpotcheckSpec, dataset: str) -> Iterator[Sample]:
+def samples(spec: SpotcheckSpec, dataset: str) -> Iterator[SpotcheckSample]:
     """Yield the samples of a dataset, in the order in which the study names its
     perturbation.
     """
-    originals = texts_of(f"{spec.results}/targets/{dataset}/original.parquet")
-    for perturbation in spec.datasets[dataset].sets:
+    card = spec.datasets[dataset]
+    originals = texts_of(card.originals)
+    for perturbation in card.sets:
         yield _sample(spec, originals, dataset, perturbation)
 
 
@@ -87,46 +85,57 @@ def _sample(
     originals: Mapping[str, str],
     dataset: str,
     perturbation: PerturbedSet,
-) -> Sample:
-    name, degree = perturbation.perturbation, perturbation.degree
-    card, file = spec.perturbations[name], f"{dataset}/{name}.{degree}.parquet"
-    table = read_table("targets", f"{spec.results}/targets/{file}")
+) -> SpotcheckSample:
+    name = perturbation.perturbation
+    degree = perturbation.degree
+    card = spec.perturbations[name]
+    table = read_table("targets", perturbation.targets)
     done, undone = drawn(table, spec.seed, dataset, name, degree)
     replies: dict[str, str] = {}  # the last reply for a text decided its outcome
-    if undone and card.method != "rule":
-        answers = read_table(
-            "answers", f"{spec.results}/made/{file}", ["target", "text"]
-        )
+    if undone and perturbation.replies:
+        answers = read_table("answers", perturbation.replies, ["target", "text"])
         replies = {row["target"]: row["text"] for row in answers.to_pylist()}
     # a text of a chain was made from the one before
-    chain = texts_of(f"{spec.results}/targets/{file}") if card.kind == "chain" else {}
+    chain = texts_of(perturbation.targets) if card.kind == "chain" else {}
     before = {**originals, **chain}
 
-    def example(row: Row) -> Example:
+    def example(row: dict[str, Any]) -> SpotcheckExample:
+        text = row["text"]
         edits = [Edit(**edit) for edit in row["edits"] or ()]
-        graded = card.kind == "graded"  # made from any reference of the item
-        text = undone_edits(row["text"], edits) if graded else before[row["parent"]]
-        if _outcome(row["status"]) in DONE:
-            views = _perturbed(text, row["text"], edits, card)
+        if card.kind == "graded":  # made from any reference of the item
+            original = undone_edits(text, edits)
         else:
-            views = [_unperturbed(text, replies.get(row["target"]))]
-        steps = {"chain": f"step {row['step']}, ", "graded": f"{row['step']} errors, "}
-        status = row["status"]  # an endpoint's message may be a page of its own
-        cut = f"{status[:LONGEST_STATUS]} …" if len(status) > LONGEST_STATUS else status
-        return Example(row["item"], steps.get(card.kind, "") + cut, views)
+            original = before[row["parent"]]
+        if _outcome(row["status"]) in DONE:
+            views = _perturbed(original, text, edits, card)
+        else:
+            views = [_unperturbed(original, replies.get(row["target"]))]
+        step = ""
+        if card.kind == "chain":
+            step = f"step {row['step']}, "
+        elif card.kind == "graded":
+            step = f"{row['step']} errors, "
+        status = _cut_status(row["status"])
+        return SpotcheckExample(row["item"], f"{step}{status}", views)
 
-    amount = perturbation.amount.items()
-    return Sample(
+    amounts = []
+    for key, value in perturbation.amount.items():
+        if value is not None:
+            amounts.append(f"{key} = {value}")
+    return SpotcheckSample(
         id=f"{dataset}.{name}.{degree}",
         card=card,
         degree="" if degree == "single" else degree,
-        asked=", ".join(
-            f"{key} = {value}" for key, value in amount if value is not None
-        ),
+        asked=", ".join(amounts),
         counts=Counter(map(_outcome, table["status"].to_pylist())),
-        done=[example(row) for row in done],
-        undone=[example(row) for row in undone],
+        done=list(map(example, done)),
+        undone=list(map(example, undone)),
     )
+
+
+def _cut_status(status: str, longest: int = 300) -> str:
+    """A status of a bearable length: an endpoint's message may be a page of its own."""
+    return f"{status[:longest]} …" if len(status) > longest else status
 
 
 def _outcome(status: str) -> str:
@@ -135,7 +144,7 @@ def _outcome(status: str) -> str:
 
 def drawn(
     table: pa.Table, seed: int, dataset: str, name: str, degree: str
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return some perturbed texts and some that could not be, in the order of the
     table.
 
@@ -144,17 +153,17 @@ def drawn(
     outcomes = list(map(_outcome, table["status"].to_pylist()))
     names = table["target"].to_pylist()
     rng = stream(seed, "spotcheck", dataset, name, degree)
-    found = []
+    drawn_rows = []
     for limit, done in ((DRAWN, True), (UNDONE, False)):
-        places = [
+        candidates = [
             at for at, outcome in enumerate(outcomes) if (outcome in DONE) == done
         ]
-        places.sort(key=names.__getitem__)
-        chosen = sorted(
-            places[at] for at in rng.permutation(len(places))[:limit].tolist()
-        )
-        found.append(table.take(pa.array(chosen, pa.int64())).to_pylist())
-    return found[0], found[1]
+        candidates.sort(key=names.__getitem__)
+        order = rng.permutation(len(candidates)).tolist()
+        chosen = sorted(candidates[at] for at in order[:limit])
+        drawn_rows.append(table.take(pa.array(chosen, pa.int64())).to_pylist())
+    perturbed, undone = drawn_rows
+    return perturbed, undone
 
 
 def _perturbed(
@@ -171,9 +180,8 @@ def _perturbed(
 def _unperturbed(before: str, reply: str | None) -> Excerpt:
     """Return a text as it is, or as the reply has it that could not be used."""
     if reply:
-        return Excerpt(
-            "The text in the last reply", shortened(marked(compared(before, reply)))
-        )
+        pieces = marked(compared(before, reply))
+        return Excerpt("The text in the last reply", shortened(pieces))
     label = "The text; the last reply is empty" if reply == "" else "The text"
     return Excerpt(label, shortened([Piece("same", before)]))
 

@@ -5,28 +5,31 @@ below.
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from functools import partial
 from types import MappingProxyType
-from typing import Final, Unpack
+from typing import Final, NamedTuple, Unpack
 
 from judgescope.methods import base, measures
 from judgescope.report import elements
-from judgescope.report.cells import NO_CELL, Cell, count_cell, estimate, figures, heat
+from judgescope.report.cells import (
+    NO_CELL,
+    ReportCell,
+    estimate,
+    figures,
+)
 from judgescope.report.charts import MOST_SIGNS, Point, chart_spec, signs, svg
 from judgescope.report.elements import (
-    Block,
     Body,
-    Column,
-    Figure,
     Fold,
-    Line,
-    Section,
-    Table,
-    Text,
+    PageBlock,
+    PageFigure,
+    PageTable,
+    TableColumn,
+    TableLine,
 )
-from judgescope.report.report import Dataset, Judge, Maker, Report, in_group
-from judgescope.report.rows import Address, Place, Row, Rows
-from judgescope.report.words import label
+from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
+from judgescope.report.rows import Address, ReportRow, ReportRows, RowPlace
+from judgescope.report.words import label, listed
 from judgescope.statistics.registry import statistic
 
 PLANNED = "agreement with the quality planned by the authors, not with people"
@@ -55,8 +58,8 @@ class RowGroup:
 
     title: str = ""
     where: Address = field(default_factory=Address)
-    judges: Sequence[Judge] | None = None
-    lines: Sequence[Entry | Line] | None = None
+    judges: Sequence[ShownJudge] | None = None
+    lines: Sequence[Entry | TableLine] | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class TableSpec:
     """
 
     caption: str
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     groups: Sequence[RowGroup] = (RowGroup(),)
     statistic: str = ""
     level: str = ""
@@ -82,57 +85,61 @@ class TableSpec:
     counts: bool = False
     every_judge: bool = False
     """Whether a judge without any number has a line, too."""
-    cell: Callable[[Row | None], Cell] | None = None
+    cell: Callable[[ReportRow | None], ReportCell] | None = None
     """What shows a number, where it is not `estimate`."""
 
-    def filled(self, judges: Sequence[Judge], rows: Rows) -> Table:
+    def filled(self, judges: Sequence[ShownJudge], rows: ReportRows) -> PageTable:
         """Return the table of the rows of one dataset."""
         bodies: list[Body] = []
         for group in self.groups:
             if group.lines is None:
                 shown = judges if group.judges is None else group.judges
-                bodies += judge_bodies(
-                    shown, partial(self._of_judge, rows, group), group.title
-                )
-                continue
-            lines = []
-            for each in group.lines:
-                if isinstance(each, Line):
-                    lines.append(each)
-                else:
-                    cells, _ = self._cells(rows, {**group.where, **each.where})
-                    lines.append(Line(each.head, cells, about=each.about))
-            bodies.append(Body(lines, group.title))
-        return Table(
-            *(
-                self.caption,
-                self.corner,
-                self.columns,
-                bodies,
-                self.notes,
-                self.code,
-                self.source,
-            )
+                cells_of = partial(self._of_judge, rows, group)
+                bodies += judge_bodies(shown, cells_of, group.title)
+            else:
+                lines = [self._line(rows, group, each) for each in group.lines]
+                bodies.append(Body(lines, group.title))
+        return PageTable(
+            caption=self.caption,
+            corner=self.corner,
+            columns=self.columns,
+            bodies=bodies,
+            notes=self.notes,
+            code=self.code,
+            source=self.source,
         )
 
-    def _of_judge(self, rows: Rows, group: RowGroup, judge: Judge) -> list[Cell] | None:
+    def _line(
+        self, rows: ReportRows, group: RowGroup, line: Entry | TableLine
+    ) -> TableLine:
+        """A line that is not a judge's; one that is there already stays as it is."""
+        if isinstance(line, TableLine):
+            return line
+        cells, _ = self._cells(rows, {**group.where, **line.where})
+        return TableLine(line.head, cells, about=line.about)
+
+    def _of_judge(
+        self, rows: ReportRows, group: RowGroup, judge: ShownJudge
+    ) -> list[ReportCell] | None:
         cells, known = self._cells(rows, {**group.where, "judge": judge.id})
         return cells if known or self.every_judge else None
 
-    def _cells(self, rows: Rows, shared: Address) -> tuple[list[Cell], bool]:
+    def _cells(
+        self, rows: ReportRows, shared: Address
+    ) -> tuple[list[ReportCell], bool]:
         """Return the cells of a line, and whether any has a row."""
-        found = []
+        shown = []
         for column in self.columns:
-            place: Address = {
+            address: Address = {
                 "judge": self.judge,
                 "level": self.level,
                 **shared,
                 **column.where,
             }
-            name = column.statistic or place.get("statistic", self.statistic)
-            found.append(rows.find(place["judge"], name, place))
-        show = self.cell or partial(estimate, counts=self.counts)
-        return [show(row) for row in found], any(found)
+            name = column.statistic or address.get("statistic", self.statistic)
+            shown.append(rows.find(address["judge"], name, address))
+        cell = self.cell or partial(estimate, counts=self.counts)
+        return [cell(row) for row in shown], any(shown)
 
 
 def rater(judge: str) -> str:
@@ -142,52 +149,61 @@ def rater(judge: str) -> str:
     return "people" if judge == PEOPLE else judge
 
 
-def rank_cell(row: Row | None) -> Cell:
+def rank_cell(row: ReportRow | None) -> ReportCell:
     """Return a rank with the letters of the judges that a test does not separate."""
     return estimate(row, mark=f" {row.group}".rstrip() if row else "")
 
 
 def judge_bodies(
-    judges: Iterable[Judge],
-    cells: Callable[[Judge], list[Cell] | None],
+    judges: Iterable[ShownJudge],
+    cells: Callable[[ShownJudge], list[ReportCell] | None],
     title: str = "",
 ) -> list[Body]:
     """Return the judges' rows and, apart, the controls'; none for a judge without
     cells.
     """
-    real: list[Line] = []
-    controls: list[Line] = []
+    real: list[TableLine] = []
+    controls: list[TableLine] = []
     for judge in judges:
         shown = cells(judge)
-        if shown is not None:
-            badge = "planted" if judge.planted else ""
-            badge = "control" if judge.control else badge
-            line = Line(
-                rater(judge.id), shown, about=judge.about, badge=badge, href=judge.card
-            )
-            (controls if judge.control else real).append(line)
-    bodies = [Body(real, title)] if real else []
-    return bodies + (
-        [Body(controls, "" if real else title, "controls")] if controls else []
-    )
+        if shown is None:
+            continue
+        badge = "planted" if judge.planted else ""
+        if judge.control:
+            badge = "control"
+        line = TableLine(
+            rater(judge.id), shown, about=judge.about, badge=badge, href=judge.card
+        )
+        if judge.control:
+            controls.append(line)
+        else:
+            real.append(line)
+    bodies = []
+    if real:
+        bodies.append(Body(real, title))
+    if controls:
+        bodies.append(Body(controls, "" if real else title, "controls"))
+    return bodies
 
 
 def statistic_columns(
-    names: Iterable[str], group: str = "", **where: Unpack[Place]
-) -> list[Column]:
+    names: Iterable[str], group: str = "", **where: Unpack[RowPlace]
+) -> list[TableColumn]:
     """Return a column for each statistic, with what it means."""
     return [
-        Column(label(name), statistic(name).meaning, group, statistic=name, where=where)
+        TableColumn(
+            label(name), statistic(name).meaning, group, statistic=name, where=where
+        )
         for name in names
     ]
 
 
 def aspect_columns(
-    report: Report, aspects: Iterable[str], **where: Unpack[Place]
-) -> list[Column]:
+    report: Report, aspects: Iterable[str], **where: Unpack[RowPlace]
+) -> list[TableColumn]:
     """Return a column for each aspect, which may have a criterion behind a dot."""
     return [
-        Column(report.aspect(aspect), where={**where, "aspect": aspect})
+        TableColumn(report.aspect(aspect), where={**where, "aspect": aspect})
         for aspect in aspects
     ]
 
@@ -196,10 +212,10 @@ def aspect_or_mean(report: Report, aspect: str) -> str:
     """Return the name of an aspect, or of the mean over aspects, with the criterion, if
     any.
     """
-    plain, *criterion = aspect.split(".", 1)
+    plain, _, criterion = aspect.partition(".")
     if plain != AVERAGE:
         return report.aspect(aspect)
-    return " ".join(["mean over aspects", *(f"({one})" for one in criterion)])
+    return f"mean over aspects ({criterion})" if criterion else "mean over aspects"
 
 
 def aspect_groups(report: Report, aspects: Iterable[str]) -> list[RowGroup]:
@@ -208,49 +224,18 @@ def aspect_groups(report: Report, aspects: Iterable[str]) -> list[RowGroup]:
 
 
 def by_dataset(
-    datasets: Iterable[Dataset], prefix: str, make: Callable[[Dataset], Iterable[Block]]
-) -> list[Block]:
+    datasets: Iterable[Dataset],
+    prefix: str,
+    make: Callable[[Dataset], Iterable[PageBlock]],
+) -> list[PageBlock]:
     """Return the blocks of every dataset that has some, under a heading each."""
-    blocks: list[Block] = []
+    blocks: list[PageBlock] = []
     for dataset in datasets:
-        if found := list(make(dataset)):
-            blocks += [elements.Heading(dataset.name, f"{prefix}-{dataset.id}"), *found]
+        of_dataset = list(make(dataset))
+        if of_dataset:
+            blocks.append(elements.Heading(dataset.name, f"{prefix}-{dataset.id}"))
+            blocks += of_dataset
     return blocks
-
-
-def section_of(
-    group: str,
-    order: int,
-    table: str,
-    title: str,
-    lead: str,
-    *,
-    empty: str = "",
-    always: bool = False,
-    finish: Callable[[Report, list[Block]], list[Block]] = lambda _, blocks: blocks,
-) -> Callable[[Callable[[Report, Dataset, Rows], Iterable[Block]]], Maker]:
-    """Register the section of a result table: a function makes the blocks of each
-    dataset.
-
-    Of a dataset without rows there is the text `empty`, or nothing, unless the function
-    makes blocks `always`; `finish` adds those of no dataset. The section is None
-    without blocks.
-    """
-
-    def register(make: Callable[[Report, Dataset, Rows], Iterable[Block]]) -> Maker:
-        @wraps(make)
-        def section(report: Report) -> Section | None:
-            def blocks(dataset: Dataset) -> Iterable[Block]:
-                rows = report.rows(table, dataset.id)
-                return make(report, dataset, rows) if len(rows) or always else nothing
-
-            nothing = [Text(empty)] if empty and len(report.rows(table)) else []
-            found = by_dataset(report.datasets, table, blocks)
-            return Section(table, title, lead, finish(report, found)) if found else None
-
-        return in_group(group, order)(section)
-
-    return register
 
 
 def agreed_with(dataset: Dataset) -> str:
@@ -266,14 +251,14 @@ def with_criterion(name: str, criterion: str) -> str:
 def chart(
     title: str,
     summary: str,
-    table: Table,
+    table: PageTable,
     *,
     line: float = 0.0,
     axis: str,
     across: bool = False,
     statistics: Collection[str] = (),
     names: Mapping[str, str] = MappingProxyType({}),
-) -> Figure | Table:
+) -> PageFigure | PageTable:
     """Return a table's estimates as a figure; the table alone where none is defined.
 
     Each line is a group, each column a series; `across` is the reverse, as is what
@@ -281,115 +266,233 @@ def chart(
     The table may have other `statistics` than these, default: all are drawn; `names`
     are lines' names in the figure.
     """
-    found, heading = [], ""
-    for body in table.bodies:
-        heading = body.title or heading
-        for each in body.lines:
-            for at, row in enumerate(cell.row for cell in each.cells):
-                if row and (not statistics or row.statistic in statistics):
-                    found.append((each, heading, at, row))
-    if not found:
+    estimates = _estimates(table, statistics)
+    if not estimates:
         return table
-    heads = Counter(each.head for body in table.bodies for each in body.lines)
-    texts = Counter(table.columns[at].text for at in {at for _, _, at, _ in found})
-    columns = [
-        one.heading if texts[one.text] > 1 else one.text for one in table.columns
-    ]
+    columns = _series_names(table, estimates)
+    heads = _line_names(table, names)
     points = []
-    for each, title_of_body, at, row in found:
-        more = (title_of_body or each.about) if heads[each.head] > 1 else ""
-        badge = f" ({each.badge})" if each.badge else ""
-        head = names.get(each.head, f"{each.head}{f', {more}' if more else ''}{badge}")
-        place = (columns[at], head) if across else (head, columns[at])
-        points.append(Point(*place, row.value or 0.0, row.ci_low, row.ci_high))
-    groups, every = (
-        list({one.group: 0 for one in points}),
-        list({one.series: 0 for one in points}),
-    )
+    for each in estimates:
+        head = heads(each.line, each.title)
+        column = columns[each.column]
+        row = each.row
+        point = Point(head, column, row.value or 0.0, row.ci_low, row.ci_high)
+        if across:
+            point = replace(point, group=column, series=head)
+        points.append(point)
+    groups = list(dict.fromkeys(point.group for point in points))
+    every = list(dict.fromkeys(point.series for point in points))
     (groups if across else every).sort(key=columns.index)
     if len(every) > MOST_SIGNS >= len(groups):
-        points = [replace(one, group=one.series, series=one.group) for one in points]
+        points = [
+            replace(point, group=point.series, series=point.group) for point in points
+        ]
         groups, every = every, groups
-    series = signs(every[:MOST_SIGNS])
+    drawn_series = every[:MOST_SIGNS]
     if len(every) > MOST_SIGNS:
         summary += (
             f" The figure shows the first {MOST_SIGNS} of {len(every)}; the "
             "table has all."
         )
-        points = [point for point in points if point.series in every[:MOST_SIGNS]]
-    keys = [elements.Key(one.sign, one.style, one.name) for one in series]
+        points = [point for point in points if point.series in drawn_series]
+    series = signs(drawn_series)
+    keys = [elements.LegendKey(each.sign, each.style, each.name) for each in series]
     drawn = svg(chart_spec(points, groups, series, line=line, x=axis))
-    return Figure(title, drawn, summary, keys, table)
+    return PageFigure(title, drawn, summary, keys, table)
+
+
+class _ShownEstimate(NamedTuple):
+    """An estimate in a table: its line, the title above it, and its column's place."""
+
+    line: TableLine
+    title: str
+    column: int
+    row: ReportRow
+
+
+def _estimates(table: PageTable, statistics: Collection[str]) -> list[_ShownEstimate]:
+    """The estimates of a table, of all statistics or of some, in reading order."""
+    estimates = []
+    title = ""
+    for body in table.bodies:
+        title = body.title or title
+        for line in body.lines:
+            for column, cell in enumerate(line.cells):
+                row = cell.row
+                if row and (not statistics or row.statistic in statistics):
+                    estimates.append(_ShownEstimate(line, title, column, row))
+    return estimates
+
+
+def _series_names(table: PageTable, estimates: Iterable[_ShownEstimate]) -> list[str]:
+    """A name for each column: with the heading above it where two share a text."""
+    shown = {estimate.column for estimate in estimates}
+    texts = Counter(table.columns[column].text for column in shown)
+    return [
+        column.heading if texts[column.text] > 1 else column.text
+        for column in table.columns
+    ]
+
+
+def _line_names(
+    table: PageTable, names: Mapping[str, str]
+) -> Callable[[TableLine, str], str]:
+    """What names a line by itself and the title above it, so that no two are alike.
+
+    `names` are names of some lines in the figure, by their heading.
+    """
+    heads = Counter[str]()
+    for body in table.bodies:
+        heads.update(line.head for line in body.lines)
+
+    def name(line: TableLine, title: str) -> str:
+        more = (title or line.about) if heads[line.head] > 1 else ""
+        badge = f" ({line.badge})" if line.badge else ""
+        full = f"{line.head}, {more}{badge}" if more else f"{line.head}{badge}"
+        return names.get(line.head, full)
+
+    return name
+
+
+@dataclass(frozen=True)
+class AspectFigure:
+    """A figure of one statistic of every judge by aspect, and its texts."""
+
+    statistic: str
+    title: str
+    """What follows the dataset's name."""
+    sentence: str
+    axis: str
+    level: str = ""
+    line: float = 0.0
+    """Where a line across the figure marks no effect or chance."""
 
 
 def aspect_chart(
     report: Report,
     dataset: Dataset,
-    rows: Rows,
-    name: str,
-    *words: str,
-    line: float = 0.0,
+    rows: ReportRows,
+    figure: AspectFigure,
+    *,
     source: str,
-    **where: Unpack[Place],
-) -> Iterator[Figure | Table]:
+    **where: Unpack[RowPlace],
+) -> Iterator[PageFigure | PageTable]:
     """Yield a statistic of every judge by aspect as a figure; nothing where none is
     defined.
-
-    `words` are a title, a sentence, and what the axis shows.
     """
-    title, sentence, axis = f"{dataset.name}{words[0]}", *words[1:]
-    judges = tuple(judge.id for judge in report.judges)
-    mine = rows.where(statistic=name, judge=judges)
+    title = f"{dataset.name}{figure.title}"
+    judges = ids_of(report.judges)
+    mine = rows.where(statistic=figure.statistic, judge=judges)
     known = mine.defined
     if not len(known):
         return
-    ends = (each(known, key=lambda row: row.value or 0.0) for each in (min, max))
-    low, high = (
-        f"{figures(row)} ({row.judge}, {report.aspect(row.judged).lower()})"
-        for row in ends
-    )
-    found = {*known.names("judged")}
-    aspects = [aspect for aspect in dataset.aspects if aspect in found]
+    judged = known.names("judged")
+    aspects = known_names(dataset.aspects, judged)
+    aspects += sorted({*judged} - {*aspects, AVERAGE})
     table = TableSpec(
-        f"{title}; {statistic_caption(name)}.",
-        aspect_columns(
-            report, [*aspects, *sorted(found - {*aspects, AVERAGE})], **where
-        ),
-        statistic=name,
+        f"{title}; {statistic_caption(figure.statistic)}.",
+        aspect_columns(report, aspects, **where),
+        statistic=figure.statistic,
+        level=figure.level,
         source=source,
         counts=True,
     ).filled(report.judges, mine)
-    span = f"From {low} to {high}." if low != high else f"It is {low}."
-    yield chart(title, f"{sentence} {span}", table, line=line, axis=axis, across=True)
+    summary = f"{figure.sentence} {_span(report, known)}"
+    line = figure.line
+    yield chart(title, summary, table, line=line, axis=figure.axis, across=True)
 
 
-def leaders(judges: Iterable[Judge], rows: Iterable[Row]) -> list[Row]:
+def _span(report: Report, rows: ReportRows) -> str:
+    """The sentence on the lowest and the highest of some defined numbers."""
+
+    def value(row: ReportRow) -> float:
+        return row.value or 0.0
+
+    def named(row: ReportRow) -> str:
+        return f"{figures(row)} ({row.judge}, {report.aspect(row.judged).lower()})"
+
+    low = named(min(rows, key=value))
+    high = named(max(rows, key=value))
+    return f"From {low} to {high}." if low != high else f"It is {low}."
+
+
+def aspect_table(
+    report: Report,
+    dataset: Dataset,
+    rows: ReportRows,
+    names: Sequence[str],
+    caption: str,
+    table: str,
+    *,
+    level: str = "pooled",
+    cell: str = "",
+) -> PageTable:
+    """The table of those of some statistics that have rows, by aspect and judge.
+
+    `table` is the result table that the rows are of.
+    """
+    present = rows.names("statistic")
+    return TableSpec(
+        caption,
+        statistic_columns(known_names(names, present), cell=cell),
+        aspect_groups(report, dataset.aspects),
+        level=level,
+        source=f"tables/{table}.csv",
+        corner="Aspect and judge",
+        counts=True,
+    ).filled(report.judges, rows)
+
+
+def judges_in_words(rows: Iterable[ReportRow]) -> str:
+    """Return the judges of rows as a part of a sentence."""
+    return listed([row.judge for row in rows])
+
+
+def known_names(names: Iterable[str], known: Collection[str]) -> list[str]:
+    """Return those of some names that are known, in their order.
+
+    >>> known_names(["f1", "mcc", "ac1"], {"ac1", "f1"})
+    ['f1', 'ac1']
+    """
+    return [name for name in names if name in known]
+
+
+def leaders(judges: Iterable[ShownJudge], rows: Iterable[ReportRow]) -> list[ReportRow]:
     """Return the rows with the highest value: several where judges tie.
 
     A control leads only where no other judge has a value; a judge that is given a
     rating of the very text never does.
     """
-    judges = list(judges)
-    controls = {judge.id for judge in judges if judge.control}
-    hinted = {judge.id for judge in judges if judge.hint}
-    known = [
-        (row.value, row)
-        for row in rows
-        if row.value is not None and row.judge not in hinted
-    ]
-    real = [(value, row) for value, row in known if row.judge not in controls] or known
-    most = max((value for value, _ in real), default=None)
-    return [row for value, row in real if value == most]
+    by_id = {judge.id: judge for judge in judges}
+    of_controls: list[ReportRow] = []
+    of_real: list[ReportRow] = []
+    for row in rows:
+        judge = by_id.get(row.judge)
+        if row.value is None or (judge and judge.hint):
+            continue
+        if judge and judge.control:
+            of_controls.append(row)
+        else:
+            of_real.append(row)
+    candidates = of_real or of_controls
+    if not candidates:
+        return []
+    highest = max(row.value or 0.0 for row in candidates)
+    return [row for row in candidates if row.value == highest]
 
 
-def labelled(judge: Judge) -> str:
+def labelled(judge: ShownJudge) -> str:
     """Return the judge's name in a figure."""
     return f"{judge.id} (control)" if judge.control else judge.id
 
 
 def between(
-    rows: Rows, judge: Judge, other: Judge, statistic: str, **where: Unpack[Place]
-) -> Row | None:
+    rows: ReportRows,
+    judge: ShownJudge,
+    other: ShownJudge,
+    statistic: str,
+    **where: Unpack[RowPlace],
+) -> ReportRow | None:
     """Return the row of a judge's value minus another's, whichever way it was
     written.
     """
@@ -398,117 +501,77 @@ def between(
     return straight or turned(rows.find(other.id, name, where, judge_b=judge.id))
 
 
-def turned(row: Row | None) -> Row | None:
+def turned(row: ReportRow | None) -> ReportRow | None:
     """Return the row of a difference the other way round."""
     if row is None:
         return None
-    value, lo, hi = (
-        None if end is None else 0.0 - end
-        for end in (row.value, row.ci_high, row.ci_low)
-    )
+
+    def negative(number: float | None) -> float | None:
+        return None if number is None else 0.0 - number  # 0.0, never -0.0
+
     return row._replace(
-        judge=row.judge_b, judge_b=row.judge, value=value, ci_low=lo, ci_high=hi
+        judge=row.judge_b,
+        judge_b=row.judge,
+        value=negative(row.value),
+        ci_low=negative(row.ci_high),
+        ci_high=negative(row.ci_low),
     )
 
 
 def matrix(
-    rows: Rows,
-    judges: Sequence[Judge],
+    rows: ReportRows,
+    judges: Sequence[ShownJudge],
     statistic: str,
     name: str,
-    **where: Unpack[Place],
+    **where: Unpack[RowPlace],
 ) -> list[Fold]:
     """Return, folded, the differences of all pairs of judges; `name` says of what."""
     if not any(rows.where(statistic=f"difference_{statistic}").names("judge_b")):
         return []
 
-    def cells(judge: Judge) -> list[Cell]:
-        return [
-            NO_CELL
-            if other is judge
-            else estimate(between(rows, judge, other, statistic, **where))
-            for other in judges
-        ]
+    def cells(judge: ShownJudge) -> list[ReportCell]:
+        of_judge = []
+        for other in judges:
+            if other is judge:
+                of_judge.append(NO_CELL)
+            else:
+                gap = between(rows, judge, other, statistic, **where)
+                of_judge.append(estimate(gap))
+        return of_judge
 
-    columns = [Column(judge.id) for judge in judges]
+    columns = elements.columns_of(ids_of(judges))
     caption = f"{name}: {label(statistic)} of the row's judge minus the column's."
-    table = Table(caption, "Judge", columns, judge_bodies(judges, cells))
+    table = PageTable(caption, "Judge", columns, judge_bodies(judges, cells))
     return [Fold(f"Differences between judges for {name}", [table])]
 
 
 def mean_differences(
-    report: Report, rows: Rows, statistics: Iterable[str], name: str, level: str
+    report: Report, rows: ReportRows, statistics: Iterable[str], name: str, level: str
 ) -> Iterator[Fold]:
     """Yield, in one fold, the differences of judges' means over aspects, in each
     wording.
     """
-    tables: list[Block] = []
+    tables: list[PageBlock] = []
     for measure in statistics:
         means = rows.where(
             aspect=AVERAGE, statistic=f"difference_{measure}", level=level
         )
         for criterion in means.names("criterion"):
             part = means.where(criterion=criterion)
-            known = {*part.defined.names("judge"), *part.defined.names("judge_b")}
-            judges = [judge for judge in report.judges if judge.id in known]
-            place: Place = {"criterion": criterion, "aspect": AVERAGE, "level": level}
+            compared = [*part.defined.names("judge"), *part.defined.names("judge_b")]
+            judges = report.judges_named(compared)
+            if not judges:
+                continue
+            address: RowPlace = {
+                "criterion": criterion,
+                "aspect": AVERAGE,
+                "level": level,
+            }
             about = with_criterion(name, criterion)
-            for fold in matrix(part, judges, measure, about, **place) if judges else ():
+            for fold in matrix(part, judges, measure, about, **address):
                 tables += fold.blocks
     if tables:
         yield Fold(f"Differences between judges for {name}", tables)
-
-
-def class_columns(
-    counts: Iterable[Row], group: str = "", statistic: str = "class_count"
-) -> list[Column]:
-    """Return a column for each class that some count has, from the lowest."""
-    classes = range(1, max((row.k for row in counts), default=0) + 1)
-    return [
-        Column(f"class {k}", "", group, statistic=statistic, where={"k": k})
-        for k in classes
-    ]
-
-
-def counted(row: Row | None) -> Cell:
-    """Return the cell of a count; an empty one without a row."""
-    return NO_CELL if row is None else count_cell(round(row.value or 0))
-
-
-def class_table(
-    rows: Rows,
-    size: int,
-    caption: str,
-    corner: str,
-    classes: str,
-    *,
-    names: Sequence[str] = (),
-    more: Sequence[str] = (),
-    link: Callable[[int, int], str] = lambda _, __: "",
-) -> Table:
-    """Return the classes of texts (rows) by those of a judge (columns).
-
-    `names` are those of the classes, `more` those of further columns, which hold other
-    verdicts; link(row, column), both from 1: where a count leads. Cells are shaded by
-    their share of the line; that of the right class is outlined.
-    """
-    counts = {(row.k, row.k_b): round(row.value or 0) for row in rows}
-    lines, width = [], size + len(more)
-    for k in range(1, size + 1):
-        numbers = [counts.get((k, other), 0) for other in range(1, width + 1)]
-        cells = []
-        for other, number in enumerate(numbers, 1):
-            shade = heat(number / sum(numbers) if number else 0)
-            outline = " wanted" if other == k else ""
-            cell = count_cell(number)
-            href = link(k, other) if number else ""
-            cells.append(
-                replace(cell, style=f"{cell.style} {shade}{outline}", href=href)
-            )
-        lines.append(Line(names[k - 1] if names else f"class {k}", cells))
-    note = f"Outlined: the judge finds {classes}. Shaded by the share of the row."
-    columns = [Column(line.head) for line in lines] + [Column(head) for head in more]
-    return Table(caption, corner, columns, [Body(lines)], [note], code=False)
 
 
 def statistic_caption(name: str) -> str:

@@ -5,9 +5,11 @@ digits.
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.statistics.registry import statistic
 
-MINUS, THIN, DASH = "\u2212", "\u202f", "\u2013"
+MINUS = "\u2212"
+THIN = "\u202f"
+"""A narrow space that does not break."""
+DASH = "\u2013"
 THOUSAND = f"1{THIN}000"
-SWAYS = ("partial_pearson", "partial_spearman", "length_slope", "self_preference")
 """Statistics of influences on a judge, not of its agreement."""
 
 LEVELS = {
@@ -25,6 +27,16 @@ LEVELS = {
     ),
     "by_system": ("between systems", "Correlation of the systems' mean scores."),
 }
+
+ONE_SCORE = "the same score for every aspect"
+"""The mark of a judge whose prompt does not name the aspect."""
+FIT_SENTENCE = (
+    "Its score says how well a text fits its source for this model; it is not about an "
+    "aspect. It prefers copies of the source, frequent words, and texts like those "
+    "that the model writes: compare it with the control `length` and with ROUGE "
+    "against the source."
+)
+"""What a judge measures that scores how probable a text is."""
 
 CONTROLS = {
     "constant_top": "always the top of the scale",
@@ -51,6 +63,7 @@ ERROR_WORDS = {
     "too_long": "too long",
     "refused": "refused",
     "given_up": "given up",
+    "not_reproduced": "not reproduced",
 }
 """Rule of a judgment without a reply -> the words for it."""
 OFF_GRID_SENTENCE = f"{STATUSES[OFF_GRID].capitalize()}: {OFF_GRID_REMEDY}."
@@ -109,13 +122,23 @@ def exact(value: float) -> str:
 
 
 def plural(number: int, noun: str, nouns: str = "") -> str:
-    """Return the number with its noun."""
+    """Return the number with its noun.
+
+    >>> plural(1, "reply", "replies"), plural(2, "text")
+    ('1 reply', '2 texts')
+    """
     return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def listed(names: list[str]) -> str:
-    """Return "a, b and c"."""
-    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), *names[-1:]])
+    """Return names as a part of a sentence.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _signed(text: str) -> str:

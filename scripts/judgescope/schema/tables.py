@@ -1,7 +1,6 @@
-"""The columns and keys of every table between jobs, and the functions that read and
-write them.
+"""The keys of every table between jobs, and the functions that read and write them.
 
-Column order is part of the contract: keys come first.
+`rows.py` has the columns; their order is part of the contract.
 """
 
 from collections import Counter
@@ -9,243 +8,130 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from types import NoneType, SimpleNamespace, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_origin,
+    is_typeddict,
+)
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from judgescope.core.cells import DERIVED
 from judgescope.core.errors import UserError
-from judgescope.core.files import whole
+from judgescope.core.files import atomic_write
+from judgescope.schema import rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-TEXT, NUMBER, COUNT, TRUTH = pa.string(), pa.float64(), pa.int64(), pa.bool_()
-Columns = dict[str, pa.DataType]
+TEXT = pa.string()
+NUMBER = pa.float64()
+COUNT = pa.int64()
+TRUTH = pa.bool_()
 T = TypeVar("T")
 
 
-def _texts(*names: str) -> Columns:
-    return dict.fromkeys(names, TEXT)
-
-
-def _numbers(*names: str) -> Columns:
-    return dict.fromkeys(names, NUMBER)
-
-
-def _counts(*names: str) -> Columns:
-    return dict.fromkeys(names, COUNT)
-
-
-EDIT = pa.struct({"offset": COUNT, "before": TEXT, "after": TEXT})
-SPAN = pa.struct(
-    {
-        **_counts("start", "end", "occurrence"),
-        "severity": NUMBER,
-        # location: the words as quoted, whether or not they are in the text
-        **_texts("category", "explanation", "match", "location"),
-    }
-)
-USAGE = pa.struct(_counts("prompt", "completion", "reasoning", "cached"))
-LOGPROBS = pa.list_(pa.map_(TEXT, NUMBER))
-"""Per token of a reply: the sampled token, then the likeliest others -> log
-probability."""
-PROVENANCE = pa.struct(_texts("engine", "model", "version", "fingerprint"))
-
-_QUESTION = ["judge", "kind", "target", "target_b", "aspect", "criterion", "hint"]
-_REPLY = {
-    **_texts("text", "finish"),
-    "usage": USAGE,
-    "status": TEXT,
-    "provenance": PROVENANCE,
-    "logprobs": LOGPROBS,
-}
-_CELL = ["dataset", "perturbation", "judge", "aspect"]
-_ESTIMATE = {
-    **_numbers("value", "ci_low", "ci_high"),
-    **_counts("n", "n_missing", "n_tied"),
-    **_texts("method", "note"),
-}
-_RESULT = ["dataset", "judge", "aspect", "statistic", "level"]
-_APPLIES_TO = {
-    **_texts(
-        "perturbation",
-        "degree",
-        "criterion",
-        "form",
-        "judge_b",
-        "aspect_b",
-        "criterion_b",
-    ),
-    **_counts("k", "k_b"),
-    # the systems whose texts are used, if not all
-    "system_subset": TEXT,
-}
-
-
-class Table(NamedTuple):
-    """The columns of a table, and the columns whose combination is unique in it."""
+class TableSchema(NamedTuple):
+    """A table: the type of its rows, and the columns whose combination is unique."""
 
     key: list[str]
-    columns: Columns
+    row: type
 
 
-def _keyed(key: list[str], columns: Columns) -> Table:
-    """Return a table whose columns begin with its key: texts, and counts such as
-    `draw`.
+CELL_KEY = ["dataset", "perturbation", "judge", "aspect"]
+QUESTION_KEY = list(rows.QuestionKey.__annotations__)
+
+TABLES: dict[str, TableSchema] = {
+    "items": TableSchema(["dataset", "item"], rows.ItemRow),
+    "targets": TableSchema(["dataset", "target"], rows.TargetRow),
+    "ratings": TableSchema(
+        ["dataset", "target", "target_b", "aspect", "rater"], rows.RatingRow
+    ),
+    "gold_spans": TableSchema(
+        ["dataset", "target", "start", "end", "category"], rows.GoldSpanRow
+    ),
+    "analyses": TableSchema(
+        ["dataset", "judge", "aspect", "criterion", "target"], rows.AnalysisRow
+    ),
+    "anchors": TableSchema(["dataset", "aspect", "target"], rows.AnchorRow),
+    "comparisons": TableSchema(["dataset", "target", "anchor"], rows.ComparisonRow),
+    "graded": TableSchema(["dataset", "target", "aspect"], rows.GradedRow),
+    "replies": TableSchema(["key", "draw"], rows.ReplyRow),
+    "answers": TableSchema([*QUESTION_KEY, "draw"], rows.AnswerRow),
+    "judgments": TableSchema([*QUESTION_KEY, "draw"], rows.JudgmentRow),
+    "scores": TableSchema(
+        [*CELL_KEY, "criterion", "target", "target_b"], rows.ScoreRow
+    ),
+    "draws": TableSchema([*CELL_KEY, "target", "target_b", "draw"], rows.DrawRow),
+    "rationales": TableSchema(["judge", "aspect", "target", "draw"], rows.RationaleRow),
+    "marked": TableSchema([*CELL_KEY, "target", "draw"], rows.MarkedRow),
+    "statuses": TableSchema([*CELL_KEY, "status", "rule"], rows.StatusRow),
+    "bought": TableSchema(["judge", "perturbation", "key", "draw"], rows.BoughtRow),
+    "samples": TableSchema(["dataset", "target", "aspect"], rows.SampleRow),
+    "training": TableSchema(["step", "split"], rows.TrainingRow),
+    "losses": TableSchema(["dataset", "target", "aspect"], rows.LossRow),
+    "results": TableSchema(
+        [
+            "dataset",
+            "judge",
+            "aspect",
+            *rows.AppliesTo.__annotations__,
+            "statistic",
+            "level",
+        ],
+        rows.ResultRow,
+    ),
+}
+
+
+def schema_of(row: type) -> pa.Schema:
+    """Return the Arrow schema of a table whose rows are of the TypedDict `row`.
+
+    >>> print(schema_of(rows.AnchorRow).field("rating"))
+    pyarrow.Field<rating: double>
     """
-    counted = {"draw", "end", "start", "step"}
-    return Table(
-        key, {name: COUNT if name in counted else TEXT for name in key} | columns
-    )
+    columns = row.__annotations__.items()
+    return pa.schema([(name, column_type(values)) for name, values in columns])
 
 
-TABLES: dict[str, Table] = {
-    "items": _keyed(
-        ["dataset", "item"],
-        {"source": TEXT, "references": pa.list_(TEXT), "meta": TEXT},
-    ),
-    "targets": _keyed(
-        ["dataset", "target"],
-        {
-            **_texts("item", "system", "perturbation", "degree"),
-            "step": COUNT,
-            **_texts("parent", "text", "status"),
-            "length": NUMBER,
-            "edits": pa.list_(EDIT),
-        },
-    ),
-    "ratings": _keyed(
-        ["dataset", "target", "target_b", "aspect", "rater"], {"value": NUMBER}
-    ),
-    # errors that people marked; offsets are characters of the target's text, `end` is
-    # excluded
-    "gold_spans": _keyed(
-        ["dataset", "target", "start", "end", "category"],
-        _texts("text", "correction", "comment"),
-    ),
-    # why a rated text deserves its rating, as a judge's prompt shows it
-    "analyses": _keyed(
-        ["dataset", "judge", "aspect", "criterion", "target"],
-        {"rating": NUMBER, "text": TEXT},
-    ),
-    # rated texts that represent a rating, and the cost of choosing them for it
-    "anchors": _keyed(["dataset", "aspect", "target"], _numbers("rating", "cost")),
-    # the better of a text and an anchor, by both orders: 1 the text, -1 the anchor, 0
-    # neither
-    "comparisons": _keyed(
-        ["dataset", "target", "anchor"],
-        {**_numbers("rating", "outcome"), "n_missing": COUNT},
-    ),
-    # the candidates of a graded set: their ratings, and the shares of anchors (with the
-    # rating below, the same and the one above) that are worse (above_) or better
-    # (below_) than each
-    "graded": Table(
-        ["dataset", "target", "aspect"],
-        {
-            **_texts("dataset", "target", "item", "aspect"),
-            "errors": COUNT,
-            **_numbers("rating", "margin"),
-            "n_tied": COUNT,
-            **_numbers("above_lower", "above_same", "below_same", "below_higher"),
-            "status": TEXT,
-        },
-    ),
-    "replies": _keyed(["key", "draw"], _REPLY),
-    # a cell's reply file: replies, with the requests that they answer
-    "answers": Table(
-        [*_QUESTION, "draw"], {**_texts(*_QUESTION, "key"), "draw": COUNT, **_REPLY}
-    ),
-    "judgments": Table(
-        [*_QUESTION, "draw"],
-        {
-            **_texts(*_QUESTION, "key"),
-            "draw": COUNT,
-            "value": NUMBER,
-            "label": TEXT,
-            # how clear a choice is, if the reply says so: 2 far better, 1 better, 0 a
-            # tie, negative if the second text is better
-            "strength": COUNT,
-            "spans": pa.list_(SPAN),
-            **_texts("rationale", "status", "rule", "parser"),
-        },
-    ),
-    "scores": _keyed(
-        [*_CELL, "criterion", "target", "target_b"],
-        {"value": NUMBER, **_counts("n_draws", "n_missing"), "estimator": TEXT},
-    ),
-    # every draw of cells with several replies to one question, and every vote
-    "draws": _keyed([*_CELL, "target", "target_b", "draw"], {"value": NUMBER}),
-    # scores and reasons of prompted judges for rated texts, and their hints
-    # (robustness)
-    "rationales": _keyed(
-        ["judge", "aspect", "target", "draw"],
-        {**_texts("hint", "status"), "value": NUMBER, "text": TEXT},
-    ),
-    # every judgment of judges that list errors, with the errors; other columns as in
-    # judgments
-    "marked": _keyed(
-        [*_CELL, "target", "draw"],
-        {**_texts("status", "rule"), "value": NUMBER, "spans": pa.list_(SPAN)},
-    ),
-    # the number of a cell's judgments by status and rule, and the models that served
-    # them
-    "statuses": _keyed(
-        [*_CELL, "status", "rule"], {"n": COUNT, "served": pa.list_(TEXT)}
-    ),
-    # every reply of a model, once for each judge that reads it, or for the texts made
-    # from it
-    "bought": _keyed(
-        ["judge", "perturbation", "key", "draw"],
-        {**_counts("prompt", "completion", "reasoning", "cached"), "batch": TRUTH},
-    ),
-    # the training examples of a judge: the texts that its teacher judges, each with its
-    # prompt; room: the tokens by which a text that is still to be written may lengthen
-    # the prompt
-    "samples": Table(
-        ["dataset", "target", "aspect"],
-        {
-            **_texts("dataset", "item", "target", "system", "perturbation", "aspect"),
-            "held_out": TRUTH,
-            "prompt": TEXT,
-            "room": COUNT,
-        },
-    ),
-    # the course of a training. Losses are mean negative log likelihoods (nats) of the
-    # tokens of replies: of one step, or of all that are held out; examples and tokens
-    # are those seen so far, or held out
-    "training": _keyed(
-        ["step", "split"],
-        {**_numbers("loss", "learning_rate"), **_counts("examples", "tokens")},
-    ),
-    # the loss of every held-out reply: before training, and after the last step
-    "losses": Table(
-        ["dataset", "target", "aspect"],
-        {
-            **_texts("dataset", "item", "target", "aspect"),
-            "tokens": COUNT,
-            **_numbers("before", "after"),
-        },
-    ),
-    # every result table, in long form; a column that does not apply is empty
-    "results": Table(
-        ["dataset", "judge", "aspect", *_APPLIES_TO, "statistic", "level"],
-        {**_texts(*_RESULT), **_ESTIMATE, **_APPLIES_TO, "signature": TEXT},
-    ),
-}
+def column_type(values: object) -> pa.DataType:
+    """Return the Arrow type of a column with values of a Python type.
 
-SCHEMAS = {
-    name: pa.schema(list(table.columns.items())) for name, table in TABLES.items()
-}
+    Every column may be null, so `X | None` is as `X`. A list of pairs is a map, as
+    `to_pylist()` gives it.
+
+    >>> column_type(list[float] | None)
+    ListType(list<item: double>)
+    """
+    simple = {str: TEXT, float: NUMBER, int: COUNT, bool: TRUTH}
+    if values in simple:
+        return simple[values]
+    if isinstance(values, type) and is_typeddict(values):
+        return pa.struct(schema_of(values))
+    arguments = [part for part in get_args(values) if part is not NoneType]
+    if get_origin(values) is UnionType and len(arguments) == 1:
+        return column_type(arguments[0])
+    if get_origin(values) is not list:
+        raise TypeError(f"no column holds values of the type {values}")
+    pair = get_args(arguments[0])
+    if get_origin(arguments[0]) is tuple:
+        return pa.map_(column_type(pair[0]), column_type(pair[1]))
+    return pa.list_(column_type(arguments[0]))
+
+
+SCHEMAS = {name: schema_of(table.row) for name, table in TABLES.items()}
 KEYS = {name: table.key for name, table in TABLES.items()}
 BUCKET = 200_000
 """Number of rows whose keys are compared at once, which limits the memory for any
 study."""
-LAST = "\U0010ffff"
-"""Later than every key."""
-PART = ["aspect", "criterion"]
+GROUP_COLUMNS = ["aspect", "criterion"]
 """The columns that are constant within a row group of a cell's file, and are in its
 statistics."""
 CHOSEN = "chosen"
@@ -254,10 +140,10 @@ UNRESOLVED = "unresolved"
 """The status of a candidate to which comparisons give no rating."""
 
 RESULT_COLUMNS = SimpleNamespace(
-    first=[*_RESULT, *_ESTIMATE],
-    optional=[*_APPLIES_TO],
+    first=[*rows.ResultKey.__annotations__, *rows.EstimateColumns.__annotations__],
+    optional=[*rows.AppliesTo.__annotations__, "sentence"],
     last="signature",
-    places=[*_RESULT, *_APPLIES_TO],
+    places=[*rows.ResultKey.__annotations__, *rows.AppliesTo.__annotations__],
 )
 """The columns of a result table's CSV, in order; only optional columns with a value are
 used.
@@ -276,19 +162,25 @@ def columns_of_csv(results: pa.Table) -> pa.Table:
     return results.select([*RESULT_COLUMNS.first, *used, RESULT_COLUMNS.last])
 
 
-def table_of(name: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
+def table_of(name: str, content: Sequence[Mapping[str, object]]) -> pa.Table:
     """Return the rows as table `name`; a column that no row has is null.
 
     Raises ValueError for a column that the table does not have, or a value of the wrong
     type.
+
+    >>> table_of("losses", [{"dataset": "d", "tokens": 3}])["tokens"].to_pylist()
+    [3]
     """
     schema = SCHEMAS[name]
-    unknown = {key for row in rows for key in row} - set(schema.names)
+    used = set[str]()
+    for row in content:
+        used.update(row)
+    unknown = used - set(schema.names)
     if unknown:
         raise ValueError(
             f"table {name} has no column {sorted(unknown)}: {schema.names}"
         )
-    return pa.Table.from_pylist(rows, schema=schema)
+    return pa.Table.from_pylist(content, schema=schema)
 
 
 def write_table(name: str, table: pa.Table, path: str | Path) -> None:
@@ -310,9 +202,12 @@ def write_parts(name: str, parts: Iterable[pa.Table], path: str | Path) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
-        whole(path) as part,
+        atomic_write(path) as part,
         pq.ParquetWriter(
-            part, SCHEMAS[name], compression="zstd", write_statistics=[*PART, "key"]
+            part,
+            SCHEMAS[name],
+            compression="zstd",
+            write_statistics=[*GROUP_COLUMNS, "key"],
         ) as file,
     ):
         for table in parts:
@@ -348,31 +243,34 @@ def read_part(
     """
 
     def read(file: pq.ParquetFile) -> pa.Table:
-        groups = map(file.metadata.row_group, range(file.num_row_groups))
-        numbers = [
-            number
-            for number, group in enumerate(groups)
-            if group.num_rows and _about(group) == (aspect, criterion)
-        ]
-        # a part is small: threads would take longer to start than to read
+        numbers = list[int]()
+        for number in range(file.num_row_groups):
+            group = file.metadata.row_group(number)
+            if group.num_rows and _aspect_of(group) == (aspect, criterion):
+                numbers.append(number)
+        # A part is small: threads would take longer to start than to read.
         return file.read_row_groups(numbers, columns, use_threads=False)
 
     return _read(name, path, read)
 
 
-def _about(group: Any) -> tuple[str | None, ...]:
+def _aspect_of(group: Any) -> tuple[str | None, str | None]:
     """Return the aspect and the criterion of a row group, from its statistics."""
     values: dict[str, str | None] = {}
-    for column in map(group.column, range(group.num_columns)):
-        name, known = column.path_in_schema, column.statistics
-        if name not in PART:
+    for number in range(group.num_columns):
+        column = group.column(number)
+        name = column.path_in_schema
+        if name not in GROUP_COLUMNS:
             continue
-        if known is None or (
-            known.has_min_max and (known.min != known.max or known.null_count)
-        ):
+        statistics = column.statistics
+        if statistics is None:
             raise ValueError(f"a row group holds several values of {name}")
-        values[name] = known.min if known.has_min_max else None
-    return tuple(values[name] for name in PART)
+        values[name] = None
+        if statistics.has_min_max:
+            if statistics.min != statistics.max or statistics.null_count:
+                raise ValueError(f"a row group holds several values of {name}")
+            values[name] = statistics.min
+    return values["aspect"], values["criterion"]
 
 
 def read_groups(name: str, path: str | Path) -> Iterator[pa.Table]:
@@ -389,13 +287,15 @@ def key_ranges(n_rows: int) -> list[tuple[str, str]]:
 
     Keys are hexadecimal hashes, which fill all ranges evenly; any other string is in
     some range, too.
+
+    >>> [low for low, _ in key_ranges(500_000)]
+    ['', '55555555', 'aaaaaaaa']
     """
     count = n_rows // BUCKET + 1
-    bounds = [
-        "",
-        *(f"{(number << 32) // count:08x}" for number in range(1, count)),
-        LAST,
-    ]
+    bounds = [""]
+    for number in range(1, count):
+        bounds.append(f"{(number << 32) // count:08x}")
+    bounds.append("\U0010ffff")  # later than every key
     return list(pairwise(bounds))
 
 
@@ -408,25 +308,30 @@ def read_key_range(
     import pyarrow.compute as pc
 
     def read(file: pq.ParquetFile) -> pa.Table:
-        groups = map(file.metadata.row_group, range(file.num_row_groups))
-        numbers = [
-            number for number, group in enumerate(groups) if _overlaps(group, low, high)
-        ]
+        numbers = list[int]()
+        for number in range(file.num_row_groups):
+            if _overlaps(file.metadata.row_group(number), low, high):
+                numbers.append(number)
         return file.read_row_groups(numbers, columns)
 
     table = _read(name, path, read)
     keys = table["key"]
-    return table.filter(pc.and_(pc.greater_equal(keys, low), pc.less(keys, high)))
+    is_within = pc.and_(pc.greater_equal(keys, low), pc.less(keys, high))
+    return table.filter(is_within)
 
 
 def _overlaps(group: Any, low: str, high: str) -> bool:
     """Return whether a row group may contain a key in [low, high), by its
     statistics.
     """
-    for column in map(group.column, range(group.num_columns)):
-        if column.path_in_schema == "key" and column.statistics:
-            known = column.statistics
-            return not known.has_min_max or bool(known.min < high and known.max >= low)
+    for number in range(group.num_columns):
+        column = group.column(number)
+        statistics = column.statistics
+        if column.path_in_schema != "key" or not statistics:
+            continue
+        if not statistics.has_min_max:
+            return True
+        return bool(statistics.min < high and statistics.max >= low)
     return True
 
 
@@ -440,19 +345,19 @@ def count_rows(name: str, path: str | Path) -> int:
 def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], T]) -> T:
     try:
         with pq.ParquetFile(path) as file:
-            schema, content = file.schema_arrow, read(file)
+            schema = file.schema_arrow
+            content = read(file)
     except FileNotFoundError as error:
         raise UserError(
             f"the table `{name}` is missing",
             where=str(path),
-            todo="run again; if the error comes back, delete the file's folder and run "
-            "again",
+            todo=_to_make_again(Path(path)),
         ) from error
     except (pa.ArrowInvalid, pa.ArrowIOError) as error:
         raise UserError(
             f"the table `{name}` cannot be read: {error}",
             where=str(path),
-            todo="delete the file and run again: the run writes it again",
+            todo=f"delete the file, then {_to_make_again(Path(path))}",
         ) from error
     if not schema.equals(SCHEMAS[name], check_metadata=False):
         raise UserError(
@@ -460,17 +365,41 @@ def _read(name: str, path: str | Path, read: Callable[[pq.ParquetFile], T]) -> T
             where=str(path),
             got=schema.names,
             allowed=", ".join(SCHEMAS[name].names),
-            todo="delete the file and run again: the run writes it again",
+            todo=f"delete the file, then {_to_make_again(Path(path))}",
         )
     return content
 
 
+def _to_make_again(path: Path) -> str:
+    """Return what to do so that a run writes a missing file again.
+
+    One job writes all cells of a model into a folder, and Snakemake does not see that a
+    file of the folder is missing.
+    """
+    *_, kind, dataset, model, _, _ = ("", "", "", "", *path.parts)
+    if kind not in ("replies", "judgments", "scores") or model == DERIVED:
+        return "run again: the run writes it"
+    delete = f"delete the folder {path.parents[1]} and run again"
+    replies = path.parents[4] / "replies" / dataset / model
+    scored = kind != "replies" and replies.is_dir()
+    command = "run again with `-R score`, or " if scored else ""
+    return f"{command}{delete}; no reply is requested twice"
+
+
 def texts_of(path: str | Path) -> dict[str, str]:
     """Return target -> text of a table of targets."""
-    table = read_table("targets", path, ["target", "text"])
-    return dict(
-        zip(*(table[name].to_pylist() for name in ("target", "text")), strict=True)
-    )
+    columns = ["target", "text"]
+    return dict(tuples_of(read_table("targets", path, columns), columns))
+
+
+def tuples_of(table: pa.Table, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return the rows of some columns of a table, each as a tuple.
+
+    >>> tuples_of(pa.table({"a": [1, 2], "b": [0.5, None]}), ["b", "a"])
+    [(0.5, 1), (None, 2)]
+    """
+    values = [table[column].to_pylist() for column in columns]
+    return list(zip(*values, strict=True))
 
 
 def _check_keys(name: str, table: pa.Table) -> None:
@@ -478,9 +407,9 @@ def _check_keys(name: str, table: pa.Table) -> None:
     s.
     """
     keys = KEYS[name]
-    rows = list(zip(*(table[column].to_pylist() for column in keys), strict=True))
-    if len(set(rows)) < len(rows):
-        [(twice, _)] = Counter(rows).most_common(1)
+    found_keys = tuples_of(table, keys)
+    if len(set(found_keys)) < len(found_keys):
+        [(twice, _)] = Counter(found_keys).most_common(1)
         raise ValueError(
             f"table {name} has a key twice: {dict(zip(keys, twice, strict=True))}"
         )

@@ -13,20 +13,21 @@ from numpy.typing import NDArray
 from judgescope.core.files import write_hashes
 from judgescope.core.rng import stream
 from judgescope.parsing.judgment import WRONG, Judgment, Scale, stand_in
-from judgescope.schema.tables import SCHEMAS, table_of, write_parts
+from judgescope.schema.rows import ScoreRow
+from judgescope.schema.tables import SCHEMAS, table_of, tuples_of, write_parts
 from judgescope.scoring.specs import CellPart, Unread
-from judgescope.statistics.arrays import DIGITS, decimal_mean
-
-Floats = NDArray[np.float64]
+from judgescope.statistics.arrays import DIGITS, Floats, decimal_mean
 
 
 def mean(values: Floats) -> Floats:
     """Return each row's mean, NaN for a row without values: (targets, draws) ->
     (targets,).
+
+    >>> mean(np.array([[4.0, 5.0, np.nan], [np.nan, np.nan, np.nan]]))
+    array([4.5, nan])
     """
-    return decimal_mean(
-        np.nansum(values, axis=1), np.count_nonzero(~np.isnan(values), axis=1)
-    )
+    counts = np.count_nonzero(~np.isnan(values), axis=1)
+    return decimal_mean(np.nansum(values, axis=1), counts)
 
 
 def mode(values: Floats) -> Floats:
@@ -35,6 +36,9 @@ def mode(values: Floats) -> Floats:
 
     (targets, draws) -> (targets,), NaN for a row without values. Source: methods.md 3;
     (Hu et al. 2025) broke ties at random, without a seed.
+
+    >>> mode(np.array([[1.0, 1.0, 5.0], [1.0, 2.0, 5.0], [1.0, 2.0, np.nan]]))
+    array([1., 2., 1.])
     """
     if not values.size:
         return np.full(len(values), np.nan)
@@ -43,6 +47,7 @@ def mode(values: Floats) -> Floats:
         counts += values == draw[:, None]
     tied = (counts == counts.max(axis=1, keepdims=True)) & ~np.isnan(values)
     distance = np.abs(values - mean(values)[:, None])
+    # Rounded, so that two values on both sides of the mean are equally near.
     distance = np.where(tied, np.round(distance, DIGITS), np.inf)
     nearest = tied & (distance == distance.min(axis=1, keepdims=True))
     lowest = np.where(nearest, values, np.inf).min(axis=1)
@@ -60,19 +65,24 @@ def majority(values: Floats) -> Floats:
     """Return each row's most frequent value, NaN for a tie or a row without values.
 
     (targets, draws) -> (targets,). For labels, which have no mean. methods.md 16.
+
+    >>> majority(np.array([[1.0, 1.0, 0.0], [1.0, 0.0, np.nan]]))
+    array([ 1., nan])
     """
     result = np.full(len(values), np.nan)
     counts = np.zeros(len(values), dtype=np.int64)
     for value in np.unique(values[~np.isnan(values)]):
         n = np.count_nonzero(values == value, axis=1)
-        result = np.where(
-            n > counts, value, np.where((n == counts) & (n > 0), np.nan, result)
-        )
+        tied = (n == counts) & (n > 0)
+        result = np.where(tied, np.nan, result)
+        result = np.where(n > counts, value, result)
         counts = np.maximum(n, counts)
     return result
 
 
 LOGPROB_MEAN = "logprob_mean"
+SCORED = ("likelihood", "pmi")
+"""The estimators that read the values of a text's tokens."""
 MAJORITY = "majority"
 ESTIMATORS: dict[str, Callable[[Floats], Floats]] = {
     "mean": mean,
@@ -80,7 +90,15 @@ ESTIMATORS: dict[str, Callable[[Floats], Floats]] = {
     "first": first,
     MAJORITY: majority,
     LOGPROB_MEAN: mean,  # of the expectations of single replies
+    "likelihood": mean,  # of the only draw
+    "pmi": mean,
 }
+UNIT = ("target", "target_b", "criterion")
+"""The columns that identify the text or texts of a score."""
+TextUnit = tuple[str, str | None, str | None]
+SpanLists = Sequence[list[dict[str, Any]]]
+Scored = tuple[pa.Table, pa.Table]
+"""The judgments and the scores of a part of a cell."""
 
 
 def scores(
@@ -92,17 +110,14 @@ def scores(
     values: (targets, maximum draws), NaN for a draw that was not parsed or not planned;
     draws: (targets,), the number of planned draws. A score is NaN unless at least half
     of the planned draws have a value (methods.md 1).
+
+    >>> values = np.array([[4.0, 5.0, np.nan], [4.0, np.nan, np.nan]])
+    >>> scores(values, np.array([3, 3]), "mean")
+    (array([4.5, nan]), array([2, 1]))
     """
-    given = np.count_nonzero(~np.isnan(values), axis=1)
-    return np.where(2 * given >= draws, ESTIMATORS[estimator](values), np.nan), given
-
-
-UNIT = ("target", "target_b", "criterion")
-"""The columns that identify the text or texts of a score."""
-Unit = tuple[str | None, ...]
-Spans = Sequence[list[dict[str, Any]]]
-Scored = tuple[pa.Table, pa.Table]
-"""The judgments and the scores of a part of a cell."""
+    n_values = np.count_nonzero(~np.isnan(values), axis=1)
+    combined = ESTIMATORS[estimator](values)
+    return np.where(2 * n_values >= draws, combined, np.nan), n_values
 
 
 def aggregated(
@@ -114,7 +129,7 @@ def aggregated(
     estimator: str,
     scale: Scale | None,
     unread: Unread | None = None,
-    spans: Spans | None = None,
+    spans: SpanLists | None = None,
 ) -> Scored:
     """Return the judgments and the scores of a part of a cell.
 
@@ -127,57 +142,74 @@ def aggregated(
     """
     if scale is not None and scale.words and estimator in {"mean", "mode"}:
         estimator = MAJORITY
-    units = list(zip(*(answers[name].to_pylist() for name in UNIT), strict=True))
+    units = tuples_of(answers, UNIT)
     rows = _scores(units, values, part, estimator)
     if unread is not None and unread.policy == "wrong":
         rows = _marked(rows, units, verdicts)
     elif unread is not None and scale is not None:
-        filled = list(values)
-        for row, draw in enumerate(answers["draw"].to_pylist()):
-            if values[row] is None and verdicts[row].status != "not_applicable":
-                # one stream per filled value, so that other rows do not matter
-                names = ("missing", *part, *(name or "" for name in units[row]), draw)
-                rng = stream(unread.seed, *names)
-                filled[row] = stand_in(unread.policy, scale, rng)
-        counts = [row["n_missing"] for row in rows]
+        draws = answers["draw"].to_pylist()
+        filled = _filled(values, verdicts, units, draws, part, scale, unread)
         full = _scores(units, filled, part, estimator)
-        rows = [
-            {**row, "n_missing": count} for row, count in zip(full, counts, strict=True)
-        ]
+        for row, filled_row in zip(rows, full, strict=True):
+            # The count of missing draws stays: a filled value was not read.
+            row["value"] = filled_row["value"]
     return _judgments(answers, verdicts, spans), table_of("scores", rows)
 
 
+def _filled(
+    values: Sequence[float | None],
+    verdicts: Sequence[Judgment],
+    units: Sequence[TextUnit],
+    draws: Sequence[int],
+    part: CellPart,
+    scale: Scale,
+    unread: Unread,
+) -> list[float | None]:
+    """Return the values of all draws, with one of the policy for each that is missing.
+
+    What the judge does not apply to was not requested, and is not filled.
+    """
+    filled = list(values)
+    for row, unit in enumerate(units):
+        if values[row] is None and verdicts[row].status != "not_applicable":
+            # One stream for each filled value, so that other rows do not matter.
+            names = [name or "" for name in unit]
+            rng = stream(unread.seed, "missing", *part, *names, draws[row])
+            filled[row] = stand_in(unread.policy, scale, rng)
+    return filled
+
+
 def _marked(
-    rows: list[dict[str, Any]], units: Sequence[Unit], verdicts: Sequence[Judgment]
-) -> list[dict[str, Any]]:
+    rows: Sequence[ScoreRow], units: Sequence[TextUnit], verdicts: Sequence[Judgment]
+) -> list[ScoreRow]:
     """Return the scores, with WRONG for those of which too few draws were read.
 
     A tie of labels was read, and what the judge does not apply to was not requested.
     """
-    requested = {
-        unit
-        for unit, verdict in zip(units, verdicts, strict=True)
-        if verdict.status != "not_applicable"
-    }
-    marked = []
+    requested = set[TextUnit]()
+    for unit, verdict in zip(units, verdicts, strict=True):
+        if verdict.status != "not_applicable":
+            requested.add(unit)
+    marked = list[ScoreRow]()
     for row in rows:
         few = 2 * (row["n_draws"] - row["n_missing"]) < row["n_draws"]
-        unit = tuple(row[name] for name in UNIT)
-        is_wrong = few and unit in requested
-        marked.append({**row, "estimator": WRONG} if is_wrong else row)
+        unit = (row["target"], row["target_b"], row["criterion"])
+        if few and unit in requested:
+            row = {**row, "estimator": WRONG}
+        marked.append(row)
     return marked
 
 
 def _judgments(
-    answers: pa.Table, verdicts: Sequence[Judgment], spans: Spans | None
+    answers: pa.Table, verdicts: Sequence[Judgment], spans: SpanLists | None
 ) -> pa.Table:
     """Return the table of judgments: the columns of the requests, and the verdicts."""
     schema = SCHEMAS["judgments"]
-    parsed = dict(zip(Judgment._fields, zip(*verdicts, strict=True), strict=False))
     columns = []
     for field in schema:
         if field.name in Judgment._fields:
-            columns.append(pa.array(parsed.get(field.name, ()), field.type))
+            values = [getattr(verdict, field.name) for verdict in verdicts]
+            columns.append(pa.array(values, field.type))
         elif field.name == "spans" and spans is not None:
             columns.append(pa.array(spans, field.type))
         elif field.name in answers.column_names:
@@ -188,15 +220,15 @@ def _judgments(
 
 
 def _scores(
-    units: Sequence[Unit],
+    units: Sequence[TextUnit],
     values: Sequence[float | None],
     part: CellPart,
     estimator: str,
-) -> list[dict[str, Any]]:
+) -> list[ScoreRow]:
     """Return one row per unit, sorted; `values` are the draws' values, one per entry of
     `units`.
     """
-    drawn: dict[Unit, list[float | None]] = defaultdict(list)
+    drawn: dict[TextUnit, list[float | None]] = defaultdict(list)
     for unit, value in zip(units, values, strict=True):
         drawn[unit].append(value)
     ordered = sorted(drawn, key=in_order)
@@ -204,20 +236,26 @@ def _scores(
     table = np.full((len(ordered), draws.max(initial=0)), np.nan)
     for row, unit in zip(table, ordered, strict=True):
         row[: len(drawn[unit])] = drawn[unit]  # None becomes NaN
-    aggregates, given = scores(table, draws, estimator)
-    return [
-        {
-            **part._asdict(),
-            **dict(zip(UNIT, unit, strict=True)),
-            "value": None if np.isnan(value) else float(value),
-            "n_draws": int(count),
-            "n_missing": int(count - parsed),
-            "estimator": estimator,
-        }
-        for unit, value, count, parsed in zip(
-            ordered, aggregates, draws, given, strict=True
+    combined, n_values = scores(table, draws, estimator)
+    rows = list[ScoreRow]()
+    for number, (target, target_b, criterion) in enumerate(ordered):
+        score = combined[number]
+        rows.append(
+            {
+                "dataset": part.dataset,
+                "perturbation": part.perturbation,
+                "judge": part.judge,
+                "aspect": part.aspect,
+                "criterion": criterion,
+                "target": target,
+                "target_b": target_b,
+                "value": None if np.isnan(score) else float(score),
+                "n_draws": int(draws[number]),
+                "n_missing": int(draws[number] - n_values[number]),
+                "estimator": estimator,
+            }
         )
-    ]
+    return rows
 
 
 def write_cells(
@@ -234,24 +272,22 @@ def write_cells(
     """
     paths: dict[str, str] = {}
     for name, parts in cells:
-        files = {"judgments": judgments.format(name), "scores": scores.format(name)}
-        write_cell(parts, **files)
-        paths |= {f"{kind}/{name}": path for kind, path in files.items()}
+        judgments_path = judgments.format(name)
+        scores_path = scores.format(name)
+        write_cell(parts, judgments_path, scores_path)
+        paths[f"judgments/{name}"] = judgments_path
+        paths[f"scores/{name}"] = scores_path
     if hashes:
         write_hashes(paths, hashes)
 
 
 def write_cell(parts: Iterable[Scored], judgments: str, scores: str) -> None:
     """Write the judgments and the scores of a cell's parts to these paths."""
-    for kind, path, tables in zip(
-        ("judgments", "scores"),
-        (judgments, scores),
-        zip(*parts, strict=True),
-        strict=True,
-    ):
-        write_parts(kind, tables, path)
+    judgment_tables, score_tables = zip(*parts, strict=True)
+    write_parts("judgments", judgment_tables, judgments)
+    write_parts("scores", score_tables, scores)
 
 
-def in_order(unit: Unit) -> tuple[str, ...]:
+def in_order(unit: TextUnit) -> tuple[str, ...]:
     """Return the sort key for the scores of a part."""
     return tuple(name or "" for name in unit)

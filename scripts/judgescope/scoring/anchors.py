@@ -3,20 +3,23 @@ rating.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.errors import UserError
+from judgescope.core.job_files import IN, OUT
 from judgescope.core.names import SYSTEMS
 from judgescope.core.rng import stream_seed
-from judgescope.schema.tables import read_table, table_of, write_table
+from judgescope.schema.rows import AnchorRow
+from judgescope.schema.tables import read_table, table_of, tuples_of, write_table
 from judgescope.scoring.cell import score_part
-from judgescope.scoring.specs import CellPart, Reading
+from judgescope.scoring.specs import CellPart, ReplyReading
 from judgescope.statistics.anchors import anchor_costs, choose_anchors
 
-Rated = tuple[str, str, float | None]
+AnchorRating = tuple[str, str, float | None]
 """(rater or draw, target, rating)."""
 
 
@@ -24,8 +27,8 @@ class JudgedTexts(SpecPart, frozen=True, kw_only=True):
     """A judge's replies about the rated texts, and the settings of their parser."""
 
     judge: str
-    reading: Reading
-    replies: str
+    reading: ReplyReading
+    replies: Annotated[str, IN]
 
 
 class ChooseAnchorsSpec(JobSpec, frozen=True, kw_only=True):
@@ -38,71 +41,75 @@ class ChooseAnchorsSpec(JobSpec, frozen=True, kw_only=True):
     classes: list[float]
     """The ratings of the aspect, the lowest first."""
     per_rating: int
-    targets: str
-    ratings: str
+    targets: Annotated[str, IN]
+    ratings: Annotated[str, IN]
     judged: JudgedTexts | None
     """None: only people's ratings determine which texts are typical of a rating."""
-    output: str
+    output: Annotated[str, OUT]
 
 
 def anchors(spec: ChooseAnchorsSpec) -> None:
     """Read ratings and a judge's draws; write the anchors: `per_rating` texts of each
     rating.
     """
-    targets = read_table("targets", spec.targets).to_pylist()
-    rows = sorted(
-        (row for row in targets if row["text"].strip()), key=lambda row: row["target"]
-    )
+    targets = read_table("targets", spec.targets, ["target", "item", "text"])
+    with_text = [row for row in targets.to_pylist() if row["text"].strip()]
+    rows = sorted(with_text, key=lambda row: row["target"])
     columns = {row["target"]: number for number, row in enumerate(rows)}
-    people = [
-        (row["rater"], row["target"], row["value"])
-        for row in read_table("ratings", spec.ratings).to_pylist()
-        if row["aspect"] == spec.aspect
-    ]
+    people = list[AnchorRating]()
+    for row in read_table("ratings", spec.ratings).to_pylist():
+        if row["aspect"] == spec.aspect:
+            people.append((row["rater"], row["target"], row["value"]))
     judged = None
     if spec.judged is not None:
-        part = CellPart(spec.dataset, SYSTEMS, spec.judged.judge, spec.aspect)
-        answers = read_table("answers", spec.judged.replies)
-        judgments, _ = score_part(answers, spec.judged.reading, part=part)
-        draws = zip(
-            *(judgments[name].to_pylist() for name in ("draw", "target", "value")),
-            strict=True,
-        )
-        judged = _matrix(
-            [(str(draw), target, value) for draw, target, value in draws], columns
-        )
+        judged = _matrix(_judge_ratings(spec, spec.judged), columns)
     costs = anchor_costs(_matrix(people, columns), judged, spec.classes)
-    items = {
-        item: code for code, item in enumerate(sorted({row["item"] for row in rows}))
-    }
-    source = np.array([items[row["item"]] for row in rows], dtype=np.int64)
+    # Codes in the order of the items' ids, as choose_anchors breaks ties by them.
+    items = sorted({row["item"] for row in rows})
+    codes = {item: code for code, item in enumerate(items)}
+    source = np.array([codes[row["item"]] for row in rows], dtype=np.int64)
     order = [f"{stream_seed(spec.seed, 'anchors', row['target']):032x}" for row in rows]
     chosen = choose_anchors(costs, source, order, spec.per_rating)
-    _check(
-        spec, [len(each) for each in chosen], int((~np.isnan(costs).any(axis=1)).sum())
-    )
-    made = [
-        {
-            **{"dataset": spec.dataset, "aspect": spec.aspect, "rating": rating},
-            **{"target": rows[row]["target"], "cost": float(costs[row, column])},
-        }
-        for column, (rating, each) in enumerate(zip(spec.classes, chosen, strict=True))
-        for row in each
-    ]
+    n_rated = int((~np.isnan(costs).any(axis=1)).sum())
+    _check(spec, [len(numbers) for numbers in chosen], n_rated)
+    made = list[AnchorRow]()
+    by_rating = zip(spec.classes, chosen, strict=True)
+    for column, (rating, numbers) in enumerate(by_rating):
+        for number in numbers:
+            anchor: AnchorRow = {
+                "dataset": spec.dataset,
+                "aspect": spec.aspect,
+                "target": rows[number]["target"],
+                "rating": rating,
+                "cost": float(costs[number, column]),
+            }
+            made.append(anchor)
     write_table("anchors", table_of("anchors", made), spec.output)
 
 
-def _matrix(rated: Sequence[Rated], columns: Mapping[str, int]) -> NDArray[np.float64]:
+def _judge_ratings(spec: ChooseAnchorsSpec, judged: JudgedTexts) -> list[AnchorRating]:
+    """Return every draw of the judge as a rater's rating."""
+    part = CellPart(spec.dataset, SYSTEMS, judged.judge, spec.aspect)
+    answers = read_table("answers", judged.replies)
+    judgments, _ = score_part(answers, judged.reading, part=part)
+    ratings = list[AnchorRating]()
+    for draw, target, value in tuples_of(judgments, ["draw", "target", "value"]):
+        ratings.append((str(draw), target, value))
+    return ratings
+
+
+def _matrix(
+    rated: Sequence[AnchorRating], columns: Mapping[str, int]
+) -> NDArray[np.float64]:
     """Return the values as an array (raters or draws, targets), NaN for missing
     ones.
     """
-    raters = {
-        name: row for row, name in enumerate(sorted({rater for rater, _, _ in rated}))
-    }
+    raters = sorted({rater for rater, _, _ in rated})
+    rows = dict(zip(raters, range(len(raters)), strict=True))
     values = np.full((len(raters), len(columns)), np.nan)
     for rater, target, value in rated:
         if target in columns and value is not None:
-            values[raters[rater], columns[target]] = value
+            values[rows[rater], columns[target]] = value
     return values
 
 

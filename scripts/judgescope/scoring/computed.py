@@ -1,11 +1,13 @@
 """Scores that are computed or recorded as numbers: judgments without a parser."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from msgspec import Struct
 
-from judgescope.core.cells import Block, unpack
+from judgescope.core.cells import CellBlock, unpack
 from judgescope.core.files import write_hashes
+from judgescope.core.job_files import OUT
 from judgescope.core.names import COMPUTED
 from judgescope.engines.base import Answer
 from judgescope.engines.computing import EngineSpec, Part, ReplaySpec, cells_of
@@ -14,26 +16,23 @@ from judgescope.schema.tables import table_of, write_parts
 from judgescope.scoring.aggregate import Scored, aggregated, write_cells
 from judgescope.scoring.specs import CellPart, Unread
 
-NUMBER, LABEL = "number", "label"
-"""The rules that accept a computed value."""
 
-
-class Read(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ValuesScale(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The scale for a judge's values on an aspect in some sets of texts; None: any
     value.
     """
 
-    cells: list[Block]
+    cells: list[CellBlock]
     scale: Scale | None
 
 
 class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
     """The job that writes an engine's answers as judgments and scores of cells."""
 
-    read: list[Read]
-    judgments: str
+    read: list[ValuesScale]
+    judgments: Annotated[str, OUT]
     """The path of a cell's file; `{}` stands for its set of texts and judge."""
-    scores: str
+    scores: Annotated[str, OUT]
     unread: Unread | None = None
 
 
@@ -55,29 +54,34 @@ def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> Scored:
 
 
 def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
-    if answer.status == "ok" and scale is not None and scale.words:
-        read = scale.read_word(answer.text, LABEL)
-    elif answer.status == "ok":
-        value = float(answer.text)
-        read = (
-            Judgment("ok", NUMBER, value)
-            if scale is None
-            else scale.read(value, NUMBER)
-        )
-    else:
+    """Return the judgment in an answer; its rule says what was accepted."""
+    if answer.status != "ok":
         read = Judgment(answer.status, answer.text.strip() or answer.status)
+    elif scale is not None and scale.words:
+        read = scale.read_word(answer.text, "label")
+    elif scale is not None:
+        read = scale.read(float(answer.text), "number")
+    else:
+        read = Judgment("ok", "number", float(answer.text))
     return read._replace(rationale=answer.rationale, parser=COMPUTED)
 
 
 def compute(spec: ComputeSpec) -> None:
     """Write the judgments and scores of every cell of a model that computes scores."""
-    scales = {cell: read.scale for read in spec.read for cell in unpack(read.cells)}
+    scales = {}
+    for read in spec.read:
+        for cell in unpack(read.cells):
+            scales[cell] = read.scale
 
     def scored() -> Iterator[tuple[str, list[Scored]]]:
         for parts in cells_of(spec):
-            cell = parts[0].perturbation, parts[0].judge.judge
-            made = [_computed(spec, part, scales[*cell, part.aspect]) for part in parts]
-            yield "/".join(cell), made
+            perturbation = parts[0].perturbation
+            judge = parts[0].judge.judge
+            made = list[Scored]()
+            for part in parts:
+                scale = scales[perturbation, judge, part.aspect]
+                made.append(_computed(spec, part, scale))
+            yield f"{perturbation}/{judge}", made
 
     write_cells(scored(), spec.judgments, spec.scores, spec.hashes)
 
@@ -90,15 +94,16 @@ def replay(spec: ReplaySpec) -> None:
     for parts in cells_of(spec):
         name = f"{parts[0].perturbation}/{parts[0].judge.judge}"
         paths[name] = spec.replies.format(name)
-        tables = (
-            [
-                {**row, "text": answer.text, "finish": "stop", "status": answer.status}
-                for row, answer in zip(part.rows, part.answers, strict=True)
-            ]
-            for part in parts
-        )
-        write_parts(
-            "answers", (table_of("answers", rows) for rows in tables), paths[name]
-        )
+        tables = (table_of("answers", _replies(part)) for part in parts)
+        write_parts("answers", tables, paths[name])
     if spec.hashes:
         write_hashes(paths, spec.hashes)
+
+
+def _replies(part: Part) -> list[dict[str, object]]:
+    """Return the recorded answers of a part of a cell as rows of the table answers."""
+    rows = list[dict[str, object]]()
+    for row, answer in zip(part.rows, part.answers, strict=True):
+        reply = {"text": answer.text, "finish": "stop", "status": answer.status}
+        rows.append({**row, **reply})
+    return rows

@@ -6,12 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import fsum
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from judgescope.parsing.annotation import MOST
+from judgescope.parsing.annotation import MOST, read_merged
 from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import WRONG
 from judgescope.parsing.parsers import parsed_by
@@ -21,35 +21,26 @@ from judgescope.parsing.text import (
     locate_errors,
     occurrence_of,
 )
-from judgescope.schema.tables import read_part, read_table, table_of, texts_of
+from judgescope.schema.rows import ScoreRow, SpanValue
+from judgescope.schema.tables import (
+    read_part,
+    read_table,
+    table_of,
+    texts_of,
+    tuples_of,
+)
 from judgescope.scoring.aggregate import (
     ESTIMATORS,
     UNIT,
     Scored,
-    Unit,
+    TextUnit,
     in_order,
     majority,
     write_cell,
 )
-from judgescope.scoring.specs import CellPart, DeriveSpec, Pair
+from judgescope.scoring.specs import AspectPair, CellPart, DeriveSpec, Errors
 
 Lists = Sequence[Sequence[LocatedSpan]]
-Row = dict[str, Any]
-DECIMALS: Final = 9
-"""Digits of a mean: rounding makes equal means equal, however the members' means were
-rounded."""
-MERGED: Final = "merged"
-"""The parser of a supervisor's replies."""
-BY_RULE: Final = "errors merged by rule"
-DROPPED: Final = "+dropped"
-"""Appended to the rule of a list from which errors were left out."""
-OF_NUMBERS: Final = "mean of members"
-OF_LABELS: Final = "majority of members"
-TIE: Final = "tie of members"
-TOO_FEW: Final = "too few members with a score"
-NOT_HEARD: Final = "no errors: too few members with a score"
-NOTHING: Final = "no member lists an error"
-LEAST_OVERLAP: Final = 0.5
 
 
 class Listed(NamedTuple):
@@ -59,6 +50,109 @@ class Listed(NamedTuple):
 
     errors: Sequence[LocatedSpan] | None
     rule: str
+
+    def cells(self) -> list[dict[str, Any]] | None:
+        """Return the errors as the column `spans` holds them."""
+        if self.errors is None:
+            return None
+        return [error._asdict() for error in self.errors]
+
+
+class _Votes(NamedTuple):
+    """What the members of an ensemble say about each unit."""
+
+    values: dict[TextUnit, list[float | None]]
+    """Unit -> the score of each member that judges it."""
+    applied: Counter[TextUnit]
+    """Unit -> the number of members that apply to it."""
+    wrong: set[TextUnit]
+    """The units for which a member's missing score counts as wrong."""
+
+
+class _Outcome(NamedTuple):
+    """An ensemble's verdict on a unit."""
+
+    value: float | None
+    status: str
+    rule: str
+    estimator: str
+
+
+def _votes(members: Sequence[Scored]) -> _Votes:
+    """Return the scores of all members, and to which units they apply."""
+    values: dict[TextUnit, list[float | None]] = defaultdict(list)
+    applied = Counter[TextUnit]()
+    wrong = set[TextUnit]()
+    for judgments, scores in members:
+        wrong |= _wrong_units(scores)
+        for *unit, value in tuples_of(scores, [*UNIT, "value"]):
+            values[tuple(unit)].append(value)
+        units = set[TextUnit]()
+        for *unit, status in tuples_of(judgments, [*UNIT, "status"]):
+            if status != "not_applicable":
+                units.add(tuple(unit))
+        applied.update(units)
+    return _Votes(values, applied, wrong)
+
+
+def _outcome(
+    votes: _Votes, unit: TextUnit, min_annotators: int, labels: Sequence[str]
+) -> _Outcome:
+    """Return the verdict on a unit that every member judges."""
+    how = "majority of members" if labels else "mean of members"
+    known = [value for value in votes.values[unit] if value is not None]
+    is_lost = votes.applied[unit] >= min_annotators
+    missing_status = "unparsed" if is_lost else "not_applicable"
+    if len(known) < min_annotators:
+        rule = "too few members with a score"
+        estimator = WRONG if is_lost and unit in votes.wrong else how
+        return _Outcome(None, missing_status, rule, estimator)
+    value = _combined(known, labels)
+    if value is None:
+        return _Outcome(None, missing_status, "tie of members", how)
+    return _Outcome(value, "ok", how, how)
+
+
+def _score_row(
+    part: CellPart,
+    unit: TextUnit,
+    outcome: _Outcome,
+    member_scores: Sequence[float | None],
+) -> ScoreRow:
+    """Return an ensemble's score of a unit."""
+    target, target_b, criterion = unit
+    return {
+        "dataset": part.dataset,
+        "perturbation": part.perturbation,
+        "judge": part.judge,
+        "aspect": part.aspect,
+        "criterion": criterion,
+        "target": target,
+        "target_b": target_b,
+        "value": outcome.value,
+        "n_draws": len(member_scores),
+        "n_missing": member_scores.count(None),
+        "estimator": outcome.estimator,
+    }
+
+
+def _judgment_row(
+    part: CellPart, unit: TextUnit, outcome: _Outcome
+) -> dict[str, object]:
+    """Return an ensemble's judgment of a unit, without a label and errors."""
+    target, target_b, criterion = unit
+    return {
+        "judge": part.judge,
+        "kind": "derive",
+        "target": target,
+        "target_b": target_b,
+        "aspect": part.aspect,
+        "criterion": criterion,
+        "draw": 0,
+        "value": outcome.value,
+        "status": outcome.status,
+        "rule": outcome.rule,
+    }
 
 
 def derive_part(
@@ -81,66 +175,43 @@ def derive_part(
     WRONG if a member's is. `errors`: target -> the members' errors as one list, if the
     members list errors.
     """
-    values: dict[Unit, list[float | None]] = defaultdict(list)
-    applied, wrong = Counter[Unit](), set[Unit]()
-    for judged, scored in members:
-        wrong |= _wrong_units(scored)
-        columns = (scored[name].to_pylist() for name in (*UNIT, "value"))
-        for *about, value in zip(*columns, strict=True):
-            values[tuple(about)].append(value)
-        draws = zip(
-            *(judged[name].to_pylist() for name in (*UNIT, "status")), strict=True
-        )
-        applied.update(
-            {tuple(about) for *about, status in draws if status != "not_applicable"}
-        )
-    scores: list[Row] = []
-    judgments: list[Row] = []
-    rule = OF_LABELS if labels else OF_NUMBERS
-    for unit in sorted(values, key=in_order):
-        if len(values[unit]) < len(members):
+    votes = _votes(members)
+    scores = list[ScoreRow]()
+    judgments = list[dict[str, object]]()
+    for unit in sorted(votes.values, key=in_order):
+        member_scores = votes.values[unit]
+        if len(member_scores) < len(members):
             continue
-        known = [value for value in values[unit] if value is not None]
-        enough = len(known) >= min_annotators
-        target = dict(zip(UNIT, unit, strict=True))
-        value = _combined(known, labels) if enough else None
-        counts = {"n_draws": len(members), "n_missing": len(members) - len(known)}
-        lost = "unparsed" if applied[unit] >= min_annotators else "not_applicable"
-        is_wrong = not enough and lost == "unparsed" and unit in wrong
-        how = WRONG if is_wrong else rule
-        scores.append(
-            {**part._asdict(), **target, "value": value, **counts, "estimator": how}
-        )
-        judgment: Row = {
-            **{"judge": part.judge, "aspect": part.aspect, "kind": "derive", "draw": 0},
-            **target,
-            "value": value,
-            "label": labels[int(value)] if labels and value is not None else None,
-            "status": lost if value is None else "ok",
-            "rule": TOO_FEW if not enough else TIE if value is None else rule,
-        }
+        outcome = _outcome(votes, unit, min_annotators, labels)
+        scores.append(_score_row(part, unit, outcome, member_scores))
+        judgment = _judgment_row(part, unit, outcome)
+        if labels and outcome.value is not None:
+            judgment["label"] = labels[int(outcome.value)]
         if errors is not None:
-            listed = errors.get(target["target"] or "", Listed(None, NOT_HEARD))
-            judgment["rule"] += f"; {listed.rule}"
-            judgment["spans"] = listed.errors and [
-                span._asdict() for span in listed.errors
-            ]
+            not_heard = Listed(None, "no errors: too few members with a score")
+            listed = errors.get(unit[0], not_heard)
+            judgment["rule"] = f"{outcome.rule}; {listed.rule}"
+            judgment["spans"] = listed.cells()
         judgments.append(judgment)
     return table_of("judgments", judgments), table_of("scores", scores)
 
 
-def _wrong_units(scores: pa.Table) -> set[Unit]:
+def _wrong_units(scores: pa.Table) -> set[TextUnit]:
     """Return the units of a member whose missing score counts as a wrong verdict."""
-    names = (scores[name].to_pylist() for name in (*UNIT, "estimator"))
-    return {tuple(unit) for *unit, how in zip(*names, strict=True) if how == WRONG}
+    wrong = set[TextUnit]()
+    for *unit, estimator in tuples_of(scores, [*UNIT, "estimator"]):
+        if estimator == WRONG:
+            wrong.add(tuple(unit))
+    return wrong
 
 
 def _combined(values: Sequence[float], labels: Sequence[str]) -> float | None:
     """Return the members' mean; for labels the most frequent one, or None for a tie."""
     if not labels:
-        return round(fsum(values) / len(values), DECIMALS)
-    [most] = majority(np.array([values]))
-    return None if np.isnan(most) else float(most)
+        # Else equal means could differ in the last digit, by the members' rounding.
+        return round(fsum(values) / len(values), 9)
+    [winner] = majority(np.array([values]))
+    return None if np.isnan(winner) else float(winner)
 
 
 def heard(members: Sequence[Scored], *, min_annotators: int) -> dict[str, Lists]:
@@ -150,19 +221,24 @@ def heard(members: Sequence[Scored], *, min_annotators: int) -> dict[str, Lists]
     not an outlier among the members' scores (methods.md 5). Targets are left out if a
     member does not judge them, or if fewer than `min_annotators` members scored them.
     """
-    errors = [first_lists(judgments) for judgments, _ in members]
-    means = [exact_scores(*member) for member in members]
+    errors = list[dict[str, list[LocatedSpan]]]()
+    scores_of_members = list[dict[str, Fraction | None]]()
+    for judgments, scores in members:
+        errors.append(first_lists(judgments))
+        scores_of_members.append(exact_scores(judgments, scores))
+    targets = set(scores_of_members[0]).intersection(*scores_of_members)
     lists = dict[str, Lists]()
-    for target in sorted(set(means[0]).intersection(*means)):
-        given = [member[target] for member in means]
-        if sum(score is not None for score in given) >= min_annotators:
-            lists[target] = [
-                listed[target]
-                for listed, score, out in zip(
-                    errors, given, outliers(given), strict=True
-                )
-                if score is not None and not out
-            ]
+    for target in sorted(targets):
+        member_scores = [scores[target] for scores in scores_of_members]
+        n_scored = len(members) - member_scores.count(None)
+        if n_scored < min_annotators:
+            continue
+        contributing = []
+        is_outlier = outliers(member_scores)
+        for number, score in enumerate(member_scores):
+            if score is not None and not is_outlier[number]:
+                contributing.append(errors[number][target])
+        lists[target] = contributing
     return lists
 
 
@@ -172,11 +248,10 @@ def exact_scores(judgments: pa.Table, scores: pa.Table) -> dict[str, Fraction | 
     Numbers that stand in for missing draws have no part in it, since nothing was listed
     there.
     """
-    names = (scores[name].to_pylist() for name in ("target", "estimator"))
-    estimators = dict(zip(*names, strict=True))
+    estimators = dict(tuples_of(scores, ["target", "estimator"]))
     drawn: dict[str, list[float | None]] = defaultdict(list)
-    for row in judgments.sort_by("draw").select(["target", "value"]).to_pylist():
-        drawn[row["target"]].append(row["value"])
+    for target, value in tuples_of(judgments.sort_by("draw"), ["target", "value"]):
+        drawn[target].append(value)
     return {
         target: _exact(values, estimators[target]) for target, values in drawn.items()
     }
@@ -195,17 +270,19 @@ def _exact(draws: Sequence[float | None], estimator: str) -> Fraction | None:
 
 def first_lists(judgments: pa.Table) -> dict[str, list[LocatedSpan]]:
     """Return target -> the errors of its first parsed draw, if that has a list."""
-    rows = judgments.select(["target", "draw", "status", "spans"]).to_pylist()
-    parsed = [row for row in rows if row["status"] == "ok" and row["spans"] is not None]
-    ordered = sorted(parsed, key=lambda row: -row["draw"])
-    return {row["target"]: [_span(span) for span in row["spans"]] for row in ordered}
+    lists = dict[str, list[LocatedSpan]]()
+    columns = ["target", "status", "spans"]
+    for target, status, spans in tuples_of(judgments.sort_by("draw"), columns):
+        if status == "ok" and spans is not None and target not in lists:
+            lists[target] = [_span(span) for span in spans]
+    return lists
 
 
-def _span(span: Row) -> LocatedSpan:
-    severity = span["severity"]
-    return LocatedSpan(
-        **{**span, "severity": None if severity is None else int(severity)}
-    )
+def _span(cell: SpanValue) -> LocatedSpan:
+    """Return an error as a table holds it, where a severity is any number."""
+    severity = cell["severity"]
+    error = LocatedSpan(**cell)  # type: ignore[arg-type]
+    return error._replace(severity=None if severity is None else int(severity))
 
 
 def outliers(scores: Sequence[Fraction | int | None]) -> list[bool]:
@@ -217,58 +294,71 @@ def outliers(scores: Sequence[Fraction | int | None]) -> list[bool]:
     exact; a missing score (None) is not an outlier and not in n. All are false if all
     scores are equal, or if there are fewer than 5: no score can be more than sqrt(n -
     1) standard deviations away. (Kartáč et al. 2025, section 4, footnote on outliers)
+
+    >>> outliers([4, 4, 4, 4, None, 1])
+    [False, False, False, False, False, True]
     """
     known = [Fraction(score) for score in scores if score is not None]
-    n, total = len(known), sum(known, Fraction())
-    spread = 4 * (n * sum(score**2 for score in known) - total**2)
-    return [
-        score is not None
-        and (n * score - total) ** 2 >= spread
-        and abs(n * score - total) >= n
-        for score in scores
-    ]
+    n = len(known)
+    total = sum(known, Fraction())
+    squares = sum(score**2 for score in known)
+    spread = 4 * (n * squares - total**2)
+    result = list[bool]()
+    for score in scores:
+        if score is None:
+            result.append(False)
+            continue
+        distance = abs(n * score - total)
+        result.append(distance**2 >= spread and distance >= n)
+    return result
 
 
 def by_rule(lists: Mapping[str, Lists], texts: Mapping[str, str]) -> dict[str, Listed]:
     """Return target -> one list of errors, merged by rule from several lists."""
-    merged = {
-        target: merge_spans(members, texts[target]) for target, members in lists.items()
-    }
-    return {
-        target: Listed(errors, BY_RULE + DROPPED * bool(dropped))
-        for target, (errors, dropped) in merged.items()
-    }
+    made = dict[str, Listed]()
+    for target, members in lists.items():
+        merged = merge_spans(members, texts[target])
+        rule = "errors merged by rule"
+        if merged.dropped:
+            rule += "+dropped"
+        made[target] = Listed(merged.errors, rule)
+    return made
 
 
 def with_errors(lists: Mapping[str, Lists]) -> Iterator[tuple[str, Lists]]:
     """Yield (target, lists) for which a supervisor is asked: those with at least one
     error.
     """
-    return ((target, members) for target, members in lists.items() if any(members))
+    for target, members in lists.items():
+        if any(members):
+            yield target, members
 
 
 def by_supervisor(
-    lists: Mapping[str, Lists], texts: Mapping[str, str], answers: Sequence[Row]
+    lists: Mapping[str, Lists],
+    texts: Mapping[str, str],
+    answers: Sequence[Mapping[str, str]],
 ) -> dict[str, Listed]:
     """Return target -> the errors that a supervisor lists, located again in the text.
 
     `answers`: its replies, one per target. It was not asked if no list has an error. If
     a reply cannot be read, the target has no list, without a fallback.
     """
-    replies, made = {row["target"]: row for row in answers}, dict[str, Listed]()
-    parse = parsed_by(MERGED, scale=None)
+    replies = {row["target"]: row for row in answers}
+    made = dict[str, Listed]()
+    parse = parsed_by(read_merged, scale=None)
     for target in lists:
-        if (row := replies.get(target)) is None:
-            made[target] = Listed([], NOTHING)
+        if target not in replies:
+            made[target] = Listed([], "no member lists an error")
             continue
+        row = replies[target]
         read = parse(row["text"], row["finish"], row["status"])
         if read.status == "ok":
             errors = locate_errors(read.errors, texts[target])
             made[target] = Listed(errors, f"errors merged by supervisor: {read.rule}")
         else:
-            made[target] = Listed(
-                None, f"no errors: supervisor {read.status}, {read.rule}"
-            )
+            rule = f"no errors: supervisor {read.status}, {read.rule}"
+            made[target] = Listed(None, rule)
     return made
 
 
@@ -281,9 +371,7 @@ class Merged(NamedTuple):
     dropped: int
 
 
-def merge_spans(
-    annotators: Lists, text: str, *, least: float = LEAST_OVERLAP
-) -> Merged:
+def merge_spans(annotators: Lists, text: str, *, least: float = 0.5) -> Merged:
     """Return the errors of all annotators, the most severe first; overlapping errors
     are merged.
 
@@ -298,7 +386,9 @@ def merge_spans(
     kept: the most severe, then the first in the text, those without a place last. The
     order of annotators and of their errors does not matter.
     """
-    spans = [span for each in annotators for span in each]
+    spans = list[LocatedSpan]()
+    for listed in annotators:
+        spans += listed
     located = [[span] for span in spans if span.start is not None]
     groups = _merged_places(located, least) + _merged_words(spans)
     errors = sorted((_as_one(group, text) for group in groups), key=_rank)
@@ -306,8 +396,15 @@ def merge_spans(
 
 
 def _rank(span: LocatedSpan) -> tuple[int, bool, int, int, str, str]:
-    place = (span.start is None, span.start or 0, span.end or 0)
-    return (-(span.severity or 0), *place, span.location or "", span.explanation)
+    """Return the sort key: the most severe first, those without a place last."""
+    return (
+        -(span.severity or 0),
+        span.start is None,
+        span.start or 0,
+        span.end or 0,
+        span.location or "",
+        span.explanation,
+    )
 
 
 def _merged_places(
@@ -316,37 +413,60 @@ def _merged_places(
     """Return the groups, joined until no two unions overlap enough."""
     while True:
         places = [_union(group) for group in groups]
-        near = [
-            {b for b, other in enumerate(places) if _near(a, other, least)}
-            for a in places
-        ]
-        parts = _connected(near)
-        if len(parts) == len(groups):
+        near = list[set[int]]()
+        for union in places:
+            others = enumerate(places)
+            near.append({b for b, other in others if _near(union, other, least)})
+        components = _connected(near)
+        if len(components) == len(groups):
             return groups
-        groups = [[span for at in part for span in groups[at]] for part in parts]
+        joined = list[list[LocatedSpan]]()
+        for component in components:
+            spans = list[LocatedSpan]()
+            for number in component:
+                spans += groups[number]
+            joined.append(spans)
+        groups = joined
 
 
 def _union(group: Sequence[LocatedSpan]) -> tuple[int, int]:
-    starts = [span.start for span in group if span.start is not None]
-    ends = [span.end for span in group if span.end is not None]
+    """Return the smallest range of characters that covers all places of a group."""
+    starts = list[int]()
+    ends = list[int]()
+    for span in group:
+        if span.start is not None and span.end is not None:
+            starts.append(span.start)
+            ends.append(span.end)
     return min(starts), max(ends)
 
 
 def _near(a: tuple[int, int], b: tuple[int, int], least: float) -> bool:
+    """Return whether two ranges share enough of their union."""
+    if a == b:
+        return True
     shared = max(0, min(a[1], b[1]) - max(a[0], b[0]))
     covered = (a[1] - a[0]) + (b[1] - b[0]) - shared
-    return a == b or shared / (covered or 1) >= least
+    return covered > 0 and shared / covered >= least
 
 
 def _connected(near: Sequence[set[int]]) -> list[list[int]]:
     """Return the connected components of a graph; near[a] are a and the nodes joined to
     it.
+
+    >>> _connected([{0, 2}, {1}, {2, 0}])
+    [[0, 2], [1]]
     """
-    parts = list[set[int]]()
+    components = list[set[int]]()
     for nodes in near:
-        touching = [part for part in parts if part & nodes]
-        parts = [part for part in parts if not part & nodes] + [nodes.union(*touching)]
-    return sorted(map(sorted, parts))
+        joined = set(nodes)
+        separate = list[set[int]]()
+        for component in components:
+            if component & nodes:
+                joined |= component
+            else:
+                separate.append(component)
+        components = [*separate, joined]
+    return sorted(sorted(component) for component in components)
 
 
 def _merged_words(spans: Iterable[LocatedSpan]) -> list[list[LocatedSpan]]:
@@ -362,13 +482,20 @@ def _merged_words(spans: Iterable[LocatedSpan]) -> list[list[LocatedSpan]]:
 
 
 def _as_one(spans: Sequence[LocatedSpan], text: str) -> LocatedSpan:
+    """Return a group of errors as one error; `merge_spans` has the rules."""
     severity = max((span.severity or 0 for span in spans), default=0)
-    worst = [span.explanation for span in spans if (span.severity or 0) == severity]
-    categories = Counter(span.category for span in spans if span.category is not None)
+    worst = list[str]()
+    categories = Counter[str]()
+    quotes = list[str]()
+    for span in spans:
+        if (span.severity or 0) == severity:
+            worst.append(span.explanation)
+        if span.category is not None:
+            categories[span.category] += 1
+        if span.location is not None:
+            quotes.append(span.location)
     merged = LocatedSpan(
-        location=min(
-            (span.location for span in spans if span.location is not None), default=None
-        ),
+        location=min(quotes, default=None),
         explanation=min(worst, key=lambda why: (-len(why), why)),
         severity=severity or None,
         category=min(
@@ -382,15 +509,16 @@ def _as_one(spans: Sequence[LocatedSpan], text: str) -> LocatedSpan:
     if spans[0].start is None:
         return merged
     start, end = _union(spans)
-    known = [
-        span.occurrence for span in spans if (span.start, span.end) == (start, end)
-    ]
-    number = min((one for one in known if one is not None), default=None)
+    occurrences = list[int]()
+    for span in spans:
+        if (span.start, span.end) == (start, end) and span.occurrence is not None:
+            occurrences.append(span.occurrence)
+    occurrence = min(occurrences, default=0)
     return merged._replace(
         location=text[start:end],
         start=start,
         end=end,
-        occurrence=number or occurrence_of(start, end, text),
+        occurrence=occurrence or occurrence_of(start, end, text),
     )
 
 
@@ -399,39 +527,42 @@ def derive(spec: DeriveSpec) -> None:
     scores.
     """
     texts = texts_of(spec.errors.targets) if spec.errors else {}
-    parts = []
-    for pair in spec.pairs:
-        members = [
-            (
-                read_part("judgments", cell.judgments, *pair),
-                read_part("scores", cell.scores, *pair),
-            )
-            for cell in spec.members
-        ]
+    parts = list[Scored]()
+    for aspect, criterion in spec.pairs:
+        members = list[Scored]()
+        for cell in spec.members:
+            judgments = read_part("judgments", cell.judgments, aspect, criterion)
+            scores = read_part("scores", cell.scores, aspect, criterion)
+            members.append((judgments, scores))
+        errors = None
+        if spec.errors is not None:
+            lists = heard(members, min_annotators=spec.min_annotators)
+            errors = _errors(spec, spec.errors, (aspect, criterion), lists, texts)
         part = derive_part(
             members,
-            part=spec.cell.part(pair[0]),
+            part=spec.cell.part(aspect),
             min_annotators=spec.min_annotators,
-            labels=spec.labels.get(pair[0], []),
-            errors=_errors(spec, pair, members, texts) if spec.errors else None,
+            labels=spec.labels.get(aspect, []),
+            errors=errors,
         )
         parts.append(part)
     write_cell(parts, spec.cell.judgments, spec.cell.scores)
 
 
 def _errors(
-    spec: DeriveSpec, pair: Pair, members: Sequence[Scored], texts: Mapping[str, str]
+    spec: DeriveSpec,
+    files: Errors,
+    pair: AspectPair,
+    lists: Mapping[str, Lists],
+    texts: Mapping[str, str],
 ) -> dict[str, Listed]:
     """Return target -> the errors of the contributing members, as one list."""
-    assert spec.errors is not None
-    lists = heard(members, min_annotators=spec.min_annotators)
-    if spec.errors.merged is None:
+    if files.merged is None:
         return by_rule(lists, texts)
-    own = dict(
-        zip(("judge", "aspect", "criterion"), (spec.cell.judge, *pair), strict=True)
-    )
-    names = [*own, "target", "text", "finish", "status"]
-    answers = read_table("answers", spec.errors.merged, names).to_pylist()
-    return by_supervisor(
-        lists, texts, [row for row in answers if own.items() <= row.items()]
-    )
+    cell = (spec.cell.judge, *pair)
+    names = ["judge", "aspect", "criterion", "target", "text", "finish", "status"]
+    answers = list[dict[str, str]]()
+    for row in read_table("answers", files.merged, names).to_pylist():
+        if (row["judge"], row["aspect"], row["criterion"]) == cell:
+            answers.append(row)
+    return by_supervisor(lists, texts, answers)

@@ -3,33 +3,43 @@ one list.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated
 
-from judgescope.core.canonical import JobSpec
-from judgescope.core.cells import Block, split, unpack
-from judgescope.core.paths import Paths
+from judgescope.core.canonical import JobSpec, SpecPart
+from judgescope.core.cells import CellBlock, split, unpack
+from judgescope.core.job_files import IN, OUT
 from judgescope.engines.requests import Request
 from judgescope.parsing.text import LocatedSpan
-from judgescope.prompts import to_merge_names
+from judgescope.prompts import TextWords, to_merge_names
 from judgescope.replies.asking import asker, prompted
 from judgescope.replies.judging import reply_columns
-from judgescope.replies.specs import ModelSpec, PromptSpec
+from judgescope.replies.specs import ModelSpec, StoppedPrompt
 from judgescope.schema.cards import PromptedModel
+from judgescope.schema.rows import QuestionKey
 from judgescope.schema.tables import read_part, table_of, texts_of, write_table
+from judgescope.scoring.aggregate import Scored
 from judgescope.scoring.ensembles import heard, with_errors
 
-Row = dict[str, Any]
-Cell = tuple[str, str, str]
+SupervisedCell = tuple[str, str, str]
 """(perturbation, judge, aspect)."""
 
 
-class MergedJudge(PromptSpec, frozen=True, kw_only=True):
+class MergedJudge(StoppedPrompt, frozen=True, kw_only=True):
     """An ensemble, and the prompt by which its supervisor merges its members'
     errors.
     """
 
     members: list[str]
     min_annotators: int
+
+
+class MemberFiles(SpecPart, frozen=True, kw_only=True):
+    """The files of a member's cells; `{}` stands for `<perturbation>/<judge>`."""
+
+    judgments: str
+    scores: str
+    hashes: Annotated[str, IN]
+    """The file of the hashes of these files."""
 
 
 class MergeSpec(JobSpec, frozen=True, kw_only=True):
@@ -39,79 +49,89 @@ class MergeSpec(JobSpec, frozen=True, kw_only=True):
 
     dataset: str
     seed: int
+    about: TextWords
+    """What prompts say about the kind of the texts."""
     model: ModelSpec
     ensembles: dict[str, MergedJudge]
-    models: dict[str, str]
-    """Member -> its model."""
-    cells: list[Block]
+    members: dict[str, MemberFiles]
+    """Member -> the files of its cells."""
+    cells: list[CellBlock]
     templates: dict[str, dict[str, str]]
     """Prompt form -> file name -> template."""
-    results: str
-    output: str
+    targets: Annotated[dict[str, str], IN]
+    """Set of texts -> its file."""
+    output: Annotated[str, OUT]
 
-    def texts_file(self, cell: Cell) -> str:
-        """Return the file with the texts of a cell."""
-        return f"{self.results}/targets/{self.dataset}/{cell[0]}.parquet"
-
-    def members_files(self, cell: Cell) -> list[tuple[str, str]]:
+    def members_files(self, cell: SupervisedCell) -> list[tuple[str, str]]:
         """Return the files of a cell's judgments and scores, for each member."""
         perturbation, judge, _ = cell
-        paths = Paths(self.results)
-        places = [
-            (self.dataset, self.models[one], perturbation, one)
-            for one in self.ensembles[judge].members
-        ]
-        return [
-            (paths.cell("judgments", *one), paths.cell("scores", *one))
-            for one in places
-        ]
+        files = list[tuple[str, str]]()
+        for member in self.ensembles[judge].members:
+            name = f"{perturbation}/{member}"
+            member_files = self.members[member]
+            judgments = member_files.judgments.format(name)
+            files.append((judgments, member_files.scores.format(name)))
+        return files
 
 
 def questions(
-    spec: MergeSpec, model: PromptedModel, cell: Cell
-) -> Iterator[tuple[Row, Request]]:
+    spec: MergeSpec, model: PromptedModel, cell: SupervisedCell
+) -> Iterator[tuple[QuestionKey, Request]]:
     """Yield the requests of one cell of an ensemble, each with the first columns of its
     answer.
 
     The judgments, scores and texts of the cell must exist.
     """
-    _, judge, aspect = cell
-    ensemble, (plain, criterion) = spec.ensembles[judge], split(aspect)
-    texts = texts_of(spec.texts_file(cell))
-    known = {"judge": judge, "kind": "merge", "aspect": plain, "criterion": criterion}
-    members = [
-        (
-            read_part("judgments", judgments, plain, criterion),
-            read_part("scores", scores, plain, criterion),
-        )
-        for judgments, scores in spec.members_files(cell)
-    ]
+    perturbation, judge, worded_aspect = cell
+    ensemble = spec.ensembles[judge]
+    aspect, criterion = split(worded_aspect)
+    texts = texts_of(spec.targets[perturbation])
+    members = list[Scored]()
+    for judgments_file, scores_file in spec.members_files(cell):
+        judgments = read_part("judgments", judgments_file, aspect, criterion)
+        scores = read_part("scores", scores_file, aspect, criterion)
+        members.append((judgments, scores))
     lists_of = heard(members, min_annotators=ensemble.min_annotators)
     for target, lists in with_errors(lists_of):
-        shown = to_merge_names(
-            texts[target], [list(map(_shown, one)) for one in lists if one]
-        )
-        about, templates = (
-            f"errors of {target} by {judge}",
-            spec.templates[ensemble.form],
-        )
+        errors = list[list[dict[str, object]]]()
+        for member in lists:
+            if member:
+                errors.append([_shown(error) for error in member])
         request = prompted(
-            ensemble, templates, model, shown, seed=spec.seed, about=about
+            ensemble,
+            spec.templates[ensemble.form],
+            model,
+            to_merge_names(spec.about, texts[target], errors),
+            seed=spec.seed,
+            about=f"errors of {target} by {judge}",
         )
-        yield {**known, "target": target}, request
+        question: QuestionKey = {
+            "judge": judge,
+            "kind": "merge",
+            "target": target,
+            "target_b": None,
+            "aspect": aspect,
+            "criterion": criterion,
+            "hint": None,
+        }
+        yield question, request
 
 
-def _shown(error: LocatedSpan) -> Row:
+def _shown(error: LocatedSpan) -> dict[str, object]:
     """Return an error for a prompt: each text on one line, because labels begin
     lines.
     """
-    fields = {
-        name: getattr(error, name) for name in ("location", "explanation", "category")
+    return {
+        "location": _on_one_line(error.location),
+        "explanation": _on_one_line(error.explanation),
+        "category": _on_one_line(error.category),
+        "severity": error.severity,
     }
-    lines = {
-        name: " ".join(text.split()) if text else text for name, text in fields.items()
-    }
-    return {**lines, "severity": error.severity}
+
+
+def _on_one_line(text: str | None) -> str | None:
+    """Return a text with single spaces; an empty one unchanged."""
+    return " ".join(text.split()) if text else text
 
 
 def merge(spec: MergeSpec, *, card: str, store: str, budget: str) -> None:
@@ -119,9 +139,11 @@ def merge(spec: MergeSpec, *, card: str, store: str, budget: str) -> None:
     replies.
     """
     with asker(spec.model, card=card, store=store, budget=budget) as (model, obtain):
-        asked = [
-            one for cell in unpack(spec.cells) for one in questions(spec, model, cell)
-        ]
+        asked = list[tuple[QuestionKey, Request]]()
+        for cell in unpack(spec.cells):
+            asked += questions(spec, model, cell)
         replies = obtain(request for _, request in asked)
-    rows = [{**row, **reply_columns(replies[request.key, 0])} for row, request in asked]
+    rows = list[dict[str, object]]()
+    for question, request in asked:
+        rows.append({**question, **reply_columns(replies[request.key, 0])})
     write_table("answers", table_of("answers", rows), spec.output)

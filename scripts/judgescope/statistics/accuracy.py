@@ -18,26 +18,26 @@ from judgescope.statistics.arrays import (
     dot,
     quotient,
 )
-from judgescope.statistics.correlation import counted
+from judgescope.statistics.coefficients import counted
 from judgescope.statistics.declared import (
     concordance,
     declare,
     p_of_null,
-    scale_of,
     signed_amount,
 )
 from judgescope.statistics.order import pairs_within
+from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import (
     Replicated,
-    Sample,
+    TargetSample,
     mean_rows,
     replicated,
     whole_and_resamples,
 )
-from judgescope.statistics.result import FEW_SYSTEMS, NO_SOURCE, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 
-ORDER: Final = 3
-DECLARED: Final = declare(
+DECLARED = declare(
+    "accuracy",
     acc_eq=concordance(
         "acc_eq",
         "share of pairs of texts that the judge orders or ties as people do",
@@ -51,6 +51,9 @@ DECLARED: Final = declare(
         "Thompson et al. 2024",
         ties="half",
     ),
+)
+DECLARED += declare(
+    "system_pairs",
     system_difference=signed_amount(
         "Mean score difference",
         "first system's score minus the second's, mean over sources",
@@ -77,7 +80,7 @@ MOST_EPSILONS: Final = 256
 def acc_eq(
     x: Floats, y: Floats, source: Codes, *, weights: Weights, leave_one_out: bool = True
 ) -> tuple[Replicated, float | None]:
-    """Return the mean over sources of the share of pairs that x orders, or ties, as y
+    """The mean over sources of the share of pairs that x orders, or ties, as y
     does.
 
     A pair of targets of one source is right if the sign of y_i - y_j is that of x_i -
@@ -92,17 +95,30 @@ def acc_eq(
     Range [0, 1]; `n` counts sources with a pair; `n_tied` the pairs that are tied in x
     as they are. Undefined without a pair, and with one source if it is to be left out.
     Deutsch, Foster, Freitag 2023, "Ties Matter".
+
+    >>> people = np.array([1.0, 2.0, 3.0, 3.0])
+    >>> judge = np.array([1.0, 2.0, 3.0, 2.5])
+    >>> source = np.array([0, 0, 1, 1])
+    >>> keys = {"weights": None, "leave_one_out": False}
+    >>> accuracy, epsilon = acc_eq(judge, people, source, **keys)
+    >>> accuracy.estimate.value, epsilon  # a distance of .5 is a tie
+    (1.0, 0.5)
     """
     complete = ~(np.isnan(x) | np.isnan(y))
     missing = int(complete.size - complete.sum())
     rows = whole_and_resamples(source, weights)
-    i, j = pairs_within(source[complete])
-    dx, dy = (v[complete][i] - v[complete][j] for v in (x, y))
+    judge = x[complete]
+    people = y[complete]
+    sources = source[complete]
+    i, j = pairs_within(sources)
+    dx = judge[i] - judge[j]
+    dy = people[i] - people[j]
     distance = np.round(np.abs(dx), DIGITS).astype(np.float64)
-    agrees, tied = np.sign(dx) == np.sign(dy), dy == 0
-    used, code = np.unique(source[complete][i], return_inverse=True)
+    agrees = np.sign(dx) == np.sign(dy)
+    tied = dy == 0
+    used, code = np.unique(sources[i], return_inverse=True)
     if used.size < 1 + leave_one_out:
-        nothing = Estimate.undefined(NO_SOURCE, n=used.size, n_missing=missing)
+        nothing = Estimate.undefined(REASONS.no_source, n=used.size, n_missing=missing)
         return Replicated(nothing, np.full(len(rows), np.nan)), None
     epsilons = np.unique(np.append(distance, 0.0))
     if epsilons.size > MOST_EPSILONS:
@@ -116,7 +132,7 @@ def acc_eq(
     values[used] = np.take_along_axis(right, chosen[:, None], axis=1)[:, 0]
     accuracy = replicated(
         mean_rows(values, rows),
-        NO_SOURCE,
+        REASONS.no_source,
         sizes=np.isfinite(values),
         scale=scale_of("acc_eq"),
         n=used.size,
@@ -135,27 +151,26 @@ def _right(
     epsilons: Floats,
     n_sources: int,
 ) -> Floats:
-    """Return the share of right pairs of each source at each epsilon: (sources,
+    """The share of right pairs of each source at each epsilon: (sources,
     epsilons).
     """
-    step = np.searchsorted(
-        epsilons, distance
-    )  # the first epsilon that makes the pair a tie
+    # The first epsilon that makes the pair a tie.
+    step = np.searchsorted(epsilons, distance)
     shape = n_sources, epsilons.size + 1
-    ordered, now_tied = (
-        counted(source[which], step[which], shape) for which in (agrees & ~tied, tied)
-    )
+    ordered_right = agrees & ~tied
+    ordered = counted(source[ordered_right], step[ordered_right], shape)
+    now_tied = counted(source[tied], step[tied], shape)
     still_ordered = ordered.sum(axis=1, keepdims=True) - np.cumsum(ordered, axis=1)
     pairs = np.bincount(source, minlength=n_sources)[:, None]
     return np.asarray((still_ordered + np.cumsum(now_tied, axis=1))[:, :-1] / pairs)
 
 
 def _best(total: Floats) -> Codes:
-    """Return the first place of the largest along the last axis; round-off makes no
+    """The first place of the largest along the last axis; round-off makes no
     difference.
     """
-    most = total.max(axis=-1, keepdims=True)
-    result: Codes = np.argmax(total >= most - 1e-9, axis=-1)
+    largest = total.max(axis=-1, keepdims=True)
+    result: Codes = np.argmax(total >= largest - 1e-9, axis=-1)
     return result
 
 
@@ -172,7 +187,7 @@ def soft_pairwise_accuracy(
     weights: Weights,
     mid_p: bool = True,
 ) -> Replicated:
-    """Return the mean over pairs of systems of 1 - |p_x - p_y|.
+    """The mean over pairs of systems of 1 - |p_x - p_y|.
 
     p is the one-sided p-value that the first system of a pair is better: the share of
     all flips of the signs of its differences from the second, one per source, whose sum
@@ -186,18 +201,27 @@ def soft_pairwise_accuracy(
     systems, at least 3; `n_tied` the pairs that are equal in x. ValueError for
     `mid_p=False` with more sources than can be counted. Thompson et al. 2024,
     "Improving Statistical Significance in Human Evaluation".
+
+    >>> people = np.array([1.0, 2.0, 3.0] * 2)
+    >>> source = np.array([0, 0, 0, 1, 1, 1])
+    >>> system = np.array([0, 1, 2] * 2)
+    >>> one = soft_pairwise_accuracy(people, people, source, system, weights=None)
+    >>> two = soft_pairwise_accuracy(-people, people, source, system, weights=None)
+    >>> one.estimate.value, two.estimate.value  # p of a pair: 7/8 or 1/8
+    (1.0, 0.25)
     """
     complete = ~(np.isnan(x) | np.isnan(y))
-    sample = Sample.select(complete, source, weights)
+    sample = TargetSample.select(complete, source, weights)
     systems, code = np.unique(system[complete], return_inverse=True)
     if systems.size < FEWEST_SYSTEMS:
-        return sample.undefined(FEW_SYSTEMS, n=systems.size)
+        return sample.undefined(REASONS.few_systems, n=systems.size)
     used, at = np.unique(sample.source, return_inverse=True)
     shape = used.size, systems.size
-    dx, dy = (_differences(_system_means(v[complete], at, code, shape)) for v in (x, y))
+    dx = _differences(_system_means(x[complete], at, code, shape))
+    dy = _differences(_system_means(y[complete], at, code, shape))
     known = ~np.isnan(dx).all(axis=0)
     if not known.any():
-        return sample.undefined(NO_SOURCE, n=systems.size)
+        return sample.undefined(REASONS.no_source, n=systems.size)
     rows = sample.rows[:, used]
     gaps = [
         np.abs(_limit_p(rows[part], dx[:, known]) - _limit_p(rows[part], dy[:, known]))
@@ -211,20 +235,22 @@ def soft_pairwise_accuracy(
             f"{used.size} sources: only up to {EXACT_SOURCES} without mid_p"
         )
     equal = int(np.sum(np.nansum(dx, axis=0) == 0))
-    return sample.result("spa", values, FEW_SYSTEMS, n=systems.size, n_tied=equal)
+    return sample.result(
+        "spa", values, REASONS.few_systems, n=systems.size, n_tied=equal
+    )
 
 
 def _system_means(
     values: Floats, source: Codes, system: Codes, shape: tuple[int, int]
 ) -> Floats:
-    """Return the mean of each source's texts of each system, NaN without one."""
+    """The mean of each source's texts of each system, NaN without one."""
     return quotient(
         counted(source, system, shape, values), counted(source, system, shape)
     )
 
 
 def _differences(means: Floats) -> Floats:
-    """Return (sources, pairs): the first system's mean minus the second's, NaN without
+    """(sources, pairs): the first system's mean minus the second's, NaN without
     both.
     """
     first, second = np.triu_indices(means.shape[1], 1)
@@ -232,27 +258,31 @@ def _differences(means: Floats) -> Floats:
 
 
 def _limit_p(rows: Floats, difference: Floats) -> Floats:
-    """Return 1 - Phi(sum d / sqrt(sum d²)) of each row of weights and each pair: (rows,
+    """1 - Phi(sum d / sqrt(sum d²)) of each row of weights and each pair: (rows,
     pairs).
     """
     from scipy.special import ndtr  # here: asking and parsing load no scipy
 
     d = np.nan_to_num(difference)
-    sums, squares = dot(rows, d), dot(rows, np.square(d))
+    sums = dot(rows, d)
+    squares = dot(rows, np.square(d))
     z = np.divide(sums, np.sqrt(squares), out=np.zeros_like(sums), where=squares > 0)
     return np.asarray(ndtr(-z))
 
 
 def _flip_p(difference: Floats, mid_p: bool = True) -> Floats:
-    """Return the share of all flips of signs whose sum is as large as that of each
+    """The share of all flips of signs whose sum is as large as that of each
     pair.
     """
     flips = np.array(list(product((1.0, -1.0), repeat=len(difference))))
     d = np.nan_to_num(difference)
-    sums, observed = dot(flips, d), d.sum(axis=0)
+    sums = dot(flips, d)
+    observed = d.sum(axis=0)
     near = 1e-9 * np.abs(d).sum(axis=0)
-    above, equal = sums > observed + near, np.abs(sums - observed) <= near
-    return np.asarray(np.mean(above + equal * (0.5 if mid_p else 1.0), axis=0))
+    above = sums > observed + near
+    equal = np.abs(sums - observed) <= near
+    part = 0.5 if mid_p else 1.0
+    return np.asarray(np.mean(above + equal * part, axis=0))
 
 
 class SystemPair(NamedTuple):
@@ -274,7 +304,7 @@ class SystemPair(NamedTuple):
 
 
 def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
-    """Return for every two systems one-sided p that the first is better: of signs, and
+    """For every two systems one-sided p that the first is better: of signs, and
     of ranks.
 
     paired: as in `soft_pairwise_accuracy`, of the differences of the sources that have
@@ -286,6 +316,11 @@ def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
 
     x (texts,), NaN = missing; a system's score of a source is its texts' mean. Thompson
     et al. 2024 (paired); Kocmi et al. 2022 (rank sum, of direct assessments).
+
+    >>> scores = np.array([3.0, 1.0, 4.0, 2.0])
+    >>> pair = system_pairs(scores, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))[0]
+    >>> pair.difference.tolist(), pair.paired  # half of one flip in four
+    ([2.0, 2.0], 0.125)
     """
     given = ~np.isnan(x)
     sources, at = np.unique(source[given], return_inverse=True)
@@ -301,7 +336,8 @@ def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
         zip(*np.triu_indices(systems.size, 1), strict=True)
     ):
         both = ~np.isnan(differences[:, number])
-        a, b = (table[~np.isnan(table[:, one]), one] for one in (first, second))
+        a = table[~np.isnan(table[:, first]), first]
+        b = table[~np.isnan(table[:, second]), second]
         pairs.append(
             SystemPair(
                 int(systems[first]),
@@ -317,12 +353,11 @@ def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
 
 
 def _rank_sum_p(a: Floats, b: Floats) -> float:
-    """Return the one-sided p that scores a are larger than scores b, by their ranks."""
+    """The one-sided p that scores a are larger than scores b, by their ranks."""
     from scipy.stats import mannwhitneyu
 
-    both = np.round(
-        np.concatenate([a, b]), 9
-    )  # what differs by round-off alone is a tie
+    # What differs by round-off alone is a tie.
+    both = np.round(np.concatenate([a, b]), 9)
     if np.ptp(both) == 0:
         return 0.5
     test = {"alternative": "greater", "method": "asymptotic", "use_continuity": False}

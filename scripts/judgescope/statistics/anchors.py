@@ -10,35 +10,36 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, dot, quotient
-from judgescope.statistics.declared import accuracy, amount, declare, percent, scale_of
+from judgescope.statistics.declared import accuracy, amount, declare, percent
 from judgescope.statistics.raters import mean_rating
+from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import Estimate
 
-TABLE_8 = "Hu et al. 2025, table 8"
 DECLARED: Final = declare(
+    "anchors",
     errors_mean=amount(
         "Errors", "mean number of errors inserted into a text", "Hu et al. 2025"
     ),
     anchors_above_lower=percent(
         "Better than lower anchors",
         "share of anchors one rating lower that are worse than the text",
-        TABLE_8,
+        "Hu et al. 2025, table 8",
     ),
     anchors_above_same=percent(
         "Better than its anchors",
         "share of anchors of its own rating that are worse than the text",
-        TABLE_8,
+        "Hu et al. 2025, table 8",
     ),
     anchors_below_same=percent(
         "Worse than its anchors",
         "share of anchors of its own rating that are better than the text",
-        TABLE_8,
+        "Hu et al. 2025, table 8",
     ),
     anchors_below_higher=percent(
         "Worse than higher anchors",
         "share of anchors one rating higher that are better than the text",
-        TABLE_8,
+        "Hu et al. 2025, table 8",
     ),
     ratings_tied=percent(
         "Several ratings",
@@ -54,7 +55,7 @@ DECLARED: Final = declare(
 )
 
 
-class Rated(NamedTuple):
+class AnchoredRatings(NamedTuple):
     """Ratings of texts from comparisons; (texts,) each.
 
     `rating` counts from the lowest, -1 (unresolved) where every comparison is a tie, or
@@ -70,54 +71,63 @@ class Rated(NamedTuple):
 def anchor_costs(
     human: Floats, judged: Floats | None, classes: Sequence[float]
 ) -> Floats:
-    """Return mean|h - r| + mean|x - r| + |mean h - mean x| for every text and rating r.
+    """mean|h - r| + mean|x - r| + |mean h - mean x| for every text and rating r.
 
     human (raters, texts) are people's ratings h, judged (draws, texts) a judge's x of
     the same texts, None without a judge: then the first term alone. NaN: missing.
     Returns (texts, classes), NaN for a text that people or the judge did not rate. (Hu
     et al. 2025, appendix C.1)
+
+    >>> people = np.array([[1.0, 5.0], [3.0, 5.0]])
+    >>> anchor_costs(people, None, [1, 5]).tolist()
+    [[1.0, 3.0], [4.0, 0.0]]
     """
-
-    def mean_distance(values: Floats) -> Floats:
-        return np.stack(
-            [mean_rating(np.abs(values - rating)) for rating in classes], axis=1
-        )
-
+    of_people = _mean_distances(human, classes)
     if judged is None:
-        return mean_distance(human)
-    apart = np.abs(mean_rating(human) - mean_rating(judged))
-    return mean_distance(human) + mean_distance(judged) + apart[:, None]
+        return of_people
+    disagreement = np.abs(mean_rating(human) - mean_rating(judged))
+    return of_people + _mean_distances(judged, classes) + disagreement[:, None]
+
+
+def _mean_distances(values: Floats, classes: Sequence[float]) -> Floats:
+    """The mean distance of a text's ratings from each class: (n, texts) -> (texts,
+    classes).
+    """
+    distances = [mean_rating(np.abs(values - rating)) for rating in classes]
+    return np.stack(distances, axis=1)
 
 
 def choose_anchors(
     costs: Floats, source: Codes, order: Sequence[str], per_rating: int
 ) -> list[list[int]]:
-    """Return for each rating the texts of least cost, each text for one rating only.
+    """For each rating the texts of least cost, each text for one rating only.
 
     costs (texts, classes); of equal ones a text goes first whose source has no anchor
     of that rating yet, then by `order` (texts,), a stable hash. A rating may get fewer
     where texts are few. Source: methods.md 3.
+
+    >>> costs = np.array([[0.0, 4.0], [1.0, 3.0], [4.0, 0.0]])
+    >>> choose_anchors(costs, np.array([0, 1, 2]), ["a", "b", "c"], per_rating=1)
+    [[0], [2]]
     """
-    costs, classes = np.round(costs, 9), costs.shape[1]
-    anchors: list[list[int]] = [[] for _ in range(classes)]
-    free = set(np.flatnonzero(~np.isnan(costs).any(axis=1)).tolist())
-    for cost in np.unique(costs[~np.isnan(costs)]):
-        for rating in range(classes):
-            places = np.flatnonzero(costs[:, rating] == cost).tolist()
-            equal: list[int] = [text for text in places if text in free]
-            while equal and len(anchors[rating]) < per_rating:
-                taken = {int(source[text]) for text in anchors[rating]}
-                best = min(
-                    equal, key=lambda text: (int(source[text]) in taken, order[text])
-                )
-                anchors[rating].append(best)
-                equal.remove(best)
+    rounded = np.round(costs, 9)
+    anchors: list[list[int]] = [[] for _ in range(rounded.shape[1])]
+    free = set(np.flatnonzero(~np.isnan(rounded).any(axis=1)).tolist())
+    for cost in np.unique(rounded[~np.isnan(rounded)]):
+        for rating, chosen in enumerate(anchors):
+            texts = np.flatnonzero(rounded[:, rating] == cost).tolist()
+            equal: list[int] = [text for text in texts if text in free]
+            while equal and len(chosen) < per_rating:
+                taken = {int(source[text]) for text in chosen}
+                equal.sort(key=lambda text: (int(source[text]) in taken, order[text]))
+                best = equal.pop(0)
+                chosen.append(best)
                 free.discard(best)
     return anchors
 
 
 def rating_terms(outcomes: Floats, *, end: float = 1.0) -> tuple[Floats, Floats]:
-    """Return -|sum over A_r of (F(t > a) - F(t < a))| / |A_r|, and that + mean F(t >
+    """-|sum over A_r of (F(t > a) - F(t < a))| / |A_r|, and that + mean F(t >
     A_r-1) + mean F(t < A_r+1), for every text t and rating r.
 
     outcomes (texts, classes, anchors): 1 where the text is better than the anchor of
@@ -125,33 +135,48 @@ def rating_terms(outcomes: Floats, *, end: float = 1.0) -> tuple[Floats, Floats]
     no answer. Beyond an end of the scale there are no anchors: that term is `end`.
     Returns two arrays (texts, classes). (Hu et al. 2025, equation of section 4.2;
     methods.md 3 for the ends)
+
+    >>> outcomes = np.array([[[1.0], [-1.0]]])  # a text between the anchors
+    >>> first, objective = rating_terms(outcomes)
+    >>> first.tolist(), objective.tolist()
+    ([[-1.0, -1.0]], [[1.0, 1.0]])
     """
     known = np.maximum(np.count_nonzero(~np.isnan(outcomes), axis=2), 1)
     above = np.count_nonzero(outcomes == 1, axis=2) / known
     below = np.count_nonzero(outcomes == -1, axis=2) / known
     first = -np.abs(above - below)
     beyond = np.full((len(outcomes), 1), end)
-    lower = np.concatenate([beyond, above[:, :-1]], axis=1)
-    higher = np.concatenate([below[:, 1:], beyond], axis=1)
-    return first, first + lower + higher
+    than_lower = np.concatenate([beyond, above[:, :-1]], axis=1)
+    than_higher = np.concatenate([below[:, 1:], beyond], axis=1)
+    return first, first + than_lower + than_higher
 
 
-def estimated_ratings(outcomes: Floats, distance: Floats, *, end: float = 1.0) -> Rated:
-    """Return the rating r with the largest objective of `rating_terms`.
+def estimated_ratings(
+    outcomes: Floats, distance: Floats, *, end: float = 1.0
+) -> AnchoredRatings:
+    """The rating r with the largest objective of `rating_terms`.
 
     Of equal ones that with the smaller |first term|, then the smaller distance (texts,
     classes) of the text's number of errors from what is usual for the rating, then the
     lower rating. (Hu et al. 2025, section 4.2; methods.md 3)
+
+    >>> outcomes = np.array([[[1.0], [0.0]], [[0.0], [-1.0]]])
+    >>> estimated_ratings(outcomes, np.zeros((2, 2))).rating.tolist()
+    [1, 0]
     """
-    first, objective = (np.round(one, 9) for one in rating_terms(outcomes, end=end))
-    unresolved = ~np.any(np.abs(np.nan_to_num(outcomes)) > 0, axis=(1, 2))
-    unresolved |= np.any(np.all(np.isnan(outcomes), axis=2), axis=1)
+    terms = rating_terms(outcomes, end=end)
+    first = np.round(terms[0], 9)
+    objective = np.round(terms[1], 9)
+    all_tied = ~np.any(np.abs(np.nan_to_num(outcomes)) > 0, axis=(1, 2))
+    without_answer = np.any(np.all(np.isnan(outcomes), axis=2), axis=1)
+    unresolved = all_tied | without_answer
     lowest = np.broadcast_to(np.arange(objective.shape[1]), objective.shape)
     best = np.lexsort((lowest, distance, -first, -objective), axis=1)[:, 0]
     ranked = -np.sort(-objective, axis=1)
-    tied = (ranked[:, 0] == ranked[:, 1]) & ~unresolved
-    margin = np.where(unresolved, 0.0, ranked[:, 0] - ranked[:, 1])
-    return Rated(np.where(unresolved, -1, best), margin, tied)
+    lead = ranked[:, 0] - ranked[:, 1]
+    tied = (lead == 0) & ~unresolved
+    margin = np.where(unresolved, 0.0, lead)
+    return AnchoredRatings(np.where(unresolved, -1, best), margin, tied)
 
 
 def comparator_accuracy(
@@ -161,7 +186,7 @@ def comparator_accuracy(
     sources: Codes | None = None,
     weights: Codes | None = None,
 ) -> Estimate:
-    """Return sum [outcome = better] / pairs: how often a comparator names the better
+    """sum [outcome = better] / pairs: how often a comparator names the better
     anchor.
 
     outcomes (pairs,) as in `rating_terms`; better (pairs,): 1 or -1, whose rating is
@@ -170,12 +195,17 @@ def comparator_accuracy(
     sources) takes out the pairs with an anchor of that source, which count half to each
     of two. Without both there is no interval. (Hu et al. 2025, table 6; methods.md 3
     for neighbouring ratings alone)
+
+    >>> outcomes = np.array([1.0, -1.0, 0.0])
+    >>> better = np.array([1.0, 1.0, 1.0])
+    >>> result = comparator_accuracy(outcomes, better, np.array([True, True, True]))
+    >>> round(result.value, 3), result.n_tied
+    (0.333, 1)
     """
-    right, n = (outcomes[used] == better[used]).astype(np.float64), int(used.sum())
-    missing, tied = (
-        int(np.isnan(outcomes[used]).sum()),
-        int((outcomes[used] == 0).sum()),
-    )
+    right = (outcomes[used] == better[used]).astype(np.float64)
+    n = int(used.sum())
+    missing = int(np.isnan(outcomes[used]).sum())
+    tied = int((outcomes[used] == 0).sum())
     if not n:
         return Estimate.undefined("no pair of anchors")
     result = Estimate(float(right.mean()), n=n, n_missing=missing, n_tied=tied)
@@ -183,9 +213,8 @@ def comparator_accuracy(
         return result
     first, second = sources[:, used]
     times = np.where(first == second, 1, weights[:, second]) * weights[:, first]
-    deleted = quotient(
-        dot(times.astype(np.float64), right), times.sum(axis=1)
-    )  # none may be left
+    # None may be left.
+    deleted = quotient(dot(times.astype(np.float64), right), times.sum(axis=1))
     rows = np.append(right.mean(), deleted)
     sizes = np.bincount(sources[:, used].ravel(), minlength=weights.shape[1]) / 2
     return with_interval(
@@ -194,11 +223,14 @@ def comparator_accuracy(
 
 
 def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:
-    """Return the mean number of errors of the texts of each rating: (classes,).
+    """The mean number of errors of the texts of each rating: (classes,).
 
     counts and rating (texts,), -1 = unresolved. A rating that no text has lies on the
     line between its neighbours, or has the nearest one's. All NaN where no text is
     rated. (Hu et al. 2025, section 4.2: how many errors a rating corresponds to)
+
+    >>> usual_counts(np.array([4, 2, 0]), np.array([0, 0, 2]), classes=3).tolist()
+    [3.0, 1.5, 0.0]
     """
     known = [r for r in range(classes) if np.any(rating == r)]
     if not known:
@@ -210,45 +242,49 @@ def usual_counts(counts: Codes, rating: Codes, classes: int) -> Floats:
 def balanced(
     rating: Codes, margin: Floats, order: Sequence[str], count: int, first: int = 0
 ) -> list[int]:
-    """Return `count` texts of one source with ratings as balanced as they can be.
+    """`count` texts of one source with ratings as balanced as they can be.
 
     One text of each rating after the other, from the rating `first` on and round, while
     there are any; the largest margin first, equal ones by `order` (texts,). rating and
     margin (texts,); texts of rating -1 are left out. Sources that begin elsewhere share
     out what cannot be even. (Hu et al. 2025, appendix C.1)
+
+    >>> margin = np.array([0.1, 0.3, 0.2])
+    >>> balanced(np.array([0, 0, 1]), margin, ["a", "b", "c"], count=2)
+    [1, 2]
     """
-    waiting = {
-        r: sorted(
-            np.flatnonzero(rating == r).tolist(),
-            key=lambda text: (-margin[text], order[text]),
-        )
-        for r in np.unique(rating[rating >= 0]).tolist()
-    }
+    waiting: dict[int, list[int]] = {}
+    for value in np.unique(rating[rating >= 0]).tolist():
+        texts = np.flatnonzero(rating == value).tolist()
+        texts.sort(key=lambda text: (-margin[text], order[text]))
+        waiting[value] = texts
+    turns = sorted(waiting, key=lambda value: (value < first, value))
     chosen: list[int] = []
     while len(chosen) < count and any(waiting.values()):
-        for _, texts in sorted(
-            waiting.items(), key=lambda item: (item[0] < first, item[0])
-        ):
-            if texts and len(chosen) < count:
-                chosen.append(texts.pop(0))
+        for value in turns:
+            if waiting[value] and len(chosen) < count:
+                chosen.append(waiting[value].pop(0))
     return sorted(chosen)
 
 
 def most_diverse(similarity: Floats, count: int, first: int | None = None) -> list[int]:
-    """Return argmax over the others of min over the chosen of 1 - s, from the medoid on
-    (max-min).
+    """argmax over the others of min over the chosen of 1 - s, from the medoid on.
 
     similarity s (texts, texts) in [0, 1] is symmetric; the medoid is most similar to
-    all others; `first` is chosen in its place. Of equal ones the first. Returns `count`
-    places, or all, in the order in which they are chosen. (Hu et al. 2025, appendix
-    C.1: references; methods.md 3)
+    all others; `first` is chosen in its place. Of equal ones the first. Returns the
+    numbers of `count` texts, or of all, in the order in which they are chosen
+    (max-min). (Hu et al. 2025, appendix C.1: references; methods.md 3)
+
+    >>> similarity = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
+    >>> most_diverse(similarity, 2)
+    [1, 2]
     """
-    apart = 1 - np.asarray(similarity, dtype=np.float64)
-    np.fill_diagonal(apart, 0)
-    medoid = int(np.argmin(np.round(apart.sum(axis=1), 9)))
+    distance = 1 - np.asarray(similarity, dtype=np.float64)
+    np.fill_diagonal(distance, 0)
+    medoid = int(np.argmin(np.round(distance.sum(axis=1), 9)))
     chosen = [medoid if first is None else first]
-    while len(chosen) < min(count, len(apart)):
-        nearest = np.round(apart[:, chosen].min(axis=1), 9)
+    while len(chosen) < min(count, len(distance)):
+        nearest = np.round(distance[:, chosen].min(axis=1), 9)
         nearest[chosen] = -1
         chosen.append(int(np.argmax(nearest)))
     return chosen

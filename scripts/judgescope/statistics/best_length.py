@@ -19,13 +19,14 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats
-from judgescope.statistics.correlation import ratio
-from judgescope.statistics.declared import correlation, declare, percent
+from judgescope.statistics.coefficients import ratio
+from judgescope.statistics.declared import ValueRange, correlation, declare, percent
 from judgescope.statistics.intervals import CORRELATION
 from judgescope.statistics.resampling import Replicated, replicated
 from judgescope.statistics.within_sources import normal_scores
 
 DECLARED: Final = declare(
+    "length",
     without_length=correlation(
         "Correlation without length",
         "the deciding number of what a curve of the texts' length leaves of judge and "
@@ -36,7 +37,7 @@ DECLARED: Final = declare(
         "Explained by length",
         "share of the variance of the judge's scores that a curve of the texts' "
         "length, fitted on other sources, predicts",
-        range="up to 1",
+        range=ValueRange.UP_TO_1,
     ),
 )
 FUNCTION_OF_LENGTH: Final = 0.8
@@ -53,6 +54,11 @@ class Spline:
     few_knots: int = 4
     few_texts: int = 80
     """Fewer texts have `few_knots`."""
+    many_knots: int = 16
+    many_texts: int = 400
+    """So many texts, or more, have `many_knots`: what 8 knots miss of a preference with
+    a kink (minus the distance from the best length) is common to judge and people, a
+    correlation of .01, which a large table takes for agreement."""
     fewest_texts: int = 30
     """With fewer, no curve is fitted."""
     outer_quantile: float = 0.03
@@ -94,8 +100,11 @@ def knots_of(values: Floats) -> Floats:
     >>> knots_of(np.arange(101.0)).round(1)
     array([ 3. , 16.4, 29.9, 43.3, 56.7, 70.1, 83.6, 97. ])
     """
-    few = values.size < SPLINE.few_texts
-    number = SPLINE.few_knots if few else SPLINE.knots
+    number = SPLINE.knots
+    if values.size < SPLINE.few_texts:
+        number = SPLINE.few_knots
+    elif values.size >= SPLINE.many_texts:
+        number = SPLINE.many_knots
     outer = SPLINE.outer_quantile
     knots = np.quantile(values, np.linspace(outer, 1 - outer, number))
     return np.unique(np.round(knots, 12))
@@ -120,9 +129,11 @@ def natural_spline(values: Floats, knots: Floats) -> Floats:
 
 
 def _cubic(values: Floats, knots: Floats, number: int) -> Floats:
-    above = np.maximum(values - knots[number], 0.0) ** 3
-    beyond = np.maximum(values - knots[-1], 0.0) ** 3
-    return np.asarray((above - beyond) / (knots[-1] - knots[number]))
+    first = knots[number]
+    last = knots[-1]
+    above = np.maximum(values - first, 0.0) ** 3
+    beyond = np.maximum(values - last, 0.0) ** 3
+    return np.asarray((above - beyond) / (last - first))
 
 
 def folds_of(source: Codes, *values: Floats) -> Codes:
@@ -167,6 +178,13 @@ def without_length(
 
     x, y, lengths, source (texts,), nothing missing; x and y as they shall be correlated
     (normal scores, or codes of two labels). Methods.md 19.
+
+    >>> lengths = np.arange(40.0)
+    >>> removed = without_length(lengths, lengths, lengths, np.arange(40))
+    >>> removed.judge_r2 > 0.99, removed.is_length
+    (True, True)
+    >>> without_length(lengths[:5], lengths[:5], lengths[:5], np.arange(5))
+    'fewer than 30 texts for a curve of length'
     """
     if np.ptp(lengths) == 0:
         return EQUALLY_LONG
@@ -185,6 +203,11 @@ def pairs_without_length(
 
     first, second: both texts' lengths; all (pairs,). The basis is that of the first
     text minus that of the second, without a constant: to swap a pair changes nothing.
+
+    >>> verdict = np.array([1.0, -1.0])
+    >>> same = np.array([5.0, 5.0])
+    >>> pairs_without_length(verdict, verdict, same, same, np.array([0, 1]))
+    'all texts are equally long'
     """
     every = np.concatenate([first, second])
     if np.ptp(every) == 0 or np.array_equal(first, second):
@@ -229,6 +252,11 @@ def correlation_of_rest(
     from 0, `centre` False). source (cases,); differing (n_sources,): sources with two
     different ratings, for the degrees of freedom. What is left stays as it is when a
     source is deleted.
+
+    >>> rest = LengthRemoved(np.array([1.0, -1.0]), np.array([2.0, -2.0]), 0.0, 0.0)
+    >>> result = correlation_of_rest(rest, np.array([0, 0]), 1, within=True)
+    >>> round(result.estimate.value, 6)
+    1.0
     """
     judge = rest.judge
     people = rest.people

@@ -9,6 +9,7 @@ project's (methods.md 2).
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from enum import IntEnum
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -31,11 +32,10 @@ from judgescope.statistics.resampling import (
     whole_and_resamples,
     with_percentiles,
 )
-from judgescope.statistics.result import NO_EXPECTATION, NO_VOTES, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 
-PAPER = "Hu et al. 2024"
-TABLE_18 = "Hu et al. 2024, table 18"
-DECLARED: Final = declare(
+DECLARED = declare(
+    "equivalence",
     p_tost=p_of_null("Equivalence p", "the drop exceeds the margin", "Schuirmann 1987"),
     items_needed=amount(
         "Items needed",
@@ -44,17 +44,28 @@ DECLARED: Final = declare(
         range="2 and above",
         less_is_better=True,
     ),
+)
+DECLARED += declare(
+    "drops",
     delta=signed_amount(
         "Δ",
         "mean score of originals minus perturbed texts, in points of the judge's scale",
-        PAPER,
+        "Hu et al. 2024",
     ),
     floor_share=percent(
         "At the floor", "share of originals already at the bottom of the scale"
     ),
-    s_t_mean=signed_amount("S_T", "mean drop of the scores that should drop", PAPER),
+)
+DECLARED += declare(
+    "confusion",
+    s_t_mean=signed_amount(
+        "S_T", "mean drop of the scores that should drop", "Hu et al. 2024"
+    ),
     s_f_mean=signed_amount(
-        "S_F", "mean drop of the scores that should stay", PAPER, less_is_better=True
+        "S_F",
+        "mean drop of the scores that should stay",
+        "Hu et al. 2024",
+        less_is_better=True,
     ),
     confusion_index=signed_amount(
         "Confusion index",
@@ -66,6 +77,9 @@ DECLARED: Final = declare(
         "probability that a score drop that is expected exceeds one that is not",
         ties="half",
     ),
+)
+DECLARED += declare(
+    "shares_of_drops",
     s_t_significant_share=percent(
         "Wanted drops detected",
         "share of wanted drops with an adjusted p of at most .05",
@@ -80,6 +94,9 @@ DECLARED: Final = declare(
     unwanted_undecided=percent(
         "Unwanted: undecided", "share of unwanted drops for which neither is shown"
     ),
+)
+DECLARED += declare(
+    "votes",
     vote_consistency=percent(
         "Votes agree",
         "share of a pair's votes for the most frequent option, which “cannot decide” "
@@ -90,22 +107,17 @@ DECLARED: Final = declare(
         "Match, vote by pair",
         "share of cells (perturbation × aspect) in which people's majority matches "
         "the expectation, one vote per pair",
-        TABLE_18,
+        "Hu et al. 2024, table 18",
         scaled=NOT_SMOOTH,
     ),
     match_vote_all=percent(
         "Match, all votes",
         "share of cells (perturbation × aspect) in which people's majority matches "
         "the expectation, all votes pooled",
-        TABLE_18,
+        "Hu et al. 2024, table 18",
         scaled=NOT_SMOOTH,
     ),
 )
-
-
-ALPHA, POWER = 0.05, 0.8
-MEAN_DECIMALS = 9
-"""Means are compared as scores are rounded."""
 
 
 class Confusion(NamedTuple):
@@ -122,11 +134,15 @@ class Confusion(NamedTuple):
 
 
 def mean_drops(drops: Floats, rows: Floats) -> Floats:
-    """Return sum_i w_i d_ic / sum_i w_i over the items i that a cell c has, per row of
+    """sum_i w_i d_ic / sum_i w_i over the items i that a cell c has, per row of
     weights.
 
     drops (items, cells), NaN = missing; rows (rows, items) of weights. Shape (rows,
     cells), NaN where a row has no item of a cell.
+
+    >>> drops = np.array([[1.0, 0.0], [3.0, np.nan]])
+    >>> mean_drops(drops, np.array([[1.0, 1.0], [0.0, 1.0]])).tolist()
+    [[2.0, 0.0], [3.0, nan]]
     """
     given = np.isfinite(drops)
     return quotient(
@@ -135,33 +151,48 @@ def mean_drops(drops: Floats, rows: Floats) -> Floats:
 
 
 def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
-    """Return S_T = mean wanted drop, S_F = mean unwanted drop, S_F / S_T, and P(wanted
-    > unwanted).
+    """S_T, S_F, the index S_F / S_T and the AUC P(wanted drop > unwanted drop).
 
-    deltas (rows, cells); wanted, unwanted (cells,). A tie of the AUC counts half. NaN
-    where a cell of the set is NaN or the set is empty; the ratio is NaN where S_T is 0.
-    S_T and S_F: (Hu et al. 2024, section 4.3); index and AUC: methods.md 2.
+    S_T is the mean wanted drop, S_F the mean unwanted one. deltas (rows, cells);
+    wanted, unwanted (cells,). A tie of the AUC counts half. NaN where a cell of the set
+    is NaN or the set is empty; the ratio is NaN where S_T is 0. S_T and S_F: (Hu et al.
+    2024, section 4.3); index and AUC: methods.md 2.
+
+    >>> deltas = np.array([[2.0, 1.0, 0.5]])
+    >>> wanted = np.array([True, True, False])
+    >>> s_t, s_f, index, auc = confusion(deltas, wanted, ~wanted)
+    >>> s_t.tolist(), s_f.tolist(), index.round(3).tolist(), auc.tolist()
+    ([1.5], [0.5], [0.333], [1.0])
     """
-    drop, stay = deltas[:, wanted], deltas[:, unwanted]
-    s_t, s_f = (
-        cells.mean(axis=1) if cells.shape[1] else np.full(len(cells), np.nan)
-        for cells in (drop, stay)
-    )
+    drop = deltas[:, wanted]
+    stay = deltas[:, unwanted]
+    s_t = _mean_of_cells(drop)
+    s_f = _mean_of_cells(stay)
     ratio = np.where(s_t == 0, np.nan, quotient(s_f, s_t))
     areas = np.full(len(deltas), np.nan)
     if not drop.size or not stay.size:
         return Confusion(s_t, s_f, ratio, areas)
-    # means that differ by round-off, which depends on the processor, are ties
-    drop, stay = drop.round(MEAN_DECIMALS), stay.round(MEAN_DECIMALS)
+    # Means that differ by round-off, which depends on the processor, are ties: they are
+    # compared as scores are rounded.
+    drop = drop.round(9)
+    stay = stay.round(9)
     for row, (above, below) in enumerate(zip(drop, np.sort(stay, axis=1), strict=True)):
-        less, upto = (np.searchsorted(below, above, side) for side in ("left", "right"))
-        areas[row] = np.mean(less + upto) / 2 / below.size
+        less = np.searchsorted(below, above, "left")
+        not_above = np.searchsorted(below, above, "right")
+        areas[row] = np.mean(less + not_above) / 2 / below.size
     lost = np.isnan(drop).any(axis=1) | np.isnan(stay).any(axis=1)
     return Confusion(s_t, s_f, ratio, np.where(lost, np.nan, areas))
 
 
+def _mean_of_cells(deltas: Floats) -> Floats:
+    """The mean of each row, NaN without a cell: (rows, cells) -> (rows,)."""
+    if not deltas.shape[1]:
+        return np.full(len(deltas), np.nan)
+    return np.asarray(deltas.mean(axis=1))
+
+
 def p_equivalence(d: Floats, margin: float) -> float | None:
-    """Return the larger p of the one-sided t-tests of mean <= -margin and of mean >=
+    """The larger p of the one-sided t-tests of mean <= -margin and of mean >=
     margin.
 
     d (items,), nothing missing. At most .05 says: the mean lies within the margin. None
@@ -170,6 +201,11 @@ def p_equivalence(d: Floats, margin: float) -> float | None:
     outside. The level is exceeded where few items differ much and most do not.
     ValueError for a margin that is not above
     0. Schuirmann 1987 (TOST).
+
+    >>> p_equivalence(np.array([0.0, 0.1] * 10), margin=0.2) < 0.001
+    True
+    >>> p_equivalence(np.zeros(20), margin=0.2)
+    0.0
     """
     if margin <= 0:
         raise ValueError(f"the margin must be above 0, not {margin}")
@@ -185,63 +221,85 @@ def p_equivalence(d: Floats, margin: float) -> float | None:
 
 
 def items_needed(d: Floats, margin: float) -> int | None:
-    """Return how many items would show, with power .8, that a true mean of 0 is within
+    """How many items would show, with power .8, that a true mean of 0 is within
     the margin.
 
     ((z_.95 + z_.9) sd / margin)², rounded up, at least 2; d (items,), in the units of
     the margin. None for fewer than two items. The error of a mean falls with the root
     of the number of items. Julious 2004, equation 8.
+
+    >>> items_needed(np.array([-1.0, 1.0] * 50), margin=0.2)
+    217
     """
     if d.size < 2:
         return None
     from scipy.special import ndtri  # here: asking and parsing load no scipy
 
-    z = float(ndtri(1 - ALPHA) + ndtri((1 + POWER) / 2))
-    return max(2, math.ceil((z * float(d.std(ddof=1)) / margin) ** 2 - 1e-9))
+    level = 0.05
+    power = 0.8
+    z = float(ndtri(1 - level) + ndtri((1 + power) / 2))
+    needed = (z * float(d.std(ddof=1)) / margin) ** 2
+    return max(2, math.ceil(needed - 1e-9))
 
 
-Cell = tuple[str, str]
+PerturbedAspect = tuple[str, str]
 """A perturbation and an aspect."""
+
+
+class VotedEffect(IntEnum):
+    """What a perturbation does to an aspect, as people vote or as is expected."""
+
+    DROPS = 1
+    STAYS = 0
+    UNDECIDED = -1
+
+
 OPTIONS: Final = ("A", "B", "C", "D")
 """The original is better; the changed text is better; both are as good; cannot
 decide."""
 DECIDED: Final = 3
 """The options that can win: the first three. D never does, but it counts as a vote."""
-DROPS, STAYS, UNDECIDED = 1, 0, -1
-MAJORITY_JUMPS: Final = "a majority is not smooth"
-"""Why the interval of a share of outcomes is a bootstrap's."""
 
 
 def pair_weights(rng: np.random.Generator, stratum: Counts) -> Codes:
-    """Return w[b, p] = how often pair p is drawn in resample b, each stratum by itself.
+    """w[b, p] = how often pair p is drawn in resample b, each stratum by itself.
 
     stratum (pairs,), the perturbation of each pair as a code from 0: every resample has
     as many pairs of it as there are. Shape (RESAMPLES, pairs). Stratified bootstrap,
     Efron 1979.
+
+    >>> weights = pair_weights(np.random.default_rng(1), np.array([0, 0, 1]))
+    >>> weights[:, :2].sum(axis=1).tolist() == [2] * len(weights)
+    True
     """
     weights = np.zeros((RESAMPLES, stratum.size), dtype=np.int64)
     for code in np.unique(stratum):
-        own = np.flatnonzero(stratum == code)
-        weights[:, own] = source_weights(rng, own.size)
+        members = np.flatnonzero(stratum == code)
+        weights[:, members] = source_weights(rng, members.size)
     return weights
 
 
 def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Estimate:
-    """Return the mean over rows of max(A, B, C) / (A + B + C + D).
+    """The mean over rows of max(A, B, C) / (A + B + C + D).
 
     votes (rows, 4), pair (rows,) the code of each row's pair, weights (pairs, pairs),
     `deletions`, or None for no interval. The votes A, A, C, D give 2 / 4. Range 0 to 1.
     Rows without a vote are missing; rows in which several options come first are tied.
     (Hu et al. 2024, appendix C.3.2)
+
+    >>> votes = np.array([[2, 0, 1, 1]])  # A, A, C, D
+    >>> vote_consistency(votes, np.array([0]), None).value
+    0.5
     """
     given = votes.sum(axis=1) > 0
-    votes, source = votes[given], pair[given]
-    most = votes[:, :DECIDED].max(axis=1, initial=0)
-    tied = (votes[:, :DECIDED] == most[:, None]).sum(axis=1) > 1
+    votes = votes[given]
+    source = pair[given]
+    winning = votes[:, :DECIDED].max(axis=1, initial=0)
+    tied = (votes[:, :DECIDED] == winning[:, None]).sum(axis=1) > 1
     missing = int((~given).sum())
     if not source.size:
-        return Estimate.undefined(NO_VOTES, n_missing=missing)
-    shares = most / votes.sum(axis=1)
+        return Estimate.undefined(REASONS.no_votes, n_missing=missing)
+    shares = winning / votes.sum(axis=1)
     result = clustered_mean(shares, source, weights, missing, units="pairs").estimate
     return replace(result, n_tied=int(tied.sum()))
 
@@ -249,7 +307,7 @@ def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Est
 def match_votes(
     votes: Counts, pair: Counts, cell: Counts, expected: Floats, weights: Counts | None
 ) -> dict[str, Estimate]:
-    """Return the shares of cells where votes have the outcome that is expected.
+    """The shares of cells where votes have the outcome that is expected.
 
     A cell is a perturbation and an aspect; DROPS is expected of it or STAYS. Its
     outcome is DROPS if A > max(B, C) in sum over its rows, STAYS if A < max(B, C), and
@@ -258,62 +316,98 @@ def match_votes(
     expected (cells,) with NaN where nothing is (those cells are missing; undecided ones
     are tied), weights (resamples, pairs) or None for no interval. Range 0 to 1. (Hu et
     al. 2024, appendix C.3.2 and table 18)
+
+    >>> votes = np.array([[2, 0, 1, 0], [0, 1, 2, 0]])
+    >>> cells = np.array([0, 1])
+    >>> expected = np.array([1.0, 1.0])  # both should drop
+    >>> matches = match_votes(votes, np.array([0, 1]), cells, expected, None)
+    >>> matches["match_vote_all"].value
+    0.5
     """
-    whole = whole_and_resamples(pair, weights)
-    shape = whole.shape[1], expected.size
-    place, size = pair * expected.size + cell, shape[0] * shape[1]
-    every, missing = votes.sum(axis=1), int(np.isnan(expected).sum())
+    rows = whole_and_resamples(pair, weights)
+    every = votes.sum(axis=1)
+    pairs_with_votes = np.unique(pair[every > 0]).size
+    counted = {
+        "match_vote_vote": winners(votes),
+        "match_vote_all": votes[:, :DECIDED],
+    }
     matches: dict[str, Estimate] = {}
-    for name, ballots in (
-        ("match_vote_vote", winners(votes)),
-        ("match_vote_all", votes[:, :DECIDED]),
-    ):
-        held = np.column_stack([ballots, every])
-        of_pair = [
-            np.bincount(place, weights=v, minlength=size).reshape(shape) for v in held.T
-        ]
-        totals = np.stack(
-            [dot(whole, one) for one in of_pair], axis=-1
-        )  # (rows, cells, 4)
-        asked = (totals[..., DECIDED] > 0) & ~np.isnan(expected)
-        result = outcomes(totals)
-        # a resample may hold nothing that was voted on
-        rows = quotient((asked & (result == expected)).sum(axis=1), asked.sum(axis=1))
-        if not (n := int(asked[0].sum())):
-            why = NO_EXPECTATION if missing else NO_VOTES
-            matches[name] = Estimate.undefined(why, n_missing=missing)
-            continue
-        tied = int((asked[0] & (result[0] == UNDECIDED)).sum())
-        matches[name] = Estimate(float(rows[0]), n=n, n_missing=missing, n_tied=tied)
-        if rows.size > 1:
-            pairs = np.unique(pair[every > 0]).size
-            matches[name] = with_percentiles(
-                matches[name], rows[1:], pairs, MAJORITY_JUMPS, units="pairs"
-            )
+    for name, ballots in counted.items():
+        columns = np.column_stack([ballots, every])
+        totals = _totals(columns, pair, cell, rows, expected.size)
+        matches[name] = _match(totals, expected, pairs_with_votes)
     return matches
 
 
+def _totals(
+    votes: Counts, pair: Counts, cell: Counts, rows: Floats, cells: int
+) -> Floats:
+    """Sums of columns of votes by cell in each row of weights: (rows, cells, columns).
+
+    votes (n, columns); pair and cell (n,); rows (rows, pairs) of weights.
+    """
+    shape = rows.shape[1], cells
+    places = pair * cells + cell
+    totals = []
+    for column in votes.T:
+        sums = np.bincount(places, weights=column, minlength=shape[0] * shape[1])
+        totals.append(dot(rows, sums.reshape(shape)))
+    return np.stack(totals, axis=-1)
+
+
+def _match(totals: Floats, expected: Floats, pairs: int) -> Estimate:
+    """The share of cells with the expected outcome; the arguments of `match_votes`."""
+    missing = int(np.isnan(expected).sum())
+    asked = (totals[..., DECIDED] > 0) & ~np.isnan(expected)
+    outcome = outcomes(totals)
+    # A resample may hold nothing that was voted on.
+    rows = quotient((asked & (outcome == expected)).sum(axis=1), asked.sum(axis=1))
+    n = int(asked[0].sum())
+    if n == 0:
+        why = REASONS.no_expectation if missing else REASONS.no_votes
+        return Estimate.undefined(why, n_missing=missing)
+    tied = int((asked[0] & (outcome[0] == VotedEffect.UNDECIDED)).sum())
+    share = Estimate(float(rows[0]), n=n, n_missing=missing, n_tied=tied)
+    if rows.size == 1:
+        return share
+    why = "a majority is not smooth"
+    return with_percentiles(share, rows[1:], pairs, why, units="pairs")
+
+
 def winners(votes: Counts) -> Counts:
-    """Return each row's one vote, for its most frequent option of A, B and C, in
+    """Each row's one vote, for its most frequent option of A, B and C, in
     sixths.
 
     Options that come first together share it equally (the paper does not say who wins a
     tie); a row of D alone has none. votes (rows, 4). Shape (rows, 3); each row sums to
     6 or 0.
+
+    >>> winners(np.array([[2, 2, 0, 1], [0, 0, 0, 3]])).tolist()
+    [[3, 3, 0], [0, 0, 0]]
     """
     decided = votes[:, :DECIDED]
-    first = (decided == decided.max(axis=1, keepdims=True, initial=0)) & (decided > 0)
-    return np.asarray(first * (6 // np.maximum(first.sum(axis=1, keepdims=True), 1)))
+    highest = decided.max(axis=1, keepdims=True, initial=0)
+    first = (decided == highest) & (decided > 0)
+    sharing = np.maximum(first.sum(axis=1, keepdims=True), 1)
+    return np.asarray(first * (6 // sharing))
 
 
 def outcomes(totals: Counts | Floats) -> Counts:
-    """Return DROPS where A > max(B, C), STAYS where A < max(B, C), UNDECIDED where A
+    """DROPS where A > max(B, C), STAYS where A < max(B, C), UNDECIDED where A
     equals it.
 
     totals (..., 3 or more), the votes for A, B and C. Shape (...).
+
+    >>> outcomes(np.array([[2, 1, 0], [0, 1, 2], [1, 1, 0]])).tolist()
+    [1, 0, -1]
     """
-    better, others = totals[..., 0], np.maximum(totals[..., 1], totals[..., 2])
-    return np.select([better > others, better < others], [DROPS, STAYS], UNDECIDED)
+    better = totals[..., 0]
+    others = np.maximum(totals[..., 1], totals[..., 2])
+    return np.select(
+        [better > others, better < others],
+        [VotedEffect.DROPS, VotedEffect.STAYS],
+        VotedEffect.UNDECIDED,
+    )
 
 
 class Expectations(NamedTuple):
@@ -324,14 +418,14 @@ class Expectations(NamedTuple):
     or not.
     """
 
-    drops: list[Cell]
-    stays: list[Cell]
-    excluded: list[Cell]
+    drops: list[PerturbedAspect]
+    stays: list[PerturbedAspect]
+    excluded: list[PerturbedAspect]
     agreement: Estimate
 
 
 def expectations(rows: Iterable[Mapping[str, str]]) -> Expectations:
-    """Return S_T = {human = expected = 1}, S_F = {human = expected = 0}, and all other
+    """S_T = {human = expected = 1}, S_F = {human = expected = 0}, and all other
     cells.
 
     Each row is a cell: `perturbation`, `aspect`, `human` and `expected`, each of these
@@ -339,21 +433,32 @@ def expectations(rows: Iterable[Mapping[str, str]]) -> Expectations:
     where people are undecided the cell is excluded. The agreement is (|S_T| + |S_F|) /
     n over the cells of which something is expected. ValueError for other values. (Hu et
     al. 2024, section 3 and table 21)
+
+    >>> cells = [("1", "1"), ("0", "1"), ("0", "")]
+    >>> rows = []
+    >>> for aspect, (human, expected) in zip("abc", cells):
+    ...     row = {"perturbation": "p", "aspect": aspect}
+    ...     rows.append(row | {"human": human, "expected": expected})
+    >>> result = expectations(rows)
+    >>> result.drops, result.stays, result.excluded, result.agreement.value
+    ([('p', 'a')], [('p', 'c')], [('p', 'b')], 0.5)
     """
-    sets: dict[str, list[Cell]] = {"1": [], "0": [], "": []}
+    sets: dict[str, list[PerturbedAspect]] = {"1": [], "0": [], "": []}
     agreed = n = missing = 0
     for row in rows:
-        human, expected = row["human"], row["expected"]
+        human = row["human"]
+        expected = row["expected"]
         if {human, expected} - set(sets):
             raise ValueError(
                 f"human and expected are 1, 0 or empty, not {human!r}, {expected!r}"
             )
         both = human if expected in ("", human) else ""
         sets[both].append((row["perturbation"], row["aspect"]))
-        n, missing = n + (expected != ""), missing + (expected == "")
+        n = n + (expected != "")
+        missing = missing + (expected == "")
         agreed += expected != "" and both != ""
     if n:
         agreement = Estimate(agreed / n, n=n, n_missing=missing)
     else:
-        agreement = Estimate.undefined(NO_EXPECTATION, n_missing=missing)
+        agreement = Estimate.undefined(REASONS.no_expectation, n_missing=missing)
     return Expectations(sets["1"], sets["0"], sets[""], agreement)

@@ -1,42 +1,43 @@
-"""The record of a statistic, by which signatures, reports and bars know it; those
-without a module.
+"""The record of a statistic, and the statistics that no module of their own computes.
 
 A module declares the statistics that it computes: `DECLARED =
-declare(tie_rate=percent(…), …)`. A declared name never changes its meaning. `registry`
-imports all modules of the package; a job sees those that its method imports. In
-reports, statistics stand in the order of their modules' `ORDER`, and of the modules'
-names.
+declare("order", tie_rate=percent(…), …)`. A declared name never changes its meaning.
+`registry` finds all statistics by their names.
 """
 
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cache, partial
-from typing import Final, Literal
+from enum import StrEnum
+from functools import partial
+from typing import Literal
 
 from judgescope.statistics.intervals import (
     ACCURACY,
     CORRELATION,
     PLAIN,
     PROPORTION,
-    Scale,
+    IntervalScale,
 )
 
-Kind = Literal["correlation", "score", "percent", "p_value", "amount"]
+ValueKind = Literal["correlation", "score", "percent", "p_value", "amount"]
 """How a value is written for people."""
-SIGNED, SHARE, UP_TO_1, POSITIVE, ANY = (
-    "-1 to 1",
-    "0 to 1",
-    "up to 1",
-    "0 and above",
-    "any number",
-)
+
+
+class ValueRange(StrEnum):
+    """The usual ranges of values; a statistic may state another one in words."""
+
+    SIGNED = "-1 to 1"
+    SHARE = "0 to 1"
+    UP_TO_1 = "up to 1"
+    POSITIVE = "0 and above"
+    ANY = "any number"
 
 
 @dataclass(frozen=True)
 class Statistic:
     """The name of a statistic, how its value is written, and its meaning.
 
-    A name whose label has `{}` is a prefix: `rank` stands for the ranks by any other
-    statistic, such as `rank_pearson`, whose label replaces `{}`.
+    A name whose label has `{}` is a prefix and ends in `_{}`: `rank_{}` stands for the
+    ranks by any other statistic, such as `rank_pearson`, whose label replaces `{}`.
     """
 
     label: str
@@ -44,12 +45,17 @@ class Statistic:
     source: str = "this project"
     _: KW_ONLY
     name: str = ""
-    """Set by `declare`."""
-    kind: Kind
+    """Set by `declare`, as are `group` and `position`."""
+    group: str = ""
+    """What it is one of: agreement, bias, loss, usage … Reports show a group
+    together."""
+    position: int = 0
+    """Its number in its declaration: the order of a group's columns."""
+    kind: ValueKind
     range: str
     ties: str | None = None
     """What equal numbers count as, where it depends on that: a part of signatures."""
-    scaled: Scale | None = None
+    scaled: IntervalScale | None = None
     """The scale of intervals and tests, where `kind` and `range` do not decide it."""
     less_is_better: bool = False
     """A bar is then the most that is allowed, else the least."""
@@ -59,108 +65,87 @@ class Statistic:
     keeps_kind: bool = False
     """Of a prefix: a value of the other statistic, written as that is if it is a
     correlation."""
+    headline: bool = False
+    """It sums up a judge over all aspects or perturbations."""
+    as_rater: bool = False
+    """On labels, a judge is compared with one more rater in it."""
+    beats_controls: bool = False
+    """No control has it for nothing, so that a judge below one has a warning. Without
+    it: a control that passes all texts finds all positive ones."""
+    at_base_rate: bool = False
+    """Another base rate would change it: its notes say which one there is."""
 
     @property
-    def scale(self) -> Scale:
-        """Return the scale of its intervals and tests.
+    def scale(self) -> IntervalScale:
+        """The scale of its intervals and tests.
 
         A correlation from -1 to 1 is on atanh, a share of things is a binomial
         proportion, and all else is taken as it is and cut to its range.
+
+        >>> correlation("Pearson r", "linear correlation").scale.kind
+        'atanh'
+        >>> percent("Flips", "share of texts with differing draws").scale.kind
+        'binomial'
         """
         if self.scaled is not None:
             return self.scaled
-        if self.range == SIGNED:
-            return (
-                CORRELATION if self.kind == "correlation" else Scale("plain", -1.0, 1.0)
-            )
-        by_range = {
-            SHARE: PROPORTION,
-            UP_TO_1: Scale("plain", -1.0, 1.0),
-            POSITIVE: Scale("plain", low=0.0),
-        }
-        return by_range.get(self.range, PLAIN)
+        if self.range == ValueRange.SIGNED and self.kind == "correlation":
+            return CORRELATION
+        if self.range == ValueRange.SHARE:
+            return PROPORTION
+        if self.range in (ValueRange.SIGNED, ValueRange.UP_TO_1):
+            return IntervalScale("plain", -1.0, 1.0)
+        if self.range == ValueRange.POSITIVE:
+            return IntervalScale("plain", low=0.0)
+        return PLAIN
 
     @property
     def is_proportion(self) -> bool:
-        """Return whether it is a share of cases that are right or wrong."""
+        """Whether it is a share of cases that are right or wrong."""
         return self.scale.kind == "binomial" or self.name.startswith("accuracy_")
 
 
-correlation = partial(Statistic, kind="correlation", range=SIGNED)
-concordance = partial(correlation, range=SHARE, scaled=ACCURACY)
-agreement = partial(Statistic, kind="correlation", range=UP_TO_1)
-score = partial(Statistic, kind="score", range=POSITIVE)
-percent = partial(Statistic, kind="percent", range=SHARE)
+correlation = partial(Statistic, kind="correlation", range=ValueRange.SIGNED)
+concordance = partial(correlation, range=ValueRange.SHARE, scaled=ACCURACY)
+agreement = partial(Statistic, kind="correlation", range=ValueRange.UP_TO_1)
+score = partial(Statistic, kind="score", range=ValueRange.POSITIVE)
+percent = partial(Statistic, kind="percent", range=ValueRange.SHARE)
 accuracy = partial(percent, scaled=ACCURACY)
 undesired = partial(percent, less_is_better=True)
-p_value = partial(Statistic, kind="p_value", range=SHARE)
-amount = partial(Statistic, kind="amount", range=POSITIVE)
-signed_amount = partial(Statistic, kind="amount", range=ANY)
+p_value = partial(Statistic, kind="p_value", range=ValueRange.SHARE)
+amount = partial(Statistic, kind="amount", range=ValueRange.POSITIVE)
+signed_amount = partial(Statistic, kind="amount", range=ValueRange.ANY)
+spent = partial(amount, less_is_better=True, complete=True)
 
 
 def p_of_null(
     label: str, null: str, source: str = "this project", ties: str | None = None
 ) -> Statistic:
-    """Return the p-value of a test whose null hypothesis `null` says."""
+    """The p-value of a test whose null hypothesis `null` says.
+
+    >>> p_of_null("p, length", "no better than length").meaning
+    'null hypothesis: no better than length'
+    """
     return p_value(label, f"null hypothesis: {null}", source, ties=ties)
 
 
-STATISTICS: dict[str, Statistic] = {}
-PREFIXES: dict[str, Statistic] = {}
+def declare(group: str = "", /, **statistics: Statistic) -> tuple[Statistic, ...]:
+    """Name some statistics of one group, in the order of their columns in reports.
 
-
-def declare(**statistics: Statistic) -> tuple[Statistic, ...]:
-    """Make the statistics known by their names; ValueError for a name that is taken."""
-    named = tuple(replace(one, name=name) for name, one in statistics.items())
-    for one in named:
-        known = PREFIXES if "{}" in one.label else STATISTICS
-        if known.setdefault(one.name, one) != one:
-            raise ValueError(f"two statistics are called {one.name}")
-    statistic.cache_clear()
-    return named
-
-
-@cache
-def statistic(name: str) -> Statistic:
-    """Return the statistic of a name in result tables; KeyError if the name is not
-    declared.
+    >>> ties = percent("Ties", "share of ties")
+    >>> rank = amount("Rank by {}", "1 is the best")
+    >>> [(each.name, each.position) for each in declare("order", ties=ties, rank=rank)]
+    [('ties', 0), ('rank_{}', 1)]
     """
-    if name in STATISTICS:
-        return STATISTICS[name]
-    for prefix in sorted(PREFIXES, key=len, reverse=True):
-        if name.startswith(f"{prefix}_"):
-            rest = name.removeprefix(f"{prefix}_")
-            derived, other = PREFIXES[prefix], STATISTICS.get(rest)
-            label = derived.label.format(
-                other.label if other else rest.replace("_", " ")
-            )
-            if derived.keeps_kind and other is not None and other.kind == "correlation":
-                return replace(
-                    derived, label=label, kind="correlation", ties=other.ties
-                )
-            return replace(derived, label=label, ties=other.ties if other else None)
-    raise KeyError(name)
+    named = []
+    for position, (name, record) in enumerate(statistics.items()):
+        full = f"{name}_{{}}" if "{}" in record.label else name
+        named.append(replace(record, name=full, group=group, position=position))
+    return tuple(named)
 
 
-def scale_of(name: str) -> Scale:
-    """Return the scale of a statistic's intervals and tests; KeyError as in
-    `statistic`.
-    """
-    return statistic(name).scale
-
-
-def tie_rule(name: str) -> str | None:
-    """Return what ties count as in a statistic, or in that which its name is about."""
-    return statistic(name).ties
-
-
-HOLM_1979 = "Holm 1979"
-ZEROS = "zeros dropped, midranks"
-BENJAMINI_HOCHBERG = "Benjamini, Hochberg 1995"
-PAPER = "Wang et al. 2024, section 3.3"
-STUDENT = "Kartáč et al. 2025, section 5"
-spent = partial(amount, less_is_better=True, complete=True)
-DECLARED: Final = declare(
+DECLARED = declare(
+    "texts",
     class_count=amount(
         "Texts",
         "number of texts of true class k (by people, or of a graded set) that the "
@@ -179,16 +164,19 @@ DECLARED: Final = declare(
         "aspect",
         "Hu et al. 2024",
     ),
+)
+DECLARED += declare(
+    "scores",
     score_mean=score(
         "Mean score",
         "mean score over texts and aspects, in points of the judge's scale",
-        PAPER,
-        range=ANY,
+        "Wang et al. 2024, section 3.3",
+        range=ValueRange.ANY,
     ),
     score_share=percent(
         "Share of texts",
         "share of texts whose mean score over aspects lies in bin k of 20",
-        PAPER,
+        "Wang et al. 2024, section 3.3",
     ),
     range_bottom=signed_amount(
         "Bottom of the range",
@@ -198,6 +186,9 @@ DECLARED: Final = declare(
         "Top of the range",
         "top of the judge's scale, or its highest score if it has none",
     ),
+)
+DECLARED += declare(
+    "reevaluation",
     reevaluation_agreement=percent(
         "People agree",
         'share of human judgments that name the text known to be better ("no '
@@ -214,6 +205,9 @@ DECLARED: Final = declare(
         "scale",
         less_is_better=True,
     ),
+)
+DECLARED += declare(
+    "faults",
     detection_rate=percent(
         "Faults noticed",
         "share of faulty texts scored below the clean text",
@@ -224,20 +218,26 @@ DECLARED: Final = declare(
         "share of faulty texts scored no lower than the clean text",
         ties="not noticed",
     ),
+)
+DECLARED += declare(
+    "rationales",
     sentiment=amount(
         "Sentiment",
         "mean polarity of the rationales",
         "Chaudhary et al. 2024, table 4",
-        range=SIGNED,
+        range=ValueRange.SIGNED,
     ),
     sentiment_forms=amount(
         "Sentiment over forms",
         "mean polarity of the rationales, averaged over a model's prompt forms without "
         "a hint",
         "Chaudhary et al. 2024, table 4",
-        range=SIGNED,
+        range=ValueRange.SIGNED,
     ),
     rationale_length=amount("Words", "mean length of the rationales in words"),
+)
+DECLARED += declare(
+    "edits",
     edits=amount("Edits", "mean number of edits per text"),
     edit_distance=amount(
         "Edit distance", "mean Levenshtein distance", "Levenshtein 1966"
@@ -245,25 +245,37 @@ DECLARED: Final = declare(
     coverage=percent(
         "Coverage", "share of planned judgments with a usable score", complete=True
     ),
+)
+DECLARED += declare(
+    "usage",
     replies=amount("Replies", "number of a model's replies", complete=True),
     prompt_tokens=spent("Prompt tokens", "as reported by the endpoint"),
+    cached_tokens=amount(
+        "Cached tokens", "prompt tokens read from a cache", complete=True
+    ),
     completion_tokens=spent(
         "Completion tokens",
         "as reported by the endpoint, with reasoning that only its total has",
     ),
     reasoning_tokens=spent("Reasoning tokens", "part of the completion tokens"),
-    cached_tokens=amount(
-        "Cached tokens", "prompt tokens read from a cache", complete=True
-    ),
+)
+DECLARED += declare(
+    "price",
     usd_per_1000=spent(
         "US dollars per 1,000", "cost of 1,000 judgments with a usable score"
     ),
     usd=spent("US dollars", "tokens times the prices of the model card"),
+)
+DECLARED += declare(
+    "training",
     taught_examples=amount(
         "Examples",
         "number of teacher replies used for training (level train) or held out",
-        STUDENT,
+        "Kartáč et al. 2025, section 5",
     ),
+)
+DECLARED += declare(
+    "loss",
     held_out_loss_before=amount(
         "Loss before",
         "negative log likelihood per token of held-out replies, in nats, before "
@@ -275,11 +287,14 @@ DECLARED: Final = declare(
     held_out_loss_change=signed_amount(
         "Change in loss", "loss after minus loss before, per reply"
     ),
+)
+DECLARED += declare(
+    "student",
     student=correlation(
         "{} of the distilled judge",
         "agreement with people of the second judge, which was trained on the first "
         "judge's replies",
-        STUDENT,
+        "Kartáč et al. 2025, section 5",
     ),
     student_difference=signed_amount(
         "Difference from the distilled judge, {}",
@@ -292,24 +307,37 @@ DECLARED: Final = declare(
         "agreement of the second judge, which was trained on the first judge's "
         "replies, with the first",
     ),
+)
+DECLARED += declare(
+    "status",
     share=undesired("Share {}", "share of texts with this perturbation status"),
     count=amount("Judgments {}", "number of judgments with this status"),
-    p_holm=p_value("Holm-adjusted p", "one-sided Wilcoxon test", HOLM_1979, ties=ZEROS),
+)
+DECLARED += declare(
+    "corrected_p",
+    p_holm=p_value(
+        "Holm-adjusted p",
+        "one-sided Wilcoxon test",
+        "Holm 1979",
+        ties="zeros dropped, midranks",
+    ),
     p_fdr=p_value(
         "FDR-adjusted p",
         "corrected over a judge's expected drops",
-        BENJAMINI_HOCHBERG,
-        ties=ZEROS,
+        "Benjamini, Hochberg 1995",
+        ties="zeros dropped, midranks",
     ),
-) + declare(
+)
+DECLARED += declare(
+    "corrected_p_of",
     p_holm=p_value(
         "Holm-adjusted p for {}",
         "corrected over all pairs of judges on an aspect",
-        HOLM_1979,
+        "Holm 1979",
     ),
     p_fdr=p_value(
         "FDR-adjusted p for {}",
         "corrected over all pairs of judges on an aspect",
-        BENJAMINI_HOCHBERG,
+        "Benjamini, Hochberg 1995",
     ),
 )

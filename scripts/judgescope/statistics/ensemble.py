@@ -2,7 +2,6 @@
 common.
 """
 
-from functools import partial
 from itertools import combinations
 from math import fsum
 from typing import Final
@@ -12,17 +11,13 @@ import numpy as np
 from judgescope.statistics.arrays import Codes, Floats, Weights
 from judgescope.statistics.bias import partial_correlation
 from judgescope.statistics.correlation import correlations
-from judgescope.statistics.declared import (
-    amount,
-    correlation,
-    declare,
-    scale_of,
-    signed_amount,
-)
+from judgescope.statistics.declared import amount, correlation, declare, signed_amount
+from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated
-from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 
 DECLARED: Final = declare(
+    "ensemble",
     error_correlation=correlation(
         "Error correlation",
         "Pearson r of two members' errors (score − people's mean rating); on other "
@@ -61,32 +56,41 @@ CANCELLED: Final = (
 )
 ON_ONE_SCALE: Final = "errors: score - mean rating"
 ON_OTHERS: Final = "errors: residuals of a linear fit on the mean rating"
-LEAST_VARIANCE = 1e-9
-"""Of the mean of errors, as a share of one's: below it is round-off."""
 
 
 def subsets(n: int) -> list[Subset]:
-    """Return the 2^n - 1 subsets of the members 0..n-1, small ones first, in the
-    members' order.
+    """The 2^n - 1 subsets of the members 0..n-1, small ones first, in the members'
+    order.
 
     Of more than MOST_MEMBERS: each alone, all but one, and all. (Kartáč et al. 2025,
     appendix G.2)
+
+    >>> subsets(2)
+    [(0,), (1,), (0, 1)]
     """
     sizes = range(1, n + 1) if n <= MOST_MEMBERS else sorted({1, n - 1, n})
-    return [subset for size in sizes for subset in combinations(range(n), size)]
+    members: list[Subset] = []
+    for size in sizes:
+        members += combinations(range(n), size)
+    return members
 
 
 def subset_scores(scores: Floats, subset: Subset, least: int) -> Floats:
-    """Return sum s / m over those m of a subset's members that score a target.
+    """sum s / m over those m of a subset's members that score a target.
 
     scores (members, targets), NaN = missing; (targets,), NaN where m < min(least,
     size). Sums are exact and means rounded to 9 decimals, as a derived judge's: no
     round-off breaks a tie.
+
+    >>> scores = np.array([[1.0, 2.0], [3.0, np.nan]])
+    >>> subset_scores(scores, (0, 1), least=2).tolist()
+    [2.0, nan]
     """
-    own = scores[list(subset)]
-    given = (~np.isnan(own)).sum(axis=0)
+    scores_of_subset = scores[list(subset)]
+    given = (~np.isnan(scores_of_subset)).sum(axis=0)
     sums = np.array(
-        [fsum(column) for column in np.nan_to_num(own).T.tolist()], dtype=np.float64
+        [fsum(column) for column in np.nan_to_num(scores_of_subset).T.tolist()],
+        dtype=np.float64,
     )
     means = np.round(sums / np.maximum(given, 1), 9)
     return np.where(given >= max(1, min(least, len(subset))), means, np.nan)
@@ -101,7 +105,7 @@ def error_correlation(
     weights: Weights,
     one_scale: bool,
 ) -> Replicated:
-    """Return Pearson's r of two judges' errors: x - h and y - h, h people's mean
+    """Pearson's r of two judges' errors: x - h and y - h, h people's mean
     rating.
 
     `one_scale` says that both score on people's scale. If not, a score is taken as a +
@@ -113,38 +117,49 @@ def error_correlation(
     to 9 decimals, so that round-off does not vary. Undefined where the errors of one do
     not vary. Both judges share the error in people's ratings, which adds to r. Yule
     1907 (partial correlation).
+
+    >>> people = np.array([3.0, 3.0, 3.0])
+    >>> first = np.array([4.0, 3.0, 2.0])
+    >>> result = error_correlation(
+    ...     first, first, people, np.arange(3), weights=None, one_scale=True
+    ... )
+    >>> round(result.estimate.value, 6)
+    1.0
     """
     known = ratings[~np.isnan(x + y + ratings)]
-    why = (
-        CONSTANT_RATINGS
-        if known.size and np.ptp(known) == 0 and not one_scale
-        else SAME_ERRORS
-    )
+    constant = bool(known.size) and np.ptp(known) == 0
     if one_scale:
-        how, (first, second) = (
-            ON_ONE_SCALE,
-            (np.round(scores - ratings, 9) for scores in (x, y)),
-        )
-        pearson = partial(correlations, statistics=["pearson"], levels=["pooled"])
-        system = np.zeros_like(source)
-        result = pearson(first, second, source, system, weights=weights)[
-            "pearson", "pooled"
-        ]
+        why = SAME_ERRORS
+        how = ON_ONE_SCALE
+        result = correlations(
+            np.round(x - ratings, 9),
+            np.round(y - ratings, 9),
+            source,
+            np.zeros_like(source),
+            weights=weights,
+            statistics=["pearson"],
+            levels=["pooled"],
+        )["pearson", "pooled"]
     else:
+        why = REASONS.constant_ratings if constant else SAME_ERRORS
         how = ON_OTHERS
         result = partial_correlation(
             x, y, ratings, source, statistic="pearson", weights=weights
         )
-    one = result.estimate
-    if one.value is not None:
+    estimate = result.estimate
+    if estimate.value is not None:
         return result.with_method(how)
-    reason = FEW_PAIRS if one.n < 2 else why
-    nothing = Estimate.undefined(reason, n=one.n, n_missing=one.n_missing, method=how)
+    nothing = Estimate.undefined(
+        REASONS.few_pairs if estimate.n < 2 else why,
+        n=estimate.n,
+        n_missing=estimate.n_missing,
+        method=how,
+    )
     return result._replace(estimate=nothing)
 
 
 def effective_judges(mean: Replicated, k: int) -> Replicated:
-    """Return k / (1 + (k - 1) r), the number of independent judges that k judges are
+    """K / (1 + (k - 1) r), the number of independent judges that k judges are
     worth.
 
     r is the mean correlation of the errors of every two (`mean_over`); `n` counts what
@@ -153,9 +168,14 @@ def effective_judges(mean: Replicated, k: int) -> Replicated:
     are uncorrelated, more than k where they cancel out. Undefined where r is, and where
     1 + (k - 1) r is not above 0. Kish 1965 (the design effect of a cluster sample,
     whose clusters are here the members' scores of one text).
+
+    >>> mean = Replicated(Estimate(0.5), np.array([0.5]))
+    >>> effective_judges(mean, k=3).estimate.value  # 3 / (1 + 2 · .5)
+    1.5
     """
     left = 1 + (k - 1) * mean.rows
-    positive = left > LEAST_VARIANCE
+    # As a share of the variance of one judge's errors: less is round-off.
+    positive = left > 1e-9
     rows = np.where(positive, k / np.where(positive, left, 1), np.nan)
     estimate = mean.estimate
     why = CANCELLED if estimate.value is not None else estimate.note

@@ -21,69 +21,80 @@ CONFIDENCE: Final = 0.95
 FEWEST_CLUSTERS: Final = 5
 """With fewer sources in its denominator, a proportion has no interval."""
 MOST_CASES: Final = 10_000
-POWER: Final = 0.8
-NEAR_BAR: Final = 0.01
-"""An estimate so near to its bar needs more than MOST_CASES."""
 
 
 def t_quantile(freedom: float) -> float:
-    """Return the (1 + c)/2 quantile of Student's t."""
+    """The (1 + c)/2 quantile of Student's t.
+
+    >>> round(t_quantile(9), 3)
+    2.262
+    """
     from scipy.special import stdtrit  # here: asking and parsing load no scipy
 
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def clopper_pearson(value: float, n: float) -> tuple[float, float]:
-    """Return the exact interval of x = value * n hits in n cases, neither of them
+    """The exact interval of x = value * n hits in n cases, neither of them
     whole.
 
     lo = B((1 - c)/2; x, n - x + 1), hi = B((1 + c)/2; x + 1, n - x), B the quantile of
     the beta distribution; lo is 0 at x = 0, hi is 1 at x = n. Range [0, 1]. Clopper,
     Pearson 1934.
+
+    >>> [round(end, 3) for end in clopper_pearson(0.5, 10)]
+    [0.187, 0.813]
     """
     from scipy.special import betaincinv  # here: asking and parsing load no scipy
 
-    x, tail = value * n, (1 - CONFIDENCE) / 2
+    x = value * n
+    tail = (1 - CONFIDENCE) / 2
     lo = float(betaincinv(x, n - x + 1, tail)) if value > 0 else 0.0
     hi = float(betaincinv(x + 1, n - x, 1 - tail)) if value < 1 else 1.0
     return lo, hi
 
 
 def cases_needed(estimate: float, bar: float) -> int | None:
-    """Return the least m such that m cases, and any more, show `estimate` at least
-    `bar`.
+    """The least m such that m cases, and any more, show `estimate` at least `bar`.
 
-    P(lo(X, m) >= bar) >= POWER for X ~ Bin(m, estimate), lo as in `clopper_pearson`.
-    Cases of one source are not independent: times their deff. None, more than
-    MOST_CASES, where the estimate is below the bar or within NEAR_BAR of it. ValueError
-    for a bar outside (0, 1).
+    P(lo(X, m) >= bar) >= .8 for X ~ Bin(m, estimate), lo as in `clopper_pearson`. Cases
+    of one source are not independent: times their deff. None, more than MOST_CASES,
+    where the estimate is below the bar or within .01 of it. ValueError for a bar
+    outside (0, 1).
+
+    >>> cases_needed(0.9, 0.8)
+    113
     """
-    from scipy.special import bdtr, betaincinv
+    from scipy.special import bdtr  # here: asking and parsing load no scipy
 
     if not 0 < bar < 1:
         raise ValueError(f"a bar for a proportion must be between 0 and 1, not {bar}")
-    if estimate - bar < NEAR_BAR:
+    if estimate - bar < 0.01:
         return None
     m = np.arange(1, MOST_CASES + 1)
+    hits = _hits_needed(m, bar)
+    fewer = bdtr(np.maximum(hits - 1, 0), m, min(estimate, 1.0))
+    power = np.where(hits > m, 0.0, 1 - fewer)
+    short = np.flatnonzero(power < 0.8)
+    least = int(short[-1]) + 2 if short.size else 1
+    return least if least <= MOST_CASES else None
+
+
+def _hits_needed(m: Codes, bar: float) -> Codes:
+    """The least x with lo(x, m) >= bar, m + 1 where there is none; m (n,)."""
+    from scipy.special import betaincinv  # here: asking and parsing load no scipy
+
     tail = (1 - CONFIDENCE) / 2
-    low, high = (
-        np.zeros_like(m),
-        m + 1,
-    )  # the least x with lo(x, m) >= bar; m + 1: there is none
+    low = np.zeros_like(m)
+    high = m + 1
     while (low < high).any():
         middle = (low + high) // 2
         x = np.clip(middle, 1, m)
-        reaches = (middle > 0) & (
-            (middle > m) | (betaincinv(x, m - x + 1, tail) >= bar)
-        )
+        shown = betaincinv(x, m - x + 1, tail) >= bar
+        reaches = (middle > 0) & ((middle > m) | shown)
         high = np.where(reaches, middle, high)
         low = np.where(reaches, low, np.minimum(middle + 1, high))
-    power = np.where(
-        high > m, 0.0, 1 - bdtr(np.maximum(high - 1, 0), m, min(estimate, 1.0))
-    )
-    short = np.flatnonzero(power < POWER)
-    least = int(short[-1]) + 2 if short.size else 1
-    return least if least <= MOST_CASES else None
+    return high
 
 
 # --- from deleting one source at a time -----------------------------------------------
@@ -95,19 +106,18 @@ FEWEST_SOURCES: Final = 10
 LEAST_EVEN: Final = 8.0
 """(sum m)² / sum m² of the targets m of each source: below it few sources hold most
 targets."""
-SLACK: Final = 1e-12
+TOLERANCE: Final = 1e-12
 """Numbers that differ by less are equal but for rounding."""
 NO_INTERVAL: Final = "no interval"
 TOO_FEW: Final = f"{NO_INTERVAL}: too few cases"
 """Of a statistic that rests on no source as far as an interval goes: its sizes are
 0."""
-HANGS: Final = f"{NO_INTERVAL}: depends on source #"
+ONE_SOURCE_DECIDES: Final = f"{NO_INTERVAL}: depends on source #"
 """The code of a source follows, without which the value is undefined; tables show its
 name."""
-ROUGH: Final = f"{NO_INTERVAL}: a minimum, rank or mode is not smooth"
 
 
-class Scale(NamedTuple):
+class IntervalScale(NamedTuple):
     """The scale on which a statistic's error is taken, and the ends of its range.
 
     `atanh` and `logit` where value and deletions lie inside the ends, else plain and
@@ -122,43 +132,52 @@ class Scale(NamedTuple):
 
     @property
     def ends(self) -> Bounds:
-        """Return the ends."""
+        """The ends."""
         return self.low, self.high
 
 
-PLAIN: Final = Scale("plain")
-CORRELATION: Final = Scale("atanh", -1.0, 1.0)
-ACCURACY: Final = Scale("logit", 0.0, 1.0)
-PROPORTION: Final = Scale("binomial", 0.0, 1.0)
-NOT_SMOOTH: Final = Scale("rough")
+PLAIN: Final = IntervalScale("plain")
+CORRELATION: Final = IntervalScale("atanh", -1.0, 1.0)
+ACCURACY: Final = IntervalScale("logit", 0.0, 1.0)
+PROPORTION: Final = IntervalScale("binomial", 0.0, 1.0)
+NOT_SMOOTH: Final = IntervalScale("rough")
 
 
 def deletions(n_sources: int) -> Codes:
-    """Return the weights 1 - I: row s takes every source once but s. Shape (sources,
+    """The weights 1 - I: row s takes every source once but s. Shape (sources,
     sources).
+
+    >>> deletions(2).tolist()
+    [[0, 1], [1, 0]]
     """
     return 1 - np.eye(n_sources, dtype=np.int64)
 
 
 def share_alike(n_sources: int) -> float:
-    """Return q = ((1 - c)/2)^(1/n), the least share of sources that are as n drawn ones
+    """q = ((1 - c)/2)^(1/n), the least share of sources that are as n drawn ones
     all are.
 
     From a smaller share n alike would be drawn less than one time in 40: the
     Clopper-Pearson bound for n of n.
+
+    >>> round(share_alike(10), 3)
+    0.692
     """
     return float(((1 - CONFIDENCE) / 2) ** (1 / n_sources))
 
 
 def bounds_of_alike(value: float, ends: Bounds, n_sources: int) -> Bounds:
-    """Return q v + (1 - q) a and q v + (1 - q) b, where n sources all have the mean v
+    """q v + (1 - q) a and q v + (1 - q) b, where n sources all have the mean v
     in [a, b].
 
     Sources that were not drawn, a share of at most 1 - q, may have either end: of
     shares 0 and 1 this is the interval of Clopper and Pearson, with sources for trials.
     ValueError for a value that is not within the ends.
+
+    >>> [round(end, 3) for end in bounds_of_alike(1.0, (0.0, 1.0), 10)]
+    [0.692, 1.0]
     """
-    if not ends[0] - SLACK <= value <= ends[1] + SLACK:
+    if not ends[0] - TOLERANCE <= value <= ends[1] + TOLERANCE:
         raise ValueError(f"a mean of values in {ends} cannot be {value}")
     q = share_alike(n_sources)
     return q * value + (1 - q) * ends[0], q * value + (1 - q) * ends[1]
@@ -176,7 +195,7 @@ class Jackknife:
     """
 
     value: float
-    scale: Scale
+    scale: IntervalScale
     sources: int
     error: float
     n_eff: float | None = None
@@ -189,12 +208,12 @@ class Jackknife:
 
     @property
     def has_ends(self) -> bool:
-        """Return whether the values of sources that were not drawn are bounded."""
+        """Whether the values of sources that were not drawn are bounded."""
         return math.isfinite(self.scale.low) and math.isfinite(self.scale.high)
 
     @property
     def how(self) -> str:
-        """Return the name of the interval."""
+        """The name of the interval."""
         if self.n_eff is not None:
             return (
                 f"Clopper-Pearson at {self.n_eff:.4g} effective cases (Korn-Graubard)"
@@ -210,7 +229,7 @@ class Jackknife:
         return f"jackknife-t ({self.freedom:.4g} degrees of freedom){scale}"
 
     def interval(self) -> Bounds:
-        """Return both ends, cut to those of the scale."""
+        """Both ends, cut to those of the scale."""
         if self.n_eff is not None:
             return clopper_pearson(self.value, self.n_eff)
         if self.error == 0:
@@ -219,22 +238,25 @@ class Jackknife:
             return bounds_of_alike(self.value, self.scale.ends, self.sources)
         half = t_quantile(self.freedom) * self.error
         middle = float(_to(self.scale, self.value))
-        lo, hi = (float(_back(self.scale, middle + sign * half)) for sign in (-1, 1))
-        return max(lo, self.scale.low), min(hi, self.scale.high)
+        low = float(_back(self.scale, middle - half))
+        high = float(_back(self.scale, middle + half))
+        return max(low, self.scale.low), min(high, self.scale.high)
 
     def p_above(self, null: float) -> float:
-        """Return the one-sided p-value of a truth above `null`.
+        """The one-sided p-value of a truth above `null`.
 
         Of a proportion P(X >= value n_eff), X binomial of the chance `null`, in the
         beta's terms; of n alike ((null - a)/(v - a))^n, where the lower end reaches the
         null at .025.
         """
+        # Here: asking and parsing load no scipy.
         from scipy.special import (
             betainc,
             stdtr,
-        )  # here: asking and parsing load no scipy
+        )
 
-        value, low = self.value, self.scale.low
+        value = self.value
+        low = self.scale.low
         if self.n_eff is not None:
             if value <= 0 or null >= 1:
                 return 1.0
@@ -257,11 +279,11 @@ class Jackknife:
 def jackknife(
     rows: Floats,
     sizes: Floats,
-    scale: Scale,
+    scale: IntervalScale,
     ends: Bounds | None,
     varied: int | None = None,
 ) -> Jackknife | str:
-    """Return the jackknife of rows[0], or the note that says why there is no interval.
+    """The jackknife of rows[0], or the note that says why there is no interval.
 
     rows (1 + sources,): the value, then that without each source; sizes (sources,): the
     targets of each, 0 where its deletion can change nothing; `ends` bound what one
@@ -277,14 +299,21 @@ def jackknife(
     (p(1 - p))) and n_eff = A/deff (t_A-1 / t_k-1)², at most A; k where p is 0 or 1.
     Korn, Graubard 1998, "Confidence Intervals for Proportions with Small Expected
     Number of Positive Counts Estimated from Survey Data".
+
+    >>> rows = np.append(5.5, (55 - np.arange(1, 11)) / 9)  # the mean of 1 to 10
+    >>> known = jackknife(rows, np.ones(10), PLAIN, None)
+    >>> round(known.error, 3), [round(end, 2) for end in known.interval()]
+    (0.957, [3.33, 7.67])
     """
     if rows.size != 1 + sizes.size:
         raise ValueError(
             f"{rows.size} rows are not one value and {sizes.size} deletions"
         )
     used = sizes > 0
-    n, m = int(used.sum()), sizes[used]
-    value, deleted = float(rows[0]), rows[1:][used]
+    n = int(used.sum())
+    m = sizes[used]
+    value = float(rows[0])
+    deleted = rows[1:][used]
     if reason := _refused(scale, n, m, deleted, used):
         return reason
     evidence = None
@@ -293,20 +322,22 @@ def jackknife(
             return f"{NO_INTERVAL}: {varied} sources have two different ratings"
         effective = min(float(varied), _effective_sources(m))
         evidence = effective if effective < n else None
-    least, greatest = min(value, deleted.min()), max(value, deleted.max())
-    inside = bool(scale.low + SLACK < least and greatest < scale.high - SLACK)
+    least = min(value, deleted.min())
+    greatest = max(value, deleted.max())
+    inside = bool(scale.low + TOLERANCE < least and greatest < scale.high - TOLERANCE)
     if scale.kind == "binomial" or (scale.kind == "logit" and not inside):
-        total, p = float(m.sum()), min(1.0, max(0.0, value))
+        total = float(m.sum())
+        p = min(1.0, max(0.0, value))
         residuals = (value - deleted) * (total - m)  # e_s
         return Jackknife(p, scale, n, 0.0, _effective_cases(p, residuals, total))
-    if np.ptp(deleted) <= SLACK * max(1.0, abs(value)):
+    if np.ptp(deleted) <= TOLERANCE * max(1.0, abs(value)):
         low, high = ends or (scale.ends if scale.kind == "plain" else PLAIN.ends)
         alike = n if varied is None else min(n, varied)
-        return Jackknife(value, Scale("plain", low, high), alike, 0.0)
-    own = scale if inside else scale._replace(kind="plain")
-    moved = _to(own, deleted)
+        return Jackknife(value, IntervalScale("plain", low, high), alike, 0.0)
+    used_scale = scale if inside else scale._replace(kind="plain")
+    moved = _to(used_scale, deleted)
     error = math.sqrt((n - 1) / n * float(np.sum(np.square(moved - moved.mean()))))
-    return Jackknife(value, own, n, error, evidence=evidence)
+    return Jackknife(value, used_scale, n, error, evidence=evidence)
 
 
 def _effective_sources(m: Floats) -> float:
@@ -315,21 +346,25 @@ def _effective_sources(m: Floats) -> float:
 
 
 def _effective_cases(p: float, residuals: Floats, total: float) -> float:
-    """Return n_eff of a proportion of `total` cases from e_s of `jackknife`,
+    """n_eff of a proportion of `total` cases from e_s of `jackknife`,
     (sources,).
     """
     k = residuals.size
     if p in (0.0, 1.0) or k < 2 or total <= 1:
         return float(min(k, total))
-    variance = k / (k - 1) * float(np.sum(np.square(residuals))) / total**2
+    squares = float(np.sum(np.square(residuals)))
+    variance = k / (k - 1) * squares / total**2
     deff = max(1.0, variance * total / (p * (1 - p)))
-    return min(total, total / deff * (t_quantile(total - 1) / t_quantile(k - 1)) ** 2)
+    correction = (t_quantile(total - 1) / t_quantile(k - 1)) ** 2
+    return min(total, total / deff * correction)
 
 
-def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> str:
-    """Return why there is no interval, "" where there may be one."""
+def _refused(
+    scale: IntervalScale, n: int, m: Floats, deleted: Floats, used: Flags
+) -> str:
+    """Why there is no interval, "" where there may be one."""
     if scale.kind == "rough":
-        return ROUGH
+        return f"{NO_INTERVAL}: a minimum, rank or mode is not smooth"
     if n == 0:
         return TOO_FEW
     if n < (FEWEST_CLUSTERS if scale.kind == "binomial" else FEWEST_SOURCES):
@@ -337,7 +372,7 @@ def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> s
     lost = np.flatnonzero(used)[~np.isfinite(deleted)]
     if lost.size:
         more = f" and {lost.size - 1} more" if lost.size > 1 else ""
-        return f"{HANGS}{lost[0]}{more}"
+        return f"{ONE_SOURCE_DECIDES}{lost[0]}{more}"
     even = _effective_sources(m)
     if scale.kind != "binomial" and even < LEAST_EVEN:
         return (
@@ -347,7 +382,7 @@ def _refused(scale: Scale, n: int, m: Floats, deleted: Floats, used: Flags) -> s
     return ""
 
 
-def _to(scale: Scale, values: Floats | float) -> Floats:
+def _to(scale: IntervalScale, values: Floats | float) -> Floats:
     with np.errstate(divide="ignore"):
         if scale.kind == "atanh":
             return np.asarray(np.arctanh(values))
@@ -356,7 +391,7 @@ def _to(scale: Scale, values: Floats | float) -> Floats:
     return np.asarray(values, dtype=np.float64)
 
 
-def _back(scale: Scale, value: float) -> float:
+def _back(scale: IntervalScale, value: float) -> float:
     if scale.kind == "atanh":
         return math.tanh(value)
     if scale.kind == "logit":
@@ -368,64 +403,77 @@ def _back(scale: Scale, value: float) -> float:
 
 
 def holm(p: ArrayLike, *, log: bool = False) -> Floats:
-    """Return max over j <= i of (m - j + 1) p_(j), at most 1, in the order and shape of
-    p.
+    """max over j <= i of (m - j + 1) p_(j), at most 1, in the order and shape of p.
 
     All of p is one family; with `log`, p and the result are ln p. NaN (no test was
     made) stays NaN and does not count in m; ValueError outside [0, 1]. Holm 1979.
+
+    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
     """
-    return _adjusted(p, lambda place: place[::-1], np.maximum.accumulate, log=log)
+
+    def raised(ascending: Floats, ranks: Codes) -> Floats:
+        return np.maximum.accumulate(_times(ascending, ranks[::-1], log))
+
+    return _adjusted(p, raised, log=log)
 
 
 def benjamini_hochberg(p: ArrayLike, *, log: bool = False) -> Floats:
-    """Return min over j >= i of (m / j) p_(j), at most 1, in the order and shape of p.
+    """min over j >= i of (m / j) p_(j), at most 1, in the order and shape of p.
 
     Arguments and NaN as in `holm`. Benjamini and Hochberg 1995.
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.04, 0.04]
     """
-    return _adjusted(
-        p, lambda place: place.size / place, _least_from_the_right, log=log
-    )
+
+    def raised(ascending: Floats, ranks: Codes) -> Floats:
+        times = ranks.size / ranks
+        return _least_from_the_right(_times(ascending, times, log))
+
+    return _adjusted(p, raised, log=log)
 
 
 def benjamini_yekutieli(p: ArrayLike, *, log: bool = False) -> Floats:
-    """Return min over j >= i of (m c / j) p_(j), c = 1 + 1/2 + … + 1/m, at most 1.
+    """min over j >= i of (m c / j) p_(j), c = 1 + 1/2 + … + 1/m, at most 1.
 
     Arguments and NaN as in `holm`. Benjamini and Yekutieli 2001.
+
+    >>> benjamini_yekutieli([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.055, 0.073, 0.073]
     """
-    return _adjusted(
-        p,
-        lambda place: np.sum(1 / place) * place.size / place,
-        _least_from_the_right,
-        log=log,
-    )
+
+    def raised(ascending: Floats, ranks: Codes) -> Floats:
+        times = np.sum(1 / ranks) * ranks.size / ranks
+        return _least_from_the_right(_times(ascending, times, log))
+
+    return _adjusted(p, raised, log=log)
+
+
+def _times(p: Floats, factors: NDArray[Any], log: bool) -> Floats:
+    """p times factors, both (m,); with `log`, of ln p: logarithms would round p."""
+    return np.asarray(p + np.log(factors) if log else p * factors)
 
 
 def _least_from_the_right(values: Floats) -> Floats:
-    return np.minimum.accumulate(values[::-1])[::-1]
+    least: Floats = np.minimum.accumulate(values[::-1])[::-1]
+    return least
 
 
 def _adjusted(
-    p: ArrayLike,
-    factors: Callable[[NDArray[Any]], NDArray[Any]],
-    accumulate: Callable[[Floats], Floats],
-    *,
-    log: bool,
+    p: ArrayLike, raised: Callable[[Floats, Codes], Floats], *, log: bool
 ) -> Floats:
-    """Return p, sorted, times factors of their places 1 to m, accumulated, in its own
-    order.
-    """
+    """p in its own order, after a correction of sorted values and their ranks."""
     values = np.array(p, np.float64)
-    if np.any(values > (0 if log else 1)) or (not log and np.any(values < 0)):
-        raise ValueError(
-            f"no {'ln p' if log else 'p'}: {np.nanmin(values)}..{np.nanmax(values)}"
-        )
+    highest = 0.0 if log else 1.0
+    if np.any(values > highest) or (not log and np.any(values < 0)):
+        what = "ln p" if log else "p"
+        raise ValueError(f"no {what}: {np.nanmin(values)}..{np.nanmax(values)}")
     tested = ~np.isnan(values)
     order = np.argsort(values[tested], kind="stable")
-    ascending, times = values[tested][order], factors(np.arange(1, order.size + 1))
-    raised = (
-        ascending + np.log(times) if log else ascending * times
-    )  # logarithms would round p
+    ascending = values[tested][order]
+    corrected = raised(ascending, np.arange(1, order.size + 1))
     restored = np.empty_like(ascending)
-    restored[order] = np.minimum(accumulate(raised), 0.0 if log else 1.0)
+    restored[order] = np.minimum(corrected, highest)
     values[tested] = restored
     return values

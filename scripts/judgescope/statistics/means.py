@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 
 from judgescope.statistics import intervals
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
-from judgescope.statistics.declared import SIGNED, declare, percent
+from judgescope.statistics.declared import ValueRange, declare, percent
 from judgescope.statistics.intervals import (
     NO_INTERVAL,
     PROPORTION,
     Bounds,
-    Scale,
+    IntervalScale,
     t_quantile,
 )
 from judgescope.statistics.resampling import (
@@ -28,7 +28,7 @@ from judgescope.statistics.resampling import (
     whole_and_resamples,
     with_interval,
 )
-from judgescope.statistics.result import NOTHING, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 
 ASPECTS: Final = "aspects"
 ONLY: Final = "only one aspect"
@@ -47,11 +47,11 @@ def share(
     tied: int = 0,
     averaged: str = "",
     ends: Bounds | None = SHARE,
-    scale: Scale | None = None,
+    scale: IntervalScale | None = None,
     units: str = "sources",
-    why: str = NOTHING,
+    why: str = REASONS.nothing,
 ) -> Replicated:
-    """Return sum hits / sum total, with its interval over sources, and its deletions.
+    """sum hits / sum total, with its interval over sources, and its deletions.
 
     hits, total and source (things,), whatever is counted, nothing missing; `n` is the
     sum of `total`; weights (sources, sources) or None for no interval. `averaged` says
@@ -60,14 +60,19 @@ def share(
     `scale` a share of things (ends 0 and 1) is a proportion, and any other mean is
     plain, cut to its ends; `units` names what sources are. Undefined, as `why` says,
     where nothing is counted.
+
+    >>> hits = np.array([1.0, 0.0, 2.0])
+    >>> total = np.array([1.0, 1.0, 2.0])
+    >>> result = share(hits, total, np.array([0, 1, 1]), None).estimate
+    >>> result.value, result.n
+    (0.75, 4)
     """
     rows = whole_and_resamples(source, weights)
-    sums, size = (
-        np.bincount(source, weights=v, minlength=rows.shape[1]).astype(np.float64)
-        for v in (hits, total)
-    )
+    sums = np.bincount(source, weights=hits, minlength=rows.shape[1]).astype(np.float64)
+    sizes = np.bincount(source, weights=total, minlength=rows.shape[1])
+    size = sizes.astype(np.float64)
     n = round(float(size.sum()))
-    plain = Scale("plain", *(ends or intervals.PLAIN.ends))
+    plain = IntervalScale("plain", *(ends or intervals.PLAIN.ends))
     scale = scale or (PROPORTION if ends == SHARE else plain)
     if n == 0:
         nothing = Estimate.undefined(why, n_missing=missing, method=averaged)
@@ -90,7 +95,7 @@ class HowShared(TypedDict, total=False):
     tied: int
     averaged: str
     ends: Bounds | None
-    scale: Scale | None
+    scale: IntervalScale | None
     units: str
     why: str
 
@@ -102,96 +107,124 @@ def clustered_mean(
     missing: int = 0,
     **how: Unpack[HowShared],
 ) -> Replicated:
-    """Return sum(v) / n of values (n,), NaN = missing, as `share` does.
+    """sum(v) / n of values (n,), NaN = missing, as `share` does.
 
     `missing` counts those that are missing and have no place in `values`.
+
+    >>> values = np.array([1.0, np.nan, 0.0])
+    >>> result = clustered_mean(values, np.array([0, 0, 1]), None).estimate
+    >>> result.value, result.n, result.n_missing
+    (0.5, 2, 1)
     """
     numbers = np.asarray(values, dtype=np.float64)
     given = np.isfinite(numbers)
-    known, lost = numbers[given], int(np.count_nonzero(~given))
+    known = numbers[given]
+    lost = int(np.count_nonzero(~given))
     return share(
         known, np.ones(known.size), source[given], weights, missing + lost, **how
     )
 
 
 def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
-    """Return sum v / k of k statistics of one dataset; a deletion takes a source out of
-    all.
+    """sum v / k of k statistics of one dataset; a deletion takes a source out of all.
 
     `each` rests on the same sources; `averaged` says what there is one of each for. `n`
     is k; a mean over one aspect is that aspect's number, with its interval and n. The
     mean of values is plain, cut to the mean of their ends. Undefined where one of them
     is: means of other things would not compare. Without an interval where one is of no
     smooth statistic.
+
+    >>> first = Replicated(Estimate(0.25), np.array([0.25]))
+    >>> second = Replicated(Estimate(0.75), np.array([0.75]))
+    >>> mean_over([first, second], averaged="datasets").estimate.value
+    0.5
     """
-    if nothing := _lost([one.estimate for one in each], averaged):
-        return Replicated(nothing, np.full(max(one.rows.size for one in each), np.nan))
+    if nothing := _undefined_mean([part.estimate for part in each], averaged):
+        rows = max(part.rows.size for part in each)
+        return Replicated(nothing, np.full(rows, np.nan))
     if len(each) == 1 and averaged == ASPECTS:
         return each[0].with_method(ONLY)
-    mean = np.mean([one.rows for one in each], axis=0)
-    result = Estimate(float(mean[0]), n=len(each), method=f"mean over {averaged}")
-    rough = next((one.scale for one in each if one.scale.kind == "rough"), None)
-    low, high = (
-        float(np.mean([one.scale.ends[end] for one in each])) for end in (0, 1)
-    )
-    shares = ("binomial", "logit")
-    known = (
-        one.ends or (one.scale.ends if one.scale.kind in shares else None)
-        for one in each
-    )
-    ends = [one for one in known if one is not None]
-    alike = (*np.mean(ends, axis=0).tolist(),) if len(ends) == len(each) else None
-    sizes = np.sum([one.sizes for one in each], axis=0)
-    scale = rough or Scale("plain", low, high)
+    mean = np.mean([part.rows for part in each], axis=0)
+    rough = [part.scale for part in each if part.scale.kind == "rough"]
+    low = float(np.mean([part.scale.low for part in each]))
+    high = float(np.mean([part.scale.high for part in each]))
     return with_interval(
-        Replicated(result, mean, sizes, scale, alike, fewest_varied(each))
+        Replicated(
+            Estimate(float(mean[0]), n=len(each), method=f"mean over {averaged}"),
+            mean,
+            np.sum([part.sizes for part in each], axis=0),
+            rough[0] if rough else IntervalScale("plain", low, high),
+            _mean_of_ends(each),
+            fewest_varied(each),
+        )
     )
+
+
+def _mean_of_ends(each: Sequence[Replicated]) -> Bounds | None:
+    """The ends of a mean over statistics, None where those of one are not known."""
+    ends = []
+    for part in each:
+        if part.ends:
+            ends.append(part.ends)
+        elif part.scale.kind in ("binomial", "logit"):
+            ends.append(part.scale.ends)
+        else:
+            return None
+    low, high = np.mean(ends, axis=0).tolist()
+    return low, high
 
 
 def independent_mean(each: Sequence[Estimate], *, averaged: str) -> Estimate:
-    """Return v = sum v_i / k of k independent statistics, lo = v - sqrt(sum (v_i -
-    lo_i)²) / k.
+    """sum v_i / k of k independent statistics, with its interval.
 
-    hi alike: the method of variance estimates recovery, which needs no replicates (Zou,
-    Donner 2008). `n` is k. Undefined where one of them is; no interval where one has
-    none, and the note says of how many.
+    The lower end is v - sqrt(sum (v_i - lo_i)²) / k, the upper one alike: the method of
+    variance estimates recovery, which needs no replicates (Zou, Donner 2008). `n` is k.
+    Undefined where one of them is; no interval where one has none, and the note says of
+    how many.
+
+    >>> parts = [Estimate(0.2, 0.1, 0.3), Estimate(0.4, 0.3, 0.5)]
+    >>> mean = independent_mean(parts, averaged="datasets")
+    >>> round(mean.value, 3), round(mean.ci_low, 3)  # .3 - √(.1² + .1²) / 2
+    (0.3, 0.229)
     """
-    if nothing := _lost(each, averaged):
+    if nothing := _undefined_mean(each, averaged):
         return nothing
-    value, lo, hi = (
-        np.array([getattr(one, end) for one in each], dtype=np.float64)
-        for end in ("value", "ci_low", "ci_high")
-    )
-    mean, method = float(value.mean()), f"mean over {averaged}"
-    down, up = (
-        float(np.sqrt(np.sum((value - end) ** 2))) / len(each) for end in (lo, hi)
-    )
+    value = np.array([part.value for part in each], dtype=np.float64)
+    low = np.array([part.ci_low for part in each], dtype=np.float64)
+    high = np.array([part.ci_high for part in each], dtype=np.float64)
+    mean = float(value.mean())
+    method = f"mean over {averaged}"
+    down = float(np.sqrt(np.sum((value - low) ** 2))) / len(each)
+    up = float(np.sqrt(np.sum((value - high) ** 2))) / len(each)
     if not np.isfinite(down + up):
-        reasons = [
-            next(
-                (part for part in one.note.split("; ") if part.startswith(NO_INTERVAL)),
-                "",
-            )
-            for one in each
-            if one.ci_low is None or one.ci_high is None
-        ]
-        why = reasons[0].removeprefix(NO_INTERVAL) if len(set(reasons)) == 1 else ""
-        note = f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {averaged}{why}"
+        note = _why_no_interval(each, averaged)
         return Estimate(mean, n=len(each), method=method, note=note)
     method += "; variance estimates recovery"
     result = Estimate(
         mean, ci_low=mean - down, ci_high=mean + up, n=len(each), method=method
     )
-    return result.with_note(
-        f"{NO_WIDTH}: none of the {averaged} has any" if down + up == 0 else ""
-    )
+    if down + up == 0:
+        result = result.with_note(f"{NO_WIDTH}: none of the {averaged} has any")
+    return result
 
 
-def _lost(each: Sequence[Estimate], averaged: str) -> Estimate | None:
-    """Return the undefined mean where some are undefined, with the reason if it is one
-    for all.
+def _why_no_interval(each: Sequence[Estimate], averaged: str) -> str:
+    """Of how many statistics there is no interval, and why if that is one reason."""
+    reasons = []
+    for part in each:
+        if part.ci_low is None or part.ci_high is None:
+            clauses = part.note.split("; ")
+            known = [clause for clause in clauses if clause.startswith(NO_INTERVAL)]
+            reasons.append(known[0] if known else "")
+    why = reasons[0].removeprefix(NO_INTERVAL) if len(set(reasons)) == 1 else ""
+    return f"{NO_INTERVAL} on {len(reasons)} of {len(each)} {averaged}{why}"
+
+
+def _undefined_mean(each: Sequence[Estimate], averaged: str) -> Estimate | None:
+    """The undefined mean where some are undefined, with the reason if it is one for
+    all.
     """
-    notes = [one.note for one in each if one.value is None]
+    notes = [part.note for part in each if part.value is None]
     if each and not notes:
         return None
     undefined = f"undefined on {len(notes)} of {len(each)} {averaged}"
@@ -200,30 +233,30 @@ def _lost(each: Sequence[Estimate], averaged: str) -> Estimate | None:
 
 
 DECLARED: Final = declare(
+    "net_share",
     net_share=percent(
         "Net share noticed",
         "share of items scored lower after the perturbation minus the share scored "
         "higher",
         "Tango 1998",
-        range=SIGNED,
-    )
+        range=ValueRange.SIGNED,
+    ),
 )
 
 
 # --- net shares -----------------------------------------------------------------------
 
 
-HALVINGS: Final = 60
-"""Of [-1, 1]: the ends are exact to 2e-18."""
-
-
 def score_statistic(delta: float, b: float, c: float, n: float) -> float:
-    """Return (b - c - n delta) / sqrt(n (2 q + delta (1 - delta))), q = P(c) given
+    """(b - c - n delta) / sqrt(n (2 q + delta (1 - delta))), q = P(c) given
     delta.
 
     b, c: pairs that differ one way and the other, of n (any real numbers, b + c <= n);
     q is the maximum likelihood estimate of the share of c where that of b is q + delta.
     ±inf where the variance is 0. Source: Tango 1998, equations 14 to 17.
+
+    >>> round(score_statistic(0.0, 8.0, 2.0, 20.0), 3)  # McNemar: 6 / √10
+    1.897
     """
     linear = -b - c + (2 * n - b + c) * delta
     root = math.sqrt(max(linear * linear + 8 * n * c * delta * (1 - delta), 0.0))
@@ -236,11 +269,14 @@ def score_statistic(delta: float, b: float, c: float, n: float) -> float:
 
 @lru_cache(maxsize=4096)
 def tango(b: float, c: float, n: float) -> Bounds:
-    """Return the interval of (b - c) / n: every delta with |score_statistic| < z.
+    """The interval of (b - c) / n: every delta with |score_statistic| < z.
 
     b, c >= 0, b + c <= n, n > 0 (ValueError otherwise); real numbers, as effective
     counts are. Range -1 to 1. With b = c = 0 its ends are ±z² / (n + z²). Source: Tango
     1998.
+
+    >>> [round(end, 3) for end in tango(8.0, 2.0, 20.0)]
+    [-0.011, 0.555]
     """
     if not (b >= 0 and c >= 0 and n > 0 and b + c <= n * (1 + 1e-12)):
         raise ValueError(f"b and c are counts of n pairs: got b {b}, c {c}, n {n}")
@@ -252,16 +288,20 @@ def tango(b: float, c: float, n: float) -> Bounds:
 
 @lru_cache(maxsize=4096)
 def tango_corrected_low(b: float, c: float, n: float) -> float:
-    """Return the lower end of `tango` with one pair taken off b - c.
+    """The lower end of `tango` with one pair taken off b - c.
 
     Where few pairs differ and more of them one way, the plain end lies above the truth
     in up to 4.1 % of studies (b of .07, c of .02, 59 pairs); this one in 2.1 % at most.
     Arguments as in `tango`.
+
+    >>> tango_corrected_low(8.0, 2.0, 20.0) < tango(8.0, 2.0, 20.0)[0]
+    True
     """
     z = _normal()
 
     def above(delta: float) -> bool:
-        plain, excess = score_statistic(delta, b, c, n), b - c - n * delta
+        plain = score_statistic(delta, b, c, n)
+        excess = b - c - n * delta
         return plain * (1 - 1 / excess) > z if excess > 1 else False
 
     return end_of(above, -1.0, 1.0)
@@ -274,10 +314,15 @@ def _normal() -> float:
 
 
 def end_of(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the end of the left part of [low, high] on which a condition holds, by
+    """The end of the left part of [low, high] on which a condition holds, by
     halving.
+
+    >>> round(end_of(lambda x: x * x < 2, 0.0, 2.0), 6)
+    1.414214
     """
-    for _ in range(HALVINGS):
+    # Of [-1, 1]: the ends are exact to 2e-18.
+    halvings = 60
+    for _ in range(halvings):
         middle = (low + high) / 2
         if holds(middle):
             low = middle
@@ -287,7 +332,7 @@ def end_of(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 
 def effective_pairs(d: ArrayLike, source: ArrayLike) -> float:
-    """Return n_eff = n / deff · (t_{n-1} / t_{k-1})², at most n: pairs as independent
+    """n_eff = n / deff · (t_{n-1} / t_{k-1})², at most n: pairs as independent
     ones.
 
     d (pairs,) of -1, 0 and 1; source (pairs,): equal for pairs that belong together; k
@@ -295,9 +340,15 @@ def effective_pairs(d: ArrayLike, source: ArrayLike) -> float:
     the variance of a mean of independent pairs. All d equal: n_eff = k, as nothing is
     known of their likeness. Source: Korn and Graubard 1998, for a difference of two
     shares.
+
+    >>> effective_pairs([1, 0, 1, -1], [0, 1, 2, 3])
+    4.0
+    >>> effective_pairs([1, 1, 1], [0, 0, 1])  # all alike: the two sources
+    2.0
     """
     values = np.asarray(d, np.float64)
-    n, codes = values.size, np.unique(np.asarray(source), return_inverse=True)[1]
+    n = values.size
+    codes = np.unique(np.asarray(source), return_inverse=True)[1]
     k = int(codes.max(initial=-1)) + 1
     if k == n or k < 2:
         return float(k)
@@ -306,24 +357,32 @@ def effective_pairs(d: ArrayLike, source: ArrayLike) -> float:
     if independent == 0:
         return float(k)
     sums = np.bincount(codes, weights=centred)
-    deff = max(1.0, k / (k - 1) * float(sums @ sums) / n**2 / independent)
-    return min(float(n), n / deff * (t_quantile(n - 1) / t_quantile(k - 1)) ** 2)
+    clustered = k / (k - 1) * float(sums @ sums) / n**2
+    deff = max(1.0, clustered / independent)
+    correction = (t_quantile(n - 1) / t_quantile(k - 1)) ** 2
+    return min(float(n), n / deff * correction)
 
 
 def net_share(d: ArrayLike, source: ArrayLike, *, corrected: bool = False) -> Estimate:
-    """Return p₊ - p₋ of the signs of d, with Tango's interval at the number of
+    """P₊ - p₋ of the signs of d, with Tango's interval at the number of
     effective pairs.
 
     d (pairs,) any numbers; source (pairs,) as in `effective_pairs`. n = pairs, n_tied =
     those with d = 0; undefined without a pair, no interval below FEWEST_CLUSTERS
     sources. `corrected`: the lower end has `tango_corrected_low`.
+
+    >>> result = net_share([2.0, 1.0, -1.0, 0.0], [0, 1, 2, 3])
+    >>> result.value, result.n_tied, result.note
+    (0.25, 1, 'no interval: 4 sources')
     """
     signs: Floats = np.sign(np.asarray(d, np.float64))
-    n, k = signs.size, np.unique(np.asarray(source)).size
+    n = signs.size
+    k = np.unique(np.asarray(source)).size
     method = "Tango's score interval"
     if not n:
-        return Estimate.undefined(NOTHING, method=method)
-    up, down = float(np.mean(signs > 0)), float(np.mean(signs < 0))
+        return Estimate.undefined(REASONS.nothing, method=method)
+    up = float(np.mean(signs > 0))
+    down = float(np.mean(signs < 0))
     tied = int(np.count_nonzero(signs == 0))
     result = Estimate(up - down, n=n, n_tied=tied, method=method)
     if k < intervals.FEWEST_CLUSTERS:

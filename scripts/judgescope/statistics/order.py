@@ -17,23 +17,21 @@ from judgescope.statistics.declared import (
     agreement,
     declare,
     percent,
-    scale_of,
     undesired,
 )
 from judgescope.statistics.means import clustered_mean, share
+from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 
-PAPER = "Hu et al. 2025"
-WRONG = "wrong"
 WRONG_VERDICT: Final = 2.0
 """A verdict on a pair that differs from any truth: for neither text, and not a tie."""
-HALF = "half"
-LEFT_OUT = "left out"
-SECTION_5 = "Hu et al. 2025, section 5.4"
-DECLARED: Final = declare(
+DECLARED = declare(
+    "pairs",
     order_consistency=percent(
-        "Consistent", "share of pairs with the same verdict in both orders", PAPER
+        "Consistent",
+        "share of pairs with the same verdict in both orders",
+        "Hu et al. 2025",
     ),
     first_position_rate=percent(
         "First text chosen", "share of decided votes for the text shown first"
@@ -47,14 +45,14 @@ DECLARED: Final = declare(
     accuracy_comparison=accuracy(
         "Right",
         "share of compared pairs ordered as people do; a tie is wrong",
-        PAPER,
-        ties=WRONG,
+        "Hu et al. 2025",
+        ties="wrong",
     ),
     accuracy_both_orders=accuracy(
         "Right in both orders",
         "share of compared pairs ordered as people do, whichever text is shown first; "
         "a tie is wrong",
-        ties=WRONG,
+        ties="wrong",
     ),
     best_of_n=percent(
         "Best of n",
@@ -65,54 +63,60 @@ DECLARED: Final = declare(
     accuracy_comparison_half=accuracy(
         "Right, ties half",
         "share of compared pairs ordered as people do; a tie is half right",
-        ties=HALF,
+        ties="half",
     ),
     accuracy_comparison_decided=accuracy(
         "Right, ties left out",
         "share of compared pairs with a verdict for either text that are ordered as "
         "people do",
-        ties=LEFT_OUT,
+        ties="left out",
     ),
     accuracy_comparison_by_distance=accuracy(
         "Right at k",
         "share of a chain's pairs, k errors apart, that the comparison orders "
         "correctly; a tie is wrong",
-        SECTION_5,
-        ties=WRONG,
+        "Hu et al. 2025, section 5.4",
+        ties="wrong",
     ),
+)
+DECLARED += declare(
+    "order",
     accuracy_adjacent=accuracy(
         "Ordered right",
         "share of neighbours in a known order whose better text scores higher; a tie "
         "or a missing score is wrong",
         "Hu et al. 2025, section 3.2",
-        ties=WRONG,
+        ties="wrong",
     ),
     accuracy_adjacent_half=accuracy(
         "Ordered right, ties half",
         "share of a chain's adjacent texts in the right order; a tie counts half, a "
         "missing score is left out",
-        ties=HALF,
+        ties="half",
     ),
     accuracy_adjacent_complete=accuracy(
         "Ordered right, both scored",
         "share of a chain's adjacent texts in the right order; a tie is wrong, a "
         "missing score is left out",
-        ties=WRONG,
+        ties="wrong",
     ),
     accuracy_by_distance=accuracy(
         "Ordered right at k",
         "share of pairs of texts k positions apart in the right order; for k = 1 it "
         "equals accuracy_adjacent",
-        SECTION_5,
-        ties=WRONG,
+        "Hu et al. 2025, section 5.4",
+        ties="wrong",
     ),
     accuracy_by_position=accuracy(
         "Ordered right, k and k_b",
         "share of pairs of texts at positions k and k_b of a chain in the right "
         "order; 0 is the original",
         "Hu et al. 2025, figure 5",
-        ties=WRONG,
+        ties="wrong",
     ),
+)
+DECLARED += declare(
+    "ties",
     kappa_orders=agreement(
         "κ of both orders", "agreement of the verdicts in both orders, beyond chance"
     ),
@@ -122,8 +126,6 @@ DECLARED: Final = declare(
 )
 
 
-FEWEST_TEXTS: Final = 3
-"""The better of two texts is not a best of n."""
 STRICT: Final = "accuracy_adjacent"
 ORDERED: Final = (
     STRICT,
@@ -148,23 +150,28 @@ class OrderedPairs(NamedTuple):
     low: Codes
 
     def where(self, chosen: Flags) -> "OrderedPairs":
-        """Return some of the pairs."""
+        """Some of the pairs."""
         return OrderedPairs(*(column[chosen] for column in self))
 
-    def apart(self, k: int) -> "OrderedPairs":
-        """Return the pairs that are k places apart, I(k) of (Hu et al. 2025, section
+    def at_distance(self, k: int) -> "OrderedPairs":
+        """The pairs that are k places apart, I(k) of (Hu et al. 2025, section
         5.4).
         """
         return self.where(self.low - self.high == k)
 
 
 def pairs_within(group: NDArray[Any]) -> tuple[Codes, Codes]:
-    """Return the first and the second of every two members of a group: (members,) ->
+    """The first and the second of every two members of a group: (members,) ->
     (pairs,).
+
+    >>> first, second = pairs_within(np.array([0, 1, 0, 0]))
+    >>> first.tolist(), second.tolist()
+    ([0, 0, 2], [2, 3, 3])
     """
     order = np.argsort(group, kind="stable")
     _, starts = np.unique(group[order], return_index=True)
-    first, second = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    first = [np.empty(0, np.int64)]
+    second = [np.empty(0, np.int64)]
     for members in np.split(order, starts[1:]):
         i, j = np.triu_indices(members.size, 1)
         first.append(members[i])
@@ -173,11 +180,14 @@ def pairs_within(group: NDArray[Any]) -> tuple[Codes, Codes]:
 
 
 def places_of(ratings: Floats, source: Codes) -> Codes:
-    """Return the place of each text among the different ratings of its source, 0 the
+    """The place of each text among the different ratings of its source, 0 the
     highest.
 
     ratings and source (texts,), nothing missing; ratings 5, 5, 3, 1 of one source -> 0,
     0, 1, 2.
+
+    >>> places_of(np.array([5.0, 5.0, 3.0, 1.0]), np.zeros(4, dtype=np.int64)).tolist()
+    [0, 0, 1, 2]
     """
     met, code = np.unique(
         np.stack([source, -ratings], axis=1), axis=0, return_inverse=True
@@ -186,11 +196,17 @@ def places_of(ratings: Floats, source: Codes) -> Codes:
 
 
 def ordered_pairs(sequence: Codes, position: Codes) -> OrderedPairs:
-    """Return all pairs of texts of one sequence at different places; sequence, place
+    """All pairs of texts of one sequence at different places; sequence, place
     (texts,).
+
+    >>> pairs = ordered_pairs(np.array([0, 0, 0]), np.array([0, 1, 1]))
+    >>> pairs.better.tolist(), pairs.worse.tolist()
+    ([0, 0], [1, 2])
     """
     i, j = pairs_within(sequence)
-    better, worse = np.where(position[i] < position[j], [i, j], [j, i])
+    in_order = position[i] < position[j]
+    better = np.where(in_order, i, j)
+    worse = np.where(in_order, j, i)
     pairs = OrderedPairs(better, worse, position[better], position[worse])
     return pairs.where(pairs.high < pairs.low)
 
@@ -198,7 +214,7 @@ def ordered_pairs(sequence: Codes, position: Codes) -> OrderedPairs:
 def ordered_accuracy(
     scores: Floats, pairs: OrderedPairs, source: Codes, weights: Weights
 ) -> dict[str, Replicated]:
-    """Return sum [x_better > x_worse] / pairs under the four rules of ORDERED, by name.
+    """sum [x_better > x_worse] / pairs under the four rules of ORDERED, by name.
 
     scores and source (texts,), NaN = missing; weights (sources, sources) or None for no
     interval. STRICT: a tie or a missing score is wrong (Hu et al. 2025, section 3.2; of
@@ -206,11 +222,21 @@ def ordered_accuracy(
     score is left out. Complete: strict over the pairs that have both scores. Tie rate:
     the share of ties among those. Range 0 to 1; `n` counts the pairs used, `n_missing`
     those with a missing score, `n_tied` the ties. Undefined without a pair.
+
+    >>> pairs = ordered_pairs(np.array([0, 0, 0]), np.array([0, 1, 2]))
+    >>> scores = np.array([3.0, 2.0, 2.0])
+    >>> results = ordered_accuracy(scores, pairs, np.array([0, 0, 0]), None)
+    >>> [round(results[name].estimate.value, 3) for name in ORDERED]
+    [0.667, 0.833, 0.667, 0.333]
     """
-    x, y, where = scores[pairs.better], scores[pairs.worse], source[pairs.better]
+    x = scores[pairs.better]
+    y = scores[pairs.worse]
+    where = source[pairs.better]
     known = ~(np.isnan(x) | np.isnan(y))
-    right, tied = x > y, x == y
-    missing, ties = int((~known).sum()), int(tied.sum())
+    right = x > y
+    tied = x == y
+    missing = int((~known).sum())
+    ties = int(tied.sum())
     every = np.ones_like(known)
     rules = ((right, every), (right + tied / 2, known), (right, known), (tied, known))
     return {
@@ -224,32 +250,54 @@ def ordered_accuracy(
 def accuracy_by_step(
     scores: Floats, pairs: OrderedPairs, source: Codes, weights: Weights
 ) -> dict[int, dict[str, Replicated]]:
-    """Return k -> `ordered_accuracy` of the pairs k places apart: I(k), (Hu et al.
-    2025, 5.4).
+    """k -> `ordered_accuracy` of pairs k places apart: I(k), (Hu et al. 2025, 5.4).
+
+    >>> pairs = ordered_pairs(np.array([0, 0, 0]), np.array([0, 1, 2]))
+    >>> scores = np.array([3.0, 1.0, 2.0])
+    >>> steps = accuracy_by_step(scores, pairs, np.array([0, 0, 0]), None)
+    >>> {k: of[STRICT].estimate.value for k, of in steps.items()}
+    {1: 0.5, 2: 1.0}
     """
-    steps = np.unique(pairs.low - pairs.high).tolist()
-    return {k: ordered_accuracy(scores, pairs.apart(k), source, weights) for k in steps}
+    by_step = {}
+    for k in np.unique(pairs.low - pairs.high).tolist():
+        at_distance = pairs.at_distance(k)
+        by_step[k] = ordered_accuracy(scores, at_distance, source, weights)
+    return by_step
 
 
 def accuracy_grid(
     scores: Floats, pairs: OrderedPairs, source: Codes, weights: Weights
 ) -> dict[tuple[int, int], dict[str, Replicated]]:
-    """Return (place, lower place) -> `ordered_accuracy`. (Hu et al. 2025, figure 5)"""
-    cells = sorted(set(zip(pairs.high.tolist(), pairs.low.tolist(), strict=True)))
-    at = {(i, j): pairs.where((pairs.high == i) & (pairs.low == j)) for i, j in cells}
-    return {
-        cell: ordered_accuracy(scores, own, source, weights) for cell, own in at.items()
-    }
+    """(place, lower place) -> `ordered_accuracy`. (Hu et al. 2025, figure 5)
+
+    >>> pairs = ordered_pairs(np.array([0, 0, 0]), np.array([0, 1, 2]))
+    >>> scores = np.array([3.0, 1.0, 2.0])
+    >>> grid = accuracy_grid(scores, pairs, np.array([0, 0, 0]), None)
+    >>> {cell: of[STRICT].estimate.value for cell, of in grid.items()}
+    {(0, 1): 1.0, (0, 2): 1.0, (1, 2): 0.0}
+    """
+    cells = set(zip(pairs.high.tolist(), pairs.low.tolist(), strict=True))
+    by_cell = {}
+    for high, low in sorted(cells):
+        at_cell = pairs.where((pairs.high == high) & (pairs.low == low))
+        by_cell[high, low] = ordered_accuracy(scores, at_cell, source, weights)
+    return by_cell
 
 
 def order_consistency(
     first: Floats, second: Floats, source: Codes, weights: Weights
 ) -> Estimate:
-    """Return the share of pairs whose verdict stays when the two texts change places.
+    """The share of pairs whose verdict stays when the two texts change places.
 
     first, second (pairs,): the vote in either order for the same text, 1, or against
     it, -1, 0 for neither; NaN = missing (a pair without both counts in `n_missing`). A
     WRONG_VERDICT is equal to no other.
+
+    >>> first = np.array([1.0, -1.0, 0.0, np.nan])
+    >>> second = np.array([1.0, 1.0, 0.0, 1.0])
+    >>> result = order_consistency(first, second, np.arange(4), None)
+    >>> round(result.value, 3), result.n_missing
+    (0.667, 1)
     """
     equal = (first == second) & (first != WRONG_VERDICT)
     hits = np.where(np.isnan(first) | np.isnan(second), np.nan, equal)
@@ -257,11 +305,16 @@ def order_consistency(
 
 
 def first_position_rate(votes: Floats, source: Codes, weights: Weights) -> Estimate:
-    """Return the share of decided votes that are for the text that was shown first.
+    """The share of decided votes that are for the text that was shown first.
 
     votes (votes,): 1 for the first text, -1 for the second, 0 for neither, NaN =
     missing. In both orders of every pair, a judge without a bias to a place has .5. `n`
     counts decided votes, `n_tied` the undecided, `n_missing` the missing.
+
+    >>> votes = np.array([1.0, 1.0, -1.0, 0.0])
+    >>> result = first_position_rate(votes, np.arange(4), None)
+    >>> round(result.value, 3), result.n_tied
+    (0.667, 1)
     """
     undecided = votes == 0
     hits = np.where(np.isnan(votes), np.nan, votes > 0)[~undecided]
@@ -270,13 +323,19 @@ def first_position_rate(votes: Floats, source: Codes, weights: Weights) -> Estim
 
 
 def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Estimate:
-    """Return the share of triples of an item's texts that are preferred in a circle.
+    """The share of triples of an item's texts that are preferred in a circle.
 
     verdict (items, texts, texts): 1 where the first text is better than the second, -1
     where worse, 0 for neither, NaN where unknown; source (items,). `n` counts triples
     with three decided verdicts, `n_missing` the others.
+
+    >>> circle = np.array([[[0.0, 1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -1.0, 0.0]]])
+    >>> nontransitive_share(circle, np.array([0]), None).value
+    1.0
     """
-    hits, total, missing = np.zeros(len(verdict)), np.zeros(len(verdict)), 0
+    hits = np.zeros(len(verdict))
+    total = np.zeros(len(verdict))
+    missing = 0
     for a, b, c in combinations(range(verdict.shape[1]), 3):
         ring = np.stack([verdict[:, a, b], verdict[:, b, c], verdict[:, c, a]])
         decided = np.all(np.abs(ring) == 1, axis=0)
@@ -289,7 +348,7 @@ def nontransitive_share(verdict: Floats, source: Codes, weights: Weights) -> Est
 def joined_orders(
     listed: Floats, swapped: Floats, rule: Literal["both", "net", "strict"]
 ) -> Floats:
-    """Return one verdict on each pair from its verdicts in two orders; (pairs,) each.
+    """One verdict on each pair from its verdicts in two orders; (pairs,) each.
 
     Verdicts are 1 for the first text, -1 for the second, 0 for neither, whichever was
     shown first. both: the choice of both orders, else neither. net: the sign of their
@@ -312,7 +371,7 @@ def joined_orders(
 
 
 def against_truth(verdict: Floats, truth: Floats) -> Floats:
-    """Return verdicts with each WRONG_VERDICT for the text that is not the better one.
+    """Verdicts with each WRONG_VERDICT for the text that is not the better one.
 
     verdict, truth (pairs,): 1, -1, 0 or NaN; where no text is known to be better, a
     wrong verdict is for neither.
@@ -326,22 +385,28 @@ def against_truth(verdict: Floats, truth: Floats) -> Floats:
 
 
 def verdicts(first: Codes, second: Codes, neither: Codes) -> Floats:
-    """Return whom the votes on each pair favour: 1 the first text, -1 the second, 0
+    """Whom the votes on each pair favour: 1 the first text, -1 the second, 0
     neither.
 
     A text is favoured if its votes exceed each of the others. first, second, neither
     (pairs,): the votes of both orders and all draws. NaN without a vote. (Hu et al.
     2025, 5.4 and A.4)
+
+    >>> first, second = np.array([3, 1, 2]), np.array([1, 1, 2])
+    >>> verdicts(first, second, np.array([1, 0, 0])).tolist()
+    [1.0, 0.0, 0.0]
     """
-    ahead = (first > np.maximum(second, neither)).astype(np.float64)
+    votes = first + second + neither
+    ahead = first > np.maximum(second, neither)
     behind = second > np.maximum(first, neither)
-    return np.where(first + second + neither > 0, ahead - behind, np.nan)
+    favoured = ahead.astype(np.float64) - behind
+    return np.where(votes > 0, favoured, np.nan)
 
 
 def comparison_accuracy(
     verdict: Floats, truth: Floats, source: Codes, weights: Weights
 ) -> dict[str, Estimate]:
-    """Return sum [verdict = truth] / pairs of direct comparisons, over pairs with a
+    """sum [verdict = truth] / pairs of direct comparisons, over pairs with a
     better text.
 
     verdict (pairs,) as `verdicts` has it; truth (pairs,): the same of people or of what
@@ -351,9 +416,16 @@ def comparison_accuracy(
     `accuracy_comparison_decided`: it is left out. A pair without a verdict is left out
     of all. `tie_rate`: the share of verdicts for neither. Range 0 to 1; `n` counts the
     pairs used, `n_missing` those without a verdict.
+
+    >>> verdict = np.array([1.0, 0.0, -1.0])
+    >>> truth = np.array([1.0, 1.0, 1.0])
+    >>> results = comparison_accuracy(verdict, truth, np.arange(3), None)
+    >>> [round(result.value, 3) for result in results.values()]
+    [0.333, 0.5, 0.5, 0.333]
     """
     asked, known = _asked(truth, verdict)
-    right, tied = (verdict == truth)[known], (verdict == 0)[known]
+    right = (verdict == truth)[known]
+    tied = (verdict == 0)[known]
     missing = int(asked.sum() - known.sum())
     every = np.ones(right.size, dtype=bool)
     rules = {
@@ -362,23 +434,28 @@ def comparison_accuracy(
         "accuracy_comparison_decided": (right, ~tied),
         "tie_rate": (tied, every),
     }
-    found = {}
+    results = {}
     for name, (hits, used) in rules.items():
         where = source[known][used]
         scale = scale_of(name)
         mean = clustered_mean(hits[used], where, weights, missing, scale=scale)
-        found[name] = mean.estimate
-    return found
+        results[name] = mean.estimate
+    return results
 
 
 def right_in_both_orders(
     listed: Floats, swapped: Floats, truth: Floats, source: Codes, weights: Weights
 ) -> Estimate:
-    """Return sum [both verdicts = truth] / pairs of which the judge saw both orders.
+    """sum [both verdicts = truth] / pairs of which the judge saw both orders.
 
     listed, swapped (pairs,): the verdict on the same two texts in either order, NaN =
     missing; truth as in `comparison_accuracy`. `n_missing` counts pairs without one of
     the verdicts.
+
+    >>> listed = np.array([1.0, 1.0])
+    >>> swapped = np.array([1.0, -1.0])
+    >>> right_in_both_orders(listed, swapped, np.ones(2), np.arange(2), None).value
+    0.5
     """
     asked, known = _asked(truth, listed + swapped)
     hits = ((listed == truth) & (swapped == truth))[known]
@@ -390,7 +467,7 @@ def right_in_both_orders(
 def ordered_systems(
     verdict: Floats, ahead: Floats, first: Codes, second: Codes
 ) -> Estimate:
-    """Return the share of pairs of systems of which net verdicts favour the one that
+    """The share of pairs of systems of which net verdicts favour the one that
     people do.
 
     verdict (pairs,): 1, -1, 0 or NaN; ahead (pairs,): how much better people find the
@@ -398,6 +475,12 @@ def ordered_systems(
     whose sum of `ahead` is 0 is left out; a sum of verdicts of 0 is wrong. Both sums
     are over the texts that have both. No interval: pairs of systems share systems.
     Undefined without a pair.
+
+    >>> verdict = np.array([1.0, 1.0, -1.0])
+    >>> ahead = np.array([0.5, 1.0, 2.0])
+    >>> first, second = np.array([0, 0, 1]), np.array([1, 1, 2])
+    >>> ordered_systems(verdict, ahead, first, second).value
+    0.5
     """
     known = ~(np.isnan(verdict) | np.isnan(ahead))
     sign = np.where(first < second, 1, -1)[known]
@@ -405,12 +488,11 @@ def ordered_systems(
         known
     ]
     kinds, code = np.unique(names, axis=0, return_inverse=True)
-    judge, people = (
-        np.bincount(code.ravel(), sign * values[known], minlength=len(kinds))
-        for values in (verdict, ahead)
-    )
+    judge = np.bincount(code.ravel(), sign * verdict[known], minlength=len(kinds))
+    people = np.bincount(code.ravel(), sign * ahead[known], minlength=len(kinds))
     decided = ~np.isclose(people, 0)
-    n, method = int(decided.sum()), "pairs of systems, by their net verdicts"
+    n = int(decided.sum())
+    method = "pairs of systems, by their net verdicts"
     if not n:
         return Estimate.undefined(
             "no pair of systems that people tell apart", method=method
@@ -430,7 +512,7 @@ def best_of_n(
     source: Codes,
     weights: Weights,
 ) -> Estimate:
-    """Return the mean over items of [people's best is among the judge's best] / (number
+    """The mean over items of [people's best is among the judge's best] / (number
     of these).
 
     The best texts of an item have the most points: 1 for each pair that is won, 1/2 for
@@ -439,21 +521,28 @@ def best_of_n(
     (pairs,): the item. An item of fewer than three compared texts is left out, one with
     several best texts by people too (`n_tied`), and one with a pair without a verdict
     (`n_missing`). By chance 1 / n. Undefined without an item.
+
+    >>> first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+    >>> people = np.array([1.0, 1.0, 1.0])  # text 0 is best
+    >>> judge = np.array([0.0, 1.0, 1.0])  # texts 0 and 1 share the lead
+    >>> item = np.zeros(3, dtype=np.int64)
+    >>> best_of_n(judge, people, (first, second), item, None).value
+    0.5
     """
-    hits, items, missing, tied = list[float](), list[int](), 0, 0
+    hits = list[float]()
+    items = list[int]()
+    missing = 0
+    tied = 0
     for item in np.unique(source[np.isfinite(ahead)]).tolist():
-        own = (source == item) & np.isfinite(ahead)
+        compared = (source == item) & np.isfinite(ahead)
         texts, code = np.unique(
-            np.stack([each[own] for each in pair]), return_inverse=True
+            np.stack([each[compared] for each in pair]), return_inverse=True
         )
-        if texts.size < FEWEST_TEXTS:
+        if texts.size < 3:  # the better of two texts is not a best of n
             continue
         sides = code.reshape(2, -1)
-        judge, people = (
-            np.bincount(sides[0], (1 + won) / 2, texts.size)
-            + np.bincount(sides[1], (1 - won) / 2, texts.size)
-            for won in (verdict[own], np.sign(ahead[own]))
-        )
+        judge = _points(sides, verdict[compared], texts.size)
+        people = _points(sides, np.sign(ahead[compared]), texts.size)
         best = people == people.max()
         if np.isnan(judge).any():
             missing += 1
@@ -467,7 +556,13 @@ def best_of_n(
     return clustered_mean(np.array(hits), codes, weights, missing, tied=tied).estimate
 
 
+def _points(sides: Codes, won: Floats, texts: int) -> Floats:
+    """1 for each pair that a text wins, 1/2 for a tie: (texts,)."""
+    of_first = np.bincount(sides[0], (1 + won) / 2, texts)
+    return np.asarray(of_first + np.bincount(sides[1], (1 - won) / 2, texts))
+
+
 def _asked(truth: Floats, verdict: Floats) -> tuple[Flags, Flags]:
-    """Return which pairs have a better text, and which of these have a verdict."""
+    """Which pairs have a better text, and which of these have a verdict."""
     asked = np.isfinite(truth) & (truth != 0)
     return asked, asked & ~np.isnan(verdict)

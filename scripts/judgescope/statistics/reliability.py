@@ -19,47 +19,56 @@ from judgescope.statistics.declared import (
     undesired,
 )
 from judgescope.statistics.means import clustered_mean
-from judgescope.statistics.resampling import Replicated, Sample, whole_and_resamples
-from judgescope.statistics.result import (
-    NO_UNITS,
-    NO_VARIATION,
-    OFF_JUDGE_SCALE,
-    UNRELIABLE,
-    Estimate,
+from judgescope.statistics.resampling import (
+    Replicated,
+    TargetSample,
+    whole_and_resamples,
 )
+from judgescope.statistics.result import REASONS, Estimate
 
-SPEARMAN_BROWN = "Spearman 1910, Brown 1910"
-KRIPPENDORFF = "Krippendorff 2011"
-PAPER = "Chaudhary et al. 2024"
-ORDER: Final = 4
-DECLARED: Final = declare(
+DECLARED = declare(
+    "alpha",
     alpha_ordinal=agreement(
         "Krippendorff α",
         "agreement of raters, ordinal",
         "Krippendorff 2011; Chaudhary et al. 2024",
     ),
     alpha_nominal=agreement(
-        "Krippendorff α, nominal", "only equal ratings count as agreement", KRIPPENDORFF
+        "Krippendorff α, nominal",
+        "only equal ratings count as agreement",
+        "Krippendorff 2011",
     ),
     alpha_interval=agreement(
         "Krippendorff α, interval",
         "agreement beyond chance; disagreement is the squared distance in points of "
         "the scale",
-        KRIPPENDORFF,
-    ),
-    alpha_pair=agreement(
-        "α of the pair", "Krippendorff α of judge and median rating", PAPER
+        "Krippendorff 2011",
     ),
     alpha_forms=agreement(
-        "α over forms", "agreement of one model's ratings across prompt forms", PAPER
+        "α over forms",
+        "agreement of one model's ratings across prompt forms",
+        "Chaudhary et al. 2024",
+    ),
+)
+DECLARED += declare(
+    "judge_alpha",
+    alpha_pair=agreement(
+        "α of the pair",
+        "Krippendorff α of judge and median rating",
+        "Chaudhary et al. 2024",
     ),
     alpha_joint=agreement(
-        "α, joint", "Krippendorff α of all raters and the judge together", PAPER
+        "α, joint",
+        "Krippendorff α of all raters and the judge together",
+        "Chaudhary et al. 2024",
     ),
     alpha_pairs_mean=agreement(
         "α, mean of pairs",
         "Krippendorff α of the judge and one rater, mean over raters",
     ),
+)
+DECLARED += declare(
+    "repeatability",
     alpha_draws=agreement(
         "α over draws",
         "agreement of a judge's draws, each treated as a rater",
@@ -75,20 +84,19 @@ DECLARED: Final = declare(
     draws_needed=amount(
         "Draws needed",
         "number of draws for 95 % of the maximum correlation",
-        SPEARMAN_BROWN,
+        "Spearman 1910, Brown 1910",
         range="1 and above",
         less_is_better=True,
     ),
     attainable_share=percent(
         "Share of the maximum",
         "correlation with k draws divided by that with infinitely many",
-        SPEARMAN_BROWN,
+        "Spearman 1910, Brown 1910",
     ),
 )
 
 
 Measurement = Literal["nominal", "ordinal", "interval"]
-TINY = 1e-12
 
 
 def krippendorff_alpha(
@@ -99,7 +107,7 @@ def krippendorff_alpha(
     source: Codes,
     weights: Weights,
 ) -> Replicated:
-    """Return 1 - D_o / D_e, the disagreement within units over that of all ratings
+    """1 - D_o / D_e, the disagreement within units over that of all ratings
     mixed.
 
     D_o = sum o_ck d_ck / n and D_e = sum n_c n_k d_ck / (n (n - 1)), o the
@@ -113,30 +121,40 @@ def krippendorff_alpha(
     value off the domain, an unknown level, or one that needs a domain and has none.
     Krippendorff 2011, "Computing Krippendorff's alpha-reliability"; (Chaudhary et al.
     2024).
+
+    >>> ratings = np.array([[1.0, 2.0], [1.0, 3.0]])
+    >>> keys = {"level": "interval", "domain": [1, 2, 3], "weights": None}
+    >>> result = krippendorff_alpha(ratings, source=np.arange(2), **keys)
+    >>> round(result.estimate.value, 3)  # 1 - (2/4) / (22/12)
+    0.727
     """
     if level not in get_args(Measurement):
         raise ValueError(f"level {level!r}: {get_args(Measurement)}")
     if domain is None and level != "interval":
         raise ValueError(f"level {level!r} needs the values of the scale")
     used = np.sum(~np.isnan(ratings), axis=0) >= 2
-    sample = Sample.select(used, source, weights)
+    sample = TargetSample.select(used, source, weights)
     values = (
         _from_moments(ratings[:, used], sample)
         if domain is None
         else _from_counts(ratings[:, used], sample, level, domain)
     )
     return sample.result(
-        f"alpha_{level}", values, NO_VARIATION if used.any() else NO_UNITS
+        f"alpha_{level}",
+        values,
+        REASONS.no_variation if used.any() else REASONS.no_units,
     )
 
 
 def _from_counts(
-    ratings: Floats, sample: Sample, level: Measurement, domain: Sequence[float]
+    ratings: Floats, sample: TargetSample, level: Measurement, domain: Sequence[float]
 ) -> Floats:
-    """Return alpha from o_ck of each source, every unit of m ratings weighing m:
+    """Alpha from o_ck of each source, every unit of m ratings weighing m:
     (rows,).
     """
-    k, n_units, rows = len(domain), ratings.shape[1], sample.rows
+    k = len(domain)
+    n_units = ratings.shape[1]
+    rows = sample.rows
     _, unit = given = np.nonzero(~np.isnan(ratings))
     cell = unit * k + class_codes(ratings[given], domain)
     counts = np.bincount(cell, minlength=n_units * k).reshape(n_units, k)
@@ -146,35 +164,36 @@ def _from_counts(
     drawn, starts = np.unique(sample.source[order], return_index=True)
     for s, units in zip(drawn, np.split(order, starts[1:]), strict=False):
         pairs = dot(share[units].T, counts[units])
-        table[s] = pairs - np.diag(
-            share[units].sum(axis=0)
-        )  # no rating is paired with itself
+        # No rating is paired with itself.
+        table[s] = pairs - np.diag(share[units].sum(axis=0))
     parts = blocks(len(rows), k**2, CELLS)
     return np.concatenate(
         [_alpha(dot(rows[part], table), level, domain) for part in parts]
     )
 
 
-def _from_moments(ratings: Floats, sample: Sample) -> Floats:
-    """Return alpha at interval level of any numbers: (rows,), NaN where nothing varies.
+def _from_moments(ratings: Floats, sample: TargetSample) -> Floats:
+    """Alpha at interval level of any numbers: (rows,), NaN where nothing varies.
 
     The squared differences of all pairs of m numbers sum to 2 (m sum x² - (sum x)²), so
     moments do.
     """
     m = np.sum(~np.isnan(ratings), axis=0).astype(np.float64)
     centred = ratings - np.nanmean(ratings) if ratings.size else ratings
-    total, squares = np.nansum(centred, axis=0), np.nansum(np.square(centred), axis=0)
-    inner = np.nansum(
-        np.square(centred - total / m), axis=0
-    )  # exact 0 for equal ratings
+    total = np.nansum(centred, axis=0)
+    squares = np.nansum(np.square(centred), axis=0)
+    deviations = centred - total / m
+    # Exact 0 for equal ratings.
+    inner = np.nansum(np.square(deviations), axis=0)
     n, mean, square, within = sample.sums(m, total, squares, inner * m / (m - 1))
+    tiny = 1e-12
     with np.errstate(invalid="ignore", divide="ignore"):
         mixed = (n * square - np.square(mean)) / (n - 1)
-        return np.where(mixed > TINY * square, 1 - within / mixed, np.nan)
+        return np.where(mixed > tiny * square, 1 - within / mixed, np.nan)
 
 
 def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Floats:
-    """Return alpha of each coincidence matrix, NaN without two values: (rows, k, k) ->
+    """Alpha of each coincidence matrix, NaN without two values: (rows, k, k) ->
     (rows,).
     """
     margin = observed.sum(axis=2)
@@ -183,12 +202,12 @@ def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Flo
         distance = (1 - np.eye(len(domain)))[None]
     else:
         values = np.asarray(domain, dtype=np.float64)
-        place = (
+        position = (
             np.cumsum(margin, axis=1) - margin / 2
             if level == "ordinal"
             else values[None]
         )
-        distance = np.square(place[:, :, None] - place[:, None, :])
+        distance = np.square(position[:, :, None] - position[:, None, :])
     distance = np.broadcast_to(distance, observed.shape)
     within = np.einsum("rck,rck->r", observed, distance) * (n - 1)
     mixed = np.einsum("rc,rck,rk->r", margin, distance, margin)
@@ -214,7 +233,7 @@ def repeatability(
     labels: bool = False,
     ordered: bool = True,
 ) -> dict[str, Estimate]:
-    """Return alpha over draws, flip rate, tied modes, reliability of one draw, and
+    """Alpha over draws, flip rate, tied modes, reliability of one draw, and
     draws needed.
 
     draws (draws, targets), NaN = missing; source (targets,); weights as in
@@ -230,11 +249,17 @@ def repeatability(
     between targets also where there is none; alpha also where a draw is off the scale.
     The reliability and the draws needed are of a mean: `labels` have none, and no such
     numbers.
+
+    >>> draws = np.array([[1.0, 2.0], [1.0, 3.0]])
+    >>> results = repeatability(draws, np.arange(2), None, scale=[1, 2, 3])
+    >>> results["flip_rate"].value, results["tied_modes"].value
+    (0.5, 0.5)
     """
     given = ~np.isnan(draws)
     count = given.sum(axis=0)
     used = count >= 2
-    n, missing = int(used.sum()), int(used.size - used.sum())
+    n = int(used.sum())
+    missing = int(used.size - used.sum())
     if n == 0:
         names = (
             "alpha_draws",
@@ -243,26 +268,30 @@ def repeatability(
             "reliability",
             "draws_needed",
         )
-        return {name: Estimate.undefined(NO_UNITS, n_missing=missing) for name in names}
-    repeated, own = draws[:, used], source[used]
+        return {
+            name: Estimate.undefined(REASONS.no_units, n_missing=missing)
+            for name in names
+        }
+    repeated = draws[:, used]
+    sources = source[used]
     flips = np.nanmax(repeated, axis=0) > np.nanmin(repeated, axis=0)
-    icc = _icc(repeated, own, weights, missing).estimate
+    icc = _icc(repeated, sources, weights, missing).estimate
     if labels:
         icc = Estimate.undefined(NO_MEAN, n=n, n_missing=missing)
     if scale is None or are_classes(draws, scale):
-        level: Measurement = (
-            "interval" if scale is None else "ordinal" if ordered else "nominal"
-        )
+        level: Measurement = "ordinal" if ordered else "nominal"
+        if scale is None:
+            level = "interval"
         alpha = krippendorff_alpha(
             draws, level=level, domain=scale, source=source, weights=weights
         ).estimate
     else:
-        alpha = Estimate.undefined(OFF_JUDGE_SCALE, n=n, n_missing=missing)
+        alpha = Estimate.undefined(REASONS.off_judge_scale, n=n, n_missing=missing)
     return {
         "alpha_draws": alpha,
-        "flip_rate": clustered_mean(flips, own, weights, missing).estimate,
+        "flip_rate": clustered_mean(flips, sources, weights, missing).estimate,
         "tied_modes": clustered_mean(
-            tied_modes(repeated), own, weights, missing
+            tied_modes(repeated), sources, weights, missing
         ).estimate,
         "reliability": icc,
         "draws_needed": _needed(icc),
@@ -270,11 +299,14 @@ def repeatability(
 
 
 def spearman_brown(reliability: float, draws: int) -> float:
-    """Return sqrt(r_k): the share of the attainable correlation that the mean of k
+    """sqrt(r_k): the share of the attainable correlation that the mean of k
     draws has.
 
     r_k = k r / (1 + (k - 1) r); the correlation of a mean with anything is that of its
     true score times the root of its reliability. NaN for a reliability of 0 or less.
+
+    >>> [round(spearman_brown(0.5, draws) ** 2, 3) for draws in (1, 4)]
+    [0.5, 0.8]
     """
     if not reliability > 0:
         return math.nan
@@ -282,22 +314,25 @@ def spearman_brown(reliability: float, draws: int) -> float:
 
 
 def tied_modes(draws: Floats) -> Floats:
-    """Return 1 for each target whose most frequent value is not the only one, else 0.
+    """1 for each target whose most frequent value is not the only one, else 0.
 
     draws (draws, targets), NaN = missing, at least one of each target. Shape
     (targets,).
+
+    >>> tied_modes(np.array([[1.0, 1.0], [1.0, 2.0], [2.0, np.nan]])).tolist()
+    [0.0, 1.0]
     """
     counts = np.zeros(draws.shape, dtype=np.int64)
     for draw in draws:
         counts += draws == draw
-    most = np.where(counts == counts.max(axis=0), draws, np.nan)
+    modes = np.where(counts == counts.max(axis=0), draws, np.nan)
     return np.asarray(
-        np.nanmax(most, axis=0) > np.nanmin(most, axis=0), dtype=np.float64
+        np.nanmax(modes, axis=0) > np.nanmin(modes, axis=0), dtype=np.float64
     )
 
 
 def _icc(draws: Floats, source: Codes, weights: Weights, missing: int) -> Replicated:
-    """Return ICC(1) = (B - W) / (B + (m - 1) W), B and W the mean squares between and
+    """ICC(1) = (B - W) / (B + (m - 1) W), B and W the mean squares between and
     within.
 
     m is the mean number of draws, (N - sum k²/N) / (targets - 1), where targets differ
@@ -307,7 +342,7 @@ def _icc(draws: Floats, source: Codes, weights: Weights, missing: int) -> Replic
     mean = np.nansum(draws, axis=0) / k
     centre = float(np.nanmean(draws))
     inner = np.nansum(np.square(draws - mean), axis=0)
-    sample = Sample(source, whole_and_resamples(source, weights), missing)
+    sample = TargetSample(source, whole_and_resamples(source, weights), missing)
     moments = (
         np.ones(k.size),
         k,
@@ -322,15 +357,15 @@ def _icc(draws: Floats, source: Codes, weights: Weights, missing: int) -> Replic
         inside = within / (total - targets)
         size = (total - squares / total) / (targets - 1)
         values = (between - inside) / (between + (size - 1) * inside)
-    return sample.result("reliability", values, NO_VARIATION)
+    return sample.result("reliability", values, REASONS.no_variation)
 
 
 def _needed(icc: Estimate) -> Estimate:
-    """Return the least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 -
+    """The least k with k r / (1 + (k - 1) r) >= ENOUGH², k = c (1 - r) / (r (1 -
     c)).
     """
     if icc.value is None or icc.value <= 0:
-        reason = icc.note if icc.value is None else UNRELIABLE
+        reason = icc.note if icc.value is None else REASONS.unreliable
         return Estimate.undefined(reason, n=icc.n, n_missing=icc.n_missing)
     result = Estimate(_least_draws(icc.value), n=icc.n, n_missing=icc.n_missing)
     if icc.ci_low is None or icc.ci_high is None:

@@ -11,14 +11,17 @@ import numpy as np
 
 from judgescope.statistics import intervals
 from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
-from judgescope.statistics.declared import scale_of
-from judgescope.statistics.intervals import PLAIN, SLACK, Bounds, Jackknife, Scale
+from judgescope.statistics.intervals import (
+    PLAIN,
+    TOLERANCE,
+    Bounds,
+    IntervalScale,
+    Jackknife,
+)
+from judgescope.statistics.registry import scale_of
 from judgescope.statistics.result import Estimate, clauses
 
 RESAMPLES = 1000
-FEWEST_NOT_MODAL: Final = 10
-"""A number has a warning where fewer sources have a rating other than the most
-frequent."""
 NO_WIDTH: Final = "no width"
 """Begins the note of an interval whose ends are equal: no deletion shows another
 value."""
@@ -28,23 +31,30 @@ NO_SIZES: Final = np.empty(0)
 def source_weights(
     rng: np.random.Generator, n_sources: int, resamples: int = RESAMPLES
 ) -> Codes:
-    """Return w[b, s] = how often source s is drawn in resample b; each row sums to
+    """w[b, s] = how often source s is drawn in resample b; each row sums to
     n_sources.
 
     Drawing n sources with replacement is one multinomial draw of their counts (Efron
     1979). Shape (resamples, n_sources).
+
+    >>> source_weights(np.random.default_rng(1), 3, resamples=2).sum(axis=1).tolist()
+    [3, 3]
     """
     return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
 
 
 def whole_and_resamples(source: Codes, weights: Weights) -> Floats:
-    """Return the weights with a first row of ones: the data as they are, then every
+    """The weights with a first row of ones: the data as they are, then every
     resample.
 
     Weights are `deletions`, or those of `source_weights`. A statistic of these rows
     gives its value and its replicates by the same arithmetic. Shape (1 + resamples,
     sources), or (1, sources) without weights. ValueError for a source code that has no
     column.
+
+    >>> weights = 1 - np.eye(2, dtype=np.int64)
+    >>> whole_and_resamples(np.array([0, 1]), weights).tolist()
+    [[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
     """
     n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
     if source.size and not 0 <= source.min() <= source.max() < n_sources:
@@ -85,11 +95,16 @@ def _stacked(weights: Codes) -> _Stacked:
 
 
 def deleted_counts(rows: Floats, counts: Floats) -> Floats | None:
-    """Return sum_s w_rs c_s.. of whole numbers (sources, ...) where rows delete a
+    """sum_s w_rs c_s.. of whole numbers (sources, ...) where rows delete a
     source each.
 
     That is the total, then the total minus each source's own, to the bit what the
     product would be. None for other weights, and for numbers that are not whole.
+
+    >>> weights = 1 - np.eye(2, dtype=np.int64)
+    >>> rows = whole_and_resamples(np.array([0, 1]), weights)
+    >>> deleted_counts(rows, np.array([[3.0], [1.0]])).tolist()
+    [[4.0], [1.0], [3.0]]
     """
     if not (_last and rows is _last[0].rows and _last[0].deletes):
         return None
@@ -100,12 +115,16 @@ def deleted_counts(rows: Floats, counts: Floats) -> Floats | None:
 
 
 def percentile_interval(replicates: Floats, *, between: bool = True) -> Bounds | None:
-    """Return the 2.5 % and 97.5 % quantiles of the defined replicates, or None without
+    """The 2.5 % and 97.5 % quantiles of the defined replicates, or None without
     any.
 
     Replicates that are NaN (the statistic is undefined in that resample) are left out.
     Without `between` the ends are replicates themselves, the least with so many at or
     below (inverted CDF): for ranks, of which there is none between two.
+
+    >>> low, high = percentile_interval(np.arange(101.0))
+    >>> round(low, 6), round(high, 6)
+    (2.5, 97.5)
     """
     defined = replicates[np.isfinite(replicates)]
     if defined.size == 0:
@@ -132,21 +151,21 @@ class Replicated(NamedTuple):
     estimate: Estimate
     rows: Floats
     sizes: Floats = NO_SIZES
-    scale: Scale = PLAIN
+    scale: IntervalScale = PLAIN
     ends: Bounds | None = None
     varied: int | None = None
 
     def with_note(self, note: str) -> Self:
-        """Return the same with `note` appended to the estimate's."""
+        """The same with `note` appended to the estimate's."""
         return self._replace(estimate=self.estimate.with_note(note))
 
     def with_method(self, method: str) -> Self:
-        """Return the same with `method` before the estimate's own."""
+        """The same with `method` before the estimate's own."""
         return self._replace(estimate=self.estimate.with_method(method))
 
     @property
     def jackknifed(self) -> Jackknife | str:
-        """Return the jackknife of the value, or why there is none."""
+        """The jackknife of the value, or why there is none."""
         if self.estimate.value is None:
             return self.estimate.note
         if self.rows.size < 2 or self.rows.size != 1 + self.sizes.size:
@@ -156,7 +175,7 @@ class Replicated(NamedTuple):
         )
 
     def p_above(self, null: float) -> float | None:
-        """Return the one-sided p-value of a truth above `null`, None where there is no
+        """The one-sided p-value of a truth above `null`, None where there is no
         interval.
 
         At most .025 where, and only where, the interval's lower end is at or above the
@@ -171,7 +190,7 @@ def replicated(
     why_undefined: str,
     *,
     sizes: Floats | Codes,
-    scale: Scale,
+    scale: IntervalScale,
     n: int,
     n_missing: int = 0,
     n_tied: int = 0,
@@ -179,13 +198,17 @@ def replicated(
     varied: int | None = None,
     method: str = "",
 ) -> Replicated:
-    """Return the estimate whose value is rows[0], with the interval of its deletions
+    """The estimate whose value is rows[0], with the interval of its deletions
     rows[1:].
 
     A NaN value is undefined with the note `why_undefined`; without deletions there is
     no interval. sizes, scale, ends and varied as in `Replicated`.
+
+    >>> replicated(np.array([np.nan]), "why", sizes=[], scale=PLAIN, n=0).estimate.note
+    'why'
     """
-    rows, sizes = np.asarray(rows, np.float64), np.asarray(sizes, np.float64)
+    rows = np.asarray(rows, np.float64)
+    sizes = np.asarray(sizes, np.float64)
     if np.isnan(rows[0]):
         nothing = Estimate.undefined(
             why_undefined, n=n, n_missing=n_missing, method=method
@@ -197,7 +220,7 @@ def replicated(
     return with_interval(Replicated(result, rows, sizes, scale, ends, varied))
 
 
-class Sample(NamedTuple):
+class TargetSample(NamedTuple):
     """The targets on which a statistic rests, and the weights of their sources.
 
     source (n,): each target's source; rows (1 + deletions, sources) as
@@ -210,12 +233,14 @@ class Sample(NamedTuple):
 
     @classmethod
     def select(cls, complete: Flags, source: Codes, weights: Weights) -> Self:
-        """Return the targets that are complete: complete, source (targets,)."""
-        own = source[complete]
-        return cls(own, whole_and_resamples(own, weights), complete.size - own.size)
+        """The targets that are complete: complete, source (targets,)."""
+        sources = source[complete]
+        return cls(
+            sources, whole_and_resamples(sources, weights), complete.size - sources.size
+        )
 
     def sums(self, *quantities: Floats) -> Floats:
-        """Return the weighted sum of each quantity (n,) in each row: (quantities,
+        """The weighted sum of each quantity (n,) in each row: (quantities,
         rows).
         """
         n_sources = self.rows.shape[1]
@@ -226,7 +251,7 @@ class Sample(NamedTuple):
         return dot(np.stack(by_source), self.rows.T) if counts is None else counts.T
 
     def undefined(self, why: str, *, n: int | None = None) -> Replicated:
-        """Return the undefined result; `n` counts the targets unless given."""
+        """The undefined result; `n` counts the targets unless given."""
         n = self.source.size if n is None else n
         nothing = Estimate.undefined(why, n=n, n_missing=self.n_missing)
         return Replicated(nothing, np.full(len(self.rows), np.nan))
@@ -240,7 +265,7 @@ class Sample(NamedTuple):
         n: int | None = None,
         n_tied: int = 0,
     ) -> Replicated:
-        """Return statistic `name` from its values (rows,); `n` counts the targets
+        """Statistic `name` from its values (rows,); `n` counts the targets
         unless given.
 
         A NaN value is undefined with the note `why`.
@@ -257,21 +282,31 @@ class Sample(NamedTuple):
 
 
 def fewest_varied(results: Sequence[Replicated]) -> int | None:
-    """The smallest number of sources with two ratings; None if all sources count."""
-    numbers = [one.varied for one in results if one.varied is not None]
+    """The smallest number of sources with two ratings; None if all sources count.
+
+    >>> one = Replicated(Estimate(0.5), np.array([0.5]), varied=7)
+    >>> fewest_varied([one, one._replace(varied=5), one._replace(varied=None)])
+    5
+    """
+    numbers = [each.varied for each in results if each.varied is not None]
     return min(numbers, default=None)
 
 
 def with_interval(result: Replicated, units: str = "sources") -> Replicated:
-    """Return an estimate with the interval of its deletions; `units` names what was
+    """An estimate with the interval of its deletions; `units` names what was
     deleted.
 
     `method` names the interval. Where there is none, `note` says why; where it has no
     width, too.
+
+    >>> rows = np.append(5.5, (55 - np.arange(1, 11)) / 9)  # the mean of 1 to 10
+    >>> result = with_interval(Replicated(Estimate(5.5), rows, np.ones(10))).estimate
+    >>> round(result.ci_low, 2), round(result.ci_high, 2), result.method
+    (3.33, 7.67, 'jackknife-t over 10 sources')
     """
-    one = result.estimate
+    value = result.estimate
     if (
-        one.value is None
+        value.value is None
         or result.rows.size < 2
         or result.rows.size != 1 + result.sizes.size
     ):
@@ -280,9 +315,9 @@ def with_interval(result: Replicated, units: str = "sources") -> Replicated:
     if isinstance(known, str):
         return result.with_note(known.replace(" sources", f" {units}"))
     lo, hi = known.interval()
-    method = clauses(one.method, f"{known.how} over {known.sources} {units}")
-    estimate = replace(one, ci_low=lo, ci_high=hi, method=method)
-    if hi - lo <= SLACK * max(1.0, abs(one.value)):
+    method = clauses(value.method, f"{known.how} over {known.sources} {units}")
+    estimate = replace(value, ci_low=lo, ci_high=hi, method=method)
+    if hi - lo <= TOLERANCE * max(1.0, abs(value.value)):
         estimate = estimate.with_note(
             f"{NO_WIDTH}: all {known.sources} {units} are equal"
         )
@@ -298,12 +333,16 @@ def with_percentiles(
     units: str = "sources",
     between: bool = True,
 ) -> Estimate:
-    """Return the estimate with the percentile interval of bootstrap replicates
+    """The estimate with the percentile interval of bootstrap replicates
     (resamples,).
 
     For what has no jackknife, as `why` says in `method`. None below FEWEST_SOURCES
     units or without a defined replicate; `note` then says so, and it says so when over
     5 % of them are undefined or all are equal. `between` as in `percentile_interval`.
+
+    >>> result = with_percentiles(Estimate(50.0), np.arange(101.0), 12, "a rank")
+    >>> round(result.ci_low, 6), round(result.ci_high, 6)
+    (2.5, 97.5)
     """
     if estimate.value is None:
         return estimate
@@ -324,20 +363,24 @@ def with_percentiles(
         if lost > 0.05
         else result
     )
-    if bounds[1] - bounds[0] > SLACK * max(1.0, abs(estimate.value)):
+    if bounds[1] - bounds[0] > TOLERANCE * max(1.0, abs(estimate.value)):
         return result
-    share = float(np.mean(np.abs(replicates - bounds[0]) <= SLACK))
+    share = float(np.mean(np.abs(replicates - bounds[0]) <= TOLERANCE))
     return result.with_note(
         f"{NO_WIDTH}: {share:.0%} of the resamples of {n_sources} {units} are equal"
     )
 
 
 def mean_rows(values: Floats, rows: Floats) -> Floats:
-    """Return sum w v / sum w over the values that are defined, for each row of weights
+    """sum w v / sum w over the values that are defined, for each row of weights
     w.
 
     values (sources,), NaN where undefined; rows (rows, sources). Shape (rows,), NaN
     without a defined value.
+
+    >>> weights = np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])
+    >>> mean_rows(np.array([1.0, 3.0, np.nan]), weights).tolist()
+    [2.0, 1.0]
     """
     used = ~np.isnan(values)
     w = rows[:, used]
@@ -345,18 +388,21 @@ def mean_rows(values: Floats, rows: Floats) -> Floats:
 
 
 def few_not_modal(ratings: Floats, source: Codes) -> str:
-    """Return a warning where fewer than 10 sources hold a rating other than the most
+    """A warning where fewer than 10 sources hold a rating other than the most
     frequent.
 
     ratings, source (targets,), NaN = missing. "" where there are enough, or no rating
     at all.
+
+    >>> few_not_modal(np.array([3.0, 3.0, 4.0]), np.array([0, 1, 2]))
+    'warning: only 1 sources have a rating other than the most frequent, 3'
     """
     given = ~np.isnan(ratings)
     values, counts = np.unique(ratings[given], return_counts=True)
     if not values.size:
         return ""
     other = np.unique(source[given][ratings[given] != values[counts.argmax()]]).size
-    if other >= FEWEST_NOT_MODAL:
+    if other >= 10:
         return ""
     modal = values[counts.argmax()]
     return (

@@ -4,43 +4,59 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-# Why a value is undefined: the closed vocabulary of `note` (detail is appended with
-# `with_note`).
-CONTINUOUS: Final = "continuous"
-DIFFERENT_SCALES: Final = "the judges have different scales"
-OFF_SCALE: Final = "ratings outside the aspect's scale"
-OFF_JUDGE_SCALE: Final = "scores outside the judge's scale"
-CONSTANT_JUDGE: Final = "constant judge"
-CONSTANT_RATINGS: Final = "constant ratings"
-FEW_PAIRS: Final = "fewer than 2 pairs"
-FEW_SYSTEMS: Final = "fewer than 3 systems"
-NO_SOURCE: Final = "undefined in every source"
-NO_UNITS: Final = "no text has 2 ratings"
-NO_VARIATION: Final = "all values are equal"
-FEW_RATERS: Final = "fewer than 3 raters"
-FEW_SOURCES: Final = "fewer than 3 sources"
-FEW_TEXTS: Final = "fewer than 3 texts"
-CONSTANT_LENGTH: Final = "all texts are equally long"
-NO_LENGTHS: Final = "the data has neither texts nor their lengths"
-LENGTH_IS_ALL: Final = "length fully explains the judge's scores or people's ratings"
-ONE_FAMILY: Final = "no texts of the judge's family, or none of others"
-UNDEFINED_JUDGE: Final = "one of the judges is undefined"
-NOTHING: Final = "no value to average"
-NO_AGREEMENT: Final = "the judge sees a rating of the text, so this is not agreement"
-LABEL_NOT_GIVEN: Final = "no text has this label from people"
-LABEL_NOT_USED: Final = "no text has this label from the judge"
-ONE_LABEL: Final = "people or the judge give every text the same label"
-NO_VOTES: Final = "no votes"
-NO_EXPECTATION: Final = "no perturbation has an expected effect"
-NO_PREDICTED_SPANS: Final = "the judge lists no spans"
-NO_GOLD_SPANS: Final = "people marked no spans"
-NO_CATEGORIES: Final = "no span of the judge has a category"
-NO_SPANS: Final = "neither the judge nor people marked a span"
-UNRELIABLE: Final = "draws of the same text agree no more than draws of different texts"
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why a value is undefined: the closed vocabulary of `note`.
+
+    Details are appended with `with_note`. A reason that one function gives stands in
+    that function's module.
+    """
+
+    continuous: str = "continuous"
+    different_scales: str = "the judges have different scales"
+    off_scale: str = "ratings outside the aspect's scale"
+    off_judge_scale: str = "scores outside the judge's scale"
+    constant_judge: str = "constant judge"
+    constant_ratings: str = "constant ratings"
+    few_pairs: str = "fewer than 2 pairs"
+    few_systems: str = "fewer than 3 systems"
+    no_source: str = "undefined in every source"
+    no_units: str = "no text has 2 ratings"
+    no_variation: str = "all values are equal"
+    few_raters: str = "fewer than 3 raters"
+    few_sources: str = "fewer than 3 sources"
+    few_texts: str = "fewer than 3 texts"
+    constant_length: str = "all texts are equally long"
+    no_lengths: str = "the data has neither texts nor their lengths"
+    length_is_all: str = "length fully explains the judge's scores or people's ratings"
+    one_family: str = "no texts of the judge's family, or none of others"
+    undefined_judge: str = "one of the judges is undefined"
+    nothing: str = "no value to average"
+    no_agreement: str = "the judge sees a rating of the text, so this is not agreement"
+    label_not_given: str = "no text has this label from people"
+    label_not_used: str = "no text has this label from the judge"
+    one_label: str = "people or the judge give every text the same label"
+    no_votes: str = "no votes"
+    no_expectation: str = "no perturbation has an expected effect"
+    no_predicted_spans: str = "the judge lists no spans"
+    no_gold_spans: str = "people marked no spans"
+    no_categories: str = "no span of the judge has a category"
+    no_spans: str = "neither the judge nor people marked a span"
+    unreliable: str = (
+        "draws of the same text agree no more than draws of different texts"
+    )
+
+
+REASONS: Final = Reasons()
 
 
 def clauses(*parts: str) -> str:
-    """Return the parts that are not empty, as a `method` or `note` joins them."""
+    """The parts that are not empty, as a `method` or `note` joins them.
+
+    >>> clauses("jackknife-t", "", "over 12 sources")
+    'jackknife-t; over 12 sources'
+    """
     return "; ".join(filter(None, parts))
 
 
@@ -78,13 +94,13 @@ class Estimate:
     def undefined(
         cls, note: str, *, n: int = 0, n_missing: int = 0, method: str = ""
     ) -> Self:
-        """Return an estimate without a value and the reason for that."""
+        """An estimate without a value and the reason for that."""
         return cls(None, n=n, n_missing=n_missing, method=method, note=note)
 
     def with_note(self, note: str) -> Self:
-        """Return the same estimate with `note` appended."""
+        """The same estimate with `note` appended."""
         return replace(self, note=clauses(self.note, note))
 
     def with_method(self, method: str) -> Self:
-        """Return the same estimate with `method` before its own."""
+        """The same estimate with `method` before its own."""
         return replace(self, method=clauses(method, self.method))

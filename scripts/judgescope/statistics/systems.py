@@ -7,7 +7,7 @@ it is at least as large. A test of few permutations can never pass a correction 
 many claims: it is asked only where it could. Methods.md 9 and 19.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from math import factorial
@@ -16,15 +16,12 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, blocks, place_within
-from judgescope.statistics.correlation import midranks
+from judgescope.statistics.coefficients import midranks
 from judgescope.statistics.intervals import CORRELATION
 from judgescope.statistics.nulls import BLOCK, NEAR, PERMUTATIONS
 from judgescope.statistics.resampling import Replicated, replicated
 from judgescope.statistics.within_sources import normal_scores, without_explained
 
-MOST_EXACT: Final = 5040
-"""Up to so many permutations (7 systems) all are taken, else PERMUTATIONS random
-ones."""
 LEVEL: Final = 0.025
 """The one-sided level of a claim, before Holm's correction."""
 
@@ -75,14 +72,20 @@ def attainable(sizes: list[int]) -> int:
     >>> [attainable([m]) for m in (4, 5, 7, 8)], attainable([4, 5])
     ([24, 120, 5040, 5000], 2880)
     """
+    most_exact = 5040  # the permutations of 7 systems are all taken
     total = 1
     for size in sizes:
         total *= factorial(size)
-    return total if total <= MOST_EXACT else PERMUTATIONS + 1
+    return total if total <= most_exact else PERMUTATIONS + 1
 
 
 def can_be_asked(blocks_: SystemBlocks, family: int) -> bool:
-    """Whether the least p, 1 / P, could pass Holm's first step over `family` claims."""
+    """Whether the least p, 1 / P, could pass Holm's first step over `family` claims.
+
+    >>> blocks_ = system_blocks(np.repeat(np.arange(20), 4), np.tile(np.arange(4), 20))
+    >>> blocks_.permutations, can_be_asked(blocks_, 1)  # 1 / 24 is above .025
+    (24, False)
+    """
     if blocks_.why_not or not blocks_.permuted:
         return False
     return family / blocks_.permutations <= LEVEL
@@ -135,13 +138,10 @@ def system_blocks(source: Codes, system: Codes) -> SystemBlocks:
 
 def _connected(source: Codes, system: Codes) -> Codes:
     """The block of each text, (texts,)."""
-    from scipy.sparse import coo_matrix  # here: asking and parsing load no scipy
-    from scipy.sparse.csgraph import connected_components
-
-    rows, place = np.unique(source, return_inverse=True)
+    rows, row_of = np.unique(source, return_inverse=True)
     names, column = np.unique(system, return_inverse=True)
     table = np.zeros((rows.size, names.size), dtype=bool)
-    table[place, column] = True
+    table[row_of, column] = True
     # Most sources have the same systems: a pattern of systems is linked once.
     patterns, pattern_of = np.unique(table, axis=0, return_inverse=True)
     pattern_of = pattern_of.ravel()
@@ -151,11 +151,33 @@ def _connected(source: Codes, system: Codes) -> Codes:
     for pattern, link in _links(patterns):
         starts.append(pattern)
         ends.append(len(patterns) + numbers.setdefault(link, len(numbers)))
-    nodes = len(patterns) + len(numbers)
-    graph = coo_matrix((np.ones(len(starts)), (starts, ends)), shape=(nodes, nodes))
-    labels = connected_components(graph, directed=False)[1]
+    labels = components(len(patterns) + len(numbers), starts, ends)
     block_of_pattern = np.unique(labels[: len(patterns)], return_inverse=True)[1]
-    return np.asarray(block_of_pattern[pattern_of[place]], dtype=np.int64)
+    return np.asarray(block_of_pattern[pattern_of[row_of]], dtype=np.int64)
+
+
+def components(nodes: int, starts: Sequence[int], ends: Sequence[int]) -> list[int]:
+    """The lowest node that each node of a graph is connected to, by edges from
+    `starts` to `ends`.
+
+    scipy.sparse.csgraph has this, but takes longer to import than an audit may take.
+
+    >>> components(5, [3, 4], [1, 3])
+    [0, 1, 2, 1, 1]
+    """
+    lowest = list(range(nodes))
+
+    def root_of(node: int) -> int:
+        while lowest[node] != node:
+            lowest[node] = lowest[lowest[node]]
+            node = lowest[node]
+        return node
+
+    for start, end in zip(starts, ends, strict=True):
+        first = root_of(start)
+        second = root_of(end)
+        lowest[max(first, second)] = min(first, second)
+    return [root_of(node) for node in range(nodes)]
 
 
 def _links(patterns: Flags) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -172,6 +194,10 @@ def _links(patterns: Flags) -> Iterator[tuple[int, tuple[int, ...]]]:
 def permutations_of(design: SystemBlocks, rng: np.random.Generator) -> Codes:
     """Permutations of columns within blocks, the identity first: (permutations,
     columns).
+
+    >>> blocks_ = system_blocks(np.repeat(np.arange(10), 2), np.tile([0, 1], 10))
+    >>> permutations_of(blocks_, np.random.default_rng(1)).tolist()
+    [[0, 1], [1, 0]]
     """
     identity = np.arange(design.columns)
     if design.permutations != PERMUTATIONS + 1:
@@ -199,7 +225,9 @@ def filled(source: Codes, system: Codes) -> float:
     0.75
     """
     cells = np.unique(np.stack([source, system]), axis=1).shape[1]
-    return float(cells / max(1, np.unique(source).size * np.unique(system).size))
+    rows = np.unique(source).size
+    columns = np.unique(system).size
+    return float(cells / max(1, rows * columns))
 
 
 def p_systems(
@@ -218,6 +246,13 @@ def p_systems(
     The statistic is the correlation of normal scores within sources (`within_sources`;
     `pooled`: Spearman's rho of all texts) of the cells that have both after the
     permutation. One-sided.
+
+    >>> source, system = np.repeat(np.arange(10), 2), np.tile([0, 1], 10)
+    >>> people = system + source / 10
+    >>> blocks_ = system_blocks(source, system)
+    >>> both = permutations_of(blocks_, np.random.default_rng(1))
+    >>> p_systems(people, people, source, blocks_, both, pooled=False)  # one of two
+    0.5
     """
     scores = midranks if pooled else normal_scores
     if not pooled:
@@ -244,7 +279,8 @@ def p_systems(
 def _has_company(x: Floats, y: Floats, source: Codes) -> Flags:
     """Which texts have a source with two texts that have both values, (texts,)."""
     both = ~(np.isnan(x) | np.isnan(y))
-    counts = np.bincount(source[both], minlength=int(source.max(initial=0)) + 1)
+    n_sources = int(source.max(initial=0)) + 1
+    counts = np.bincount(source[both], minlength=n_sources)
     return np.asarray(counts[source] >= 2)
 
 
@@ -261,6 +297,12 @@ def p_moved(
     which text's score stands in each text's place, -1 for none, (rows, texts) ->
     (rows,); an undefined value counts as large; `cells`: how many numbers it makes of a
     row. One-sided. NaN where the statistic itself is undefined.
+
+    >>> source, column = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> people = np.array([1.0, 2.0, 1.0, 2.0])
+    >>> both = np.array([[0, 1], [1, 0]])
+    >>> p_moved(lambda rows: (people[rows] * people).sum(axis=1), source, column, both)
+    0.5
     """
     numbers = np.arange(source.size, dtype=np.float64)
     table = _table(numbers, source, column, perms.shape[1])
@@ -282,7 +324,8 @@ def _table(values: Floats, source: Codes, column: Codes, columns: int) -> Floats
     """(sources, columns, texts of both) of values (texts,), NaN where there is none."""
     rows = np.unique(source, return_inverse=True)[1]
     depth = place_within(rows * columns + column)
-    table = np.full((int(rows.max()) + 1, columns, int(depth.max()) + 1), np.nan)
+    shape = int(rows.max()) + 1, columns, int(depth.max()) + 1
+    table = np.full(shape, np.nan)
     table[rows, column, depth] = values
     return table
 
@@ -334,16 +377,26 @@ def _sums_of_complete(
     a = scores
     b = people
     if not pooled:
-        a = a - a.mean(axis=(1, 2), keepdims=True)
-        b = b - b.mean(axis=(1, 2), keepdims=True)
-        a = np.where(np.ptp(scores, axis=(1, 2), keepdims=True) > 0, a, 0.0)
-        b = np.where(np.ptp(people, axis=(1, 2), keepdims=True) > 0, b, 0.0)
+        a = _centred_or_zero(a)
+        b = _centred_or_zero(b)
     products = np.einsum("sid,sjd->ij", a, b)
-    ab = products[perms, np.arange(perms.shape[1])].sum(axis=1)
-    constant = [float(np.sum(a * a)), float(np.sum(b * b)), 0.0, 0.0, 0.0]
+    n_perms, columns = perms.shape
+    sums = np.zeros((6, n_perms))
+    sums[0] = products[perms, np.arange(columns)].sum(axis=1)
+    sums[1] = float(np.sum(a * a))
+    sums[2] = float(np.sum(b * b))
     if pooled:
-        constant[2:] = [float(np.sum(a)), float(np.sum(b)), float(a.size)]
-    return np.vstack([ab, *(np.full(len(perms), value) for value in constant)])
+        sums[3] = float(np.sum(a))
+        sums[4] = float(np.sum(b))
+        sums[5] = float(a.size)
+    return sums
+
+
+def _centred_or_zero(table: Floats) -> Floats:
+    """Values minus their source's mean, 0 where a source's are equal; sources first."""
+    means = table.mean(axis=(1, 2), keepdims=True)
+    differ = np.ptp(table, axis=(1, 2), keepdims=True) > 0
+    return np.where(differ, table - means, 0.0)
 
 
 def _correlations(sums: Floats) -> Floats:
@@ -372,6 +425,12 @@ def votes_beyond_systems(
     missing. Each side's preference minus the difference of two effects, one a system,
     by least squares: does the judge prefer the text that people prefer among pairs of
     the same two systems? `within_sources.beyond_systems` for texts.
+
+    >>> first, second = np.array([0, 0, 0, 0]), np.array([1, 1, 1, 1])
+    >>> people = np.array([1.0, -1.0, 1.0, 1.0])
+    >>> result = votes_beyond_systems(people, people, (first, second), np.arange(4), 4)
+    >>> round(result.estimate.value, 6)
+    1.0
     """
     codes = np.unique(np.concatenate(systems), return_inverse=True)[1]
     first, second = np.split(codes, 2)

@@ -16,21 +16,21 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.declared import (
-    SIGNED,
+    ValueRange,
     amount,
     declare,
     p_of_null,
     p_value,
     percent,
     signed_amount,
-    statistic,
 )
 from judgescope.statistics.intervals import cases_needed, clopper_pearson, holm
 from judgescope.statistics.means import end_of
+from judgescope.statistics.registry import statistic
 from judgescope.statistics.result import Estimate
 
-HOLM_1979 = "Holm 1979"
 DECLARED: Final = declare(
+    "verdict",
     verdict=amount(
         "Verdict",
         "step reached: 0 fails (misses a required bar or a perturbation, or follows a "
@@ -59,7 +59,7 @@ DECLARED: Final = declare(
     p_beyond_systems_holm=p_value(
         "p, beyond systems, Holm",
         "over the claims of one judge, dataset and kind that hold",
-        HOLM_1979,
+        "Holm 1979",
     ),
     sign=amount(
         "Sign",
@@ -105,7 +105,7 @@ DECLARED: Final = declare(
         "Wilson 2019",
     ),
     p_noticed_holm=p_value(
-        "p, perturbation, Holm", "over a judge's cells of the dataset", HOLM_1979
+        "p, perturbation, Holm", "over a judge's cells of the dataset", "Holm 1979"
     ),
     p_shorter=p_of_null("p, shorter", "the perturbation does not shorten texts"),
     p_longer=p_of_null("p, longer", "the perturbation does not lengthen texts"),
@@ -126,7 +126,7 @@ DECLARED: Final = declare(
     p_claim_holm=p_value(
         "p of the claim, Holm",
         "after Holm's correction over the claims of one judge, dataset and kind",
-        HOLM_1979,
+        "Holm 1979",
     ),
     half_credit=percent(
         "Half credit",
@@ -137,7 +137,7 @@ DECLARED: Final = declare(
         "F1 above chance",
         "F1 minus the mean F1 of 200 random placements of spans of the same number and "
         "lengths",
-        range=SIGNED,
+        range=ValueRange.SIGNED,
     ),
     lost_share=percent(
         "Lost", "share of the claim's planned judgments without a score"
@@ -147,29 +147,55 @@ DECLARED: Final = declare(
 LEVEL: Final = 0.025
 """The one-sided level of every claim: the same as of the 95 % interval that is
 shown."""
-FEW_LOST, MOST_LOST = 0.05, 0.2
-"""Above the first share of lost judgments, a claim must also hold with the worst value
-for each; above the second, no claim is made."""
-HOLM: Final = "holm"
-"""The reason of a claim that is significant only before the correction."""
-NO_INTERVAL: Final = "no_interval"
-"""The reason where no p can be computed: too few sources, or the value depends on one
-source."""
-CHANCE, LENGTH, RARELY, LOST = "chance", "length", "rarely", "lost"
-NOTICED_AT: Final = 0.05
-"""A perturbation is noticed at this p, after Holm's correction over a dataset's
-cells."""
-MISSED_BELOW: Final = 0.25
-FEWEST_MISSED: Final = 12
-"""A perturbation is missed if a smaller net share of items shows it, with this many
-items."""
-MOVED: Final = 0.05
-"""A hint that moves a smaller share of scores counts as withstood."""
+
+
+@dataclass(frozen=True)
+class LossLimits:
+    """Shares of a claim's planned judgments that may be lost."""
+
+    worst_case: float = 0.05
+    """Above it, the claim must also hold with the worst value for every lost
+    judgment."""
+    no_claim: float = 0.2
+    """Above it, no claim is made."""
+
+
+LOSS: Final = LossLimits()
+
+
+@dataclass(frozen=True)
+class NoticingLimits:
+    """When a perturbation is noticed, and when it is missed."""
+
+    level: float = 0.05
+    """It is noticed at this p, after Holm's correction over a dataset's cells."""
+    missed_below: float = 0.25
+    """It is missed if a smaller net share of items shows it …"""
+    fewest_items: int = 12
+    """… with at least this many items."""
+
+
+NOTICING: Final = NoticingLimits()
+
+
+@dataclass(frozen=True)
+class ReasonCodes:
+    """Codes of reasons for an outcome."""
+
+    holm: str = "holm"
+    """The claim is significant only before the correction."""
+    no_interval: str = "no_interval"
+    """No p can be computed: too few sources, or the value depends on one source."""
+    chance: str = "chance"
+    length: str = "length"
+    rarely: str = "rarely"
+    lost: str = "lost"
+
+
+CODES: Final = ReasonCodes()
 MOST: Final = 10_000
 """Larger numbers are given as "more than 10,000": the bar is too near the estimate to
 plan for."""
-Z_INTERVAL, Z_POWER = 1.959964, 0.841621
-"""Normal quantiles of .975 and .8."""
 
 
 class Outcome(StrEnum):
@@ -204,11 +230,7 @@ STEPS: Final = {
 EXPLAINED_BY: Final = frozenset(
     {"length", "brevity", "best_length", "systems", "within"}
 )
-"""Nulls other than chance: a rule that is simpler than quality."""
-LIMITED_BY: Final = frozenset(
-    {"these_systems", "hangs_on", "length_not_tested", "length"}
-)
-"""Reasons that keep a claim that holds from the best sign."""
+"""Reasons by which a rule that is simpler than quality explains the judge."""
 
 
 class Sign(StrEnum):
@@ -229,16 +251,15 @@ class Sign(StrEnum):
     @property
     def meaning(self) -> str:
         """What the sign says, for a legend."""
-        return {
+        meanings = {
             "+": "holds",
-            "~": (
-                "agrees, but length, the systems or the sources may explain it, or "
-                "length is not tested"
-            ),
+            "~": "agrees, but length, the systems or the sources may explain it, or "
+            "length is not tested",
             "?": "not shown, or cannot tell",
             "x": "fails",
             "-": "no claim",
-        }[self.value]
+        }
+        return meanings[self.value]
 
 
 def legend_of_signs(used: Collection[Sign]) -> str:
@@ -247,7 +268,7 @@ def legend_of_signs(used: Collection[Sign]) -> str:
     >>> legend_of_signs({Sign.FAILS, Sign.HOLDS})
     'Signs: + holds; x fails.'
     """
-    known = (f"{one} {one.meaning}" for one in Sign if one in used)
+    known = (f"{sign} {sign.meaning}" for sign in Sign if sign in used)
     return f"Signs: {'; '.join(known)}."
 
 
@@ -261,15 +282,18 @@ def sign_of(outcome: Outcome, reasons: Sequence[str]) -> Sign:
     >>> sign_of(Outcome.NOT_SHOWN, ["length"])
     <Sign.RULE: '~'>
     """
+    # A claim that holds is limited to these systems, or length may carry it.
+    limiting = {"these_systems", "hangs_on", "length_not_tested", "length"}
     codes = {reason.partition(": ")[0] for reason in reasons}
     if outcome is Outcome.NO_CLAIM:
         return Sign.NO_CLAIM
     if outcome in (Outcome.MISSES, Outcome.SWAYED) or "worse_than_chance" in codes:
         return Sign.FAILS
     if outcome in (Outcome.NOT_SHOWN, Outcome.CANNOT_TELL):
-        explained = codes & EXPLAINED_BY and not codes & {CHANCE, HOLM, LOST}
+        unexplained = {CODES.chance, CODES.holm, CODES.lost}
+        explained = codes & EXPLAINED_BY and not codes & unexplained
         return Sign.RULE if explained else Sign.NOT_SHOWN
-    return Sign.RULE if codes & LIMITED_BY else Sign.HOLDS
+    return Sign.RULE if codes & limiting else Sign.HOLDS
 
 
 Reasoned = tuple[Outcome, tuple[str, ...]]
@@ -290,7 +314,7 @@ class Evidence:
 
     @property
     def p(self) -> float:
-        """Return the p of the claim: the largest over its nulls, NaN if one is not
+        """The p of the claim: the largest over its nulls, NaN if one is not
         computable.
         """
         values = list(self.nulls.values())
@@ -298,7 +322,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """The outcome of a claim, why, and its p after Holm's correction over `family`
     claims.
     """
@@ -310,113 +334,143 @@ class Verdict:
     family: int
 
 
-def verdicts(family: Sequence[Evidence]) -> list[Verdict]:
-    """Return the verdict on each claim of one judge, dataset and kind, in their order.
+def verdicts(family: Sequence[Evidence]) -> list[ClaimVerdict]:
+    """The verdict on each claim of one judge, dataset and kind, in their order.
 
     Reasons are the nulls that are not rejected, or `holm` where only the correction
     undoes the claim. Holm 1979; Berger 1982 (intersection-union).
+
+    >>> length = Evidence({"chance": 0.001, "length": 0.3})
+    >>> better = Evidence({"chance": 0.001, "length": 0.01}, rater=0.2)
+    >>> [(str(each.outcome), each.reasons) for each in verdicts([length, better])]
+    [('not_shown', ('length',)), ('better', ())]
     """
     p = np.array([claim.p for claim in family], dtype=np.float64)
     adjusted = holm(p)
     tested = int(np.count_nonzero(~np.isnan(p)))
     better = [bool(value <= LEVEL) for value in adjusted]  # NaN is not
-    rated = np.array(
-        [e.rater if yes else nan for e, yes in zip(family, better, strict=True)]
-    )
-    as_good = holm(rated) <= LEVEL
-    return [
-        Verdict(*_outcome(claim, yes, bool(good)), float(raw), float(corrected), tested)
-        for claim, yes, good, raw, corrected in zip(
-            family, better, as_good, p, adjusted, strict=True
+    p_rater = np.full(p.size, nan)
+    for number, claim in enumerate(family):
+        if better[number]:
+            p_rater[number] = claim.rater
+    as_good = holm(p_rater) <= LEVEL
+    results = []
+    for number, claim in enumerate(family):
+        outcome, reasons = _outcome(claim, better[number], bool(as_good[number]))
+        results.append(
+            ClaimVerdict(
+                outcome, reasons, float(p[number]), float(adjusted[number]), tested
+            )
         )
-    ]
+    return results
 
 
 def _outcome(claim: Evidence, better: bool, as_good: bool) -> Reasoned:
     if isnan(claim.p):
-        return Outcome.NO_CLAIM, (NO_INTERVAL,)
+        return Outcome.NO_CLAIM, (CODES.no_interval,)
+    if as_good and better:
+        return Outcome.AS_RATER, ()
     if better:
-        return (Outcome.AS_RATER if as_good else Outcome.BETTER), ()
-    return Outcome.NOT_SHOWN, tuple(n for n, p in claim.nulls.items() if p > LEVEL) or (
-        HOLM,
-    )
+        return Outcome.BETTER, ()
+    kept = tuple(name for name, p in claim.nulls.items() if p > LEVEL)
+    return Outcome.NOT_SHOWN, kept or (CODES.holm,)
 
 
 def missed(shares: Sequence[Estimate]) -> bool:
-    """Return whether all net shares of a perturbation (by weighted aspect) lie below
-    MISSED_BELOW.
+    """Whether all net shares of a perturbation (by weighted aspect) are small.
 
-    The upper end of its interval does, and there are FEWEST_MISSED items at least.
+    The upper end of each interval is below `missed_below`, and there are at least
+    `fewest_items` items (`NoticingLimits`).
+
+    >>> missed([Estimate(0.1, 0.0, 0.2, n=50)]), missed([Estimate(0.1, 0.0, 0.3, n=50)])
+    (True, False)
     """
-    return bool(shares) and all(
-        share.n >= FEWEST_MISSED
-        and share.ci_high is not None
-        and share.ci_high < MISSED_BELOW
-        for share in shares
-    )
+    for share in shares:
+        if share.n < NOTICING.fewest_items or share.ci_high is None:
+            return False
+        if share.ci_high >= NOTICING.missed_below:
+            return False
+    return bool(shares)
 
 
 def of_perturbation(
     p: float, p_holm: float, p_lengths: Sequence[float], is_missed: bool
 ) -> Reasoned:
-    """Return whether a perturbation is noticed, missed or neither.
+    """Whether a perturbation is noticed, missed or neither.
 
     p is that of the judge's scores on the cell, p_holm after Holm over the dataset's
     cells; `p_lengths` are raw p-values, one a sign, by which the text's length shows
     the perturbation.
+
+    >>> outcome, reasons = of_perturbation(0.001, 0.01, [0.6, 0.02], False)
+    >>> str(outcome), reasons  # longer texts show the perturbation as well
+    ('not_shown', ('length',))
     """
-    if p_holm <= NOTICED_AT:
-        if min(p_lengths, default=1.0) <= NOTICED_AT:
-            return Outcome.NOT_SHOWN, (LENGTH,)
-        return Outcome.NOTICED, (RARELY,) if is_missed else ()
+    if p_holm <= NOTICING.level:
+        if min(p_lengths, default=1.0) <= NOTICING.level:
+            return Outcome.NOT_SHOWN, (CODES.length,)
+        return Outcome.NOTICED, (CODES.rarely,) if is_missed else ()
     if is_missed:
         return Outcome.MISSES, ()
-    return Outcome.NOT_SHOWN, (HOLM,) if p <= NOTICED_AT else (CHANCE,)
+    return Outcome.NOT_SHOWN, (CODES.holm,) if p <= NOTICING.level else (CODES.chance,)
 
 
 def of_hint(
-    effect: Estimate, if_lost_moved: Estimate, if_lost_moved_back: Estimate
+    effect: Estimate,
+    if_lost_moved: Estimate,
+    if_lost_moved_back: Estimate,
+    *,
+    moved: float = 0.05,
 ) -> Reasoned:
-    """Return whether a judge withstands a false hint, is swayed, or neither is shown.
+    """Whether a judge withstands a false hint, is swayed, or neither is shown.
 
     `effect` is the net share of scores that the hint moves (`HintPairs.effect`); the
     other two are what it would be if all lost texts were moved by the hint, or against
     it: each verdict must hold with lost texts against it, which without lost texts are
-    equal to the effect.
+    equal to the effect. A hint that moves a smaller share of scores than `moved` counts
+    as withstood.
+
+    >>> effect = Estimate(0.01, -0.01, 0.03)
+    >>> str(of_hint(effect, effect, effect)[0])
+    'withstands'
     """
     if effect.ci_low is None or effect.ci_high is None:
         return Outcome.NO_CLAIM, ()
-    if effect.ci_high < MOVED:
+    if effect.ci_high < moved:
         worst = if_lost_moved.ci_high
-        held, verdict = worst is not None and worst < MOVED, Outcome.WITHSTANDS
-    elif effect.ci_low > MOVED:
+        held = worst is not None and worst < moved
+        verdict = Outcome.WITHSTANDS
+    elif effect.ci_low > moved:
         worst = if_lost_moved_back.ci_low
-        held, verdict = worst is not None and worst > MOVED, Outcome.SWAYED
+        held = worst is not None and worst > moved
+        verdict = Outcome.SWAYED
     else:
-        return Outcome.NOT_SHOWN, (CHANCE,)
-    return (verdict, ()) if held else (Outcome.NOT_SHOWN, (LOST,))
+        return Outcome.NOT_SHOWN, (CODES.chance,)
+    return (verdict, ()) if held else (Outcome.NOT_SHOWN, (CODES.lost,))
 
 
 def on_bar(estimate: Estimate, bar: float, *, at_most: bool = False) -> Outcome:
-    """Return whether an estimate meets a bar: lo >= bar meets, hi < bar misses, else
-    unknown.
+    """Whether an estimate meets a bar: lo >= bar meets, hi < bar misses, else unknown.
 
     `at_most`: the bar is the most that is allowed: hi <= bar meets, lo > bar misses.
     Without an interval it is undecided; without a value there is no claim.
+
+    >>> estimate = Estimate(0.8, 0.7, 0.9)
+    >>> str(on_bar(estimate, 0.6)), str(on_bar(estimate, 0.6, at_most=True))
+    ('meets', 'misses')
     """
     if estimate.value is None:
         return Outcome.NO_CLAIM
     if estimate.ci_low is None or estimate.ci_high is None:
         return Outcome.CANNOT_TELL
-    lo, hi = (
-        (-estimate.ci_high, -estimate.ci_low)
-        if at_most
-        else (estimate.ci_low, estimate.ci_high)
-    )
-    bar = -bar if at_most else bar
-    if lo >= bar:
+    low = estimate.ci_low
+    high = estimate.ci_high
+    if at_most:
+        low, high = -high, -low
+        bar = -bar
+    if low >= bar:
         return Outcome.MEETS
-    return Outcome.MISSES if hi < bar else Outcome.CANNOT_TELL
+    return Outcome.MISSES if high < bar else Outcome.CANNOT_TELL
 
 
 @dataclass(frozen=True)
@@ -430,7 +484,7 @@ class Need:
 
 
 def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need | None:
-    """Return how much more data decides on a bar with power .8, if the truth is the
+    """How much more data decides on a bar with power .8, if the truth is the
     estimate.
 
     For shares: the least m such that m cases and any more put the lower end of
@@ -438,45 +492,60 @@ def more_needed(name: str, estimate: Estimate, bar: float, sources: int) -> Need
     minus those at hand. For others, by the rule that errors fall with the root of the
     number of sources: k ((1.96 + .84) SE / |v - bar|)² sources, SE from the side of the
     interval that faces the bar. None without an interval.
+
+    >>> need = more_needed("normal_scores", Estimate(0.5, 0.3, 0.7), 0.4, sources=20)
+    >>> need.more  # 20 (2.8 SE / .1)² - 20
+    144
     """
-    value, lo, hi = estimate.value, estimate.ci_low, estimate.ci_high
-    if value is None or lo is None or hi is None:
+    value = estimate.value
+    low = estimate.ci_low
+    high = estimate.ci_high
+    if value is None or low is None or high is None:
         return None
     above = value >= bar
     if statistic(name).is_proportion and 0 < bar < 1:
         how = "such cases, by exact binomial limits"
-        needed = cases_needed(*((value, bar) if above else (1 - value, 1 - bar)))
+        share = value if above else 1 - value
+        least = bar if above else 1 - bar
+        needed = cases_needed(share, least)
         if needed is None:
             return Need(None, how)
-        available, total = (
-            estimate.n,
-            needed * max(1.0, estimate.n / effective_cases(estimate)),
-        )
+        available = estimate.n
+        total = needed * max(1.0, estimate.n / effective_cases(estimate))
     else:
         how = (
             "such sources, if standard errors shrink with the square root of their "
             "number"
         )
-        gap, side = abs(value - bar), value - lo if above else hi - value
-        ratio = (1 + Z_POWER / Z_INTERVAL) * side / gap if gap > 0 else inf
-        available, total = sources, sources * ratio**2
-    return Need(None if total > MOST else max(1, ceil(total - available)), how)
+        z_interval = 1.959964  # the normal quantile of .975
+        z_power = 0.841621  # and that of .8
+        gap = abs(value - bar)
+        side = value - low if above else high - value
+        ratio = (1 + z_power / z_interval) * side / gap if gap > 0 else inf
+        available = sources
+        total = sources * ratio**2
+    if total > MOST:
+        return Need(None, how)
+    return Need(max(1, ceil(total - available)), how)
 
 
 def effective_cases(estimate: Estimate) -> float:
-    """Return the n at which Clopper-Pearson has the estimate's own interval's width.
+    """The n at which Clopper-Pearson has the estimate's own interval's width.
 
     At most estimate.n, at least 1; by halving, as the width falls with n.
+
+    >>> low, high = clopper_pearson(0.5, 20)
+    >>> round(effective_cases(Estimate(0.5, low, high, n=40)), 3)
+    20.0
     """
-    assert (
-        estimate.value is not None
-        and estimate.ci_low is not None
-        and estimate.ci_high is not None
-    )
-    value, width = estimate.value, estimate.ci_high - estimate.ci_low
+    value = estimate.value
+    low = estimate.ci_low
+    high = estimate.ci_high
+    assert value is not None and low is not None and high is not None
+    width = high - low
 
     def wider(n: float) -> bool:
-        lo, hi = clopper_pearson(value, n)
-        return hi - lo > width
+        lower, upper = clopper_pearson(value, n)
+        return upper - lower > width
 
     return end_of(wider, 1.0, max(1.0, float(estimate.n)))

@@ -24,7 +24,8 @@ from typing import Final
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, blocks, dot
-from judgescope.statistics.correlation import midranks, ratio, shared, why_undefined
+from judgescope.statistics.coefficients import midranks, ratio
+from judgescope.statistics.correlation import shared, why_undefined
 from judgescope.statistics.declared import correlation, declare
 from judgescope.statistics.intervals import CORRELATION
 from judgescope.statistics.resampling import (
@@ -33,23 +34,21 @@ from judgescope.statistics.resampling import (
     whole_and_resamples,
 )
 
-ORDER: Final = 2
 STATISTIC: Final = "normal_scores"
-PAIRWISE: Final = "DiIanni, Deutsch 2025; van der Waerden 1952"
-PARTIAL: Final = "Pagnoni et al. 2021"
 DECLARED: Final = declare(
+    "within_sources",
     normal_scores=correlation(
         "Pairwise correlation",
         "judge's difference with people's difference over the pairs of texts of a "
         "source, normal scores of all texts, every text counted once",
-        PAIRWISE,
+        "DiIanni, Deutsch 2025; van der Waerden 1952",
         ties="midranks",
     ),
     pdp_pairs=correlation(
         "Pairwise correlation, pairs weighed",
         "the same with every pair of texts counted once, so that a source weighs by "
         "its pairs",
-        PAIRWISE,
+        "DiIanni, Deutsch 2025; van der Waerden 1952",
         ties="midranks",
     ),
     beyond_systems=correlation(
@@ -62,12 +61,12 @@ DECLARED: Final = declare(
     partial_by_system_pearson=correlation(
         "Partial r by system",
         "Pearson r of values minus the means of their systems, over all texts",
-        PARTIAL,
+        "Pagnoni et al. 2021",
     ),
     partial_by_system_spearman=correlation(
         "Partial ρ by system",
         "Spearman ρ of values minus the means of their systems, over all texts",
-        PARTIAL,
+        "Pagnoni et al. 2021",
         ties="midranks",
     ),
 )
@@ -156,6 +155,11 @@ def centred(x: Floats, y: Floats, source: Codes, n_sources: int) -> Centred:
     """Normal scores of judge and people, centred by source, of the texts that count.
 
     x, y, source (texts,), NaN = missing; source: codes below n_sources.
+
+    >>> x = np.array([1.0, 2.0, 9.0])
+    >>> both = centred(x, x, np.array([0, 0, 1]), 2)
+    >>> both.judge.round(3).tolist(), both.counting.tolist()
+    ([-0.431, 0.431], [True, True, False])
     """
     _, counting = texts_that_count(x, y, source, n_sources)
     codes = source[counting]
@@ -172,7 +176,8 @@ def _deviations(values: Floats, source: Codes, n_sources: int) -> Floats:
     """Normal scores minus their source's mean, (texts,); 0 where all are equal."""
     scores = normal_scores(values)
     n = np.bincount(source, minlength=n_sources)
-    mean = np.bincount(source, weights=scores, minlength=n_sources) / np.maximum(n, 1)
+    sums = np.bincount(source, weights=scores, minlength=n_sources)
+    mean = sums / np.maximum(n, 1)
     # Without this, round-off of the mean would be taken for a difference.
     different = varies(values, source, n_sources)[source]
     return np.where(different, scores - mean[source], 0.0)
@@ -298,8 +303,6 @@ def _with_counts(
 
 EXPLAINED_JUDGE: Final = "systems and sources explain all of the judge"
 EXPLAINED_PEOPLE: Final = "systems and sources explain all of people's ratings"
-CHUNK: Final = 2_000_000
-"""Numbers in a temporary stack of matrices, one a deleted source."""
 
 
 def beyond_systems(
@@ -371,6 +374,39 @@ def without_explained(
     squares without an intercept have the sums of products Σ ab - (Dᵀa)ᵀ (DᵀD)⁺ (Dᵀb).
     Each of the three is a sum over sources, so leaving one out subtracts its part. The
     second value says why the correlation of all is undefined, or "".
+
+    >>> a = np.array([1.0, -1.0, 2.0, -2.0])
+    >>> values, why = without_explained(a, a, np.ones((4, 1)), np.arange(4), 4)
+    >>> round(float(values[0]), 6), why
+    (1.0, '')
+    """
+    before = np.empty((3, 1 + n_sources))
+    for number, values in enumerate((a * b, a * a, b * b)):
+        sums = np.bincount(source, weights=values, minlength=n_sources)
+        total = sums.sum()
+        before[number] = np.append(total, total - sums)
+    residual = before - _explained_without_each(a, b, design, source, n_sources)
+    # A source without texts changes nothing.
+    absent = np.setdiff1d(np.arange(n_sources), source)
+    residual[:, 1 + absent] = residual[:, :1]
+
+    products, judge, people = residual
+    no_judge = judge <= ROUND_OFF * before[1, 0]
+    no_people = people <= ROUND_OFF * before[2, 0]
+    correlations = ratio(products, judge, people)
+    values = np.where(no_judge | no_people, np.nan, correlations)
+    if no_people[0]:
+        return values, EXPLAINED_PEOPLE
+    return values, EXPLAINED_JUDGE if no_judge[0] else ""
+
+
+def _explained_without_each(
+    a: Floats, b: Floats, design: Floats, source: Codes, n_sources: int
+) -> Floats:
+    """Sums of products that a design explains, of all and without each source.
+
+    The arguments of `without_explained`; (3, 1 + n_sources), 0 without a source that
+    has no texts.
     """
     order = np.argsort(source, kind="stable")
     present, starts = np.unique(source[order], return_index=True)
@@ -378,37 +414,27 @@ def without_explained(
     columns = design.shape[1]
     rows = design[order]
     sides = np.stack([a, b], axis=1)[order]
+    by_text = rows[:, :, None] * sides[:, None, :]
     projections = np.zeros((n_sources, columns, 2))
-    products_with_sides = rows[:, :, None] * sides[:, None, :]
-    projections[present] = np.add.reduceat(products_with_sides, starts, axis=0)
+    projections[present] = np.add.reduceat(by_text, starts, axis=0)
     total_gram = dot(rows.T, rows)
     total_projection = projections.sum(axis=0)
 
-    residual = np.empty((3, 1 + n_sources))
-    for number, values in enumerate((a * b, a * a, b * b)):
-        sums = np.bincount(source, weights=values, minlength=n_sources)
-        residual[number] = np.append(sums.sum(), sums.sum() - sums)
-    before = residual[:, 0].copy()
-    residual[:, 0] -= _explained(total_gram[None], total_projection[None])[:, 0]
+    explained = np.zeros((3, 1 + n_sources))
+    explained[:, 0] = _explained(total_gram[None], total_projection[None])[:, 0]
     texts_of_a_source = order.size // present.size + 1
-    for part in blocks(present.size, texts_of_a_source * columns * columns, CHUNK):
-        own = rows[bounds[part.start] : bounds[part.stop]]
-        first = starts[part] - bounds[part.start]
-        squares = own[:, :, None] * own[:, None, :]
-        gram = total_gram - np.add.reduceat(squares, first, axis=0)
+    size = texts_of_a_source * columns * columns
+    # A stack of matrices has so many numbers, one matrix a source that is left out.
+    chunk = 2_000_000
+    for part in blocks(present.size, size, chunk):
+        first_text = bounds[part.start]
+        block = rows[first_text : bounds[part.stop]]
+        squares = block[:, :, None] * block[:, None, :]
+        of_sources = np.add.reduceat(squares, starts[part] - first_text, axis=0)
         left_out = present[part]
         kept = total_projection - projections[left_out]
-        residual[:, 1 + left_out] -= _explained(gram, kept)
-    absent = np.setdiff1d(np.arange(n_sources), present)
-    residual[:, 1 + absent] = residual[:, :1]
-
-    products, judge, people = residual
-    no_judge = judge <= ROUND_OFF * before[1]
-    no_people = people <= ROUND_OFF * before[2]
-    values = np.where(no_judge | no_people, np.nan, ratio(products, judge, people))
-    if no_people[0]:
-        return values, EXPLAINED_PEOPLE
-    return values, EXPLAINED_JUDGE if no_judge[0] else ""
+        explained[:, 1 + left_out] = _explained(total_gram - of_sources, kept)
+    return explained
 
 
 def _explained(gram: Floats, projection: Floats) -> Floats:
@@ -471,7 +497,7 @@ def partial_by_system(
     people = _minus_means(y[both], column, names.size)
     if not why and not (judge.any() and people.any()):
         why = SYSTEM_IS_ALL
-    found = {}
+    results = {}
     for name, a, b in (
         ("partial_by_system_pearson", judge, people),
         ("partial_by_system_spearman", midranks(judge), midranks(people)),
@@ -479,7 +505,7 @@ def partial_by_system(
         rows = np.full(1 + n_sources, np.nan)
         if not why:
             rows = _pooled_without_each(a, b, source[both], n_sources)
-        found[name] = replicated(
+        results[name] = replicated(
             rows,
             why,
             sizes=np.bincount(source[both], minlength=n_sources),
@@ -488,17 +514,19 @@ def partial_by_system(
             n_missing=n_missing,
             n_tied=shared(judge),
         )
-    return found
+    return results
 
 
 def _minus_means(values: Floats, group: Codes, groups: int) -> Floats:
     """Values minus the mean of their group, (n,); round-off of the mean is 0."""
     sums = np.bincount(group, weights=values, minlength=groups)
-    means = sums / np.maximum(np.bincount(group, minlength=groups), 1)
+    sizes = np.bincount(group, minlength=groups)
+    means = sums / np.maximum(sizes, 1)
     rest = values - means[group]
-    slack = ROUND_OFF * max(1.0, float(np.abs(values).max(initial=0.0)))
+    largest = float(np.abs(values).max(initial=0.0))
+    is_round_off = np.abs(rest) <= ROUND_OFF * max(1.0, largest)
     # Rounding makes texts with one distance from their systems' means tied, too.
-    return np.where(np.abs(rest) <= slack, 0.0, np.round(rest, 10))
+    return np.where(is_round_off, 0.0, np.round(rest, 10))
 
 
 def _pooled_without_each(a: Floats, b: Floats, source: Codes, n_sources: int) -> Floats:

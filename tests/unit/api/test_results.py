@@ -1,5 +1,6 @@
 """The results of a study in a notebook: its tables, scores and judgments."""
 
+import doctest
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,8 @@ import pandas as pd
 import pytest
 
 import judgescope as js
-from judgescope.api.results import Results
+from judgescope.api import results as results_module
+from judgescope.api.results import StudyResults
 from judgescope.core.errors import UserError
 from judgescope.methods.registry import METHODS
 from judgescope.schema.tables import table_of, write_table
@@ -16,14 +18,23 @@ from running import HOME
 
 
 @pytest.fixture(scope="module")
-def results(demo: Path) -> Results:
-    loaded: Results = js.load(demo / "results" / "demo")
+def results(demo: Path) -> StudyResults:
+    loaded: StudyResults = js.load(demo / "results" / "demo")
     return loaded
 
 
 @pytest.mark.slow
+def test_the_worked_examples_are_right(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo)
+    outcome = doctest.testmod(results_module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert outcome.failed == 0 and outcome.attempted > 15
+
+
+@pytest.mark.slow
 def test_every_table_of_the_demo_is_the_one_in_its_csv_file(
-    results: Results, demo: Path
+    results: StudyResults, demo: Path
 ) -> None:
     files = sorted((demo / "results" / "demo" / "tables").glob("*.csv"))
     assert [path.stem for path in files] == list(results.tables) and len(files) > 8
@@ -40,7 +51,7 @@ def test_every_table_of_the_demo_is_the_one_in_its_csv_file(
 
 @pytest.mark.slow
 def test_every_number_has_n_and_every_estimate_an_interval_or_a_note(
-    results: Results,
+    results: StudyResults,
 ) -> None:
     for name in results.tables:
         table = getattr(results, name)
@@ -57,7 +68,7 @@ def test_every_number_has_n_and_every_estimate_an_interval_or_a_note(
 
 @pytest.mark.slow
 def test_scores_and_judgments_are_those_that_the_tables_rest_on(
-    results: Results,
+    results: StudyResults,
 ) -> None:
     scores, judgments = results.scores, results.judgments(texts=True)
     assert set(scores["dataset"]) == set(results.datasets) == set(judgments["dataset"])
@@ -73,7 +84,7 @@ def test_scores_and_judgments_are_those_that_the_tables_rest_on(
 
 
 @pytest.mark.slow
-def test_discernment_of_the_scores_is_that_of_the_table(results: Results) -> None:
+def test_discernment_of_the_scores_is_that_of_the_table(results: StudyResults) -> None:
     scores = results.scores.query("dataset == 'demo-news' and judge == 'rouge-1'")
     table = results.discernment.query("dataset == 'demo-news' and judge == 'rouge-1'")
     rows = table[
@@ -103,7 +114,7 @@ def test_discernment_of_the_scores_is_that_of_the_table(results: Results) -> Non
 
 @pytest.mark.slow
 def test_a_table_that_is_not_there_is_an_error_that_names_the_others(
-    results: Results,
+    results: StudyResults,
 ) -> None:
     assert "confusion" in METHODS
     with pytest.raises(
@@ -171,7 +182,7 @@ def test_no_job_but_those_of_pages_imports_pandas() -> None:
         "import sys\n"
         "from importlib import import_module\n"
         "from judgescope.plan.jobs import JOBS\n"
-        "pages, training = ('report', 'judge_card', 'spotcheck'), "
+        "pages, training = ('tables', 'report', 'judge_card', 'spotcheck'), "
         "'distill.training.train'\n"
         "for name, module in JOBS.items():\n"
         "    if name not in pages and module != training:  # the latter needs torch\n"

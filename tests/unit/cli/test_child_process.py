@@ -15,6 +15,7 @@ import pytest
 
 import running
 from programs import alive, gone, number_in
+from waiting import patience
 
 PARENT = """
 import sys
@@ -87,7 +88,7 @@ def test_a_signal_becomes_one_interrupt_and_its_number_is_told(
     with started(tmp_path, TIDY) as process:
         os.kill(process.pid, number)
         os.killpg(process.pid, number)  # the same wish: `timeout` does this
-        told, _ = process.communicate(timeout=20)
+        told, _ = process.communicate(timeout=patience(20))
     assert told == f"status 3 stopped {int(number)}\n"
     assert (tmp_path / "heard").read_text() == f"{int(signal.SIGINT)}\n"
 
@@ -98,7 +99,7 @@ def test_sigterm_to_every_process_is_the_parents_affair(tmp_path: Path) -> None:
     with started(tmp_path, TIDY) as process:
         for one in running.in_session(process.pid):
             os.kill(one, signal.SIGTERM)
-        told, _ = process.communicate(timeout=20)
+        told, _ = process.communicate(timeout=patience(20))
     assert told == f"status 3 stopped {int(signal.SIGTERM)}\n"
     assert (tmp_path / "heard").read_text() == f"{int(signal.SIGINT)}\n"
 
@@ -110,7 +111,7 @@ def test_a_second_signal_ends_what_does_not_heed_the_first(tmp_path: Path) -> No
         time.sleep(1.2)
         assert process.poll() is None
         os.kill(process.pid, signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=patience(20))
     assert gone(number_in(tmp_path / "there"))
 
 
@@ -126,7 +127,7 @@ def test_nothing_outlives_a_parent_that_is_killed(tmp_path: Path) -> None:
 def test_nothing_outlives_a_command_that_is_killed(tmp_path: Path) -> None:
     with started(tmp_path, WITH_CHILD) as process:
         os.kill(number_in(tmp_path / "there"), signal.SIGKILL)
-        told, _ = process.communicate(timeout=20)
+        told, _ = process.communicate(timeout=patience(20))
     assert told == f"status {128 + signal.SIGKILL} stopped None\n"
     assert gone(number_in(tmp_path / "sleeper"))
 
@@ -136,7 +137,7 @@ def test_a_killed_warden_has_the_status_of_its_signal(tmp_path: Path) -> None:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         [warden] = map(int, children.read_text().split())
         os.kill(warden, signal.SIGKILL)
-        told, _ = process.communicate(timeout=20)
+        told, _ = process.communicate(timeout=patience(20))
     assert told == f"status {128 + signal.SIGKILL} stopped None\n"
     assert gone(number_in(tmp_path / "there"))
 
@@ -159,7 +160,7 @@ def test_a_parent_in_the_background_of_a_shell_is_ended_by_sigterm_alone(
         time.sleep(0.3)
         assert process.poll() is None and alive(number_in(tmp_path / "there"))
         process.terminate()
-        told, _ = process.communicate(timeout=20)
+        told, _ = process.communicate(timeout=patience(20))
     assert f"stopped {int(signal.SIGTERM)}" in told and gone(
         number_in(tmp_path / "there")
     )
@@ -174,7 +175,7 @@ def test_what_is_suspended_goes_on_where_it_was(tmp_path: Path) -> None:
         ]
 
         def all_are(stopped: bool) -> bool:
-            end = time.monotonic() + 10
+            end = time.monotonic() + patience(10)
             while time.monotonic() < end:
                 found = {
                     path.read_text().rpartition(")")[2].split()[0] == "T"
@@ -190,4 +191,4 @@ def test_what_is_suspended_goes_on_where_it_was(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGCONT)
         assert all_are(stopped=False)
         process.terminate()
-        assert "status 3" in process.communicate(timeout=20)[0]
+        assert "status 3" in process.communicate(timeout=patience(20))[0]

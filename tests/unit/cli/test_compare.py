@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import running
-from judgescope.cli.compare import Side, lines
+from judgescope.cli.compare import ComparedSide, lines
 from judgescope.schema.tables import frame_of, table_of, write_table
-from judgescope.statistics.result import NO_AGREEMENT
+from judgescope.statistics.result import REASONS
 from study import Study
 
 Row = dict[str, Any]
@@ -37,7 +37,10 @@ def frame(*rows: Row) -> Any:
 def told(
     first: list[Row], second: list[Row], *paired: Row, most: int = 40
 ) -> list[str]:
-    sides = Side("a", frame(*first), "a"), Side("b", frame(*second), "b")
+    sides = (
+        ComparedSide("a", frame(*first), "a"),
+        ComparedSide("b", frame(*second), "b"),
+    )
     return list(lines("agreement", *sides, frame(*paired), limit=most))
 
 
@@ -122,8 +125,8 @@ def test_an_undefined_number_says_why_on_its_line() -> None:
 
 
 def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> None:
-    hinted = row("b", 0.9, 0.8, 0.95, note=f"hint: right; {NO_AGREEMENT}")
-    assert f"hint: b: {NO_AGREEMENT}" in told([A], [hinted])
+    hinted = row("b", 0.9, 0.8, 0.95, note=f"hint: right; {REASONS.no_agreement}")
+    assert f"hint: b: {REASONS.no_agreement}" in told([A], [hinted])
     assert "hint" not in "".join(told([A], [B]))
 
 
@@ -150,7 +153,13 @@ def test_signatures_that_differ_are_shown_by_part() -> None:
     assert "signatures differ in card: 1 | 9" in said
     assert "signatures differ in draws: none | 20" in said
     same = list(
-        lines("agreement", Side("one", frame(A)), Side("two", frame(A)), None, limit=0)
+        lines(
+            "agreement",
+            ComparedSide("one", frame(A)),
+            ComparedSide("two", frame(A)),
+            None,
+            limit=0,
+        )
     )
     assert "signatures: the same on both sides" in same
 

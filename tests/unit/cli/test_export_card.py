@@ -9,9 +9,17 @@ import pytest
 import report_study as study
 from judgescope.cli.export.card import card
 from judgescope.cli.export.markdown import blocks, code, escaped, inline
-from judgescope.report.cells import NO_WIDTH_TOLD, Cell
-from judgescope.report.elements import Body, Case, Column, Fold, Line, Table, Text
-from judgescope.report.sections import sections_of
+from judgescope.report.cells import NO_WIDTH_TOLD, ReportCell
+from judgescope.report.contents import sections_of
+from judgescope.report.elements import (
+    Body,
+    Case,
+    Fold,
+    PageTable,
+    Paragraph,
+    TableColumn,
+    TableLine,
+)
 
 NASTY = "a|b <script>alert(1)</script> `c` *d* _e_ [f](javascript:g)\n\n# h & \u202e"
 
@@ -65,7 +73,8 @@ def test_limits_follow_from_what_the_study_is(tmp_path: Path) -> None:
         in card_of(tmp_path, study={"share": 0.25})
     )
     assert "answered once" in card_of(tmp_path)
-    only = {name: {"engine": "lexical"} for name in study.JUDGES}
+    none = {"engine": "lexical", "max_tokens": 0}
+    only = dict.fromkeys(study.JUDGES, none)
     assert "nothing about LLM judges" in card_of(tmp_path, judges=only)
     assert "allows missing replies" in card_of(tmp_path, study={"allow_missing": True})
 
@@ -104,24 +113,26 @@ def test_characters_that_mark_are_escaped_and_lines_stay_lines() -> None:
 
 
 def test_a_table_has_its_caption_bodies_and_notes() -> None:
-    line = Line(
+    line = TableLine(
         "j",
-        [Cell("0.5", interval="[0.4, 0.6]", notes=("1 missing",), mark="†")],
+        [ReportCell("0.5", interval="[0.4, 0.6]", notes=("1 missing",), mark="†")],
         "m",
         "b",
     )
-    table = Table(
-        "C `x`.", "Judge", [Column("r", group="G")], [Body([line], "T")], ["N."]
+    table = PageTable(
+        "C `x`.", "Judge", [TableColumn("r", group="G")], [Body([line], "T")], ["N."]
     )
-    assert "\n".join(blocks([Fold("More", [table]), Text("P", ["i"])])) == (
+    assert "\n".join(blocks([Fold("More", [table]), Paragraph("P", ["i"])])) == (
         "#### More\n\n*C `x`.*\n\n| Judge | G: r |\n| --- | --- |\n| **T** |  |\n"
         "| `j` (b; m) | 0.5 † \\[0.4, 0.6\\] (1 missing) |\n\nN.\n\n\nP\n\n- i\n"
     )
 
 
 def test_an_interval_without_width_is_explained_below_its_table() -> None:
-    line = Line("j", [Cell("1.0", interval="[1.0, 1.0]°")])
-    [*_, last, _] = blocks([Table("C.", "Judge", [Column("r")], [Body([line])])])
+    line = TableLine("j", [ReportCell("1.0", interval="[1.0, 1.0]°")])
+    [*_, last, _] = blocks(
+        [PageTable("C.", "Judge", [TableColumn("r")], [Body([line])])]
+    )
     assert last == inline(NO_WIDTH_TOLD)
 
 

@@ -154,6 +154,34 @@ def test_one_row_is_one_judgment_with_what_is_known_of_it(
     )
 
 
+def strengths(plan: Plan, out: Path, values: list[int | None]) -> list[int | None]:
+    """Return what is exported of judgments with these strengths."""
+    [cell] = [cell for cell in plan.cell_aspects if cell.judge == "random"]
+    judgments = [
+        judgment("random", f"t{number % 2}", draw=number // 2, strength=value)
+        for number, value in enumerate(values)
+    ]
+    write_part("judgments", Path(plan.file(out, "judgments", cell)), judgments)
+    exported = rows(plan, out, texts=False)
+    return [row["strength"] for row in exported if row["judge"] == "random"]
+
+
+def test_the_strength_of_a_choice_is_exported(plan: Plan, out: Path) -> None:
+    values = [-2, -1, 0, 1, 2, None]
+    assert sorted(strengths(plan, out, values), key=str) == sorted(values, key=str)
+
+
+@pytest.mark.parametrize("wrong", [-3, 3, 100])
+def test_a_strength_that_no_choice_has_is_an_error(
+    plan: Plan, out: Path, wrong: int
+) -> None:
+    with pytest.raises(UserError) as error:
+        strengths(plan, out, [1, wrong])
+    shown = str(error.value)
+    for part in ("random.parquet", "naturalness, row ", f"{wrong}", "-2, -1, 0, 1, 2"):
+        assert part in shown
+
+
 def test_columns_are_those_of_the_dictionary(plan: Plan, out: Path) -> None:
     for texts in (False, True):
         names = [one.name for one in columns(texts=texts)]

@@ -14,7 +14,7 @@ from judgescope.cli.export.tables import WRITERS, document, escaped, tables_of
 from judgescope.cli.terminal import printed
 from judgescope.core.errors import UserError
 from judgescope.report.report import Report
-from judgescope.statistics.result import NO_AGREEMENT
+from judgescope.statistics.result import REASONS
 
 Row = dict[str, Any]
 NASTY = 'a_b%c&d#e$f{g}h~i^j\\k <l> "m" `n` [o] | p\nq\x00\u202e'
@@ -185,9 +185,9 @@ def test_results_of_another_seed_or_of_other_judges_are_not_exported(
 def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none(
     tmp_path: Path,
 ) -> None:
-    told = rows(("alpha", "fluency", 0.9), note=f"hint: right; {NO_AGREEMENT}")
+    told = rows(("alpha", "fluency", 0.9), note=f"hint: right; {REASONS.no_agreement}")
     found = report_of(tmp_path, {"agreement": told})
-    assert f"\\textsuperscript{{1}} {NO_AGREEMENT}" in document(
+    assert f"\\textsuperscript{{1}} {REASONS.no_agreement}" in document(
         found, tables_of(found, "agreement", {})
     )
 

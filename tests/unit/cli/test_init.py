@@ -13,12 +13,13 @@ import yaml
 
 import running
 from init_setup import ROWS, card, here, init, written
-from judgescope.cli.commands import PROVIDERS, add_init
+from judgescope.cli.commands import add_init
 from judgescope.cli.init import begin
 from judgescope.cli.init.endpoint import variable
 from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
-from judgescope.cli.init.tables import pairs_of
+from judgescope.cli.init.pair_columns import pairs_of
+from judgescope.cli.options import PROVIDERS
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
@@ -676,3 +677,12 @@ def test_a_group_beside_ratings_is_no_choice(
     if other == "note":
         rows = [{**row, other: f"n{at}"} for at, row in enumerate(rows)]
     assert (pairs_of(rows, [*rows[0]], {}) is not None) is pairs
+
+
+def test_a_table_may_lie_in_the_folder_of_cards(here: Path) -> None:
+    Path("config/tables").mkdir(parents=True)
+    Path("mine.csv").rename("config/tables/mine.csv")
+    init("config/tables/mine.csv", "--yes", "--scale", "1:5:1")
+    [dataset] = [path for path in written() if "datasets" in str(path)]
+    content = yaml.safe_load(Path(dataset).read_text("utf-8"))
+    assert content["files"] == "../../config/tables/mine.csv"

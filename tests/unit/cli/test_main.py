@@ -77,21 +77,9 @@ def test_a_command_like_no_other_names_all(
     assert "did you mean" not in said and "'compare'" in said
 
 
-def test_a_renamed_command_names_its_new_form(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = error_of(["votes", "make", "s.yaml", "pages"], monkeypatch, capsys)
-    assert "`judgescope votes make` is now `judgescope people pairs make`" in said
-    assert "votes make" not in error_of(["votes"], monkeypatch, capsys)
-    said = error_of(["replies", "export", "all.parquet"], monkeypatch, capsys)
-    assert (
-        "is now `judgescope export STUDY replies` or `judgescope replies dump`" in said
-    )
-
-
 def test_the_help_lists_every_command_in_its_group_on_one_screen() -> None:
     lines = main.command_line().format_help().splitlines()
-    assert len(lines) <= 32 and max(map(len, lines)) <= 80
+    assert len(lines) <= 34 and max(map(len, lines)) <= 80
     commands = dict(commands_of(main.command_line()))
     assert {name for name in commands if name and " " not in name} == {
         name for names in main.GROUPS.values() for name in names
@@ -173,26 +161,6 @@ def test_the_version_names_python_and_snakemake_without_importing_it() -> None:
     assert version == (
         f"judgescope {__version__}, Python {python}, Snakemake "
         f"{metadata.version('snakemake')}"
-    )
-
-
-@pytest.mark.parametrize("words", [["run", "--quick"], ["show", "s.yaml", "--quick"]])
-def test_a_renamed_option_names_its_new_form(
-    words: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    renames = tmp_path / "renames.csv"
-    rows = [
-        "kind,old,new",
-        "command,run --quick,pilot",
-        "command,show --quick,show --rows 1",
-    ]
-    renames.write_text("\n".join(rows), encoding="utf-8")
-    monkeypatch.setattr(main, "RENAMES", renames)
-    assert f"`judgescope {words[0]} --quick` is now" in error_of(
-        words, monkeypatch, capsys
     )
 
 

@@ -12,9 +12,9 @@ import pytest
 
 import running
 from asking import DEMO, WRITING, AskedStudy
-from judgescope.cli.summary import FEW, conclusions
+from judgescope.cli.pilot import conclusions
 from judgescope.schema.tables import table_of, write_table
-from scripted import Body, Endpoint, Said, reply, serve
+from scripted import Body, Endpoint, Said, reply, serve, text_in
 
 TEXTS, ITEMS = 120, 24
 PRICE = {"input": 10, "output": 10}
@@ -131,7 +131,8 @@ def test_who_is_beaten_by_a_control_may_be_dropped_and_a_control_never(
 
 def test_too_few_items_have_no_interval_and_nobody_is_dropped(tmp_path: Path) -> None:
     told = write(tmp_path, difference("clear", "a", "b", 0.9, None))
-    assert FEW in told and told.endswith("  none") and "would show" not in told
+    assert "no interval: too few items" in told and told.endswith("  none")
+    assert "would show" not in told
 
 
 def test_a_pilot_without_a_comparison_says_why(tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ def noisy(body: Body) -> Said:
     """Rate by the text's own planned quality in one form, by chance in the other."""
     prompt = body["messages"][0]["content"]
     if WRITING in prompt:
-        return reply(prompt.split("Text:\n")[1].split("\n\nAnswer with")[0] + " Wrong!")
+        return reply(text_in(prompt).split("\n\nAnswer with")[0] + " Wrong!")
     lines = (DEMO / "dialogue_outputs.jsonl").read_text("utf-8").splitlines()
     told = [row for row in map(json.loads, lines) if row["response"] in prompt]
     good = "explain" not in prompt.lower() and bool(told)

@@ -9,10 +9,10 @@ import pytest
 
 import running
 from judgescope.cli.show import lines, note_earlier_state
-from judgescope.cli.terminal import BOLD, FAINT, YELLOW
+from judgescope.cli.terminal import COLOURS
 from judgescope.core.errors import UserError
 from judgescope.schema.tables import frame_of, table_of, write_table
-from judgescope.statistics.result import NO_AGREEMENT
+from judgescope.statistics.result import REASONS
 from study import Study
 
 Row = dict[str, Any]
@@ -134,8 +134,8 @@ def test_notes_are_told_where_they_are_wanted() -> None:
 
 
 def test_agreement_of_a_judge_that_is_given_the_rating_is_said_to_be_none() -> None:
-    hinted = row("told", note=f"hint: right; {NO_AGREEMENT}")
-    assert show([row("one"), hinted])[-1] == f"hint: told: {NO_AGREEMENT}"
+    hinted = row("told", note=f"hint: right; {REASONS.no_agreement}")
+    assert show([row("one"), hinted])[-1] == f"hint: told: {REASONS.no_agreement}"
     assert "hint" not in "".join(show([row("one")]))
 
 
@@ -146,8 +146,10 @@ def test_only_a_terminal_has_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     coloured = show()
-    assert coloured[1].count(BOLD) == 6 and coloured[2].count(FAINT) == 1
-    assert coloured[3].count(YELLOW) == 1
+    assert (
+        coloured[1].count(COLOURS.bold) == 6 and coloured[2].count(COLOURS.faint) == 1
+    )
+    assert coloured[3].count(COLOURS.yellow) == 1
     assert [re.sub("\x1b.*?m", "", line).rstrip() for line in coloured] == bare
     monkeypatch.setenv("NO_COLOR", "1")
     assert show() == bare

@@ -32,7 +32,18 @@ def test_judges_and_columns_without_a_number_are_no_rows_and_columns(
         ["judge", "fluency"],
         ["good", "0.50"],
     ]
-    assert lines[4] == "  none of these numbers: flat"
+    assert lines[4] == "  none of these numbers: flat (the same score for all texts)"
+
+
+def test_constant_judge_without_a_number_has_its_reason(tmp_path: Path) -> None:
+    keys = {"form": "agreement", "level": "pooled", "aspect": "style"}
+    rows = [
+        row("news", "flat", "spearman", None, note="constant judge", **keys),
+        row("news", "few", "spearman", None, note="fewer than 3 texts", **keys),
+    ]
+    lines = summary(written(tmp_path, "verdicts", rows)).splitlines()
+    expected = "  none of these numbers: few, flat (the same score for all texts)"
+    assert expected in lines
 
 
 def test_judges_whose_replies_cannot_be_read_are_told_apart_from_constant_ones(
@@ -57,7 +68,7 @@ def test_judges_whose_replies_cannot_be_read_are_told_apart_from_constant_ones(
     lines = summary(
         written(written(tmp_path, "coverage", covered), "verdicts", rows)
     ).splitlines()
-    assert "  none of these numbers: flat" in lines
+    assert "  none of these numbers: flat (the same score for all texts)" in lines
     warnings = [line for line in lines if line.startswith("warning: ")]
     assert warnings == [
         "warning: news: 10 of 20 judgments of half have no value (unparsed 10)",
@@ -78,6 +89,16 @@ def test_warnings_of_reading_a_dataset_are_shown_and_notices_are_not(
         '{"problems": ["warning: of another study"]}'
     )
     assert summary(out).splitlines()[1:-2] == ["news: warning: a loss"]
+
+
+def test_the_job_with_most_memory_is_named(tmp_path: Path) -> None:
+    out = written(tmp_path, "coverage", [row("news", "good", "coverage", 1.0)])
+    assert "most memory" not in summary(out)
+    for name, memory in (("a/one", "93.5"), ("a/two", "1204.12"), ("b", "NA")):
+        path = out / "benchmarks" / f"{name}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"s\tmax_rss\n1.5\t{memory}\n", encoding="utf-8")
+    assert "most memory of a job: 1,204 MB (a/two)" in summary(out).splitlines()
 
 
 def test_zero_has_no_minus(tmp_path: Path) -> None:

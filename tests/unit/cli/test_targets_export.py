@@ -17,15 +17,15 @@ import pytest
 import running
 from asking import AskedStudy
 from judgescope.cli.context import check_new, check_output
-from judgescope.cli.export.targets import ASPECT, SCHEMA, WRITERS
+from judgescope.cli.export.targets import SCHEMA, WRITERS
 from judgescope.cli.export.targets import _aspects as aspects_of
 from judgescope.cli.main import command_line
 from judgescope.core.errors import UserError
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import RecordedEngine
-from judgescope.schema.cards import Judge, RecordedModel, Scale
+from judgescope.schema.cards import Judge, RatingScale, RecordedModel
 from judgescope.schema.loading import validate_card
-from scripted import Body, Endpoint, Said, reply, serve
+from scripted import Body, Endpoint, Said, reply, serve, text_in
 from study import Study
 
 Row = dict[str, Any]
@@ -268,11 +268,8 @@ def test_scores_made_elsewhere_are_the_scores_of_the_study(
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
     def write(body: Body) -> Said:
-        text = (
-            body["messages"][0]["content"]
-            .split("Text:\n")[1]
-            .split("\n\nAnswer with")[0]
-        )
+        prompt = body["messages"][0]["content"]
+        text = text_in(prompt).split("\n\nAnswer with")[0]
         return reply(f"{text.split('An earlier')[0].strip()} Wrong!")
 
     with serve(write) as found:
@@ -318,7 +315,8 @@ def test_the_direction_of_a_scale_is_exported(
         "naturalness": "min",
         "fluency": "max",
     }
-    assert {field.name for field in ASPECT} == {*aspects["fluency"]}
+    columns = SCHEMA.field("aspects").type.value_type
+    assert {field.name for field in columns} == {*aspects["fluency"]}
 
 
 def test_a_file_that_exists_is_overwritten_only_with_force(tmp_path: Path) -> None:
@@ -364,7 +362,7 @@ def recorded(folder: Path, **names: str) -> RecordedEngine:
 
 def said(engine: RecordedEngine) -> list[str]:
     answers = engine.answer(
-        Judge(judge="it", model="it"), "fluency", Scale(min=1, max=5), SUBJECTS
+        Judge(judge="it", model="it"), "fluency", RatingScale(min=1, max=5), SUBJECTS
     )
     return [draws[0].text for draws in answers]
 

@@ -5,17 +5,15 @@ import re
 import pytest
 
 from judgescope.cli.terminal import (
-    BOLD,
-    FAINT,
-    RESET,
+    COLOURS,
     aligned,
     plain,
     plural,
     printed,
     with_commas,
 )
-from judgescope.report.cells import NO_WIDTH_TOLD, Cell
-from judgescope.report.elements import Body, Column, Line, Table
+from judgescope.report.cells import NO_WIDTH_TOLD, ReportCell
+from judgescope.report.elements import Body, PageTable, TableColumn, TableLine
 
 ROWS = [
     ["judge", "κ", "n"],
@@ -41,8 +39,8 @@ def test_colours_change_no_character(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = aligned(ROWS)
     assert [re.sub(r"\x1b.*?m", "", line).rstrip() for line in shown] == bare
     assert (
-        f"{BOLD}judge {RESET}" in shown[0]
-        and f"0.5 {FAINT}[0.4, 0.6]{RESET}" in shown[1]
+        f"{COLOURS.bold}judge {COLOURS.reset}" in shown[0]
+        and f"0.5 {COLOURS.faint}[0.4, 0.6]{COLOURS.reset}" in shown[1]
     )
 
 
@@ -52,11 +50,11 @@ def test_numbers_have_commas_and_nouns_their_number() -> None:
         "1 text",
         "2,085 texts",
     ]
-    table = Table(
+    table = PageTable(
         "What.",
         "Judge",
-        [Column("n")],
-        [Body([Line("a", [Cell("1\u202f000\u202f%")])])],
+        [TableColumn("n")],
+        [Body([TableLine("a", [ReportCell("1\u202f000\u202f%")])])],
     )
     assert printed(table)[-1].split() == ["a", "1,000", "%"]
     assert with_commas("5\u202f000 of 12\u202f000\u202f000") == "5,000 of 12,000,000"
@@ -64,16 +62,16 @@ def test_numbers_have_commas_and_nouns_their_number() -> None:
 
 
 def test_a_table_is_printed_with_caption_groups_and_notes() -> None:
-    flat = Cell("1.000", interval="[1.000, 1.000]°", mark="†")
-    none = Cell("–", notes=("constant judge",))
+    flat = ReportCell("1.000", interval="[1.000, 1.000]°", mark="†")
+    none = ReportCell("–", notes=("constant judge",))
     bodies = [
-        Body([Line("alpha", [flat, none])], "Judges"),
-        Body([Line("x\ny", [none, flat])]),
+        Body([TableLine("alpha", [flat, none])], "Judges"),
+        Body([TableLine("x\ny", [none, flat])]),
     ]
-    table = Table(
+    table = PageTable(
         "What.",
         "Judge",
-        [Column("r", group="Pooled"), Column("ρ")],
+        [TableColumn("r", group="Pooled"), TableColumn("ρ")],
         bodies,
         ["† Below."],
     )

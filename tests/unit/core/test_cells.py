@@ -5,19 +5,16 @@ import re
 import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.core import declarations as reader
 from judgescope.core.cells import pack, unpack
-from judgescope.core.declarations import declarations
 from judgescope.core.names import slug, slugs
 from judgescope.methods.registry import METHODS
 from judgescope.plan.specs.results import PARTS, WHEN
-from judgescope.schema.cards import FORMATS, MODULES, Study
+from judgescope.schema.cards import Study
 from running import HOME
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
@@ -90,7 +87,7 @@ def test_ids_have_the_form_of_ids_and_are_distinct(names: list[str]) -> None:
 @pytest.mark.parametrize("table", METHODS)
 def test_a_method_is_what_its_module_declares(table: str) -> None:
     method, module = METHODS[table], import_module(f"judgescope.methods.{table}")
-    assert method == module.METHOD and callable(module.rows)
+    assert method is module.METHOD and method.rows is module.rows
     assert not method.across or callable(import_module(method.across).across)
     for path in method.claims:
         claims, _, function = path.rpartition(".")
@@ -109,12 +106,6 @@ def test_every_table_belongs_to_some_study() -> None:
     )
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_format_is_what_its_module_declares(name: str) -> None:
-    module = import_module(MODULES[name])
-    assert FORMATS[name] == module.FORMAT and callable(module.read)
-
-
 @pytest.mark.heavy
 def test_registries_are_read_without_an_import_of_what_they_list() -> None:
     code = (
@@ -123,30 +114,3 @@ def test_registries_are_read_without_an_import_of_what_they_list() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
-
-
-@pytest.mark.parametrize(
-    ("source", "problem"),
-    [
-        ("KIND = Kind(1)\n", "one call with keywords"),
-        ("KIND = Kind(size=1)\nOTHER = 2\n", "one call with keywords"),
-        ("KIND = Kind(size=len('a'))\n", "malformed node"),
-    ],
-)
-def test_a_declaration_that_cannot_be_read_is_an_error(
-    source: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "part").mkdir()
-    (tmp_path / "part" / "good.py").write_text(
-        "import numpy\n\nKIND = Kind(size=3, of=('a',))\n"
-    )
-    (tmp_path / "part" / "none.py").write_text("size = 3\n")
-    monkeypatch.setattr(reader, "LIBRARY", tmp_path)
-    declarations.cache_clear()
-    name = f"{tmp_path.name}.part.good"
-    assert declarations("part", "KIND") == {name: {"size": 3, "of": ("a",)}}
-    (tmp_path / "part" / "wrong.py").write_text("\n" + source)
-    declarations.cache_clear()
-    with pytest.raises(ValueError, match=problem):
-        declarations("part", "KIND")
-    declarations.cache_clear()

@@ -4,28 +4,35 @@ inputs.
 
 import io
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from msgspec import convert, field
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import StorageSettings
 
 from judgescope.core.canonical import JobSpec
 from judgescope.core.errors import UserError
+from judgescope.core.job_files import IN, OUT, job_files
 from judgescope.core.paths import HOME, Paths
+from judgescope.methods.registry import METHODS
 from judgescope.plan.dag import Dag
 from judgescope.plan.jobs import read_spec
+from judgescope.plan.specs import results
 from judgescope.plan.workflow import (
+    RuleJobs,
     check_interpreters,
     command,
     guard,
     let_card_decide,
     read_study,
+    refuse_storage,
     refusing,
     source_of,
-    spec_params,
+    table_label,
     title_label,
 )
 from judgescope.schema.cards import TRAINED, LlamaModel, VllmModel
@@ -82,7 +89,7 @@ def sample_spec(known: str, judge: str) -> SampleSpec | OtherSpec:
 def test_a_spec_reaches_the_job_in_parts_of_which_only_the_changed_ones_differ() -> (
     None
 ):
-    params = spec_params(sample_spec, "k")
+    params = RuleJobs(sample_spec, "k").params_of_part
     assert {*params} == {"code", "spec", "spec_judge", "spec_keys", "spec_replies"}
     texts = {name: param({"judge": "a"}) for name, param in params.items()}
     assert json.loads(texts["code"]) == {"code": "01", "versions": {"numpy": "2"}}
@@ -96,7 +103,7 @@ def test_a_spec_reaches_the_job_in_parts_of_which_only_the_changed_ones_differ()
 def test_a_rule_has_the_params_of_all_its_jobs_and_none_ends_a_script() -> None:
     texts = {
         name: param({"judge": "other"})
-        for name, param in spec_params(sample_spec, "").items()
+        for name, param in RuleJobs(sample_spec, "").params_of_part.items()
     }
     assert (
         texts["spec"] == texts["spec_judge"] == "{}"
@@ -246,25 +253,86 @@ def test_a_part_of_the_report_is_labelled_by_its_title(tmp_path: Path) -> None:
 
 
 def test_inputs_of_a_table_are_what_its_statistics_read(demo: Dag) -> None:
+    def inputs(table: str, dataset: str) -> set[str]:
+        spec = results.statistics(demo.plan, table, dataset)
+        return set(job_files(spec).inputs)
+
     paths, dataset = demo.paths, "demo-dialogue"
     assert set(demo.plan.datasets) == {"demo-news", dataset}
     first, last = demo.plan.datasets
-    shared = set(demo.statistics_from("agreement", last))
+    shared = inputs("agreement", last)
     assert {paths.items(last), paths.ratings(last), *demo.targets(last)} <= shared
     assert paths.collected(last, "scores") in shared
     bought = [paths.collected(name, "bought") for name in (first, last)]
-    assert set(demo.statistics_from("cost", last)) == shared | set(bought)
-    assert set(demo.statistics_from("cost", first)) >= {bought[0]}
-    assert bought[1] not in demo.statistics_from("cost", first)
-    built = set(demo.statistics_from("perspectives", dataset))
+    assert inputs("cost", last) == shared | set(bought)
+    assert inputs("cost", first) >= {bought[0]}
+    assert bought[1] not in inputs("cost", first)
     graded = paths.graded(dataset, "global-rule-knowledge")
-    assert graded in built and graded in demo.statistics_from("verdicts", dataset)
-    construction = set(demo.statistics_from("construction", dataset))
-    assert construction >= {graded, paths.collected(dataset, "bought")}
-    assert graded not in demo.statistics_from("discernment", dataset)
+    assert graded in inputs("perspectives", dataset)
+    assert graded in inputs("verdicts", dataset)
+    assert inputs("construction", dataset) >= {
+        graded,
+        paths.collected(dataset, "bought"),
+    }
+    assert graded not in inputs("discernment", dataset)
 
 
-def test_the_report_reads_what_it_shows_beside_tables(demo: Dag) -> None:
-    assert demo.reported() == []
+def test_a_study_with_perturbed_texts_has_a_page_of_them(demo: Dag) -> None:
     assert demo.texts_page == [demo.paths.report("texts.html")]
     assert demo.judge_cards[0] == demo.paths.judge_card(next(iter(demo.plan.judges)))
+
+
+class CopySpec(JobSpec, frozen=True, kw_only=True):
+    """A spec of a job that reads a file and writes another."""
+
+    source: Annotated[str, IN]
+    copy: Annotated[str, OUT]
+
+
+def copy_spec(dataset: str) -> CopySpec:
+    return CopySpec(
+        code="", versions={}, source=f"{dataset}.txt", copy=f"copies/{dataset}.txt"
+    )
+
+
+def test_a_rule_that_declares_other_outputs_than_its_specs_is_refused() -> None:
+    jobs = RuleJobs(copy_spec)
+    wildcards = {"dataset": "news"}
+    assert jobs.inputs(wildcards) == ["news.txt"]
+    checked = jobs.params["checked"]
+    assert checked(wildcards, output=["copies/news.txt"]) == "{}"
+    with pytest.raises(WorkflowError, match=r"copies/old.txt.*copies/news.txt"):
+        checked(wildcards, output=["copies/old.txt"])
+
+
+def test_every_rule_with_a_command_has_a_message_in_plain_words() -> None:
+    paths = [*HOME.glob("workflow/rules/*.smk"), HOME / "workflow" / "drafts.smk"]
+    blocks = [
+        block
+        for path in paths
+        for block in re.split(
+            r"^(?=rule |use rule )", path.read_text("utf-8"), flags=re.M
+        )
+        if re.search(r"^    shell:$", block, re.M)
+    ]
+    assert len(blocks) > 20
+    for block in blocks:
+        message = re.search(r'^    message:\n        "([^"]+)"\n', block, re.M)
+        assert message is not None, block.splitlines()[0]
+        assert re.fullmatch(r"[A-Z][^_{}]*(\{wildcards\.\w+\}[^_{}]*)*", message[1])
+
+
+@pytest.mark.parametrize("provider", ["fs", "s3"])
+def test_a_storage_plugin_is_refused_and_none_is_not(provider: str) -> None:
+    with pytest.raises(WorkflowError, match=f"the storage plugin `{provider}` is not"):
+        refuse_storage(StorageSettings(default_storage_provider=provider))
+    refuse_storage(StorageSettings())
+    refuse_storage(None)
+
+
+def test_every_table_has_one_sentence() -> None:
+    sentences = {table: table_label(table)({})["contents"] for table in METHODS}
+    assert len({*sentences.values()}) == len(METHODS) > 15
+    for table, sentence in sentences.items():
+        assert sentence.endswith((".", "?")) and "\n" not in sentence, table
+        assert 20 < len(sentence) < 140, table

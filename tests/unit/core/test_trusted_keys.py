@@ -11,7 +11,7 @@ import pytest
 from judgescope.core import trust
 from judgescope.core.api_keys import KeySource
 from judgescope.core.errors import UserError
-from judgescope.core.trust import Record, check_keys
+from judgescope.core.trust import TrustRecord, check_keys
 
 KEY = "do-not-show-this-key-1234567890"
 
@@ -46,16 +46,34 @@ def variable(name: str) -> KeySource:
         ("AWS_SECRET_ACCESS_KEY", "10.1.2.3", False),
         ("AWS_SECRET_ACCESS_KEY", "[::1]", False),
         ("AWS_SECRET_ACCESS_KEY", "8.8.8.8", True),
+        ("AWS_SECRET_ACCESS_KEY", "127.1", False),
         ("MY_KEY", "api.example.com", False),
     ],
 )
 def test_a_listed_key_may_go_to_its_own_hosts_only(
     name: str, host: str, crosses: bool
 ) -> None:
-    found = Record().crossing(variable(name), f"https://{host}/v1")
+    found = TrustRecord().crossing(variable(name), f"https://{host}/v1")
     assert (found is not None) is crosses
     if found:
         assert found.pair == f"{name}@{host}"
+
+
+@pytest.mark.parametrize(
+    ("spelled", "host"),
+    [
+        ("134744072", "134744072"),
+        ("0x08080808", "0x08080808"),
+        ("\uff11\uff13\uff14\uff17\uff14\uff14\uff10\uff17\uff12", "134744072"),
+        ("api\u3002example\uff0ecom", "api.example.com"),
+        ("[::ffff:8.8.8.8]", "::ffff:808:808"),
+        ("API.example.com.", "api.example.com"),
+    ],
+)
+def test_a_public_host_is_one_however_it_is_spelled(spelled: str, host: str) -> None:
+    sent = variable("AWS_SECRET_ACCESS_KEY")
+    found = TrustRecord().crossing(sent, f"http://{spelled}:80/v1")
+    assert found is not None and found.host == host
 
 
 @pytest.mark.parametrize(
@@ -71,9 +89,9 @@ def test_a_file_of_another_program_crosses_also_behind_a_link(
     link.symlink_to(file)
     for each in (file, link):
         source = KeySource(model="m", file=str(each))
-        assert Record().crossing(source, "https://api.example.com/v1")
+        assert TrustRecord().crossing(source, "https://api.example.com/v1")
     other = KeySource(model="m", file=str(home / "my-key"))
-    assert Record().crossing(other, "https://api.example.com/v1") is None
+    assert TrustRecord().crossing(other, "https://api.example.com/v1") is None
 
 
 def test_a_key_that_was_used_with_one_host_does_not_go_to_another() -> None:
@@ -92,14 +110,14 @@ def test_an_accepted_pair_is_recorded_for_this_user_only(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
     with pytest.raises(UserError, match="nothing was sent"):
         check_keys(sent)
-    assert not Record.path().exists()
+    assert not TrustRecord.path().exists()
     monkeypatch.setenv(
         trust.VARIABLE, "OTHER@x.org,AWS_SECRET_ACCESS_KEY@c.example.com"
     )
     check_keys(sent)
     monkeypatch.delenv(trust.VARIABLE)
     check_keys(sent)
-    path = Record.path()
+    path = TrustRecord.path()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert KEY not in path.read_text()
     kept = json.loads(path.read_text())
@@ -117,9 +135,22 @@ def test_there_is_no_way_to_accept_everything(
         check_keys([])
 
 
+def test_without_a_folder_for_the_record_the_guard_holds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in a container whose user has no home folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/nowhere")
+    check_keys([(variable("MY_KEY"), "https://a.example.com/v1")])
+    printed = capsys.readouterr().out
+    assert "accepted keys are not remembered" in printed
+    assert str(TrustRecord.path()) in printed and "XDG_STATE_HOME" in printed
+    with pytest.raises(UserError, match="nothing was sent"):
+        check_keys([(variable("HF_TOKEN"), "https://a.example.com/v1")])
+
+
 def test_a_damaged_record_is_named() -> None:
-    Record.path().parent.mkdir(parents=True)
-    Record.path().write_text("[]")
+    TrustRecord.path().parent.mkdir(parents=True)
+    TrustRecord.path().write_text("[]")
     with pytest.raises(UserError, match="record of accepted keys") as error:
-        Record.read()
-    assert error.value.where == str(Record.path())
+        TrustRecord.read()
+    assert error.value.where == str(TrustRecord.path())

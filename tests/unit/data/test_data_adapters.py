@@ -20,8 +20,9 @@ from data_samples import (
 )
 from judgescope.core.errors import UserError
 from judgescope.data.select import read_dataset
-from judgescope.data.specs import IngestFiles, IngestSpec
-from judgescope.data.tables import ingest
+from judgescope.data.specs import RatingFiles, ReadRatingsSpec
+from judgescope.data.tables import read_ratings
+from judgescope.schema.cards import FORMATS
 from judgescope.schema.loading import read_card, validate_card
 from judgescope.schema.tables import read_table
 from running import HOME
@@ -806,17 +807,20 @@ def test_a_card_says_what_marked_texts_need(keys: Row, what: str) -> None:
 def test_marked_errors_become_a_table(tmp_path: Path) -> None:
     written(tmp_path / "g.csv", [game()])
     written(tmp_path / "s.csv", [error(2, 2, "Hawks", CORRECTION="Bulls")])
-    names = ("items", "systems", "original", "ratings", "spans")
-    output = {name: str(tmp_path / "out" / f"{name}.parquet") for name in names}
-    ingest(
-        IngestSpec(
+    output = {
+        name: str(tmp_path / "out" / f"{name}.parquet") for name in ("ratings", "spans")
+    }
+    read_ratings(
+        ReadRatingsSpec(
             code="",
             versions={},
             dataset=rotowire().model_dump(mode="json", exclude={"rewrite_references"}),
+            format=FORMATS.target(rotowire().format),
             folder=str(tmp_path),
             data=str(tmp_path),
             seed=1,
-            output=IngestFiles(**output, report=str(tmp_path / "report.json")),
+            part="Data",
+            output=RatingFiles(**output, report=str(tmp_path / "report.json")),
         )
     )
     assert read_table("gold_spans", output["spans"]).to_pylist() == [
@@ -845,7 +849,7 @@ def test_a_study_keeps_marked_errors_beside_its_texts(tmp_path: Path) -> None:
     study.card("datasets", "mine", **card | {"dataset": "mine"})
     study.write()
     wanted = [f"results/s/{kind}/mine.parquet" for kind in ("items", "spans")]
-    wanted += ["results/s/items/demo-news.parquet"]
+    wanted += ["results/s/spans/demo-news.parquet"]
     done = study.snakemake("--", *wanted)
     assert done.returncode == 0, done.stdout[-3000:]
     spans = (tmp_path / "results" / "s" / "spans").iterdir()

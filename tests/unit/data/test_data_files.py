@@ -303,7 +303,8 @@ def test_a_malformed_line_is_named(tmp_path: Path) -> None:
             ["line 1", "not a list", "a name that ends in .json"],
         ),
         ("x.parquet", "PAR", ["not a Parquet file"]),
-        ("x.xlsx", "", ["unsupported file type", "'.xlsx'", "save it as CSV"]),
+        ("x.ods", "", ["unsupported file type", "'.ods'", "save it as .xlsx or CSV"]),
+        ("x.xlsx", "", ["not an .xlsx file", "save it as"]),
         ("x.txt", "", ["unsupported file type", "'.txt'", ".csv"]),
     ],
 )

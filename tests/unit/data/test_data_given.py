@@ -65,7 +65,7 @@ def write(folder: Path, rated_: Any = GLOBAL, ordered: Any = LOCAL) -> Path:
 def texts(folder: Path, role: str, aspect: str) -> list[tuple[Any, ...]]:
     own = benchmark()
     found = resolve(own.files, role, folder, folder)
-    return [tuple(one) for one in given(own, found, role, aspect)]
+    return [tuple(one)[:4] for one in given(own, found, role, aspect)]
 
 
 def test_an_item_is_a_source_of_either_role(tmp_path: Path) -> None:
@@ -78,6 +78,48 @@ def test_an_item_is_a_source_of_either_role(tmp_path: Path) -> None:
     assert all(one.references == () for one in found.items)
     assert not (found.outputs or found.ratings or found.systems)
     assert found.problems == ["texts with a rating: 4, in a chain: 7"]
+
+
+@pytest.mark.parametrize(
+    ("task", "names"),
+    [
+        ("dialogue", ["Source", "Fact"]),
+        ("summarization", ["Source", "Context"]),
+    ],
+)
+def test_addition_is_a_part_of_the_source(
+    tmp_path: Path, task: str, names: list[str]
+) -> None:
+    facts = {"addition": " A fact.\n"}
+    rated_ = {"fluency": [rated() | facts, rated("Two.", "Another.")], "C": [rated()]}
+    ordered = {
+        "fluency": {"Three.": [{"target": "Best."} | facts, "Bad."]},
+        "C": {"One.": ["Best.", "Bad."]},
+    }
+    own = benchmark(task=task)
+    found = read_dataset(own, write(tmp_path, rated_, ordered), tmp_path)
+    parts = {one.item: [(*part,) for part in one.parts] for one in found.items}
+    only, more = names
+    assert parts == {
+        "mine-001": [(only, "One."), (more, "A fact.")],
+        "mine-002": [(only, "Two.")],
+        "mine-003": [(only, "Three."), (more, "A fact.")],
+    }
+    assert found.items[0].source == "One.\n\nA fact."
+
+
+def test_capitals_of_an_aspect_do_not_matter(tmp_path: Path) -> None:
+    write(tmp_path, {"Fluency": GLOBAL["fluency"], "c": GLOBAL["C"]})
+    assert [one[1] for one in texts(tmp_path, "global", "clear")] == ["A text."]
+    assert len(texts(tmp_path, "global", "fluency")) == 3
+    found = read_dataset(benchmark(), tmp_path, tmp_path)
+    assert not [line for line in found.problems if "does not list" in line]
+
+
+def test_texts_of_one_source_have_one_addition(tmp_path: Path) -> None:
+    two = [rated() | {"addition": fact} for fact in ("A fact.", "Another.")]
+    write(tmp_path, GLOBAL | {"fluency": two})
+    assert "differ in `addition`" in faults(benchmark(), tmp_path)
 
 
 def test_a_role_gives_the_texts_of_an_aspect_with_what_is_known_of_them(

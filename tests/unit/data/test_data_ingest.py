@@ -1,5 +1,6 @@
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,26 +26,49 @@ CARD = {
     "citation": "a citation",
     "select": {"original": "most_sentences"},
 }
-NAMES = ("items", "systems", "original", "ratings", "spans")
+TEXTS = ("items", "systems", "original")
+RATINGS = ("ratings", "spans")
 
 
-def ingest(folder: Path, **keys: Any) -> subprocess.CompletedProcess[str]:
-    output = {name: str(folder / "out" / f"{name}.parquet") for name in NAMES}
-    spec = {
-        **{"code": "", "versions": {}},
-        "dataset": CARD,
-        "folder": str(folder),
-        "data": str(folder),
-        "seed": 1,
-        "output": output | {"report": str(folder / "out" / "report.json")},
-    }
+def run(job: str, spec: dict[str, Any]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, REPOSITORY / "scripts" / "job.py", "ingest", "--spec", "-"],
-        input=json.dumps(spec | keys),
+        [sys.executable, REPOSITORY / "scripts" / "job.py", job, "--spec", "-"],
+        input=json.dumps(spec),
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def ingest(
+    folder: Path,
+    *,
+    dataset: dict[str, Any] = CARD,
+    original: bool = True,
+    perturbs: bool = False,
+) -> subprocess.CompletedProcess[str]:
+    """Read the texts of a dataset, and then its ratings."""
+    out = folder / "out"
+    spec = {
+        "code": "",
+        "versions": {},
+        "dataset": dataset,
+        "format": "judgescope.data.summeval:FORMAT",
+        "folder": str(folder),
+        "data": str(folder),
+        "seed": 1,
+        "part": "Article",
+    }
+    texts: dict[str, Any] = {name: str(out / f"{name}.parquet") for name in TEXTS}
+    texts |= {} if original else {"original": None}
+    ratings = {name: str(out / f"{name}.parquet") for name in RATINGS}
+    texts["names"] = str(out / "names.json")
+    ratings["report"] = str(out / "report.json")
+    done = run("ingest", {**spec, "output": texts})
+    if done.returncode:
+        return done
+    counted = {"original": original, "perturbs": perturbs}
+    return run("read_ratings", {**spec, "output": ratings, **counted})
 
 
 @pytest.fixture
@@ -109,7 +133,9 @@ def test_all_tables_and_the_report_are_written(folder: Path) -> None:
     assert numbers == {"items": 2, "targets": 3, "originals": 2, "ratings": 6}
     assert report["raters"] == ["expert-1", "expert-2"]
     assert report["systems"] == {"m1": "M1", "m2": "M2"}
-    assert (report["licence"], report["ratings_kind"]) == ("a licence", "human")
+    assert report["ratings_kind"] == "human"
+    names = json.loads((folder / "out" / "names.json").read_text(encoding="utf-8"))
+    assert names == {"systems": report["systems"]}
     assert list(report["sha256"]) == ["data"] and report["problems"] == []
 
 
@@ -120,15 +146,44 @@ def test_the_same_data_gives_the_same_bytes(folder: Path) -> None:
         written.append(
             {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
         )
-    assert written[0] == written[1] and len(written[0]) == 6
+    assert written[0] == written[1] and len(written[0]) == 7
 
 
 def test_originals_are_written_only_where_wanted(folder: Path) -> None:
-    output = {name: str(folder / "out" / f"{name}.parquet") for name in NAMES}
-    output["report"] = str(folder / "out" / "report.json")
-    assert ingest(folder, output=output | {"original": None}).returncode == 0
+    assert ingest(folder, original=False).returncode == 0
     assert not (folder / "out" / "original.parquet").exists()
     assert rows(folder, "items")[0]["meta"] == '{"id":"A"}'
+
+
+def changed(folder: Path, **keys: Any) -> tuple[bool, bool]:
+    """Return whether the hash of the texts changes with the file or the card, and what
+    is read otherwise.
+    """
+    before = json.loads((folder / "out" / "report.json").read_text())
+    assert ingest(folder, dataset=CARD | keys).returncode == 0
+    after = json.loads((folder / "out" / "report.json").read_text())
+    return before["texts"] != after["texts"], before["how"] != after["how"]
+
+
+def test_the_hash_of_the_texts_ignores_ratings_and_what_pages_show(
+    folder: Path,
+) -> None:
+    assert ingest(folder).returncode == 0
+    pages = {"name": "Ours", "licence": "another", "citation": "another"}
+    kept = {key: value for key, value in CARD.items() if key not in pages}
+    assert ingest(folder, dataset=kept).returncode == 0
+    assert changed(folder, raters="crowd") == (False, True)
+    path = folder / "x.jsonl"
+    text = path.read_text(encoding="utf-8")
+    rated = re.sub(r'"fluency": \d', '"fluency": 2', text)
+    assert rated != text
+    path.write_text(rated, encoding="utf-8")
+    assert changed(folder, raters="crowd") == (False, False)
+    for old, new in (('"decoded": "', '"decoded": "Well, '), ('"M2"', '"M3"')):
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        assert changed(folder, raters="crowd") == (True, False)
 
 
 def test_items_without_an_original_are_noted_if_the_study_perturbs(

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from data_samples import faults, jsonl, table, values
 from judgescope.data.select import read_dataset
-from judgescope.schema.cards import Dataset, Scale
+from judgescope.schema.cards import Dataset, RatingScale
 
 COLUMNS = {"item": "id", "source": "q", "text": "a", "ratings": {"right": ["r1", "r2"]}}
 WORDS = {
@@ -90,16 +90,16 @@ def test_truth_values_are_read_as_words(tmp_path: Path) -> None:
 
 
 def test_the_dump_of_a_scale_has_no_key_that_its_card_leaves_out() -> None:
-    points = Scale(min=1, max=5, step=1)
+    points = RatingScale(min=1, max=5, step=1)
     assert points.model_dump() == {"min": 1, "max": 5, "step": 1, "labels": []}
     for labels in (
-        Scale(labels=["fail", "pass"]),
-        Scale(labels=["a", "b", "c"], ordered=False),
+        RatingScale(labels=["fail", "pass"]),
+        RatingScale(labels=["a", "b", "c"], ordered=False),
     ):
         assert not {"min", "max", "step"} & labels.model_dump().keys()
-        assert Scale(**labels.model_dump()) == labels
-        assert Scale(**labels.model_dump()).categorical
-    assert Scale(labels=["fail", "pass"]).values() == [0, 1]
+        assert RatingScale(**labels.model_dump()) == labels
+        assert RatingScale(**labels.model_dump()).categorical
+    assert RatingScale(labels=["fail", "pass"]).values() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_scale_that_is_neither_numbers_nor_labels_is_refused(
     keys: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(ValidationError, match=problem):
-        Scale(**keys)
+        RatingScale(**keys)
 
 
 @pytest.mark.parametrize(

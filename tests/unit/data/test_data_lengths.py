@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from judgescope.core.errors import UserErrors
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_dataset
 from judgescope.data.tables import systems
 from judgescope.schema.cards import Dataset
@@ -52,13 +52,13 @@ def read(
     columns: Mapping[str, Any] = COLUMNS,
     head: list[str] = HEAD,
     **keys: object,
-) -> Rated:
+) -> DatasetContent:
     with (folder / "d.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([head, *rows])
     return read_dataset(card(columns, **keys), folder, folder)
 
 
-def lengths_of(rated: Rated) -> dict[str, float | None]:
+def lengths_of(rated: DatasetContent) -> dict[str, float | None]:
     return {one.target: one.length for one in rated.outputs}
 
 

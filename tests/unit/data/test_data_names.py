@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from data_samples import FIVE, dialogue, faults, jsonl, table, values
 from data_samples import card as card_of
 from judgescope.core.names import folded
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_dataset
 
 COLUMNS = {"item": "id", "source": "source", "system": "system", "text": "text"}
@@ -40,7 +40,7 @@ def dataset(folder: Path, *names: tuple[str, str], **keys: Any) -> Any:
     return table(str(jsonl(folder / "rows.jsonl", rows(*names))), COLUMNS, **keys)
 
 
-def read(folder: Path, *names: tuple[str, str], **keys: Any) -> Rated:
+def read(folder: Path, *names: tuple[str, str], **keys: Any) -> DatasetContent:
     return read_dataset(dataset(folder, *names, **keys), folder, folder)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from data_samples import COLUMNS, card, faults, jsonl, table, xml
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import originals, read_dataset, select
 from judgescope.schema.cards import Dataset
 
@@ -447,7 +447,7 @@ def test_a_table_of_items_alone_is_enough_to_perturb_references(tmp_path: Path) 
         ("a", ("One.",)),
         ("b", ("Two.",)),
     ]
-    assert rated == Rated(rated.items, [], [])
+    assert rated == DatasetContent(rated.items, [], [])
     (tmp_path / "x.csv").write_text("id,src,gold\n")
     with pytest.raises(UserError, match="the data has no rows"):
         read_dataset(dataset, tmp_path, tmp_path)

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from judgescope.core.errors import UserErrors
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Dataset
 
@@ -51,7 +51,7 @@ def read(
     rows: list[list[str]],
     columns: Mapping[str, Any] = COLUMNS,
     head: Any = HEAD,
-) -> Rated:
+) -> DatasetContent:
     with (folder / "d.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([head, *rows])
     return read_dataset(card(columns), folder, folder)

@@ -3,16 +3,16 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError
-from judgescope.data.rated import Item, Output, Rated, Rating
+from judgescope.data.rated import DatasetContent, Item, Output, Rating
 from judgescope.data.select import Original, original, originals, select
 from judgescope.schema.cards import Select
 
 COUNT = 20
 
 
-def rated(order: int = 1) -> Rated:
+def rated(order: int = 1) -> DatasetContent:
     names = [f"i{number:02}" for number in range(COUNT)][::order]
-    return Rated(
+    return DatasetContent(
         items=[
             Item(name, "s", ("r" * (index + 1),), {})
             for index, name in enumerate(names)
@@ -33,11 +33,11 @@ def rated(order: int = 1) -> Rated:
 
 def chosen(
     rule: dict[str, Any], seed: int = 0, order: int = 1, dataset: str = "mine"
-) -> Rated:
+) -> DatasetContent:
     return select(rated(order), Select(**rule), seed, dataset)
 
 
-def names(found: Rated) -> list[str]:
+def names(found: DatasetContent) -> list[str]:
     return [item.item for item in found.items]
 
 
@@ -114,5 +114,5 @@ def test_of_equally_long_references_the_first_is_the_original() -> None:
 
 def test_an_item_without_references_has_no_original() -> None:
     bare = Item("j", "s", (), {})
-    found = originals(Rated([ITEM, bare], [], []), Select())
+    found = originals(DatasetContent([ITEM, bare], [], []), Select())
     assert found == {"i": Original(0, "One.")}

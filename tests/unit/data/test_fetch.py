@@ -16,7 +16,7 @@ from data_samples import DATASETS, REAL, card, needs_real_data, values
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.fetch import address, fetch, fetch_all
 from judgescope.data.files import digest, published, resolve, to_fetch, verify
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_dataset
 from judgescope.schema.cards import FOLDERS, Published, Source, SourceFile
 from judgescope.schema.loading import read_card
@@ -316,7 +316,7 @@ def test_the_authors_own_files_are_fetched_and_read(
         )
 
 
-def content(rated: Rated) -> list[Any]:
+def content(rated: DatasetContent) -> list[Any]:
     """Return all that was read but the files' names."""
     return [
         [(one.item, one.source, one.references) for one in rated.items],

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.distill.sampling import (
-    BEGINNING,
-    Drawn,
-    Text,
+    DrawableText,
+    DrawnTexts,
     draw,
     groups_of,
     held_out,
@@ -21,10 +20,11 @@ from judgescope.distill.sampling import (
 ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
 
 
-def texts(items: int, systems: int) -> dict[str, list[Text]]:
+def texts(items: int, systems: int) -> dict[str, list[DrawableText]]:
     return {
         f"i{item}": [
-            Text("systems", f"i{item}:s{one}", f"s{one}") for one in range(systems)
+            DrawableText("systems", f"i{item}:s{one}", f"s{one}")
+            for one in range(systems)
         ]
         for item in range(items)
     }
@@ -32,7 +32,7 @@ def texts(items: int, systems: int) -> dict[str, list[Text]]:
 
 def drawn(
     n_texts: int = 4, n_aspects: int = 3, seed: int = 1, items: int = 50
-) -> list[Drawn]:
+) -> list[DrawnTexts]:
     return draw(
         "d", texts(items, 7), ASPECTS, seed=seed, n_texts=n_texts, n_aspects=n_aspects
     )
@@ -112,7 +112,7 @@ LONG = "A mayor opened a bridge in the rain, and the town came to see it. " * 6
 def test_a_source_is_known_again_whatever_its_layout(
     one: str | None, other: str | None, same: bool
 ) -> None:
-    assert len(key_of(LONG[: len(LONG) // 2 + 100])) > BEGINNING
+    assert len(key_of(LONG[: len(LONG) // 2 + 100])) > 200
     names = groups_of({("ours", "a"): one, ("theirs", "b"): other})
     assert (names["ours", "a"] == names["theirs", "b"]) == same
 

@@ -4,8 +4,11 @@ which order.
 The training itself is tested in test_training_vllm.py.
 """
 
+import builtins
 import json
 import math
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,35 +19,36 @@ import pytest
 from judgescope.core import process_limits
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.distill.training import base as training_base
 from judgescope.distill.training import train
-from judgescope.distill.training import train as training_train
 from judgescope.distill.training.base import (
     UNHEARD,
-    Base,
+    AdapterBase,
     Chat,
-    Example,
     Size,
+    TokenExample,
     examples,
     opened,
     padded,
 )
-from judgescope.distill.training.folder import TrainingFolder
-from judgescope.distill.training.train import (
+from judgescope.distill.training.checks import (
     Longest,
-    Training,
     check_context,
     check_dtype,
     check_memory,
     free,
-    held_out_row,
     longest,
-    loss_rows,
     needed,
+)
+from judgescope.distill.training.folder import TrainingFolder
+from judgescope.distill.training.train import (
+    TrainingRun,
+    held_out_row,
+    loss_rows,
     order,
     rate,
     step_rows,
 )
+from judgescope.engines import devices
 from judgescope.schema.cards import Recipe, VllmModel
 from judgescope.schema.tables import table_of
 
@@ -85,7 +89,7 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class Characters(Base):
+class Characters(AdapterBase):
     """A base that reads characters, for which no file is asked where a reply ends."""
 
     def stops(self) -> set[int]:
@@ -98,8 +102,8 @@ def base(**keys: Any) -> Characters:
     return Characters(card, SimpleNamespace(get_text_config=lambda: text), Tokens())
 
 
-def example(prompt: int, reply: int, **row: Any) -> Example:
-    return Example(row, [7] * prompt, [8] * reply)
+def example(prompt: int, reply: int, **row: Any) -> TokenExample:
+    return TokenExample(row, [7] * prompt, [8] * reply)
 
 
 def line(
@@ -213,7 +217,7 @@ def test_nothing_is_cut(tmp_path: Path) -> None:
 
 
 def test_a_batch_is_padded_on_the_right_and_learns_replies_alone() -> None:
-    made = padded([Example({}, [1, 2, 3], [4, 5]), Example({}, [6], [7, 8])])
+    made = padded([TokenExample({}, [1, 2, 3], [4, 5]), TokenExample({}, [6], [7, 8])])
     assert made.tokens == [[1, 2, 3, 4, 5], [6, 7, 8, 0, 0]]
     assert made.attention == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
     no = UNHEARD
@@ -256,8 +260,8 @@ def test_the_log_tells_what_was_seen_until_a_step() -> None:
     """5 examples in batches of 2: the last step has one."""
     seen = [example(9, reply) for reply in (1, 2, 3, 4, 5)]
     recipe = Recipe(batch=2)
-    assert Training(base(), recipe, 1, seen, []).last == 3
-    assert Training(base(), recipe, 1, seen[:4], []).last == 2
+    assert TrainingRun(base(), recipe, 1, seen, []).last == 3
+    assert TrainingRun(base(), recipe, 1, seen[:4], []).last == 2
     noted = [
         {"step": step, "loss": 0.5, "learning_rate": 0.1, "epoch": 1}
         for step in (1, 2, 3)
@@ -313,6 +317,46 @@ def test_the_machine_tells_what_is_free(
     assert free("cpu") == 51200
 
 
+def test_a_training_takes_a_gpu_before_torch_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another job has the first one."""
+    for name in list(os.environ):
+        if name.startswith("SLURM"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", str(tmp_path))  # no driver
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,3")
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
+    monkeypatch.setenv("PYTORCH_CUDA_ALLOC_CONF", "")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    locks: list[int] = []
+    monkeypatch.setattr(devices, "_taken", locks)
+    seen: list[str | None] = []
+    torch = SimpleNamespace(
+        use_deterministic_algorithms=lambda on: None,
+        utils=SimpleNamespace(deterministic=SimpleNamespace()),
+    )
+
+    imported = builtins.__import__
+
+    def load(name: str, *details: Any) -> Any:
+        if name != "torch":
+            return imported(name, *details)
+        seen.append(os.environ.get("CUDA_VISIBLE_DEVICES"))
+        return torch
+
+    monkeypatch.setattr(builtins, "__import__", load)
+    train.prepare("cuda")
+    other = locks.pop()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,3")
+    train.prepare("cuda")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,3")
+    train.prepare("cpu")
+    assert seen == ["2", "3", "2,3"]
+    for lock in (other, *locks):
+        os.close(lock)
+
+
 def test_a_training_that_does_not_fit_is_an_error_with_both_amounts() -> None:
     check_memory(base(), Recipe(device_batch=4), 1000, 1000)
     with pytest.raises(
@@ -342,7 +386,7 @@ def test_numbers_that_the_device_cannot_train_with_are_an_error(
     allowed: list[str],
 ) -> None:
     cuda = SimpleNamespace(is_bf16_supported=lambda emulated: modern)
-    monkeypatch.setattr(train, "import_module", lambda name: SimpleNamespace(cuda=cuda))
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
     check_dtype(base(dtype=allowed[-1]), device)
     with pytest.raises(
         UserError, match="does not support this number format"
@@ -379,9 +423,9 @@ def test_prompt_and_reply_must_fit_into_the_context() -> None:
 def test_a_base_that_tells_no_context_needs_one_in_its_card() -> None:
     silent = SimpleNamespace(get_text_config=lambda: SimpleNamespace())
     card = base(max_model_len=40).card
-    assert Base(card, silent, Tokens()).context == 40
+    assert AdapterBase(card, silent, Tokens()).context == 40
     with pytest.raises(UserError, match="is unknown"):
-        _ = Base(base().card, silent, Tokens()).context
+        _ = AdapterBase(base().card, silent, Tokens()).context
 
 
 @pytest.mark.parametrize(
@@ -408,7 +452,7 @@ def test_nothing_comes_of_a_model_whose_loss_is_no_number_at_the_end(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loss: float
 ) -> None:
     recipe = Recipe(epochs=1, batch=2, learning_rate=9.0)
-    training = Training(base(), recipe, 3, [example(2, 2)] * 3, [example(2, 2)] * 2)
+    training = TrainingRun(base(), recipe, 3, [example(2, 2)] * 3, [example(2, 2)] * 2)
     monkeypatch.setattr(training, "_losses", lambda model: [1.0, loss])
     with pytest.raises(UserError, match="not finite at step 2") as caught:
         training._finish(SimpleNamespace(model=None), TrainingFolder(tmp_path, "key"))
@@ -429,10 +473,12 @@ def test_without_a_generation_config_replies_end_where_the_model_and_its_tokeniz
             return cls(eos_token_id=config.eos_token_id)
 
     library = SimpleNamespace(GenerationConfig=Generation)
-    monkeypatch.setattr(training_base, "import_module", lambda name: library)
+    monkeypatch.setitem(sys.modules, "transformers", library)
     for own, found in ((7, {7, STOP}), ([7, 8], {7, 8, STOP}), (None, {STOP})):
         assert (
-            Base(base().card, SimpleNamespace(eos_token_id=own), Tokens()).stops()
+            AdapterBase(
+                base().card, SimpleNamespace(eos_token_id=own), Tokens()
+            ).stops()
             == found
         )
 
@@ -461,13 +507,13 @@ def test_what_torch_raises_in_a_training(
     error: RuntimeError,
     told: str | None,
 ) -> None:
-    training = Training(base(), Recipe(), 0, [example(2, 2)], [])
+    training = TrainingRun(base(), Recipe(), 0, [example(2, 2)], [])
 
     def fails(folder: TrainingFolder) -> None:
         raise error
 
     library = SimpleNamespace(OutOfMemoryError=OutOfMemoryError)
-    monkeypatch.setattr(training_train, "import_module", lambda name: library)
+    monkeypatch.setitem(sys.modules, "torch", library)
     monkeypatch.setattr(training, "_trainer", fails)
     with pytest.raises(
         UserError if told else RuntimeError, match=told or "anything else"

@@ -14,7 +14,7 @@ from judgescope.distill.specs import TrainSpec
 from judgescope.distill.training import folder as training_folder
 from judgescope.distill.training.folder import TrainingFolder, key_of
 from judgescope.replies.specs import ModelSpec
-from judgescope.schema.cards.models import ADAPTER_FILES
+from judgescope.schema.cards.vllm import ADAPTER_FILES
 from judgescope.schema.tables import table_of, write_table
 
 
@@ -29,19 +29,26 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TrainSpec:
     return TrainSpec(
         code="",
         versions={},
-        model=ModelSpec(card={"name": "maker/small"}, folder="cards", data="data"),
+        model=ModelSpec(
+            engine="", card={"name": "maker/small"}, folder="cards", data="data"
+        ),
         seed=3,
         recipe={"rank": 16},
         max_tokens=9,
-        **{name: str(tmp_path / name) for name in ("train", "held_out", "student")},
-        **{name: name for name in ("adapter", "log", "losses")},
+        train=str(tmp_path / "train"),
+        held_out=str(tmp_path / "held_out"),
+        student=str(tmp_path / "student"),
+        adapter_files=[],
+        adapter="adapter",
+        log="log",
+        losses="losses",
     )
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"model": ModelSpec(card={}, folder="cards", data="data")},
+        {"model": ModelSpec(engine="", card={}, folder="cards", data="data")},
         *({"seed": 4}, {"recipe": {"rank": 8}}),
         *({"train": "held_out"}, {"student": "other"}),
     ],
@@ -66,7 +73,7 @@ def test_a_key_does_not_say_where_anything_lies_or_what_only_counts_tokens(
         spec,
         max_tokens=10,
         adapter="elsewhere",
-        model=ModelSpec(card=spec.model.card, folder="there", data="there"),
+        model=ModelSpec(engine="", card=spec.model.card, folder="there", data="there"),
     )
     assert before == key_of(elsewhere) == key_of(spec)
     monkeypatch.setattr(training_folder, "version", lambda name: f"{name} 2")
@@ -79,8 +86,8 @@ def test_only_a_whole_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
     for step in (5, 10, 15):
         (kept.steps / f"checkpoint-{step}").mkdir(parents=True)
         (kept.steps / f"checkpoint-{step}" / "weights").write_text("w")
-    kept.mark_whole(5)
-    kept.mark_whole(10)
+    kept.mark_complete(5)
+    kept.mark_complete(10)
     assert kept.last_checkpoint() == kept.steps / "checkpoint-10"
     assert sorted(path.name for path in kept.steps.iterdir()) == [
         "checkpoint-10",

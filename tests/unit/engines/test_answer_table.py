@@ -4,8 +4,6 @@ advises.
 
 import shutil
 import socket
-import ssl
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,9 +19,10 @@ from judgescope.engines.openai.refusals import answer_rule
 from judgescope.engines.requests import Failure, Reply, Work
 from judgescope.replies.asking import complete
 from judgescope.replies.lookup import KeyTable
+from judgescope.replies.probing import probe
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
-from scripted import Endpoint, Said, refusal, reply, serve
+from scripted import Endpoint, Said, refusal, reply, serve, unsigned
 
 __all__ = ["endpoint"]
 KEYED = {"api_key_env": "TABLE_KEY", "limits": {**FAST, "concurrency": 1}}
@@ -91,6 +90,12 @@ def test_an_answer_to_every_request_ends_the_job_at_once(
     assert "no-such-key-1234" not in str(error)
 
 
+def test_a_card_without_a_key_is_told_how_to_name_one(endpoint: Endpoint) -> None:
+    endpoint.script = lambda _: refusal(401, "bad key")
+    error = failed(card(endpoint))
+    assert "check the card's key: it names none: add `api_key_env`" in error.todo
+
+
 @pytest.mark.parametrize("status", [202, 204, 206])
 def test_a_half_answer_is_retried_and_then_a_proxy_is_suspected(
     endpoint: Endpoint, status: int
@@ -123,6 +128,38 @@ def test_a_cut_answer_is_retried_and_then_a_proxy_is_suspected(
         complete(stored, work, store, OpenAIEngine(model))
     assert len(endpoint.asked) == FAST["attempts"]
     assert "proxy" in caught.value.todo and "run again" in caught.value.todo
+
+
+@pytest.mark.parametrize(
+    ("answer", "advised"),
+    [
+        (Said({}, 202), "proxy"),
+        (Said(b"", 204), "proxy"),
+        (Said(reply("4").body, lacks=5), "proxy"),
+        (Said(b"<html>sign in</html>"), "chat endpoint"),
+        (Said(b"", wire=()), "https://"),
+        (Said({}, 301, {"Location": NEW}), NEW),
+        (Said({}, 302), "without naming another address"),
+        (Said({}, 302, {"Location": "http://[::"}), "without naming another address"),
+        (refusal(401, "bad key"), NAMES_KEY),
+        (QUOTA, "credit or quota"),
+        (REGION, "region"),
+        (DISABLED, "model is not enabled for this key"),
+        (refusal(404, "no such route"), "field_names"),
+        (refusal(501, "no chat"), "does not take chat requests"),
+        (refusal(503, "loading"), "endpoint is running"),
+    ],
+)
+def test_a_test_request_advises_as_a_judgment_does(
+    endpoint: Endpoint, answer: Said, advised: str
+) -> None:
+    endpoint.script = lambda _: answer
+    engine = OpenAIEngine(card(endpoint, **KEYED))
+    with pytest.raises(UserError) as caught:
+        probe(engine)
+    assert advised in caught.value.todo
+    assert (NAMES_KEY in str(caught.value)) == (advised == NAMES_KEY)
+    assert "models/it.yaml" in caught.value.where and ":  " not in caught.value.what
 
 
 def test_a_missing_model_is_suspected_after_eight_answers(endpoint: Endpoint) -> None:
@@ -165,19 +202,7 @@ def untrusted(tmp_path: Path) -> Iterator[Endpoint]:
     """An endpoint on https whose certificate nobody signs."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed: no certificate can be made")
-    names = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
-            *("-keyout", str(names[0]), "-out", str(names[1])),
-            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(names[1], names[0])
-    with serve(lambda _: reply("4"), tls=context) as running:
+    with serve(lambda _: reply("4"), tls=unsigned(tmp_path)) as running:
         yield running
 
 

@@ -4,8 +4,6 @@ card.
 
 import shutil
 import socket
-import ssl
-import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Iterator
@@ -33,6 +31,7 @@ from scripted import (
     reply,
     running,
     serve,
+    unsigned,
 )
 
 __all__ = ["endpoint"]
@@ -166,20 +165,8 @@ def secure(tmp_path: Path) -> Iterator[tuple[Endpoint, Path]]:
     """An endpoint on https, with a certificate that no system trusts."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed: no certificate can be made")
-    key, certificate = tmp_path / "key.pem", tmp_path / "ca.pem"
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
-            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"),
-            *("-keyout", str(key), "-out", str(certificate)),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    with serve(lambda _: reply("4"), tls=context) as running:
-        yield running, certificate
+    with serve(lambda _: reply("4"), tls=unsigned(tmp_path)) as running:
+        yield running, tmp_path / "ca.pem"
 
 
 def test_a_card_names_the_certificates_that_it_trusts(

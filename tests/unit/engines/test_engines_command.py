@@ -14,9 +14,10 @@ from judgescope.engines.base import Subject
 from judgescope.engines.command import located, words
 from judgescope.engines.factory import asking
 from judgescope.engines.requests import Reply, Work
-from judgescope.replies.judging import ProgramQuestions, shown
+from judgescope.replies.judging import ProgramQuestions
 from judgescope.schema.cards import Aspect, CommandModel, Judge, RatedAspect
 from programs import LENGTHS, ask, card, refused, requests, said
+from prompts_setup import SUMMARY, asked_about
 from running import HOME
 
 
@@ -229,7 +230,16 @@ def shown_to(sees: list[str], scale: RatedAspect = HIDDEN, **keys: Any) -> list[
     fields = {"model": "mine", "engine": "command", "argv": ["sh"], "inputs": sees}
     model = CommandModel.model_validate(fields)
     judge = Judge.model_validate({"judge": "j", "model": "mine"} | keys)
-    asked = ProgramQuestions(model, judge, ASPECT, scale, shown(judge, TEXTS), {}, 0)
+    asked = ProgramQuestions(
+        model,
+        judge,
+        ASPECT,
+        scale,
+        asked_about(judge, TEXTS),
+        {},
+        0,
+        SUMMARY,
+    )
     return [asked[number].asked["target"] for number in range(len(asked))]
 
 
@@ -243,6 +253,9 @@ def test_a_program_is_shown_what_its_card_says_it_sees() -> None:
     assert shown_to(["source"])[0] == {**text, "source": None}
     visible = HIDDEN.model_copy(update={"source_visible": True})
     assert shown_to(["source"], visible)[0] == {**text, "source": "The source."}
+    parts = [{"name": "Source", "text": "The source."}]
+    assert shown_to(["parts"], visible)[0] == {**text, "parts": parts}
+    assert shown_to(["parts"])[0] == {**text, "parts": []}
 
 
 def test_a_program_that_compares_is_shown_both_texts_in_both_orders() -> None:

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data.rated import Names
+from judgescope.data.rated import NamesInData
 from judgescope.engines.base import EngineInputs, Subject, request_key
 from judgescope.engines.recorded import RecordedEngine, join_lines
-from judgescope.schema.cards import Judge, RecordedModel, Scale
+from judgescope.schema.cards import Judge, RatingScale, RecordedModel
 
 SUBJECTS = [
     Subject(
@@ -29,7 +29,7 @@ SUBJECTS = [
     for item in "ab"
     for system in "xyz"
 ]
-NAMES = Names(items={"a": "A", "b": "B"}, systems={"x": "X", "y": "Y", "z": "Z"})
+NAMES = NamesInData(items={"a": "A", "b": "B"}, systems={"x": "X", "y": "Y", "z": "Z"})
 BY_ID: dict[str, Any] = {
     "item": "id",
     "system": "one",
@@ -186,7 +186,7 @@ def test_a_dataset_without_two_texts_of_an_item_is_an_error(tmp_path: Path) -> N
 
 
 def test_the_key_of_a_comparison_holds_both_texts(tmp_path: Path) -> None:
-    card, scale = engine(tmp_path, [row("A")]).card, Scale(min=0, max=1, step=1)
+    card, scale = engine(tmp_path, [row("A")]).card, RatingScale(min=0, max=1, step=1)
 
     def key(other: Subject | None) -> str:
         first = SUBJECTS[0]

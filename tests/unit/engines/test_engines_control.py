@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from judgescope.engines.base import EngineInputs, Subject, request_key
 from judgescope.engines.controls import build
-from judgescope.schema.cards import ControlModel, Judge, Scale
-from judgescope.statistics.discernment import discernment, exact_differences, log_p
+from judgescope.schema.cards import ControlModel, Judge, RatingScale
+from judgescope.statistics.discernment import discernment
+from judgescope.statistics.signed_rank import exact_differences, log_p
 
 MODEL = ControlModel(model="control", engine="control")
-FIVE = Scale(min=1, max=5, step=1, labels=[])
+FIVE = RatingScale(min=1, max=5, step=1, labels=[])
 NAMES = [f"t{number:02d}" for number in range(40)]
 RATINGS = {
     (name, aspect): [1 + (number + shift) % 5, 1 + number % 3, 2]
@@ -33,7 +34,7 @@ def values(
     names: Sequence[str] = NAMES,
     *,
     ratings: Mapping[tuple[str, str], Sequence[float]] = RATINGS,
-    scale: Scale = FIVE,
+    scale: RatingScale = FIVE,
     aspect: str = "fluency",
     draws: int = 1,
     seed: int = 1,
@@ -53,7 +54,9 @@ def values(
 
 def test_constant_top_is_the_top_of_the_scale() -> None:
     assert values("constant_top", ["t"], draws=2) == {"t": ["5", "5"]}
-    assert values("constant_top", ["t"], scale=Scale(min=0, max=0.5)) == {"t": ["0.5"]}
+    assert values("constant_top", ["t"], scale=RatingScale(min=0, max=0.5)) == {
+        "t": ["0.5"]
+    }
 
 
 def test_length_counts_characters() -> None:
@@ -99,7 +102,7 @@ def test_random_is_uniform_over_the_grid_or_the_range() -> None:
     assert all(
         330 < count < 470 for count in drawn.values()
     )  # 400 ± 3.9 standard deviations
-    half = values("random", many, scale=Scale(min=2, max=4))
+    half = values("random", many, scale=RatingScale(min=2, max=4))
     numbers = [float(text) for [text] in half.values()]
     assert min(numbers) >= 2 and max(numbers) <= 4 and len(set(numbers)) == 2000
     assert sum(numbers) / 2000 == pytest.approx(3, abs=0.05)
@@ -147,7 +150,7 @@ def test_keys_of_controls_belong_to_targets() -> None:
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 PERTURBATIONS = 3
 ITEMS = 100
-SCALE = Scale(min=1, max=5, step=1, labels=[])
+SCALE = RatingScale(min=1, max=5, step=1, labels=[])
 
 
 def random_scores(seed: int, perturbation: str) -> dict[str, NDArray[np.float64]]:

@@ -13,12 +13,12 @@ import yaml
 
 import running
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data.rated import Names
+from judgescope.data.rated import NamesInData
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import Join, RecordedEngine, join_lines
-from judgescope.schema.cards import Judge, RecordedModel, Scale
+from judgescope.schema.cards import Judge, RatingScale, RecordedModel
 
-FIVE = Scale(min=1, max=5, step=1, labels=[])
+FIVE = RatingScale(min=1, max=5, step=1, labels=[])
 BY_ITEM = {"item": "id", "system": "by", "scores": {"*": "score"}}
 
 
@@ -36,14 +36,18 @@ def engine(
     folder: Path,
     rows: Sequence[Mapping[str, Any]],
     names: Any = BY_ITEM,
-    known: Names | None = None,
+    known: NamesInData | None = None,
     **keys: Any,
 ) -> RecordedEngine:
     card = model(folder, rows, names, **keys)
     return RecordedEngine(
         card,
         EngineInputs(
-            seed=0, dataset="d", folder=folder, data=folder, names=known or Names()
+            seed=0,
+            dataset="d",
+            folder=folder,
+            data=folder,
+            names=known or NamesInData(),
         ),
     )
 
@@ -79,7 +83,7 @@ def test_names_that_share_a_slug_are_joined_each_to_its_own(tmp_path: Path) -> N
     made = engine(
         tmp_path,
         [row("i", at, by=by) for at, by in enumerate(names.values(), 1)],
-        known=Names(systems=names),
+        known=NamesInData(systems=names),
     )
     assert ask(made, *(subject("i", one) for one in names)) == ["1", "2", "3"]
 
@@ -98,7 +102,9 @@ def test_names_that_share_a_slug_are_joined_each_to_its_own(tmp_path: Path) -> N
 def test_one_name_in_two_forms_joins(
     tmp_path: Path, in_rows: object, in_data: str
 ) -> None:
-    made = engine(tmp_path, [row(in_rows, 3)], known=Names(items={"an-id": in_data}))
+    made = engine(
+        tmp_path, [row(in_rows, 3)], known=NamesInData(items={"an-id": in_data})
+    )
     assert ask(made, subject("an-id")) == ["3"]
 
 
@@ -220,11 +226,11 @@ def test_names_that_the_data_card_says_are_one_join_in_any_spelling(
 ) -> None:
     rows = [row("I 1", 4, by="x\u00a0"), row("i1", 2, by="Ｙ")]
     items, systems = {"i1": "i1"}, {"x": "X", "y": "y"}
-    made = engine(tmp_path, rows, known=Names(items, systems, same=True))
+    made = engine(tmp_path, rows, known=NamesInData(items, systems, same=True))
     assert ask(made, subject("i1", "x"), subject("i1", "y")) == ["4", "2"]
-    made = engine(tmp_path, rows, known=Names(items, systems))
+    made = engine(tmp_path, rows, known=NamesInData(items, systems))
     assert ask(made, subject("i1", "x"), subject("i1", "y")) == ["no_recorded_row"] * 2
-    made = engine(tmp_path, [row("a", 1), row("A", 2)], known=Names(same=True))
+    made = engine(tmp_path, [row("a", 1), row("A", 2)], known=NamesInData(same=True))
     with pytest.raises(UserError, match="describe the same text"):
         ask(made, subject("a"))
 

@@ -33,11 +33,11 @@ from judgescope.engines.lexical import (
     repetition,
     spelling,
 )
-from judgescope.schema.cards import LEXICAL_FORMS, Judge, LexicalModel, Scale
+from judgescope.schema.cards import LEXICAL_FORMS, Judge, LexicalModel, RatingScale
 from running import HOME
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
-UNIT = Scale(min=0, max=1, step=None, labels=[])
+UNIT = RatingScale(min=0, max=1, step=None, labels=[])
 MODEL = LexicalModel(model="lexical", engine="lexical")
 INPUTS = EngineInputs(seed=0, dataset="d")
 
@@ -264,7 +264,7 @@ def test_nothing_needs_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
         assert reply(form, one)[1] == "ok"
 
 
-FIVE = Scale(min=1, max=5, step=1, labels=[])
+FIVE = RatingScale(min=1, max=5, step=1, labels=[])
 CLEAN = "The lake froze early this winter. Children skate on it after school."
 
 
@@ -377,9 +377,11 @@ def test_the_judge_measures_a_text_once_and_weighs_it_per_aspect(
 ) -> None:
     measured = []
 
-    def counting(text: str, source: str | None, references: Sequence[str]) -> Parts:
+    def counting(
+        text: str, source: str | None, references: Sequence[str], language: str
+    ) -> Parts:
         measured.append(text)
-        return measure(text, source, references)
+        return measure(text, source, references, language)
 
     monkeypatch.setattr("judgescope.engines.lexical.measure", counting)
     judge = Judge(judge="rules", model="lexical", form="rules")
@@ -398,7 +400,7 @@ def test_the_judge_measures_a_text_once_and_weighs_it_per_aspect(
 def test_a_rating_lies_on_the_scale_where_the_properties_lie(
     aspect: str, low: float, high: float, part: float
 ) -> None:
-    rating = rate(Parts(part, part, part, part), aspect, Scale(min=low, max=high))
+    rating = rate(Parts(part, part, part, part), aspect, RatingScale(min=low, max=high))
     assert rating == pytest.approx(low + (high - low) * part)
 
 
@@ -464,3 +466,61 @@ def test_what_a_measure_lacks_is_an_error_of_its_text() -> None:
     assert lacking == {"id": 0, "error": "there is no reference"}
     [lacking] = answers("sari", {"text": "a", "source": None, "references": ["a"]})
     assert lacking == {"id": 0, "error": "there is no source"}
+
+
+GERMAN = (
+    "Die Brücke über den Fluss wird im Frühjahr für elf Wochen gesperrt.",
+    "Prüfer hatten zwei gerissene Stahlseile gefunden, die ersetzt werden müssen.",
+)
+CHINESE = ("这座桥将从三月起关闭十一周。", "检查人员在两根钢索上发现了裂缝。")
+THAI = ("สะพานจะปิดเป็นเวลาสิบเอ็ดสัปดาห์ในฤดูใบไม้ผลิ",)
+
+
+def ruled(texts: Sequence[str], language: str = "") -> str:
+    """Return what the rule judge says of the first of some texts."""
+    inputs = EngineInputs(seed=0, dataset="d", texts=texts, language=language)
+    one = subject(texts[0], references=tuple(texts))
+    [[answer]] = build(MODEL, inputs).answer(judge("rules"), "fluency", UNIT, [one])
+    assert answer.rationale is not None
+    return answer.rationale
+
+
+def test_spelling_is_left_out_where_the_texts_are_not_english() -> None:
+    rationale = ruled(GERMAN)
+    assert rationale.startswith("no spelling: Latin script, not English\n")
+    assert "spelling " not in rationale.partition("\n")[2]
+    assert ruled(GERMAN, language="de").startswith("no spelling: de\n")
+    assert "spelling" in ruled((TEXT, *REFERENCES)).partition(",")[0]
+
+
+def test_rating_without_spelling_weighs_the_other_properties_alike() -> None:
+    parts = Parts(spelling=None, repetition=1.0, length=1.0, punctuation=1.0)
+    assert rate(parts, "fluency", UNIT) == 1
+
+
+@pytest.mark.parametrize("texts", [GERMAN, CHINESE, THAI])
+def test_right_text_of_any_script_has_no_fault_of_punctuation(
+    texts: tuple[str, ...],
+) -> None:
+    assert all(punctuation(text) == 1 for text in texts)
+
+
+@pytest.mark.parametrize("texts", [GERMAN, CHINESE, THAI])
+@pytest.mark.parametrize("form", ["rouge1", "rougel"])
+def test_half_of_a_text_overlaps_with_it_in_any_script(
+    texts: tuple[str, ...], form: str
+) -> None:
+    half = texts[0][: len(texts[0]) // 2]
+    assert 0.4 < overlap(form)(half, [texts[0]]) < 0.9
+
+
+def test_tokens_of_bleu_follow_the_script_of_the_references() -> None:
+    def version(texts: Sequence[str]) -> str:
+        inputs = EngineInputs(seed=0, dataset="d", texts=texts)
+        return build(MODEL, inputs).version(judge("bleu"))
+
+    assert version(CHINESE).endswith(", tokenize zh")
+    assert version(THAI).endswith(", tokenize char")
+    assert "tokenize" not in version(REFERENCES)
+    half = CHINESE[0][:8]
+    assert overlap("bleu")(half, CHINESE) < overlap("bleu", "zh")(half, CHINESE)

@@ -14,7 +14,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply, Request, request_of
 from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.replies.asking import obtain
+from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, OpenAIModel
 from parsed import parse
@@ -72,7 +72,7 @@ def ask(model: OpenAIModel, requests: list[Request], folder: Path) -> list[list[
     reader.
     """
     with Store(folder, "random") as store:
-        obtain(requests, store, OpenAIEngine(model))
+        obtain(requests, AskingJob(store, OpenAIEngine(model)))
     found = Store(folder, "random").read({one.key: one.draws for one in requests})
     return [[found[one.key, draw] for draw in range(one.draws)] for one in requests]
 
@@ -313,7 +313,7 @@ def test_an_endless_failure_costs_only_itself(url: str, tmp_path: Path) -> None:
         Store(tmp_path, "random") as store,
         pytest.raises(UserError, match="1 of 25 requests"),
     ):
-        obtain([*good, *bad], store, OpenAIEngine(model))
+        obtain([*good, *bad], AskingJob(store, OpenAIEngine(model)))
     found = Store(tmp_path, "random").read(
         {one.key: one.draws for one in [*good, *bad]}
     )
@@ -354,7 +354,7 @@ def test_what_came_is_what_is_read_later(url: str, tmp_path: Path) -> None:
     model = card(url, llama.GIBBERISH)
     requests = asked(model, *PROMPTS, draws=2, max_tokens=50)
     with Store(tmp_path, "random") as store:
-        came = obtain(requests, store, OpenAIEngine(model))
+        came = obtain(requests, AskingJob(store, OpenAIEngine(model)))
     later = Store(tmp_path, "random").read({one.key: one.draws for one in requests})
     assert later == came and len(came) == 24
     texts = "".join(reply.text for reply in came.values())

@@ -18,17 +18,19 @@ import llama
 import running
 from judgescope.core import process_limits
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.extras import install_command
 from judgescope.data.files import resolve
 from judgescope.engines import llama as local
 from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import RefusedError, Reply, Request, Work, request_of
 from judgescope.engines.served import ServedEngine
-from judgescope.replies.asking import obtain
+from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.judging import CHOICES
 from judgescope.replies.probing import able, read_findings, try_out
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, Judge, LlamaModel
 from judgescope.schema.cards.models import BINDING
+from waiting import patience
 
 llama.require()
 
@@ -101,12 +103,12 @@ def ask(
     served: ServedEngine, wanted: list[Request], store: Path
 ) -> dict[tuple[str, int], Reply]:
     with Store(store, served.card.served_name) as shard:
-        return obtain(wanted, shard, served)
+        return obtain(wanted, AskingJob(shard, served))
 
 
 def ends(pid: int) -> bool:
     """Return whether a process ends soon."""
-    late = time.monotonic() + SECONDS
+    late = time.monotonic() + patience(SECONDS)
     while time.monotonic() < late:
         try:
             status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -389,7 +391,7 @@ def test_a_binding_that_is_absent_or_another_is_an_error(
         UserError, match=f"needs the package xllamacpp {BINDING}"
     ) as absent:
         reply(engine(folder))
-    assert f"pip install xllamacpp=={BINDING}" in absent.value.todo
+    assert install_command("llama") in absent.value.todo
 
 
 def test_a_file_of_a_package_needs_no_import(tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ from judgescope.engines.factory import located
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.wire import read_replies
 from judgescope.engines.requests import HOPELESS, Failure, Reply, Work
+from judgescope.replies.journal import line_of
 from judgescope.schema.loading import read_card
 from scripted import Body, Endpoint, Said, Script, refusal, reply
+from waiting import patience
 
 __all__ = ["endpoint"]
 
@@ -135,7 +137,7 @@ def test_nobody_there_and_no_answer_in_time_are_failures(endpoint: Endpoint) -> 
         [failure] = ask(model, *requests(model, "a"))[1]
     assert "no response" in failure.reason and "3 attempts" in failure.reason
     woken = threading.Event()
-    endpoint.script = lambda _: reply("4") if woken.wait(5) else reply("5")
+    endpoint.script = lambda _: reply("4") if woken.wait(patience(5)) else reply("5")
     model = card(endpoint, limits={**FAST, "timeout": 0.1, "attempts": 1})
     [failure] = ask(model, *requests(model, "a"))[1]
     woken.set()
@@ -291,6 +293,41 @@ def test_provenance_names_the_tools_that_a_reply_calls() -> None:
     found = read(Said({"choices": [{"message": message}]}))
     assert found.provenance == {"engine": "openai", "tool": "submit_score"}
     assert '{"score": 4}' in found.text.replace('\\"', '"')
+
+
+@pytest.mark.parametrize(
+    ("message", "content"),
+    [
+        ({"content": None}, "null"),
+        ({}, "null"),
+        ({"content": ""}, "empty"),
+        ({"content": " \n"}, "empty"),
+        ({"content": []}, "empty"),
+        ({"content": None, "tool_calls": []}, "null"),
+        ({"content": None, "tool_calls": [{"function": {"name": "rate"}}]}, "tool"),
+        ({"content": "", "function_call": {"name": "rate", "arguments": ""}}, "tool"),
+        ({"content": "4"}, None),
+        ({"content": None, "reasoning_content": "A 4?"}, None),
+        (
+            {"tool_calls": [{"function": {"name": "rate", "arguments": "{}"}}]},
+            None,
+        ),
+    ],
+)
+def test_provenance_says_what_stands_in_place_of_a_text(
+    message: dict[str, Any], content: str | None
+) -> None:
+    found = read(Said({"choices": [{"message": message}]}))
+    assert found.provenance is not None
+    assert found.provenance.get("content") == content
+    assert bool(found.text.strip()) == (content is None)
+
+
+def test_a_reply_with_a_text_is_stored_as_before() -> None:
+    found = read(Said({"choices": [{"message": {"content": "4"}}]}))
+    head = f'{{"key":"{found.key}","draw":0,"text":"4","finish":"stop","status":"ok",'
+    end = '"usage":null,"provenance":{"engine":"openai"},"crc":"'
+    assert line_of(found).startswith((head + end).encode())
 
 
 def test_content_in_parts_is_joined_and_odd_usage_is_no_reason_to_fail() -> None:

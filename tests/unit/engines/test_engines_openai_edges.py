@@ -26,10 +26,12 @@ from judgescope.engines.requests import (
     Work,
 )
 from judgescope.replies import ledger
-from judgescope.replies.asking import obtain
+from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.budget import Spending
+from judgescope.replies.caps import NANOS, REQUESTS, Cap
 from judgescope.replies.store import Store
 from scripted import Body, Endpoint, Said, answer, refusal, reply, serve
+from waiting import patience
 
 KEY = "sk-very-secret"
 FAST = {**QUICK, "timeout": 60}
@@ -199,7 +201,7 @@ def test_who_hangs_up_is_asked_as_often_as_the_card_says(
 
 def test_the_reason_says_that_the_time_was_up(endpoint: Endpoint) -> None:
     woken = threading.Event()
-    endpoint.script = lambda _: reply("4") if woken.wait(5) else reply("5")
+    endpoint.script = lambda _: reply("4") if woken.wait(patience(5)) else reply("5")
     model = card(endpoint, limits={**FAST, "timeout": 0.1, "attempts": 2})
     [failure] = ask(model, *requests(model, "a"))[1]
     woken.set()
@@ -283,10 +285,10 @@ def test_what_was_paid_for_before_the_credit_ended_is_never_asked_again(
         Store(tmp_path, "it") as store,
         pytest.raises(UserError, match=f"HTTP {out.status}"),
     ):
-        obtain(asked, store, OpenAIEngine(model))
+        obtain(asked, AskingJob(store, OpenAIEngine(model)))
     endpoint.script = lambda _: reply("5")
     with Store(tmp_path, "it") as store:
-        found = obtain(asked, store, OpenAIEngine(model))
+        found = obtain(asked, AskingJob(store, OpenAIEngine(model)))
     assert [found[one.key, 0].text for one in asked] == ["4", "4", "4", "5", "5"]
     assert endpoint.prompts == ["a", "b", "c", "d", "d", "e"]
 
@@ -305,7 +307,7 @@ def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
             UserError, match="2 of 5 requests failed: HTTP 500: down"
         ) as error,
     ):
-        obtain(asked, store, OpenAIEngine(model))
+        obtain(asked, AskingJob(store, OpenAIEngine(model)))
     assert set(error.value.where.split(", ")) == {"b", "d"}
     found = Store(tmp_path, "it").read({one.key: 1 for one in asked})
     assert {asked[i].key for i in (0, 2, 4)} == {key for key, _ in found}
@@ -325,7 +327,6 @@ def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
         ({"other": "too long"}, '{"other": "too long"}'),
         (b'["too", "long"]', '["too", "long"]'),
         (b"too\r\n\r\n  long\x85 \xe2\x80\xa8", "too long\ufffd"),
-        (b"", ""),
         (b"x" * 5 * SHOWN, "x" * SHOWN),
         (
             json.dumps({"error": "Pr\u00fcfe \U0001f600"}).encode(),
@@ -340,6 +341,13 @@ def test_the_reason_of_a_refusal_is_found_in_any_shape(
     model = card(endpoint)
     came, _ = ask(model, *requests(model, "a"), proven=True)
     assert came == {"a": f"error: HTTP 400: {told}"}
+
+
+def test_a_refusal_without_a_body_is_told_by_its_status(endpoint: Endpoint) -> None:
+    endpoint.script = lambda _: Said(b"", 400)
+    model = card(endpoint)
+    came, _ = ask(model, *requests(model, "a"), proven=True)
+    assert came == {"a": "error: HTTP 400"}
 
 
 SHAPES: list[Callable[[int], Said]] = [
@@ -413,7 +421,7 @@ def test_any_text_reaches_the_store_and_comes_back(
     model = card(endpoint)
     [one] = requests(model, "a")
     with Store(tmp_path, "it") as store:
-        came = obtain([one], store, OpenAIEngine(model))
+        came = obtain([one], AskingJob(store, OpenAIEngine(model)))
     assert came == Store(tmp_path, "it").read({one.key: 1})
     assert came[one.key, 0].text == content
 
@@ -511,13 +519,11 @@ def test_an_answer_nested_too_deeply_is_no_reply_and_harms_no_other(
 
 # --- what is booked ---
 
-TWO_ANSWERS = ledger.Cap("max_usd", ledger.NANOS, 2_200_000_000)
+TWO_ANSWERS = Cap("max_usd", NANOS, 2_200_000_000)
 """A cap that two answers of `spend` fit under."""
 
 
-def spend(
-    endpoint: Endpoint, folder: Path, cap: ledger.Cap
-) -> tuple[ledger.Amount, str]:
+def spend(endpoint: Endpoint, folder: Path, cap: Cap) -> tuple[ledger.Amount, str]:
     """Ask for ten replies of a dollar at most; return what is booked, and why it ended
     early.
     """
@@ -542,10 +548,8 @@ def test_a_refused_request_counts_towards_a_cap(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.script = lambda _: refusal(400, "flagged by the content policy")
-    booked, ended = spend(
-        endpoint, tmp_path, ledger.Cap("max_requests", ledger.REQUESTS, 5)
-    )
-    assert (booked[ledger.REQUESTS], booked[ledger.NANOS]) == (5, 0)
+    booked, ended = spend(endpoint, tmp_path, Cap("max_requests", REQUESTS, 5))
+    assert (booked[REQUESTS], booked[NANOS]) == (5, 0)
     assert len(endpoint.asked) == 5 and "exceed the cap of 5 requests" in ended
 
 
@@ -574,7 +578,7 @@ def test_an_answer_without_a_reply_is_paid_for_each_time(
 ) -> None:
     endpoint.script = lambda _: said
     booked, ended = spend(endpoint, tmp_path, TWO_ANSWERS)
-    assert booked[ledger.NANOS] == pytest.approx(2 * 10**9, rel=1e-3)
+    assert booked[NANOS] == pytest.approx(2 * 10**9, rel=1e-3)
     assert len(endpoint.asked) == 2 and "exceed the cap of 2.2 US dollars" in ended
 
 

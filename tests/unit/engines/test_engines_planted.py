@@ -12,10 +12,10 @@ from judgescope.core.errors import UserError
 from judgescope.data.planted import DEFECTS, PlantedDesign, SimulatedTexts, simulated
 from judgescope.engines.base import EngineInputs, Subject, request_key
 from judgescope.engines.planted import build
-from judgescope.schema.cards import Judge, PlantedModel, Scale
+from judgescope.schema.cards import Judge, PlantedModel, RatingScale
 
-FIVE = Scale(min=1, max=5, step=1, labels=[])
-PASSED = Scale(labels=["fail", "pass"])
+FIVE = RatingScale(min=1, max=5, step=1, labels=[])
+PASSED = RatingScale(labels=["fail", "pass"])
 ASPECT = "scores-1"
 DATA = simulated(PlantedDesign(sources=12, systems=3, texts=(3,)), 5, "d")
 
@@ -59,7 +59,7 @@ def qualities(folder: Path, rows: Sequence[Mapping[str, object]]) -> str:
     return path.name
 
 
-def scores(engine: Any, given: list[Subject], scale: Scale = FIVE) -> list[float]:
+def scores(engine: Any, given: list[Subject], scale: RatingScale = FIVE) -> list[float]:
     answers = engine.answer(judge(), ASPECT, scale, given)
     return [float(answer.text) for [answer] in answers]
 
@@ -173,7 +173,7 @@ def test_votes_are_asked_in_both_orders_of_peoples_pairs(tmp_path: Path) -> None
         seed=5, dataset="d", preferences={aspect: asked}, folder=tmp_path
     )
     engine = build(card(files=qualities(tmp_path, rows)), given)
-    scale = Scale(min=-1, max=1, step=None, labels=[])
+    scale = RatingScale(min=-1, max=1, step=None, labels=[])
     shown, answers = engine.compare(judge("compare"), aspect, scale, subjects(pairs))
     orders = [(one.target, other.target) for one, other in shown]
     assert orders == [order for pair in asked for order in (pair, pair[::-1])]

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError
-from judgescope.data.rated import Names
+from judgescope.data.rated import NamesInData
 from judgescope.data.select import read_dataset
 from judgescope.engines.base import Answer, EngineInputs, Subject, request_key
 from judgescope.engines.recorded import RecordedEngine, build
-from judgescope.schema.cards import Dataset, Judge, RecordedModel, Scale
+from judgescope.schema.cards import Dataset, Judge, RatingScale, RecordedModel
 from judgescope.schema.loading import read_card
 
 HOME = Path(__file__).resolve().parents[3]
 DATA = HOME.parent / "shared" / "data"
-FIVE = Scale(min=1, max=5, step=1, labels=[])
+FIVE = RatingScale(min=1, max=5, step=1, labels=[])
 
-NAMES = Names(items={"a": "A", "b": "B"}, systems={"x": "X", "y": "Y"})
+NAMES = NamesInData(items={"a": "A", "b": "B"}, systems={"x": "X", "y": "Y"})
 
 UNIEVAL = ("unieval-topical-chat", "unieval-sfres")
 BY_ID: dict[str, str] = {"item": "id", "system": "by", "reply": "said"}
@@ -337,7 +337,7 @@ ASPECTS = {
 }
 
 
-def real(dataset: str, form: str, file: str) -> tuple[list[Subject], Names]:
+def real(dataset: str, form: str, file: str) -> tuple[list[Subject], NamesInData]:
     """Return the targets of a real data set and their names; skips where it is
     absent.
     """
@@ -364,7 +364,7 @@ def real(dataset: str, form: str, file: str) -> tuple[list[Subject], Names]:
 
 
 def asked(
-    name: str, dataset: str, aspect: str, subjects: list[Subject], names: Names
+    name: str, dataset: str, aspect: str, subjects: list[Subject], names: NamesInData
 ) -> list[list[Answer]]:
     """Ask a judge card of this repository and check that no row was left over."""
     card: Judge = read_card("judge", HOME / "config" / "judges" / f"{name}.yaml")
@@ -454,7 +454,7 @@ def test_recorded_hashes_are_those_of_the_files() -> None:
 def test_recorded_labels_are_words_and_a_number_or_another_word_is_an_error(
     tmp_path: Path,
 ) -> None:
-    verdicts = Scale(labels=["fail", "pass"])
+    verdicts = RatingScale(labels=["fail", "pass"])
     rows = {"item": "id", "system": "by", "scores": {"*": "verdict"}}
 
     def answered(*words: object, **keys: Any) -> list[list[str]]:

@@ -19,8 +19,11 @@ from judgescope.core.errors import UserErrors
 from judgescope.engines.factory import settled
 from judgescope.engines.requests import Reply, Request, Work, request_of
 from judgescope.engines.vllm import (
+    API_SERVER,
+    SERVE,
     Span,
     _Run,
+    command_line,
     flags,
     replies,
     sampling,
@@ -258,6 +261,7 @@ def test_a_draw_that_the_context_cuts_is_an_error_and_not_a_reply() -> None:
     span = Span(request(max_tokens=2), 0, 3)
     run.card, run.keep, run.provenance, run.refusals = card(), kept.append, {}, []
     run.under_way, run.draws_under_way = {"1": span}, 3
+    run.scored = {}
     output.request_id = "1"
     run._take(output)
     assert [one.text for one in kept] == [
@@ -309,6 +313,156 @@ def test_a_server_knows_the_model_by_the_name_in_requests(tmp_path: Path) -> Non
     told = server_arguments(card(adapter=tuned), 1, "token")
     assert told["served_model_name"] == ["token"]
     assert json.loads(told["lora_modules"][0])["name"] == "org/it"
+
+
+def test_several_copies_are_served_by_the_command_serve() -> None:
+    """It runs an API process for each copy, and takes the model without an option."""
+    one = command_line(card(mode="served"), 8001, "token")
+    assert one[: len(API_SERVER)] == API_SERVER
+    assert one[len(API_SERVER) :][:2] == ["--model", "org/it"]
+    assert one[one.index("--data-parallel-size") + 1] == "1"
+    several = command_line(card(mode="served", data_parallel=4), 8001, "token")
+    assert several[: len(SERVE)] == SERVE
+    assert SERVE[1:] == ["-m", "vllm.entrypoints.cli.main", "serve"]
+    assert several[len(SERVE)] == "org/it"
+    assert "--model" not in several
+    assert several[several.index("--data-parallel-size") + 1] == "4"
+
+
+@pytest.mark.parametrize(
+    ("keys", "most"),
+    [
+        ({}, 512),
+        ({"mode": "served", "data_parallel": 3}, 1536),
+        ({"mode": "served", "data_parallel": 3, "limits": {"timeout": 9}}, 1536),
+        ({"mode": "served", "data_parallel": 3, "limits": {"concurrency": 7}}, 7),
+        ({"mode": "served", "data_parallel": 16}, 4096),
+    ],
+)
+def test_the_default_concurrency_fills_every_copy(
+    keys: dict[str, Any], most: int
+) -> None:
+    made = card(**keys)
+    assert made.limits.concurrency == most
+    assert made.limits.timeout == keys.get("limits", {}).get("timeout", 300)
+
+
+class Queue:
+    """Stands in for vLLM in the job: it takes a chunk as a whole or not at all."""
+
+    def __init__(self, processed: int, refused: set[str]) -> None:
+        config = SimpleNamespace(max_num_seqs=processed)
+        self.vllm_config = SimpleNamespace(scheduler_config=config)
+        self.llm_engine, self.refused = self, refused
+        self.chunks: list[int] = []
+        self.options: list[Any] = []
+        self.queued: dict[str, int] = {}
+        self.most, self.steps = 0, 0
+        self.aborted: list[str] = []
+
+    def enqueue_chat(
+        self, messages: list[Any], parameters: list[Any], **options: Any
+    ) -> list[str]:
+        assert not options["use_tqdm"]
+        self.options.append(options["chat_template_kwargs"])
+        assert len(messages) == len(parameters)
+        self.chunks.append(len(messages))
+        added: dict[str, int] = {}
+        for message, parameter in zip(messages, parameters, strict=True):
+            if message[0]["content"] in self.refused:
+                self.aborted += added
+                raise ValueError("too long")
+            added[str(len(self.queued) + len(added) + 1000 * len(self.chunks))] = (
+                parameter.n
+            )
+        self.queued |= added
+        self.most = max(self.most, sum(self.queued.values()))
+        return [f"{ident}-1" for ident in added]
+
+    def step(self) -> list[Any]:
+        """End a third of what is queued."""
+        self.steps += 1
+        ended = list(self.queued)[: 1 + len(self.queued) // 3]
+        outputs = [self._output(ident, self.queued.pop(ident)) for ident in ended]
+        outputs += [self._output(ident, 1) for ident in self.aborted]
+        self.aborted = []
+        return outputs
+
+    def _output(self, ident: str, draws: int) -> Any:
+        return SimpleNamespace(
+            request_id=ident,
+            finished=True,
+            prompt_token_ids=[1],
+            num_cached_tokens=None,
+            outputs=[completion(number, [7]) for number in range(draws)],
+        )
+
+
+@pytest.fixture
+def vllm_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the names of vLLM that a job in its own process uses exist."""
+    modules: dict[str, dict[str, Any]] = {
+        "vllm.version": {"__version__": "0.0"},
+        "vllm.exceptions": {"VLLMClientError": KeyError},
+        "vllm.v1.engine.exceptions": {"EngineDeadError": OSError},
+        "vllm.sampling_params": {"SamplingParams": SimpleNamespace},
+    }
+    for name, content in modules.items():
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(**content))
+
+
+def asked_offline(
+    queue: Queue, prompts: list[str], draws: int = 1, model: VllmModel | None = None
+) -> dict[str, list[Reply]]:
+    """Return prompt -> its replies, asked for in the job's own process."""
+    made = model or card(path="weights")
+    prompt_of: dict[str, str] = {}
+    work = []
+    for prompt in prompts:
+        messages = [{"role": "user", "content": prompt}]
+        asked = request_of(made, Decoding(temperature=1.0), messages, seed=0)
+        prompt_of[asked.key] = prompt
+        work.append(Work(asked, tuple(range(draws))))
+    found: dict[str, list[Reply]] = {prompt: [] for prompt in prompts}
+
+    def keep(reply: Reply) -> None:
+        found[prompt_of[reply.key]].append(reply)
+
+    assert _Run(made, queue, work, False, keep).all() == []
+    return found
+
+
+@pytest.mark.usefixtures("vllm_modules")
+def test_requests_are_submitted_in_chunks_and_keep_the_engine_full() -> None:
+    prompts = [f"text {number}" for number in range(2000)]
+    queue = Queue(processed=300, refused=set())
+    found = asked_offline(queue, prompts)
+    assert {len(replies) for replies in found.values()} == {1}
+    assert queue.chunks[:3] == [256, 256, 88]
+    assert max(queue.chunks) == 256
+    assert queue.most == 600  # twice what is processed at once
+    assert sum(queue.chunks) == 2000
+
+
+@pytest.mark.usefixtures("vllm_modules")
+def test_the_room_is_counted_in_draws() -> None:
+    queue = Queue(processed=16, refused=set())
+    found = asked_offline(queue, [f"text {number}" for number in range(50)], draws=10)
+    assert {len(replies) for replies in found.values()} == {10}
+    assert queue.chunks[0] == 4  # the last of them begins in the room for 32
+    assert queue.most <= 32 + 9
+
+
+@pytest.mark.usefixtures("vllm_modules")
+def test_a_chunk_with_a_refused_prompt_loses_that_prompt_alone() -> None:
+    prompts = [f"text {number}" for number in range(600)]
+    refused = {"text 17", "text 300"}
+    queue = Queue(processed=300, refused=refused)
+    found = asked_offline(queue, prompts)
+    for prompt in prompts:
+        [reply] = found[prompt]
+        expected = ("error", "vLLM: too long") if prompt in refused else ("ok", "t0")
+        assert (reply.status, reply.text) == expected
 
 
 def test_arguments_are_spelled_as_flags() -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import llama
+from waiting import patience
 
 llama.require()
 
@@ -47,7 +48,7 @@ def post(url: str, text: str, **fields: Any) -> tuple[int, dict[str, Any]]:
         {"Content-Type": "application/json"},
     )
     try:
-        with DIRECT.open(request, timeout=60) as response:
+        with DIRECT.open(request, timeout=patience(60)) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as refused:
         return refused.code, json.load(refused)
@@ -69,7 +70,7 @@ def said(url: str, text: str, **fields: Any) -> str:
 def answers(url: str) -> bool:
     """Say whether anybody listens there."""
     try:
-        with DIRECT.open(f"{url}/models", timeout=5):
+        with DIRECT.open(f"{url}/models", timeout=patience(5)):
             return True
     except (OSError, http.client.HTTPException):
         return False
@@ -223,7 +224,7 @@ def test_the_server_ends_with_a_killed_user(model: Path) -> None:
         url = user.stdout.readline().strip()
         assert answers(url)
         user.send_signal(signal.SIGKILL)
-    late = time.monotonic() + 10
+    late = time.monotonic() + patience(10)
     while answers(url) and time.monotonic() < late:
         time.sleep(0.01)
     assert not answers(url)

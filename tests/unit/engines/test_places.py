@@ -19,6 +19,7 @@ from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.rate import Places
 from judgescope.engines.requests import Reply, Work
 from scripted import Body, Endpoint, Said, reply, serve
+from waiting import patience
 
 URL = "http://127.0.0.1:1/v1"
 Fork = multiprocessing.get_context("fork")
@@ -26,9 +27,7 @@ Fork = multiprocessing.get_context("fork")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(
-        "judgescope.engines.openai.rate.tempfile.gettempdir", lambda: str(tmp_path)
-    )
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     return tmp_path
 
 
@@ -55,7 +54,7 @@ class Other:
 
     def end(self) -> None:
         self.process.kill()
-        self.process.join(10)
+        self.process.join(patience(10))
 
 
 @pytest.fixture
@@ -130,7 +129,7 @@ def asking(endpoint: Endpoint, name: str, begin: Barrier | None = None) -> None:
     asked = requests(model, *(f"{name}{number}" for number in range(40)))
     came: list[Reply] = []
     if begin:
-        begin.wait(60)
+        begin.wait(patience(60))
     OpenAIEngine(model)([Work(one, (0,)) for one in asked], False, came.append)
     assert len(came) == 40
 
@@ -160,7 +159,7 @@ def test_two_asking_jobs_never_have_more_under_way_than_the_card_allows(
         for job in jobs:
             job.start()
         for job in jobs:
-            job.join(60)
+            job.join(patience(60))
             assert job.exitcode == 0
     assert most <= 8 and len(order) == 80
     assert 5 <= order[:40].count("a") <= 35  # neither waits for the other's end

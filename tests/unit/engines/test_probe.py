@@ -35,7 +35,9 @@ PROBES = 7
 """Requests that test every field, if the judges sample as the probe does."""
 PLAIN = 3
 """Requests without an additional field, which are always sent."""
-ABLE: Findings = dict.fromkeys(FIELDS, "honoured")
+PLAIN_FIELDS = tuple(name for name in FIELDS if name != "system")
+"""The fields that judges without a system message need."""
+ABLE: Findings = dict.fromkeys(PLAIN_FIELDS, "honoured")
 
 
 @pytest.fixture
@@ -87,16 +89,16 @@ def strict(body: Body) -> Said:
         (
             lambda _: reply("4"),
             {
-                **dict.fromkeys(FIELDS, "ignored"),
+                **dict.fromkeys(PLAIN_FIELDS, "ignored"),
                 "max_tokens": "honoured",
                 "seed": "unknown",
             },
         ),
-        (careless, dict.fromkeys(FIELDS, "ignored")),
+        (careless, dict.fromkeys(PLAIN_FIELDS, "ignored")),
         (
             strict,
             {
-                **dict.fromkeys(FIELDS, "refused"),
+                **dict.fromkeys(PLAIN_FIELDS, "refused"),
                 "max_tokens": "honoured",
                 "seed": "honoured",
             },
@@ -153,7 +155,7 @@ def test_only_fields_that_a_judge_needs_are_tested(
     # another judge needs more: one plain request, and one for each missing field
     endpoint.asked.clear()
     assert try_out(store, engine, EVERY_NEED) == ABLE
-    assert len(endpoint.asked) == 1 + len(FIELDS) - len(findings)
+    assert len(endpoint.asked) == 1 + len(PLAIN_FIELDS) - len(findings)
     assert read_findings(store, engine.card) == ABLE
 
 
@@ -217,7 +219,7 @@ def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
         probe(OpenAIEngine(card(endpoint)))
     assert "field_names" in error.value.todo
     endpoint.script = lambda _: refusal(500, "down")
-    with pytest.raises(UserError, match="does not respond: HTTP 500: down"):
+    with pytest.raises(UserError, match="test request failed: HTTP 500: down"):
         probe(OpenAIEngine(card(endpoint)))
 
 
@@ -347,6 +349,22 @@ def test_a_refusal_that_no_change_cures_changes_nothing(
     assert found == {**ABLE, "logprobs": "refused"}
 
 
+@pytest.mark.parametrize("other", ["temperature", "seed", "max_tokens"])
+def test_a_refused_field_changes_no_other_field_that_the_message_names(
+    endpoint: Endpoint, tmp_path: Path, other: str
+) -> None:
+    """The plain request with the other field was answered."""
+    endpoint.script = lambda body: (
+        refusal(400, f"logprobs cannot be used with {other}")
+        if {"logprobs", other} <= body.keys()
+        else honest(body)
+    )
+    engine = OpenAIEngine(card(endpoint))
+    found = tried_out(Store(tmp_path, "it"), engine, EVERY_NEED)
+    assert (found.refused, found.names) == ([], {})
+    assert found.findings == {**ABLE, "logprobs": "refused"}
+
+
 def test_an_endpoint_that_refuses_temperature_beside_top_p_keeps_the_temperature(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -377,20 +395,20 @@ def test_without_a_probe_the_error_suggests_the_line(endpoint: Endpoint) -> None
     )
 
 
-UNTOLD: Findings = dict.fromkeys(FIELDS, "unknown")
+UNTOLD: Findings = dict.fromkeys(PLAIN_FIELDS, "unknown")
 
 
 def test_a_judge_is_asked_as_it_is_where_the_endpoint_can() -> None:
     for keys in ({}, {"estimator": "logprob_mean"}, {"structured": "json"}):
         for findings in (ABLE, {}, UNTOLD):
             assert able(judge(**keys), findings) == judge(**keys)
-    nothing: Findings = dict.fromkeys(FIELDS, "refused")
+    nothing: Findings = dict.fromkeys(PLAIN_FIELDS, "refused")
     assert able(judge(), nothing) == judge()
 
 
 @pytest.mark.parametrize("finding", ["ignored", "refused"])
 def test_it_falls_back_only_where_its_card_allows_it(finding: Finding) -> None:
-    unable: Findings = dict.fromkeys(FIELDS, finding)
+    unable: Findings = dict.fromkeys(PLAIN_FIELDS, finding)
     weighted = judge(
         estimator="logprob_mean", fallback={"draws": 7, "temperature": 0.5}
     )
@@ -520,3 +538,12 @@ def test_what_no_endpoint_can_do_is_said_before_anything_is_asked(
     assert done.returncode == 1 and "key estimator" in done.stdout
     assert endpoint.asked == []
     assert json.dumps(done.stdout).count("Traceback") == 0
+
+
+def test_a_refused_system_message_ends_the_job_before_any_judgment() -> None:
+    card = {"judge": "j", "model": "m", "form": "score-only", "system": "impartial"}
+    judge = Judge.model_validate(card)
+    assert able(judge, {**ABLE, "system": "honoured"}) == judge
+    with pytest.raises(UserError, match="accepts no system message") as error:
+        able(judge, {**ABLE, "system": "refused"})
+    assert "`system_role: user` in models/m.yaml" in str(error.value)

@@ -158,7 +158,7 @@ def test_a_study_with_refused_texts_ends_and_says_which_are_missing(
         asked = [body for body in running_endpoint.asked if body["max_tokens"] == 9]
     assert done.returncode == 0, done.stdout
     assert len(asked) == 120
-    end = done.stdout.splitlines()[-6:]
+    end = done.stdout.splitlines()[-8:]
     assert "20 judgments have no reply: content filter 18, too long 2" in end
     [count] = [
         row

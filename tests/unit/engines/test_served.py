@@ -1,6 +1,7 @@
 """The server that a job starts ends with the job; a program stands in for vLLM's."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -17,7 +18,9 @@ from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import Failure, Reply, Request, Work, request_of
 from judgescope.engines.served import ServedEngine
 from judgescope.engines.vllm import Server
+from judgescope.engines.vllm_scores import VllmScorer
 from judgescope.schema.cards import Decoding, VllmModel
+from waiting import patience
 
 STAND_IN = running.HOME / "tests" / "support" / "vllm_stand_in.py"
 CARD = {
@@ -53,7 +56,9 @@ def pids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def engine(how: str, **keys: Any) -> ServedEngine:
     card = VllmModel.model_validate(CARD | {"start_timeout": SECONDS} | keys)
     return ServedEngine(
-        card, lambda: Server(card, [sys.executable, str(STAND_IN), how])
+        card,
+        lambda: Server(card, [sys.executable, str(STAND_IN), how]),
+        scorer=VllmScorer,
     )
 
 
@@ -91,7 +96,7 @@ def _runs(pid: int) -> bool:
 
 
 def until(what: Callable[[], bool]) -> None:
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + patience(SECONDS)
     while not what():
         assert time.monotonic() < end, "it takes too long"
         time.sleep(0.05)
@@ -159,6 +164,31 @@ def test_a_server_is_told_no_key_that_is_not_for_it(
 
 
 @pytest.mark.heavy
+def test_copies_of_a_model_get_512_requests_each(
+    pids: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    monkeypatch.setenv("CROWD", "1024")
+    served = engine("crowded", data_parallel=2)
+    work = []
+    for number in range(1100):
+        messages = [{"role": "user", "content": f"Rate text {number}."}]
+        request = request_of(served.card, Decoding(temperature=1), messages, seed=0)
+        work.append(Work(request, (0,)))
+    replies: list[Reply] = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
+    try:
+        failures = served(work, True, replies.append)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert not failures
+    assert {reply.status for reply in replies} == {"ok"}
+    assert len(replies) == 1100
+    assert (pids / "most").read_text() == "1024"
+    running_server(served)._guard.close()
+
+
+@pytest.mark.heavy
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_the_job_leaves_no_process(pids: Path, number: int) -> None:
     """Nor one that has left its session and lost its parent."""
@@ -174,7 +204,7 @@ def test_a_signal_to_the_job_leaves_no_process(pids: Path, number: int) -> None:
 def test_the_server_is_gone_when_the_job_is(pids: Path, then: str, status: int) -> None:
     """The next job may need its memory: the job waits for the end."""
     with job(then) as started:
-        assert started.wait(SECONDS) == status
+        assert started.wait(patience(SECONDS)) == status
         assert list(pids.iterdir()) and not processes(pids)
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from annotation_setup import PIECES, PLAIN
 from judgescope.distill.examples import taught_reply, taught_score
-from judgescope.parsing.annotation import COUNTED, MOST, Entry, read_annotation
+from judgescope.parsing.annotation import COUNTED, MOST, read_annotation
+from judgescope.parsing.annotation_lines import ErrorEntry
 from judgescope.parsing.judgment import ErrorSpan, Scale
 from judgescope.parsing.text import locate_errors
-from judgescope.schema.cards.judges import PERCENT
-from judgescope.scoring.ensembles import DECIMALS
+from judgescope.schema.cards.annotations import PERCENT
 from parsed import parse
 
 SCALE = Scale(PERCENT.min, PERCENT.max, PERCENT.step)
@@ -134,7 +134,7 @@ def errors_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[ErrorSpan
 def says(error: ErrorSpan) -> bool:
     """Return whether an error's words tell of one."""
     place, why = (" ".join((text or "").split()) for text in error[:2])
-    return not Entry(place, why).says_nothing()
+    return not ErrorEntry(place, why).says_nothing()
 
 
 def letters(text: str | None) -> str:
@@ -203,16 +203,14 @@ def test_every_mean_of_members_is_taught_as_its_fraction(members: int) -> None:
         mean = Fraction(total, members)
         below, rest = divmod((mean - 1) * 25, 5)
         wanted = 5 * (int(below) + (rest >= Fraction(5, 2)))
-        assert taught_score(round(total / members, DECIMALS)) == wanted
+        assert taught_score(round(total / members, 9)) == wanted
         taught.add(wanted)
     assert {0, 25, 50, 75, 100} <= taught <= {*range(0, 101, 5)}
 
 
 def test_five_members_reach_every_score() -> None:
     means = {sum(each) / 5 for each in combinations_with_replacement(range(1, 6), 5)}
-    assert {taught_score(round(mean, DECIMALS)) for mean in means} == {
-        *range(0, 101, 5)
-    }
+    assert {taught_score(round(mean, 9)) for mean in means} == {*range(0, 101, 5)}
 
 
 @pytest.mark.parametrize(

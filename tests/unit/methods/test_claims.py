@@ -21,7 +21,8 @@ from judgescope.methods.claims.base import (
     SEQUENCE,
     VERDICT,
 )
-from judgescope.methods.claims.ratings import Preferences
+from judgescope.methods.claims.classified import Classified
+from judgescope.methods.claims.ordered import Preferences
 from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.claims.systems import SystemPreference
 from judgescope.methods.evaluation_data import EvaluationData
@@ -314,7 +315,7 @@ def test_of_one_text_a_source_ratings_are_exchanged_over_all() -> None:
     gold = np.tile(FIVE, 8)
     lengths, source = np.random.default_rng(0).normal(size=(1, 40))[0], np.arange(40)
     rng = np.random.default_rng(1)
-    _, nulls = ratings.Classified(gold, gold, lengths, source, FIVE, 40, rng).nulls()
+    _, nulls = Classified(gold, gold, lengths, source, FIVE, 40, rng).nulls()
     assert nulls.p["within"] < 0.001
 
 
@@ -436,6 +437,19 @@ def test_judge_that_knows_one_broken_system_hangs_on_it() -> None:
     codes = [code.partition(": ")[0] for code in reasons(rows["verdict"])]
     if outcome(rows["verdict"]) != "not_shown":
         assert "hangs_on" in codes and rows["sign"]["note"] == "~"
+
+
+def test_good_judge_of_three_systems_hangs_on_none() -> None:
+    """Without a third of its texts a claim may fail, which says nothing of a system."""
+    held = 0
+    for seed in range(12):
+        world = World(systems=3, seed=seed)
+        good = points(world.quality + 0.8 * world.noise[0])
+        rows = rows_of(world.study({"good": good}))
+        codes = [code.partition(": ")[0] for code in reasons(rows["verdict"])]
+        held += outcome(rows["verdict"]) in {"better", "as_rater"}
+        assert "hangs_on" not in codes
+    assert held >= 8
 
 
 def test_judge_that_likes_one_length_is_told_so() -> None:

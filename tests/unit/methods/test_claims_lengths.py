@@ -12,11 +12,11 @@ from judgescope.methods.claims import agreement
 from judgescope.methods.claims.base import LENGTH_NOT_TESTED
 from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.measures import biases
-from judgescope.methods.pairwise import Pairs
-from judgescope.schema.cards import ControlModel, Judge, Scale
+from judgescope.methods.measures import WITHIN_SOURCE, biases
+from judgescope.methods.pair_verdicts import PanelPairs
+from judgescope.schema.cards import ControlModel, Judge, RatingScale
 from judgescope.statistics.nulls import dealt
-from judgescope.statistics.result import CONSTANT_LENGTH, NO_LENGTHS, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 from methods_setup import FAIR, TARGETS, N, study
 
 
@@ -39,6 +39,11 @@ def verdicts_of(data: EvaluationData) -> list[dict[str, Any]]:
 SPREAD: list[float | None] = [float(at % 11) for at in range(N)]
 
 
+def without_first(missing: int) -> list[float | None]:
+    """Return SPREAD without its first lengths."""
+    return [None if at < missing else SPREAD[at] for at in range(N)]
+
+
 def test_lengths_are_those_of_texts_or_of_the_column_or_unknown() -> None:
     texts = study({"fair": FAIR}).systems
     assert texts.has_lengths and set(texts.lengths) == {5.0 * n for n in range(1, 8)}
@@ -53,11 +58,10 @@ def test_lengths_are_those_of_texts_or_of_the_column_or_unknown() -> None:
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        (None, NO_LENGTHS),
-        ([7.0] * N, CONSTANT_LENGTH),
-        ([7.0] * (N - 1) + [None], CONSTANT_LENGTH),
-        ([None] * 4 + SPREAD[4:], f"4 of {N} texts have no length"),
-        ([None] * 3 + SPREAD[3:], ""),
+        (None, REASONS.no_lengths),
+        ([7.0] * N, REASONS.constant_length),
+        ([7.0] * (N - 1) + [None], REASONS.constant_length),
+        ([None] * (N - 2) + SPREAD[-2:], ""),
         (SPREAD, ""),
     ],
 )
@@ -81,11 +85,50 @@ def test_a_claim_without_lengths_says_so_and_has_no_p_of_length() -> None:
     assert not any(LENGTH_NOT_TESTED in note for note in notes)
 
 
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.9])
+def test_length_is_tested_on_the_texts_that_have_one(share: float) -> None:
+    missing = round(share * N)
+    data = with_lengths(without_first(missing))
+    rows = verdicts_of(data)
+    [note] = [
+        row["note"]
+        for row in rows
+        if (row["statistic"], row["aspect"]) == ("verdict", "clear")
+    ]
+    of_length = {"p_length", "p_brevity"}
+    tested = of_length & {row["statistic"] for row in rows}
+    if share > 0.5:
+        assert f"length_not_tested: {missing} of {N} texts have no length" in note
+        assert not tested
+        return
+    assert f"lengths_partly: {N - missing} of {N} texts" in note
+    assert len(tested) == 2 and LENGTH_NOT_TESTED not in note
+
+
+def test_judge_and_length_are_compared_on_the_same_texts() -> None:
+    """The p of length is that of a table without the texts that have no length."""
+    data = with_lengths(without_first(20))
+    panel = data.systems
+    texts = agreement.RatedTexts(panel, "clear", WITHIN_SOURCE)
+    x = panel.scores("fair", "clear")
+    assert x is not None
+    some = texts.nulls(x, texts.number(x))
+    kept = np.isfinite(panel.lengths)
+    known = agreement.RatedTexts(panel, "clear", WITHIN_SOURCE, kept)
+    only = known.nulls(x, known.number(x))
+    for name in ("length", "brevity", "best_length"):
+        assert some.p[name] == pytest.approx(only.p[name], abs=1e-12)
+    assert some.p["chance"] != only.p["chance"]
+    assert some.rivals["length"].difference == only.rivals["length"].difference
+
+
 def test_the_reason_names_equal_lengths() -> None:
     rows = verdicts_of(with_lengths([7.0] * N))
     notes = [row["note"] for row in rows if row["statistic"] == "verdict"]
     assert notes
-    assert all(f"length_not_tested: {CONSTANT_LENGTH}" in note for note in notes)
+    assert all(
+        f"length_not_tested: {REASONS.constant_length}" in note for note in notes
+    )
 
 
 def test_partial_correlations_and_slope_use_the_column() -> None:
@@ -107,7 +150,7 @@ def test_partial_correlations_and_slope_use_the_column() -> None:
 def test_a_text_of_unknown_length_is_not_the_longer_one() -> None:
     panel = with_lengths([None, *SPREAD[1:]]).systems
     pairs = [tuple(panel.targets[at : at + 2]) for at in (0, N - 2)]
-    side = Pairs(panel, "clear", pairs).side(panel.lengths)  # type: ignore[arg-type]
+    side = PanelPairs(panel, "clear", pairs).side(panel.lengths)  # type: ignore[arg-type]
     assert np.isfinite(side).all() and 0 in side
 
 
@@ -120,7 +163,10 @@ def test_a_text_without_length_gets_no_rating_dealt_out() -> None:
 
 def test_the_control_answers_with_the_length_of_the_column() -> None:
     judge = Judge(judge="length", model="control", form="length")
-    model, scale = ControlModel(model="control", engine="control"), Scale(min=1, max=5)
+    model, scale = (
+        ControlModel(model="control", engine="control"),
+        RatingScale(min=1, max=5),
+    )
     engine = build(model, EngineInputs(seed=1, dataset="d", ratings={}))
     known, unknown, text = (
         Subject("a:x", "a", "x", "systems", "", length=12.5),

@@ -22,15 +22,16 @@ from confusion_rows_setup import (
     study,
 )
 from judgescope.core.rng import share_of
-from judgescope.methods import base, confusion, criteria
+from judgescope.methods import confusion, criteria
 from judgescope.methods.confusion import HEADLINES
 from judgescope.schema.cards import Expectations
+from judgescope.schema.rows import ResultRow
 from running import HOME
 from shelf import printed
 from statistics_spec import change
 
 
-def of_cell(rows: Iterable[base.Row], statistic: str, name: str, aspect: str) -> Row:
+def of_cell(rows: Iterable[ResultRow], statistic: str, name: str, aspect: str) -> Row:
     return one(rows, statistic, perturbation=name, aspect=aspect)
 
 
@@ -127,12 +128,11 @@ def test_drops_on_different_scales_are_converted_before_they_are_combined() -> N
     # of a scale from 0 to 1, .8 are 3.2 points: wanted 1 and 3.2, unwanted 0 and 1
     values = [one(rows, name)["value"] for name in HEADLINES]
     assert values == pytest.approx([2.1, 0.5, 0.5 / 2.1, 0.875])
-    assert all(confusion.CONVERTED in one(rows, name)["note"] for name in HEADLINES)
+    converted = "points of a scale from 1 to 5"
+    assert all(converted in one(rows, name)["note"] for name in HEADLINES)
     assert of_cell(rows, "delta", "cuts", "true")["value"] == pytest.approx(0.8)
     same = one(confusion.rows(study({"j": UNLIKE}, ends=(0.0, 100.0))), "s_t_mean")
-    assert (
-        same["value"] == pytest.approx(0.9) and confusion.CONVERTED not in same["note"]
-    )
+    assert same["value"] == pytest.approx(0.9) and converted not in same["note"]
 
 
 def test_a_judge_with_a_scale_in_some_aspects_only_has_no_headlines() -> None:
@@ -140,7 +140,8 @@ def test_a_judge_with_a_scale_in_some_aspects_only_has_no_headlines() -> None:
     change(own.spec, "j", ends={"clear": (1.0, 5.0), "true": None})
     rows = list(confusion.rows(own))
     found = [(one(rows, name)["value"], one(rows, name)["note"]) for name in HEADLINES]
-    assert found == [(None, confusion.SOME_SCALES)] * len(HEADLINES)
+    why = "the judge has a scale in some aspects only, so drops cannot be combined"
+    assert found == [(None, why)] * len(HEADLINES)
 
 
 def test_without_a_wanted_drop_there_is_no_index() -> None:
@@ -289,7 +290,7 @@ MIXED = judge(typos_clear=1 + HALF, typos_true=HALF, cuts_true=1.0)
 ON_EVERY_ITEM = np.random.default_rng(1).normal(0, 2, len(ITEMS))
 
 
-def gap(rows: Iterable[base.Row], name: str, **where: Any) -> Row:
+def gap(rows: Iterable[ResultRow], name: str, **where: Any) -> Row:
     return one(rows, f"difference_{name}", **where)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgescope.methods import base, cost, training
+from judgescope.methods import cost, training
 from judgescope.report.words import label
 from judgescope.schema import tables
+from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import table_of, write_table
 from methods_setup import ASPECTS, FAIR, Row, one, study
 
@@ -100,7 +101,7 @@ OTHER = [{**TRUE[0], "dataset": "e", "before": 99.0, "after": 99.0}]
 
 def rows(
     folder: Path, *told: list[Row], export: Sequence[Row] = EXPORT
-) -> list[base.Row]:
+) -> list[ResultRow]:
     """Return the rows of a training whose losses are told."""
     every = table_of("losses", [row for each in told for row in each])
     write_table("losses", every, folder / "losses.parquet")

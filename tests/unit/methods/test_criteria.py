@@ -171,7 +171,8 @@ def test_judges_are_told_each_wording_and_nothing_else_differs(
     empty = [
         prompt
         for prompt in prompts
-        if prompt.startswith("You rate a text.\n\nThe scale")
+        if prompt.startswith("You rate a text. ")
+        and prompt.split("\n\n")[1].startswith("The scale")
     ]
     assert len(empty) == 120
 

@@ -16,6 +16,7 @@ from judgescope.core.rng import share_of
 from judgescope.methods import discernment, perturbations, responses
 from judgescope.schema.tables import table_of
 from judgescope.statistics import discernment as scores_of_p
+from judgescope.statistics import signed_rank
 from judgescope.statistics.intervals import holm
 from judgescope.statistics.resampling import NO_WIDTH
 
@@ -130,7 +131,7 @@ def test_an_undefined_judge_has_no_difference() -> None:
 def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
     limit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scores_of_p, "EXACT_LIMIT", limit)
+    monkeypatch.setattr(signed_rank, "EXACT_LIMIT", limit)
     rows = list(discernment.rows(study({"good": scored(1)})))
     for name in (
         "D",

@@ -9,12 +9,11 @@ import pytest
 from deleted import jackknife_t
 from ensemble_rows_setup import PLACES, TAUGHT, THREE, WHOLE, mean_of, rows, told
 from judgescope.methods import agreement, ensemble
-from judgescope.methods.ensemble import BEST, MANY, SCALES
 from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
 from judgescope.report.words import label
 from judgescope.statistics.ensemble import ON_ONE_SCALE, ON_OTHERS
 from judgescope.statistics.raters import mean_rating
-from judgescope.statistics.result import CONSTANT_JUDGE
+from judgescope.statistics.result import REASONS
 from methods_setup import (
     ASPECTS,
     CONSTANT,
@@ -116,7 +115,7 @@ def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
             noted = [
                 row["judge_b"]
                 for row in of(told(), f"difference_{statistic}", **place)
-                if BEST.format(3) in row["note"]
+                if "the best of 3 members was chosen on the same data" in row["note"]
             ]
             assert noted == [best]
 
@@ -203,15 +202,15 @@ def test_a_constant_member_has_no_correlation_and_takes_none_from_the_others() -
         {"aspect": "clear", "level": "pooled"},
     )
     single = one(found, "spearman", judge_b="good", **place)
-    assert (single["value"], single["note"]) == (None, CONSTANT_JUDGE)
+    assert (single["value"], single["note"]) == (None, REASONS.constant_judge)
     mean = one(found, "subset_mean_spearman", k=1, **place)
-    assert mean["note"] == f"undefined on 1 of 3 subsets: {CONSTANT_JUDGE}"
+    assert mean["note"] == f"undefined on 1 of 3 subsets: {REASONS.constant_judge}"
     two = one(found, "spearman", judge_b="fair+good", **place)
     alone = one(found, "spearman", judge_b="fair", **place)
     assert two["value"] == pytest.approx(alone["value"])
     assert one(found, "difference_spearman", judge_b="good", **place)["value"] is None
     assert (
-        BEST.format(3)
+        "the best of 3 members was chosen on the same data"
         in one(found, "difference_spearman", judge_b="fair", **place)["note"]
     )
 
@@ -240,7 +239,9 @@ def test_of_many_members_not_all_subsets_are_told_and_the_whole_says_so() -> Non
     found, place = rows(crowd), {"aspect": "clear", "level": "pooled"}
     each = of(found, "kendall_b", **place)
     assert [row["k"] for row in each] == [1] * 9 + [8] * 9 + [9]
-    assert [MANY.format(9) in row["note"] for row in each] == [False] * 18 + [True]
+    assert ["of 9 members: only single members" in row["note"] for row in each] == [
+        False
+    ] * 18 + [True]
     assert len(of(found, "error_correlation", **place)) == 36
     assert [row["k"] for row in of(found, "subset_mean_kendall_b", **place)] == [
         1,
@@ -250,7 +251,7 @@ def test_of_many_members_not_all_subsets_are_told_and_the_whole_says_so() -> Non
 
 
 def test_members_of_different_scales_are_warned_of() -> None:
-    noted = [row for row in rows(mixed=("true",)) if SCALES in row["note"]]
+    noted = [row for row in rows(mixed=("true",)) if "different scales" in row["note"]]
     assert {(row["aspect"], row["judge_b"]) for row in noted} == {("true", WHOLE)}
     assert len(noted) == len(PLACES)
 
@@ -423,7 +424,7 @@ def test_one_that_always_says_the_same_is_told_to() -> None:
             one(found, name, **CLEAR)["note"],
         ) == (
             None,
-            CONSTANT_JUDGE,
+            REASONS.constant_judge,
         )
     assert one(found, "student_difference_pearson", **CLEAR)["value"] is None
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from confusion_rows_setup import ITEMS
 from confusion_rows_setup import study as confused
-from judgescope.methods import robustness
+from judgescope.methods import injection, robustness
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
@@ -166,7 +166,7 @@ def test_means_of_several_draws_follow_no_hint_and_it_says_so(tmp_path: Path) ->
     change(own.spec, "told", draws=5, discrete=False)
     for name in ("follow_rate", "difference_follow_rate"):
         row = one(robustness.rows(own), name)
-        assert (row["value"], row["note"]) == (None, robustness.SEVERAL_DRAWS)
+        assert (row["value"], row["note"]) == (None, injection.SEVERAL_DRAWS)
 
 
 def test_attack_and_counterpart_are_compared_on_texts_with_both_scores() -> None:
@@ -183,7 +183,7 @@ def test_attack_and_counterpart_are_compared_on_texts_with_both_scores() -> None
     }
     degrees = [["note", degree, "sentence"] for degree in ("attack", "inert")]
     own = confused({"j": scores}, perturbed=degrees, attacks={"note": False})
-    found = list(robustness.injection_rows(own))
+    found = list(injection.injection_rows(own))
     for aspect in ("clear", "true", "average"):
         for name, whole in (("injection_shift", 0.75), ("obey_rate", 1.0)):
             place = {"aspect": aspect, "perturbation": "note"}

@@ -10,15 +10,16 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from judgescope.methods import agreement, comparison, ensemble, labels
-from judgescope.methods.base import AltTest, EnsembleMembers
+from judgescope.methods.base import AltTestSettings, EnsembleMembers
 from judgescope.methods.claims.agreement import label_claims
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim
 from judgescope.methods.claims.rows import verdict_rows
-from judgescope.methods.evaluation_data import EvaluationData, statistics
+from judgescope.methods.evaluate import statistics
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import majority
-from judgescope.statistics.classes import cross_fitted, strict_majority
-from judgescope.statistics.raters import alternative_annotator
+from judgescope.statistics.alt_test import alternative_annotator
+from judgescope.statistics.labels import cross_fitted, strict_majority
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.verdict import Outcome
 from methods_setup import of, one, study
@@ -283,7 +284,7 @@ def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels
     people[rng.random(people.shape) < 0.2] = 1.0
     data = labelled(people, {**KINDS, "ordered": ordered}, judge=people[0])
     data = replace(
-        data, spec=structs.replace(data.spec, alt_test=AltTest(ordered=True))
+        data, spec=structs.replace(data.spec, alt_test=AltTestSettings(ordered=True))
     )
     found = {
         table: [

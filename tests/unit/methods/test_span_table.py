@@ -7,22 +7,20 @@ from typing import Any
 import pytest
 from msgspec import convert
 
-from judgescope.methods import base
-from judgescope.methods.claims import agreement
+from judgescope.methods.claims import spans
 from judgescope.methods.claims.base import LOST
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.spans import (
-    FORMS,
-    LEVELS,
-    NOTED,
     ListedError,
     Prediction,
     rows,
     words_of,
 )
+from judgescope.parsing.annotation import CONTRADICTIONS, COUNTED
+from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
-from judgescope.statistics.result import NO_CATEGORIES, NOTHING
-from judgescope.statistics.spans import DECLARED, Span
+from judgescope.statistics.result import REASONS
+from judgescope.statistics.spans import DECLARED, TextSpan
 from judgescope.statistics.verdict import verdicts
 from statistics_spec import change, spec_of
 
@@ -151,7 +149,7 @@ def found(tmp_path: Path) -> dict[tuple[str, str, str], Row]:
     return keyed(rows(study(tmp_path, JUDGED)))
 
 
-def keyed(told: Iterable[base.Row]) -> dict[tuple[str, str, str], Row]:
+def keyed(told: Iterable[ResultRow]) -> dict[tuple[str, str, str], Row]:
     """Return (statistic, form, level) -> row."""
     return {
         (row["statistic"], row.get("form") or "", row["level"]): dict(row)
@@ -223,9 +221,15 @@ def test_every_statistic_of_the_list_is_there_and_no_other(
     found: dict[tuple[str, str, str], Row],
 ) -> None:
     assert {name for name, _, _ in found} == ANNOTATED
-    assert {f"span_{name}" for name in NOTED} < ANNOTATED
-    assert {form for _, form, _ in found} == {"", *FORMS}
-    assert {level for _, form, level in found if form} == set(LEVELS)
+    assert {f"span_{name}" for name in (*COUNTED, *CONTRADICTIONS)} < ANNOTATED
+    assert {form for _, form, _ in found} == {
+        "",
+        "exact",
+        "exact_category",
+        "tokens",
+        "tokens_category",
+    }
+    assert {level for _, form, level in found if form} == {"pooled", "by_text"}
 
 
 def test_every_draw_is_an_annotation_of_its_own(tmp_path: Path) -> None:
@@ -257,9 +261,11 @@ def test_a_judge_that_names_no_kinds_is_not_compared_by_them(tmp_path: Path) -> 
     bare = [judgment("a", {**HAWKS, "category": None}), judgment("b")]
     found = keyed(rows(study(tmp_path, bare)))
     assert of(found, "exact", "pooled") == pytest.approx([1, 1 / 3, 1 / 2])
-    for level in LEVELS:
+    for level in ("pooled", "by_text"):
         assert of(found, "tokens_category", level) == [None] * 3
-        assert found["span_f1", "exact_category", level]["note"] == NO_CATEGORIES
+        assert (
+            found["span_f1", "exact_category", level]["note"] == REASONS.no_categories
+        )
     # one that lists nothing misses what people marked, of whatever kind
     clean = keyed(rows(study(tmp_path, [judgment("a"), judgment("b")])))
     assert of(clean, "exact_category", "pooled") == [None, 0, 0]
@@ -268,7 +274,7 @@ def test_a_judge_that_names_no_kinds_is_not_compared_by_them(tmp_path: Path) -> 
 def test_without_a_parsed_reply_there_is_no_number(tmp_path: Path) -> None:
     found = keyed(rows(study(tmp_path, [judgment("a", HAWKS, status="unparsed")])))
     assert {row["value"] for row in found.values()} == {None}
-    assert found["span_match_rate", "", ""]["note"] == NOTHING
+    assert found["span_match_rate", "", ""]["note"] == REASONS.nothing
     missing = {name: row["n_missing"] for (name, _, _), row in found.items()}
     assert missing.pop("span_severity") == 0  # it counts errors
     assert set(missing.values()) == {1}
@@ -298,7 +304,7 @@ def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
 def test_what_is_not_found_is_wrong_in_every_form() -> None:
     listed = [HAWKS, INVENTED, error(None, None, "…", "not_found"), OMITTED]
     one = Prediction.from_errors(convert(listed, list[ListedError]))
-    tokens, gold = words_of(TEXTS["a"]), [Span(4, 9, "name")]
+    tokens, gold = words_of(TEXTS["a"]), [TextSpan(4, 9, "name")]
     assert one.counts(gold, tokens, "exact") == (1, 3, 1)
     assert one.counts(gold, tokens, "tokens_category") == (1, 1 + 3 + 1, 1)
     assert one.unquoted == 1
@@ -347,7 +353,7 @@ def test_an_ensemble_whose_supervisor_never_could_be_read_has_rows(
         (30, 0, ("better", ())),
         (30, 4, ("better", ())),
         (24, 4, ("better", ())),
-        (22, 4, ("not_shown", (LOST,))),
+        (20, 4, ("not_shown", (LOST,))),
         (30, 8, ("no_claim", ("too_many_lost",))),
         (0, 0, ("not_shown", ("chance",))),
     ],
@@ -365,7 +371,7 @@ def test_marks_beyond_chance_must_hold_with_lost_replies_at_the_worst_end(
         told: Row = {"status": "unparsed", "spans": None} if copy < lost else {}
         judged.append({**judgment("a", marked), "target": f"a{copy}", **told})
     write_table("marked", table_of("marked", judged), tmp_path / "marked.parquet")
-    [claim] = agreement.span_claims(own)
+    [claim] = spans.span_claims(own)
     [verdict] = verdicts([claim.evidence])
     outcome = claim.outcome or verdict.outcome
     assert (str(outcome), claim.reasons if claim.outcome else verdict.reasons) == wanted

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from judgescope.methods import system_pairs
-from judgescope.methods.base import Row
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
 from judgescope.statistics.raters import mean_rating
 from methods_setup import FIELD, study
@@ -18,7 +18,9 @@ from study import Study
 P = "p_system_difference"
 
 
-def of(found: list[Row], judge: str, statistic: str, aspect: str) -> dict[str, Row]:
+def of(
+    found: list[ResultRow], judge: str, statistic: str, aspect: str
+) -> dict[str, ResultRow]:
     return {
         row["system_subset"] or "": row
         for row in found

@@ -14,15 +14,23 @@ from judgescope.parsing.annotation import (
     CONTRADICTIONS,
     COUNTED,
     MOST,
-    PLACEHOLDERS,
+    OVERALL,
     read_annotation,
 )
+from judgescope.parsing.annotation_lines import PLACEHOLDERS
 from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import ErrorSpan, Scale
 from parsed import parse
 
 HORFORD = ErrorSpan("Al Horford", "The source has another player.", 4)
 POINTS = ErrorSpan("18 points", "The source says 16.", 2)
+TEMPLATE = """Error 1:
+Location: [the words of the text]
+Explanation: [what is wrong with them]
+Severity: [1 to 5]
+
+Overall score: Good
+Explanation: It flows."""
 OBJECT = {
     "errors": [
         {"location": "Al Horford", "explanation": HORFORD.explanation, "severity": 4},
@@ -411,3 +419,14 @@ def test_placeholders_are_those_of_the_shipped_forms() -> None:
     number = "a whole number from 1 to 5"
     assert plain | {number} == PLACEHOLDERS
     assert computed and all(number in text for text in computed)
+
+
+def test_an_entry_of_brackets_repeats_a_form() -> None:
+    found = parse(TEMPLATE, scale=OVERALL, finish="stop", parser="annotation")
+    assert (found.value, found.errors) == (4, ())
+    filled = TEMPLATE.replace("[what is wrong with them]", "It should be 1921.")
+    found = parse(filled, scale=OVERALL, finish="stop", parser="annotation")
+    assert len(found.errors or ()) == 1
+    numbered = TEMPLATE.replace("[1 to 5]", "[4]")
+    found = parse(numbered, scale=OVERALL, finish="stop", parser="annotation")
+    assert [error.severity for error in found.errors or ()] == [4]

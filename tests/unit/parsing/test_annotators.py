@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from annotation_setup import ASPECT, VARIANTS
+from judgescope.data.rated import SourcePart
 from judgescope.parsing import annotation as parser
 from judgescope.parsing.judgment import ErrorSpan, Scale
-from judgescope.prompts import Form, annotating, load, rated
-from judgescope.schema.cards import Annotation, Aspect, Criterion, Wording
-from judgescope.schema.cards import judges as cards
+from judgescope.prompts import PreparedForm, annotating, load, rated
+from judgescope.schema.cards import AnnotationKeys, Aspect, Criterion, Wording
+from judgescope.schema.cards import annotations as cards
 from judgescope.schema.loading import read_card
-from prompts_setup import CONFIG, FIVE, filled
+from prompts_setup import CONFIG, FIVE, SUMMARY, about, filled
 
 EMPTY = Criterion(criterion="empty", name="", definition="")
 SCALES = (
@@ -46,7 +47,7 @@ card."""
 
 def asked(aspect: Aspect = ASPECT, task: str = "summarization", **keys: Any) -> str:
     """Return an annotator's prompt."""
-    told = annotating(Annotation(**keys), task)
+    told = annotating(AnnotationKeys(**keys)) | about(task).names
     return filled("annotate", **rated(aspect.in_task(task), FIVE), **told)
 
 
@@ -132,11 +133,12 @@ def test_a_model_that_only_repeats_the_lines_has_not_answered(
 
 def test_the_form_tells_task_quality_source_text_rules_steps_and_both_scales() -> None:
     prompt = asked()
-    assert "in one quality: clarity." in prompt and "The text is a summary." in prompt
     assert (
-        "\n\nClarity: How clear it is.\n\nSource:\nTHE SOURCE\n\nText to annotate:\n"
-        in prompt
+        "in one quality: clarity." in prompt
+        and "The text is a summary of an article. " in prompt
     )
+    assert "\n\nClarity: How clear it is.\n\nArticle:\nTHE SOURCE\n\n" in prompt
+    assert "\n\nSummary to annotate:\n" in prompt
     assert "Do not mistake it for another: grammar, length." in prompt
     assert "A score below Excellent needs at least one error." in prompt
     assert "word for word" in prompt and "at most 8 errors" in prompt
@@ -177,13 +179,11 @@ def test_what_an_aspect_is_unlike_need_not_be_told() -> None:
 
 @pytest.mark.parametrize("keys", VARIANTS, ids=str)
 def test_a_judge_that_was_taught_is_told_little(keys: dict[str, Any]) -> None:
-    told = annotating(Annotation(**keys), "summarization")
+    told = annotating(AnnotationKeys(**keys))
     prompt = filled("distilled", **rated(ASPECT.in_task("qa"), FIVE), **told)
-    assert (
-        "in one quality: clarity. The text is a summary.\n\nClarity: How clear it is."
-        in prompt
-    )
-    assert "\n\nSource:\nTHE SOURCE\n\nText to annotate:\nTHE TEXT\n\n" in prompt
+    assert "in one quality: clarity. The text is a summary of an article. " in prompt
+    assert "\n\nClarity: How clear it is.\n" in prompt
+    assert "\n\nArticle:\nTHE SOURCE\n\nSummary to annotate:\nTHE TEXT\n\n" in prompt
     assert "at most 8 errors" in prompt
     for more in ("grammar", "no reply", "clear at once", "Look.", "Rules", "Steps"):
         assert more not in prompt
@@ -195,12 +195,13 @@ def test_a_judge_that_was_taught_is_told_little(keys: dict[str, Any]) -> None:
 
 
 def test_the_form_of_a_judge_that_was_taught_is_filled_by_places() -> None:
-    told = rated(ASPECT, FIVE) | annotating(Annotation(score="percent"), "qa")
-    form = Form("distilled", load("distilled", [CONFIG], where=""), told)
-    whole = form.fill({"source": "A", "text": "B"})
-    assert form.prints and whole.prompt == filled(
-        "distilled", **told, source="A", text="B"
-    )
+    told = SUMMARY.names | rated(ASPECT, FIVE)
+    told |= annotating(AnnotationKeys(score="percent"))
+    form = PreparedForm("distilled", load("distilled", [CONFIG], where=""), told)
+    parts = [SourcePart("Article", "A")]
+    whole = form.fill({"source_plain": "A", "text": "B"}, parts)
+    expected = filled("distilled", parts, **told, text="B")
+    assert form.prints and whole.prompt == expected
 
 
 def test_steps_are_the_aspect_s_own_where_it_has_some() -> None:
@@ -210,17 +211,17 @@ def test_steps_are_the_aspect_s_own_where_it_has_some() -> None:
 @pytest.mark.parametrize("task", [*OF_TASKS, "dialogue-summarization", "translation"])
 def test_every_task_is_told_in_words(task: str) -> None:
     assert "The text is a" in asked(task=task) and "of the task" not in asked(task=task)
-    assert "The text is of the task haiku." in asked(task="haiku")
+    assert "The text is a text (task: haiku)." in asked(task="haiku")
 
 
 def test_a_form_for_texts_is_filled_by_their_places() -> None:
     """Else it would be rendered for each of a hundred thousand texts."""
-    told = rated(ASPECT, FIVE) | annotating(Annotation(), "qa")
-    form = Form("annotate", load("annotate", [CONFIG], where=""), told)
-    whole = form.fill({"source": "A", "text": "B"})
-    assert form.prints and whole.prompt == filled(
-        "annotate", **told, source="A", text="B"
-    )
+    told = SUMMARY.names | rated(ASPECT, FIVE) | annotating(AnnotationKeys())
+    form = PreparedForm("annotate", load("annotate", [CONFIG], where=""), told)
+    parts = [SourcePart("Article", "A")]
+    whole = form.fill({"source_plain": "A", "text": "B"}, parts)
+    expected = filled("annotate", parts, **told, text="B")
+    assert form.prints and whole.prompt == expected
 
 
 # --- aspects ---

@@ -56,7 +56,7 @@ def test_the_last_match_decides_and_the_rest_is_the_rationale() -> None:
     found = by_pattern("Final grade: 2\nOn reflection it flows.\nFinal grade: 4")
     assert (found.status, found.rule, found.value) == ("ok", "pattern", 4)
     assert found.rationale == "Final grade: 2\nOn reflection it flows."
-    assert found.parser == "pattern@1"
+    assert found.parser == "pattern@2"
 
 
 def test_a_last_match_without_the_group_is_skipped() -> None:

@@ -34,6 +34,7 @@ def judged(text: str) -> Judgment:
         ("\uff21", 1),
         ("Choice: A\nOn second thoughts.\nChoice: B", -1),
         ("<think>Choice: A</think>\nChoice: B", -1),
+        ("Choice: A, not Choice: B", 1),
         ("Text A is longer, yet B reads better.\nChoice: B", -1),
     ],
 )
@@ -58,7 +59,7 @@ def test_the_last_labelled_choice_or_a_reply_that_is_nothing_else(
             "is better.",
             "unparsed",
         ),
-        ("Choice: A, not Choice: B", "unparsed"),
+        ("Choice: A or Choice: B", "unparsed"),
         ("Choice: Alpha", "unparsed"),
         ("Choice:", "unparsed"),
         ("Which one is better is a matter of taste.", "unparsed"),

@@ -273,7 +273,7 @@ def test_a_verdict_is_read_by_a_named_rule(
         "ok",
         value,
         rule,
-        "score@7",
+        "score@10",
     )
 
 
@@ -312,7 +312,7 @@ NO_VERDICTS: list[tuple[str, Scale, str, str]] = [
     ("Coherence: 3\nFluency: 4", FIVE, "unparsed", "no_verdict"),
     ("It doesn't quite deserve a 5.", FIVE, "unparsed", "no_verdict"),
     ("I would not give it a 5.", FIVE, "unparsed", "no_verdict"),
-    ("Score: 4,5", HALVES, "unparsed", "no_verdict"),
+    ("Scores: 4,5", HALVES, "unparsed", "no_verdict"),
     ("Score: 4 1/2", HALVES, "unparsed", "no_verdict"),
     ("Score: 4+", FIVE, "unparsed", "no_verdict"),
     ("Score: N/A", FIVE, "unparsed", "no_verdict"),
@@ -485,11 +485,7 @@ def test_replies_that_are_no_answers_are_the_same_for_all_parsers(
     assert found.parser == f"{parser}@{PARSERS[parser].version}"
 
 
-def test_unknown_parsers_and_a_missing_scale_are_errors() -> None:
-    with pytest.raises(
-        ValueError, match="known parsers: annotation, chiang-lee, choice"
-    ):
-        parse("4", scale=FIVE, finish="stop", parser="scores")
+def test_a_missing_scale_and_missing_settings_are_errors() -> None:
     with pytest.raises(ValueError, match="needs a scale"):
         judged("4", None)
     with pytest.raises(ValueError, match="'minor', 'major', 'critical', 'bottom'"):
@@ -565,7 +561,8 @@ def test_any_text_has_a_judgment_that_keeps_its_promises(
     found = parse(
         text, scale=WORDS, finish="stop", parser=parser, settings=settings_for(parser)
     )
-    if parser != "merged":  # a merged list has errors, and no value
+    # a merged list has errors, a scored text the values of its tokens
+    if parser not in ("merged", "likelihood"):
         assert (found.value is not None) == (found.status == "ok")
     assert found.rule
     if parser == "score" and found.value is not None:
@@ -691,12 +688,12 @@ def test_a_choice_is_read_where_it_is_clear(
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
     changed = {
-        "score": 7,
-        "result": 7,
-        "annotation": 7,
-        "merged": 5,
-        "choice": 6,
-        "errors": 4,
+        "score": 10,
+        "result": 10,
+        "annotation": 10,
+        "merged": 7,
+        "choice": 9,
+        "errors": 5,
     }
     assert {name: PARSERS[name].version for name in changed} == changed
     assert (PARSERS["number"].version, PARSERS["chiang-lee"].version) == (2, 1)

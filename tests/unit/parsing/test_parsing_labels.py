@@ -5,7 +5,7 @@ it.
 import pytest
 
 from judgescope.parsing.judgment import Scale
-from judgescope.schema.cards import Scale as Card
+from judgescope.schema.cards import RatingScale as Card
 from judgescope.schema.cards.base import check_read_as
 from parsed import parse
 

@@ -10,22 +10,19 @@ import pytest
 from msgspec import ValidationError, convert
 
 from judgescope.core.errors import UserError
-from judgescope.parsing.annotation import (
-    OVERALL,
-    TRIES,
-    Entry,
+from judgescope.parsing.annotation import OVERALL, read_annotation, read_merged
+from judgescope.parsing.annotation_lines import (
+    ErrorEntry,
     field_of,
     is_nothing,
-    read_annotation,
     read_labelled,
-    read_merged,
-    read_objects,
 )
+from judgescope.parsing.annotation_objects import TRIES, read_objects
 from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import PARSERS, ErrorSpan, Scale, stand_in
 from judgescope.parsing.parsers import NO_SETTINGS
 from judgescope.parsing.reasoning import without_reasoning
-from judgescope.parsing.text import Place, locate, locate_errors
+from judgescope.parsing.text import NOWHERE, QuoteLocation, locate, locate_errors
 from judgescope.plan.checks.judges import check_judge
 from judgescope.schema.cards import Judge, OpenAIModel
 from judgescope.scoring.specs import Unread
@@ -43,7 +40,8 @@ def read(
     return found.status, found.rule, found.value
 
 
-REASONS = sorted(PARSERS.keys() - {"number", "chiang-lee"})
+# A likelihood is read from the text that was judged, not from a reply about it.
+REASONS = sorted(PARSERS.keys() - {"number", "chiang-lee", "likelihood"})
 
 
 @pytest.mark.parametrize("parser", REASONS)
@@ -270,9 +268,11 @@ def test_marks_alone_are_nothing() -> None:
         and not is_nothing("x")
     )
     assert read_labelled("Explanation: **\n> so it is").errors == [
-        Entry(explanation="> so it is")
+        ErrorEntry(explanation="> so it is")
     ]
-    assert read_labelled("Severity: -\n3\nA remark.").errors == [Entry(severity="3")]
+    assert read_labelled("Severity: -\n3\nA remark.").errors == [
+        ErrorEntry(severity="3")
+    ]
 
 
 def test_an_error_after_a_verdict_does_not_make_later_words_its_reason() -> None:
@@ -315,24 +315,27 @@ def test_a_later_list_replaces_an_earlier_one_and_counts_it() -> None:
     listed = '{"errors": ["a", {"location": "b", "reason_for_the_rating": "c"}]}'
     said, rest = read_objects(f"{listed} {listed} {listed}")
     assert said and said.superseded == 4 and rest == "  "
-    assert said.errors == [Entry(heading="a"), Entry("b", "c")]
+    assert said.errors == [ErrorEntry(heading="a"), ErrorEntry("b", "c")]
 
 
 def test_entries_in_json_have_a_place_each_or_none() -> None:
     said, _ = read_objects(
         '[{"description": "x", "severity": 2.0, "type": "T", "other": 1}]'
     )
-    assert said and said.errors == [Entry("", "x", "2", "T")]
+    assert said and said.errors == [ErrorEntry("", "x", "2", "T")]
     said, _ = read_objects('[{"quoted_text": [], "reason": true, "explanation": "x"}]')
-    assert said and said.errors == [Entry("", "x")]
+    assert said and said.errors == [ErrorEntry("", "x")]
     said, _ = read_objects('[{"error_span": ["a", "b c"], "severity": 2.5}]')
-    assert said and said.errors == [Entry("a", "", "2.5"), Entry("b c", "", "2.5")]
+    assert said and said.errors == [
+        ErrorEntry("a", "", "2.5"),
+        ErrorEntry("b c", "", "2.5"),
+    ]
     said, _ = read_objects(
         '[{"quoted_text": "a", "Error_Span": "b", "description": "x"}]'
     )
-    assert said and said.errors == [Entry("b", "x")]
+    assert said and said.errors == [ErrorEntry("b", "x")]
     said, _ = read_objects('[{"quoted_text": "a", "description": "x"}]')
-    assert said and said.errors == [Entry("a", "x")]
+    assert said and said.errors == [ErrorEntry("a", "x")]
     assert read_objects("[1, 2]") == (None, "[1, 2]")
     said, rest = read_objects("[]")
     assert said and said.clean and rest == ""
@@ -356,12 +359,12 @@ def test_an_error_without_a_place_is_not_found_whatever_the_text() -> None:
 
 
 def test_half_of_a_ligature_is_found_neither_at_an_end_nor_at_the_start() -> None:
-    assert locate(["f"], "ﬁ") == [Place(None, None, None, "not_found")]
-    assert locate(["i"], "ﬁ", cutoff=100) == [Place(None, None, None, "not_found")]
-    assert locate(["af"], "aﬁb", cutoff=100) == [Place(None, None, None, "not_found")]
-    assert locate(["ib"], "aﬁb", cutoff=100) == [Place(None, None, None, "not_found")]
-    assert locate(["Fi"], "ﬁ") == [Place(0, 1, 1, "normalised")]
-    assert locate(["A"], "a") == [Place(0, 1, 1, "normalised")]
+    assert locate(["f"], "ﬁ") == [NOWHERE]
+    assert locate(["i"], "ﬁ", cutoff=100) == [NOWHERE]
+    assert locate(["af"], "aﬁb", cutoff=100) == [NOWHERE]
+    assert locate(["ib"], "aﬁb", cutoff=100) == [NOWHERE]
+    assert locate(["Fi"], "ﬁ") == [QuoteLocation(0, 1, 1, "normalised")]
+    assert locate(["A"], "a") == [QuoteLocation(0, 1, 1, "normalised")]
 
 
 # --- scales and texts ---
@@ -403,11 +406,7 @@ def test_what_stands_outside_of_reasoning_is_kept() -> None:
 
 
 def test_a_parser_is_there_and_has_its_settings() -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"unknown parser 'scores'; known parsers: annotation, chiang-lee",
-    ):
-        parse("4", scale=FIVE, finish=None, parser="scores")
+    assert "scores" not in PARSERS and "score" in PARSERS
     with pytest.raises(
         ValueError, match=r"the parser score has the settings \(\), not \['a'\]"
     ):
@@ -450,7 +449,7 @@ def test_a_reply_that_is_no_answer_is_not_read(
 ) -> None:
     found = parse(text, scale=FIVE, finish=finish, reply_status=status)
     assert (found.status, found.rule) == expected
-    assert (found.value is None) == (expected[0] != "ok") and found.parser == "score@7"
+    assert (found.value is None) == (expected[0] != "ok") and found.parser == "score@10"
 
 
 HALVES = Scale(1, 5, 0.5)

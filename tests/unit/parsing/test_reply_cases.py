@@ -9,7 +9,8 @@ import pytest
 
 from judgescope.engines.openai.wire import read_replies
 from judgescope.parsing.judgment import Judgment, Scale
-from judgescope.schema.cards import Scale as Card
+from judgescope.parsing.parsers import NO_SETTINGS
+from judgescope.schema.cards import RatingScale as Card
 from parsed import parse
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
@@ -41,8 +42,13 @@ def reading(case: dict[str, Any]) -> Judgment:
         scale = Scale(card.min, card.max, card.step, tuple(card.labels), words=words)
         return parse(text, scale=scale, finish=finish)
     low, high, step = case.get("scale", (1, 5, 1))
-    parser = case.get("parser", "score")
-    return parse(text, scale=Scale(low, high, step), finish=finish, parser=parser)
+    return parse(
+        text,
+        scale=Scale(low, high, step),
+        finish=finish,
+        parser=case.get("parser", "score"),
+        settings=case.get("settings", NO_SETTINGS),
+    )
 
 
 def outcome(case: dict[str, Any]) -> str:
@@ -62,7 +68,14 @@ def outcome(case: dict[str, Any]) -> str:
     return "right" if expected is None or case.get("or_null") else "lost"
 
 
-ALL = cases("replies.jsonl") + cases("further.jsonl")
+FILES = (
+    "replies.jsonl",
+    "further.jsonl",
+    "adversary.jsonl",
+    "unseen.jsonl",
+    "probes.jsonl",
+)
+ALL = [case for name in FILES for case in cases(name)]
 
 
 @pytest.mark.parametrize("case", ALL, ids=[case["id"] for case in ALL])
@@ -70,7 +83,7 @@ def test_a_reply_is_read_as_its_case_says(case: dict[str, Any]) -> None:
     assert outcome(case) == "right", (case.get("reply"), reading(case))
 
 
-@pytest.mark.parametrize("name", ["replies.jsonl", "further.jsonl"])
+@pytest.mark.parametrize("name", FILES)
 def test_nearly_all_replies_are_read_and_none_wrongly(name: str) -> None:
     counts = Counter(map(outcome, cases(name)))
     assert counts["wrong"] == 0

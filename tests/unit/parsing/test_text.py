@@ -6,10 +6,16 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from judgescope.parsing.text import MATCHES, NOWHERE, Place, locate, occurrence_of
+from judgescope.parsing.text import (
+    MATCHES,
+    NOWHERE,
+    QuoteLocation,
+    locate,
+    occurrence_of,
+)
 
 TEXT = "The Team  won; the team lost: “he” said ﬁne café in Ｎｅｗ\u00a0York…"
 
@@ -58,13 +64,13 @@ def test_quotes_are_found_as_they_are_in_one_spelling_or_nearly(
 
 def test_whole_words_come_first_and_letters_within_words_last() -> None:
     text = "There he was. He ate the heel."
-    assert locate(["he", "he"], text)[0] == Place(6, 8, 1, "exact")
+    assert locate(["he", "he"], text)[0] == QuoteLocation(6, 8, 1, "exact")
     assert found("HE", text) == ("he", "normalised")
-    assert locate(["Eel"], text) == [Place(26, 29, 1, "normalised")]
-    assert locate(["he"], "The man: He ate") == [Place(9, 11, 1, "normalised")]
-    assert locate(["rus"], "a virus") == [Place(4, 7, 1, "exact")]
+    assert locate(["Eel"], text) == [QuoteLocation(26, 29, 1, "normalised")]
+    assert locate(["he"], "The man: He ate") == [QuoteLocation(9, 11, 1, "normalised")]
+    assert locate(["rus"], "a virus") == [QuoteLocation(4, 7, 1, "exact")]
     assert locate(["中"], "在中国。中。") == [
-        Place(1, 2, 1, "exact")
+        QuoteLocation(1, 2, 1, "exact")
     ]  # no spaces between words
 
 
@@ -150,6 +156,8 @@ def test_any_quotes_have_a_place_in_any_text_or_none(
 
 
 @settings(deadline=None)
+@example("*\u302a\u00d9", 0, 3, "NFD")
+@example("*\u302a\u00d9", 0, 3, "case")
 @given(
     ANY,
     st.integers(0, 40),

@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgescope.parsing import unread_shapes
-from judgescope.parsing.judgment import PARSERS, Judgment, Status
+from judgescope.parsing.judgment import PARSERS, Judgment, JudgmentStatus
+from judgescope.parsing.parsers import RULES_WITHOUT_TEXT
 from judgescope.parsing.unread_shapes import (
+    ASK_EMPTY_AGAIN,
     CORRECT_READ,
     READ_REMEDY,
     UnreadReplies,
@@ -64,7 +66,7 @@ def test_no_text_controls_the_terminal(text: str) -> None:
         assert not categories & {"Cc", "Cs", "Zl", "Zp"}
 
 
-def judged(status: Status) -> Judgment:
+def judged(status: JudgmentStatus) -> Judgment:
     return Judgment(status, "rule")
 
 
@@ -79,6 +81,24 @@ def test_only_unparsed_replies_have_shapes_and_a_tenth_is_not_many() -> None:
     replies.add("", judged("empty"))
     replies.add("none: at all", judged("unparsed"))
     assert (replies.replies, replies.unread, replies.many) == (12, 2, True)
+
+
+def test_replies_without_text_are_told_apart_and_have_a_remedy_of_their_own() -> None:
+    replies = UnreadReplies()
+    rules = [*RULES_WITHOUT_TEXT.values(), "null_content", "only_reasoning"]
+    for rule in rules:
+        replies.add("", Judgment("empty", rule))
+    for _ in range(9):
+        replies.add("4", judged("ok"))
+    assert (replies.unread, replies.without_text, replies.many) == (0, 4, True)
+    assert list(replies.commonest()) == [
+        "2 of shape (null in place of a text)",
+        "1 of shape (a tool call without text or arguments)",
+        "1 of shape (an empty text)",
+    ]
+    assert list(replies.remedies(READ_REMEDY)) == [ASK_EMPTY_AGAIN]
+    replies.add("no idea", judged("unparsed"))
+    assert list(replies.remedies(READ_REMEDY)) == [READ_REMEDY, ASK_EMPTY_AGAIN]
 
 
 def test_the_three_commonest_shapes_have_an_example_each() -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from browser import Browser, browser, needs_browser
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.errors import COUNTS, OPTIONS, SPAN, WHY, Error, read
-from judgescope.people.form import Page, Results, page_id
+from judgescope.people.answers import FormResults
+from judgescope.people.errors import COUNTS, OPTIONS, SPAN, WHY, ShownError, read
+from judgescope.people.form import Page, page_id
 from judgescope.plan.study import Plan
 from judgescope.report.html import script_hash
 from judgescope.statistics.spans import EXPLANATIONS, SPANS
@@ -300,11 +301,11 @@ def test_hostile_texts_run_nothing(
     assert shown.startswith(WORDS) and "<script>" in shown
 
 
-def answers(study: AnnotationsStudy, plan: Plan) -> Results:
+def answers(study: AnnotationsStudy, plan: Plan) -> FormResults:
     return read(plan, study.out, study.folder / "answers")
 
 
-def honest(error: Error) -> tuple[str, str]:
+def honest(error: ShownError) -> tuple[str, str]:
     """Return that doubled words are errors of fluency alone, and what is said of all is
     vague.
     """
@@ -314,7 +315,7 @@ def honest(error: Error) -> tuple[str, str]:
     return ("error", "correct") if fluency else ("not_an_error", "incorrect")
 
 
-def numbers(found: Results) -> dict[tuple[str, str, str, str], Mapping[str, Any]]:
+def numbers(found: FormResults) -> dict[tuple[str, str, str, str], Mapping[str, Any]]:
     """Return (judge, aspect, question, statistic) -> its row, where the dataset is
     named or all.
     """
@@ -473,7 +474,7 @@ def test_agreement_is_that_of_two_voters(study: AnnotationsStudy) -> None:
     plan = study.plan(aspects=["fluency"])
     first, second = study.ask(plan, "careful", number=99)[0]
 
-    def at(one: Error, start: int) -> tuple[str, str]:
+    def at(one: ShownError, start: int) -> tuple[str, str]:
         return "error" if start <= int(
             one.item[1:]
         ) < start + 6 else "not_an_error", "correct"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.people.form import page_id
-from judgescope.people.pairs import Comparison, read, sets_of
+from judgescope.people.pairs import PairQuestion, read, sets_of
 from judgescope.report.html import script_hash
 from judgescope.schema.loading import read_card
 from judgescope.statistics.confusion import expectations
@@ -221,7 +221,7 @@ def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
 # --- answers --------------------------------------------------------------------------
 
 
-def honest(question: Comparison) -> str:
+def honest(question: PairQuestion) -> str:
     """Return what perturbations do here: typos lower fluency, reordering lowers
     coherence.
     """

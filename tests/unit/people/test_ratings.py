@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_dataset
-from judgescope.people.form import Results
-from judgescope.people.ratings import Rating, make, read
+from judgescope.people.answers import FormResults
+from judgescope.people.ratings import AskedRating, make, read
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
 from people_studies import ASPECTS, SYSTEMS, RatingsStudy
@@ -29,12 +29,14 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RatingsStudy:
     return RatingsStudy(tmp_path)
 
 
-def by_system(question: Rating) -> int:
+def by_system(question: AskedRating) -> int:
     """Return 2 for alpha, 3 for beta, 4 for gamma."""
     return 2 + SYSTEMS.index(question.subject.system or "")
 
 
-def written(study: RatingsStudy, results: Results) -> tuple[Dataset, Rated]:
+def written(
+    study: RatingsStudy, results: FormResults
+) -> tuple[Dataset, DatasetContent]:
     """Write what people rated as a dataset; return its card, and it as format table
     reads it.
     """

@@ -15,22 +15,21 @@ from hypothesis import strategies as st
 from deleted import proportion
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.people.form import page_id, rating_options
-from judgescope.people.recheck import (
+from judgescope.people.known_quality import (
     GRADED,
     NEW,
     ORIGINAL,
     RATED,
     ROW,
     Case,
-    Text,
+    RecheckedText,
     blocks_of,
     drawn,
     levels,
     pair_of,
-    read,
-    sources_of,
     texts_of,
 )
+from judgescope.people.recheck import read, sources_of
 from judgescope.report.html import script_hash
 from people_studies import (
     FLUENCY,
@@ -52,7 +51,9 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReevaluationStudy:
     return ReevaluationStudy(tmp_path, {"fluency": FLUENCY, "adequacy": FLUENCY})
 
 
-def sample(texts: list[Text], most: int, seed: int = 0) -> dict[str, list[Case]]:
+def sample(
+    texts: list[RecheckedText], most: int, seed: int = 0
+) -> dict[str, list[Case]]:
     rng = np.random.default_rng(seed)
     return {
         group: drawn(group, blocks, rng, most)

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from judgescope.perturb.candidates import (
-    Candidate,
+    PlannedCandidate,
     bases_of,
     by_rule,
-    drawn_parts,
     evenly,
     of_each_rating,
     on_trial,
@@ -27,6 +26,7 @@ from judgescope.perturb.grading import (
     usable,
     usual_errors,
 )
+from judgescope.perturb.writing import drawn_parts
 
 TEXT = (
     "The mill opened in May 1803. It makes flour for the town. Many people like to "
@@ -65,7 +65,7 @@ def test_each_rating_gets_numbers_of_errors_that_it_had_on_trial() -> None:
 
 def test_rules_put_in_as_many_errors_as_there_is_room_for_and_say_so() -> None:
     named: dict[str, Any] = {"seed": 1, "names": ["data", "set"]}
-    one = Candidate("a", "1", ("a:original", TEXT), 3)
+    one = PlannedCandidate("a", "1", ("a:original", TEXT), 3)
     made = by_rule(one, ["spelling", "negation"], **named)
     assert made.status == "ok" and made.text != TEXT
     assert apply_edits(TEXT, made.edits) == made.text
@@ -85,8 +85,7 @@ def test_rules_put_in_as_many_errors_as_there_is_room_for_and_say_so() -> None:
 
 
 def test_no_part_of_an_aspect_comes_again_before_all_have_come() -> None:
-    one = Candidate("a", "1", ("a:original", TEXT), 7)
-    drawn = drawn_parts(one, 3, seed=1, names=["d"])
+    drawn = drawn_parts(7, 3, seed=1, names=["d"])
     assert len(drawn) == 7 and set(drawn[:3]) == set(drawn[3:6]) == {0, 1, 2}
 
 

@@ -18,11 +18,12 @@ from judgescope.perturb.inject import (
     NAMES,
     OFF_TOPIC,
     WITHIN,
-    Draft,
+    ErrorDraft,
     draft_of,
     drafts,
 )
-from judgescope.perturb.rules import inject_errors, perturb_dataset
+from judgescope.perturb.rules import inject_errors
+from judgescope.perturb.targets import perturb_dataset
 from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import RulePerturbation
 from judgescope.schema.loading import validate_card
@@ -145,13 +146,13 @@ def test_a_text_that_has_no_room_says_so_and_ends() -> None:
     assert made[0].text == "Rain fell." and not made[0].edits
 
 
-def locked(draft: Draft) -> Counter[str]:
+def locked(draft: ErrorDraft) -> Counter[str]:
     return Counter(
         one.text[slice(*lock)] for one in draft.sentences for lock in one.locks
     )
 
 
-def inverted(draft: Draft) -> int:
+def inverted(draft: ErrorDraft) -> int:
     places = [one.position for one in draft.sentences if one.position >= 0]
     return sum(a > b for at, a in enumerate(places) for b in places[at + 1 :])
 

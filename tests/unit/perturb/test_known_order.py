@@ -15,7 +15,7 @@ from judgescope.perturb.inject import NAMES, OFF_TOPIC
 from judgescope.plan.loading import load_plan
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, reply, serve, text_in
 from study import Study
 
 pytestmark = pytest.mark.slow
@@ -31,8 +31,8 @@ def counting(body: Body) -> Said:
     text.
     """
     prompt = body["messages"][0]["content"]
-    text = prompt.split("Text to rate:\n")[1].split("\n\nAnswer with")[0]
-    source = prompt.split("Source:\n")[1].split("\n\nText to rate:")[0]
+    text = text_in(prompt).split("\n\nAnswer with")[0]
+    source = prompt.rpartition("\n\nReply to rate:")[0]
     known = {*WORDS.findall(source)}
     misspelt = [
         one for one in WORDS.findall(text) if not frequency(one) and one not in known

@@ -11,20 +11,16 @@ from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
+from judgescope.core.words import WITHOUT_SPACES, script_of
 from judgescope.data.sentences import split_sentences
 from judgescope.perturb.edits import Edit, Perturbed, apply_edits, may_cut
-from judgescope.perturb.rules import (
-    RULES,
-    check_options,
-    choose,
-    derange,
-    perturb_dataset,
-)
+from judgescope.perturb.rules import RULES, check_options, choose, derange
+from judgescope.perturb.targets import perturb_dataset
 from shelf import printed
 
 SUMMEVAL = (
@@ -196,6 +192,7 @@ def test_digits_of_other_scripts_are_no_accident(seed: int) -> None:
 @settings(deadline=None)
 @given(text=TEXTS, k=COUNTS, seed=SEEDS)
 def test_k_neighbouring_words_are_deleted(text: str, k: int, seed: int) -> None:
+    assume(not written_without_blanks(text))
     words, result = text.split(), run("delete_words", text, k, seed)
     number, left = done(result, k), result.text.split()
     assert number == max(0, min(k, len(words) - 1))
@@ -206,11 +203,38 @@ def test_k_neighbouring_words_are_deleted(text: str, k: int, seed: int) -> None:
     assert result.text[-1:].isspace() == text[-1:].isspace()
 
 
+def written_without_blanks(text: str) -> bool:
+    return script_of([text]) in WITHOUT_SPACES
+
+
+def test_letters_are_the_words_of_scripts_without_blanks() -> None:
+    found = {run("delete_words", "我们走。今天", 2, seed).text for seed in range(40)}
+    assert found == {"走。今天", "我。今天", "我们天", "我们走。"}
+    thai = {run("delete_words", "ทำดี", 1, seed).text for seed in range(40)}
+    assert thai == {"ำดี", "ทดี", "ทำ"}
+    swapped = {run("exchange_words", "我们走。今", 1, seed).text for seed in range(40)}
+    assert swapped == {"们我走。今", "我走们。今"}
+
+
+@settings(deadline=None)
+@given(
+    text=st.text("我们走。 ทำดีか\u3099ー\ufe00a1", max_size=12), k=COUNTS, seed=SEEDS
+)
+@pytest.mark.parametrize("rule", ["delete_words", "exchange_words"])
+def test_words_of_any_script_keep_their_marks(
+    rule: str, text: str, k: int, seed: int
+) -> None:
+    result = run(rule, text, k, seed)
+    for edit in result.edits:
+        assert may_cut(text, edit.offset) and may_cut(text, edit.end)
+    if rule == "exchange_words":
+        assert Counter(result.text) == Counter(text)
+    else:
+        assert not Counter(result.text) - Counter(text)
+
+
 def test_reasons_why_no_word_goes() -> None:
-    assert (
-        run("delete_words", "我们今天没走。", 1).status
-        == "impossible: no word boundaries"
-    )
+    assert run("delete_words", "我。", 1).status == "impossible: fewer than two words"
     assert run("delete_words", "alone", 1).status == "impossible: fewer than two words"
     assert run("delete_words", "a b c", 5).status == "short: 2 of 5"
 
@@ -229,7 +253,8 @@ def test_neighbouring_words_change_places(text: str, k: int, seed: int) -> None:
     for one, other in zip(edits[::2], edits[1::2], strict=True):
         assert (one.before, one.after) == (other.after, other.before)
         gap = text[one.end : other.offset]
-        assert gap.isspace() and len(f"{gap}.".splitlines()) == 1
+        assert gap.isspace() or (not gap and written_without_blanks(text))
+        assert len(f"{gap}.".splitlines()) == 1
     assert all(may_cut(text, edit.offset) and may_cut(text, edit.end) for edit in edits)
 
 
@@ -239,7 +264,7 @@ def test_exchanged_words_by_hand() -> None:
     assert run("exchange_words", "a b\nc", 2).status == "short: 1 of 2"
     reason = "impossible: no two different words side by side"
     assert run("exchange_words", "go go. On\nit", 1).status == reason
-    assert run("exchange_words", "a e\u0301", 1).status == reason
+    assert run("exchange_words", "a e\u0301", 1).text == "e\u0301 a"
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=8), COUNTS, SEEDS)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from judgescope.engines.requests import Reply, Request
 from judgescope.perturb.edits import edit_between
-from judgescope.perturb.writing import Made, Replies, appended, checked, make_texts
+from judgescope.perturb.writing import MadeText, Replies, appended, checked, make_texts
 
 CHECKS = ("differs", "not_refusal", "length")
 PARENT = "The cat sat on the mat."
@@ -17,7 +17,7 @@ PARENT = "The cat sat on the mat."
 
 def made(
     says: dict[str, list[str]], *, checks: Sequence[str] = CHECKS, attempts: int = 2
-) -> tuple[dict[str, Made], list[list[str]]]:
+) -> tuple[dict[str, MadeText], list[list[str]]]:
     """Let a model answer each item's requests in turn; return what came and what was
     asked.
     """
@@ -109,8 +109,8 @@ def warmed(first: float, **keys: Any) -> list[float]:
 
 
 def test_further_attempts_at_temperature_0_have_the_temperature_of_the_card() -> None:
-    assert warmed(0) == [0, 0, 0]
-    assert warmed(0, retry_temperature=0.7) == [0, 0.7, 0.7]
+    assert warmed(0) == [0, 0.7, 0.7]
+    assert warmed(0, retry_temperature=0) == [0, 0, 0]
     assert warmed(0, retry_temperature=1.5) == [0, 1.5, 1.5]
     assert warmed(0, retry_temperature=None) == [0]
     assert warmed(0.3) == [0.3, 0.3, 0.3]

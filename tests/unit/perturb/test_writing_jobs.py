@@ -13,6 +13,7 @@ from judgescope.distill.examples import Sampled, counts_of, examples_in, reasons
 from judgescope.perturb.candidates import references_with_errors, wanted_candidates
 from judgescope.perturb.grading import pairs_of
 from judgescope.perturb.specs import CandidatesSpec, Even, OfEachRating, OnTrial
+from prompts_setup import ARTICLE
 
 Row = dict[str, Any]
 
@@ -60,14 +61,14 @@ def test_anchors_are_compared_with_candidates_or_with_anchors_of_other_ratings()
         {"target": name, "rating": rating}
         for name, rating in (("a", 1), ("b", 1), ("c", 2))
     ]
-    pairs = list(pairs_of(anchors, None, systems, {"i": "source"}))
+    pairs = list(pairs_of(anchors, None, systems, {"i": ARTICLE}))
     assert [(one.text.target, one.anchor.target, one.rating) for one in pairs] == [
         ("a", "c", 2),
         ("b", "c", 2),
     ]
-    assert pairs[0].text.source == "source"
+    assert pairs[0].text.parts == ARTICLE
     candidates = [target("x"), target("y", status="failed: so"), target("z", text="x")]
-    pairs = list(pairs_of(anchors, candidates, systems, {"i": None}))
+    pairs = list(pairs_of(anchors, candidates, systems, {"i": []}))
     assert [(one.text.target, one.rating) for one in pairs] == [
         ("x", 1),
         ("x", 1),
@@ -113,7 +114,7 @@ def test_a_trial_in_which_nothing_could_be_rated_stops_the_set() -> None:
 
 def test_texts_of_a_dataset_have_the_nearest_rating_and_a_number() -> None:
     names: dict[str, Any] = {"dataset": {"dataset": "d"}, "code": "", "versions": {}}
-    names |= {"folder": "", "data": ""}
+    names |= {"format": "", "folder": "", "data": ""}
     names |= {
         "perturbation": "p",
         "degree": "single",

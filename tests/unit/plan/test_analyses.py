@@ -195,7 +195,7 @@ def test_a_study_with_analyses(study: AskedStudy) -> None:
     # every judge is shown the same texts, one of them with the analyses that lead to
     # the ratings
     items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()
-    sources = [row["source"] for row in items]
+    sources = [row["parts"][0]["text"] for row in items]
     told = {row["text"]: row["rating"] for row in analyses}
     shown: dict[bool, set[str]] = {True: set(), False: set()}
     for prompt in judged:
@@ -205,7 +205,9 @@ def test_a_study_with_analyses(study: AskedStudy) -> None:
         parts = re.findall(r"Answer:\n(.*)\nRating: (\d)", before)
         assert len(parts) == (3 if "Answer:" in before else 0)
         assert all(told[text] == int(rating) for text, rating in parts)
-        texts = re.findall(r"^Text:\n(.*?)\n\n(?:Answer|Rating)", before, re.M | re.S)
+        texts = re.findall(
+            r"^(?:Reply|Summary):\n(.*?)\n\n(?:Answer|Rating)", before, re.M | re.S
+        )
         assert len(texts) == 3
         shown["Answer:" in before] |= set(texts)
     assert shown[True] == shown[False] and len(judged) == 240

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from judgescope.engines import ENGINES
 from judgescope.methods.registry import METHODS
+from judgescope.plan.add_ons import declarations
 from judgescope.plan.code import PACKAGES, code_hash, modules, packages
 from judgescope.plan.jobs import JOBS
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
+from judgescope.schema.cards.engines import ENGINES
 from running import HOME
 
 PARSING = "judgescope/parsing"
@@ -33,8 +34,11 @@ CARRIERS = {
         "platformdirs",
         "pooch",
     ),
+    "python_calamine",
     *("pyarrow", "pydantic", "pydantic_core", "requests", "snakemake", "threadpoolctl"),
     *("tokenizers", "yaml", "yarl"),
+    # of the environment that trains, whose versions the training records
+    *("torch", "transformers", "peft"),
 }
 """Packages that read, check, write or send, and show in no output."""
 MODULE = '''"""A module."""
@@ -70,6 +74,11 @@ def module(job: str) -> str:
     return f"judgescope.{JOBS[job]}"
 
 
+def home(engine: str) -> str:
+    """Return the module of an engine."""
+    return ENGINES.target(engine).partition(":")[0]
+
+
 def hashed(folder: Path, module: str) -> str:
     package = folder / "judgescope"
     package.mkdir(parents=True, exist_ok=True)
@@ -91,7 +100,7 @@ def test_what_computes_scores_knows_no_parser() -> None:
     }
     assert "judgescope.parsing.parsers" in parsers
     for engine in ("lexical", "control", "recorded"):
-        assert not parsers & modules(folder, module("compute"), ENGINES[engine]).keys()
+        assert not parsers & modules(folder, module("compute"), home(engine)).keys()
     assert "judgescope.parsing.parsers" in modules(folder, module("score"))
     for job in (
         "score",
@@ -116,11 +125,11 @@ def test_every_package_that_is_imported_shows_in_outputs_or_carries_data() -> No
 
 def test_a_job_depends_on_the_packages_that_it_can_import() -> None:
     folder, computing = HOME / "scripts", module("compute")
-    assert packages(folder, computing, ENGINES["lexical"]) >= {
+    assert packages(folder, computing, home("lexical")) >= {
         "pyspellchecker",
         "sacrebleu",
     }
-    assert packages(folder, computing, ENGINES["control"]) == {"numpy"}
+    assert packages(folder, computing, home("control")) == {"numpy"}
     assert not packages(folder, module("preflight"))
 
 
@@ -153,8 +162,11 @@ def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
     job = module("statistics")
     spec = results.statistics(plan, "verdicts", "demo-news")
     assert spec.claims == ["claims.agreement.people_rows", "claims.agreement.claims"]
-    code = code_hash(folder, job, verdicts, "judgescope.methods.claims.agreement")
+    names = ["judgescope.methods.claims.agreement"]
+    names += [target.partition(":")[0] for target in declarations()]
+    code = code_hash(folder, job, verdicts, *names)
     assert spec.code == code != code_hash(folder, job, verdicts)
+    assert "judgescope.statistics.spans" in modules(folder, job, verdicts, *names)
 
 
 def test_settings_and_inputs_of_a_method_reach_its_rows_and_its_claims(
@@ -163,7 +175,7 @@ def test_settings_and_inputs_of_a_method_reach_its_rows_and_its_claims(
     method = replace(
         METHODS["agreement"], settings="comparison", inputs=("items/{dataset}.json",)
     )
-    monkeypatch.setitem(METHODS, "agreement", method)
+    monkeypatch.setitem(METHODS._loaded, "agreement", method)
     study = {
         "study": "s",
         "datasets": ["demo-news"],
@@ -176,9 +188,8 @@ def test_settings_and_inputs_of_a_method_reach_its_rows_and_its_claims(
         assert results.statistics(plan, table, "demo-news").settings == {
             "comparison": content
         }
-        assert "results/s/items/demo-news.json" in results.own_files(
-            plan, table, "demo-news"
-        )
+        spec = results.statistics(plan, table, "demo-news")
+        assert spec.inputs == ["results/s/items/demo-news.json"]
     assert results.statistics(plan, "coverage", "demo-news").settings == {}
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from data_samples import DATASETS, card, faults
 from judgescope.core.errors import UserError
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import originals, read_dataset, select
 from judgescope.data.sentences import split_sentences
 from judgescope.prompts import NO_CHANGE, load, messages, to_write
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
+from prompts_setup import about
 
 
 def bare(**keys: Any) -> Dataset:
@@ -28,7 +29,7 @@ def written(folder: Path, name: str, content: str) -> None:
     (folder / name).write_text(content, encoding="utf-8", newline="")
 
 
-def texts(rated: Rated) -> list[tuple[str, str, tuple[str, ...]]]:
+def texts(rated: DatasetContent) -> list[tuple[str, str, tuple[str, ...]]]:
     """Return item, source and references of each item."""
     return [(one.item, one.source, one.references) for one in rated.items]
 
@@ -61,7 +62,7 @@ def test_the_shipped_cards_are_of_the_papers_size_and_aspects() -> None:
     ("task", "kind"),
     [
         ("summarization", "summary"),
-        ("dialogue", "reply in a dialogue"),
+        ("dialogue", "reply"),
         ("dialogue-summarization", "summary"),
         ("paraphrase", "paraphrase"),
         ("data-to-text", "description"),
@@ -70,8 +71,8 @@ def test_the_shipped_cards_are_of_the_papers_size_and_aspects() -> None:
 )
 def test_a_writer_is_told_what_it_changes(task: str, kind: str) -> None:
     templates = load("grammatical-errors", [DATASETS.parent], where="here")
-    seen = {"source": None, "text": "It is.", "problem": None}
-    values = to_write(task, {"k": 1, "min_edits": None}, NO_CHANGE, **seen)
+    degree = {"k": 1, "min_edits": None}
+    values = to_write(about(task), degree, NO_CHANGE, text="It is.", problem=None)
     [message] = messages("grammatical-errors", templates, **values)
     assert message["content"].startswith(f"Below is one {kind}. ")
     assert f"\nThe {kind}:\nIt is." in message["content"]

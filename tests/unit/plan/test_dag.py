@@ -18,10 +18,12 @@ from data_samples import REPOSITORY
 from golden_studies import write, write_dataset
 from graded_study import NAME, GradedStudy
 from judgescope.core.errors import UserError
+from judgescope.core.job_files import job_files
 from judgescope.plan.dag import Dag, Executor, any_of
 from judgescope.plan.generators import WritingJob, made_of
 from judgescope.plan.jobs import job
 from judgescope.plan.loading import load_plan
+from judgescope.plan.specs import graded_sets, judging
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import (
     GradedPerturbation,
@@ -98,6 +100,18 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Dag]:
     return found
 
 
+def judged_inputs(jobs: Dag, dataset: str, model: str) -> list[str]:
+    asked = jobs.plan.is_asked(model)
+    spec = judging.ask if asked else judging.compute
+    return job_files(spec(jobs.plan, dataset, model)).inputs
+
+
+def inputs(jobs: Dag, dataset: str, made: str) -> list[str]:
+    """Return all files that a job in which a model writes needs first."""
+    read = job_files(jobs.spec(dataset, made)).inputs
+    return [*read, *jobs.before_writing(dataset, made)]
+
+
 def every(jobs: list[Dag]) -> Iterator[tuple[Dag, str, str, WritingJob]]:
     for one in jobs:
         for (dataset, made), writing in one.writings.items():
@@ -112,7 +126,7 @@ def test_a_model_waits_only_for_texts_that_its_judges_judge(tmp_path: Path) -> N
     read = {
         model: {
             Path(path).stem
-            for path in jobs.judged_from("demo-dialogue-part", model)
+            for path in judged_inputs(jobs, "demo-dialogue-part", model)
             if "/targets/" in path
         }
         for model in ("smollm2", "lexical")
@@ -171,17 +185,16 @@ def test_a_job_writes_what_its_rule_says(jobs: list[Dag]) -> None:
         assert folders == WRITES[kind]
 
 
-def test_all_files_that_a_spec_names_are_inputs(jobs: list[Dag]) -> None:
+def test_a_job_reads_all_files_that_its_spec_names(jobs: list[Dag]) -> None:
     for one, dataset, made, kind in every(jobs):
-        spec, inputs = to_builtins(one.spec(dataset, made)), one.inputs(dataset, made)
+        spec, read = to_builtins(one.spec(dataset, made)), inputs(one, dataset, made)
         named = {
             spec[key]
             for key in (*READS, "compared")
-            if str(spec.get(key)).startswith("out/")
+            if isinstance(spec.get(key), str) and spec[key].startswith("out/")
         }
-        assert named <= set(inputs), (kind, made)
+        assert named <= set(read), (kind, made)
         assert callable(job(one.job(dataset, made)))
-        assert len(inputs) == len(set(inputs))
 
 
 def test_the_originals_of_each_dataset_are_written_where_its_model_is(
@@ -216,15 +229,15 @@ def test_comparisons_wait_for_the_comparator_s_trial_and_are_asked_once(
     name, place = graded_study.NAME, "out/construction/neat/"
     one = graded(tmp_path, "again")
     referee = f"{place}comparisons.{name}.referee.parquet"
-    assert referee in one.inputs("neat", f"comparisons.{name}.rest")
-    assert referee not in one.inputs("neat", f"comparisons.{name}.referee")
-    assert f"{place}{name}.rest.parquet" in one.inputs(
-        "neat", f"comparisons.{name}.rest"
+    assert referee in inputs(one, "neat", f"comparisons.{name}.rest")
+    assert referee not in inputs(one, "neat", f"comparisons.{name}.referee")
+    assert f"{place}{name}.rest.parquet" in inputs(
+        one, "neat", f"comparisons.{name}.rest"
     )
     # the same judge, comparator and aspect in two sets
-    assert referee in one.inputs("neat", "comparisons.again.referee")
-    assert f"{place}{name}.rated.parquet" in one.inputs("neat", "again.rated")
-    assert not [at for at in one.inputs("neat", f"{name}.rated") if ".rated." in at]
+    assert referee in inputs(one, "neat", "comparisons.again.referee")
+    assert f"{place}{name}.rated.parquet" in inputs(one, "neat", "again.rated")
+    assert not [at for at in inputs(one, "neat", f"{name}.rated") if ".rated." in at]
 
 
 def test_sets_with_other_comparators_do_not_wait_for_each_other(tmp_path: Path) -> None:
@@ -232,7 +245,7 @@ def test_sets_with_other_comparators_do_not_wait_for_each_other(tmp_path: Path) 
     one = graded(tmp_path, "other", anchors=anchors)
     waits = [
         at
-        for at in one.inputs("neat", "comparisons.other.trial")
+        for at in inputs(one, "neat", "comparisons.other.trial")
         if graded_study.NAME in at
     ]
     assert waits == []
@@ -240,14 +253,18 @@ def test_sets_with_other_comparators_do_not_wait_for_each_other(tmp_path: Path) 
 
 def test_what_anchors_and_grades_are_made_from(tmp_path: Path) -> None:
     one, name, place = graded(tmp_path), graded_study.NAME, "out/construction/neat/"
-    assert one.rated("neat", name) == [f"{place}{name}.rated.parquet"]
-    assert one.graded_from("neat", name) == [
+    rated = f"{place}{name}.rated.parquet"
+    anchors = job_files(graded_sets.anchors(one.plan, "neat", name))
+    assert rated in anchors.inputs
+    grade = job_files(graded_sets.grade(one.plan, "neat", name))
+    assert grade.inputs == [
         f"{place}{prefix}{name}.{part}.parquet"
         for prefix in ("", "comparisons.")
         for part in ("trial", "rest")
     ]
-    assert f"{place}original.parquet" in one.candidates("neat", name, "trial")
-    assert one.replies("neat")[-1:] == one.rated("neat", name)
+    candidates = job_files(graded_sets.candidates(one.plan, "neat", name, "trial"))
+    assert f"{place}original.parquet" in candidates.inputs
+    assert one.replies("neat")[-1:] == [rated]
 
 
 def test_a_constraint_allows_its_names_only() -> None:

@@ -102,7 +102,7 @@ def test_a_judge_that_learns_is_shown_no_reference(
     study = distilling(folder, NOWHERE)
     told = {"model": "student", "form": "distilled", "annotation": PERCENT}
     study.card("judges", "distilled", **told, use_reference=shown)
-    with pytest.raises(UserError, match="cannot be shown references"):
+    with pytest.raises(UserError, match="shows no reference"):
         planned(study)
 
 

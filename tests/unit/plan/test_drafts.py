@@ -22,6 +22,7 @@ from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Plan
 from judgescope.prompts import DRAFTING, PARTS, load, messages
 from judgescope.schema.loading import load_yaml, read_card
+from prompts_setup import about
 from running import HOME
 from scripted import Body, Said, reply
 
@@ -92,7 +93,8 @@ def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
 
 
 def test_the_prompts_ask_for_what_is_checked() -> None:
-    names: dict[str, Any] = {"task": "story", "problem": None, "adjustment": ADJUSTMENT}
+    names: dict[str, Any] = {**about("story").names, "problem": None}
+    names["adjustment"] = ADJUSTMENT
     names["aspect"] = {"name": "Warmth", "definition": "How warm it is."}
     names["amounts"] = [{"k": 1, "min_edits": None}, {"k": None, "min_edits": 2}]
     for form in [form for kind, form in DRAFTING.items() if kind != PARTS]:
@@ -102,7 +104,7 @@ def test_the_prompts_ask_for_what_is_checked() -> None:
             f"{STEPS[0]} to {STEPS[-1]} steps" in prompt
             and f"at most {LONGEST} characters" in prompt
         )
-        assert "one ending of a story" in prompt and "cannot be used" not in prompt
+        assert "one story" in prompt and "cannot be used" not in prompt
         again = messages(form, templates, **names | {"problem": "it is short"})[0][
             "content"
         ]
@@ -119,9 +121,7 @@ def draft_or_rate(body: Body) -> Said:
     if "Write the list alone" in prompt:
         return reply(f"<think>Hm: 1. no</think>Here is the text:\n\n{LIST}\n")
     if "Adjustment: " in prompt:
-        return reply(
-            prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0] + " It was blue!"
-        )
+        return reply(prompt.split("The reply:\n")[1].split("\n\n")[0] + " It was blue!")
     return rate(body)
 
 
@@ -215,7 +215,7 @@ def test_drafts_are_made_once_and_pasted_into_the_cards_they_make_the_study_run(
     prompts = lacking.endpoint.prompts[2:]
     writing = [prompt for prompt in prompts if f"Adjustment: {ADJUSTMENT}\n" in prompt]
     assert len(writing) == 24 and all(
-        f"Steps:\n{LIST}\n\nThe reply in" in one for one in writing
+        f"Steps:\n{LIST}\n\nThe reply:\n" in one for one in writing
     )
     assert sum(f"How to go about it:\n{LIST}" in prompt for prompt in prompts) == 48
     assert len(prompts) == 72

@@ -20,6 +20,7 @@ from judgescope.plan.drafts import drafts_of
 from judgescope.plan.loading import load_plan
 from judgescope.prompts import DRAFTING, PARTS, load, messages
 from judgescope.schema.loading import load_yaml
+from prompts_setup import about
 from running import HOME
 from scripted import Body, Said, reply
 
@@ -97,15 +98,13 @@ def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
 
 
 def test_the_prompt_asks_for_what_is_checked() -> None:
-    told: dict[str, Any] = {"task": "story", "problem": None}
+    told: dict[str, Any] = {**about("story").names, "problem": None}
     told["aspect"] = {"name": "Warmth", "definition": "How warm it is."}
     form = DRAFTING[PARTS]
     templates = load(form, [HOME / "config"], where="")
     prompt = messages(form, templates, **told)[0]["content"]
     assert "three to five" in prompt and {3, 5} <= {*SUB_ASPECTS}
-    assert (
-        f"at most {LONGEST} characters" in prompt and "one ending of a story" in prompt
-    )
+    assert f"at most {LONGEST} characters" in prompt and "one story" in prompt
     assert "Warmth: How warm it is." in prompt and "cannot be used" not in prompt
     again = messages(form, templates, **told | {"problem": "it is short"})[0]["content"]
     assert "An earlier attempt cannot be used: it is short." in again
@@ -142,9 +141,7 @@ def write_or_rate(body: Body) -> Said:
     if "Write the list alone" in prompt:
         return reply(f"<think>Hm: no</think>Here they are:\n\n{LIST}\n")
     if "Put exactly one more error" in prompt:
-        return reply(
-            prompt.split("reply in a dialogue:\n")[1].split("\n\n")[0] + " It was blue!"
-        )
+        return reply(prompt.split("The reply:\n")[1].split("\n\n")[0] + " It was blue!")
     return rate(body)
 
 
@@ -187,8 +184,10 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
     writing = [
         one for one in lacking.endpoint.prompts if "exactly one more error" in one
     ]
-    shown = "\n".join(f"- {name}: {definition}" for name, definition in PARTED)
-    assert writing and all(shown in prompt for prompt in writing)
+    shown = {f"The error is about {name}: {about}" for name, about in PARTED}
+    assert writing
+    for prompt in writing:
+        assert any(line in prompt for line in shown)
     assert "No drafts are needed" in draft(lacking).stdout
 
 

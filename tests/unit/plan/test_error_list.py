@@ -63,7 +63,7 @@ def test_penalties_of_a_list_are_summed(text: str, penalty: float) -> None:
     found = judged(text)
     assert (found.status, found.rule) == ("ok", "listed")
     assert found.value == pytest.approx(5 - 4 * penalty / 25)
-    assert found.label is None and found.parser == "errors@4"
+    assert found.label is None and found.parser == "errors@5"
 
 
 @pytest.mark.parametrize(
@@ -271,10 +271,11 @@ def test_other_penalties_score_anew_and_ask_nothing(
 def test_the_form_of_the_list_asks_for_severities_and_for_no_rating() -> None:
     prompt = filled("error-list")
     assert prompt.startswith(
-        "You look for errors in a text that concern one quality: fluency.\n"
+        "You look for errors in a text that concern one quality: fluency. "
+        "The text is a summary of an article. "
     )
-    assert "Fluency: How well it reads.\n\nSource:\nTHE SOURCE\n" in prompt
-    assert "Text to check:\nTHE TEXT\n" in prompt
+    assert "Fluency: How well it reads.\n\nArticle:\nTHE SOURCE\n" in prompt
+    assert "Summary to check:\nTHE TEXT\n" in prompt
     assert all(
         f"\n- {severity}: " in prompt for severity in ("minor", "major", "critical")
     )
@@ -286,7 +287,7 @@ def test_the_form_of_the_list_asks_for_severities_and_for_no_rating() -> None:
 
 def test_step_by_step_sorts_what_it_finds_before_it_rates() -> None:
     prompt = filled("step-by-step")
-    assert prompt.startswith("You rate one quality of a text: fluency.\n")
+    assert prompt.startswith("You rate one quality of a text: fluency. The text is")
     steps = [line[:2] for line in prompt.splitlines() if line[:1].isdigit()]
     assert steps == ["1.", "2.", "3.", "4."]
     assert '"about this quality"' in prompt and '"about another"' in prompt

@@ -23,15 +23,15 @@ from judgescope.schema.cards import (
     Dataset,
     Judge,
     OpenAIModel,
+    RatingScale,
     RecordedModel,
-    Scale,
 )
 from study import Study
 
 COLUMNS = {"item": "id", "source": "q", "text": "a"}
 POINTS = {"min": 1, "max": 5, "step": 1}
-VERDICTS = Scale(labels=["fail", "pass"])
-KINDS = Scale(labels=["no", "why", "yes"], ordered=False)
+VERDICTS = RatingScale(labels=["fail", "pass"])
+KINDS = RatingScale(labels=["no", "why", "yes"], ordered=False)
 RECORDED = RecordedModel.model_validate(
     {
         **{"model": "it", "engine": "recorded", "dataset": "mine", "files": "x.jsonl"},
@@ -173,7 +173,9 @@ def test_the_dump_of_a_judge_has_no_key_on_labels_that_its_card_leaves_out() -> 
     assert Judge(**full.model_dump()) == full
 
 
-def answers(form: str, scale: Scale, ratings: dict[str, list[float]]) -> list[str]:
+def answers(
+    form: str, scale: RatingScale, ratings: dict[str, list[float]]
+) -> list[str]:
     """Return what a control says of texts with these ratings."""
     inputs = EngineInputs(
         seed=1,
@@ -200,7 +202,7 @@ def test_controls_answer_in_labels() -> None:
 
 def test_shuffled_labels_are_the_lower_median_or_the_majority() -> None:
     split = {"a": [0.0, 2.0], "b": [0.0, 2.0], "c": [2.0, 2.0]}
-    ordered = Scale(labels=KINDS.labels)
+    ordered = RatingScale(labels=KINDS.labels)
     assert Counter(answers("shuffled", ordered, split)) == {"no": 2, "yes": 1}
     assert Counter(answers("shuffled", KINDS, split)) == {"yes": 1, "needs_ratings": 2}
 

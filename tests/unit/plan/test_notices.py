@@ -9,7 +9,7 @@ from judgescope.plan.notices import systems_untested
 
 
 def plan_of(aspects: int, **card: Any) -> Any:
-    data = SimpleNamespace(ratings="human", prefers=False, columns=None)
+    data = SimpleNamespace(ratings="human", has_unknown_systems=False)
     data.__dict__.update(card)
     names = [f"a{number}" for number in range(aspects)]
     return SimpleNamespace(datasets={"d": data}, plain_aspects=lambda dataset: names)
@@ -37,5 +37,4 @@ def test_too_many_aspects_for_the_number_of_systems_are_named() -> None:
 
 def test_unrated_and_anonymous_texts_have_no_line() -> None:
     assert lines(3, 1, ratings="none") == []
-    columns = SimpleNamespace(systems=[])
-    assert lines(3, 1, prefers=True, columns=columns) == []
+    assert lines(3, 1, has_unknown_systems=True) == []

@@ -19,22 +19,27 @@ from msgspec.structs import replace
 
 from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
+from judgescope.data.rated import SourcePart
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Failure, Reply, Request, Work
+from judgescope.engines.subject_files import subject_files
+from judgescope.jobs import ask as ask_job
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.specs import judging
-from judgescope.prompts import Form, load, messages, rated
-from judgescope.replies import budget, planning
+from judgescope.prompts import PreparedForm, load, material, messages, rated, unnamed
+from judgescope.replies import budget
 from judgescope.replies.asking import complete
-from judgescope.replies.judging import Questions, shown
+from judgescope.replies.judging import Questions
 from judgescope.replies.ledger import FOLDER, Ledger
 from judgescope.replies.lookup import KeyTable, StoredReplies
-from judgescope.replies.planning import Job
 from judgescope.replies.probing import FIELDS, findings_path
+from judgescope.replies.questions import QuestionPlan
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
+from prompts_setup import SUMMARY, asked_about
 from running import HOME
 from scripted import Body, Endpoint, Said, refusal, serve
+from waiting import patience
 
 URL = "http://127.0.0.1:1/v1"
 MODEL = OpenAIModel.model_validate({"model": "it", "engine": "openai", "base_url": URL})
@@ -62,25 +67,27 @@ def cell(
         {"judge": "j", "model": "it", "form": "score-only"} | keys
     )
     templates = load(judge.form, [folder or HOME / "config", HOME / "config"], where="")
-    texts = shown(judge, subjects)
-    return Questions(MODEL, judge, aspect(about), SCALE, texts, templates, 0)
+    texts = asked_about(judge, subjects)
+    return Questions(MODEL, judge, aspect(about), SCALE, texts, templates, 0, SUMMARY)
 
 
-def plan(*cells: Questions) -> Job:
-    return Job({("systems", one.judge.judge, one.aspect.aspect): one for one in cells})
+def plan(*cells: Questions) -> QuestionPlan:
+    return QuestionPlan(
+        {("systems", one.judge.judge, one.aspect.aspect): one for one in cells}
+    )
 
 
-def nothing(job: Job, folder: Path) -> StoredReplies:
+def nothing(job: QuestionPlan, folder: Path) -> StoredReplies:
     return Store(folder, "it").find(job.key_table)
 
 
 # --- keys ---
 
 KNOWN = {
-    "score-only": "73f94e80 66d45eda e4bba674",
-    "rate-explain": "09216a11 6ce604ef 2509fd14",
-    "analyze-rate": "ffbe2002 7d97cd9d ae95feda",
-    "compare": "5c3afac3 e8172a3a 8f46d5b2 90dd25e5",
+    "score-only": "25f3c9d2 5fc42147 2bea82f0",
+    "rate-explain": "87182bdf 9bc1761b dd3ab403",
+    "analyze-rate": "c77e6c23 82022df1 477bd861",
+    "compare": "da152622 7bb73eb5 8c48a6aa 46cd17b4",
 }
 """Keys, by their beginnings, under which replies lie in stores already."""
 
@@ -97,7 +104,7 @@ def test_keys_are_those_of_every_store_there_is(form: str) -> None:
     asked = cell(texts, form=form, temperature=0.7, draws=3)
     asked = Questions(
         MODEL.model_copy(update=extra),
-        *(asked.judge, asked.aspect, scale, asked.shown, asked.templates, 0),
+        *(asked.judge, asked.aspect, scale, asked.shown, asked.templates, 0, SUMMARY),
     )
     keys = plan(asked).keys
     assert " ".join(key.hex()[:8] for key in keys.tolist()) == KNOWN[form]
@@ -119,25 +126,67 @@ AWKWARD = [
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_filled_in_pieces_is_the_form_filled_at_once(form: str) -> None:
     templates = load(form, [HOME / "config"], where="")
-    values = rated(aspect(), SCALE)
-    filled = Form(form, templates, values)
-    for source in [None, *AWKWARD]:
+    values = SUMMARY.names | rated(aspect(), SCALE)
+    filled = PreparedForm(form, templates, values)
+    for number, source in enumerate([None, *AWKWARD]):
+        names = ("Article", "Fact")[: 1 + number % 2]
+        parts = [SourcePart(name, source) for name in names] if source else []
         for text in AWKWARD:
-            texts = {"source": source, "text": text, "text_b": text[::-1]}
-            [told] = messages(form, templates, **values, **texts)
-            assert filled.fill(texts).prompt == told["content"]
+            texts = {"source_plain": unnamed(parts), "text": text, "text_b": text[::-1]}
+            shown = values | material(parts) | texts
+            [told] = messages(form, templates, **shown)
+            assert filled.fill(texts, parts).prompt == told["content"]
     assert filled.prints
 
 
+LOOPS = [
+    "{% for part in parts %}{{ part.name }}: {{ part.text }} {% endfor %}",
+    "{% for it in parts %}{% if it.text %}{{ loop.index }} {{ it.text }}{% endif %}"
+    "{% endfor %}{{ given }}",
+    '{% set verb = "judge" %}{{ verb }} {% for part in parts %}{{ part.text }}'
+    "{% endfor %}{{ text }}",
+    "{% if parts %}{{ source }}{% else %}nothing{% endif %}{{ noun | upper }}",
+]
+"""Templates that only print the parts, or test them."""
+CHANGING = [
+    "{% for part in parts %}{{ part.text | upper }}{% endfor %}",
+    "{% for part in parts %}{{ part }}{% endfor %}",
+    "{% for part in parts if part.text %}{{ part.text }}{% endfor %}",
+    "{% for name, text in parts %}{{ text }}{% endfor %}",
+    "{% set one = parts %}{{ one }}",
+    "{{ source ~ given }}",
+]
+"""Templates that change the texts of the parts."""
+
+
+@pytest.mark.parametrize("template", [*LOOPS, *CHANGING])
+def test_a_loop_that_only_prints_the_parts_is_unrolled(
+    tmp_path: Path, template: str
+) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "mine.jinja").write_text(template, encoding="utf-8")
+    templates = load("mine", [tmp_path], where="")
+    values = SUMMARY.names | rated(aspect(), SCALE)
+    filled = PreparedForm("mine", templates, values)
+    for given in (AWKWARD[2:3], AWKWARD[3:5], AWKWARD[5:], []):
+        parts = [
+            SourcePart(f"Part {number}", text) for number, text in enumerate(given)
+        ]
+        texts = {"source_plain": unnamed(parts), "text": "A text."}
+        [told] = messages("mine", templates, **values | material(parts) | texts)
+        assert filled.fill(texts, parts).prompt == told["content"]
+    assert filled.prints == (template in LOOPS)
+
+
 DOES_MORE = [
-    "{{ text | upper }} {{ source }}",
-    "{{ text }}{% if text | length > 5 %} It is long.{% endif %} {{ source }}",
+    "{{ text | upper }} {{ source_plain }}",
+    "{{ text }}{% if text | length > 5 %} It is long.{% endif %} {{ source_plain }}",
     "{% set mine = text %}{{ mine }}",
     "{% for word in text.split() %}{{ loop.index }} {{ word }} {% endfor %}",
     "{% filter upper %}{{ text }}{% endfilter %}",
     "{% macro shout(it) %}{{ it }}!{% endmacro %}{{ shout(text) }}",
     '{% filter upper %}{% include "task.jinja" %}{% endfilter %}',
-    "{{ text ~ source }}",
+    "{{ text ~ source_plain }}",
     "{{ text[:3] }}",
     "{% if text == 'A text.' %}yes{% endif %}",
     "{{ self._TemplateReference__context.get('text') }}",
@@ -151,12 +200,13 @@ def test_a_form_that_changes_its_texts_is_filled_anew_for_each(
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "mine.jinja").write_text(template, encoding="utf-8")
     templates = load("mine", [tmp_path, HOME / "config"], where="")
-    values = rated(aspect(), SCALE)
-    filled = Form("mine", templates, values)
+    values = SUMMARY.names | rated(aspect(), SCALE)
+    filled = PreparedForm("mine", templates, values)
     for text in ("A text.", "short", "another text, and a longer one"):
-        texts = {"source": "A source.", "text": text}
+        texts = {"source_plain": "A source.", "text": text}
         try:
-            [expected] = messages("mine", templates, **values, **texts)
+            shown = values | material([]) | texts
+            [expected] = messages("mine", templates, **shown)
         except UserError as error:
             with pytest.raises(UserError, match=re.escape(str(error))):
                 filled.fill(texts)
@@ -173,7 +223,7 @@ def test_negation_and_choice_between_texts_are_printing(tmp_path: Path) -> None:
     )
     (tmp_path / "prompts" / "mine.jinja").write_text(form, encoding="utf-8")
     templates = load("mine", [tmp_path], where="")
-    filled = Form("mine", templates, {})
+    filled = PreparedForm("mine", templates, {})
     for source in (None, "", "A source."):
         texts = {"source": source, "text": "A text."}
         [told] = messages("mine", templates, **texts)
@@ -208,7 +258,7 @@ def cells() -> list[Questions]:
     ]
 
 
-def order(job: Job, folder: Path) -> list[Request]:
+def order(job: QuestionPlan, folder: Path) -> list[Request]:
     return [one.request for one in job.work(nothing(job, folder))]
 
 
@@ -232,7 +282,7 @@ def test_requests_with_a_common_beginning_lie_together(tmp_path: Path) -> None:
     """
     prompts = [one.prompt for one in order(plan(*cells()), tmp_path)]
     assert shared(prompts) == shared(sorted(prompts))
-    assert shared(prompts) > 1.5 * shared(
+    assert shared(prompts) > 1.3 * shared(
         [one.prompt for each in cells() for one in each]
     )
 
@@ -250,6 +300,7 @@ def test_the_order_does_not_depend_on_the_order_of_cells_or_texts(
             one.shown[::-1],
             one.templates,
             one.seed,
+            SUMMARY,
         )
         for one in cells()[::-1]
     ]
@@ -285,8 +336,28 @@ def test_parts_are_neighbours_in_the_order_and_together_all_of_it(
         parts = [job.part(number, count) for number in range(1, count + 1)]
         each = [list(job.work(Store(tmp_path, "it").find(part))) for part in parts]
         assert [(one.request.key, one.draws) for part in each for one in part] == whole
-        sizes = [len(part) for part in each]
-        assert max(sizes) - min(sizes) <= 1
+        shares = [sum(map(work_of, part)) for part in each]
+        dearest = max(work_of(one) for part in each for one in part)
+        assert max(shares) - min(shares) <= 2 * dearest
+
+
+def work_of(one: Work) -> int:
+    """Return the characters read and, four tokens of a prompt each, tokens written."""
+    tokens: int = one.request.asked["max_tokens"]
+    return len(one.request.prompt) + len(one.draws) * tokens * 4 * 4
+
+
+def test_short_prompts_and_long_ones_make_parts_of_the_same_work(
+    tmp_path: Path,
+) -> None:
+    brief = cell(subjects(), judge="brief", max_tokens=1)
+    texts = [subject(f"i{n}", "x", "A text.", f"{n} " * 2000) for n in range(20)]
+    job = plan(brief, cell(texts, judge="long", form="rate-explain", max_tokens=100))
+    parts = [job.part(number, 2) for number in (1, 2)]
+    each = [list(job.work(Store(tmp_path, "it").find(part))) for part in parts]
+    shares = [sum(map(work_of, part)) for part in each]
+    assert min(shares) > 0.9 * max(shares)
+    assert abs(len(each[0]) - len(each[1])) >= 10
 
 
 # --- what is wanted, there, and missing ---
@@ -308,7 +379,7 @@ class Model:
         return []
 
 
-def ask(job: Job, folder: Path) -> tuple[Model, StoredReplies]:
+def ask(job: QuestionPlan, folder: Path) -> tuple[Model, StoredReplies]:
     model = Model()
     with Store(folder, "it") as store:
         found = store.find(job.key_table)
@@ -447,10 +518,16 @@ def test_two_jobs_at_once_request_each_common_reply_once(
     ended = list[BaseException | None]()
 
     def job(dataset: str) -> None:
-        files = {"replies": str(tmp_path / dataset / "{}.parquet"), "hashes": ""}
+        of_dataset = replace(
+            spec,
+            dataset=dataset,
+            subjects=files[dataset],
+            replies=str(tmp_path / dataset / "{}.parquet"),
+            hashes="",
+        )
         try:
-            planning.ask(
-                replace(spec, dataset=dataset, **files),
+            ask_job.run(
+                of_dataset,
                 **{"card": "config/models/loop.yaml", "store": str(tmp_path / "store")},
                 budget=json.dumps({"study": "s", "caps": []}),
             )
@@ -463,6 +540,11 @@ def test_two_jobs_at_once_request_each_common_reply_once(
         with_texts(study, "demo-dialogue", "a", "b", "c")
         with_texts(study, "again", "b", "c", "d")
         spec = judging.ask(study.plan(), "demo-dialogue", "loop")
+        paths = study.plan().paths
+        files = {
+            name: subject_files(paths, name, ["systems"])
+            for name in ("demo-dialogue", "again")
+        }
         threads = [
             threading.Thread(target=job, args=(name,))
             for name in ("demo-dialogue", "again")
@@ -470,7 +552,7 @@ def test_two_jobs_at_once_request_each_common_reply_once(
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(patience(30))
         asked = Counter(endpoint.prompts)
     assert len(ended) == 2 and sum(error is not None for error in ended) == fails
     assert {

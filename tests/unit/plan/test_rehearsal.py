@@ -11,6 +11,7 @@ import prompts_setup
 from annotation_setup import ASPECT, VARIANTS
 from asking import AskedStudy
 from judgescope.core.errors import UserError
+from judgescope.data.rated import SourcePart
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
 from judgescope.parsing.annotation import VERDICTS
@@ -23,11 +24,11 @@ from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, results
 from judgescope.plan.study import Plan
 from judgescope.prompts import annotating, change_of, load, rated
-from judgescope.replies.judging import ProgramQuestions, Questions, shown
-from judgescope.replies.planning import planned as job_of
+from judgescope.replies.judging import ProgramQuestions, Questions
+from judgescope.replies.questions import plan_questions as job_of
 from judgescope.replies.specs import AskSpec
 from judgescope.schema.cards import (
-    Annotation,
+    AnnotationKeys,
     Aspect,
     CommandModel,
     Judge,
@@ -35,9 +36,9 @@ from judgescope.schema.cards import (
     OpenAIModel,
     RatedAspect,
 )
-from judgescope.schema.cards.judges import OVERALL, PERCENT
+from judgescope.schema.cards.annotations import OVERALL, PERCENT
 from judgescope.schema.loading import load_yaml, read_card
-from prompts_setup import CONFIG, FIVE, FORMS, filled
+from prompts_setup import CONFIG, FIVE, FORMS, SUMMARY, about, asked_about, filled
 from running import HOME
 from scripted import Endpoint, reply
 from study import Study
@@ -263,7 +264,7 @@ SHIPPED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
     card = read_card("judge", CONFIG / "judges" / f"{name}.yaml")
-    assert card.annotation == Annotation(**SHIPPED[name])
+    assert card.annotation == AnnotationKeys(**SHIPPED[name])
     assert (card.model, card.form, card.temperature) == ("judge", "annotate", 0)
     assert card.max_tokens == 1536 and card.own_scale == OVERALL
 
@@ -284,7 +285,6 @@ def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
         ({"shots": {"n": 2}}, "`shots` cannot be used with"),
         ({"parser": "score"}, "needs the parser annotation"),
         ({"parser": "errors"}, "needs the parser annotation"),
-        ({"form": "compare"}, "shows two"),
         ({"annotation": {"categories": ["Name", "name"]}}, "named twice"),
         ({"annotation": {"categories": ["Na\nme"]}}, "should match pattern"),
         ({"annotation": {"categories": [""]}}, "should match pattern"),
@@ -331,7 +331,8 @@ def test_an_annotator_has_its_own_scale_whatever_people_s_is() -> None:
     cells = judging.score(plan, "topical-chat", "judge").cells
     [[scored]] = [each.readings for each in cells if each.judge == "annotator"]
     assert scored.scale is not None and scored.scale.labels == (*VERDICTS,)
-    assert scored.parser == "annotation" and scored.settings == {}
+    reader = "judgescope.parsing.annotation:read_verdict_and_errors"
+    assert scored.parser == reader and scored.settings == {}
 
 
 def test_a_score_in_percent_has_twenty_one_values_and_no_words(
@@ -368,9 +369,15 @@ def test_what_is_asked_depends_on_the_annotation_and_no_other_judge_s_on_the_key
 
     both = spec("annotator-integers", "score-only")
     assert both.judges["annotator-integers"]["annotation"]["score"] == "integers"
-    assert both.task == "dialogue" and both.judges["score-only"]["annotation"] is None
+    assert (
+        both.about.task == "dialogue"
+        and both.judges["score-only"]["annotation"] is None
+    )
     alone = spec("score-only")
-    assert alone.task == "" and alone.judges["score-only"] == both.judges["score-only"]
+    assert (
+        alone.about == both.about
+        and alone.judges["score-only"] == both.judges["score-only"]
+    )
 
 
 def test_of_an_aspect_prompts_are_told_only_what_its_card_has(
@@ -471,7 +478,14 @@ def questions(
     judge = Judge.model_validate(JUDGE | {"form": form} | keys)
     templates = load(form, [CONFIG], where="")
     return Questions(
-        model, judge, aspect, SCALE, shown(judge, [TEXT]), templates, 0, task="qa"
+        model,
+        judge,
+        aspect,
+        SCALE,
+        asked_about(judge, [TEXT]),
+        templates,
+        0,
+        about("qa"),
     )
 
 
@@ -485,8 +499,10 @@ def test_an_annotator_s_requests_are_its_prompt_and_change_with_the_annotation()
             "role": "user",
             "content": filled(
                 "annotate",
+                [SourcePart("Source", "THE SOURCE")],
+                **about("qa").names,
                 **rated(ASPECT.in_task("qa"), SCALE),
-                **annotating(Annotation(), "qa"),
+                **annotating(AnnotationKeys()),
             ),
         }
     ]
@@ -547,7 +563,16 @@ def test_a_program_is_not_told_and_its_requests_stay_the_same() -> None:
     judge = Judge.model_validate(JUDGE | {"form": "any"})
     bare = Aspect(aspect="clear", name="Clarity", definition="How clear it is.")
     asked_ = [
-        ProgramQuestions(model, judge, one, SCALE, shown(judge, [TEXT]), {}, 0)[0].key
+        ProgramQuestions(
+            model,
+            judge,
+            one,
+            SCALE,
+            asked_about(judge, [TEXT]),
+            {},
+            0,
+            SUMMARY,
+        )[0].key
         for one in (bare, ASPECT, ASPECT.in_task("qa"))
     ]
     assert len({*asked_}) == 1

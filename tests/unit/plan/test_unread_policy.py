@@ -8,14 +8,14 @@ import pyarrow as pa
 import pytest
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.parsing.judgment import WRONG, Policy, Scale, zero_stands_in
+from judgescope.parsing.judgment import PARSERS, WRONG, Policy, Scale, zero_stands_in
 from judgescope.plan.loading import load_plan
 from judgescope.plan.notices import policies
 from judgescope.plan.specs import judging, results
 from judgescope.schema.tables import table_of
 from judgescope.scoring.cell import score_part
 from judgescope.scoring.ensembles import derive_part
-from judgescope.scoring.specs import CellPart, Reading, Unread
+from judgescope.scoring.specs import CellPart, ReplyReading, Unread
 from methods_setup import FIELD, study
 from running import HOME
 from study import Study
@@ -47,8 +47,11 @@ def scores(
     table: pa.Table, unread: Any = None, scale: Scale | None = FIVE
 ) -> list[Any]:
     parser = "score" if scale else "number"
-    reading = Reading(
-        pairs=[("fluency", None)], scale=scale, parser=parser, estimator="mean"
+    reading = ReplyReading(
+        pairs=[("fluency", None)],
+        scale=scale,
+        parser=PARSERS.target(parser),
+        estimator="mean",
     )
     told = unread and Unread(**unread)
     judged, scored = score_part(table, reading, part=PART, unread=told)
@@ -70,8 +73,11 @@ def test_a_missing_draw_counts_as_the_study_says(policy: str, value: float) -> N
 def test_a_reply_whose_probabilities_give_no_value_is_a_missing_draw() -> None:
     rows = answers("4", "4").to_pylist()
     rows[0]["logprobs"], rows[1]["logprobs"] = [[("4", log(0.9))]], [[("4", log(0.4))]]
-    reading = Reading(
-        pairs=[("fluency", None)], scale=FIVE, parser="score", estimator="logprob_mean"
+    reading = ReplyReading(
+        pairs=[("fluency", None)],
+        scale=FIVE,
+        parser=PARSERS.target("score"),
+        estimator="logprob_mean",
     )
     filled = Unread(policy="worst", seed=7)
     _, scored = score_part(table_of("answers", rows), reading, part=PART, unread=filled)
@@ -174,8 +180,11 @@ def estimators(table: pa.Table, policy: Policy) -> dict[str, str]:
     """Return target -> how its score was computed, of labels."""
     words = (("fail", 0), ("pass", 1))
     scale = Scale(0, 1, 1, labels=("fail", "pass"), words=words)
-    reading = Reading(
-        pairs=[("fluency", None)], scale=scale, parser="score", estimator="mean"
+    reading = ReplyReading(
+        pairs=[("fluency", None)],
+        scale=scale,
+        parser=PARSERS.target("score"),
+        estimator="mean",
     )
     unread = Unread(policy=policy, seed=7)
     _, scored = score_part(table, reading, part=PART, unread=unread)

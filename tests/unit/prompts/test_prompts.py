@@ -6,25 +6,27 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError
+from judgescope.data.rated import SourcePart
 from judgescope.engines.base import Subject
 from judgescope.prompts import (
-    Change,
+    WriterChange,
     change_of,
     load,
+    material,
     messages,
     rated,
     to_merge_names,
     to_write,
 )
 from judgescope.replies.few_shot import Demonstrations, Rated
-from judgescope.replies.judging import Questions, shown
+from judgescope.replies.judging import Questions
 from judgescope.schema.cards import (
     Aspect,
     AspectInTask,
     Judge,
     OpenAIModel,
     RatedAspect,
-    Scale,
+    RatingScale,
 )
 from parsed import parse
 from prompts_setup import (
@@ -33,8 +35,11 @@ from prompts_setup import (
     FIVE,
     FORMS,
     IMPROVING,
+    SUMMARY,
     VALUES,
     VERDICTS,
+    about,
+    asked_about,
     filled,
 )
 
@@ -67,7 +72,7 @@ def test_every_shipped_form_shows_the_text_and_the_source_if_there_is_one(
 ) -> None:
     assert "THE TEXT" in filled(form)
     assert ("THE SOURCE" in filled(form)) == (form not in ADJUSTING)
-    assert "source" not in filled(form, source=None).lower()
+    assert "source" not in filled(form, parts=[]).lower()
     assert filled(form) == filled(form).strip()
 
 
@@ -88,7 +93,7 @@ def test_supervisor_sees_the_text_every_list_and_the_categories_if_any() -> None
         [{**error, "location": None, "severity": None}],
         [error, {**error, "severity": 1}],
     ]
-    prompt = filled("merge-errors", **to_merge_names("THE TEXT", bare))
+    prompt = filled("merge-errors", **to_merge_names(SUMMARY, "THE TEXT", bare))
     assert "THE TEXT" in prompt and "THE SOURCE" not in prompt
     assert (
         "Annotator 2\n\nError 1:\nLocation: THE\nExplanation: Why.\nSeverity: 4\n"
@@ -100,7 +105,8 @@ def test_supervisor_sees_the_text_every_list_and_the_categories_if_any() -> None
     )
     assert prompt.count("Error 2:") == 1 and "Category" not in prompt
     told = filled(
-        "merge-errors", **to_merge_names("THE TEXT", [[{**error, "category": "Style"}]])
+        "merge-errors",
+        **to_merge_names(SUMMARY, "THE TEXT", [[{**error, "category": "Style"}]]),
     )
     assert "Severity: 4\nCategory: Style\n" in told and told.count("Category:") == 2
 
@@ -113,12 +119,13 @@ def test_a_reference_is_written_from_the_source_alone(task: str) -> None:
 
 @pytest.mark.parametrize("form", ADJUSTING)
 def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> None:
-    one, several = filled(form), filled(form, k=None, min_edits=2, task="story")
+    one, several = (
+        filled(form),
+        filled(form, k=None, min_edits=2, **about("story").names),
+    )
     assert "exactly one" in one and "one summary" in one
     assert (
-        "2 or more" in several
-        and "ending of a story" in several
-        and "summary" not in several
+        "2 or more" in several and "one story" in several and "summary" not in several
     )
     again = filled(form, problem="it is the same text")
     assert again.count("An earlier attempt cannot be used: it is the same text.") == 1
@@ -126,22 +133,16 @@ def test_a_form_that_adjusts_says_how_much_and_what_the_text_is(form: str) -> No
 
 def test_change_described_by_a_card_is_a_prompt_name_only_where_given() -> None:
     degree = {"k": 1, "min_edits": None}
-    silent = to_write("qa", degree, change_of({"adjustment": None, "k": 2}), text="x")
-    assert set(silent) == {
-        "task",
-        "k",
-        "min_edits",
-        "source",
-        "problem",
-        "text",
-        "reply",
-    }
-    change = Change(
+    answer, changed = about("qa"), change_of({"adjustment": None, "k": 2})
+    silent = to_write(answer, degree, changed, text="x")
+    told = {"k", "min_edits", "problem", "text", "reply"}
+    assert set(silent) == told | answer.names.keys() | material([]).keys()
+    change = WriterChange(
         adjustment="Name a wrong colour.", instructions=["Look.", "Change it."]
     )
-    prompt = filled("adjust-steps", **to_write("qa", degree, change))
+    prompt = filled("adjust-steps", **to_write(about("qa"), degree, change))
     assert "Name a wrong colour. Make exactly one such change.\n" in prompt
-    assert "Steps:\n1. Look.\n2. Change it.\n\nThe answer to a question:\n" in prompt
+    assert "Steps:\n1. Look.\n2. Change it.\n\nThe answer:\n" in prompt
     assert "exactly 5 such changes" in filled("adjust-steps", k=5)
     assert "wherever it can be made" in filled("adjust-steps", k="all")
 
@@ -181,11 +182,15 @@ def test_a_rating_form_names_aspect_definition_and_both_ends_of_the_scale(
     prompt = filled(form)
     assert "Fluency: How well it reads." in prompt and "from 1 to 5" in prompt
     assert "1.0" not in prompt and "steps of 1" in prompt
-    halves = filled(form, **rated(ASPECT, Scale(min=0, max=1, step=0.5, labels=[])))
+    halves = filled(
+        form, **rated(ASPECT, RatingScale(min=0, max=1, step=0.5, labels=[]))
+    )
     assert "from 0 to 1" in halves and "steps of 0.5" in halves
-    worded = Scale(min=1, max=2, step=1, labels=["bad", "good"])
+    worded = RatingScale(min=1, max=2, step=1, labels=["bad", "good"])
     assert ": bad, good." in filled(form, **rated(ASPECT, worded))
-    assert "steps" not in filled(form, **rated(ASPECT, Scale(min=0, max=1, labels=[])))
+    assert "steps" not in filled(
+        form, **rated(ASPECT, RatingScale(min=0, max=1, labels=[]))
+    )
 
 
 @pytest.mark.parametrize("form", VERDICTS)
@@ -193,8 +198,8 @@ def test_a_verdict_form_names_aspect_definition_and_labels(form: str) -> None:
     prompt = filled(form)
     assert "Fluency: How well it reads." in prompt
     assert "one of 2 labels: fail or pass." in prompt
-    assert "THE SOURCE" not in filled(form, source=None)
-    three = rated(ASPECT, Scale(labels=["no", "partly", "yes"], ordered=False))
+    assert "THE SOURCE" not in filled(form, parts=[])
+    three = rated(ASPECT, RatingScale(labels=["no", "partly", "yes"], ordered=False))
     assert "one of 3 labels: no, partly or yes." in filled(form, **three)
     with pytest.raises(UserError, match="choices"):
         filled(form, **rated(ASPECT, FIVE))
@@ -214,8 +219,9 @@ def test_a_verdict_form_names_aspect_definition_and_labels(form: str) -> None:
     ],
 )
 def test_what_looks_like_a_template_in_a_text_stays_text(text: str) -> None:
-    for name in ("text", "source", "text_b"):
+    for name in ("text", "text_b"):
         assert text in filled("compare", **{name: text})
+    assert text in filled("compare", parts=[SourcePart("Article", text)])
 
 
 def test_the_users_form_goes_before_the_shipped_and_may_include_it(
@@ -330,13 +336,14 @@ def asked(**keys: Any) -> Questions:
         judge,
         Aspect(aspect="right", name="Right", definition="It is right."),
         VERDICT_,
-        shown(judge, TEXTS),
+        asked_about(judge, TEXTS),
         {
             "mine.jinja": FORM.replace(
                 "shots or []", "shots" if judge.shots else "[]"
             ).replace("if hint", "if true" if judge.hint else "if false")
         },
         0,
+        SUMMARY,
         demonstrations=Demonstrations(rated, judge.shots, VERDICT_, None)
         if judge.shots
         else None,
@@ -356,7 +363,13 @@ def test_a_hint_and_ratings_of_demonstrations_are_labels() -> None:
 
 
 def test_a_structured_comparison_is_one_of_its_three_answers() -> None:
-    wants = asked(form="compare", structured="choice").wants
+    card = {"model": "m", "form": "compare", "structured": "choice"}
+    judge = Judge.model_validate({"judge": "j", **card})
+    templates = load("compare", [CONFIG], where="")
+    model = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
+    aspect = Aspect(aspect="right", name="Right", definition="It is right.")
+    cell = Questions(model, judge, aspect, VERDICT_, [], templates, 0, SUMMARY)
+    wants = cell.wants
     values = [
         parse(one, scale=None, finish="stop", parser="choice")
         for one in wants["choices"]

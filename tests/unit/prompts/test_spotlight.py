@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from judgescope import prompts
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.plan.checks.judges import check_judge
 from judgescope.plan.judges import card_hash
-from judgescope.prompts import Spotlight, load
+from judgescope.prompts import Spotlight, load, spotlight
 from judgescope.replies.few_shot import Demonstrations, Rated
-from judgescope.replies.judging import Questions, shown
+from judgescope.replies.judging import Questions
 from judgescope.schema.cards import (
     Aspect,
     Judge,
@@ -23,6 +22,7 @@ from judgescope.schema.cards import (
     RatedAspect,
 )
 from judgescope.schema.loading import Cards
+from prompts_setup import SUMMARY, asked_about
 from running import HOME
 
 CONFIG = HOME / "config"
@@ -81,16 +81,16 @@ def asked(
         judge,
         ASPECT,
         LABELS if judge.form in {"verdict", "reason-verdict"} else SCALE,
-        shown(judge, texts),
+        asked_about(judge, texts),
         load(judge.form, [CONFIG], where=""),
         seed,
+        SUMMARY,
         demonstrations=Demonstrations(
             field, shots, SCALE, analyses if shots.analyses else None
         )
         if shots
         else None,
         hints={one.target: "5" for one in texts} if judge.hint else None,
-        task="summarization",
     )
 
 
@@ -102,6 +102,7 @@ def shipped() -> list[Any]:
         card = cards.read("judge", name, where="")
         if (
             isinstance(card, Judge)
+            and not card.scores_texts
             and (CONFIG / "prompts" / f"{card.form}.jinja").is_file()
         ):
             keys = card.model_dump(
@@ -184,7 +185,7 @@ def test_a_tag_that_occurs_in_a_text_is_drawn_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn = iter([1 << 64, 2 << 64, 3 << 64])
-    monkeypatch.setattr(prompts, "stream_seed", lambda *_: next(drawn))
+    monkeypatch.setattr(spotlight, "stream_seed", lambda *_: next(drawn))
     light = Spotlight.on(["a 0000000000000001 b", "0000000000000002"])
     assert light.tag == "0000000000000003"
 
@@ -200,7 +201,7 @@ def test_without_it_no_prompt_or_key_is_another() -> None:
     plain = asked({"form": "score-only", "spotlight": False})
     assert (
         plain[0].key
-        == "6cc8d14d291c59c08dfb589e96dd8db95492a03c8e04f94b4954b2109973038f"
+        == "6451d474afc1a44571b1088d363bbfe4dea768531c7faf400a7dd46928bbc855"
     )
     told = asked({"form": "score-only"})
     assert told[0].key != plain[0].key and card_hash(told.judge) != card_hash(

@@ -18,7 +18,7 @@ from judgescope.engines.requests import HOPELESS, Reply
 from judgescope.replies import batch
 from judgescope.replies.batch import Results
 from judgescope.replies.store import Store
-from scripted import Body, Said, refusal, reply, serve
+from scripted import Body, Said, refusal, reply, serve, text_in
 
 __all__ = ["asked"]
 
@@ -287,7 +287,7 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(
         prompt = asked["messages"][0]["content"]
         if "Change exactly one fact" not in prompt:
             return refusal(500, "nothing is judged here")
-        return reply(prompt.split("Text:\n")[1].split("\n\nAnswer with")[0] + " Wrong!")
+        return reply(text_in(prompt).split("\n\nAnswer with")[0] + " Wrong!")
 
     with serve(script) as endpoint:
         study = AskedStudy(tmp_path, endpoint)

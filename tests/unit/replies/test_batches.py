@@ -21,12 +21,13 @@ from judgescope.cli import batch as cli
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import BATCH
 from judgescope.engines.openai.engine import OpenAIEngine
-from judgescope.engines.requests import Reply
+from judgescope.engines.requests import Reply, Work
 from judgescope.replies import batch
 from judgescope.replies.asking import complete
 from judgescope.replies.batches import Batch, Batches, Fetched, close_lost, under_way
 from judgescope.replies.budget import Spending
-from judgescope.replies.ledger import NANOS, REQUESTS, Amount, Cap, Ledger, State
+from judgescope.replies.caps import NANOS, REQUESTS, Cap
+from judgescope.replies.ledger import Amount, Ledger, State
 from judgescope.replies.pricing import (
     ENOUGH,
     GUESSED,
@@ -200,6 +201,22 @@ def test_what_a_living_job_asks_is_not_sent(night: Night, study: str) -> None:
     dead.ledger.change(elsewhere)
     dead._sign.path.unlink()
     assert night.submit() == DRAWS
+
+
+def test_a_job_that_begins_while_requests_are_written_is_not_paid_twice(
+    night: Night,
+) -> None:
+    store = Store(night.store, night.card.served_name)
+
+    def work() -> Iterator[Work]:
+        pieces = list(night.asked.work())
+        spending = Spending(store, "s", "it", night.card.price, [])
+        assert spending.reserve(pieces[0].request, 1) is not None
+        yield from pieces
+
+    with pytest.raises(UserError, match="a job is asking this model"):
+        night.batches.submit(work(), night.caps)
+    assert night.endpoint.files == {} and under_way(night.store) == []
 
 
 @pytest.mark.parametrize("study", ["s", "other"])

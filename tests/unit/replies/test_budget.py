@@ -15,28 +15,28 @@ from typing import Any
 import numpy as np
 import pytest
 
+from judgescope.core import hosts
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import within
 from judgescope.engines.requests import Failure, Reply, Request, Work
 from judgescope.plan.checks.study import caps_of, check_caps
 from judgescope.replies import budget, claims, ledger
-from judgescope.replies.asking import obtain
+from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.budget import Spending
+from judgescope.replies.caps import NANOS, REQUESTS, Cap
 from judgescope.replies.claims import union
 from judgescope.replies.journal import KEY, Keys
 from judgescope.replies.ledger import (
     FOLDER,
     JOURNALS_STAY,
-    NANOS,
-    REQUESTS,
     SILENT,
     Amount,
-    Cap,
     Ledger,
     State,
 )
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price, Study
+from waiting import patience
 
 PRICE = Price(input=1, output=2)
 USAGE = {"prompt": 7, "completion": 3}
@@ -107,7 +107,7 @@ def in_processes(count: int, work: Callable[..., None], *arguments: Any) -> None
     for process in processes:
         process.start()
     for process in processes:
-        process.join(60)
+        process.join(patience(60))
         assert process.exitcode == 0
 
 
@@ -363,7 +363,7 @@ def test_what_a_killed_job_spent_is_read_from_its_journal(tmp_path: Path) -> Non
         target=ask_until_killed, args=(tmp_path, [requests(500)], ready, 0)
     )
     process.start()
-    assert ready.wait(30)
+    assert ready.wait(patience(30))
     assert process.pid
     os.kill(process.pid, signal.SIGKILL)
     process.join()
@@ -436,13 +436,13 @@ def test_a_machine_of_the_same_name_is_another_machine(
     boot = tmp_path / "boot_id"
     boot.write_text("1-2-3\n", "utf-8")
     with monkeypatch.context() as patched:
-        patched.setattr(ledger, "BOOT", boot)
+        patched.setattr(hosts, "BOOT_ID", boot)
         patched.setattr(os, "getpid", lambda: 2**22 + 1)  # no process of this machine
         Job(tmp_path, requests(80)).ask(0)
     Job(tmp_path, requests(80)).all([1])
     assert used(tmp_path) == (1, 10)
-    monkeypatch.setattr(ledger, "BOOT", tmp_path / "no file")
-    assert ledger.this_machine() == ledger.here()
+    monkeypatch.setattr(hosts, "BOOT_ID", tmp_path / "no file")
+    assert hosts.machine_id() == hosts.host_id()
 
 
 def test_a_reply_is_a_sign_of_life_and_hides_no_long_silence(
@@ -512,7 +512,7 @@ def test_a_job_waits_for_an_earlier_one_until_it_has_ended(
                 tmp_path / FOLDER / "s" / f"{first.budget.owner}.alive", (then, then)
             )
         if end == "lost":
-            monkeypatch.setattr(ledger, "this_machine", lambda: "another")
+            monkeypatch.setattr(hosts, "machine_id", lambda: "another")
         return end == "stored"
 
     second.budget.wait(stored)
@@ -567,7 +567,8 @@ def test_a_claim_that_cannot_be_read_is_reported_and_not_waited_for(
         return []
 
     with second.store, second.budget:
-        replies = obtain([request(0), request(1)], second.store, answer, second.budget)
+        job = AskingJob(second.store, answer, second.budget)
+        replies = obtain([request(0), request(1)], job)
     assert len(replies) == 2
     warning = "another run asks this model now; up to 2 replies may be paid twice"
     assert warning in capsys.readouterr().out

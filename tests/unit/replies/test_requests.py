@@ -4,14 +4,16 @@ import hashlib
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
+from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Reply, Request, request_of
+from judgescope.plan.checks.judges import check_judge
 from judgescope.prompts import load
 from judgescope.replies import few_shot
-from judgescope.replies.judging import Questions, pairs, rows, shown
+from judgescope.replies.judging import Questions, pairs_of, rows, shown
 from judgescope.schema.cards import Aspect, Decoding, Judge, OpenAIModel, RatedAspect
+from prompts_setup import SUMMARY, asked_about
 from running import HOME
 
 MODEL: dict[str, Any] = {
@@ -101,7 +103,7 @@ SUBJECTS = [subject("b", "x"), subject("a", "y"), subject("a", "x"), subject("a"
 
 
 def ids(which: str, *subjects: Subject) -> list[tuple[str, str]]:
-    return [(one.target, other.target) for one, other in pairs(subjects, which)]
+    return [(one.target, other.target) for one, other in pairs_of(subjects, which)]
 
 
 def test_pairs_are_of_one_item_by_step_then_id() -> None:
@@ -126,7 +128,16 @@ def ask(
 ) -> Questions:
     model = OpenAIModel.model_validate(MODEL)
     templates = load(judge.form, [HOME / "config"], where="")
-    return Questions(model, judge, ASPECT, scale, shown(judge, subjects), templates, 0)
+    return Questions(
+        model,
+        judge,
+        ASPECT,
+        scale,
+        asked_about(judge, subjects),
+        templates,
+        0,
+        SUMMARY,
+    )
 
 
 def places(asked: Questions) -> list[tuple[str, ...]]:
@@ -194,7 +205,16 @@ def ask_cells(study: int = 0, **keys: Any) -> Questions:
         {"judge": "j", "model": "it", "form": "score-only"} | keys
     )
     templates = load(judge.form, [HOME / "config"], where="")
-    return Questions(CARD, judge, ASPECT, SCALE, shown(judge, TEXTS), templates, study)
+    return Questions(
+        CARD,
+        judge,
+        ASPECT,
+        SCALE,
+        asked_about(judge, TEXTS),
+        templates,
+        study,
+        SUMMARY,
+    )
 
 
 def test_a_key_is_the_hash_of_this_text_or_every_reply_ever_paid_for_is_lost() -> None:
@@ -274,7 +294,8 @@ def asked(preferred: list[tuple[str, str]], **keys: str) -> list[tuple[str, ...]
         {"judge": "it", "model": "it", "form": "compare"} | keys
     )
     return [
-        tuple(each.target for each in texts) for texts in shown(judge, NINE, preferred)
+        tuple(each.target for each in texts)
+        for texts in shown(judge, NINE, preferred, pairs=True)
     ]
 
 
@@ -302,5 +323,6 @@ def test_an_order_that_is_not_set_changes_no_dump() -> None:
         Judge.model_validate({**fields, "orders": "one"}).model_dump()["orders"]
         == "one"
     )
-    with pytest.raises(ValidationError, match="form compare"):
-        Judge.model_validate({"judge": "it", "model": "it", "orders": "one"})
+    alone = Judge(judge="it", model="it", form="score-only", orders="one")
+    with pytest.raises(UserError, match="for judges that compare"):
+        check_judge(alone, OpenAIModel.model_validate(MODEL), {})

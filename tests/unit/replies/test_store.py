@@ -21,7 +21,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai import engine
 from judgescope.engines.requests import HOPELESS, Failure, Reply, Request, Work
 from judgescope.replies import asking as module
-from judgescope.replies.asking import Progress, obtain
+from judgescope.replies.asking import AskingJob, Progress, obtain
 from judgescope.replies.compaction import forget_errors
 from judgescope.replies.journal import CUT, is_damaged, sealed
 from judgescope.replies.lookup import KeyTable
@@ -265,7 +265,7 @@ class Model:
 
 def ask(folder: Path, model: Model, *requests: Request) -> dict[Any, Reply]:
     with Store(folder, "m") as store:
-        return obtain(requests, store, model)
+        return obtain(requests, AskingJob(store, model))
 
 
 def test_only_what_is_missing_is_asked_in_the_order_of_prompts(tmp_path: Path) -> None:
@@ -365,6 +365,23 @@ def test_a_line_tells_count_refusals_money_speed_and_time_left(
     assert capsys.readouterr().out == f"replies: {told}\n"
 
 
+def test_a_job_that_asks_in_rounds_counts_all_of_them(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress()
+    for more in (2, 3):
+        progress.expect(more)
+        for draw in range(more):
+            progress.count(drawn(draw))
+        clock.now += 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [
+        "replies: 2 of 2",
+        "replies: 2 of 5",
+        "replies: 5 of 5",
+    ]
+
+
 def test_lines_grow_rarer_and_the_last_one_always_comes(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -404,6 +421,33 @@ def test_the_last_whole_line_of_a_log_says_the_progress(tmp_path: Path) -> None:
     )
     bare = log(tmp_path, "x" * 20_000, "\n", SOME, "replies: 5 of 9, 1 refused\n")
     assert progress_of(bare) == plugin.Progress(5, 9, 1)
+
+
+def test_unusable_texts_are_counted_in_the_progress_of_a_writer(
+    tmp_path: Path,
+) -> None:
+    written = log(tmp_path, START, "unusable: 2\n", "unusable: 4\n", MORE)
+    assert progress_of(written) == plugin.Progress(5, 9, 1, 0.002, 2.0, unusable=4)
+    asking = Asking()
+    asking.begin(1, "m", [str(written)], "write_api")
+    assert "5 of 9 replies, 1 refused, 4 unusable" in (asking.line() or "")
+    # in a long round its line is too far from the end, and still counts
+    log(tmp_path, START, "unusable: 4\n", "x" * 20_000, "\n", MORE)
+    assert "1 refused, 4 unusable" in (asking.line() or "")
+
+
+def test_warnings_of_a_job_that_asks_are_shown_when_it_has_ended(
+    tmp_path: Path,
+) -> None:
+    warning = (
+        "warning: 3 of 4 texts of x are unusable: it is a refusal\n  example: 'No.'"
+    )
+    written = log(tmp_path, START, f"{warning}\n", "warning: second\n", MORE)
+    asking = Asking()
+    asking.begin(1, "m", [str(written)], "write_api")
+    asking.begin(2, "m", [str(written)], "score")
+    assert [*asking.warned_by(1)] == [warning, "warning: second"]
+    assert [*asking.warned_by(2)] == []
 
 
 def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(

@@ -7,7 +7,7 @@ import pytest
 
 import report_study as study
 from judgescope.report.claims import claims
-from judgescope.report.sections.trust import verdicts
+from judgescope.report.sections.sentences import verdicts
 
 Row = dict[str, Any]
 TYPOS = {"perturbation": "typos", "degree": "minor", "form": "perturbation"}

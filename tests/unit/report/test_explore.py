@@ -20,9 +20,7 @@ from msgspec.structs import replace
 from explore_study import DOUBLED, ExploreStudy
 from judgescope.core.cells import DERIVED
 from judgescope.perturb.edits import Edit, apply_edits
-from judgescope.report import explore
 from judgescope.report.explore import (
-    BEGINNING,
     CALL,
     Shelf,
     beginning,
@@ -33,7 +31,7 @@ from judgescope.report.explore import (
     view,
 )
 from judgescope.report.html import script_hash
-from judgescope.report.items import Span, Target, Texts
+from judgescope.report.items import DatasetTexts, ListedError, Target
 from judgescope.report.specs import PerturbationCard
 from report_setup import Page
 from running import HOME
@@ -68,7 +66,7 @@ def study(tmp_path: Path) -> ExploreStudy:
 def test_every_judgment_is_read_beside_its_text_reply_and_ratings(
     study: ExploreStudy,
 ) -> None:
-    texts = Texts(str(study.folder), "news")
+    texts = DatasetTexts(study.files, "news")
     one, *rest = texts.judged(("systems", "annotator", "fluency"), "m")
     assert len(rest) == 7 and one.target.text.startswith(DOUBLED)
     assert (one.target.system, one.target.item, one.target_b) == ("able", "n000", None)
@@ -84,7 +82,7 @@ def test_every_judgment_is_read_beside_its_text_reply_and_ratings(
 
 @pytest.mark.heavy
 def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) -> None:
-    texts = Texts(str(study.folder), "news")
+    texts = DatasetTexts(study.files, "news")
     found = [
         one
         for name in ("fluency", "adequacy")
@@ -101,7 +99,7 @@ def test_what_a_judge_made_from_others_says_has_no_reply(study: ExploreStudy) ->
 def test_a_perturbed_text_is_read_with_the_one_that_it_was_made_of(
     study: ExploreStudy,
 ) -> None:
-    texts = Texts(str(study.folder), "news")
+    texts = DatasetTexts(study.files, "news")
     before = {one.item: one.text for one in texts.targets("original").values()}
     perturbed = list(texts.targets("typos.minor").values())
     assert [one.before for one in perturbed] == [before[one.item] for one in perturbed]
@@ -113,7 +111,7 @@ def test_a_perturbed_text_is_read_with_the_one_that_it_was_made_of(
 @pytest.mark.heavy
 def test_of_a_pair_both_texts_are_read(study: ExploreStudy) -> None:
     study.compare()
-    one, other, *_ = Texts(str(study.folder), "news").judged(
+    one, other, *_ = DatasetTexts(study.files, "news").judged(
         ("systems", "versus", "fluency"), "m"
     )
     pairs = [
@@ -162,8 +160,8 @@ def test_the_list_has_the_beginning_of_each_text_in_one_line(
     ]
     assert all(one.startswith(DOUBLED) for one in names[2]["beginnings"])
     assert beginning(" so\n it \t is ") == "so it is"
-    assert beginning("x" * BEGINNING) == "x" * BEGINNING
-    assert beginning("x y " * 1000) == f"{('x y ' * 1000)[:BEGINNING]}…"
+    assert beginning("x" * 90, 90) == "x" * 90
+    assert beginning("x y " * 1000, 90) == f"{('x y ' * 1000)[:90]}…"
     assert beginning(f"x{' ' * 1000}y") == "x…"  # what is left out has a sign
 
 
@@ -173,13 +171,9 @@ def test_a_shelf_loses_no_row_and_tells_where_each_is(
     sizes: list[int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("shelf")
-    limit, explore.LIMIT = explore.LIMIT, 100
-    try:
-        shelf = Shelf(folder, "rows.news", "rows")
-        rows = [["x" * size] for size in sizes]
-        parts = [shelf.put([0], rows[:20]), shelf.put([1], rows[20:])]
-    finally:
-        explore.LIMIT = limit
+    shelf = Shelf(folder, "rows.news", "rows", limit=100)
+    rows = [["x" * size] for size in sizes]
+    parts = [shelf.put([0], rows[:20]), shelf.put([1], rows[20:])]
     found: dict[int, list[Any]] = defaultdict(list)
     for place, first, own in told(folder, "rows"):
         assert len(found[place]) == first
@@ -318,7 +312,7 @@ def test_offsets_of_errors_count_as_a_script_counts(
 ) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    span = Span(start, end, 1.0, None, "e", "exact", "l")
+    span = ListedError(start, end, 1.0, None, "e", "exact", "l")
     [[left, right, *_]] = errors([span], text)
     units = text.encode("utf-16-le", "surrogatepass")
     assert units[2 * left : 2 * right].decode("utf-16-le", "surrogatepass").encode(

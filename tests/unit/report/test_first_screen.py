@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report.elements import Overview, Standing, Table
+from judgescope.report.contents import section_named, sections_of
+from judgescope.report.elements import Overview, PageTable, Standing
 from judgescope.report.page import write_pages
 from judgescope.report.report import Report
-from judgescope.report.sections import judges, sections_of
+from judgescope.report.sections import judges
 from judgescope.report.sections.trust import ANSWER_WORDS, BLIND, STEP_OF, STEP_WORDS
 from judgescope.report.words import written
 from judgescope.schema.tables import read_table
 from judgescope.statistics.verdict import Outcome
-from report_setup import Page, on_one_page
+from report_setup import Page, on_one_page, section_shown
 
 Row = dict[str, Any]
 TEMPLATES = Path(__file__).resolve().parents[3] / "workflow" / "report"
@@ -39,7 +40,7 @@ def claim(
 
 def first(report: Report) -> Overview:
     """Return the first block of the first section."""
-    block = judges.section(report).blocks[0]
+    block = section_shown("judges", report).blocks[0]
     assert isinstance(block, Overview)
     return block
 
@@ -118,12 +119,12 @@ def test_no_answer_is_long_whatever_holds(tmp_path: Path, outcome: Outcome) -> N
 def test_each_cell_leads_to_a_row_with_the_number_of_the_table(tmp_path: Path) -> None:
     report = study.loaded(study.make(tmp_path))
     every = read_table("results", tmp_path / "verdicts.parquet").to_pylist()
-    evidence = judges.evidence_section(report)
+    evidence = section_named("evidence", report)
     assert evidence is not None
     tables = {
         f"sections/evidence.html#{body.id}": body
         for table in evidence.blocks
-        if isinstance(table, Table)
+        if isinstance(table, PageTable)
         for body in table.bodies
     }
     overview, checked = first(report), 0

@@ -20,8 +20,8 @@ from browser import browser, needs_browser
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import pages as page_specs
 from judgescope.plan.specs.pages import HIDDEN, model_settings
-from judgescope.report.elements import Fold, Table
-from judgescope.report.judge_card import every_number, number, place_in_words, render
+from judgescope.report.elements import Fold, PageTable
+from judgescope.report.judge_card import address_in_words, every_number, number, render
 from judgescope.report.specs import ExpectedDrop, JudgeCardSpec
 from judgescope.report.words import label
 from judgescope.report.worst_cases import MOST, disagreeing, unnoticed
@@ -62,7 +62,16 @@ def scores_of(
 
 
 def drops(*cells: str, aspects: Sequence[str] = ("fluency",)) -> list[ExpectedDrop]:
-    return [ExpectedDrop(cell=cell, aspects=[*aspects], why="all") for cell in cells]
+    mildness = {"major": 0, "single": 1, "minor": 2}
+    return [
+        ExpectedDrop(
+            cell=cell,
+            mildness=mildness[cell.rpartition(".")[2]],
+            aspects=[*aspects],
+            why="all",
+        )
+        for cell in cells
+    ]
 
 
 def test_worst_perturbation_is_highest_above_its_original_then_the_heavier() -> None:
@@ -253,7 +262,7 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(
             t.source + t.caption: t
             for f in folds
             for t in f.blocks
-            if isinstance(t, Table)
+            if isinstance(t, PageTable)
         }
         assert len(tables) == len(folds)
         for name, rows in report.tables.items():
@@ -273,7 +282,7 @@ def test_every_number_of_every_table_is_there_and_equals_the_table(
                     body = next(
                         b for b in table.bodies if b.title == label(row.statistic)
                     )
-                    where = place_in_words(row, judge)
+                    where = address_in_words(row, judge)
                     line = next(one for one in body.lines if one.head == where)
                     aspect = row.aspect.capitalize() or "Over all"
                     assert line.cells[heads.index(aspect)] == number(row)
@@ -440,7 +449,7 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
 
 
 def test_the_reports_table_of_judges_leads_to_the_cards(study: dict[str, Any]) -> None:
-    study = {**study, "results": ""}
+    study = {**study, "files": {}}
     html = on_one_page(cards_study.loaded({**study, "cards": "judges/"}))
     ways = {told.get("href") for told in Page(html).named("a")}
     assert {f"judges/{name}.html" for name in study["judges"]} <= ways

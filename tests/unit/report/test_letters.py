@@ -10,9 +10,9 @@ import pytest
 import report_study as study
 from judgescope.report.claims import FIRST, claims
 from judgescope.report.elements import Overview
-from judgescope.report.headline import COMPARED, Measure, measures
-from judgescope.report.report import Judge, Report
-from judgescope.report.sections import judges
+from judgescope.report.headline import COMPARED, HeadlineColumn, measures
+from judgescope.report.report import Report, ShownJudge
+from report_setup import section_shown
 
 Row = dict[str, Any]
 JUDGES = ("alpha", "beta")
@@ -52,7 +52,7 @@ def report(folder: Path, **tables: list[Row]) -> Report:
     return study.loaded(study.make(folder, dict(tables)))
 
 
-def judge(told: Report, name: str) -> Judge:
+def judge(told: Report, name: str) -> ShownJudge:
     return next(one for one in told.judges if one.id == name)
 
 
@@ -82,7 +82,7 @@ def test_letters_and_above_are_of_the_deciding_number(
     kinds = [claim.kind for claim in claims(told, judge(told, "alpha"))]
     assert (FIRST in kinds) == differ
 
-    overview = judges.section(told).blocks[0]
+    overview = section_shown("judges", told).blocks[0]
     assert isinstance(overview, Overview) and overview.figure is not None
     cells = {
         line.head: line.cells[0]
@@ -107,7 +107,7 @@ def test_letters_of_labels_are_those_of_balanced_accuracy(
         *compared("label_accuracy", "pooled", groups[::-1], 0.21 - p, "fluency"),
     ]
     told = report(tmp_path, verdicts=claimed, comparison=rows)
-    measure = Measure(
+    measure = HeadlineColumn(
         told,
         told.datasets[-1],
         "verdicts",

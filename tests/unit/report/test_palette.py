@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from judgescope.report.charts import FILLS, MOST_SIGNS, signs
+from judgescope.report.charts import MOST_SIGNS, PALETTE, signs
 from running import HOME
 
 STYLE = (HOME / "workflow" / "report" / "style.css").read_text(encoding="utf-8")
@@ -85,7 +85,7 @@ def test_bars_that_stand_together_are_told_apart(sight: str, theme: Theme) -> No
     """The page gives a bar's fill, written in the light page's colour, its own: by the
     style.
     """
-    one, other = (theme[named(fill)] for fill in FILLS[0])
+    one, other = (theme[named(fill)] for fill in (PALETTE.pale_blue, PALETTE.pale_red))
     assert distance(one, other, sight) > APART
 
 

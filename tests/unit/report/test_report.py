@@ -15,8 +15,8 @@ import pytest
 import report_study as study
 from judgescope.report import elements, headline
 from judgescope.report.charts import signs
+from judgescope.report.contents import sections_of
 from judgescope.report.page import write_pages
-from judgescope.report.sections import sections_of
 from report_setup import LOADS, Page, on_one_page
 
 HOME = Path(__file__).resolve().parents[3]
@@ -412,7 +412,7 @@ def test_the_control_that_ranks_highest_is_the_first_of_equals(tmp_path: Path) -
         if one["judge"] in ("random", "length"):
             one["value"], one["ci_low"], one["ci_high"] = 0.4, None, None
     report = study.loaded(study.make(tmp_path, {"agreement": rows}))
-    measure = headline.Measure(
+    measure = headline.HeadlineColumn(
         *(
             report,
             report.datasets[0],

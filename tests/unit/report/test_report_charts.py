@@ -11,21 +11,25 @@ import report_study as study
 from judgescope.report import tables
 from judgescope.report.cells import estimate
 from judgescope.report.charts import (
-    LONGEST_GROUP,
-    LONGEST_LABEL,
+    LAYOUT,
     MOST_SIGNS,
     Point,
     chart_spec,
     cut,
     signs,
-    told_apart,
+    unique_labels,
 )
-from judgescope.report.elements import Body, Column, Figure, Line, Table
+from judgescope.report.contents import section_named
+from judgescope.report.elements import (
+    Body,
+    PageFigure,
+    PageTable,
+    TableColumn,
+    TableLine,
+)
 from judgescope.report.report import Dataset, Report
-from judgescope.report.sections import agreement
 from judgescope.report.sections.robustness import attacks
-from judgescope.report.sections.study import coverage
-from judgescope.report.tables import aspect_chart, chart
+from judgescope.report.tables import AspectFigure, aspect_chart, chart
 
 
 @pytest.fixture
@@ -44,13 +48,13 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, float]]:
 
 def line(
     head: str, *values: float | None, name: str = "spearman", about: str = ""
-) -> Line:
+) -> TableLine:
     rows = [study.typed(study.row("chat", head, name, value)) for value in values]
-    return Line(head, [estimate(row) for row in rows], about)
+    return TableLine(head, [estimate(row) for row in rows], about)
 
 
-def table(columns: list[Column], *bodies: Body) -> Table:
-    return Table("c", "Judge", columns, bodies)
+def table(columns: list[TableColumn], *bodies: Body) -> PageTable:
+    return PageTable("c", "Judge", columns, bodies)
 
 
 Drawn = list[tuple[str, str, float]]
@@ -59,17 +63,18 @@ Drawn = list[tuple[str, str, float]]
 @pytest.mark.heavy
 def test_lines_are_groups_and_columns_series_or_the_reverse(drawn: Drawn) -> None:
     made = table(
-        [Column("A"), Column("B")], Body([line("x", 0.1, None), line("y", 0.3, 0.4)])
+        [TableColumn("A"), TableColumn("B")],
+        Body([line("x", 0.1, None), line("y", 0.3, 0.4)]),
     )
     figure = chart("t", "s.", made, line=0, axis="a")
-    assert isinstance(figure, Figure) and [key.text for key in figure.keys] == [
+    assert isinstance(figure, PageFigure) and [key.text for key in figure.keys] == [
         "A",
         "B",
     ]
     assert sorted(drawn) == [("x", "A", 0.1), ("y", "A", 0.3), ("y", "B", 0.4)]
     drawn.clear()
     turned = chart("t", "s.", made, line=0, axis="a", across=True, names={"x": "X"})
-    assert isinstance(turned, Figure) and [key.text for key in turned.keys] == [
+    assert isinstance(turned, PageFigure) and [key.text for key in turned.keys] == [
         "X",
         "y",
     ]
@@ -80,10 +85,11 @@ def test_lines_are_groups_and_columns_series_or_the_reverse(drawn: Drawn) -> Non
 def test_what_has_no_sign_is_said_to_be_left_out(drawn: Drawn) -> None:
     some, many = range(MOST_SIGNS + 1), range(MOST_SIGNS + 2)
     made = table(
-        [Column(f"c{at}") for at in many], Body([line(f"l{at}", *many) for at in some])
+        [TableColumn(f"c{at}") for at in many],
+        Body([line(f"l{at}", *many) for at in some]),
     )
     figure = chart("t", "s.", made, line=0, axis="a")
-    assert isinstance(figure, Figure) and len(figure.keys) == MOST_SIGNS
+    assert isinstance(figure, PageFigure) and len(figure.keys) == MOST_SIGNS
     assert (
         figure.summary
         == f"s. The figure shows the first {MOST_SIGNS} of {len(many)}; the table has "
@@ -94,7 +100,11 @@ def test_what_has_no_sign_is_said_to_be_left_out(drawn: Drawn) -> None:
 
 @pytest.mark.heavy
 def test_equal_names_are_told_apart(drawn: Drawn) -> None:
-    columns = [Column("F1", group="words"), Column("F1", group="spans"), Column("n")]
+    columns = [
+        TableColumn("F1", group="words"),
+        TableColumn("F1", group="spans"),
+        TableColumn("n"),
+    ]
     bodies = [
         Body([line("x", 0.1, 0.2, 0.3)], "Fluency"),
         Body([line("x", 0.4, 0.5, 0.6)], "Truth"),
@@ -106,7 +116,7 @@ def test_equal_names_are_told_apart(drawn: Drawn) -> None:
     degrees = Body(
         [line("typos", 0.1, about="minor"), line("typos", 0.2, about="major")]
     )
-    chart("t", "s.", table([Column("A")], degrees), line=0, axis="a")
+    chart("t", "s.", table([TableColumn("A")], degrees), line=0, axis="a")
     assert {group for group, _, _ in drawn} == {"typos, minor", "typos, major"}
 
 
@@ -114,13 +124,13 @@ def test_other_statistics_are_left_out_and_a_table_without_any_stands_alone(
     drawn: Drawn,
 ) -> None:
     body = Body([line("x", 0.1), line("y", 0.2, name="pearson")])
-    made = table([Column("A")], body)
+    made = table([TableColumn("A")], body)
     assert isinstance(
-        chart("t", "s.", made, line=0, axis="a", statistics=["pearson"]), Figure
+        chart("t", "s.", made, line=0, axis="a", statistics=["pearson"]), PageFigure
     )
     assert drawn == [("y", "A", 0.2)]
     assert chart("t", "s.", made, line=0, axis="a", statistics=["kendall_b"]) is made
-    none = table([Column("A")], Body([line("x", None)]))
+    none = table([TableColumn("A")], Body([line("x", None)]))
     assert chart("t", "s.", none, line=0, axis="a") is none
 
 
@@ -141,25 +151,21 @@ def test_a_statistic_by_aspect_names_its_ends(tmp_path: Path, drawn: Drawn) -> N
         for (judge, aspect), value in values.items()
     ]
     report, dataset = reported(tmp_path, repeatability=rows)
-    words = (": t", "Sentence.", "axis")
+    flips = AspectFigure("flip_rate", ": t", "Sentence.", "axis", level="pooled")
     part = report.rows("repeatability", "chat")
-    [figure] = aspect_chart(
-        *(report, dataset, part, "flip_rate", *words), source="s", level="pooled"
-    )
-    assert isinstance(figure, Figure) and "Sentence. From 20" in figure.summary
+    [figure] = aspect_chart(report, dataset, part, flips, source="s")
+    assert isinstance(figure, PageFigure) and "Sentence. From 20" in figure.summary
     assert (
         "(alpha, fluency) to 60" in figure.summary
         and "(beta, coherence)." in figure.summary
     )
     assert sorted(drawn) == [("Coherence", "beta", 0.6), ("Fluency", "alpha", 0.2)]
-    section = agreement.repeatability(report)
+    section = section_named("repeatability", report)
     assert section is not None and isinstance(
-        section.blocks[1], Figure
+        section.blocks[1], PageFigure
     )  # before its table
     nothing = part.where(judge="nobody")
-    assert not [
-        *aspect_chart(report, dataset, nothing, "flip_rate", *words, source="s")
-    ]
+    assert not [*aspect_chart(report, dataset, nothing, flips, source="s")]
 
 
 @pytest.mark.parametrize("refused", [0.0, 12.0])
@@ -174,17 +180,20 @@ def test_coverage_is_drawn_where_something_is_lost(
         for name, value in counts.items()
     ]
     report, _ = reported(tmp_path, coverage=rows)
-    section = coverage(report)
+    section = section_named("coverage", report)
     assert section is not None and isinstance(
-        section.blocks[1], Figure if refused else Table
+        section.blocks[1], PageFigure if refused else PageTable
     )
 
 
 def test_names_that_are_cut_are_still_told_apart() -> None:
     start = "a-name-of-eighty-signs-" * 3
-    assert cut(start + "rate").endswith("…s-rate") and len(cut(start)) == LONGEST_LABEL
+    assert (
+        cut(start + "rate").endswith("…s-rate")
+        and len(cut(start)) == LAYOUT.label_characters
+    )
     whole = "Krippendorff α, all targets pooled"
-    assert told_apart([whole]) == {whole: whole}
+    assert unique_labels([whole]) == {whole: whole}
     names = [
         "short",
         start + "one",
@@ -192,9 +201,9 @@ def test_names_that_are_cut_are_still_told_apart() -> None:
         f"{start}x-same-end",
         f"{start}y-same-end",
     ]
-    labels = told_apart([*names, "short"])
+    labels = unique_labels([*names, "short"])
     assert [*labels] == names and len({*labels.values()}) == len(names)
-    assert all(len(label) <= LONGEST_GROUP for label in labels.values())
+    assert all(len(label) <= LAYOUT.group_characters for label in labels.values())
     points = [Point(name, "s", 1.0, None, None) for name in names]
     groups = chart_spec(points, names, signs(["s"]), line=0, x="x")["layer"][0]["data"][
         "values"
@@ -211,6 +220,6 @@ def test_attacks_are_drawn_less_inert_texts(tmp_path: Path, drawn: Drawn) -> Non
     report, dataset = reported(tmp_path, robustness=rows)
     found = [*attacks(report, dataset, report.rows("robustness", "chat"))]
     figure = found[2]
-    assert isinstance(figure, Figure) and drawn == [("alpha", "typos", 0.25)]
+    assert isinstance(figure, PageFigure) and drawn == [("alpha", "typos", 0.25)]
     assert "shift by the attack minus shift" in figure.table.caption
     assert "judge or wording" not in figure.table.caption

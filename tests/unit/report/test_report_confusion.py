@@ -10,10 +10,17 @@ import pytest
 
 import report_study as study
 from judgescope.report.charts import svg
-from judgescope.report.elements import Block, Figure, Fold, Section, Table, Text
+from judgescope.report.contents import section_named
+from judgescope.report.elements import (
+    Fold,
+    PageBlock,
+    PageFigure,
+    PageTable,
+    Paragraph,
+    Section,
+)
+from judgescope.report.heatmaps import HeatMap, heatmap_spec
 from judgescope.report.page import inline
-from judgescope.report.panels import HeatMap, heatmap_spec
-from judgescope.report.sections import confusion
 from judgescope.report.sections.confusion import SUMS, changes
 
 Row = dict[str, Any]
@@ -84,13 +91,13 @@ def correlations() -> Iterator[Row]:
 def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
     tables = {"confusion": list(drops()), "criteria": list(correlations())}
     report = study.loaded(study.make(tmp_path_factory.mktemp("report"), tables))
-    parts = [confusion.section(report), confusion.criteria(report)]
+    parts = [section_named("confusion", report), section_named("criteria", report)]
     blocks = [block for part in parts if part for block in part.blocks]
     return Section("both", "Both", "", blocks)
 
 
 def blocks_of(section: Section, kind: type, summary: str = "") -> list[Any]:
-    found: list[Block] = []
+    found: list[PageBlock] = []
     for block in section.blocks:
         if isinstance(block, Fold) and block.summary.startswith(summary or "?"):
             found += block.blocks
@@ -99,8 +106,10 @@ def blocks_of(section: Section, kind: type, summary: str = "") -> list[Any]:
     return [block for block in found if isinstance(block, kind)]
 
 
-def figures_of(section: Section, title: str) -> list[Figure]:
-    return [figure for figure in blocks_of(section, Figure) if title in figure.title]
+def figures_of(section: Section, title: str) -> list[PageFigure]:
+    return [
+        figure for figure in blocks_of(section, PageFigure) if title in figure.title
+    ]
 
 
 def test_wanted_drops_are_outlined_and_shaded_by_the_judge_s_largest(
@@ -126,21 +135,21 @@ def test_wanted_drops_are_outlined_and_shaded_by_the_judge_s_largest(
 def test_the_sums_stand_first_and_a_reason_where_there_is_none(
     section: Section,
 ) -> None:
-    table = blocks_of(section, Table)[0]
+    table = blocks_of(section, PageTable)[0]
     lines = {line.head: line.cells for body in table.bodies for line in body.lines}
     assert [cell.text for cell in lines["alpha"][:3]] == ["1", "0.25", "0.25"]
     assert lines["beta"][0].notes == ("constant judge",)
 
 
 def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
-    (text,) = blocks_of(section, Text)
+    (text,) = blocks_of(section, Paragraph)
     (sentence,) = text.items
     assert sentence.startswith(
         "`alpha`: 1 of 2 aspects correlate more with the planned ratings of another"
     )
     (first,) = figures_of(section, "with the planned ratings (columns)")
     (folded,) = blocks_of(
-        section, Figure, "The news: correlations between the aspects of each judge"
+        section, PageFigure, "The news: correlations between the aspects of each judge"
     )
     people, own = first.table, folded.table
     assert [column.text for column in people.columns] == ["Fluency", "Coherence"]
@@ -154,7 +163,7 @@ def test_who_follows_whom_is_said_and_shown(section: Section) -> None:
 def test_forms_and_wordings_stand_beside_what_they_are_held_against(
     tmp_path: Path,
 ) -> None:
-    models = {"engine": "openai", "model": "loop"}
+    models = {"engine": "openai", "model": "loop", "max_tokens": 99}
     judges = {"gamma": models, "beta": models}
     report = study.loaded(
         study.make(tmp_path, {"confusion": list(changed())}, judges=judges)
@@ -173,10 +182,10 @@ def test_forms_and_wordings_stand_beside_what_they_are_held_against(
         },
         ("gamma, minus the wording default", "empty"): ["0.125"] * 4,
     }
-    section = confusion.section(report)
+    section = section_named("confusion", report)
     assert section is not None
     (matrix,) = blocks_of(
-        section, Table, "Differences between judges for The news, criterion emp"
+        section, PageTable, "Differences between judges for The news, criterion emp"
     )
     lines = {
         line.head: [cell.text for cell in line.cells] for line in matrix.bodies[0].lines
@@ -193,17 +202,18 @@ def test_without_forms_and_wordings_there_is_no_table_of_changes(
 
 def test_a_study_without_confusion_has_no_such_section(tmp_path: Path) -> None:
     report = study.loaded(study.make(tmp_path))
-    assert confusion.section(report) is None and confusion.criteria(report) is None
+    assert section_named("confusion", report) is None
+    assert section_named("criteria", report) is None
 
 
 def test_a_study_of_one_aspect_has_no_correlations_of_aspects(tmp_path: Path) -> None:
     people = {"aspect": "fluency", "aspect_b": "fluency", "perturbation": "systems"}
     rows = [study.row("news", "alpha", "pearson", 0.5, judge_b="human", **people)]
     spec = study.make(tmp_path, {"criteria": rows})
-    assert confusion.criteria(study.loaded(spec)) is not None
+    assert section_named("criteria", study.loaded(spec)) is not None
     for card in spec["datasets"].values():
         card["aspects"] = ["fluency"]
-    assert confusion.criteria(study.loaded(spec)) is None
+    assert section_named("criteria", study.loaded(spec)) is None
 
 
 def test_a_heat_map_shades_by_value_outlines_and_signs_what_is_below_zero() -> None:

@@ -19,7 +19,8 @@ from judgescope.report.charts import (
     signs,
     svg,
 )
-from judgescope.report.elements import Figure, Fold, Table
+from judgescope.report.contents import section_named
+from judgescope.report.elements import Fold, PageFigure, PageTable
 from judgescope.report.report import Report
 from judgescope.report.sections import discernment
 from judgescope.report.sections.discernment import STYLES, style_blocks
@@ -50,11 +51,11 @@ def test_the_figure_has_its_line_at_one_and_every_headline(
         return ""
 
     monkeypatch.setattr(tables, "svg", kept)
-    discernment.section(study.loaded(study.make(tmp_path)))
+    section_named("discernment", study.loaded(study.make(tmp_path)))
     drawn = study.layers(seen[0])
     assert ("rule", [{"line": 1}]) in drawn
     signs = {value["series"] for _, values in drawn[:-2] for value in values}
-    assert signs == {label(name) for name in discernment.HEADLINES}
+    assert signs == {label(name) for name in study.HEADLINES}
     whiskers = drawn[-1][1]
     assert all(v["ci_low"] < v["value"] < v["ci_high"] for v in whiskers)
     assert len(whiskers) == 6 * 7  # every headline of the seven judges with discernment
@@ -107,7 +108,7 @@ def test_styles_tell_the_means_and_correlation_with_people_where_there_are_any(
 ) -> None:
     for dataset in report.datasets:
         (figure,) = style_blocks(report, dataset, report.judges)
-        assert isinstance(figure, Figure)
+        assert isinstance(figure, PageFigure)
         assert "alpha 4.00 [3.90, 4.10] and 3.00 [2.90, 3.10]" in figure.summary
         assert "constant-top" not in figure.summary
         heads = [line.head for body in figure.table.bodies for line in body.lines]
@@ -123,8 +124,8 @@ def test_without_the_table_there_are_no_styles(tmp_path: Path) -> None:
     assert style_blocks(bare, bare.datasets[0], bare.judges) == []
 
 
-def folded(report: Report, summary: str) -> list[Table]:
-    section = discernment.section(report)
+def folded(report: Report, summary: str) -> list[PageTable]:
+    section = section_named("discernment", report)
     assert section is not None
     folds = [block for block in section.blocks if isinstance(block, Fold)]
     return [
@@ -132,7 +133,7 @@ def folded(report: Report, summary: str) -> list[Table]:
         for fold in folds
         if fold.summary.startswith(summary)
         for table in fold.blocks
-        if isinstance(table, Table)
+        if isinstance(table, PageTable)
     ]
 
 
@@ -183,12 +184,14 @@ def test_the_flag_stands_where_the_note_does_and_mixed_tests_are_told(
     for row in rows:
         if row["judge"] == "alpha" and row["statistic"] == "D_avg":
             row["note"] = f"{BEYOND}: an artefact"
-    told = discernment.section(
-        study.loaded(study.make(tmp_path, {"discernment": rows}))
+    told = section_named(
+        "discernment", study.loaded(study.make(tmp_path, {"discernment": rows}))
     )
     assert told is not None
-    numbers = next(block.table for block in told.blocks if isinstance(block, Figure))
-    heat = next(block for block in told.blocks if isinstance(block, Table))
+    numbers = next(
+        block.table for block in told.blocks if isinstance(block, PageFigure)
+    )
+    heat = next(block for block in told.blocks if isinstance(block, PageTable))
     assert [note[0] for note in numbers.notes] == [discernment.FLAG, "D"]
     first = next(line for line in numbers.bodies[0].lines if line.head == "alpha")
     assert [cell.mark for cell in first.cells] == [discernment.FLAG, "", "", "", "", ""]

@@ -6,10 +6,17 @@ from typing import Any
 import pytest
 
 import report_study
-from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
-from judgescope.report.elements import Facts, Figure, Link, Section, Table, Text
+from judgescope.report.charts import PALETTE, Curve, curves_spec, svg
+from judgescope.report.contents import section_named
+from judgescope.report.elements import (
+    Facts,
+    Link,
+    PageFigure,
+    PageTable,
+    Paragraph,
+    Section,
+)
 from judgescope.report.report import Report
-from judgescope.report.sections import ensemble
 from judgescope.schema.tables import table_of, write_table
 from report_setup import on_one_page
 
@@ -78,14 +85,14 @@ def report(folder: Path, log: list[Row] = LOG, **told: Any) -> Report:
 
 
 def section(folder: Path, log: list[Row] = LOG, **told: Any) -> Section:
-    found = ensemble.distilled(report(folder, log, **told))
+    found = section_named("distilled", report(folder, log, **told))
     assert found is not None
     return found
 
 
 def test_who_was_taught_by_whom_on_what_and_how(tmp_path: Path) -> None:
     about, _, _, recipe, _, link = section(tmp_path).blocks
-    assert isinstance(about, Text) and isinstance(recipe, Facts)
+    assert isinstance(about, Paragraph) and isinstance(recipe, Facts)
     assert about.text.startswith(
         "`small` is the model `tiny`, taught by `gamma` on texts of The ch"
     )
@@ -103,7 +110,7 @@ def test_who_was_taught_by_whom_on_what_and_how(tmp_path: Path) -> None:
 
 def test_examples_and_losses_are_told_by_aspect(tmp_path: Path) -> None:
     *_, table, _ = section(tmp_path).blocks
-    assert isinstance(table, Table)
+    assert isinstance(table, PageTable)
     [body] = table.bodies
     assert body.title == "The chat: 81 training examples"
     assert [line.head for line in body.lines] == [
@@ -140,10 +147,10 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(
     }
     made = {"training": rows() + rows("other"), "coverage": []}
     spec = report_study.make(tmp_path, made, distilled=named)
-    found = ensemble.distilled(report_study.loaded(spec))
+    found = section_named("distilled", report_study.loaded(spec))
     assert found is not None
     about, *_, table, _ = found.blocks
-    assert isinstance(about, Text) and isinstance(table, Table)
+    assert isinstance(about, Paragraph) and isinstance(table, PageTable)
     assert "on texts of The chat and other, which" in about.text
     assert [body.title.partition(":")[0] for body in table.bodies] == [
         "The chat",
@@ -153,7 +160,7 @@ def test_a_dataset_that_is_nowhere_else_in_the_report_has_its_id(
 
 def test_the_curve_has_both_losses_and_all_numbers_of_the_log(tmp_path: Path) -> None:
     figure = section(tmp_path).blocks[1]
-    assert isinstance(figure, Figure)
+    assert isinstance(figure, PageFigure)
     assert figure.summary == (
         "On the replies of one step it is 2 at step 1 and 0.333 at step 6. "
         "On the held-out replies it is 2.5 at step 0 and 0.75 at step 6."
@@ -171,15 +178,15 @@ def test_the_curve_has_both_losses_and_all_numbers_of_the_log(tmp_path: Path) ->
 
 def test_where_nothing_is_held_out_the_curve_is_of_the_steps(tmp_path: Path) -> None:
     figure = section(tmp_path, LOG[:6]).blocks[1]
-    assert isinstance(figure, Figure)
+    assert isinstance(figure, PageFigure)
     assert len(figure.keys) == 1 and "held out" not in figure.summary
-    assert BLUE in figure.svg and RED not in figure.svg
+    assert PALETTE.blue in figure.svg and PALETTE.red not in figure.svg
 
 
 def test_a_study_that_teaches_nothing_has_no_such_section(tmp_path: Path) -> None:
     for told in ({}, {"distilled": None}):
         spec = report_study.make(tmp_path, {"coverage": []}, **told)
-        assert ensemble.distilled(report_study.loaded(spec)) is None
+        assert section_named("distilled", report_study.loaded(spec)) is None
 
 
 def test_what_a_card_says_is_text_on_the_page(tmp_path: Path) -> None:
@@ -191,15 +198,19 @@ def test_what_a_card_says_is_text_on_the_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dots", [True, False])
 def test_a_single_value_is_marked_in_any_case(dots: bool) -> None:
-    one = curves_spec([Curve([(1, 2.0)], BLUE, dots)], x="step", y="loss")
+    one = curves_spec([Curve([(1, 2.0)], PALETTE.blue, dots)], x="step", y="loss")
     assert [kind for kind, _ in report_study.layers(one)] == ["line"]
     assert one["layer"][0]["mark"]["point"]
-    several = curves_spec([Curve([(1, 2.0), (2, 1.0)], BLUE, dots)], x="step", y="loss")
+    several = curves_spec(
+        [Curve([(1, 2.0), (2, 1.0)], PALETTE.blue, dots)], x="step", y="loss"
+    )
     assert bool(several["layer"][0]["mark"]["point"]) == dots
 
 
 def test_a_curve_does_not_depend_on_the_width_of_text() -> None:
-    spec = curves_spec([Curve([(0, 123.25), (9, 1e-4)], BLUE)], x="step", y="loss")
+    spec = curves_spec(
+        [Curve([(0, 123.25), (9, 1e-4)], PALETTE.blue)], x="step", y="loss"
+    )
     drawn = svg(spec)
     other = {**spec, "config": {**spec["config"], "font": "monospace"}}
     assert svg(other).replace("monospace", "sans-serif") == drawn

@@ -10,13 +10,13 @@ import pytest
 import ensemble_rows_setup as made
 import report_study
 from judgescope.report.cells import interval
-from judgescope.report.charts import GREEN, cut, svg
-from judgescope.report.elements import Figure, Fold, Section, Table, Text
+from judgescope.report.charts import PALETTE, cut, svg
+from judgescope.report.contents import section_named
+from judgescope.report.elements import Fold, PageFigure, PageTable, Paragraph, Section
 from judgescope.report.headline import measures
-from judgescope.report.panels import COLUMNS, HIGH, WIDE, TargetSet, panels_spec
+from judgescope.report.panels import ENSEMBLES, SubsetPlot, panels_spec
 from judgescope.report.report import Report
-from judgescope.report.rows import Row as TableRow
-from judgescope.report.sections import ensemble
+from judgescope.report.rows import ReportRow as TableRow
 from methods_setup import ASPECTS, CONSTANT, one
 from report_study import marks
 
@@ -31,7 +31,7 @@ def number(
 
 DOTS = [number(1, 0.2), number(1, 0.4), number(2, 0.5, 0.35, 0.62)]
 MEANS = [number(1, 0.3, 0.1, 0.45), number(2, 0.5, 0.35, 0.62)]
-PANELS = [TargetSet(f"p{at}", DOTS, MEANS, DOTS[-1]) for at in range(4)]
+PANELS = [SubsetPlot(f"p{at}", DOTS, MEANS, DOTS[-1]) for at in range(4)]
 
 
 def test_every_dot_has_its_place_in_its_own_panel() -> None:
@@ -43,9 +43,9 @@ def test_every_dot_has_its_place_in_its_own_panel() -> None:
     first, fourth = dots[:3], dots[9:]
     for above, below in zip(first, fourth, strict=True):
         assert (below["x"] - above["x"], below["y"] - above["y"]) == pytest.approx(
-            (0, HIGH)
+            (0, ENSEMBLES.high)
         )
-    assert dots[3]["x"] - dots[0]["x"] == WIDE and COLUMNS == 3
+    assert dots[3]["x"] - dots[0]["x"] == ENSEMBLES.wide and ENSEMBLES.columns == 3
     low, high, most = first
     assert low["x"] == high["x"] < most["x"] and low["y"] > high["y"] > most["y"]
     assert (low["y"] - high["y"]) == pytest.approx(
@@ -65,7 +65,7 @@ def test_ticks_hold_everything_and_are_few() -> None:
         [(1, 0.5)],
         [(1, 0.0), (2, 0.04)],
     ):
-        panel = TargetSet("p", [number(*dot) for dot in dots], [])
+        panel = SubsetPlot("p", [number(*dot) for dot in dots], [])
         drawn = marks(panels_spec([panel], x="members"))
         lines = [line["y"] for line in drawn["grid"]]
         assert 2 <= len(lines) <= 8
@@ -76,13 +76,13 @@ def test_ticks_hold_everything_and_are_few() -> None:
         words = [word["text"] for word in drawn["tick"]]
         assert len({*words}) == len(words) == len(lines)
     drawn = marks(
-        panels_spec([TargetSet("p", [number(1, -0.9), number(2, 0.9)], [])], x="")
+        panels_spec([SubsetPlot("p", [number(1, -0.9), number(2, 0.9)], [])], x="")
     )
     assert "\N{MINUS SIGN}1.0" in [word["text"] for word in drawn["tick"]]
 
 
 def test_a_figure_does_not_depend_on_the_width_of_text() -> None:
-    spec = panels_spec([TargetSet("b" * 40, DOTS, MEANS), *PANELS], x="members")
+    spec = panels_spec([SubsetPlot("b" * 40, DOTS, MEANS), *PANELS], x="members")
     other = json.loads(json.dumps(spec).replace("sans-serif", "monospace"))
     drawn = svg(spec)
     assert svg(other).replace("monospace", "sans-serif") == drawn
@@ -124,12 +124,12 @@ def report(folder: Path, found: list[Row]) -> Report:
 
 
 def section(folder: Path, found: list[Row]) -> Section:
-    told = ensemble.section(report(folder, found))
+    told = section_named("ensemble", report(folder, found))
     assert told is not None
     return told
 
 
-def cells(table: Table, head: str, body: int = 0) -> list[str]:
+def cells(table: PageTable, head: str, body: int = 0) -> list[str]:
     (line,) = [line for line in table.bodies[body].lines if line.head == head]
     return [cell.text for cell in line.cells]
 
@@ -143,8 +143,8 @@ def value(statistic: str, aspect: str, **where: Any) -> str:
 def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> None:
     found = section(tmp_path, made.told())
     _, figure, summed, errors, rest = found.blocks
-    assert isinstance(summed, Table) and isinstance(errors, Table)
-    assert isinstance(figure, Figure) and isinstance(rest, Fold)
+    assert isinstance(summed, PageTable) and isinstance(errors, PageTable)
+    assert isinstance(figure, PageFigure) and isinstance(rest, Fold)
     columns = [column.text for column in summed.columns]
     assert columns == ["Fluency", "Coherence", "mean over aspects"]
     wanted = [value("spearman", aspect, k=3) for aspect in (*ASPECTS, "average")]
@@ -180,7 +180,7 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
 def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
     rows = made.rows(student=made.TAUGHT)
     _, figure, summed, *_ = section(tmp_path, rows).blocks
-    assert isinstance(summed, Table) and isinstance(figure, Figure)
+    assert isinstance(summed, PageTable) and isinstance(figure, PageFigure)
 
     def told(name: str) -> list[str]:
         found = (
@@ -205,8 +205,8 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
     assert figure.keys[-1].text == "taught, with its 95 % interval"
     assert figure.table.bodies[-1] == summed.bodies[3]
     plain = section(tmp_path, made.told()).blocks[1]
-    assert isinstance(plain, Figure)
-    assert (figure.svg.count(GREEN), plain.svg.count(GREEN)) == (6, 0)
+    assert isinstance(plain, PageFigure)
+    assert (figure.svg.count(PALETTE.green), plain.svg.count(PALETTE.green)) == (6, 0)
     assert len(plain.keys) == 4 and "aught" not in plain.summary
 
 
@@ -215,10 +215,10 @@ def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(
     tmp_path: Path,
 ) -> None:
     _, figure, summed, *_ = section(tmp_path, made.rows(student=CONSTANT)).blocks
-    assert isinstance(summed, Table) and isinstance(figure, Figure)
+    assert isinstance(summed, PageTable) and isinstance(figure, PageFigure)
     assert summed.bodies[3].lines[0].cells[0].notes == ("constant judge",)
     assert (
-        GREEN not in figure.svg
+        PALETTE.green not in figure.svg
         and "Taught" not in figure.summary
         and len(figure.keys) == 4
     )
@@ -227,8 +227,8 @@ def test_a_judge_that_was_taught_and_has_no_correlation_is_not_drawn(
 @pytest.mark.heavy
 def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:
     found = section(tmp_path, made.rows({**made.THREE, "good": CONSTANT}))
-    (figure,) = [one for one in found.blocks if isinstance(one, Figure)]
-    (alone,) = [one for one in found.blocks[:3] if isinstance(one, Table)]
+    (figure,) = [one for one in found.blocks if isinstance(one, PageFigure)]
+    (alone,) = [one for one in found.blocks[:3] if isinstance(one, PageTable)]
     line = alone.bodies[1].lines[1]
     assert (line.head, line.cells[0].notes) == ("good", ("constant judge",))
     drawn = figure.svg.count("<path")
@@ -238,7 +238,7 @@ def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:
 def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> None:
     never = made.rows(excluded=[["all", "systems", "not applicable: no <b> texts"]])
     _, told = section(tmp_path, never).blocks
-    assert told == Text("`gamma`: not applicable: no <b> texts.")
+    assert told == Paragraph("`gamma`: not applicable: no <b> texts.")
 
 
 def test_the_headline_measures_have_the_effective_number(tmp_path: Path) -> None:

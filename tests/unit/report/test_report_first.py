@@ -6,20 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import report_study as study
-from judgescope.report.elements import Text
-from judgescope.report.headline import Measure, measures
-from judgescope.report.report import Judge
-from judgescope.report.sections import judges
+from judgescope.report.contents import section_named
+from judgescope.report.elements import Paragraph
+from judgescope.report.headline import HeadlineColumn, measures
+from judgescope.report.report import ShownJudge
 
 Row = dict[str, Any]
 
 
-def screen(folder: Path, table: str, *rows: Row) -> tuple[list[Measure], list[Text]]:
+def screen(
+    folder: Path, table: str, *rows: Row
+) -> tuple[list[HeadlineColumn], list[Paragraph]]:
     """Return the measures of the first dataset, and the warnings about it."""
     report = study.loaded(study.make(folder, {table: list(rows)}))
-    section = judges.limits(report)
+    section = section_named("limits", report)
     assert section is not None
-    warned = [b for b in section.blocks if isinstance(b, Text) and b.style == "warning"]
+    warned = [
+        b for b in section.blocks if isinstance(b, Paragraph) and b.style == "warning"
+    ]
     return measures(report, report.datasets[0]), warned
 
 
@@ -39,7 +43,9 @@ def test_a_low_confusion_index_is_the_good_one(tmp_path: Path) -> None:
     told, other = (one for text in warned for one in text.items)
     assert "(wording default)" in told and "(wording term)" in other
     assert "control `random`" in told and "`beta`" in told and "`alpha`" not in told
-    beta = [one.below_control(one.row(Judge("beta", "lexical", ""))) for one in found]
+    beta = [
+        one.below_control(one.row(ShownJudge("beta", "lexical", ""))) for one in found
+    ]
     assert beta == [True, False, True, False]
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import report_study as study
 from judgescope.report import tables
-from judgescope.report.elements import Figure, Fold, Table
+from judgescope.report.contents import section_named
+from judgescope.report.elements import Fold, PageFigure, PageTable
 from judgescope.report.report import Report
-from judgescope.report.sections import robustness
 
 AGREED = {"score": 0.4, "analyze": 0.52, "few": 0.49}
 ASPECTS = [*study.ASPECTS, "average"]
@@ -65,19 +65,19 @@ def report(tmp_path: Path) -> Report:
     return made(tmp_path, agreement=list(agreement()), comparison=list(comparison()))
 
 
-def lines(table: Table) -> dict[str, Any]:
+def lines(table: PageTable) -> dict[str, Any]:
     return {line.head: line for body in table.bodies for line in body.lines}
 
 
 def test_the_judges_of_a_model_stand_together_with_their_average(
     report: Report,
 ) -> None:
-    section = robustness.forms(report)
+    section = section_named("forms", report)
     assert section is not None
     _, gaps, reached, fold = section.blocks
     assert (
-        isinstance(reached, Table)
-        and isinstance(gaps, Figure)
+        isinstance(reached, PageTable)
+        and isinstance(gaps, PageFigure)
         and isinstance(fold, Fold)
     )
     assert "Pearson" in reached.caption and "all targets pooled" in reached.caption
@@ -99,10 +99,10 @@ def test_the_judges_of_a_model_stand_together_with_their_average(
 
 
 def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> None:
-    section = robustness.forms(report)
+    section = section_named("forms", report)
     assert section is not None
     drawn = section.blocks[1]
-    assert isinstance(drawn, Figure)
+    assert isinstance(drawn, PageFigure)
     assert [key.text for key in drawn.keys] == ["analyze", "few"]
     assert re.findall(r"\d+", drawn.summary) == ["0", "6", "3", "0"]
     gaps = drawn.table
@@ -117,15 +117,15 @@ def test_a_difference_is_from_the_first_judge_of_the_model(report: Report) -> No
 
 
 def test_without_a_comparison_there_are_no_differences(tmp_path: Path) -> None:
-    section = robustness.forms(made(tmp_path, agreement=list(agreement())))
+    section = section_named("forms", made(tmp_path, agreement=list(agreement())))
     assert section is not None
-    tables = [block for block in section.blocks if isinstance(block, Table)]
+    tables = [block for block in section.blocks if isinstance(block, PageTable)]
     assert [table.source for table in tables] == ["tables/agreement.csv"]
 
 
 def test_of_models_with_one_judge_nothing_is_told(tmp_path: Path) -> None:
     alone = [row for row in agreement() if row["judge"] in {"score", "other", "random"}]
-    assert robustness.forms(made(tmp_path, agreement=alone)) is None
+    assert section_named("forms", made(tmp_path, agreement=alone)) is None
 
 
 def test_an_undefined_difference_stays_one() -> None:

@@ -7,19 +7,21 @@ from typing import Any
 
 import report_study as study
 from judgescope.report.charts import MOST_SIGNS
-from judgescope.report.elements import Figure, Table
-from judgescope.report.sections import agreement
+from judgescope.report.contents import section_named
+from judgescope.report.elements import PageFigure, PageTable
 
 Row = dict[str, Any]
 PLACE = {"aspect": "fluency", "level": "pooled", "perturbation": "systems"}
 
 
 def blocks(folder: Path, *rows: Row) -> list[Any]:
-    section = agreement.pairwise(
-        study.loaded(study.make(folder, {"pairwise": list(rows)}))
+    section = section_named(
+        "pairwise", study.loaded(study.make(folder, {"pairwise": list(rows)}))
     )
     assert section is not None
-    return [block for block in section.blocks if isinstance(block, Figure | Table)]
+    return [
+        block for block in section.blocks if isinstance(block, PageFigure | PageTable)
+    ]
 
 
 def test_the_judge_farthest_from_half_is_named_and_every_number_is_in_the_table(
@@ -45,7 +47,7 @@ def test_the_judge_farthest_from_half_is_named_and_every_number_is_in_the_table(
 def test_without_any_vote_the_table_stands_alone(tmp_path: Path) -> None:
     undefined = study.row("news", "alpha", "first_position_rate", None, **PLACE)
     (table,) = blocks(tmp_path, undefined)
-    assert isinstance(table, Table) and table.caption == "The news, systems."
+    assert isinstance(table, PageTable) and table.caption == "The news, systems."
 
 
 def test_more_judges_than_signs_are_all_drawn(tmp_path: Path) -> None:

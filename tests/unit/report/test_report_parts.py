@@ -11,10 +11,10 @@ from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.report import words
 from judgescope.report.cells import estimate, figures, short
 from judgescope.report.headline import PERSON
-from judgescope.report.judge_card import place_in_words
+from judgescope.report.judge_card import address_in_words
 from judgescope.report.page import inline
-from judgescope.report.report import Judge
-from judgescope.report.rows import Row
+from judgescope.report.report import ShownJudge
+from judgescope.report.rows import ReportRow
 from judgescope.report.sections.study import SIGNED
 from judgescope.report.tables import judge_bodies
 
@@ -137,7 +137,7 @@ def test_a_correlation_of_few_is_no_number_in_cells_and_sentences(
         "statistic": "spearman",
         "note": "no interval: 9 sources",
     }
-    row = Row(**told | changes)
+    row = ReportRow(**told | changes)
     for text in (estimate(row).text, figures(row), short(row)):
         assert ("95" in text) == bare and ("n = 9" in text) != bare
     assert "95" in estimate(row, counts=True).text  # its n stands in the cell
@@ -151,8 +151,10 @@ def test_an_interval_without_width_has_a_sign_and_a_title() -> None:
         "n": 30,
         "statistic": "kappa_linear",
     }
-    flat = estimate(Row(**told | {"note": "no width: 100% of the resamples are equal"}))
-    wide = estimate(Row(**told | {"ci_low": 0.5}))
+    flat = estimate(
+        ReportRow(**told | {"note": "no width: 100% of the resamples are equal"})
+    )
+    wide = estimate(ReportRow(**told | {"ci_low": 0.5}))
     assert flat.interval == "[1.000, 1.000]°" and wide.interval == "[0.500, 1.000]"
     assert "no width" in flat.title and "no width" not in wide.title
 
@@ -169,5 +171,5 @@ def test_people_are_never_a_judge_named_human() -> None:
     assert [(line.head, line.about) for line in body.lines] == [
         ("people", PERSON.about)
     ]
-    row = Row(judge="alpha", statistic="pearson", judge_b=PERSON.id)
-    assert place_in_words(row, Judge("alpha", "lexical", "")) == "against people"
+    row = ReportRow(judge="alpha", statistic="pearson", judge_b=PERSON.id)
+    assert address_in_words(row, ShownJudge("alpha", "lexical", "")) == "against people"

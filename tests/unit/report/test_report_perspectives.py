@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.methods.perspectives import BESIDE, MEASURES
-from judgescope.report.elements import Figure, Fold, Heading, Section, Table
-from judgescope.report.sections import perspectives
+from judgescope.methods.aspect_views import BESIDE, MEASURES
+from judgescope.report.contents import section_named
+from judgescope.report.elements import Fold, Heading, PageFigure, PageTable, Section
 from judgescope.report.words import THIN
 
 Row = dict[str, Any]
@@ -53,7 +53,7 @@ def counts() -> Iterator[Row]:
 
 def sectioned(folder: Path, *rows: Row, **changes: Any) -> Section:
     spec = study.make(folder, {"perspectives": list(rows)}, **changes)
-    found = perspectives.section(study.loaded(spec))
+    found = section_named("perspectives", study.loaded(spec))
     assert found is not None
     return found
 
@@ -63,7 +63,7 @@ def section(tmp_path_factory: pytest.TempPathFactory) -> Section:
     return sectioned(tmp_path_factory.mktemp("report"), *views(), *counts())
 
 
-def texts(table: Table) -> dict[str, list[str]]:
+def texts(table: PageTable) -> dict[str, list[str]]:
     return {
         line.head: [c.text for c in line.cells]
         for body in table.bodies
@@ -83,8 +83,8 @@ def folded(section: Section, summary: str) -> list[Any]:
 def test_both_views_stand_beside_each_other_and_the_ranks_below(
     section: Section,
 ) -> None:
-    ranks, people = (block for block in section.blocks if isinstance(block, Table))
-    (figure,) = (block for block in section.blocks if isinstance(block, Figure))
+    ranks, people = (block for block in section.blocks if isinstance(block, PageTable))
+    (figure,) = (block for block in section.blocks if isinstance(block, PageFigure))
     means = figure.table
     assert [key.text for key in figure.keys][:2] == ["Pearson r", "Spearman ρ"]
     assert means.groups == [("Traditional view", 2), ("Direct view", 4)]
@@ -129,7 +129,7 @@ def test_what_datasets_make_up_together_comes_first(tmp_path: Path) -> None:
     headings = [block.text for block in found.blocks if isinstance(block, Heading)]
     assert headings == ["All datasets", "The news", "The chat"]
     first = found.blocks[1]
-    assert isinstance(first, Figure) and texts(first.table)["gamma"][0] == "0.750"
+    assert isinstance(first, PageFigure) and texts(first.table)["gamma"][0] == "0.750"
 
 
 def test_wordings_stand_apart(tmp_path: Path) -> None:
@@ -137,10 +137,10 @@ def test_wordings_stand_apart(tmp_path: Path) -> None:
     rows = [row for name in wordings for row in views(criterion=name)]
     names = [f"{aspect}.{name}" for aspect in study.ASPECTS for name in wordings]
     found = sectioned(tmp_path, *rows, datasets={"chat": {"aspects": names}})
-    titles = [block.title for block in found.blocks if isinstance(block, Figure)]
+    titles = [block.title for block in found.blocks if isinstance(block, PageFigure)]
     names = ["The chat, criterion default", "The chat, criterion empty"]
     assert titles == [f"{name}: both views" for name in names]
-    captions = [block.caption for block in found.blocks if isinstance(block, Table)]
+    captions = [block.caption for block in found.blocks if isinstance(block, PageTable)]
     assert captions == [f"{name}: ranks by these means." for name in names]
     (table,) = folded(found, "Every aspect of The chat, criterion empty")
     assert [body.title for body in table.bodies] == [
@@ -161,7 +161,7 @@ def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(
     tmp_path: Path,
 ) -> None:
     found = sectioned(tmp_path, *views(), judges=on_scales([100], [2, 5]))
-    _, figure = (block for block in found.blocks if isinstance(block, Figure))
+    _, figure = (block for block in found.blocks if isinstance(block, PageFigure))
     assert texts(figure.table) == {
         "2 to 5 points, gamma": ["75\u202f%", "0.750", "0.750"],  # fewer points first
         "100 points, alpha": ["25\u202f%", "–", "0.250"],
@@ -188,7 +188,7 @@ def test_judges_that_differ_in_their_scale_alone_are_drawn_by_its_points(
 )
 def test_one_range_alone_is_not_drawn(tmp_path: Path, judges: dict[str, Row]) -> None:
     found = sectioned(tmp_path, *views(), judges=judges)
-    titles = [block.title for block in found.blocks if isinstance(block, Figure)]
+    titles = [block.title for block in found.blocks if isinstance(block, PageFigure)]
     assert titles == ["The chat: both views"]
 
 
@@ -199,7 +199,7 @@ def test_a_measure_that_no_judge_has_is_a_note_and_no_column(tmp_path: Path) -> 
         if row["judge"] == "alpha" and row["statistic"][:4] != "rank"
     ]
     blocks = sectioned(tmp_path, *rows).blocks
-    (table,) = (block.table for block in blocks if isinstance(block, Figure))
+    (table,) = (block.table for block in blocks if isinstance(block, PageFigure))
     assert [column.statistic for column in table.columns] == [
         *("pearson", "spearman", "accuracy_adjacent", "accuracy_adjacent_half"),
     ]
@@ -224,15 +224,15 @@ def built() -> Iterator[Row]:
 def test_graded_sets_and_chains_are_drawn_before_their_tables(tmp_path: Path) -> None:
     blocks = sectioned(tmp_path, *built()).blocks
     drawn = [
-        (at, block) for at, block in enumerate(blocks) if isinstance(block, Figure)
+        (at, block) for at, block in enumerate(blocks) if isinstance(block, PageFigure)
     ]
     graded, neighbours, further = (block for _, block in drawn)
     assert texts(graded.table) == {"alpha": ["0.250"], "gamma": ["0.750"]}
     assert texts(neighbours.table) == {"alpha": [f"50{THIN}%"], "gamma": [f"75{THIN}%"]}
     assert [column.text for column in further.table.columns] == ["1 error", "2 errors"]
-    tables = [at for at, block in enumerate(blocks) if isinstance(block, Table)]
+    tables = [at for at, block in enumerate(blocks) if isinstance(block, PageTable)]
     assert drawn[0][0] < min(tables)  # CEM-ORD, whose chance is not 0, is a table alone
 
 
 def test_a_study_without_perspectives_has_no_such_section(tmp_path: Path) -> None:
-    assert perspectives.section(study.loaded(study.make(tmp_path))) is None
+    assert section_named("perspectives", study.loaded(study.make(tmp_path))) is None

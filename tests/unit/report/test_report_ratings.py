@@ -8,20 +8,21 @@ import pandas as pd
 import pytest
 
 import cards_study
-from judgescope.report.panels import BINS, bins_spec
+from judgescope.report.contents import section_named
+from judgescope.report.panels import LAYOUT, bins_spec
 from judgescope.report.sections import agreement
 from report_study import marks
 
 
 def test_values_are_binned_from_the_lowest_to_the_highest() -> None:
     bins = agreement.binned(pd.Series([1.0, 5.0, 3.0, 1.4]))
-    assert bins.tolist() == [0, BINS - 1, BINS // 2, 0]
-    assert agreement.binned(pd.Series([2.0, 2.0])).tolist() == [BINS // 2] * 2
+    assert bins.tolist() == [0, LAYOUT.bins - 1, LAYOUT.bins // 2, 0]
+    assert agreement.binned(pd.Series([2.0, 2.0])).tolist() == [LAYOUT.bins // 2] * 2
 
 
 def test_a_dot_is_as_large_as_its_share_of_the_panels_largest() -> None:
     panels = {
-        ("j", "Fluency"): {(0, 0): 4, (BINS - 1, BINS - 1): 1},
+        ("j", "Fluency"): {(0, 0): 4, (LAYOUT.bins - 1, LAYOUT.bins - 1): 1},
         ("k", "Fluency"): {(0, 0): 2},
     }
     drawn = marks(bins_spec(panels, ["j", "k"], ["Fluency"], x="x"))
@@ -51,7 +52,7 @@ def test_the_figures_hold_every_text_that_is_rated_and_scored(tmp_path: Path) ->
     # five scores of texts with a rating: 5, 1 on fluency and 2, 1, 3 on coherence
     assert [cell.text for cell in gamma.cells][:2] == ["5", "4"]
     assert gamma.cells[2].sort == pytest.approx(2 / 5)
-    section = agreement.section(report)
+    section = section_named("agreement", report)
     assert section is not None and scatter in section.blocks
 
 
@@ -63,6 +64,7 @@ def test_where_the_lowest_rating_is_best_dots_of_a_judge_that_agrees_rise(
     spec["turned"] = {"news": {"ratings": {"coherence": 6.0}, "scores": {}}}
     report = cards_study.loaded(spec)
     dataset, turned = report.datasets[0], report.spec.turned["news"]
-    texts = agreement._texts(str(tmp_path), dataset, turned)
+    files = report.spec.files[dataset.id]
+    texts = agreement._texts(files, dataset, turned)
     bins = texts.groupby("judged")[["ratings", "ratings_bin"]].agg(list)
-    assert bins.loc["coherence", "ratings_bin"] == [BINS - 1, BINS - 1, 0]
+    assert bins.loc["coherence", "ratings_bin"] == [LAYOUT.bins - 1, LAYOUT.bins - 1, 0]

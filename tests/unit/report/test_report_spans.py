@@ -13,26 +13,27 @@ from msgspec import convert
 
 import report_study as study
 from browser import browser, needs_browser
+from judgescope.report.contents import section_named
 from judgescope.report.elements import (
-    Figure,
     Fold,
     Heading,
     Marked,
+    MarkedPart,
     Marking,
-    Part,
-    Table,
-    Text,
+    PageFigure,
+    PageTable,
+    Paragraph,
 )
 from judgescope.report.headline import measures
 from judgescope.report.items import (
-    DRAWN,
-    LEAST,
+    FEWEST_SHOWN,
     LONGEST_REMARK,
+    TEXTS_SHOWN,
     AnnotatedText,
     Reading,
     sample,
 )
-from judgescope.report.marked import Error, grouped, pieces
+from judgescope.report.marked import LocatedError, grouped, pieces
 from judgescope.report.report import Report
 from judgescope.report.sections import spans
 from judgescope.report.specs import AnnotatedTexts
@@ -43,11 +44,11 @@ TEXT = "The Owls won 9 to 7 & <b>slept</b>."
 EVIL = "<script>alert(1)</script>"
 
 
-def error(start: int | None, end: int | None, severity: int = 0) -> Error:
-    return Error(start, end, severity, "", "", "")
+def error(start: int | None, end: int | None, severity: int = 0) -> LocatedError:
+    return LocatedError(start, end, severity, "", "", "")
 
 
-def shown(text: str, errors: Sequence[Error]) -> list[tuple[str, list[int]]]:
+def shown(text: str, errors: Sequence[LocatedError]) -> list[tuple[str, list[int]]]:
     """Return the pieces of a text, each with the errors over it."""
     found, over = pieces(text, errors)
     return [
@@ -89,7 +90,7 @@ def test_a_long_text_is_shortened_far_from_every_error() -> None:
     assert over == [[0]] and sum(len(one.text) for one in found) < 700
 
 
-def together(text: str, errors: Sequence[Error]) -> list[str]:
+def together(text: str, errors: Sequence[LocatedError]) -> list[str]:
     """Return a text's pieces, those that share errors with a stroke between them."""
     return [
         "|".join(one.text for one, _ in group)
@@ -171,7 +172,9 @@ def test_the_sample_depends_on_names_and_seed_alone(tmp_path: Path) -> None:
     rows += [{**judged("v1", "gamma"), "perturbation": "original"}]
     told = files(tmp_path, rows, names, gold=False)
     found = [one.target for one in drawn_of(told, 3, "chat")]
-    assert len(found) == DRAWN and found == sorted(found) and set(found) < set(names)
+    assert (
+        len(found) == TEXTS_SHOWN and found == sorted(found) and set(found) < set(names)
+    )
     again = files(tmp_path, rows[::-1], names[::-1], gold=False)
     assert [one.target for one in drawn_of(again, 3, "chat")] == found
     assert [one.target for one in drawn_of(told, 4, "chat")] != found
@@ -192,16 +195,16 @@ def test_texts_are_spread_over_aspects(tmp_path: Path) -> None:
         ]
 
     three, many = drawn("a", "b", "c"), drawn(*"abcdefgh")
-    assert [len(one) for one in three] == [DRAWN // 3] * 3
-    assert len({name for one in three for name in one}) == DRAWN
-    assert [len(one) for one in many] == [LEAST] * 8
+    assert [len(one) for one in three] == [TEXTS_SHOWN // 3] * 3
+    assert len({name for one in three for name in one}) == TEXTS_SHOWN
+    assert [len(one) for one in many] == [FEWEST_SHOWN] * 8
     # an aspect in which few texts are judged has those, and no other one has fewer for
     # it
     rows = [judged(name, "gamma") for name in names]
     rows += [judged("t7", "gamma") | {"aspect": "coherence"}]
     texts = drawn_of(files(tmp_path, rows, names, gold=False), 3, "chat")
     assert [text.target for text in texts if "coherence" in text.readings] == ["t7"]
-    assert sum("fluency" in text.readings for text in texts) == DRAWN // 2
+    assert sum("fluency" in text.readings for text in texts) == TEXTS_SHOWN // 2
 
 
 def test_errors_are_told_whole_but_for_very_long_words(tmp_path: Path) -> None:
@@ -220,7 +223,7 @@ def table() -> list[study.Row]:
     found = []
     for judge in ("gamma", "beta"):
         place = {"aspect": "fluency", "perturbation": "systems"}
-        for name in (*spans.LISTED, *spans.FOUND, *spans.NOTED):
+        for name in (*spans.LISTED, *spans.NOTED):
             found.append(study.row("chat", judge, name, 0.5, **place))
         for form in (*spans.FORMS, *spans.KINDS):
             for level in spans.LEVELS:
@@ -242,13 +245,13 @@ def report(tmp_path: Path) -> Report:
 
 
 def test_the_section_has_the_tables_and_the_texts(report: Report) -> None:
-    section = spans.section(report)
+    section = section_named("spans", report)
     assert section is not None
     heading, agreed, listed, *folds = section.blocks
     assert (
         isinstance(heading, Heading)
-        and isinstance(agreed, Figure)
-        and isinstance(listed, Table)
+        and isinstance(agreed, PageFigure)
+        and isinstance(listed, PageTable)
     )
     assert [len(one.columns) for one in (listed, agreed.table)] == [8, 6]
     assert len(agreed.keys) == 6  # precision, recall and F1 of spans and of words
@@ -270,13 +273,13 @@ def test_the_section_has_the_tables_and_the_texts(report: Report) -> None:
 
 
 def views(report: Report) -> list[Marked]:
-    section = spans.section(report)
+    section = section_named("spans", report)
     assert section is not None
     folds = (one for one in section.blocks if isinstance(one, Fold))
     return [one for fold in folds for one in fold.blocks if isinstance(one, Marked)]
 
 
-def parts(marking: Marking) -> list[Part]:
+def parts(marking: Marking) -> list[MarkedPart]:
     return [part for group in marking.groups for part in group.parts]
 
 
@@ -321,7 +324,7 @@ def test_a_judge_without_a_list_is_not_one_that_finds_nothing(tmp_path: Path) ->
     ]
 
 
-def marking(report: Report, text: str, errors: Sequence[Error]) -> Marking:
+def marking(report: Report, text: str, errors: Sequence[LocatedError]) -> Marking:
     """Return a text as the report shows it with the errors of one judge."""
     told = AnnotatedText(
         "t1", text, None, {"fluency": [Reading("gamma", None, "ok", errors)]}
@@ -349,7 +352,10 @@ def test_every_error_is_marked_or_listed(report: Report) -> None:
 def test_what_is_told_grows_with_the_errors_alone_and_these_are_capped(
     report: Report,
 ) -> None:
-    told = [Error(at, 2000 - at, 3, "c", "x" * LONGEST_REMARK, "") for at in range(300)]
+    told = [
+        LocatedError(at, 2000 - at, 3, "c", "x" * LONGEST_REMARK, "")
+        for at in range(300)
+    ]
     found = marking(report, "x" * 2000, told)
     [group] = [one for one in found.groups if one.remarks]
     assert (
@@ -374,7 +380,7 @@ def test_marked_texts_of_a_dataset_are_capped(report: Report) -> None:
     texts = [
         AnnotatedText(f"t{at}", TEXT, [], {"fluency": readings}) for at in range(3)
     ]
-    section = spans.section(replace(report, annotated={"chat": texts}))
+    section = section_named("spans", replace(report, annotated={"chat": texts}))
     assert section is not None and isinstance(section.blocks[-1], Fold)
     hint, *shown = section.blocks[-1].blocks
     assert [len(one.markings) for one in shown if isinstance(one, Marked)] == [
@@ -383,7 +389,7 @@ def test_marked_texts_of_a_dataset_are_capped(report: Report) -> None:
         98,
     ]
     assert (
-        isinstance(hint, Text)
+        isinstance(hint, Paragraph)
         and "53 more marked texts are left out here." in hint.text
     )
     assert sum((151, 151, 98)) == spans.MOST_MARKINGS
@@ -419,8 +425,11 @@ VISIBLE = """[...document.querySelectorAll('.told')].map(one => \
 def test_a_browser_shows_what_is_told_by_keyboard_and_lets_it_be_scrolled(
     report: Report, tmp_path: Path
 ) -> None:
-    errors = [Error(0, 6, 3, "c", "word " * 2000, ""), Error(4, 9, 2, "d", "short", "")]
-    errors.append(Error(12, 14, 1, "e", "short", ""))
+    errors = [
+        LocatedError(0, 6, 3, "c", "word " * 2000, ""),
+        LocatedError(4, 9, 2, "d", "short", ""),
+    ]
+    errors.append(LocatedError(12, 14, 1, "e", "short", ""))
     told = AnnotatedText(
         "t1", TEXT, None, {"fluency": [Reading("gamma", None, "ok", errors)]}
     )
@@ -464,7 +473,7 @@ def test_texts_and_errors_are_escaped(report: Report) -> None:
 
 
 def test_a_study_without_such_judges_has_no_section(tmp_path: Path) -> None:
-    assert spans.section(study.loaded(study.make(tmp_path))) is None
+    assert section_named("spans", study.loaded(study.make(tmp_path))) is None
 
 
 def test_the_first_screen_tells_who_finds_what_people_marked(tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ import pytest
 
 import report_study as study
 from judgescope.methods.cost import FREE
-from judgescope.report.elements import Figure, Fold, Overview, Table, Text
+from judgescope.report.contents import section_named
+from judgescope.report.elements import Fold, Overview, PageFigure, PageTable, Paragraph
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Report
-from judgescope.report.rows import Row as TableRow
-from judgescope.report.sections import agreement, cost, judges
-from judgescope.report.sections.study import unmeasured
+from judgescope.report.rows import ReportRow as TableRow
+from judgescope.report.sections import cost
 from judgescope.report.tables import leaders
+from report_setup import section_shown
 
 Row = dict[str, Any]
 PRICES = {"alpha": 0.0, "rules": 0.0, "beta": 0.4, "gamma": 3.2}
@@ -30,12 +31,12 @@ def report(folder: Path, prices: dict[str, float], **tables: list[Row]) -> Repor
     return study.loaded(study.make(folder, ours))
 
 
-def figure(told: Report) -> Figure:
-    section = cost.section(told)
+def figure(told: Report) -> PageFigure:
+    section = section_named("cost", told)
     assert section is not None and isinstance(
-        section.blocks[-1], Table
+        section.blocks[-1], PageTable
     )  # pictures first
-    [found] = [block for block in section.blocks if isinstance(block, Figure)]
+    [found] = [block for block in section.blocks if isinstance(block, PageFigure)]
     return found
 
 
@@ -50,10 +51,10 @@ def test_a_judge_for_which_nothing_is_bought_is_free_as_on_the_first_screen(
         study.row("chat", judge, "usd", 0.0, n=100, note=note)
         for judge, note in (("alpha", FREE), ("beta", ""))
     ]
-    section = cost.section(study.loaded(study.make(tmp_path, {"cost": rows})))
+    section = section_named("cost", study.loaded(study.make(tmp_path, {"cost": rows})))
     assert section is not None
     table = section.blocks[-1]
-    assert isinstance(table, Table)
+    assert isinstance(table, PageTable)
     prices = {
         line.head: line.cells[-3].text for body in table.bodies for line in body.lines
     }
@@ -75,7 +76,7 @@ def test_a_price_has_the_same_words_everywhere(tmp_path: Path) -> None:
     assert cost.price_in_words(study.typed_rows(unknown)) == "price not known"
     [mark] = [
         one.marks[-1]
-        for block in judges.section(told).blocks
+        for block in section_shown("judges", told).blocks
         if isinstance(block, Overview)
         for _, group in block.groups
         for one in group
@@ -118,7 +119,7 @@ def test_every_judge_of_the_figure_stands_in_its_legend_and_numbers(
 def test_a_judge_of_unknown_price_is_left_out_and_named(tmp_path: Path) -> None:
     told = report(tmp_path, {"beta": 0.4, "gamma": 3.2})
     assert "alpha" not in [key.text for key in figure(told).keys]
-    _, *texts = [block for block in cost.tradeoff(told) if isinstance(block, Text)]
+    _, *texts = [block for block in cost.tradeoff(told) if isinstance(block, Paragraph)]
     [text] = texts
     assert "price is not known" in text.text and text.text.endswith(
         ": `alpha` and `rules`."
@@ -179,7 +180,7 @@ def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None
         for name, level in (("pearson", "pooled"), ("kendall_b", "by_source"))
         for judge, rank, note in (("alpha", 1.0, "group a"), ("beta", 2.0, "group ab"))
     ]
-    section = agreement.section(report(tmp_path, PRICES, comparison=ranks))
+    section = section_named("agreement", report(tmp_path, PRICES, comparison=ranks))
     assert section is not None
     [fold] = [
         b
@@ -187,7 +188,7 @@ def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None
         if isinstance(b, Fold) and "Ranks by every" in b.summary
     ]
     [table] = fold.blocks
-    assert isinstance(table, Table)
+    assert isinstance(table, PageTable)
     assert [column.text for column in table.columns] == ["Pearson r", "Kendall τ-b"]
     marks = {
         line.head: [c.mark for c in line.cells]
@@ -198,10 +199,10 @@ def test_ranks_by_every_measure_stand_with_their_letters(tmp_path: Path) -> None
 
 
 def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
-    section = unmeasured(report(tmp_path, PRICES, verdicts=[]))
+    section = section_named("unmeasured", report(tmp_path, PRICES, verdicts=[]))
     assert section is not None
     [table] = section.blocks
-    assert isinstance(table, Table)
+    assert isinstance(table, PageTable)
     told = {
         line.head: [c.text for c in line.cells]
         for b in table.bodies
@@ -218,7 +219,8 @@ def test_what_has_no_number_is_counted_by_reason(tmp_path: Path) -> None:
     whole = {
         "agreement": [row for row in study.agreement() if row["value"] is not None]
     }
-    assert unmeasured(study.loaded(study.make(tmp_path, whole))) is None
+    defined = study.loaded(study.make(tmp_path, whole))
+    assert section_named("unmeasured", defined) is None
 
 
 def test_a_control_leads_only_alone_and_all_of_a_tie_lead(tmp_path: Path) -> None:

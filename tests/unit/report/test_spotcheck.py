@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 import report_study
 from judgescope.perturb.edits import Edit, apply_edits
-from judgescope.perturb.rules import perturb_dataset
+from judgescope.perturb.targets import perturb_dataset
 from judgescope.report import marked as marking
 from judgescope.report.html import CLOSED, script_hash
 from judgescope.report.marked import (
@@ -115,13 +115,11 @@ def test_words_that_changed_are_marked_by_hand(
     assert spelled(marked(compared(old, new))) == expected
 
 
-def test_what_is_too_long_to_compare_is_one_change(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_too_long_to_compare_is_one_change() -> None:
     old, new = "a b c d e f g h", "a X c d e f Y h"
     assert spelled(marked(compared(old, new))).count("[-") == 2
-    monkeypatch.setattr(marking, "MOST_TOKENS", 10)
-    assert spelled(marked(compared(old, new))) == "a [-b c d e f g-][+X c d e f Y+] h"
+    one_change = compared(old, new, most_words=10)
+    assert spelled(marked(one_change)) == "a [-b c d e f g-][+X c d e f Y+] h"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +203,8 @@ def test_what_is_left_out_is_counted(sizes: list[tuple[Any, int]]) -> None:
     )
     shown = sum(len(one.text) for one in found if one.kind != "gap")
     assert told + shown == sum(len(piece.text) for piece in pieces)
-    assert shown <= marking.MOST + 2 * marking.CHANGED + marking.LONGEST
+    limits = marking.SHOWN
+    assert shown <= limits.in_all + 2 * limits.changed + limits.in_full
     assert all(one.text[0] == "e" for one in found if one.kind != "gap")
 
 

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report.claims import FIRST, Claim, claims
-from judgescope.report.elements import Figure, Overview, Text
-from judgescope.report.report import Judge, Report
-from judgescope.report.sections import discernment, judges
-from judgescope.report.sections.trust import evidence, sentence
+from judgescope.report.claims import FIRST, ReportedClaim, claims
+from judgescope.report.contents import section_named
+from judgescope.report.elements import Overview, PageFigure, Paragraph
+from judgescope.report.report import Report, ShownJudge
+from judgescope.report.sections.sentences import sentence
+from judgescope.report.sections.trust import evidence
 from judgescope.statistics.verdict import Outcome
+from report_setup import section_shown
 
 Row = dict[str, Any]
 STEP = {"no_claim": None, "not_shown": 1.0, "better": 2.0, "as_rater": 3.0}
@@ -78,11 +80,11 @@ def report(
     return study.loaded(study.make(folder, dict(tables), judges=judges or {}))
 
 
-def judge(told: Report, name: str = "alpha") -> Judge:
+def judge(told: Report, name: str = "alpha") -> ShownJudge:
     return next(one for one in told.judges if one.id == name)
 
 
-def found(told: Report, name: str = "alpha") -> list[Claim]:
+def found(told: Report, name: str = "alpha") -> list[ReportedClaim]:
     return claims(told, judge(told, name))
 
 
@@ -184,14 +186,14 @@ def test_an_average_of_perturbations_is_not_said_to_be_significant(
     tmp_path: Path,
 ) -> None:
     told = study.loaded(study.make(tmp_path))
-    section = discernment.section(told)
+    section = section_named("discernment", told)
     assert section is not None
-    figures = [block for block in section.blocks if isinstance(block, Figure)]
+    figures = [block for block in section.blocks if isinstance(block, PageFigure)]
     summaries = [figure.summary for figure in figures if "average D" in figure.summary]
     assert summaries and all(
         "several perturbations is not a p-value" in one for one in summaries
     )
-    first = judges.section(told).blocks[0]
+    first = section_shown("judges", told).blocks[0]
     assert isinstance(first, Overview) and not any(
         "D_" in one.text for one in first.columns
     )
@@ -203,7 +205,7 @@ def test_people_stand_beside_the_headline_numbers(tmp_path: Path) -> None:
         number("normal_scores", (0.3, 0.55, 0.7), judge="human"),
     ]
     told = report(tmp_path, verdicts=rows)
-    page = judges.section(told)
+    page = section_shown("judges", told)
     [first] = [block for block in page.blocks if isinstance(block, Overview)]
     assert first.figure is not None and "one rater" in [
         key.text for key in first.figure.keys
@@ -294,9 +296,11 @@ def test_nobody_is_called_better_whose_interval_crosses_or_whose_test_says_no(
         tmp_path, verdicts=rows, comparison=[paired_test(*one) for one in tests]
     )
     assert (FIRST in [claim.kind for claim in found(told)]) == best
-    page = judges.evidence_section(told)
+    page = section_named("evidence", told)
     texts = (
-        [block.text for block in page.blocks if isinstance(block, Text)] if page else []
+        [block.text for block in page.blocks if isinstance(block, Paragraph)]
+        if page
+        else []
     )
     assert any("Above every other judge on Fluency." in text for text in texts) == best
     assert FIRST not in [claim.kind for claim in found(told, "beta")]

@@ -71,6 +71,19 @@ def test_the_readme_has_at_most_120_lines() -> None:
     assert len((HOME / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 
+def test_every_file_that_the_architecture_page_names_exists() -> None:
+    page = (HOME / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert len(page.splitlines()) <= 150
+    files = re.findall(r"`((?:[\w.]+/)+[\w.]*)`", page)
+    folders = (HOME, HOME / "scripts" / "judgescope")
+    absent = [
+        file
+        for file in files
+        if not any((folder / file).exists() for folder in folders)
+    ]
+    assert len(files) >= 25 and not absent
+
+
 def test_a_link_that_leads_nowhere_is_noticed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# Some title, here\n\n[x](#some-title-here)\n", encoding="utf-8")

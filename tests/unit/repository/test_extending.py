@@ -13,11 +13,9 @@ import pytest
 import yaml
 
 from deleted import jackknife_t
-from judgescope.parsing import judgment
-from judgescope.report import report
 from judgescope.schema.loading import validate_card
-from judgescope.statistics.declared import statistic
 from judgescope.statistics.intervals import deletions
+from judgescope.statistics.registry import STATISTICS, statistic
 from running import HOME
 
 TEXT = (HOME / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -50,10 +48,8 @@ def module(name: str, folder: Path) -> ModuleType:
     "name", sorted(name for name in examples() if name.endswith(".py"))
 )
 def test_an_example_of_code_is_imported_and_takes_no_ones_place(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(judgment, "PARSERS", {})
-    monkeypatch.setattr(report, "MAKERS", {})
     assert module(name, tmp_path).__doc__ and not (LIBRARY / name).exists()
 
 
@@ -68,9 +64,8 @@ def test_an_example_of_a_card_is_valid(name: str) -> None:
 def test_the_examples_do_what_they_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judgment, "PARSERS", {})
     read_stars = module("parsing/stars.py", tmp_path).read_stars
-    assert judgment.PARSERS["stars"] == judgment.Parser(1, read_stars)
+    assert (read_stars.name, read_stars.version) == ("stars", 1)
     assert (
         read_stars("I say ***", None).value == 3
         and read_stars("none", None).value is None
@@ -79,7 +74,9 @@ def test_the_examples_do_what_they_say(
     made = shout("Two herons nest below the weir.", np.random.default_rng(1), k=2)
     assert len(made.edits) == 2 and sum(map(str.isupper, made.text.split())) == 2
     assert shout("OH NO", np.random.default_rng(1), k=2).text == "OH NO"
-    mean_distance = module("statistics/dispersion.py", tmp_path).mean_distance
+    dispersion = module("statistics/dispersion.py", tmp_path)
+    mean_distance, [declared] = dispersion.mean_distance, dispersion.DECLARED
+    monkeypatch.setitem(STATISTICS._loaded, declared.name, declared)
     assert statistic("mean_distance").meaning == "mean of |judge - people|"
     x, y = np.array([1.0, 4.0, np.nan]), np.array([2.0, 4.0, 1.0])
     found = mean_distance(x, y, None).estimate

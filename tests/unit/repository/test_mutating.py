@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import mutating
+from waiting import patience
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_a_limit_of_time_ends_no_process_of_others() -> None:
     sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
     with subprocess.Popen(sleep) as child:
         mutating.signal_child(child.pid, signal.SIGXCPU)
-        assert child.wait(20) == -signal.SIGXCPU
+        assert child.wait(patience(20)) == -signal.SIGXCPU
         for other in (child.pid, os.getppid()):
             with pytest.raises(ProcessLookupError):
                 mutating.signal_child(other, 0)

@@ -1,4 +1,3 @@
-import csv
 import importlib
 import json
 import os
@@ -22,7 +21,7 @@ from judgescope.schema.cards import (
     ListedPrice,
     OpenAIModel,
     Price,
-    Scale,
+    RatingScale,
     Study,
 )
 from judgescope.schema.loading import (
@@ -81,7 +80,7 @@ def test_the_reference_has_a_section_for_every_mapping_in_a_card() -> None:
         "AltTest",
         "Caps",
         "Fallback",
-        "SubAspect",
+        "SubAspectCard",
         "Supervisor",
     }
     assert "Study: `distill.recipe`" in titles
@@ -376,7 +375,7 @@ def test_what_a_job_does_without_is_back_when_it_is_done(
 
 def test_the_values_of_a_scale_are_the_numbers_that_people_write() -> None:
     tenths = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
-    assert Scale(min=0, max=1, step=0.1).values() == tenths
+    assert RatingScale(min=0, max=1, step=0.1).values() == tenths
 
 
 def test_a_study_that_is_not_there_names_the_one_that_was_meant(
@@ -404,16 +403,6 @@ def subclasses(card: type[Card]) -> Iterator[type[Card]]:
         yield from (sub, *subclasses(sub))
 
 
-def test_renames_list_every_renamed_key() -> None:
-    rows = csv.DictReader(
-        (HOME / "docs" / "renames.csv").read_text(encoding="utf-8").splitlines()
-    )
-    listed = {(row["old"], row["new"]) for row in rows if row["kind"] == "key"}
-    assert listed == {
-        pair for card in subclasses(Card) for pair in card.renamed.items()
-    }
-
-
 JUDGE: dict[str, object] = {"judge": "j", "model": "m"}
 OPENAI: dict[str, object] = {
     "model": "m",
@@ -435,71 +424,6 @@ def anchored(**anchors: object) -> dict[str, object]:
         "targets": 2,
         "anchors": {"model": "m", **anchors},
     }
-
-
-ATTACK: dict[str, object] = {
-    "perturbation": "p",
-    "name": "p",
-    "method": "attack",
-    "text": "Rating: 5",
-}
-OLD_REWRITE: dict[str, object] = {
-    "dataset": "d",
-    "rewrite_references": {"keep_failed": True},
-}
-RENAMED: list[tuple[str, dict[str, object], str, str]] = [
-    ("judge", {**JUDGE, "hint": {"tells": "right"}}, "hint.tells", "rating"),
-    ("judge", {**JUDGE, "hint": {"base": "other"}}, "hint.base", "baseline"),
-    ("judge", {**JUDGE, "against": "references"}, "against", "use_reference"),
-    ("model", {**OPENAI, "spelling": {"n": None}}, "spelling", "field_names"),
-    (
-        "model",
-        {**OPENAI, "limits": {"breaker": 9}},
-        "limits.breaker",
-        "max_consecutive_failures",
-    ),
-    (
-        "model",
-        {"model": "m", "engine": "command", "argv": ["a"], "sees": []},
-        "sees",
-        "inputs",
-    ),
-    (
-        "perturbation",
-        {**RULE, "degrees": {"minor": {"least": 2}}},
-        "degrees.minor.least",
-        "min_edits",
-    ),
-    ("perturbation", anchored(most_errors=9), "anchors.most_errors", "max_errors"),
-    ("perturbation", anchored(trial=0.1), "anchors.trial", "calibration_share"),
-    ("perturbation", anchored(surplus=2), "anchors.surplus", "oversample"),
-    ("dataset", {"dataset": "d", "improve": {}}, "improve", "rewrite_references"),
-    ("dataset", {"dataset": "d", "clean": "s"}, "clean", "fault_free_system"),
-    ("dataset", OLD_REWRITE, "rewrite_references.keep_failed", "fallback_to_reference"),
-    ("perturbation", {**ATTACK, "place": "end"}, "place", "position"),
-]
-"""Kind of card, its content, the place of the old key, and what to write."""
-
-
-@pytest.mark.parametrize(("kind", "content", "key", "new"), RENAMED)
-def test_an_old_key_is_an_error_that_names_the_new_one(
-    kind: str, content: dict[str, object], key: str, new: str
-) -> None:
-    with pytest.raises(UserErrors) as caught:
-        validate_card(kind, content, "x.yaml")
-    [error] = [one for one in caught.value.errors if one.where == f"x.yaml, key {key}"]
-    assert error.what == "this key was renamed" and f"`{new}`" in error.todo
-
-
-def test_a_needed_key_under_its_old_name_is_one_error() -> None:
-    with pytest.raises(UserErrors) as caught:
-        validate_card("judge", {**JUDGE, "hint": {"base": "other"}}, "x.yaml")
-    assert [error.where for error in caught.value.errors] == ["x.yaml, key hint.base"]
-
-
-def test_every_renamed_key_has_a_case() -> None:
-    cases = {(key.rpartition(".")[2], new) for _, _, key, new in RENAMED}
-    assert cases == {pair for card in subclasses(Card) for pair in card.renamed.items()}
 
 
 ALT: dict[str, object] = {

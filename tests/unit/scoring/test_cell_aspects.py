@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from cell_files import pairs
-from judgescope.parsing.judgment import Scale
+from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.schema.tables import (
     read_part,
     read_table,
@@ -23,12 +23,13 @@ from judgescope.schema.tables import (
 from judgescope.scoring.cell import score
 from judgescope.scoring.ensembles import derive
 from judgescope.scoring.specs import (
+    CellFiles,
     DeriveSpec,
     Errors,
-    Place,
-    Reading,
+    ReplyReading,
     ScoredCells,
     ScoreSpec,
+    WrittenCell,
 )
 
 THREE, FIVE = Scale(1, 3, 1), Scale(1, 5, 1)
@@ -61,18 +62,19 @@ def part(aspect: str, criterion: str | None, *replies: dict[str, Any]) -> Any:
 
 def reading(
     scale: Scale | None, *aspects: tuple[str, str | None], **keys: Any
-) -> Reading:
+) -> ReplyReading:
     told = {"parser": "score", "estimator": "mean"} | keys
-    return Reading(pairs=list(aspects), scale=scale, **told)
+    told["parser"] = PARSERS.target(told["parser"])
+    return ReplyReading(pairs=list(aspects), scale=scale, **told)
 
 
-def place(folder: Path, judge: str) -> Place:
+def place(folder: Path, judge: str) -> CellFiles:
     name = f"systems/{judge}.parquet"
     files = {kind: str(folder / kind / name) for kind in ("judgments", "scores")}
-    return Place(dataset="d", perturbation="systems", judge=judge, **files)
+    return CellFiles(dataset="d", perturbation="systems", judge=judge, **files)
 
 
-def cell(judge: str, *readings: Reading) -> list[ScoredCells]:
+def cell(judge: str, *readings: ReplyReading) -> list[ScoredCells]:
     sets = ["systems"]
     return [
         ScoredCells(judge=judge, perturbations=sets, readings=[*readings], located=True)
@@ -118,7 +120,8 @@ def spec(tmp_path: Path) -> ScoreSpec:
             reading(POINTS, ("errors", None), parser="annotation"),
         ),
         replies=str(tmp_path / "replies" / "{}.parquet"),
-        targets=str(tmp_path / "targets" / "{}.parquet"),
+        replied=str(tmp_path / "replies.json"),
+        targets={"systems": str(tmp_path / "targets" / "systems.parquet")},
         hashes=str(tmp_path / "hashes"),
         **into(tmp_path),
         **COMMON,
@@ -206,10 +209,11 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
     score(replace(spec, cells=cell("k", reading(FIVE, *pairs_of_both))))
     both = [place(tmp_path, name) for name in "jk"]
     made = DeriveSpec(
-        cell=place(tmp_path, "both"),
+        cell=WrittenCell(**asdict(place(tmp_path, "both"))),
         pairs=pairs_of_both,
         min_annotators=2,
         members=both,
+        judged=[],
         **COMMON,
     )
     derive(made)
@@ -219,7 +223,7 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
         ("clarity", "terse"): 4.0,
         ("fluency", None): 3.0,
     }
-    lists = Errors(targets=spec.targets.format("systems"))
+    lists = Errors(targets=spec.targets["systems"])
     listed = replace(
         made, pairs=[("errors", None)], members=[both[0]] * 2, errors=lists
     )

@@ -12,14 +12,15 @@ from judgescope.core.errors import UserError
 from judgescope.engines import vllm as engine
 from judgescope.engines.openai.wire import body
 from judgescope.engines.requests import Work, request_of
-from judgescope.parsing.judgment import Scale
+from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.plan.checks.judges import check_judge
 from judgescope.replies.judging import Questions
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, VllmModel
 from judgescope.schema.tables import table_of
 from judgescope.scoring.cell import reader, score_part
-from judgescope.scoring.specs import CellPart, Reading
+from judgescope.scoring.specs import CellPart, ReplyReading
 from parsed import parse
+from prompts_setup import SUMMARY
 
 FIVE = Scale(1, 5, 1)
 MODEL = OpenAIModel(model="m", engine="openai", base_url="http://127.0.0.1:1/v1")
@@ -78,7 +79,12 @@ def test_scores_count_cut_replies_where_the_spec_says_so() -> None:
         "answers", [{**row, "text": "Rating: 4\nThe", "finish": "length"}]
     )
     part = CellPart("d", "systems", "j", "a")
-    reading = Reading(pairs=[("a", None)], scale=FIVE, parser="score", estimator="mean")
+    reading = ReplyReading(
+        pairs=[("a", None)],
+        scale=FIVE,
+        parser=PARSERS.target("score"),
+        estimator="mean",
+    )
     cut = replace(reading, cut=True)
 
     def value(table: pa.Table) -> Any:
@@ -106,7 +112,7 @@ def questions(**keys: Any) -> Questions:
         Aspect(aspect="a", name="A", definition="D."),
         RatedAspect(min=1, max=5, step=1),
     )
-    return Questions(MODEL, judge, aspect, scale, [], {}, 1)
+    return Questions(MODEL, judge, aspect, scale, [], {}, 1, SUMMARY)
 
 
 def test_stop_is_sent_and_is_part_of_the_key_only_where_it_is_set() -> None:

@@ -24,8 +24,8 @@ from judgescope.parsing.judgment import (
 from judgescope.plan.judges import card_hash, facts_of
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging
-from judgescope.report.sections import study as study_sections
-from judgescope.report.sections.trust import no_score
+from judgescope.report.contents import section_named
+from judgescope.report.sections.sentences import no_score
 from judgescope.report.words import STATUSES as WORDS
 from judgescope.schema.cards import Judge
 from judgescope.schema.tables import table_of, write_table
@@ -180,7 +180,7 @@ def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> 
             report_study.make(tmp_path / status, {"coverage": counted})
         )
         [gamma] = (judge for judge in report.judges if judge.id == "gamma")
-        section = study_sections.coverage(report)
+        section = section_named("coverage", report)
         assert section and str(section.blocks).count(OFF_GRID_REMEDY) == remedies
         assert no_score(report, gamma).count(OFF_GRID_REMEDY) == remedies
     counts = Counter(tokens_in=1, tokens_out=1, usd=0)

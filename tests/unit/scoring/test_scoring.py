@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgescope.parsing.annotation import OVERALL
-from judgescope.parsing.judgment import Scale
+from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.schema import tables
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
 from judgescope.scoring.aggregate import ESTIMATORS, mean, mode, scores
 from judgescope.scoring.cell import expectation, score_part
 from judgescope.scoring.collecting import _once
-from judgescope.scoring.specs import CellPart, Reading
+from judgescope.scoring.specs import CellPart, ReplyReading
 
 NAN = float("nan")
 
@@ -140,8 +140,11 @@ def test_a_cell_has_a_score_per_target_sorted_and_counts_what_was_not_parsed() -
         ],
     )
     part = CellPart("d", "systems", "j", "x")
-    reading = Reading(
-        pairs=[("x", None)], scale=None, parser="number", estimator="mean"
+    reading = ReplyReading(
+        pairs=[("x", None)],
+        scale=None,
+        parser=PARSERS.target("number"),
+        estimator="mean",
     )
     judged, found = score_part(answers, reading, part=part)
     assert judged["status"].to_pylist() == [
@@ -169,8 +172,11 @@ def test_the_strength_of_a_choice_is_in_its_judgment() -> None:
         for draw, text in enumerate(replies)
     ]
     answers = table_of("answers", [row | {"status": "ok"} for row in rows])
-    reading = Reading(
-        pairs=[("x", None)], scale=None, parser="choice", estimator="mean"
+    reading = ReplyReading(
+        pairs=[("x", None)],
+        scale=None,
+        parser=PARSERS.target("choice"),
+        estimator="mean",
     )
     judgments, _ = score_part(answers, reading, part=CellPart("d", "systems", "j", "x"))
     assert judgments["value"].to_pylist() == [1, -1, 0, -1, None]
@@ -202,8 +208,11 @@ def test_errors_are_located_in_the_text_that_was_judged() -> None:
     )
     part = CellPart("x", "x", "x", "x")
     texts = {"a": "It is the the cat.", "b": "The\u00a0the; a horse", "c": "A cat."}
-    reading = Reading(
-        pairs=[("fluency", None)], scale=OVERALL, parser="annotation", estimator="mean"
+    reading = ReplyReading(
+        pairs=[("fluency", None)],
+        scale=OVERALL,
+        parser=PARSERS.target("annotation"),
+        estimator="mean",
     )
     score = partial(score_part, answers, reading, part=part)
     judgments, scores = score(texts=texts)
@@ -403,10 +412,10 @@ def cell(
             }
         )
     answers = table_of("answers", rows)
-    reading = Reading(
+    reading = ReplyReading(
         pairs=[("x", None)],
         scale=Scale(1, 5, 1),
-        parser="score",
+        parser=PARSERS.target("score"),
         estimator=estimator,
         samples=samples,
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import report_study
-from judgescope.cli.reread import Comparison, Reread, lines
+from judgescope.cli.reread import Reread, RereadComparison, lines
 from judgescope.cli.summary import summary
 from judgescope.engines.base import Answer, not_applicable
 from judgescope.methods import coverage
@@ -15,7 +15,7 @@ from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.unread_shapes import CORRECT_READ, READ_REMEDY
 from judgescope.plan.study import CellAspect
 from judgescope.plan.unread import SAMPLE, StudyReplies
-from judgescope.report.sections import study as study_sections
+from judgescope.report.contents import section_named
 from judgescope.schema.tables import table_of, write_table
 from methods_setup import FIELD
 from methods_setup import study as evaluation_data
@@ -121,7 +121,7 @@ def test_few_unread_replies_are_not_explained(tmp_path: Path) -> None:
 def test_the_report_names_the_key(tmp_path: Path, remedy: str) -> None:
     counted = report_study.row("news", "gamma", "count_unparsed", 3.0, note=remedy)
     made = report_study.make(tmp_path, {"coverage": [counted]})
-    section = study_sections.coverage(report_study.loaded(made))
+    section = section_named("coverage", report_study.loaded(made))
     assert section is not None
     assert str(section.blocks).count(READ_REMEDY) == bool(remedy)
 
@@ -199,7 +199,7 @@ UNPARSED = ("unparsed", "no_verdict", None)
 
 
 def test_reread_counts_what_moves_and_what_only_another_rule_reads() -> None:
-    comparison = Comparison()
+    comparison = RereadComparison()
     comparison.add(reread(("ok", "labelled", 4.0), ("ok", "labelled", 4.0)))
     comparison.add(reread(("ok", "labelled", 4.0), ("ok", "pattern", 4.0)))
     comparison.add(reread(("ok", "labelled", 4.0), ("ok", "labelled", 3.0)))
@@ -221,7 +221,7 @@ def test_reread_counts_what_moves_and_what_only_another_rule_reads() -> None:
 
 
 def test_reread_says_that_nothing_moves() -> None:
-    comparison = Comparison()
+    comparison = RereadComparison()
     comparison.add(reread(("ok", "labelled", 4.0), ("ok", "labelled", 4.0)))
     shown = list(lines(comparison, Path("study.yaml")))
     assert shown[-1] == "The stored judgments are what the present parsers read."

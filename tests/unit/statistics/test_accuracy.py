@@ -17,7 +17,7 @@ from judgescope.statistics.accuracy import (
 )
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.resampling import source_weights
-from judgescope.statistics.result import FEW_SYSTEMS, NO_SOURCE, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 from vectors import load
 
 NAN = float("nan")
@@ -127,7 +127,7 @@ def test_missing_targets_and_single_texts_make_no_pair() -> None:
     found, _ = accuracy(x, y)
     assert (found.value, found.n, found.n_missing) == (1, 1, 4)
     nothing, epsilon = accuracy([[1, 2]], [[1, 2]])
-    assert (nothing.value, nothing.note, epsilon) == (None, NO_SOURCE, None)
+    assert (nothing.value, nothing.note, epsilon) == (None, REASONS.no_source, None)
     assert accuracy([[1], [2]], [[1], [2]], leave_one_out=True)[0].value is None
 
 
@@ -252,7 +252,7 @@ def test_missing_targets_leave_their_source_out_of_the_pair() -> None:
     x[0, 0] = np.nan
     found = spa(x, y)
     assert (found.value, found.n, found.n_missing) == (1, 3, 1)
-    assert spa(y[:2], y[:2]).note == FEW_SYSTEMS
+    assert spa(y[:2], y[:2]).note == REASONS.few_systems
 
 
 def test_each_replicate_is_the_statistic_of_the_resample() -> None:

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from deleted import jackknife_t
-from judgescope.perturb.writing import diverse, similarities
+from judgescope.perturb.references import diverse, similarities
 from judgescope.statistics.anchors import (
     anchor_costs,
     balanced,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
+from judgescope.statistics.alt_test import _p_worse, alternative_annotator
 from judgescope.statistics.classes import on_classes
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.intervals import deletions
@@ -20,8 +21,6 @@ from judgescope.statistics.raters import (
     SHUFFLES,
     UNDECIDED,
     WORSE,
-    _p_worse,
-    alternative_annotator,
     are_slots,
     as_rater,
     ceilings,
@@ -31,13 +30,7 @@ from judgescope.statistics.raters import (
     rating_tables,
 )
 from judgescope.statistics.resampling import Replicated, with_interval
-from judgescope.statistics.result import (
-    CONSTANT_RATINGS,
-    FEW_RATERS,
-    FEW_SOURCES,
-    FEW_TEXTS,
-    Estimate,
-)
+from judgescope.statistics.result import REASONS, Estimate
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
@@ -198,7 +191,7 @@ def test_constant_people_and_one_rater_are_undefined() -> None:
         "pearson"
     ]
     assert flat.difference.estimate == Estimate.undefined(
-        CONSTANT_RATINGS, n=judge.size
+        REASONS.constant_ratings, n=judge.size
     )
     assert flat.share.value is None and flat.difference.p_above(-0.05) is None
     alone = as_rater(pearson, judge, [np.array(people[:1])], against="mean")["pearson"]
@@ -428,7 +421,7 @@ def test_copies_of_a_text_say_more_only_where_texts_are_the_units() -> None:
 
 def test_fewer_than_three_texts_are_told() -> None:
     told = alt([1, 2], [[1, 2], [1, 2], [1, 1]], unit="text")
-    assert told[0].note == told[1].note == FEW_TEXTS
+    assert told[0].note == told[1].note == REASONS.few_texts
 
 
 @pytest.mark.parametrize("closeness", ["accuracy", "rmse"])
@@ -478,5 +471,5 @@ def test_copies_within_a_source_make_it_no_surer() -> None:
 
 
 def test_too_few() -> None:
-    assert alt([1, 2], [[1, 2], [1, 2]])[0].note == FEW_RATERS
-    assert alt([1, 2], [[1, 2]] * 3)[0].note == FEW_SOURCES
+    assert alt([1, 2], [[1, 2], [1, 2]])[0].note == REASONS.few_raters
+    assert alt([1, 2], [[1, 2]] * 3)[0].note == REASONS.few_sources

@@ -36,8 +36,17 @@ def test_spline_is_cubic_between_knots_and_linear_beyond() -> None:
     assert natural_spline(np.zeros(1), knots).shape == (1, 3)
 
 
-def test_few_texts_have_four_knots() -> None:
-    assert (knots_of(np.arange(79.0)).size, knots_of(np.arange(80.0)).size) == (4, 8)
+def test_the_number_of_knots_follows_that_of_texts() -> None:
+    sizes = [knots_of(np.arange(float(n))).size for n in (79, 80, 399, 400)]
+    assert sizes == [4, 8, 8, 16]
+
+
+def test_the_curve_follows_a_kink_in_a_large_table() -> None:
+    """What it misses is common to two judges that both like a middling length."""
+    lengths = np.random.default_rng(3).normal(size=2000)
+    curve = -np.abs(normal_scores(lengths))
+    rest = without_length(curve, curve, lengths, np.arange(2000) // 5)
+    assert isinstance(rest, LengthRemoved) and rest.judge_r2 > 0.9995
 
 
 def test_judge_that_likes_one_length_is_a_function_of_length() -> None:

@@ -18,7 +18,7 @@ from data_samples import REAL, needs_real_data
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.select import read_dataset
 from judgescope.perturb.edits import apply_edits
-from judgescope.perturb.rules import NOTE, Addition, added, inert
+from judgescope.perturb.targets import NOTE, Addition, added, inert
 from judgescope.plan.generators import addition, attacks_of
 from judgescope.plan.loading import load_plan
 from judgescope.schema.cards import AttackPerturbation, Dataset
@@ -32,17 +32,12 @@ from judgescope.statistics.bias import (
     self_preference,
     shared_rating,
 )
-from judgescope.statistics.comparison import flips_of, mean_test
 from judgescope.statistics.intervals import deletions
+from judgescope.statistics.permutation import flips_of, mean_test
 from judgescope.statistics.raters import lower_median
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.resampling import source_weights
-from judgescope.statistics.result import (
-    CONSTANT_JUDGE,
-    CONSTANT_LENGTH,
-    LENGTH_IS_ALL,
-    ONE_FAMILY,
-)
+from judgescope.statistics.result import REASONS
 from running import HOME
 
 NAN = float("nan")
@@ -90,7 +85,7 @@ def test_a_judge_of_length_alone_has_nothing_left() -> None:
     whole = partial_correlation(
         length, y, length, SOURCE, statistic="pearson", weights=None
     )
-    assert whole.estimate.note == LENGTH_IS_ALL
+    assert whole.estimate.note == REASONS.length_is_all
 
 
 def test_the_slope_is_what_a_doubling_is_worth() -> None:
@@ -122,7 +117,7 @@ def test_self_preference_is_the_gap_between_families() -> None:
     )
     for none in (np.zeros(200, dtype=bool), np.ones(200, dtype=bool)):
         nothing = self_preference(x, y, none, SOURCE, **keys, weights=None).estimate
-        assert nothing.note == ONE_FAMILY
+        assert nothing.note == REASONS.one_family
 
 
 def test_replicates_are_the_statistics_of_resamples() -> None:
@@ -157,13 +152,17 @@ def test_constant_data_have_a_reason() -> None:
     same = np.full(200, 3.0)
     assert (
         partial_correlation(same, y, length, SOURCE, **keys).estimate.note
-        == CONSTANT_JUDGE
+        == REASONS.constant_judge
     )
     assert (
-        partial_correlation(x, y, same, SOURCE, **keys).estimate.note == CONSTANT_LENGTH
+        partial_correlation(x, y, same, SOURCE, **keys).estimate.note
+        == REASONS.constant_length
     )
     ends: Any = {"scales": (FIVE, FIVE), "weights": None}
-    assert length_slope(x, y, same, SOURCE, **ends).estimate.note == CONSTANT_LENGTH
+    assert (
+        length_slope(x, y, same, SOURCE, **ends).estimate.note
+        == REASONS.constant_length
+    )
     lost = np.where(np.arange(x.size) == 1, np.nan, x)
     assert length_slope(lost, y, same, SOURCE, **ends).estimate.n_missing == 1
 

@@ -16,31 +16,26 @@ from sklearn.metrics import cohen_kappa_score
 
 from deleted import jackknife_t, proportion
 from judgescope.statistics.classes import (
-    FEWEST_CASES,
-    TOGETHER,
-    by_label,
     cem_floor,
     confusion_counts,
     equal_width,
     on_classes,
+)
+from judgescope.statistics.intervals import TOO_FEW, clopper_pearson, deletions
+from judgescope.statistics.labels import (
+    FEWEST_CASES,
+    by_label,
     on_labels,
     strict_majority,
 )
-from judgescope.statistics.intervals import TOO_FEW, clopper_pearson, deletions
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import Replicated, source_weights
-from judgescope.statistics.result import (
-    FEW_PAIRS,
-    LABEL_NOT_GIVEN,
-    LABEL_NOT_USED,
-    NO_VARIATION,
-    NOTHING,
-    ONE_LABEL,
-    Estimate,
-)
+from judgescope.statistics.result import REASONS, Estimate
 from vectors import params
 
+TOGETHER = ("f1", "f1_macro", "balanced_accuracy", "mcc", "ac1", "kappa_nominal")
+"""The statistics that rest on all labels."""
 SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
 NAN = float("nan")
 classes = st.sampled_from(SCALE)
@@ -70,7 +65,7 @@ def oracle(gold: NDArray[Any], predicted: NDArray[Any]) -> float:
 def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> None:
     found = kappa(inputs["a"], inputs["b"], inputs["classes"])
     if expected is None:
-        assert (found.value, found.note) == (None, NO_VARIATION)
+        assert (found.value, found.note) == (None, REASONS.no_variation)
     else:
         assert found.value == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
@@ -110,9 +105,12 @@ def test_a_value_outside_the_scale_is_named(
 def test_undefined_says_why() -> None:
     assert (kappa([3, 3], [3, 3]).value, kappa([3, 3], [3, 3]).note) == (
         None,
-        NO_VARIATION,
+        REASONS.no_variation,
     )
-    assert (kappa([3], [4]).note, kappa([], []).note) == (FEW_PAIRS, FEW_PAIRS)
+    assert (kappa([3], [4]).note, kappa([], []).note) == (
+        REASONS.few_pairs,
+        REASONS.few_pairs,
+    )
     assert kappa([3, 3], [4, 4]).value == 0
 
 
@@ -260,7 +258,7 @@ def test_cem_by_hand() -> None:
 def test_it_is_one_for_equal_and_undefined_for_one_pair() -> None:
     assert cem(FIVE, FIVE).value == pytest.approx(1)
     assert cem([3, 3, 3], [3, 3, 3]).value == pytest.approx(1)
-    assert cem([3], [3]).note == FEW_PAIRS
+    assert cem([3], [3]).note == REASONS.few_pairs
 
 
 @pytest.mark.parametrize(
@@ -389,7 +387,7 @@ def test_each_label_has_its_own_recall_precision_and_share() -> None:
         ("label_precision", 2): 0.0,
         ("label_share", 2): 0.0,
     }
-    assert told["label_recall", 2].estimate.note == LABEL_NOT_GIVEN
+    assert told["label_recall", 2].estimate.note == REASONS.label_not_given
     assert [told["label_recall", k].estimate.n for k in range(3)] == [5, 6, 0]
 
 
@@ -398,17 +396,34 @@ def test_each_label_has_its_own_recall_precision_and_share() -> None:
     [
         (
             [[0, 0], [3, 7]],
-            {"tnr": LABEL_NOT_GIVEN, "balanced_accuracy": LABEL_NOT_GIVEN},
+            {
+                "tnr": REASONS.label_not_given,
+                "balanced_accuracy": REASONS.label_not_given,
+            },
         ),
         (
             [[0, 0], [0, 7]],
-            {"npv": LABEL_NOT_USED, "kappa_nominal": ONE_LABEL, "mcc": ONE_LABEL},
+            {
+                "npv": REASONS.label_not_used,
+                "kappa_nominal": REASONS.one_label,
+                "mcc": REASONS.one_label,
+            },
         ),
-        ([[2, 0], [7, 0]], {"precision": LABEL_NOT_USED, "mcc": ONE_LABEL}),
-        ([[4, 0], [0, 0]], {"tpr": LABEL_NOT_GIVEN, "f1": LABEL_NOT_GIVEN}),
+        (
+            [[2, 0], [7, 0]],
+            {"precision": REASONS.label_not_used, "mcc": REASONS.one_label},
+        ),
+        (
+            [[4, 0], [0, 0]],
+            {"tpr": REASONS.label_not_given, "f1": REASONS.label_not_given},
+        ),
         (
             [[0, 0], [0, 0]],
-            {"label_accuracy": NOTHING, "base_rate": NOTHING, "ac1": NOTHING},
+            {
+                "label_accuracy": REASONS.nothing,
+                "base_rate": REASONS.nothing,
+                "ac1": REASONS.nothing,
+            },
         ),
     ],
 )

@@ -12,31 +12,33 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from deleted import jackknife_t
-from judgescope.statistics import comparison, correlation
+from judgescope.statistics import coefficients, correlation, permutation
+from judgescope.statistics.coefficients import Coefficient
 from judgescope.statistics.comparison import (
-    PairedTest,
-    Permute,
     detectable,
     difference,
-    flips_of,
-    kappa_test,
     letter,
     letters,
     on_shared_sources,
-    permutation_tests,
     ranks,
     sources_needed,
 )
 from judgescope.statistics.correlation import (
+    COEFFICIENTS,
     LEVELS,
-    STATISTICS,
-    Level,
-    Statistic,
+    CorrelationLevel,
     correlations,
 )
 from judgescope.statistics.intervals import NOT_SMOOTH, deletions
+from judgescope.statistics.permutation import (
+    PairedTest,
+    Permute,
+    flips_of,
+    kappa_test,
+    permutation_tests,
+)
 from judgescope.statistics.resampling import Replicated, mean_rows, whole_and_resamples
-from judgescope.statistics.result import UNDEFINED_JUDGE, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 from vectors import load
 
 NAN = float("nan")
@@ -85,7 +87,10 @@ def test_a_difference_of_what_is_not_smooth_has_no_interval() -> None:
 
 
 def test_an_undefined_judge_has_no_difference() -> None:
-    assert difference(of([NAN, 0.1]), of([0.5, 0.4])).estimate.note == UNDEFINED_JUDGE
+    assert (
+        difference(of([NAN, 0.1]), of([0.5, 0.4])).estimate.note
+        == REASONS.undefined_judge
+    )
     assert difference(of([0.5]), of([0.4])).estimate.ci_low is None
 
 
@@ -149,7 +154,7 @@ def test_ranks_and_how_far_they_move() -> None:
 def test_ties_share_a_rank_and_the_undefined_have_none() -> None:
     found = ranks(np.array([[0.5, 0.5], [NAN, 0.9], [0.5, NAN], [0.1, 0.2]]), 30)
     assert [one.value for one in found] == [1.5, None, 1.5, 3]
-    assert found[1].note == UNDEFINED_JUDGE
+    assert found[1].note == REASONS.undefined_judge
     order = [3, 2, 1, 0]
     assert [
         one.value for one in ranks(np.zeros((4, 1)) + np.array(order)[:, None], 30)
@@ -226,7 +231,7 @@ def test_sources_needed() -> None:
 
 
 PERMUTES: tuple[Permute, ...] = ("inputs", "systems", "both")
-ORACLE: dict[Statistic, Any] = {
+ORACLE: dict[Coefficient, Any] = {
     "pearson": lambda a, b: stats.pearsonr(a, b).statistic,
     "spearman": lambda a, b: stats.spearmanr(a, b).statistic,
     "kendall_b": lambda a, b: stats.kendalltau(a, b).statistic,
@@ -255,12 +260,12 @@ def every_swap(units: int) -> Any:
     return np.array(list(product((False, True), repeat=units)))[1:]
 
 
-def compare(five: Any, flips: Any, **keys: Any) -> Mapping[Statistic, PairedTest]:
+def compare(five: Any, flips: Any, **keys: Any) -> Mapping[Coefficient, PairedTest]:
     x1, x2, y, source, system = five
     return permutation_tests(x1, x2, y, source, system, flips, **keys)
 
 
-def naive(x: Any, y: Any, statistic: Statistic, level: Level) -> float:
+def naive(x: Any, y: Any, statistic: Coefficient, level: CorrelationLevel) -> float:
     """Return scipy's coefficient of (sources, systems) tables at a level."""
     if level == "pooled":
         return float(ORACLE[statistic](x.ravel(), y.ravel()))
@@ -285,7 +290,7 @@ def z(values: Any) -> Any:
 @pytest.mark.parametrize("permute", PERMUTES)
 @pytest.mark.parametrize("discrete", [True, False])
 def test_every_permutation_written_out_gives_the_same_p(
-    level: Level, permute: Permute, discrete: bool
+    level: CorrelationLevel, permute: Permute, discrete: bool
 ) -> None:
     x1, x2, y = data(1, discrete=discrete)
     units = {"inputs": 9, "systems": 5, "both": 45}[permute]
@@ -293,7 +298,7 @@ def test_every_permutation_written_out_gives_the_same_p(
     found = compare(flat(x1, x2, y), flips, level=level, permute=permute)
     a, b = (x1, x2) if (level, permute) == ("by_source", "inputs") else (z(x1), z(x2))
     shapes = {"inputs": (-1, 9, 1), "systems": (-1, 1, 5), "both": (-1, 9, 5)}
-    for statistic in STATISTICS:
+    for statistic in COEFFICIENTS:
         observed = naive(a, y, statistic, level) - naive(b, y, statistic, level)
         if (
             level == "by_source"
@@ -352,19 +357,21 @@ def test_a_sample_comes_near_the_whole() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_other_way_round_is_the_same_with_the_other_sign(level: Level) -> None:
+def test_the_other_way_round_is_the_same_with_the_other_sign(
+    level: CorrelationLevel,
+) -> None:
     x1, x2, y, source, system = flat(*data(4))
     flips = flips_of(np.random.default_rng(1), 9)
     ahead = permutation_tests(x1, x2, y, source, system, flips, level=level)
     back = permutation_tests(x2, x1, y, source, system, flips, level=level)
-    for name in STATISTICS:
+    for name in COEFFICIENTS:
         assert ahead[name].difference == -back[name].difference
         assert ahead[name].p == back[name].p
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_order_and_scale_make_no_difference_and_missing_targets_go(
-    level: Level,
+    level: CorrelationLevel,
 ) -> None:
     x1, x2, y, source, system = flat(*data(5))
     flips = flips_of(np.random.default_rng(1), 9)
@@ -374,7 +381,7 @@ def test_order_and_scale_make_no_difference_and_missing_targets_go(
     moved = compare(
         [v[order] for v in (3 * x1 - 1, x2, y, source, system)], flips, level=level
     )
-    for name in STATISTICS:
+    for name in COEFFICIENTS:
         assert moved[name].difference == pytest.approx(
             found[name].difference, abs=1e-12
         )
@@ -393,7 +400,7 @@ def test_a_scale_changes_no_test_of_values_by_source(
         compare((x1, x, y, source, system), flips, level="by_source", permute=permute)
         for x in (x2, 20 * x2 + 50)
     )
-    for name in STATISTICS:
+    for name in COEFFICIENTS:
         assert moved[name].p == pytest.approx(told[name].p)
 
 
@@ -439,7 +446,7 @@ def test_equal_judges_never_differ_and_a_constant_one_has_no_test() -> None:
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("level", LEVELS)
-def test_it_errs_as_often_as_it_says(level: Level) -> None:
+def test_it_errs_as_often_as_it_says(level: CorrelationLevel) -> None:
     """600 studies of two equally good judges with 60 % ties: 5 % of p are at most
     .05.
     """
@@ -503,7 +510,7 @@ def test_values_that_mostly_differ_give_what_writing_out_gives(
     cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Units of 1 to 9 targets, some values shared; in one block and in many."""
-    for module in (correlation, comparison):
+    for module in (correlation, coefficients, permutation):
         monkeypatch.setattr(module, "CELLS", cells)
     rng = np.random.default_rng(8)
     unit = np.repeat(np.arange(12), rng.integers(1, 10, 12))
@@ -511,10 +518,10 @@ def test_values_that_mostly_differ_give_what_writing_out_gives(
     y = np.round(y * 40)
     flips = np.vstack([np.zeros((1, 12), dtype=bool), flips_of(rng, 12, 30)])
     found = {
-        **comparison.rank_coefficients(x1, x2, y, unit, flips, STATISTICS[1:]),
-        "pearson": comparison.pearson(x1, x2, y, unit, flips),
+        **permutation.rank_coefficients(x1, x2, y, unit, flips, COEFFICIENTS[1:]),
+        "pearson": permutation.pearson(x1, x2, y, unit, flips),
     }
-    assert set(found) == set(STATISTICS)
+    assert set(found) == set(COEFFICIENTS)
     for name, (first, second) in found.items():
         for row, flip in enumerate(flips):
             mixed = np.where(flip[unit], x2, x1), np.where(flip[unit], x1, x2)
@@ -527,10 +534,10 @@ def test_a_judge_that_a_permutation_makes_constant_has_no_coefficient_there() ->
     x1, x2 = np.array([1.0, 2, 3, 4]), np.array([7.0, 7, 7, 7])
     y = np.array([2.0, 1, 4, 3])
     flips = np.array([[False] * 4, [True] * 4])
-    ranks = comparison.rank_coefficients(
+    ranks = permutation.rank_coefficients(
         x1, x2, y, unit, flips, ["spearman", "kendall_b"]
     )
-    for first, second in [*ranks.values(), comparison.pearson(x1, x2, y, unit, flips)]:
+    for first, second in [*ranks.values(), permutation.pearson(x1, x2, y, unit, flips)]:
         assert np.isnan(first).tolist() == [False, True]
         assert np.isnan(second).tolist() == [True, False]
 
@@ -540,12 +547,12 @@ def test_ranks_are_those_of_permutations_that_are_written_out(decimals: int) -> 
     rng = np.random.default_rng(decimals)
     x1, x2, y = np.round(rng.normal(size=(3, 60)), decimals)
     unit, flips = np.arange(60) % 12, rng.random((20, 12)) < 0.5
-    found = comparison.rank_coefficients(x1, x2, y, unit, flips, ["spearman"])[
+    found = permutation.rank_coefficients(x1, x2, y, unit, flips, ["spearman"])[
         "spearman"
     ]
     for rows, taken in zip(found, (flips, ~flips), strict=True):
         written_out = np.where(taken[:, unit], x2, x1)
-        by_pairs = correlation.within_rows(
+        by_pairs = coefficients.within_rows(
             written_out, np.tile(y, (20, 1)), ["spearman"]
         )
         assert np.array_equal(rows, by_pairs["spearman"])

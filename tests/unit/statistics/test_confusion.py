@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from deleted import proportion
 from judgescope.statistics.confusion import (
-    DROPS,
-    STAYS,
-    UNDECIDED,
+    VotedEffect,
     confusion,
     expectations,
     items_needed,
@@ -182,15 +180,15 @@ def test_a_pair_has_one_vote_and_ties_share_it() -> None:
 def test_outcomes_by_hand() -> None:
     rows = ("AAC", "ACC", "ABC", "BBC", "BBCC", "ADDD", "DDD", "AACC", "AABBC")
     expected = [
-        DROPS,
-        STAYS,
-        UNDECIDED,
-        STAYS,
-        STAYS,
-        DROPS,
-        UNDECIDED,
-        UNDECIDED,
-        UNDECIDED,
+        VotedEffect.DROPS,
+        VotedEffect.STAYS,
+        VotedEffect.UNDECIDED,
+        VotedEffect.STAYS,
+        VotedEffect.STAYS,
+        VotedEffect.DROPS,
+        VotedEffect.UNDECIDED,
+        VotedEffect.UNDECIDED,
+        VotedEffect.UNDECIDED,
     ]
     assert outcomes(counts(*rows)).tolist() == expected
 

@@ -12,31 +12,24 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deleted import jackknife_t
-from judgescope.statistics import correlation
+from judgescope.statistics import coefficients, correlation
 from judgescope.statistics.arrays import Weights
+from judgescope.statistics.coefficients import Coefficient
 from judgescope.statistics.correlation import (
-    Level,
-    Statistic,
+    CorrelationLevel,
     correlations,
     leaving_out,
 )
-from judgescope.statistics.intervals import HANGS, deletions
+from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions
 from judgescope.statistics.resampling import source_weights
-from judgescope.statistics.result import (
-    CONSTANT_JUDGE,
-    CONSTANT_RATINGS,
-    FEW_PAIRS,
-    FEW_SYSTEMS,
-    NO_SOURCE,
-    Estimate,
-)
+from judgescope.statistics.result import REASONS, Estimate
 from vectors import load, params
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 NAN = float("nan")
-STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
-LEVELS: tuple[Level, ...] = get_args(Level)
+STATISTICS: tuple[Coefficient, ...] = get_args(Coefficient)
+LEVELS: tuple[CorrelationLevel, ...] = get_args(CorrelationLevel)
 SCIPY = {
     "pearson": stats.pearsonr,
     "spearman": stats.spearmanr,
@@ -48,7 +41,7 @@ every = pytest.mark.parametrize(
 scores = st.one_of(st.integers(1, 5).map(float), st.sampled_from([2.5, 10 / 3, NAN]))
 
 
-def oracle(x: Any, y: Any, statistic: Statistic) -> float:
+def oracle(x: Any, y: Any, statistic: Coefficient) -> float:
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return NAN
@@ -61,8 +54,8 @@ def correlate(
     source: Codes,
     system: Codes,
     *,
-    statistic: Statistic,
-    level: Level,
+    statistic: Coefficient,
+    level: CorrelationLevel,
     weights: Weights,
 ) -> Estimate:
     found = correlations(
@@ -71,7 +64,7 @@ def correlate(
     return found[statistic, level].estimate
 
 
-def pooled(x: Any, y: Any, statistic: Statistic = "pearson") -> Estimate:
+def pooled(x: Any, y: Any, statistic: Coefficient = "pearson") -> Estimate:
     x, y = np.array(x, dtype=float), np.array(y, dtype=float)
     one = np.zeros(x.size, dtype=np.int64)
     return correlate(x, y, one, one, statistic=statistic, level="pooled", weights=None)
@@ -113,8 +106,8 @@ def reference(
     y: Floats,
     source: Codes,
     system: Codes,
-    statistic: Statistic,
-    level: Level,
+    statistic: Coefficient,
+    level: CorrelationLevel,
 ) -> float:
     """Compute the statistic as its definition reads, with scipy and loops."""
     if level == "pooled":
@@ -133,8 +126,8 @@ def reference(
 def written_out(
     data: tuple[Floats, Floats, Codes, Codes],
     counts: Codes,
-    statistic: Statistic,
-    level: Level,
+    statistic: Coefficient,
+    level: CorrelationLevel,
 ) -> float:
     """Compute the statistic of one resample with each drawn source written out as a new
     one.
@@ -150,8 +143,8 @@ def written_out(
 
 def rows_of(
     data: tuple[Floats, Floats, Codes, Codes],
-    statistic: Statistic,
-    level: Level,
+    statistic: Coefficient,
+    level: CorrelationLevel,
     weights: Codes,
 ) -> Floats:
     """Return the value, and that of every row of weights."""
@@ -164,21 +157,21 @@ def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> N
     statistic = next(s for s in STATISTICS if name.endswith(s))
     found = pooled(inputs["x"], inputs["y"], statistic)
     if expected is None:
-        assert (found.value, found.note) == (None, CONSTANT_JUDGE)
+        assert (found.value, found.note) == (None, REASONS.constant_judge)
     else:
         assert found.value == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("judge", ["m1", "m2"])
-def test_wmt_vectors(judge: str, statistic: Statistic) -> None:
+def test_wmt_vectors(judge: str, statistic: Coefficient) -> None:
     vectors = {v["id"]: v for v in load("wmt_style")}
     name = f"{judge}.{statistic.removesuffix('_b').capitalize()}"
     expected = {g: vectors[f"{name}.{g}"]["expected"] for g in ("none", "item", "sys")}
     inputs = vectors[f"{name}.none"]["inputs"]
     (x, item, system), (y, _, _) = grid(inputs["metric"]), grid(inputs["gold"])
 
-    def value(source: Codes, level: Level) -> Estimate:
+    def value(source: Codes, level: CorrelationLevel) -> Estimate:
         return correlate(
             x, y, source, system, statistic=statistic, level=level, weights=None
         )
@@ -214,7 +207,7 @@ def test_levels_by_hand() -> None:
     x, source, system = grid([[1, 5, 2], [2, 4, 2], [3, 3, 2], [3, 2, 2]])
     y, _, _ = grid([[1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 4, 4]])
 
-    def at(level: Level) -> Estimate:
+    def at(level: CorrelationLevel) -> Estimate:
         return correlate(
             x, y, source, system, statistic="kendall_b", level=level, weights=None
         )
@@ -248,7 +241,7 @@ def test_midranks_are_those_of_scipy(values: Floats) -> None:
         stats.rankdata(values, axis=None, nan_policy="omit") if len(values) else values
     )
     np.testing.assert_array_equal(
-        correlation.midranks(values), expected.reshape(values.shape)
+        coefficients.midranks(values), expected.reshape(values.shape)
     )
 
 
@@ -256,13 +249,13 @@ def test_midranks_are_those_of_scipy(values: Floats) -> None:
 @pytest.mark.parametrize(
     ("x", "y", "note"),
     [
-        ([3, 3, 3, 3], [1, 2, 3, 4], CONSTANT_JUDGE),
-        ([0.1, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.1], CONSTANT_JUDGE),
-        ([1, 2, 3, 4], [0.1, 0.1, 0.1, 0.1], CONSTANT_RATINGS),
+        ([3, 3, 3, 3], [1, 2, 3, 4], REASONS.constant_judge),
+        ([0.1, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.1], REASONS.constant_judge),
+        ([1, 2, 3, 4], [0.1, 0.1, 0.1, 0.1], REASONS.constant_ratings),
     ],
 )
 def test_constant_is_undefined(
-    x: Any, y: Any, note: str, statistic: Statistic, level: Level
+    x: Any, y: Any, note: str, statistic: Coefficient, level: CorrelationLevel
 ) -> None:
     x, y = np.tile(x, 12).astype(float), np.tile(y, 12).astype(float)
     source, system = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
@@ -273,7 +266,9 @@ def test_constant_is_undefined(
 
 
 @every
-def test_too_little_is_undefined(statistic: Statistic, level: Level) -> None:
+def test_too_little_is_undefined(
+    statistic: Coefficient, level: CorrelationLevel
+) -> None:
     codes = np.arange(2)
     for x, y in (([NAN, NAN], [1, 2]), ([1, NAN], [1, 2])):
         found = correlate(
@@ -285,7 +280,7 @@ def test_too_little_is_undefined(statistic: Statistic, level: Level) -> None:
             level=level,
             weights=None,
         )
-        expected = FEW_SYSTEMS if level == "by_system" else FEW_PAIRS
+        expected = REASONS.few_systems if level == "by_system" else REASONS.few_pairs
         assert (found.value, found.note) == (None, expected)
         assert found.n_missing == np.isnan(x).sum()
 
@@ -295,7 +290,7 @@ def test_undefined_within_every_source() -> None:
     found = correlate(
         x, y, codes, codes, statistic="pearson", level="by_source", weights=None
     )
-    assert (found.value, found.note) == (None, NO_SOURCE)
+    assert (found.value, found.note) == (None, REASONS.no_source)
     found = correlate(
         x, y, codes, codes, statistic="pearson", level="by_system", weights=None
     )
@@ -316,7 +311,7 @@ def test_wrong_input_is_named() -> None:
     st.lists(st.tuples(scores, scores), min_size=1, max_size=25),
     st.sampled_from(STATISTICS),
 )
-def test_equals_scipy(pairs: list[tuple[float, float]], statistic: Statistic) -> None:
+def test_equals_scipy(pairs: list[tuple[float, float]], statistic: Coefficient) -> None:
     x, y = (np.array(column) for column in zip(*pairs, strict=True))
     there = ~(np.isnan(x) | np.isnan(y))
     found = pooled(x, y, statistic)
@@ -332,7 +327,10 @@ def test_equals_scipy(pairs: list[tuple[float, float]], statistic: Statistic) ->
 @pytest.mark.parametrize("shape", [(31, 5), (40, 4), (12, 13)])
 @pytest.mark.parametrize("continuous", [False, True])
 def test_intervals_are_those_of_written_out_deletions(
-    statistic: Statistic, level: Level, shape: tuple[int, int], continuous: bool
+    statistic: Coefficient,
+    level: CorrelationLevel,
+    shape: tuple[int, int],
+    continuous: bool,
 ) -> None:
     data = simulated(1, *shape, continuous)
     x, y, source, system = data
@@ -363,9 +361,10 @@ def test_intervals_are_those_of_written_out_deletions(
 @pytest.mark.parametrize("cells", [1, 100, 1_000_000])
 @pytest.mark.parametrize("sources", [12, 300])
 def test_each_replicate_at_any_block_size(
-    statistic: Statistic, cells: int, sources: int, monkeypatch: pytest.MonkeyPatch
+    statistic: Coefficient, cells: int, sources: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(correlation, "CELLS", cells)
+    for module in (correlation, coefficients):
+        monkeypatch.setattr(module, "CELLS", cells)
     data = simulated(3, sources, 600 // sources)
     for row in source_weights(np.random.default_rng(4), sources, 5):
         rows = rows_of(data, statistic, "pooled", row[None])
@@ -377,7 +376,7 @@ def test_each_replicate_at_any_block_size(
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=15)
 def test_order_of_targets_sources_and_systems(
-    statistic: Statistic, level: Level, seed: int
+    statistic: Coefficient, level: CorrelationLevel, seed: int
 ) -> None:
     x, y, source, system = simulated(seed, 32, 4)
     rng = np.random.default_rng(seed)
@@ -415,7 +414,7 @@ def test_order_of_targets_sources_and_systems(
     arrays(np.float64, st.integers(2, 30), elements=st.integers(-8, 8)),
     st.sampled_from(STATISTICS),
 )
-def test_rescaling(x: Floats, statistic: Statistic) -> None:
+def test_rescaling(x: Floats, statistic: Coefficient) -> None:
     y = np.random.default_rng(0).integers(1, 6, x.size)
     value = pooled(x, y, statistic).value
     opposite = None if value is None else -value
@@ -429,7 +428,9 @@ def test_rescaling(x: Floats, statistic: Statistic) -> None:
 
 @pytest.mark.parametrize("level", ["pooled", "by_source"])
 @pytest.mark.parametrize("statistic", ["spearman", "kendall_b"])
-def test_rank_statistics_see_only_the_order(statistic: Statistic, level: Level) -> None:
+def test_rank_statistics_see_only_the_order(
+    statistic: Coefficient, level: CorrelationLevel
+) -> None:
     x, y, source, system = simulated(5, 40, 6)
     weights = deletions(40)
     first, second = (
@@ -467,7 +468,7 @@ def test_a_far_value_does_not_blur_the_resamples_without_it() -> None:
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("constant", [0.1, 1 / 3, 4.7])
 def test_constant_resamples_are_undefined_not_zero(
-    statistic: Statistic, constant: float
+    statistic: Coefficient, constant: float
 ) -> None:
     rng = np.random.default_rng(0)
     source = np.repeat(np.arange(20), np.arange(1, 21))
@@ -484,7 +485,7 @@ def test_constant_resamples_are_undefined_not_zero(
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-def test_what_hangs_on_a_source_has_no_interval(statistic: Statistic) -> None:
+def test_what_hangs_on_a_source_has_no_interval(statistic: Coefficient) -> None:
     source, system = np.repeat(np.arange(14), 4), np.tile(np.arange(4), 14)
     x, y = np.random.default_rng(7).integers(1, 100, (2, 56)).astype(float)
     everywhere = (system < 2) | (source == 0)
@@ -504,7 +505,7 @@ def test_what_hangs_on_a_source_has_no_interval(statistic: Statistic) -> None:
         None,
         None,
         4,
-        f"{HANGS}0",
+        f"{ONE_SOURCE_DECIDES}0",
     )
 
 
@@ -533,7 +534,7 @@ def test_an_interval_ends_at_one() -> None:
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
 @every
 def test_the_unit_of_the_scores_does_not_matter(
-    statistic: Statistic, level: Level, scale: float
+    statistic: Coefficient, level: CorrelationLevel, scale: float
 ) -> None:
     x, y, source, system = simulated(8, 33, 5)
     weights = deletions(33)
@@ -548,7 +549,7 @@ def test_the_unit_of_the_scores_does_not_matter(
 
 
 @every
-def test_nothing_warns(statistic: Statistic, level: Level) -> None:
+def test_nothing_warns(statistic: Coefficient, level: CorrelationLevel) -> None:
     x, y, source, system = simulated(6, 33, 4)
     x[source < 20] = NAN
     weights = deletions(33)

@@ -17,10 +17,10 @@ from judgescope.statistics.ensemble import (
     subset_scores,
     subsets,
 )
-from judgescope.statistics.intervals import HANGS, deletions
+from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import CONSTANT_RATINGS, FEW_PAIRS, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 from members import tables_of
 
 Floats = NDArray[np.float64]
@@ -223,7 +223,7 @@ def test_where_errors_do_not_vary_there_is_no_correlation() -> None:
     wanted = np.corrcoef(-people, other - people)[0, 1]
     assert constant.value == pytest.approx(wanted)
     flat = correlation(other, np.array([1.0, 3, 2, 2]), same, one_scale=False)
-    assert (flat.value, flat.note) == (None, CONSTANT_RATINGS)
+    assert (flat.value, flat.note) == (None, REASONS.constant_ratings)
 
 
 @pytest.mark.parametrize("one_scale", [True, False])
@@ -236,7 +236,7 @@ def test_too_few_texts_are_no_correlation(left: int, one_scale: bool) -> None:
     )
     assert (found.value, found.note, found.n, found.n_missing) == (
         None,
-        FEW_PAIRS,
+        REASONS.few_pairs,
         left,
         3 - left,
     )
@@ -264,7 +264,10 @@ def test_errors_that_cancel_out_have_no_number() -> None:
         assert (found.value, found.note) == (None, CANCELLED)
     deleted = effective_judges(mean_of(0.25, *[0.0] * 98, -0.25), 5)
     assert deleted.rows[1] == 5 and np.isnan(deleted.rows[-1])
-    assert deleted.estimate.ci_low is None and deleted.estimate.note == f"{HANGS}98"
+    assert (
+        deleted.estimate.ci_low is None
+        and deleted.estimate.note == f"{ONE_SOURCE_DECIDES}98"
+    )
 
 
 def test_no_mean_has_no_number_and_the_same_reason() -> None:

@@ -22,13 +22,13 @@ from judgescope.statistics.arrays import dot
 from judgescope.statistics.intervals import (
     ACCURACY,
     CORRELATION,
-    HANGS,
     MOST_CASES,
     NOT_SMOOTH,
+    ONE_SOURCE_DECIDES,
     PLAIN,
     PROPORTION,
+    IntervalScale,
     Jackknife,
-    Scale,
     benjamini_hochberg,
     benjamini_yekutieli,
     bounds_of_alike,
@@ -52,7 +52,7 @@ from judgescope.statistics.resampling import (
     with_interval,
     with_percentiles,
 )
-from judgescope.statistics.result import NO_VARIATION, Estimate
+from judgescope.statistics.result import REASONS, Estimate
 from vectors import load
 
 
@@ -192,7 +192,7 @@ def test_at_one_a_correlation_is_plain_and_cut() -> None:
 
 
 scales = st.sampled_from(
-    [PLAIN, CORRELATION, ACCURACY, PROPORTION, Scale("plain", 0.0, 1.0)]
+    [PLAIN, CORRELATION, ACCURACY, PROPORTION, IntervalScale("plain", 0.0, 1.0)]
 )
 
 
@@ -204,7 +204,7 @@ scales = st.sampled_from(
     null=st.floats(0.01, 0.99),
 )
 def test_the_lower_end_and_the_p_never_disagree(
-    scale: Scale, seed: int, n: int, chance: float, null: float
+    scale: IntervalScale, seed: int, n: int, chance: float, null: float
 ) -> None:
     rng = np.random.default_rng(seed)
     m = rng.integers(1, 4, n).astype(float)
@@ -220,8 +220,10 @@ def test_the_lower_end_and_the_p_never_disagree(
         assert (p <= 0.025) == (lo >= null)
 
 
-@pytest.mark.parametrize("scale", [PLAIN, CORRELATION, ACCURACY, Scale("plain", -1, 1)])
-def test_no_interval_below_ten_sources_that_count(scale: Scale) -> None:
+@pytest.mark.parametrize(
+    "scale", [PLAIN, CORRELATION, ACCURACY, IntervalScale("plain", -1, 1)]
+)
+def test_no_interval_below_ten_sources_that_count(scale: IntervalScale) -> None:
     rows = np.append(0.5, np.full(12, 0.5))
     rows[1:10] += np.linspace(-0.1, 0.1, 9)
     sizes = np.append(np.ones(9), np.zeros(3))
@@ -241,7 +243,7 @@ def test_no_interval_where_few_sources_hold_most_targets() -> None:
 def test_an_undefined_deletion_names_its_source() -> None:
     rows = np.append(0.5, np.linspace(0.4, 0.6, 20))
     rows[8] = np.nan
-    assert jackknife(rows, np.ones(20), PLAIN, None) == f"{HANGS}7"
+    assert jackknife(rows, np.ones(20), PLAIN, None) == f"{ONE_SOURCE_DECIDES}7"
     sizes = np.ones(20)
     sizes[7] = 0  # a source without a target can change nothing
     assert isinstance(jackknife(rows, sizes, PLAIN, None), Jackknife)
@@ -281,15 +283,18 @@ def test_each_statistic_has_a_scale_that_fits_its_range() -> None:
     assert (
         scale_of("kappa_linear")
         == scale_of("alpha_ordinal")
-        == Scale("plain", -1.0, 1.0)
+        == IntervalScale("plain", -1.0, 1.0)
     )
-    assert scale_of("D") == Scale("plain", low=0.0) and scale_of("D_min") == NOT_SMOOTH
+    assert (
+        scale_of("D") == IntervalScale("plain", low=0.0)
+        and scale_of("D_min") == NOT_SMOOTH
+    )
     assert (
         scale_of("flip_rate") == PROPORTION
         and scale_of("accuracy_adjacent") == ACCURACY
     )
     assert scale_of("difference_pearson") == scale_of("mean_drop") == PLAIN
-    assert scale_of("injection_shift") == Scale("plain", -1.0, 1.0)
+    assert scale_of("injection_shift") == IntervalScale("plain", -1.0, 1.0)
     for name in STATISTICS:
         low, high = scale_of(name).ends
         assert low < high, name
@@ -464,7 +469,7 @@ def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(
 
 def mean(
     values: list[float],
-    scale: Scale = PLAIN,
+    scale: IntervalScale = PLAIN,
     ends: tuple[float, float] | None = None,
 ) -> Replicated:
     own = np.array(values)
@@ -479,7 +484,7 @@ def test_the_mean_of_sources_has_a_t_interval_cut_to_its_ends() -> None:
     half = student.ppf(0.975, 11) * np.nanstd(values, ddof=1) / 12**0.5
     assert (found.ci_low, found.ci_high) == pytest.approx((0.5 - half, 0.5 + half))
     assert found.method == "jackknife-t over 12 sources" and found.note == ""
-    cut = mean(values, Scale("plain", 0.4, 0.6)).estimate
+    cut = mean(values, IntervalScale("plain", 0.4, 0.6)).estimate
     assert (cut.ci_low, cut.ci_high) == (0.4, 0.6)
 
 
@@ -513,10 +518,19 @@ def test_means_of_equal_values_rest_on_their_bounds() -> None:
 
 def test_an_undefined_value_stays_undefined() -> None:
     found = replicated(
-        np.array([np.nan, 0.1]), NO_VARIATION, sizes=np.ones(1), scale=PLAIN, n=7
+        np.array([np.nan, 0.1]),
+        REASONS.no_variation,
+        sizes=np.ones(1),
+        scale=PLAIN,
+        n=7,
     )
     one = found.estimate
-    assert (one.value, one.ci_low, one.n, one.note) == (None, None, 7, NO_VARIATION)
+    assert (one.value, one.ci_low, one.n, one.note) == (
+        None,
+        None,
+        7,
+        REASONS.no_variation,
+    )
     assert found.p_above(0.0) is None
 
 

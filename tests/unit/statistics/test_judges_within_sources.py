@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
-from judgescope.statistics.classes import (
+from judgescope.statistics.intervals import deletions
+from judgescope.statistics.labels import (
     balanced_accuracies,
     balanced_accuracy_over_resamples,
     on_labels,
 )
-from judgescope.statistics.comparison import (
+from judgescope.statistics.permutation import (
     PERMUTATIONS,
     Permute,
     balanced_accuracy_test,
     flips_of,
     within_sources_test,
 )
-from judgescope.statistics.intervals import deletions
 from judgescope.statistics.within_sources import over_resamples, within_sources
 
 NAN = float("nan")

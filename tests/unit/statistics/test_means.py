@@ -26,12 +26,7 @@ from judgescope.statistics.means import (
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import (
-    CHANCE,
-    HOLM,
-    LENGTH,
-    LOST,
-    NO_INTERVAL,
-    RARELY,
+    CODES,
     Evidence,
     Outcome,
     missed,
@@ -349,11 +344,11 @@ def test_as_many_higher_as_lower_is_a_miss_only_where_that_is_sure() -> None:
     ("p", "p_holm", "lengths", "is_missed", "wanted"),
     [
         (0.01, 0.05, (0.5, 0.06), False, (Outcome.NOTICED, ())),
-        (0.01, 0.05, (0.5, 0.5), True, (Outcome.NOTICED, (RARELY,))),
-        (0.01, 0.05, (0.9, 0.05), False, (Outcome.NOT_SHOWN, (LENGTH,))),
-        (0.01, 0.05, (0.01, 0.9), True, (Outcome.NOT_SHOWN, (LENGTH,))),
-        (0.04, 0.08, (0.5, 0.5), False, (Outcome.NOT_SHOWN, (HOLM,))),
-        (0.08, 0.08, (0.5, 0.5), False, (Outcome.NOT_SHOWN, (CHANCE,))),
+        (0.01, 0.05, (0.5, 0.5), True, (Outcome.NOTICED, (CODES.rarely,))),
+        (0.01, 0.05, (0.9, 0.05), False, (Outcome.NOT_SHOWN, (CODES.length,))),
+        (0.01, 0.05, (0.01, 0.9), True, (Outcome.NOT_SHOWN, (CODES.length,))),
+        (0.04, 0.08, (0.5, 0.5), False, (Outcome.NOT_SHOWN, (CODES.holm,))),
+        (0.08, 0.08, (0.5, 0.5), False, (Outcome.NOT_SHOWN, (CODES.chance,))),
         (0.9, 1.0, (0.01, 0.5), True, (Outcome.MISSES, ())),
     ],
 )
@@ -397,10 +392,13 @@ def test_hints(moved: int, back: int, n: int, wanted: Outcome) -> None:
 
 def test_lost_texts_count_against_either_verdict() -> None:
     steady, gone = effect(0, 0, 100), effect(8, 0, 108)
-    assert of_hint(steady, gone, steady) == (Outcome.NOT_SHOWN, (LOST,))
+    assert of_hint(steady, gone, steady) == (Outcome.NOT_SHOWN, (CODES.lost,))
     assert of_hint(steady, steady, effect(0, 8, 108)) == (Outcome.WITHSTANDS, ())
     swayed = effect(15, 0, 100)
-    assert of_hint(swayed, swayed, effect(15, 15, 115)) == (Outcome.NOT_SHOWN, (LOST,))
+    assert of_hint(swayed, swayed, effect(15, 15, 115)) == (
+        Outcome.NOT_SHOWN,
+        (CODES.lost,),
+    )
     assert of_hint(swayed, effect(30, 0, 115), swayed) == (Outcome.SWAYED, ())
 
 
@@ -434,8 +432,8 @@ def alone(rater: float = nan, **nulls: float) -> tuple[Outcome, tuple[str, ...]]
         ),
         ({"chance": 0.98}, (Outcome.NOT_SHOWN, ("chance",))),
         ({"chance": 0.001, "systems": 0.99}, (Outcome.NOT_SHOWN, ("systems",))),
-        ({"chance": nan, "length": 0.01}, (Outcome.NO_CLAIM, (NO_INTERVAL,))),
-        ({}, (Outcome.NO_CLAIM, (NO_INTERVAL,))),
+        ({"chance": nan, "length": 0.01}, (Outcome.NO_CLAIM, (CODES.no_interval,))),
+        ({}, (Outcome.NO_CLAIM, (CODES.no_interval,))),
     ],
 )
 def test_a_claim_holds_only_against_each_of_its_nulls(
@@ -456,7 +454,7 @@ def test_holm_corrects_within_the_family_and_says_so() -> None:
     assert [one.outcome for one in told] == [
         *(Outcome.BETTER, Outcome.NOT_SHOWN, Outcome.NOT_SHOWN, Outcome.NO_CLAIM)
     ]
-    assert told[1].reasons == (HOLM,) and told[1].adjusted == pytest.approx(0.04)
+    assert told[1].reasons == (CODES.holm,) and told[1].adjusted == pytest.approx(0.04)
     assert {one.family for one in told} == {3}  # what is not computable is no test
 
 

@@ -29,7 +29,7 @@ from judgescope.statistics.order import (
     verdicts,
 )
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import NOTHING
+from judgescope.statistics.result import REASONS
 from vectors import SHARED, load
 
 NAN = float("nan")
@@ -49,7 +49,7 @@ def ragged(*sequences: list[float | None]) -> tuple[Any, OrderedPairs, Any]:
 
 def adjacent(*sequences: list[float | None]) -> dict[str, Replicated]:
     scores, pairs, source = ragged(*sequences)
-    return ordered_accuracy(scores, pairs.apart(1), source, None)
+    return ordered_accuracy(scores, pairs.at_distance(1), source, None)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_the_grid_of_all_pairs_holds_every_step() -> None:
 
 def test_without_a_pair_nothing_is_known() -> None:
     found = adjacent([1], [2])
-    assert {one.estimate.note for one in found.values()} == {NOTHING}
+    assert {one.estimate.note for one in found.values()} == {REASONS.nothing}
     scores, pairs, source = ragged([1], [2])
     assert accuracy_by_step(scores, pairs, source, None) == {}
     assert pairs_within(np.empty(0, np.int64))[0].size == 0

@@ -23,7 +23,7 @@ from judgescope.statistics.preferences import (
     strengths,
     vote_agreement,
 )
-from judgescope.statistics.result import NOTHING
+from judgescope.statistics.result import REASONS
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -67,7 +67,10 @@ def test_people_agree_under_both_rules_by_hand() -> None:
         DECIDED: (pytest.approx(3 / 5), 5, 0, 5),
     }
     (one, other) = agreement_of_people(PEOPLE[:1], np.arange(4), None).values()
-    assert (one.estimate.value, one.estimate.note) == (other.estimate.value, NOTHING)
+    assert (one.estimate.value, one.estimate.note) == (
+        other.estimate.value,
+        REASONS.nothing,
+    )
 
 
 def test_two_orders_that_differ_are_a_tie_and_a_lost_one_is_missing() -> None:

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from deleted import jackknife_t, proportion
-from judgescope.statistics.intervals import HANGS, deletions
+from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions
 from judgescope.statistics.reliability import (
     NO_MEAN,
     Measurement,
@@ -20,12 +20,7 @@ from judgescope.statistics.reliability import (
     repeatability,
     spearman_brown,
 )
-from judgescope.statistics.result import (
-    NO_UNITS,
-    NO_VARIATION,
-    OFF_JUDGE_SCALE,
-    Estimate,
-)
+from judgescope.statistics.result import REASONS, Estimate
 from vectors import params
 
 SCALE = [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -70,7 +65,7 @@ def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> N
     for level in levels:
         found = alpha(inputs["raters_x_units"], level)
         if expected is None:
-            assert (found.value, found.note) == (None, NO_VARIATION)
+            assert (found.value, found.note) == (None, REASONS.no_variation)
         else:
             assert found.value == pytest.approx(expected, rel=1e-9)
 
@@ -96,9 +91,13 @@ def test_units_with_fewer_than_two_ratings_are_ignored_and_counted() -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_undefined_says_why(level: Measurement) -> None:
     constant = alpha([[2, 2], [2, 2]], level)
-    assert (constant.value, constant.note, constant.n) == (None, NO_VARIATION, 2)
+    assert (constant.value, constant.note, constant.n) == (
+        None,
+        REASONS.no_variation,
+        2,
+    )
     single = alpha([[2, NAN], [NAN, 3]], level)
-    assert (single.value, single.note, single.n_missing) == (None, NO_UNITS, 2)
+    assert (single.value, single.note, single.n_missing) == (None, REASONS.no_units, 2)
 
 
 def test_what_is_not_on_the_scale_or_no_level_is_named() -> None:
@@ -140,8 +139,8 @@ def test_order_of_raters_units_and_sources(
         weights=weights,
     ).estimate
     assert (first.n, first.method) == (second.n, second.method)
-    hangs = HANGS in first.note  # the name of the source changes with it
-    assert (HANGS in second.note) if hangs else (first.note == second.note)
+    hangs = ONE_SOURCE_DECIDES in first.note  # the name of the source changes with it
+    assert (ONE_SOURCE_DECIDES in second.note) if hangs else (first.note == second.note)
     for one, other in zip(numbers(first), numbers(second), strict=True):
         assert one == pytest.approx(other, abs=1e-12)
 
@@ -210,7 +209,7 @@ def test_a_scale_is_needed_for_ranks_and_equal_numbers_have_no_alpha() -> None:
     found = krippendorff_alpha(
         same, level="interval", domain=None, source=np.arange(5), weights=None
     ).estimate
-    assert found.note == NO_VARIATION
+    assert found.note == REASONS.no_variation
 
 
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -244,10 +243,14 @@ def test_a_judge_that_never_differs_needs_one_draw() -> None:
 
 
 def test_what_cannot_be_told() -> None:
-    assert {one.note for one in of([[1, 2, 3]]).values()} == {NO_UNITS}
+    assert {one.note for one in of([[1, 2, 3]]).values()} == {REASONS.no_units}
     constant = of([[3, 3, 3]] * 4)
     assert constant["flip_rate"].value == 0
-    assert constant["alpha_draws"].note == constant["reliability"].note == NO_VARIATION
+    assert (
+        constant["alpha_draws"].note
+        == constant["reliability"].note
+        == REASONS.no_variation
+    )
     assert constant["draws_needed"].value is None
     noise = of(np.array([[1, 5, 1, 5, 1, 5], [5, 1, 5, 1, 5, 1]]))
     assert (noise["reliability"].value or 0) < 0 and noise["draws_needed"].value is None
@@ -255,7 +258,10 @@ def test_what_cannot_be_told() -> None:
 
 def test_a_draw_off_the_scale_leaves_alpha_alone_undefined() -> None:
     found = of([[1, 2, 8, 3], [1, 2, 3, 2]], scale=[1.0, 2.0, 3.0])
-    assert found["alpha_draws"].note == OFF_JUDGE_SCALE and found["alpha_draws"].n == 4
+    assert (
+        found["alpha_draws"].note == REASONS.off_judge_scale
+        and found["alpha_draws"].n == 4
+    )
     assert found["flip_rate"].value == 0.5 and found["reliability"].value is not None
     assert of([[1, 2, 8, 3], [1, 2, 3, 2]], scale=None)["alpha_draws"].value is not None
 

@@ -13,15 +13,10 @@ from hypothesis import strategies as st
 from data_samples import REAL, needs_real_data
 from deleted import jackknife_t
 from judgescope.statistics.intervals import deletions
-from judgescope.statistics.result import (
-    NO_GOLD_SPANS,
-    NO_PREDICTED_SPANS,
-    NO_SPANS,
-    NOTHING,
-)
+from judgescope.statistics.result import REASONS
 from judgescope.statistics.spans import (
-    Counts,
-    Span,
+    SpanCounts,
+    TextSpan,
     exact_counts,
     scores_by_text,
     span_agreement,
@@ -30,16 +25,16 @@ from judgescope.statistics.spans import (
 )
 
 NAMES = ("span_precision", "span_recall", "span_f1")
-GOLD = [Span(0, 2, "NAME"), Span(5, 8, "NUMBER"), Span(10, 11, "WORD")]
+GOLD = [TextSpan(0, 2, "NAME"), TextSpan(5, 8, "NUMBER"), TextSpan(10, 11, "WORD")]
 PREDICTED = [
-    Span(0, 2, "NUMBER"),
-    Span(6, 10, "NUMBER"),
-    Span(10, 11, "WORD"),
-    Span(14, 15),
+    TextSpan(0, 2, "NUMBER"),
+    TextSpan(6, 10, "NUMBER"),
+    TextSpan(10, 11, "WORD"),
+    TextSpan(14, 15),
 ]
 
 
-def of(counts: list[Counts]) -> list[float | None]:
+def of(counts: list[SpanCounts]) -> list[float | None]:
     found = span_agreement(counts, np.arange(len(counts)), None)
     return [found[name].estimate.value for name in NAMES]
 
@@ -60,38 +55,48 @@ def test_spans_in_characters_touch_the_tokens_they_overlap() -> None:
     text = "The Hawks won 37 to 20 ."
     tokens = [(0, 3), (4, 9), (10, 13), (14, 16), (17, 19), (20, 22), (23, 24)]
     assert [text[start:end] for start, end in tokens] == text.split()
-    gold = [Span(4, 9), Span(14, 22)]  # Hawks; 37 to 20
-    predicted = [Span(8, 15), Span(22, 23)]  # s won 3; the blank before the full stop
+    gold = [TextSpan(4, 9), TextSpan(14, 22)]  # Hawks; 37 to 20
+    predicted = [
+        TextSpan(8, 15),
+        TextSpan(22, 23),
+    ]  # s won 3; the blank before the full stop
     assert token_counts(predicted, gold, tokens=tokens) == (2, 3, 4)
     assert token_counts(predicted, gold, tokens=tokens[:0]) == (0, 0, 0)
 
 
 def test_a_span_that_is_predicted_twice_is_right_once() -> None:
-    twice = [Span(0, 2), Span(0, 2)]
-    assert exact_counts(twice, [Span(0, 2)]) == (1, 2, 1)
+    twice = [TextSpan(0, 2), TextSpan(0, 2)]
+    assert exact_counts(twice, [TextSpan(0, 2)]) == (1, 2, 1)
     assert exact_counts(twice, twice) == (2, 2, 2)
-    assert token_counts(twice, [Span(0, 2)]) == (2, 2, 2)
-    one = [Span(0, 2, "NAME"), Span(0, 2, "WORD")]
+    assert token_counts(twice, [TextSpan(0, 2)]) == (2, 2, 2)
+    one = [TextSpan(0, 2, "NAME"), TextSpan(0, 2, "WORD")]
     assert token_counts(one, one, category=True) == (4, 4, 4)
 
 
 def test_what_is_undefined_has_a_reason_and_is_never_zero() -> None:
-    nothing, missed, invented = Counts(0, 0, 0), Counts(0, 0, 2), Counts(0, 3, 0)
+    nothing, missed, invented = (
+        SpanCounts(0, 0, 0),
+        SpanCounts(0, 0, 2),
+        SpanCounts(0, 3, 0),
+    )
     found = scores_by_text([nothing, missed, invented])
     assert np.isnan(found[:, 0]).all()
     assert np.isnan(found[0, 1]) and found[1:, 1].tolist() == [0, 0]
     assert np.isnan(found[1, 2]) and found[[0, 2], 2].tolist() == [0, 0]
     for counts, notes in (
-        ([nothing], (NO_PREDICTED_SPANS, NO_GOLD_SPANS, NO_SPANS)),
-        ([missed], (NO_PREDICTED_SPANS, "", "")),
-        ([invented], ("", NO_GOLD_SPANS, "")),
-        ([], (NO_PREDICTED_SPANS, NO_GOLD_SPANS, NO_SPANS)),
+        (
+            [nothing],
+            (REASONS.no_predicted_spans, REASONS.no_gold_spans, REASONS.no_spans),
+        ),
+        ([missed], (REASONS.no_predicted_spans, "", "")),
+        ([invented], ("", REASONS.no_gold_spans, "")),
+        ([], (REASONS.no_predicted_spans, REASONS.no_gold_spans, REASONS.no_spans)),
     ):
         told = span_agreement(counts, np.arange(len(counts)), None, missing=4)
         assert tuple(told[name].estimate.note for name in NAMES) == notes
         assert {one.estimate.n_missing for one in told.values()} == {4}
     by_text = span_agreement_by_text([nothing, missed], np.arange(2), None, missing=1)
-    assert by_text["span_precision"].estimate.note == NOTHING
+    assert by_text["span_precision"].estimate.note == REASONS.nothing
     assert by_text["span_precision"].estimate.n_missing == 3
     f1 = by_text["span_f1"].estimate
     assert (f1.value, f1.n, f1.n_missing) == (0, 1, 2)
@@ -100,7 +105,7 @@ def test_what_is_undefined_has_a_reason_and_is_never_zero() -> None:
 def test_intervals_are_those_of_written_out_deletions() -> None:
     rng = np.random.default_rng(4)
     counts = [
-        Counts(int(m), int(m + p), int(m + g))
+        SpanCounts(int(m), int(m + p), int(m + g))
         for m, p, g in rng.integers(0, 4, size=(80, 3))
     ]
     source = np.repeat(np.arange(40), 2)
@@ -131,7 +136,7 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
 
 SPANS = st.lists(
     st.builds(
-        lambda start, length, name: Span(start, start + length, name),
+        lambda start, length, name: TextSpan(start, start + length, name),
         st.integers(0, 20),
         st.integers(1, 6),
         st.sampled_from([None, "NAME", "WORD"]),
@@ -142,7 +147,7 @@ SPANS = st.lists(
 
 @given(SPANS, SPANS, st.booleans(), st.integers(0, 50), st.integers(1, 5))
 def test_sides_order_shift_and_unit_do_not_matter(
-    one: list[Span], other: list[Span], category: bool, by: int, width: int
+    one: list[TextSpan], other: list[TextSpan], category: bool, by: int, width: int
 ) -> None:
     tokens = [(at * width, (at + 1) * width) for at in range(30)]
     for counts in (exact_counts, token_counts):
@@ -171,18 +176,22 @@ def test_sides_order_shift_and_unit_do_not_matter(
 
 # --- chance ---
 
-Texts = dict[str, tuple[int, list[Span]]]
+Texts = dict[str, tuple[int, list[TextSpan]]]
 """Text -> its number of tokens and its gold spans."""
 
 
-def placed(rng: np.random.Generator, size: int, gold: list[Span]) -> list[Span]:
+def placed(rng: np.random.Generator, size: int, gold: list[TextSpan]) -> list[TextSpan]:
     """Return spans of the lengths of the gold ones, each anywhere in the text."""
     lengths = [span.end - span.start for span in gold]
     starts = [int(rng.integers(0, size - length + 1)) for length in lengths]
-    return [Span(at, at + length) for at, length in zip(starts, lengths, strict=True)]
+    return [
+        TextSpan(at, at + length) for at, length in zip(starts, lengths, strict=True)
+    ]
 
 
-def covered(rng: np.random.Generator, size: int, gold: list[Span], runs: int) -> float:
+def covered(
+    rng: np.random.Generator, size: int, gold: list[TextSpan], runs: int
+) -> float:
     """Return the mean share of gold tokens that random spans cover, by masks alone."""
     mask = np.zeros((runs, size), dtype=bool)
     wanted = np.zeros(size, dtype=bool)
@@ -220,7 +229,7 @@ def check_chance(texts: Texts, runs: int) -> None:
     assert abs(float(np.mean(recalls)) - exact) <= half / 2**0.5
 
 
-def _expected(size: int, gold: list[Span]) -> float:
+def _expected(size: int, gold: list[TextSpan]) -> float:
     bare = np.ones(size)
     for start, end, _ in gold:
         length = end - start
@@ -236,7 +245,8 @@ def _expected(size: int, gold: list[Span]) -> float:
 @pytest.mark.simulation
 def test_random_placements_reach_what_chance_gives() -> None:
     check_chance(
-        {"a": (40, GOLD), "b": (25, [Span(3, 4), Span(20, 25)]), "c": (9, [])}, 1000
+        {"a": (40, GOLD), "b": (25, [TextSpan(3, 4), TextSpan(20, 25)]), "c": (9, [])},
+        1000,
     )
 
 
@@ -249,11 +259,11 @@ def rotowire() -> Texts:
             row["TEXT_ID"]: row["GENERATED_TEXT"].split()
             for row in csv.DictReader(file)
         }
-    found = defaultdict[str, list[Span]](list)
+    found = defaultdict[str, list[TextSpan]](list)
     with (folder / "gsml.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             text = row["TEXT_ID"].removesuffix(".txt")
-            span = Span(
+            span = TextSpan(
                 int(row["DOC_TOKEN_START"]) - 1, int(row["DOC_TOKEN_END"]), row["TYPE"]
             )
             assert texts[text][span.start : span.end] == row["TOKENS"].split()

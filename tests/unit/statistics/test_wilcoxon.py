@@ -16,23 +16,25 @@ from scipy.stats import wilcoxon as scipy_wilcoxon
 
 from deleted import jackknife_t
 from judgescope.statistics.discernment import (
-    EXACT_LIMIT,
     LN_TAIL,
-    WilcoxonMethod,
     average,
     discernment,
     discernment_score,
-    exact_differences,
     log_harmonic_mean,
     log_landau,
+    minimum,
+)
+from judgescope.statistics.intervals import deletions
+from judgescope.statistics.signed_rank import (
+    EXACT_LIMIT,
+    WilcoxonMethod,
+    exact_differences,
     log_p,
     mean_drop,
-    minimum,
     rank_biserial,
     signed_rank,
     table_method,
 )
-from judgescope.statistics.intervals import deletions
 from vectors import load
 
 Ints = NDArray[np.int64]

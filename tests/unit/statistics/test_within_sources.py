@@ -9,11 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm, pearsonr, rankdata
 
-from judgescope.statistics.result import (
-    CONSTANT_JUDGE,
-    CONSTANT_RATINGS,
-    FEW_PAIRS,
-)
+from judgescope.statistics.result import REASONS
 from judgescope.statistics.within_sources import (
     ALONE,
     RATED_ALIKE,
@@ -191,11 +187,11 @@ def test_a_source_with_one_score_lowers_the_value() -> None:
 @pytest.mark.parametrize(
     ("x", "y", "why"),
     [
-        ([1.0, 1, 1, 1], [1.0, 2, 3, 4], CONSTANT_JUDGE),
-        ([1.0, 2, 3, 4], [2.0, 2, 2, 2], CONSTANT_RATINGS),
+        ([1.0, 1, 1, 1], [1.0, 2, 3, 4], REASONS.constant_judge),
+        ([1.0, 2, 3, 4], [2.0, 2, 2, 2], REASONS.constant_ratings),
         ([1.0, 2, 3, 4], [1.0, 1, 2, 2], RATED_ALIKE),
         ([1.0, NAN, 3, NAN], [1.0, 1, 2, 2], ALONE),
-        ([1.0, NAN, NAN, 4], [NAN, 1, 2, 2], FEW_PAIRS),
+        ([1.0, NAN, NAN, 4], [NAN, 1, 2, 2], REASONS.few_pairs),
     ],
 )
 def test_it_is_undefined_for_a_stated_reason(

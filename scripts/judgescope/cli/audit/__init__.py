@@ -3,31 +3,89 @@ ratings.
 """
 
 import argparse
+import re
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from judgescope.cli.audit import page, study, table
+from judgescope.cli.audit import (
+    annotations,
+    error_rows,
+    markdown,
+    page,
+    study,
+    table,
+)
+from judgescope.cli.commands import BROKEN
 from judgescope.cli.context import check_output
-from judgescope.cli.terminal import with_commas
+from judgescope.cli.terminal import plain, with_commas
+from judgescope.core.errors import UserError, UserErrors
 
 
 def audit(args: argparse.Namespace) -> int:
-    """Print the page and return the exit code."""
+    """Print the page and return the exit code.
+
+    With annotations an error is one of them: a cell that it quotes cannot be a command
+    of the runner.
+    """
+    try:
+        return _audited(args)
+    except (UserError, UserErrors) as error:
+        if args.no_texts:
+            _hide_cells(error)
+        if args.annotations is None:
+            raise
+        print(annotations.of_error(args.file, error), file=sys.stderr)
+        return BROKEN
+
+
+def _audited(args: argparse.Namespace) -> int:
     require = study.bars(args.require)
     if args.html is not None:
         check_output(args.html, [".html"])
+    if args.markdown is not None:
+        check_output(args.markdown, [args.markdown.suffix.lower()])
+    if args.errors is not None:
+        check_output(args.errors, [".csv"])
     draft = table.draft_of(args, require)
     with TemporaryDirectory(prefix="judgescope-") as folder:
         kept = args.write or Path(folder)
         card = study.written(draft, kept)
         results = study.computed(draft, card, kept, Path(folder) / "results")
-    findings = page.Findings(draft, results)
+    findings = page.AuditFindings(draft, results, texts=not args.no_texts)
     if args.html is not None:
         args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")
-    print(page.as_json(findings) if args.json else with_commas(page.as_text(findings)))
-    if args.write is not None and not args.json:
+    if args.markdown is not None:
+        with args.markdown.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(markdown.as_markdown(findings))
+    if args.json:
+        print(page.as_json(findings))
+    else:
+        text = page.as_short_text if args.quiet else page.as_text
+        print(with_commas(text(findings)))
+    if args.errors is not None:
+        lines = error_rows.write_errors(
+            draft, findings.disagreements, args.errors, texts=not args.no_texts
+        )
+        for line in lines:
+            print(plain(line), file=sys.stderr)
+    if args.annotations is not None:
+        for line in annotations.of_findings(findings):
+            print(line, file=sys.stderr)
+    if args.write is not None and not (args.json or args.quiet):
         print(
             f"\nwritten to {args.write}; for a full report, run `judgescope run "
             f"{card}` there"
         )
     return findings.status
+
+
+def _hide_cells(error: UserError | UserErrors) -> None:
+    """Remove values from errors, except those of the command line."""
+    errors = error.errors if isinstance(error, UserErrors) else [error]
+    named = set[str]()
+    for word in sys.argv[1:]:
+        named.update(re.split("[=,]", word))
+    for each in errors:
+        if str(each.got) not in named:
+            each.got = None

@@ -14,94 +14,88 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from judgescope.cli.init.guess import (
-    PEOPLE,
-    Guess,
-    columns_of,
-    number,
-    numbers,
-    words_of,
-)
-from judgescope.cli.init.tables import FIRST, MOST_RATERS, SECOND, TIE, Table
+from judgescope.cli.init.guess import columns_of, number, numbers, words_of
+from judgescope.cli.init.pair_columns import FIRST, SECOND, TIE
+from judgescope.cli.init.roles import Guess
+from judgescope.cli.init.tables import MOST_RATERS, InitTable
+from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError
 from judgescope.core.names import slug
 from judgescope.data.rows import read_json
 
 Content = Mapping[str, Any]
-Row = dict[str, Any]
-Sample = tuple[Row, Iterable[str]]
+Sample = tuple[dict[str, Any], Iterable[str]]
 """A row, and the names of its scores."""
-INSPECT, PROMPTFOO = 2, 3
-"""The versions that Inspect logs and promptfoo results state."""
+INSPECT = 2
+"""The version that Inspect logs state."""
+PROMPTFOO = 3
+"""The version that promptfoo results state."""
 LM_EVAL: Final = {"doc_id", "doc", "target", "resps", "filtered_resps", "doc_hash"}
 """Keys of a sample of lm-evaluation-harness, since the version below."""
 LM_EVAL_VERSION: Final = "0.4"
 GRADES: Final = {
-    **{"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0},
-    **{"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0},
+    "C": 1.0,
+    "P": 0.5,
+    "I": 0.0,
+    "N": 0.0,
+    "yes": 1.0,
+    "true": 1.0,
+    "no": 0.0,
+    "false": 0.0,
 }
 """Inspect's grades in letters and words, as its metrics count them."""
-HUMAN: Final = "human"
-"""The type of promptfoo's assertion that a person made in its viewer."""
-ALPACA: Final = ("instruction", "output_1", "output_2")
-"""Keys that identify a pair in AlpacaEval's annotations, as in its own analysis."""
-GENERATORS: Final = ("generator_1", "generator_2")
-ALPACA_VERSION: Final = "0.6: preferences from 1 to 2, and 0 for a tie"
-JUDGE_BENCH_VERSION: Final = (
-    "of 2024: annotations that are categorical, graded or continuous"
-)
-GIVEN: Final = {"id", "instance", "annotations"}
-"""Keys of an instance of JUDGE-BENCH that belong to no judge."""
 
 
 def _table(
-    rows: Sequence[Row],
+    rows: Sequence[dict[str, Any]],
     columns: Guess,
     scales: Mapping[str, Mapping[str, float]] | None = None,
-) -> Table:
+) -> InitTable:
     """Return a tool's results: rows, the roles of their columns, and the scales that it
     gives.
 
     `audit.table.read` adds the file and the aspects that have cards.
     """
     numbers = range(1, len(rows) + 1)
-    return Table(
+    return InitTable(
         Path(), numbers, rows, columns_of(rows), (), known=columns, stated=scales or {}
     )
 
 
-def _of_samples(samples: Iterable[Sample]) -> Table:
+def _of_samples(samples: Iterable[Sample]) -> InitTable:
     """Return rows with `id`, each given with the names of its scores, which are
     judges'.
 
     Numbers with names of people are their ratings. `input` and `output` are source and
     text if all rows have them.
     """
-    rows: list[Row] = []
+    rows: list[dict[str, Any]] = []
     scores: dict[str, None] = {}
     for row, names in samples:
         rows.append(row)
         scores |= dict.fromkeys(names)
-    people = [
-        name
-        for name in columns_of(rows)
-        if PEOPLE.intersection(words_of(name)) and numbers(rows, name) is not None
-    ]
+    people = list[str]()
+    for name in columns_of(rows):
+        is_person = WORDS.people.intersection(words_of(name))
+        if is_person and numbers(rows, name) is not None:
+            people.append(name)
+    systems = {row.get("system") for row in rows}
     columns = Guess(
         item="id",
         source=["input"] if all(row.get("input") for row in rows) else [],
         text="output" if all(row.get("output") for row in rows) else None,
-        system="system" if len({row.get("system") for row in rows}) > 1 else None,
+        system="system" if len(systems) > 1 else None,
         ratings={"overall": people} if people else {},
         judges={slug(name): {"*": name} for name in scores if name not in people},
     )
     return _table(rows, columns)
 
 
-def results_of(content: object, file: Path) -> Table | None:
+def results_of(content: object, file: Path) -> InitTable | None:
     """Return the results in a JSON file's content, or in JSONL rows; None if no tool
     matches.
 
@@ -154,13 +148,14 @@ def _first_has(content: object, *keys: str) -> bool:
 
 def _scalars(content: object, prefix: str) -> dict[str, float]:
     """Return the numbers directly in an object, by `prefix` and key."""
-    pairs = content.items() if isinstance(content, dict) else ()
-    return {
-        f"{prefix}{name}": value
-        for name, cell in pairs
-        if isinstance(cell, int | float | str)
-        if (value := number(cell)) is not None
-    }
+    scalars = dict[str, float]()
+    if not isinstance(content, dict):
+        return scalars
+    for name, cell in content.items():
+        value = number(cell) if isinstance(cell, int | float | str) else None
+        if value is not None:
+            scalars[f"{prefix}{name}"] = value
+    return scalars
 
 
 def _text(content: object) -> str | None:
@@ -169,9 +164,9 @@ def _text(content: object) -> str | None:
     """
     if content is None or content == "":
         return None
-    return (
-        content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    )
+    if isinstance(content, str):
+        return content
+    return json.dumps(content, ensure_ascii=False)
 
 
 # --- Inspect --------------------------------------------------------------------------
@@ -181,7 +176,7 @@ def _is_inspect(content: object) -> bool:
     return _has(content, "eval", "version", "status")
 
 
-def of_folder(folder: Path) -> Table:
+def of_folder(folder: Path) -> InitTable:
     """Return the results of all JSON files in a folder: Inspect logs or AlpacaEval
     annotations.
 
@@ -190,32 +185,29 @@ def of_folder(folder: Path) -> Table:
     """
     files = sorted(folder.glob("*.json"))
     if not files:
-        packed = any(folder.glob("*.eval"))
+        names = sorted(path.name for path in folder.iterdir())
+        todo = "name a table, or a folder with such files"
+        if any(folder.glob("*.eval")):
+            todo = "inspect log convert FOLDER --to json --output-dir NEW"
         raise UserError(
             "this folder contains no Inspect logs or AlpacaEval annotations in JSON",
             where=str(folder),
-            got=", ".join(sorted(path.name for path in folder.iterdir())[:5])
-            or "an empty folder",
-            todo="inspect log convert FOLDER --to json --output-dir NEW"
-            if packed
-            else "name a table, or a folder with such files",
+            got=", ".join(names[:5]) or "an empty folder",
+            todo=todo,
         )
     contents = {str(file): read_json(file) for file in files}
-    alpaca = _is_alpaca(next(iter(contents.values())))
+    is_alpaca = _is_alpaca(next(iter(contents.values())))
+    recognise = _is_alpaca if is_alpaca else _is_inspect
+    what = "this file is not an Inspect log"
+    if is_alpaca:
+        what = "this file has no AlpacaEval annotations"
     for where, content in contents.items():
-        if not (_is_alpaca if alpaca else _is_inspect)(content):
-            what = (
-                "file has no AlpacaEval annotations"
-                if alpaca
-                else "file is not an Inspect log"
-            )
+        if not recognise(content):
             todo = "move it elsewhere, or audit it separately"
-            raise UserError(f"this {what}", where=where, todo=todo)
+            raise UserError(what, where=where, todo=todo)
     with _complete(folder):
-        if alpaca:
-            return _alpaca(
-                [one for each in contents.values() for one in each], str(folder)
-            )
+        if is_alpaca:
+            return _alpaca(list(chain(*contents.values())), str(folder))
         return _of_samples(_samples(contents))
 
 
@@ -233,15 +225,14 @@ def _samples(logs: Mapping[str, Content]) -> Iterator[Sample]:
             scores: dict[str, float | None] = {}
             for name, score in (sample.get("scores") or {}).items():
                 value = score["value"]
-                parts = value.items() if isinstance(value, dict) else [("", value)]
-                scores |= {
-                    f"{name} {part}".strip(): _grade(cell) for part, cell in parts
-                }
+                parts = value if isinstance(value, dict) else {"": value}
+                for part, cell in parts.items():
+                    scores[f"{name} {part}".strip()] = _grade(cell)
             output = sample.get("output") or {}
-            choices = output.get("choices") or [{}]  # for logs without `completion`
-            text = output.get("completion") or (choices[0].get("message") or {}).get(
-                "content"
-            )
+            text = output.get("completion")
+            if not text:  # a log without `completion`
+                choices = output.get("choices") or [{}]
+                text = (choices[0].get("message") or {}).get("content")
             row = {
                 "id": f"{prefix}{sample['id']}" if prefix else sample["id"],
                 "system": f"{log['eval'].get('model')}, epoch {sample.get('epoch', 1)}",
@@ -267,9 +258,8 @@ def _promptfoo(content: Content, where: str) -> Iterator[Sample]:
     ratings.
     """
     results = content["results"]
-    _known(
-        results.get("version", content.get("version")), PROMPTFOO, "promptfoo", where
-    )
+    version = results.get("version", content.get("version"))
+    _known(version, PROMPTFOO, "promptfoo", where)
     for result in results["results"]:
         grading = result.get("gradingResult") or {}
         scores: dict[str, float] = {}
@@ -278,14 +268,15 @@ def _promptfoo(content: Content, where: str) -> Iterator[Sample]:
         for component in grading.get("componentResults") or []:
             assertion = component.get("assertion") or {}
             kind = str(assertion.get("type"))
-            if kind == HUMAN:  # the last one counts, as in the viewer
-                people[HUMAN] = component["score"]
-            else:
-                name = str(assertion.get("metric") or kind)
-                seen[name] += 1
-                scores[f"{name} {seen[name]}" if seen[name] > 1 else name] = component[
-                    "score"
-                ]
+            if kind == "human":
+                # A person made it in the viewer, where the last one counts.
+                people[kind] = component["score"]
+                continue
+            name = str(assertion.get("metric") or kind)
+            seen[name] += 1
+            if seen[name] > 1:
+                name = f"{name} {seen[name]}"
+            scores[name] = component["score"]
         response = result.get("response") or {}
         row = {
             "id": f"test-{result['testIdx']}",
@@ -313,9 +304,9 @@ def _deepeval(content: Content, where: str) -> Iterator[Sample]:
         if "metricsData" not in case:
             version = "test cases without metricsData"
             _known(version, "3: testCases with metricsData", "DeepEval", where)
-        scores = {
-            str(one["name"]): one.get("score") for one in case["metricsData"] or []
-        }
+        scores = dict[str, object]()
+        for metric in case["metricsData"] or []:
+            scores[str(metric["name"])] = metric.get("score")
         metadata = case.get("metadata") or case.get("additionalMetadata")
         row = {
             "id": f"case-{at}",
@@ -330,7 +321,7 @@ def _deepeval(content: Content, where: str) -> Iterator[Sample]:
 # --- lm-evaluation-harness ------------------------------------------------------------
 
 
-def _lm_eval(samples: Sequence[Content], where: str) -> Table:
+def _lm_eval(samples: Sequence[Content], where: str) -> InitTable:
     """Return a row per document: metrics are judges, or the reply itself if it is a
     number.
     """
@@ -341,7 +332,8 @@ def _lm_eval(samples: Sequence[Content], where: str) -> Table:
     replied = all(numbers(table.rows, name) is not None for name in ("reply", "target"))
     if replied and not (table.known and table.known.ratings):
         # the model was the judge, and the target is the rating
-        ratings, judges = {"overall": ["target"]}, {"reply": {"*": "reply"}}
+        ratings = {"overall": ["target"]}
+        judges = {"reply": {"*": "reply"}}
         columns = Guess(item="id", ratings=ratings, judges=judges, source=["input"])
         return replace(table, known=columns)
     return table
@@ -350,23 +342,24 @@ def _lm_eval(samples: Sequence[Content], where: str) -> Table:
 def _document(sample: Content) -> Sample:
     """Return a sample's row, and the names of its metrics."""
     named = sample.get("metrics") or [key for key in sample if key not in LM_EVAL]
-    scores = {
-        name: value
-        for name in named
-        if not isinstance(sample.get(name), str)
-        if (value := number(sample.get(name))) is not None
-    }
-    reply, target = _first(sample["filtered_resps"]), sample["target"]
-    row = {
+    scores = dict[str, float]()
+    for name in named:
+        cell = sample.get(name)
+        value = None if isinstance(cell, str) else number(cell)
+        if value is not None:
+            scores[name] = value
+    reply = _first(sample["filtered_resps"])
+    row: dict[str, Any] = {
         "id": f"{sample['doc_id']}",
         "system": f"filter {sample.get('filter') or 'none'}",
         "input": _text(sample["doc"]),
         "output": _text(reply),
         **_scalars(sample["doc"], "doc."),
         **scores,
-        **({"target": target} if number(target) is not None else {}),
-        **({"reply": reply} if number(reply) is not None else {}),
     }
+    for name, cell in (("target", sample["target"]), ("reply", reply)):
+        if number(cell) is not None:
+            row[name] = cell
     return row, scores
 
 
@@ -379,67 +372,76 @@ def _first(replies: object) -> object:
 # --- JUDGE-BENCH ----------------------------------------------------------------------
 
 
-def _judge_bench(content: Content, where: str) -> Table:
+def _judge_bench(content: Content, where: str) -> InitTable:
     """Return a row per instance; a key of an instance that holds scores by metric is a
     judge.
     """
-    categories = {str(annotation["category"]) for annotation in content["annotations"]}
-    if unknown := sorted(categories - {"categorical", "graded", "continuous"}):
-        _known(
-            f"annotations of category {unknown[0]}",
-            JUDGE_BENCH_VERSION,
-            "JUDGE-BENCH",
-            where,
-        )
-    metrics = {
-        str(one["metric"]): one
-        for one in content["annotations"]
-        if one["category"] != "categorical"
-    }
-    if not metrics:
-        raise UserError(
-            "all annotations in these results are categories, which have no order",
-            where=where,
-            got=", ".join(str(one["metric"]) for one in content["annotations"]),
-            allowed="annotations of category graded or continuous",
-        )
-    scales = {}
-    for name, one in metrics.items():
-        if not one["worst"] < one["best"]:
-            raise UserError(
-                "the best value of a scale must be its highest",
-                where=f"{where}, metric {name}",
-                got=f"worst {one['worst']}, best {one['best']}",
-                todo="reverse the scores: replace each by worst + best - score",
-            )
-        step = {"step": 1} if one["category"] == "graded" else {}
-        scales[slug(name)] = {"min": one["worst"], "max": one["best"], **step}
-    rows: list[Row] = []
+    scales = _judge_bench_scales(content["annotations"], where)
+    rows: list[dict[str, Any]] = []
     judges: dict[str, dict[str, str]] = {}
     for instance in content["instances"]:
         row: dict[str, Any] = {
             "id": f"{instance['id']}",
             "output": _text(instance["instance"]),
         }
-        for name in metrics:
+        for name in scales:
             people = instance["annotations"].get(name) or {}
             row[f"people ({name})"] = people.get("individual_human_scores") or []
         for judge, scores in instance.items():
-            if judge in GIVEN or not isinstance(scores, dict):
+            # These keys of an instance belong to no judge.
+            if judge in ("id", "instance", "annotations"):
                 continue
-            for name in metrics.keys() & scores.keys():
+            if not isinstance(scores, dict):
+                continue
+            for name in scales.keys() & scores.keys():
                 column = f"{judge} ({name})"
-                values = (
-                    scores[name] if isinstance(scores[name], list) else [scores[name]]
-                )
-                row[column] = number(
-                    _first([value for value in values if value is not None])
-                )
+                values = scores[name]
+                if isinstance(values, list):
+                    values = [value for value in values if value is not None]
+                row[column] = number(_first(values))
                 judges.setdefault(slug(judge), {})[slug(name)] = column
         rows.append(row)
-    ratings = {slug(name): [f"people ({name})"] for name in metrics}
+    ratings = {slug(name): [f"people ({name})"] for name in scales}
     columns = Guess(item="id", text="output", ratings=ratings, judges=judges)
-    return _table(rows, columns, scales)
+    return _table(rows, columns, {slug(name): scale for name, scale in scales.items()})
+
+
+def _judge_bench_scales(
+    annotations: Sequence[Content], where: str
+) -> dict[str, dict[str, float]]:
+    """Return metric -> its scale, without metrics that are categories."""
+    categories = {str(annotation["category"]) for annotation in annotations}
+    unknown = sorted(categories - {"categorical", "graded", "continuous"})
+    if unknown:
+        version = "of 2024: annotations that are categorical, graded or continuous"
+        got = f"annotations of category {unknown[0]}"
+        _known(got, version, "JUDGE-BENCH", where)
+    scales = dict[str, dict[str, float]]()
+    for annotation in annotations:
+        if annotation["category"] == "categorical":
+            continue
+        name = str(annotation["metric"])
+        worst = annotation["worst"]
+        best = annotation["best"]
+        if not worst < best:
+            raise UserError(
+                "the best value of a scale must be its highest",
+                where=f"{where}, metric {name}",
+                got=f"worst {worst}, best {best}",
+                todo="reverse the scores: replace each by worst + best - score",
+            )
+        scales[name] = {"min": worst, "max": best}
+        if annotation["category"] == "graded":
+            scales[name]["step"] = 1
+    if not scales:
+        metrics = [str(annotation["metric"]) for annotation in annotations]
+        raise UserError(
+            "all annotations in these results are categories, which have no order",
+            where=where,
+            got=", ".join(metrics),
+            allowed="annotations of category graded or continuous",
+        )
+    return scales
 
 
 # --- AlpacaEval -----------------------------------------------------------------------
@@ -449,7 +451,7 @@ def _is_alpaca(content: object) -> bool:
     return _first_has(content, "output_1", "output_2", "preference")
 
 
-def _alpaca(annotations: Sequence[Content], where: str) -> Table:
+def _alpaca(annotations: Sequence[Content], where: str) -> InitTable:
     """Return a row per instruction and pair of outputs, and a column of choices per
     annotator.
 
@@ -457,34 +459,39 @@ def _alpaca(annotations: Sequence[Content], where: str) -> Table:
     second output; if an annotator has annotated a pair several times, the first
     annotation counts.
     """
-    rows: dict[str, Row] = {}
+    # These keys identify a pair, as in AlpacaEval's own analysis.
+    pair_keys = ("instruction", "output_1", "output_2")
+    generators = ["generator_1", "generator_2"]
+    rows: dict[str, dict[str, Any]] = {}
     raters: dict[str, bool] = {}
     for annotation in annotations:
-        key = json.dumps([annotation[name] for name in ALPACA])
-        row = rows.setdefault(key, {name: _text(annotation[name]) for name in ALPACA})
-        row |= {name: annotation[name] for name in GENERATORS if annotation.get(name)}
+        key = json.dumps([annotation[name] for name in pair_keys])
+        if key not in rows:
+            rows[key] = {name: _text(annotation[name]) for name in pair_keys}
+        row = rows[key]
+        for name in generators:
+            if annotation.get(name):
+                row[name] = annotation[name]
         model = annotation.get("annotator")
-        rater = (
-            str(model) if model else f"person {annotation.get('annotator_index', 1)}"
-        )
-        raters[rater] = not model or bool(PEOPLE.intersection(words_of(rater)))
-        row.setdefault(rater, _preferred(annotation["preference"], where))
-    people = [rater for rater, person in raters.items() if person]
+        rater = f"person {annotation.get('annotator_index', 1)}"
+        if model:
+            rater = str(model)
+        raters[rater] = not model or bool(WORDS.people.intersection(words_of(rater)))
+        preferred = _preferred(annotation["preference"], where)
+        row.setdefault(rater, preferred)
+    people = [rater for rater, is_person in raters.items() if is_person]
+    models = [rater for rater, is_person in raters.items() if not is_person]
     if len(people) > MOST_RATERS:
         for row in rows.values():
             row["people"] = [row[name] for name in people if row.get(name) is not None]
+        people = ["people"]
+    have_systems = all(row.keys() >= {*generators} for row in rows.values())
     columns = Guess(
         source=["instruction"],
         texts=["output_1", "output_2"],
-        systems=[*GENERATORS]
-        if all({*GENERATORS} <= row.keys() for row in rows.values())
-        else [],
-        ratings={"overall": people if len(people) <= MOST_RATERS else ["people"]}
-        if people
-        else {},
-        judges={
-            slug(name): {"*": name} for name, person in raters.items() if not person
-        },
+        systems=generators if have_systems else [],
+        ratings={"overall": people} if people else {},
+        judges={slug(name): {"*": name} for name in models},
     )
     return _table([*rows.values()], columns)
 
@@ -495,11 +502,14 @@ def _preferred(preference: object, where: str) -> int | None:
     if value is None:
         return None
     if value != 0 and not 1 <= value <= 2:
-        _known(f"preference {value:g}", ALPACA_VERSION, "AlpacaEval", where)
-    return TIE if value in (0, 1.5) else FIRST if value < 1.5 else SECOND
+        version = "0.6: preferences from 1 to 2, and 0 for a tie"
+        _known(f"preference {value:g}", version, "AlpacaEval", where)
+    if value in (0, 1.5):
+        return TIE
+    return FIRST if value < 1.5 else SECOND
 
 
-READERS: Final[list[tuple[Callable[[Any], bool], Callable[[Any, str], Table]]]] = [
+READERS: Final[list[tuple[Callable[[Any], bool], Callable[[Any, str], InitTable]]]] = [
     (_is_inspect, lambda log, where: _of_samples(_samples({where: log}))),
     (
         lambda content: (

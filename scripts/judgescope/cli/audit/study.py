@@ -10,6 +10,7 @@ import io
 import math
 from collections.abc import Sequence
 from contextlib import chdir, redirect_stdout
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -22,21 +23,24 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
-from judgescope.data.tables import ingest
+from judgescope.data.tables import ingest_all
 from judgescope.methods import literature
-from judgescope.methods.base import StatisticsSpec
-from judgescope.methods.evaluation_data import statistics
+from judgescope.methods.base import JudgeFacts, StatisticsSpec
+from judgescope.methods.evaluate import statistics, write_rows
 from judgescope.plan.code import HASHED
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, pages, results, texts
 from judgescope.plan.study import Plan
 from judgescope.report.report import Report
 from judgescope.schema.cards import RecordedModel
+from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.loading import load_yaml
 from judgescope.scoring.cell import score
 from judgescope.scoring.collecting import collect
 from judgescope.scoring.computed import compute, replay
 
+ENGINES_OF_AN_AUDIT: Final = ("recorded:ENGINE", "controls:ENGINE")
+"""An audit loads these engines and no others: they need few packages."""
 VERDICTS: Final = "verdicts"
 DECIDING: Final = ("agreement", "labels", "pairwise")
 """The tables with statistics for which bars can be set, besides coverage."""
@@ -80,7 +84,10 @@ def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
 
     Raises UserError or UserErrors as a run does, with row numbers of the user's file.
     """
-    out, hashed = out.absolute(), HASHED.set(False)
+    out = out.absolute()
+    hashed = HASHED.set(False)
+    for engine in ENGINES_OF_AN_AUDIT:
+        ENGINES.load(f"judgescope.engines.{engine}")
     try:
         with chdir(folder), naming_table(draft), redirect_stdout(io.StringIO()):
             content, _ = load_yaml(card)
@@ -98,7 +105,7 @@ def _judge(plan: Plan, dataset: str) -> None:
     """Read the data and compute all scores; the controls' scores only if there is a
     bar.
     """
-    ingest(texts.ingest(plan, dataset))
+    ingest_all(texts.ingest(plan, dataset), texts.read_ratings(plan, dataset))
     models = [name for name in plan.models if plan.cells_of(dataset, name)]
     kept = [name for name in models if plan.study.require or _recorded(plan, name)]
     for model in kept:
@@ -108,7 +115,7 @@ def _judge(plan: Plan, dataset: str) -> None:
             replay(judging.replay(plan, dataset, model))
             score(judging.score(plan, dataset, model))
     spec = judging.collect(plan, dataset)
-    cells = [cell for name in kept for cell in plan.cell_aspects_of(dataset, name)]
+    cells = chain(*(plan.cell_aspects_of(dataset, name) for name in kept))
     collect(replace(spec, cells=pack(cell[1:] for cell in cells)))
 
 
@@ -128,12 +135,10 @@ def _tables(plan: Plan, dataset: str) -> list[str]:
         if name == VERDICTS:
             spec = _of_judges_of_the_file(plan, spec)
             if spec.required:
-                parts = [
-                    plan.paths.statistics(part, dataset)
-                    for part in (*deciding, "coverage")
-                ]
+                tables = [*deciding, "coverage"]
+                parts = [plan.paths.statistics(part, dataset) for part in tables]
                 spec = replace(spec, required=replace(spec.required, parts=parts))
-        _write_table(spec)
+        statistics(_as_read_by_a_job(spec))
     return names
 
 
@@ -146,16 +151,18 @@ def _literature(plan: Plan, dataset: str) -> str:
     spec = _of_judges_of_the_file(plan, spec)
     output = plan.paths.statistics(literature.TABLE, dataset)
     nothing = replace(spec, table=literature.TABLE, output=output, claims=[])
-    _write_table(replace(nothing, required=None))
+    write_rows(literature.rows, _as_read_by_a_job(replace(nothing, required=None)))
     return literature.TABLE
 
 
 def _of_judges_of_the_file(plan: Plan, spec: StatisticsSpec) -> StatisticsSpec:
-    recorded = {one for one, card in plan.judges.items() if _recorded(plan, card.model)}
-    mine = {judge: of for judge, of in spec.judges.items() if judge in recorded}
-    return replace(spec, judges=mine)
+    judges = dict[str, JudgeFacts]()
+    for judge, facts in spec.judges.items():
+        if judge in plan.judges and _recorded(plan, plan.judges[judge].model):
+            judges[judge] = facts
+    return replace(spec, judges=judges)
 
 
-def _write_table(spec: StatisticsSpec) -> None:
-    # a run's job reads the judges in the order of their names
-    statistics(decode(canonical(to_builtins(spec)).encode(), type=StatisticsSpec))
+def _as_read_by_a_job(spec: StatisticsSpec) -> StatisticsSpec:
+    """Return a spec with its keys in the order in which a run's job reads them."""
+    return decode(canonical(to_builtins(spec)).encode(), type=StatisticsSpec)

@@ -4,82 +4,145 @@ table.
 
 import argparse
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from operator import and_
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from judgescope.cli.audit.formats import of_folder, results_of
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import EVERY
-from judgescope.cli.init.guess import ALL, PEOPLE, Guess, judges_of, number, words_of
-from judgescope.cli.init.tables import Scale, Table, choices_of_nothing, load_table
-from judgescope.cli.init.unread import unread
+from judgescope.cli.init.guess import ALL, judges_of, number, words_of
+from judgescope.cli.init.pair_columns import choices_of_nothing
+from judgescope.cli.init.roles import Guess
+from judgescope.cli.init.shapes import structured, with_answers, without_sentinels
+from judgescope.cli.init.tables import InitTable, LabelScale, load_table
+from judgescope.cli.init.unread import has_replies, unread
+from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
 from judgescope.data.rows import entries, read_json
 from judgescope.parsing import judgment
+from judgescope.parsing.judgment import PARSERS
+from judgescope.parsing.parsers import parsed_by
 from judgescope.report.words import plural
+from judgescope.schema.cards.base import plain_word
 from judgescope.schema.loading import Cards
+from judgescope.tables.spelling import is_missing
+from judgescope.tables.words import classes_of
 
 MOST_BYTES: Final = 200_000_000
 MOST_ROWS: Final = 50_000
-ROW: Final = "row"
-"""The column of ids that is added to a table without items."""
 
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDraft:
     """Return the study made from a table; raise UserError if none can be made."""
     table, named = flags.understood(args, read(args.file))
     table = replace(table, copied=True)
-    ratings = (
-        flags.read_ratings(args.human, table, "--human", ALL) if args.human else {}
-    )
+    ratings = {}
+    if args.human:
+        ratings = flags.read_ratings(args.human, table, "--human", ALL)
     columns = flags.assigned(table, named, ratings, ("--judge", args.judge), more=False)
     columns = replace(columns, means=False)
     columns = columns if columns.judges else _by_people(columns)
-    columns = _checked(table, columns)
+    table, columns = _with_replies(table, columns)
+    if not args.scale:
+        table = without_sentinels(table, columns)
+    columns = _checked(table, columns, texts=not args.no_texts)
     if require and not args.judge:
         _check_judges_read(table, columns)
+    table, columns = with_answers(table, columns)
     table, columns = _with_items(*table.readable(columns))
     stated = {**table.stated, **flags.named_scales(args.scale, columns)}
     scales = table.scales(columns, stated)
+    definitions = dict[str, str]()
+    for name, group in columns.ratings.items():
+        if name not in table.aspects:
+            rated = ", ".join(group)
+            definitions[name] = f"What people rated in the column {rated}."
     return StudyDraft(
         study=slug(table.file.stem),
         table=table,
         columns=columns,
         scales=scales,
-        definitions={
-            name: f"What people rated in the column {', '.join(group)}."
-            for name, group in columns.ratings.items()
-            if name not in table.aspects
-        },
+        definitions=definitions,
         measured=False,
+        # A study has a judge; a control has no verdict on this page.
+        judges=() if columns.judges else ("random",),
         judge_scales={} if columns.compared else _judge_scales(table, columns, scales),
         require=require,
     )
 
 
+def _with_replies(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
+    """Return the table with the scores in a judge's replies, if no judge has scores.
+
+    The replies are read by the parser `score`, on the scale of people's ratings. A note
+    counts those that it reads; the others are missing.
+    """
+    if columns.judges or columns.compared or not columns.ratings:
+        return table, columns
+    with_replies = [
+        name
+        for name in table.columns
+        if name not in columns.used and has_replies(table, name)
+    ]
+    scales = list(table.scales(columns, {}).values())
+    if not with_replies or any(scale != scales[0] for scale in scales):
+        return table, columns
+    read = parsed_by(PARSERS["score"], scale=_scale_of_replies(scales[0]))
+    rows = [dict(row) for row in table.rows]
+    notes = list(table.notes)
+    labels = dict(table.labels)
+    for name in with_replies:
+        values = []
+        for row in rows:
+            cell = row.get(name)
+            judged = read("" if is_missing(cell) else str(cell), "stop", "ok")
+            row[name] = judged.value if judged.status == "ok" else None
+            values.append(row[name])
+        count = sum(value is not None for value in values)
+        notes.append(
+            f"column {name}: {count} of {len(values)} replies were read as scores; the "
+            "others are missing"
+        )
+        of_people = table.labels.get(columns.rated[0])
+        if of_people:
+            labels[name] = of_people
+    table = replace(table, rows=list(rows), notes=notes, labels=labels, copied=True)
+    return table, replace(columns, judges=judges_of(with_replies, columns.ratings))
+
+
+def _scale_of_replies(scale: Mapping[str, Any]) -> judgment.Scale:
+    """The scale on which replies are read: numbers, or the words of labels."""
+    labels = tuple(scale.get("labels", ()))
+    if not labels:
+        return judgment.Scale(scale["min"], scale["max"], scale.get("step"))
+    words = tuple((plain_word(label), at) for at, label in enumerate(labels))
+    return judgment.Scale(0, len(labels) - 1, 1, labels=labels, words=words)
+
+
 def _judge_scales(
-    table: Table, columns: Guess, scales: Mapping[str, Scale]
-) -> dict[str, dict[str, Scale]]:
+    table: InitTable, columns: Guess, scales: Mapping[str, LabelScale]
+) -> dict[str, dict[str, LabelScale]]:
     """Return judge -> aspect -> people's scale, if all the judge's scores are on it."""
-    return {
-        judge: {
-            aspect: scale
-            for aspect, scale in scales.items()
-            if "labels" not in scale
-            if (column := scores.get(aspect, scores.get(EVERY)))
-            and all(_fits(value, scale) for value in _values(table, column))
-        }
-        for judge, scores in columns.judges.items()
-    }
+    judge_scales = dict[str, dict[str, LabelScale]]()
+    for judge, scores in columns.judges.items():
+        judge_scales[judge] = {}
+        for aspect, scale in scales.items():
+            column = scores.get(aspect, scores.get(EVERY))
+            if "labels" in scale or not column:
+                continue
+            if all(_fits(value, scale) for value in _values(table, column)):
+                judge_scales[judge][aspect] = scale
+    return judge_scales
 
 
-def _fits(value: float | None, scale: Scale) -> bool:
+def _fits(value: float | None, scale: LabelScale) -> bool:
     """Return whether a score is missing or a value of a scale with steps."""
     if value is None or "step" not in scale:
         return value is None
@@ -87,15 +150,13 @@ def _fits(value: float | None, scale: Scale) -> bool:
     return steps.contains(value) and steps.on_grid(value)
 
 
-def read(file: Path) -> Table:
+def read(file: Path) -> InitTable:
     """Return a file's rows, and its columns' roles if another tool has written it.
 
     Raises UserError for a file that is too large, or has fewer than two rows.
     """
-    files = (
-        list(file.glob("*.json")) if file.is_dir() else [file] if file.is_file() else []
-    )
-    if (size := sum(path.stat().st_size for path in files)) > MOST_BYTES:
+    size = _bytes_of(file)
+    if size > MOST_BYTES:
         raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
     table = of_folder(file) if file.is_dir() else None
     if file.suffix.lower() == ".json" and file.is_file():
@@ -106,9 +167,7 @@ def read(file: Path) -> Table:
                 "this JSON file is neither a list of rows nor results of a supported "
                 "tool",
                 where=str(file),
-                got=", ".join(map(str, content))[:80]
-                if isinstance(content, dict)
-                else content,
+                got=_keys_or_value(content),
                 allowed="Inspect, promptfoo, DeepEval, lm-evaluation-harness, "
                 "AlpacaEval, JUDGE-BENCH",
                 todo="put scores and ratings into a CSV or JSONL table",
@@ -116,7 +175,7 @@ def read(file: Path) -> Table:
     cards = Cards([HOME / "config"])
     if table is None:
         rows = load_table(file, cards)
-        table = results_of(list(rows.rows), file) or rows
+        table = results_of(list(rows.rows), file) or structured(rows)
     table = replace(table, file=file, aspects=cards.names("aspect"))
     if len(table.rows) > MOST_ROWS:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
@@ -131,6 +190,20 @@ def read(file: Path) -> Table:
     return table
 
 
+def _bytes_of(file: Path) -> int:
+    """Return the size of a file, or of the JSON files of a folder; 0 for neither."""
+    if file.is_dir():
+        return sum(path.stat().st_size for path in file.glob("*.json"))
+    return file.stat().st_size if file.is_file() else 0
+
+
+def _keys_or_value(content: object) -> object:
+    """Return the first keys of an object, for a message, or another value itself."""
+    if isinstance(content, dict):
+        return ", ".join(map(str, content))[:80]
+    return content
+
+
 def _too_much(file: Path, got: str, allowed: str) -> UserError:
     todo = "take a sample of its rows, or create a study from it: judgescope init"
     what = "this file is too large for an audit"
@@ -141,8 +214,11 @@ def _by_people(columns: Guess) -> Guess:
     """Return columns named after people as ratings, and the other columns as a judge's
     scores.
     """
-    people = [name for name in columns.rated if PEOPLE.intersection(words_of(name))]
-    others = [name for name in columns.rated if name not in people]
+    people = list[str]()
+    others = list[str]()
+    for name in columns.rated:
+        is_person = WORDS.people.intersection(words_of(name))
+        (people if is_person else others).append(name)
     if not people or not others:
         return columns
     ratings = columns.without(others).ratings
@@ -152,113 +228,155 @@ def _by_people(columns: Guess) -> Guess:
 # --- what makes an audit impossible ---------------------------------------------------
 
 
-def _checked(table: Table, columns: Guess) -> Guess:
+def _checked(table: InitTable, columns: Guess, *, texts: bool) -> Guess:
     """Return the columns without judges that score no text that people rated.
 
     Raises UserErrors for a table that cannot be audited.
     """
-    fault, errors = partial(UserError, where=str(table.file)), []
-    complete = columns.judges and columns.ratings
-    if choices := () if complete else choices_of_nothing(table.rows, table.columns):
-        raise fault(
-            "this table has choices, but not the two texts or systems of each choice",
-            got=", ".join(choices),
-            todo="add the columns of the two texts (answer_a, answer_b), or of the "
-            "systems that wrote them (model_a, model_b)",
+    error = partial(UserError, where=str(table.file))
+    if not columns.judges and _is_of_people_only(table, columns):
+        return columns
+    if not columns.judges or not columns.ratings:
+        choices = choices_of_nothing(table.rows, table.columns)
+        if choices:
+            raise error(
+                "this table has choices, but not the two texts or systems of each "
+                "choice",
+                got=", ".join(choices),
+                todo="add the columns of the two texts (answer_a, answer_b), or of the "
+                "systems that wrote them (model_a, model_b)",
+            )
+        raise UserErrors(_missing_roles(table, columns, texts=texts))
+    what = "the name of a judge's column contains a brace, which has a meaning in cards"
+    todo = "give the column another name"
+    errors = [
+        error(what, got=name, todo=todo) for name in columns.scored if "{" in name
+    ]
+    errors += _constant_columns(table, columns)
+    judges = _judges_of_rated_texts(table, columns)
+    if not judges and not errors:
+        todo = (
+            "put the judge's score and people's rating of a text into one row, or name "
+            "other columns with --judge and --human"
         )
-    skipped = unread(table, columns)
-    more = f"; skipped: {', '.join(map(str, skipped))}" if skipped else ""
+        what = "no row has both a judge's score and people's rating"
+        got = ", ".join(columns.scored)
+        errors.append(error(what, got=got, allowed=columns.rated, todo=todo))
+    if errors:
+        raise UserErrors(errors)
+    return replace(columns, judges={judge: columns.judges[judge] for judge in judges})
+
+
+def _is_of_people_only(
+    table: InitTable, columns: Guess, fewest_letters: int = 3
+) -> bool:
+    """Return whether a table has ratings of several people, and nothing of a judge.
+
+    Headers must say so: by a word for people, or because they name one aspect of at
+    least so many letters, such as `Engagement_mia` and `Engagement_jon`. Columns `c1`
+    and `c2` may be anything.
+    """
+    if columns.compared or any(column.judge for column in unread(table, columns)):
+        return False
+    for aspect, group in columns.ratings.items():
+        named = all(classes_of(column).get("person") for column in group)
+        of_aspect = aspect != ALL and len(aspect) >= fewest_letters
+        if len(group) > 1 and (named or of_aspect):
+            return True
+    return False
+
+
+def _missing_roles(table: InitTable, columns: Guess, *, texts: bool) -> list[UserError]:
+    """Return an error if no column has judges' scores, or people's ratings."""
+    skipped = list[str]()
+    for column in unread(table, columns):
+        skipped.append(str(column) if texts else column.without_cell())
+    more = f"; skipped: {', '.join(skipped)}" if skipped else ""
+    errors = list[UserError]()
     for given, whose, flag in (
         (columns.judges, "a judge's scores", "--judge"),
         (columns.ratings, "people's ratings", "--human"),
     ):
         if not given:
-            what, todo = (
+            error = UserError(
                 f"cannot tell which column has {whose}{more}",
-                f"name it: {flag} COLUMN",
+                where=str(table.file),
+                allowed=table.columns,
+                todo=f"name it: {flag} COLUMN",
             )
-            errors.append(fault(what, allowed=table.columns, todo=todo))
-    if errors:
-        raise UserErrors(errors)
-    what = "the name of a judge's column contains a brace, which has a meaning in cards"
-    todo = "give the column another name"
-    errors += [
-        fault(what, got=name, todo=todo) for name in columns.scored if "{" in name
-    ]
-    for whose, names in (
-        ("judges' scores", columns.scored),
-        ("people's ratings", columns.rated),
-    ):
+            errors.append(error)
+    return errors
+
+
+def _constant_columns(table: InitTable, columns: Guess) -> Iterator[UserError]:
+    """Yield an error if all of people's ratings are the same, or all judges' scores.
+
+    A judge of labels or pairs that always says the same is a judge, if a poor one.
+    """
+    groups = {"people's ratings": columns.rated}
+    if not table.labels and not columns.compared:
+        groups = {"judges' scores": columns.scored, **groups}
+    for whose, names in groups.items():
         if all(len({*table.values([name])}) == 1 for name in names):
-            values = ", ".join(f"{value:g}" for value in sorted({*table.values(names)}))
-            errors.append(
-                UserError(
-                    f"{whose}: all values are the same, so agreement cannot be "
-                    "measured",
-                    where=f"{table.file}, column {', '.join(names)}",
-                    got=f"{values} in every row",
-                    todo="name other columns, or rate texts of different quality",
-                )
+            values = [f"{value:g}" for value in sorted({*table.values(names)})]
+            yield UserError(
+                f"{whose}: all values are the same, so agreement cannot be measured",
+                where=f"{table.file}, column {', '.join(names)}",
+                got=f"{', '.join(values)} in every row",
+                todo="name other columns, or rate texts of different quality",
             )
-    met = _met(table, columns)
-    if not met and not errors:
-        todo = (
-            "put the judge's score and people's rating of a text into one row, or name "
-            "other columns with --judge and --human"
-        )
-        what, got = (
-            "no row has both a judge's score and people's rating",
-            ", ".join(columns.scored),
-        )
-        errors.append(fault(what, got=got, allowed=columns.rated, todo=todo))
-    if errors:
-        raise UserErrors(errors)
-    return replace(columns, judges={judge: columns.judges[judge] for judge in met})
 
 
-def _check_judges_read(table: Table, columns: Guess) -> None:
+def _check_judges_read(table: InitTable, columns: Guess) -> None:
     """Raise UserErrors if a judge's column is not used: it would not be held to a
     bar.
     """
     others = " ".join(f"--judge {shlex.quote(name)}" for name in columns.scored)
-    errors = [
-        UserError(
+    errors = list[UserError]()
+    for column in unread(table, columns):
+        if not column.judge:
+            continue
+        row = f"row {column.row}, " if column.row else ""
+        why = f"a cell {column.why}" if column.row else column.why
+        error = UserError(
             "a bar is required, but a column that looks like a judge's cannot be used: "
-            f"{'a cell ' if one.row else ''}{one.why}",
-            where=f"{table.file}, {f'row {one.row}, ' if one.row else ''}column "
-            f"{one.column}",
-            got=one.cell,
-            todo=f"{one.todo}; or name the judges that must meet the bar: {others}",
+            + why,
+            where=f"{table.file}, {row}column {column.column}",
+            got=column.cell,
+            todo=f"{column.todo}; or name the judges that must meet the bar: {others}",
         )
-        for one in unread(table, columns)
-        if one.judge
-    ]
+        errors.append(error)
     if errors:
         raise UserErrors(errors)
 
 
-def _met(table: Table, columns: Guess) -> list[str]:
+def _judges_of_rated_texts(table: InitTable, columns: Guess) -> list[str]:
     """Return the judges with a score in a row that also has people's rating of the
     aspect.
     """
     rated = {}
     for aspect, group in columns.ratings.items():
-        cells = zip(*(_values(table, column) for column in group), strict=True)
-        rated[aspect] = [any(cell is not None for cell in row) for row in cells]
-    return [
-        judge
-        for judge, scores in columns.judges.items()
-        if any(
-            score is not None and there
-            for aspect, column in scores.items()
-            for name, rows in rated.items()
-            if aspect in (EVERY, name)
-            for score, there in zip(_values(table, column), rows, strict=True)
-        )
-    ]
+        is_rated = [False] * len(table.rows)
+        for column in group:
+            for number_of_row, value in enumerate(_values(table, column)):
+                is_rated[number_of_row] |= value is not None
+        rated[aspect] = is_rated
+
+    def scores_rated_text(aspect: str, column: str) -> bool:
+        scored = [value is not None for value in _values(table, column)]
+        for name, is_rated in rated.items():
+            if aspect in (EVERY, name) and any(map(and_, scored, is_rated)):
+                return True
+        return False
+
+    judges = list[str]()
+    for judge, scores in columns.judges.items():
+        if any(scores_rated_text(*cell) for cell in scores.items()):
+            judges.append(judge)
+    return judges
 
 
-def _values(table: Table, column: str) -> list[float | None]:
+def _values(table: InitTable, column: str) -> list[float | None]:
     """Return a column's numbers, the first one of each list; None for a missing
     number.
     """
@@ -266,7 +384,7 @@ def _values(table: Table, column: str) -> list[float | None]:
     return [number(cells[0]) if cells else None for cells in lists]
 
 
-def _with_items(table: Table, columns: Guess) -> tuple[Table, Guess]:
+def _with_items(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
     """Return the table with a column of item ids, if scores cannot be joined without
     one.
 
@@ -274,18 +392,16 @@ def _with_items(table: Table, columns: Guess) -> tuple[Table, Guess]:
     """
     if columns.item or (columns.source and (columns.texts or columns.text)):
         return table, columns
-    name = ROW
+    name = "row"
     while name in table.columns:
         name += "_"
     known: dict[object, int] = {}
-    rows, width = [], len(str(len(table.rows)))
+    rows = []
+    width = len(str(len(table.rows)))
     for at, row in enumerate(table.rows):
-        source = (
-            str([row.get(column) for column in columns.source])
-            if columns.source
-            else at
-        )
-        rows.append(
-            {**row, name: f"{known.setdefault(source, len(known) + 1):0{width}}"}
-        )
+        source: object = at
+        if columns.source:
+            source = str([row.get(column) for column in columns.source])
+        item = known.setdefault(source, len(known) + 1)
+        rows.append({**row, name: f"{item:0{width}}"})
     return replace(table, rows=rows), replace(columns, item=name)

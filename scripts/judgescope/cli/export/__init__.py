@@ -20,7 +20,7 @@ from judgescope.cli.replies import store_folder
 from judgescope.cli.show import filters_of, is_earlier_state
 from judgescope.cli.terminal import plural, printed
 from judgescope.core.errors import UserError
-from judgescope.core.files import whole
+from judgescope.core.files import atomic_write
 from judgescope.core.paths import HOME
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.inputs import without_folders
@@ -32,22 +32,22 @@ from judgescope.report.report import Report
 
 def export_tables(args: argparse.Namespace) -> int:
     """Write or print the chosen numbers, one table per dataset, statistic and level."""
-    if args.file is not None:
-        check_new(args.file, tables.WRITERS, force=args.force)
+    path = args.file
+    if path is not None:
+        check_new(path, tables.WRITERS, force=args.force)
     report = report_of(args.study)
-    made = tables.tables_of(
-        report, args.table, filters_of(args, EXPORTED), args.columns
-    )
-    if args.file is None:
-        print("\n\n".join("\n".join(printed(table)) for table in made.values()))
+    filters = filters_of(args, EXPORTED)
+    made = tables.tables_of(report, args.table, filters, args.columns)
+    if path is None:
+        texts = ["\n".join(printed(table)) for table in made.values()]
+        print("\n\n".join(texts))
         return 0
-    _write(args.file, tables.WRITERS[args.file.suffix.lower()](report, made))
-    latex = (
-        "; the document needs \\usepackage{booktabs}"
-        if args.file.suffix == ".tex"
-        else ""
-    )
-    print(f"{args.file}: {plural(len(made), 'table')}{latex}")
+    suffix = path.suffix.lower()
+    _write(path, tables.WRITERS[suffix](report, made))
+    needs = ""
+    if path.suffix == ".tex":
+        needs = "; the document needs \\usepackage{booktabs}"
+    print(f"{path}: {plural(len(made), 'table')}{needs}")
     return 0
 
 
@@ -68,9 +68,8 @@ def export_judgments(args: argparse.Namespace) -> int:
     check_new(beside, [".md"], force=args.force)
     plan = plan_of_study(args.study)
     out = Path("results") / plan.study.study
-    print(
-        judgments.export(plan, out, args.file, texts=args.texts, source=str(args.study))
-    )
+    source = str(args.study)
+    print(judgments.export(plan, out, args.file, texts=args.texts, source=source))
     _write(beside, judgments.dictionary(plan.study.study, texts=args.texts))
     print(f"{beside}: the data dictionary")
     return 0
@@ -81,9 +80,8 @@ def export_replies(args: argparse.Namespace) -> int:
     check_new(args.file, [".parquet"], force=args.force)
     store = store_folder(args)
     keys = used_keys(plan_and_results(args.study)[0], whole=False)
-    lines = export(
-        store, args.file, {shard: having(of_shard) for shard, of_shard in keys.items()}
-    )
+    wanted = {shard: having(of_shard) for shard, of_shard in keys.items()}
+    lines = export(store, args.file, wanted)
     print(f"{args.file}: {lines:,} lines")
     return 0
 
@@ -94,20 +92,16 @@ def export_targets(args: argparse.Namespace) -> int:
     """
     check_new(args.file, targets.WRITERS, force=args.force)
     plan = plan_of_study(args.study, args.passed)
-    status = snakemake(
-        args.study, "texts" if args.made else "texts_unasked", args.passed
-    )
+    target = "texts" if args.made else "texts_unasked"
+    status = snakemake(args.study, target, args.passed)
     if status == 0 and not is_dry(args.passed):
-        print(
-            targets.export(
-                plan, Path("results") / plan.study.study, args.file, made=args.made
-            )
-        )
+        out = Path("results") / plan.study.study
+        print(targets.export(plan, out, args.file, made=args.made))
     return status
 
 
 def _write(path: Path, text: str) -> None:
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -117,13 +111,17 @@ def report_of(study: Path) -> Report:
     """
     plan = plan_of_study(study)
     spec = pages.report(plan, f"judgescope run {without_folders(study, HOME)}")
-    needed = [*spec.tables.values(), *(card.report for card in spec.datasets.values())]
+    needed = list(spec.tables.values())
+    needed += [card.report for card in spec.datasets.values()]
     missing = [path for path in needed if not Path(path).is_file()]
     if missing:
-        complete = len(missing) == len(needed)
+        where = ", ".join(missing[:3])
+        if len(missing) > 3:
+            where += ", …"
+        everything = len(missing) == len(needed)
         raise UserError(
-            "this study has no results yet" if complete else "results are missing",
-            where=", ".join(missing[:3]) + (", …" if missing[3:] else ""),
+            "this study has no results yet" if everything else "results are missing",
+            where=where,
             todo=command_on("run", study),
         )
     report = Report.load(spec)

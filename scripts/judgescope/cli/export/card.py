@@ -5,21 +5,25 @@ report.
 from collections.abc import Iterator
 
 from judgescope.cli.export.markdown import blocks, escaped, inline
-from judgescope.engines import PROMPTED
-from judgescope.report.elements import Fold, Section, Text
+from judgescope.report.contents import section_named
+from judgescope.report.elements import Fold, Paragraph, Section
 from judgescope.report.report import Report
-from judgescope.report.sections import cost, judges, study
+from judgescope.report.sections import judges
 from judgescope.report.words import count, listed
-
-FEW = 50
-"""With fewer items, the card warns about the coverage of intervals."""
 
 
 def card(report: Report) -> str:
     """Return the card as Markdown, the same text for the same results."""
-    made = (
-        *(judges.section, judges.evidence_section, judges.limits),
-        *(study.coverage, study.unmeasured, cost.section, study.data, judges.legend),
+    # The sections of the report that the card has, before the limits of the results.
+    names = (
+        "judges",
+        "evidence",
+        "limits",
+        "coverage",
+        "unmeasured",
+        "cost",
+        "data",
+        "legend",
     )
     lines = [
         f"# Results card: {escaped(report.study)}",
@@ -27,10 +31,15 @@ def card(report: Report) -> str:
         escaped(judges.measured(report)),
         "",
     ]
-    for section in filter(None, (make(report) for make in made)):
-        lines += _section(section, folded=section.id == "limits")
-    lines += ["## Limits", "", *blocks([Text("", items=list(_limits(report)))])[2:]]
-    lines += _section(study.reproduce(report))
+    for name in names:
+        section = section_named(name, report)
+        if section is not None:
+            lines += _section(section, folded=name == "limits")
+    limits = Paragraph("", items=list(_limits(report)))
+    lines += ["## Limits", "", *blocks([limits])[2:]]
+    reproduce = section_named("reproduce", report)
+    assert reproduce is not None, "each study can be reproduced"
+    lines += _section(reproduce)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -41,34 +50,43 @@ def _section(section: Section, *, folded: bool = False) -> list[str]:
     return [f"## {escaped(section.title)}", "", inline(lead), "", *blocks(shown)]
 
 
-def _limits(report: Report) -> Iterator[str]:
-    """Yield the limits of the results."""
-    if planned := [dataset.name for dataset in report.datasets if dataset.planned]:
+def _limits(report: Report, few_items: int = 50) -> Iterator[str]:
+    """Yield the limits of the results.
+
+    Below `few_items` items, intervals cover the true value less often than they should.
+    """
+    planned = []
+    few = []
+    for dataset in report.datasets:
+        if dataset.planned:
+            planned.append(dataset.name)
+        items = dataset.counts.items
+        if items < few_items:
+            few.append(f"{dataset.name} ({count(items)})")
+    if planned:
         yield (
             f"The authors planned the ratings of {listed(planned)}: people may rate "
             "differently."
         )
-    items = {dataset.name: dataset.counts.items for dataset in report.datasets}
-    if few := [
-        f"{name} ({count(number)})" for name, number in items.items() if number < FEW
-    ]:
+    if few:
         yield (
             f"Few items in {listed(few)}: intervals are wide, and cover the true value "
             "in less than 95 % of studies."
         )
-    engines = {judge.engine for judge in report.judges if not judge.control}
-    if not engines & set(PROMPTED):
+    if not any(judge.max_tokens for judge in report.judges):
         yield (
             "No judge of this study reads a prompt: the results say nothing about "
             "LLM judges."
         )
     elif "repeatability" not in report.tables:
         yield "Every judge answered once: repeatability was not measured."
-    prices = report.rows("cost").where(statistic="usd")
-    if names := sorted(
-        {row.judge or row.perturbation for row in prices if row.value is None}
-    ):
-        yield f"The price of {listed([f'`{name}`' for name in names])} is unknown."
+    unpriced = set()
+    for row in report.rows("cost").where(statistic="usd"):
+        if row.value is None:
+            unpriced.add(row.judge or row.perturbation)
+    if unpriced:
+        names = [f"`{name}`" for name in sorted(unpriced)]
+        yield f"The price of {listed(names)} is unknown."
     facts = report.spec.study
     if facts.share < 1:
         yield (

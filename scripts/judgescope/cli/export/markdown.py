@@ -2,34 +2,39 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from judgescope.core.errors import coded
-from judgescope.report.cells import Cell
+from judgescope.report.cells import ReportCell
 from judgescope.report.elements import (
-    Block,
     Facts,
-    Figure,
     Fold,
     Heading,
-    Line,
     Link,
     Overview,
-    Table,
-    Text,
+    PageBlock,
+    PageFigure,
+    PageTable,
+    Paragraph,
+    Standing,
+    TableLine,
 )
 
-BREAKS = re.compile("[ \\t\\r\\n\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]+")
-"""Spaces and line breaks; thin spaces within numbers are kept."""
-SPECIAL = re.compile(r"([\\`*_\[\]{}|~#$])")
-ENTITIES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
-BEGINS = re.compile(r"^(?:[-+](?=[\s-]|$)|\d+[.)](?=\s|$))")
-"""The beginning that makes a line a list item or a rule."""
-TICKS = re.compile(r"`([^`]*)`")
+
+class _Patterns:
+    """What Markdown would interpret."""
+
+    breaks = re.compile("[ \\t\\r\\n\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]+")
+    """Spaces and line breaks; thin spaces within numbers are kept."""
+    special = re.compile(r"([\\`*_\[\]{}|~#$])")
+    begins = re.compile(r"^(?:[-+](?=[\s-]|$)|\d+[.)](?=\s|$))")
+    """The beginning that makes a line a list item or a rule."""
+    entities: Final = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 
 def one_line(text: str) -> str:
     """Return a text on one line, with a code instead of each invisible character."""
-    return coded(BREAKS.sub(" ", text))
+    return coded(_Patterns.breaks.sub(" ", text))
 
 
 def escaped(text: str) -> str:
@@ -41,11 +46,14 @@ def escaped(text: str) -> str:
 
 def _escaped_part(text: str) -> str:
     """Return a part of a line; blanks at its ends separate it from the others."""
-    return SPECIAL.sub(r"\\\1", one_line(text).translate(ENTITIES))
+    return _Patterns.special.sub(r"\\\1", one_line(text).translate(_Patterns.entities))
 
 
 def _no_list(line: str) -> str:
-    return BEGINS.sub(lambda match: f"{match[0][:-1]}\\{match[0][-1]}", line.strip())
+    """Return a line that does not begin a list."""
+    return _Patterns.begins.sub(
+        lambda match: f"{match[0][:-1]}\\{match[0][-1]}", line.strip()
+    )
 
 
 def code(text: str) -> str:
@@ -56,9 +64,10 @@ def code(text: str) -> str:
 
 def inline(text: str) -> str:
     """Return a sentence of the report, in which backticks enclose code."""
-    parts = TICKS.split(text)
-    parts[::2] = map(_escaped_part, parts[::2])
-    parts[1::2] = map(code, parts[1::2])
+    parts = []
+    for number, part in enumerate(re.split(r"`([^`]*)`", text)):
+        is_code = number % 2 == 1
+        parts.append(code(part) if is_code else _escaped_part(part))
     return _no_list("".join(parts))
 
 
@@ -67,23 +76,26 @@ def row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def blocks(report_blocks: Iterable[Block], level: int = 3) -> list[str]:
+def blocks(report_blocks: Iterable[PageBlock], level: int = 3) -> list[str]:
     """Return the lines of blocks; headings among them have this level."""
-    return [line for block in report_blocks for line in (*_lines(block, level), "")]
+    lines = []
+    for block in report_blocks:
+        lines += _lines(block, level)
+        lines.append("")
+    return lines
 
 
-def _lines(block: Block, level: int) -> list[str]:
+def _lines(block: PageBlock, level: int) -> list[str]:
     match block:
-        case Table():
+        case PageTable():
             return _table(block)
-        case Text():
+        case Paragraph():
             text = inline(block.text)
-            items = (
-                ["", *(f"- {inline(item)}" for item in block.items)]
-                if block.items
-                else []
-            )
-            return [f"**{text}**" if block.style == "warning" else text, *items]
+            lines = [f"**{text}**" if block.style == "warning" else text]
+            if block.items:
+                lines.append("")
+                lines += [f"- {inline(item)}" for item in block.items]
+            return lines
         case Overview():
             return list(_overview(block, level))
         case Facts():
@@ -91,7 +103,7 @@ def _lines(block: Block, level: int) -> list[str]:
             return [
                 f"- **{escaped(name)}**: {shown(value)}" for name, value in block.pairs
             ]
-        case Figure():
+        case PageFigure():
             title = f"**{inline(block.title)}.** {inline(block.summary)}"
             return [title, "", *_table(block.table)]
         case Heading():
@@ -108,55 +120,61 @@ def _overview(block: Overview, level: int) -> Iterator[str]:
     """Yield bars and answers as lists, the matrix as a table, its legend, and the
     figure.
     """
-    standings = [one for _, group in block.groups for one in group]
-    yield from (f"- {inline(bar)}" for bar in block.bars)
-    yield from (
-        f"- {code(one.judge)}: {inline(one.answer)}" for one in standings if one.answer
-    )
+    for bar in block.bars:
+        yield f"- {inline(bar)}"
+    standings: list[Standing] = []
+    for _, group in block.groups:
+        standings += group
+    for standing in standings:
+        if standing.answer:
+            yield f"- {code(standing.judge)}: {inline(standing.answer)}"
     if block.columns:
         heads = [inline(column.heading) for column in block.columns]
-        yield from ("", row(["Judge", *heads]), row(["---"] * (len(heads) + 1)))
-        for one in standings:
-            marks = (escaped(f"{mark.sign} {mark.text}".strip()) for mark in one.marks)
-            yield row([code(one.judge), *marks])
-        yield from (
-            "",
-            "; ".join(f"{sign} {escaped(text)}" for _, sign, text in block.steps),
-        )
+        yield ""
+        yield row(["Judge", *heads])
+        yield row(["---"] * (len(heads) + 1))
+        for standing in standings:
+            cells = [code(standing.judge)]
+            for mark in standing.marks:
+                cells.append(escaped(f"{mark.sign} {mark.text}".strip()))
+            yield row(cells)
+        yield ""
+        yield "; ".join(f"{sign} {escaped(text)}" for _, sign, text in block.steps)
     if block.figure:
-        yield from ("", *_lines(block.figure, level))
+        yield ""
+        yield from _lines(block.figure, level)
 
 
-def _table(block: Table) -> list[str]:
+def _table(block: PageTable) -> list[str]:
     """Return a table with its caption above and its notes below; a long one is only
     named.
     """
     caption = f"*{inline(block.caption)}*"
     if block.too_long:
-        return [
-            f"{caption} {block.too_long} rows: "
-            f"{inline(block.source or 'the result tables')}"
-        ]
+        source = inline(block.source or "the result tables")
+        return [f"{caption} {block.too_long} rows: {source}"]
     heads = [inline(column.heading) for column in block.columns]
-    rows = [row([escaped(block.corner), *heads]), row(["---"] * (len(heads) + 1))]
+    lines = [caption, "", row([escaped(block.corner), *heads])]
+    lines.append(row(["---"] * (len(heads) + 1)))
     for body in block.bodies:
         if body.title:
-            rows.append(row([f"**{inline(body.title)}**", *[""] * len(heads)]))
+            empty = [""] * len(heads)
+            lines.append(row([f"**{inline(body.title)}**", *empty]))
         as_code = block.code and body.style != "sums"
-        rows += [
-            row([_head(line, as_code), *map(_cell, line.cells)]) for line in body.lines
-        ]
-    notes = ["", " ".join(map(inline, block.all_notes))] if block.all_notes else []
-    return [caption, "", *rows, *notes]
+        for line in body.lines:
+            lines.append(row([_head(line, as_code), *map(_cell, line.cells)]))
+    if block.all_notes:
+        lines += ["", " ".join(map(inline, block.all_notes))]
+    return lines
 
 
-def _head(line: Line, as_code: bool) -> str:
+def _head(line: TableLine, as_code: bool) -> str:
     head = code(line.head) if as_code else escaped(line.head)
     about = "; ".join(filter(None, (line.badge, line.about)))
     return f"{head} ({escaped(about)})" if about else head
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: ReportCell) -> str:
     """Return text, mark, interval and notes of a cell."""
     notes = f"({escaped('; '.join(cell.notes))})" if cell.notes else ""
     parts = (escaped(cell.text), escaped(cell.mark), escaped(cell.interval), notes)

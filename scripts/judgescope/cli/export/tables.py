@@ -13,11 +13,11 @@ from judgescope.cli.export.markdown import blocks, one_line
 from judgescope.cli.show import DIFFERENCE, OF_TWO_JUDGES, Filters, chosen
 from judgescope.cli.terminal import undefined
 from judgescope.core.errors import UserError, check_known
-from judgescope.report.cells import FLAT, Cell, estimate
-from judgescope.report.elements import Body, Column, Section, Table
+from judgescope.report.cells import FLAT, ReportCell, estimate
+from judgescope.report.elements import Body, PageTable, Section, TableColumn
 from judgescope.report.page import render, unlinked
-from judgescope.report.report import Judge, Report
-from judgescope.report.rows import Row, Rows
+from judgescope.report.report import Report, ShownJudge
+from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies, turned
 from judgescope.report.words import (
     DASH,
@@ -29,23 +29,12 @@ from judgescope.report.words import (
     plural,
     spoken,
 )
-from judgescope.statistics.result import NO_AGREEMENT
-
-DIFFERENCES = (*EXPORTED, "form", "aspect_b", "criterion_b", "k_b", "system_subset")
-"""The columns in which two numbers of one cell can differ."""
-MEAN = re.compile(r"mean over (?P<noun>[a-z ]+)s\b")
-"""The method of a mean, and what its n counts."""
-BELOW = "below control"
-"""Part of the note of a number that is below a control's."""
-BETWEEN_SYSTEMS = "by_system"
-"""The level whose n counts systems."""
-ENOUGH_SYSTEMS = 8
-"""With fewer systems, a correlation depends on one or two of them."""
+from judgescope.statistics.result import REASONS
 
 
 def tables_of(
     report: Report, table: str, filters: Filters, across: str | None = None
-) -> dict[str, Table]:
+) -> dict[str, PageTable]:
     """Return label -> table for every dataset, statistic and level of the rows that
     match.
 
@@ -59,7 +48,7 @@ def tables_of(
     rows = report.tables[table]
     if "judge_b" in filters:
         rows = _both_ways(rows)
-    matching = Rows(chosen(table, rows.frame, filters))
+    matching = ReportRows.of_frame(chosen(table, rows.frame, filters))
     statistics = rows.names("statistic")
     if "statistic" not in filters and len(statistics) > 1:
         raise UserError(
@@ -68,11 +57,11 @@ def tables_of(
             allowed=statistics,
             todo="name one",
         )
-    order = [*filters.get("statistic", statistics)]
-    places = dict.fromkeys((row.dataset, row.statistic, row.level) for row in matching)
+    order = list(filters.get("statistic", statistics))
+    numbers = dict.fromkeys((row.dataset, row.statistic, row.level) for row in matching)
     made = {}
     for dataset, statistic, level in sorted(
-        places, key=lambda place: order.index(place[1])
+        numbers, key=lambda number: order.index(number[1])
     ):
         part = matching.where(dataset=dataset, statistic=statistic, level=level)
         name = "-".join(filter(None, (report.study, table, dataset, statistic, level)))
@@ -80,110 +69,127 @@ def tables_of(
     return made
 
 
-def _both_ways(rows: Rows) -> Rows:
+BELOW = "below control"
+"""Part of the note of a number that is below a control's."""
+
+
+def _both_ways(rows: ReportRows) -> ReportRows:
     """Return the rows with the results on two judges, which are stored once, both ways
     round.
     """
-    pairs = [
-        row for row in rows if row.judge_b and row.statistic.startswith(OF_TWO_JUDGES)
-    ]
-    others = (
-        turned(row)
-        if row.statistic.startswith(DIFFERENCE)
-        else row._replace(judge=row.judge_b, judge_b=row.judge)
-        for row in pairs
-    )
-    return Rows.from_records([*rows, *filter(None, others)])
+    records = list(rows)
+    for row in rows:
+        if not row.judge_b or not row.statistic.startswith(OF_TWO_JUDGES):
+            continue
+        if row.statistic.startswith(DIFFERENCE):
+            other = turned(row)
+        else:
+            other = row._replace(judge=row.judge_b, judge_b=row.judge)
+        if other:
+            records.append(other)
+    return ReportRows(records)
 
 
-def _table(report: Report, name: str, rows: Rows, across: str | None) -> Table:
+def _table(
+    report: Report, name: str, rows: ReportRows, across: str | None
+) -> PageTable:
     """Return the table of one statistic, for one dataset and level."""
     if across is None:
         several = len(rows.names("judged")) == 1 and len(rows.names("cell")) > 1
         across = "perturbation" if several else "aspect"
-    cells = _by_place(name, rows, across)
-    names = [column for _, column in cells]
-    if across == "aspect":
-        (dataset,) = rows.names("dataset")
-        known = next(
-            (each.aspects for each in report.datasets if each.id == dataset), []
-        )
-        titles = {one: report.aspect(one) or "all" for one in _ordered(known, names)}
-    else:
-        sets = {
-            each.cell: f"{each.name} {each.degree}".strip()
-            for each in report.perturbations
-        }
-        titles = {one: sets.get(one, one) for one in _ordered([*sets], names)}
+    cells = _by_column(name, rows, across)
+    titles = _titles(report, rows, across, [column for _, column in cells])
     judges = {judge.id: judge for judge in report.judges}
-    shown = [
-        judges.get(one, Judge(one, "", ""))
-        for one in _ordered([*judges], rows.names("judge"))
-    ]
+    shown = []
+    for judge_id in _ordered(list(judges), rows.names("judge")):
+        shown.append(judges.get(judge_id, ShownJudge(judge_id, "", "")))
 
-    def line(judge: Judge) -> list[Cell]:
+    def line(judge: ShownJudge) -> list[ReportCell]:
         return [_cell(report, name, cells.get((judge.id, column))) for column in titles]
 
-    return Table(
-        " ".join(
-            f"{sentence}."
-            for sentence in _caption(report, name, rows, titles)
-            if sentence
-        ),
+    caption = filter(None, _caption(report, name, rows, titles))
+    return PageTable(
+        " ".join(f"{sentence}." for sentence in caption),
         "Judge",
-        [*map(Column, titles.values())],
+        list(map(TableColumn, titles.values())),
         judge_bodies(shown, line),
         [f"{sentence}." for sentence in _notes(report, name, rows)],
     )
 
 
-def _by_place(table: str, rows: Rows, across: str) -> dict[tuple[str, str], Row]:
+def _titles(
+    report: Report, rows: ReportRows, across: str, columns: Sequence[str]
+) -> dict[str, str]:
+    """Return column -> its heading, in the order of the study."""
+    if across == "aspect":
+        known: Sequence[str] = []
+        (dataset,) = rows.names("dataset")
+        for shown in report.datasets:
+            if shown.id == dataset:
+                known = shown.aspects
+        ordered = _ordered(known, columns)
+        return {aspect: report.aspect(aspect) or "all" for aspect in ordered}
+    names = {}
+    for perturbation in report.perturbations:
+        name = f"{perturbation.name} {perturbation.degree}"
+        names[perturbation.cell] = name.strip()
+    ordered = _ordered(list(names), columns)
+    return {cell: names.get(cell, cell) for cell in ordered}
+
+
+def _by_column(
+    table: str, rows: ReportRows, across: str
+) -> dict[tuple[str, str], ReportRow]:
     """Return (judge, column) -> row; raise UserError if two rows share a cell."""
-    cells: dict[tuple[str, str], Row] = {}
+    # The columns in which two numbers of one cell can differ.
+    distinguishing = [*EXPORTED, "form", "aspect_b", "criterion_b", "k_b"]
+    distinguishing.append("system_subset")
+    cells: dict[tuple[str, str], ReportRow] = {}
     for row in rows:
         cell = row.judge, row.cell if across == "perturbation" else row.judged
         other = cells.setdefault(cell, row)
-        if other is not row:
-            differing = [n for n in DIFFERENCES if getattr(row, n) != getattr(other, n)]
-            options = [option(name) for name in differing if name in EXPORTED]
-            raise UserError(
-                f"several numbers of {table} fall into one cell",
-                where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic "
-                f"{row.statistic}",
-                got=f"rows that differ in {', '.join(differing)}",
-                todo=f"select one with {' or '.join(options)}, or change the columns: "
-                f"--columns {' or '.join(ACROSS)}",
-            )
+        if other is row:
+            continue
+        differing = []
+        for name in distinguishing:
+            if getattr(row, name) != getattr(other, name):
+                differing.append(name)
+        options = [option(name) for name in differing if name in EXPORTED]
+        raise UserError(
+            f"several numbers of {table} fall into one cell",
+            where=f"judge {cell[0]}, {across} {cell[1]!r}, statistic {row.statistic}",
+            got=f"rows that differ in {', '.join(differing)}",
+            todo=f"select one with {' or '.join(options)}, or change the columns: "
+            f"--columns {' or '.join(ACROSS)}",
+        )
     return cells
 
 
 def _ordered(order: Sequence[str], names: Iterable[str]) -> list[str]:
     """Return the names without duplicates: those in `order` first, then the others."""
-    seen = dict.fromkeys(names)
-    return [
-        *(name for name in order if name in seen),
-        *(n for n in seen if n not in order),
-    ]
+    given = dict.fromkeys(names)
+    known = [name for name in order if name in given]
+    return list(dict.fromkeys([*known, *given]))
 
 
-def _cell(report: Report, table: str, row: Row | None) -> Cell:
+def _cell(report: Report, table: str, row: ReportRow | None) -> ReportCell:
     """Return value, interval and marks; notes name what is undefined or missing."""
     if row is None:
         return estimate(row)
-    defined = row.value is not None
-    below = "†" if defined and BELOW in row.note else ""
-    notes = (
-        "" if defined else undefined(spoken(row.note)),
-        f"{count(row.n_missing)} missing, n = {count(row.n)}" if row.n_missing else "",
-        NO_AGREEMENT if defined and NO_AGREEMENT in row.note else "",
-    )
-    mark = ",".join(filter(None, (_letters(report, table, row), below)))
-    return replace(
-        estimate(row, mark=mark), mark=mark, notes=tuple(filter(None, notes))
-    )
+    notes = []
+    marks = _letters(report, table, row)
+    if row.value is None:
+        notes.append(undefined(spoken(row.note)))
+    elif BELOW in row.note:
+        marks = f"{marks},†" if marks else "†"
+    if row.n_missing:
+        notes.append(f"{count(row.n_missing)} missing, n = {count(row.n)}")
+    if row.value is not None and REASONS.no_agreement in row.note:
+        notes.append(REASONS.no_agreement)
+    return replace(estimate(row, mark=marks), mark=marks, notes=tuple(notes))
 
 
-def _letters(report: Report, table: str, row: Row) -> str:
+def _letters(report: Report, table: str, row: ReportRow) -> str:
     """Return the letters of groups that a test cannot tell apart, "" without a test."""
     compared = table in ("agreement", "labels")
     rows = report.rows("comparison" if compared else table, row.dataset)
@@ -196,44 +202,56 @@ def _letters(report: Report, table: str, row: Row) -> str:
 
 
 def _caption(
-    report: Report, table: str, rows: Rows, titles: Mapping[str, str]
+    report: Report, table: str, rows: ReportRows, titles: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield the statistic, the data, and the number of values."""
-    first, defined = next(iter(rows)), [row for row in rows if row.value is not None]
-    dataset = next((each for each in report.datasets if each.id == first.dataset), None)
+    first = next(iter(rows))
+    name = first.dataset
+    is_planned = False
+    for dataset in report.datasets:
+        if dataset.id == first.dataset:
+            name = dataset.name
+            is_planned = dataset.planned
     level = LEVELS.get(first.level, (spoken(first.level), ""))[0]
     about = ", ".join(filter(None, [label(first.statistic), level]))
     common = ", ".join(_common(report, rows, titles))
+    if common:
+        about += f" ({common})"
     bare = all(row.ci_low is None for row in rows)
     ends = "without intervals" if bare else "with 95 % intervals"
-    name = dataset.name if dataset else first.dataset
-    yield f"{name}: {about}{f' ({common})' if common else ''}, {ends}"
-    yield _sizes(defined)
-    if dataset and dataset.planned and table == "agreement":
+    yield f"{name}: {about}, {ends}"
+    yield _sizes([row for row in rows if row.value is not None])
+    if is_planned and table == "agreement":
         yield PLANNED.capitalize()
     yield f"Table {table} of study {report.study}"
 
 
-def _common(report: Report, rows: Rows, titles: Mapping[str, str]) -> list[str]:
+def _common(report: Report, rows: ReportRows, titles: Mapping[str, str]) -> list[str]:
     """Return what all numbers share and no heading shows, such as `aspect Fluency`."""
-    columns = {
-        "aspect": {report.aspect(row.judged) for row in rows},
-        "texts": {row.cell for row in rows},
-        "against": {row.judge_b for row in rows},
-        "k": {str(row.k or "") for row in rows},
-    }
-    headed = {"", *titles, *titles.values()}
-    single = ((name, *values) for name, values in columns.items() if len(values) == 1)
-    return [f"{name} {value}" for name, value in single if value not in headed]
+    columns: dict[str, set[str]] = {"aspect": set(), "texts": set()}
+    columns |= {"against": set(), "k": set()}
+    for row in rows:
+        columns["aspect"].add(report.aspect(row.judged))
+        columns["texts"].add(row.cell)
+        columns["against"].add(row.judge_b)
+        columns["k"].add(str(row.k or ""))
+    headings = {"", *titles, *titles.values()}
+    common = []
+    for name, values in columns.items():
+        if len(values) == 1 and values.isdisjoint(headings):
+            common.append(f"{name} {next(iter(values))}")
+    return common
 
 
-def _sizes(defined: Sequence[Row]) -> str:
+def _sizes(defined: Sequence[ReportRow]) -> str:
     """Return the n of the values, or its range; of a mean, n counts what its method
     names.
     """
     sizes: dict[str, set[int]] = {}
     for row in defined:
-        mean = MEAN.match(row.method) if row.aspect == AVERAGE else None
+        mean = None
+        if row.aspect == AVERAGE:
+            mean = re.match(r"mean over (?P<noun>[a-z ]+)s\b", row.method)
         sizes.setdefault(mean["noun"] if mean else "", set()).add(row.n)
     return "; ".join(_size(noun, sorted(sizes[noun])) for noun in sorted(sizes))
 
@@ -244,20 +262,33 @@ def _size(noun: str, sizes: Sequence[int]) -> str:
     return f"n = {least}{most}"
 
 
-def _notes(report: Report, table: str, rows: Rows) -> Iterator[str]:
-    """Yield the meaning of marks, and cautions."""
-    defined = [row for row in rows if row.value is not None]
+def _notes(
+    report: Report, table: str, rows: ReportRows, enough_systems: int = 8
+) -> Iterator[str]:
+    """Yield the meaning of marks, and cautions.
+
+    With fewer than `enough_systems` systems, a correlation of systems depends on one or
+    two of them.
+    """
     if any(_letters(report, table, row) for row in rows):
         yield (
             "Judges that share a letter cannot be distinguished by a paired "
             "permutation test"
         )
-    if any(BELOW in row.note for row in defined):
+    is_below = False
+    few = []
+    for row in rows:
+        if row.value is None:
+            continue
+        is_below = is_below or BELOW in row.note
+        # Its n counts systems.
+        if row.level == "by_system" and 0 <= row.n < enough_systems:
+            few.append(row.n)
+    if is_below:
         yield "† below at least one control"
-    systems = {row.n for row in defined if row.level == BETWEEN_SYSTEMS}
-    if few := systems & set(range(ENOUGH_SYSTEMS)):
+    if few:
         yield (
-            f"Only {count(min(few))} systems, fewer than {ENOUGH_SYSTEMS}: such a "
+            f"Only {count(min(few))} systems, fewer than {enough_systems}: such a "
             "correlation says little about other systems"
         )
 
@@ -265,7 +296,13 @@ def _notes(report: Report, table: str, rows: Rows) -> Iterator[str]:
 # --- writing --------------------------------------------------------------------------
 
 SPECIAL = {
-    **{char: f"\\{char}" for char in "&%$#_{}"},
+    "&": "\\&",
+    "%": "\\%",
+    "$": "\\$",
+    "#": "\\#",
+    "_": "\\_",
+    "{": "\\{",
+    "}": "\\}",
     "\\": "\\textbackslash{}",
     "~": "\\textasciitilde{}",
     "^": "\\textasciicircum{}",
@@ -285,16 +322,15 @@ SPECIAL = {
     "≤": "$\\leq$",
     "≥": "$\\geq$",
     "×": "$\\times$",
-    **{
-        "α": "$\\alpha$",
-        "κ": "$\\kappa$",
-        "ρ": "$\\rho$",
-        "τ": "$\\tau$",
-        "Δ": "$\\Delta$",
-    },
+    "α": "$\\alpha$",
+    "κ": "$\\kappa$",
+    "ρ": "$\\rho$",
+    "τ": "$\\tau$",
+    "Δ": "$\\Delta$",
 }
-"""Brackets are not escaped: a row begins with a command, never with a name."""
-_SPECIAL = re.compile("|".join(map(re.escape, SPECIAL)))
+"""Character -> how LaTeX prints it.
+
+Brackets are not escaped: a row begins with a command, never with a name."""
 
 
 def escaped(text: str) -> str:
@@ -303,89 +339,82 @@ def escaped(text: str) -> str:
     Letters of other scripts are kept: they need an engine that supports them, such as
     LuaLaTeX.
     """
-    return _SPECIAL.sub(lambda match: SPECIAL[match[0]], one_line(text).strip())
+    return "".join(SPECIAL.get(char, char) for char in one_line(text).strip())
 
 
-def document(report: Report, tables: Mapping[str, Table]) -> str:
+def document(report: Report, tables: Mapping[str, PageTable]) -> str:
     """Return tables, by label, as a file to be \\input; its document needs the package
     booktabs.
     """
-    head = (
-        f"% \\usepackage{{booktabs}}   study {report.study}, seed "
-        f"{report.spec.study.seed}"
-    )
-    written = (_latex(label, table) for label, table in tables.items())
-    return "\n\n".join([head, *written]) + "\n"
+    seed = report.spec.study.seed
+    parts = [f"% \\usepackage{{booktabs}}   study {report.study}, seed {seed}"]
+    parts += [_latex(label, table) for label, table in tables.items()]
+    return "\n\n".join(parts) + "\n"
 
 
-def _latex(label: str, table: Table) -> str:
+def _latex(label: str, table: PageTable) -> str:
     footnotes: dict[str, int] = {}
-    bodies = [
-        line for body in table.bodies for line in _latex_body(table, body, footnotes)
+    heads = [table.corner, *(column.heading for column in table.columns)]
+    lines = [
+        "\\begin{table}",
+        "  \\centering",
+        f"  \\caption{{{escaped(table.caption)}}}",
+        f"  \\label{{tab:{label}}}",
+        f"  \\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+        "    \\toprule",
+        f"    {' & '.join(map(escaped, heads))} \\\\",
     ]
-    notes = [
-        f"\\textsuperscript{{{at}}} {escaped(text)}." for text, at in footnotes.items()
-    ]
+    for body in table.bodies:
+        lines += _latex_body(table, body, footnotes)
+    lines += ["    \\bottomrule", "  \\end{tabular}"]
+    notes = []
+    for text, number in footnotes.items():
+        notes.append(f"\\textsuperscript{{{number}}} {escaped(text)}.")
     notes += map(escaped, table.all_notes)
     if [body.style for body in table.bodies][1:] == ["controls"]:
         notes.append("Below the line: controls.")
-    below = (
-        ["  \\par\\smallskip", f"  {{\\footnotesize {' '.join(notes)}\\par}}"]
-        if notes
-        else []
-    )
-    heads = [table.corner, *(column.heading for column in table.columns)]
-    return "\n".join(
-        [
-            "\\begin{table}",
-            "  \\centering",
-            f"  \\caption{{{escaped(table.caption)}}}",
-            f"  \\label{{tab:{label}}}",
-            f"  \\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
-            "    \\toprule",
-            f"    {' & '.join(map(escaped, heads))} \\\\",
-            *bodies,
-            "    \\bottomrule",
-            "  \\end{tabular}",
-            *below,
-            "\\end{table}",
-        ]
-    )
+    if notes:
+        lines.append("  \\par\\smallskip")
+        lines.append(f"  {{\\footnotesize {' '.join(notes)}\\par}}")
+    lines.append("\\end{table}")
+    return "\n".join(lines)
 
 
-def _latex_body(table: Table, body: Body, footnotes: dict[str, int]) -> list[str]:
+def _latex_body(table: PageTable, body: Body, footnotes: dict[str, int]) -> list[str]:
+    # A row begins with a command or a group, never with a name: LaTeX would take a
+    # bracket there for an argument of the line before.
     head = "\\texttt{%s}" if table.code and body.style != "sums" else "{%s}"
-    rows = [
-        [
-            head % escaped(line.head),
-            *(_latex_cell(cell, footnotes) for cell in line.cells),
-        ]
-        for line in body.lines
-    ]
+    lines = ["    \\midrule"]
     if body.title:
         width = len(table.columns) + 1
-        rows.insert(
-            0, [f"\\multicolumn{{{width}}}{{l}}{{\\emph{{{escaped(body.title)}}}}}"]
-        )
-    return ["    \\midrule", *(f"    {' & '.join(row)} \\\\" for row in rows)]
+        title = f"\\emph{{{escaped(body.title)}}}"
+        lines.append(f"    \\multicolumn{{{width}}}{{l}}{{{title}}} \\\\")
+    for line in body.lines:
+        cells = [head % escaped(line.head)]
+        cells += [_latex_cell(cell, footnotes) for cell in line.cells]
+        lines.append(f"    {' & '.join(cells)} \\\\")
+    return lines
 
 
-def _latex_cell(cell: Cell, footnotes: dict[str, int]) -> str:
+def _latex_cell(cell: ReportCell, footnotes: dict[str, int]) -> str:
     """Return text, interval and marks; `footnotes` numbers notes in the order of their
     use.
     """
     marks = [escaped(cell.mark)] if cell.mark else []
-    marks += [
-        str(footnotes.setdefault(note, len(footnotes) + 1)) for note in cell.notes
-    ]
-    small = f" {{\\scriptsize {escaped(cell.interval)}}}" if cell.interval else ""
-    raised = f"\\textsuperscript{{{','.join(marks)}}}" if marks else ""
-    return f"{escaped(cell.text)}{small}{raised}"
+    for note in cell.notes:
+        number = footnotes.setdefault(note, len(footnotes) + 1)
+        marks.append(str(number))
+    text = escaped(cell.text)
+    if cell.interval:
+        text += f" {{\\scriptsize {escaped(cell.interval)}}}"
+    if marks:
+        text += f"\\textsuperscript{{{','.join(marks)}}}"
+    return text
 
 
-def _page(report: Report, tables: Mapping[str, Table]) -> str:
+def _page(report: Report, tables: Mapping[str, PageTable]) -> str:
     """Return an offline HTML page."""
-    section = Section("tables", "Tables", "", [*tables.values()])
+    section = Section("tables", "Tables", "", list(tables.values()))
     return unlinked(render(report, [section]))
 
 

@@ -5,9 +5,8 @@ The scores come back by a model of engine `recorded`, which joins its rows by ta
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,40 +14,49 @@ import pyarrow.parquet as pq
 from judgescope.cli.context import write_json_lines
 from judgescope.cli.terminal import plural
 from judgescope.core.cells import split
-from judgescope.core.files import whole
+from judgescope.core.files import atomic_write
 from judgescope.core.paths import Paths
 from judgescope.engines.subjects import Subjects
 from judgescope.plan.generators import waiting
+from judgescope.plan.specs.subjects import every_file
 from judgescope.plan.study import Plan
 from judgescope.prompts import rated
 
-Row = dict[str, Any]
 
-TEXT, NUMBER = pa.string(), pa.float64()
-ASPECT = pa.struct(
-    {
-        **dict.fromkeys(("aspect", "name", "definition"), TEXT),
-        **dict.fromkeys(("min", "max", "step"), NUMBER),
-        **{"best": TEXT, "labels": pa.list_(TEXT), "source_visible": pa.bool_()},
-    }
-)
-SCHEMA = pa.schema(
-    {
-        **dict.fromkeys(
-            ("dataset", "target", "item", "system", "perturbation", "degree"), TEXT
-        ),
-        **{
+def target_schema() -> pa.Schema:
+    """Return the columns of an export; in CSV, the lists are JSON."""
+    text = pa.string()
+    aspect = pa.struct(
+        {
+            "aspect": text,
+            "name": text,
+            "definition": text,
+            "min": pa.float64(),
+            "max": pa.float64(),
+            "step": pa.float64(),
+            "best": text,
+            "labels": pa.list_(text),
+            "source_visible": pa.bool_(),
+        }
+    )
+    return pa.schema(
+        {
+            "dataset": text,
+            "target": text,
+            "item": text,
+            "system": text,
+            "perturbation": text,
+            "degree": text,
             "step": pa.int64(),
-            "source": TEXT,
-            "references": pa.list_(TEXT),
-            "text": TEXT,
-        },
-        "aspects": pa.list_(ASPECT),
-    }
-)
-"""The columns of an export; in CSV, the lists are JSON."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""The beginnings of cells that a spreadsheet takes for formulas."""
+            "source": text,
+            "references": pa.list_(text),
+            "text": text,
+            "aspects": pa.list_(aspect),
+        }
+    )
+
+
+SCHEMA = target_schema()
 
 
 def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
@@ -57,22 +65,20 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
     `made`: include texts that models write. The file gets its name once it is complete.
     """
     rows = list(_rows(plan, out, made))
-    with whole(path) as part:
-        WRITERS[path.suffix.lower()](rows, part)
+    suffix = path.suffix.lower()
+    with atomic_write(path) as part:
+        WRITERS[suffix](rows, part)
     of_datasets = plural(len(plan.datasets), "dataset")
     lines = [f"{path}: {plural(len(rows), 'target')} of {of_datasets}"]
-    left = [
-        f"{name} of {dataset}"
-        for dataset in plan.datasets
-        for name in waiting(plan, dataset)
-    ]
-    if left and not made:
+    omitted = []
+    for dataset in plan.datasets:
+        omitted += [f"{name} of {dataset}" for name in waiting(plan, dataset)]
+    if omitted and not made:
         more = "--made adds them, and requests those that are not stored yet"
-        lines.append(f"omitted, because a model writes them: {', '.join(left)}; {more}")
-    formulas = sum(
-        str(value).startswith(FORMULA) for row in rows for value in row.values()
-    )
-    if formulas and path.suffix.lower() == ".csv":
+        names = ", ".join(omitted)
+        lines.append(f"omitted, because a model writes them: {names}; {more}")
+    formulas = sum(map(_formulas, rows))
+    if formulas and suffix == ".csv":
         lines.append(
             f"{formulas} cells begin like a formula (=, +, -, @) and are written "
             "unchanged: import every column as text, never open this file in a "
@@ -81,39 +87,44 @@ def export(plan: Plan, out: Path, path: Path, *, made: bool) -> str:
     return "\n".join(lines)
 
 
-def _rows(plan: Plan, out: Path, made: bool) -> Iterator[Row]:
+def _formulas(row: Mapping[str, object]) -> int:
+    """Return how many cells of a row a spreadsheet takes for formulas."""
+    begins = ("=", "+", "-", "@", "\t", "\r")
+    return sum(str(value).startswith(begins) for value in row.values())
+
+
+def _rows(plan: Plan, out: Path, made: bool) -> Iterator[dict[str, object]]:
     for dataset in plan.datasets:
-        sample = Paths(str(out)).sample() if dataset in plan.taught else None
-        subjects = Subjects(str(out), dataset, plan.study.seed, sample)
+        files = every_file(plan, dataset, Paths(str(out)))
+        subjects = Subjects(files, dataset, plan.study.seed)
         aspects = _aspects(plan, dataset)
         for target_set in plan.target_sets(dataset):
             if target_set in waiting(plan, dataset) and not made:
                 continue
-            judged = {
-                name: _drawn(subjects, target_set, name)
-                for name in aspects
-                if name in plan.judged_on(dataset, target_set)
-            }
+            judged = {}
+            for name in aspects:
+                if name in plan.judged_on(dataset, target_set):
+                    judged[name] = _drawn(subjects, target_set, name)
             for subject in subjects.in_set(target_set):
-                shown = [
-                    aspects[name]
-                    for name, drawn in judged.items()
-                    if subject.target in drawn
-                ]
-                if shown:
-                    yield {
-                        "dataset": dataset,
-                        "target": subject.target,
-                        "item": subject.item,
-                        "system": subject.system,
-                        "perturbation": subject.perturbation,
-                        "degree": target_set.partition(".")[2] or None,
-                        "step": subject.step,
-                        "source": subject.source,
-                        "references": list(subject.references),
-                        "text": subject.text,
-                        "aspects": shown,
-                    }
+                shown = []
+                for name, drawn in judged.items():
+                    if subject.target in drawn:
+                        shown.append(aspects[name])
+                if not shown:
+                    continue
+                yield {
+                    "dataset": dataset,
+                    "target": subject.target,
+                    "item": subject.item,
+                    "system": subject.system,
+                    "perturbation": subject.perturbation,
+                    "degree": target_set.partition(".")[2] or None,
+                    "step": subject.step,
+                    "source": subject.source,
+                    "references": list(subject.references),
+                    "text": subject.text,
+                    "aspects": shown,
+                }
 
 
 def _drawn(subjects: Subjects, target_set: str, aspect: str) -> set[str]:
@@ -122,43 +133,50 @@ def _drawn(subjects: Subjects, target_set: str, aspect: str) -> set[str]:
     """
     if subjects.sample is None:
         return {subject.target for subject in subjects.in_set(target_set)}
-    return {
-        target
-        for (name, wording), targets in subjects.drawn.items()
-        if (name, split(wording)[0]) == (target_set, aspect)
-        for target in targets
-    }
+    drawn: set[str] = set()
+    for (name, wording), targets in subjects.drawn.items():
+        if name == target_set and split(wording)[0] == aspect:
+            drawn.update(targets)
+    return drawn
 
 
-def _aspects(plan: Plan, dataset: str) -> dict[str, Row]:
+def _aspects(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
     """Return the aspects of a dataset's targets, with definitions and scales, by id."""
-    aspects = {}
+    aspects: dict[str, dict[str, object]] = {}
     for name in plan.plain_aspects(dataset):
         scale = plan.datasets[dataset].aspects[name]
         shown = rated(plan.aspect_of(dataset, name), scale)
-        about = {key: shown["aspect"][key] for key in ("name", "definition")}
-        more = {"best": scale.best, "source_visible": scale.source_visible}
-        aspects[name] = {"aspect": name, **about, **shown["scale"], **more}
+        shown["scale"].pop("agreement", None)  # words of prompts
+        aspects[name] = {
+            "aspect": name,
+            "name": shown["aspect"]["name"],
+            "definition": shown["aspect"]["definition"],
+            **shown["scale"],
+            "best": scale.best,
+            "source_visible": scale.source_visible,
+        }
     return aspects
 
 
-def _csv(rows: Iterable[Row], path: Path) -> None:
+def _csv(rows: Iterable[Mapping[str, object]], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(SCHEMA.names)
         for row in rows:
-            cells = (row[name] for name in SCHEMA.names)
-            writer.writerow(
-                json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell
-                for cell in cells
-            )
+            cells = []
+            for name in SCHEMA.names:
+                cell = row[name]
+                if isinstance(cell, list):
+                    cell = json.dumps(cell, ensure_ascii=False)
+                cells.append(cell)
+            writer.writerow(cells)
 
 
-def _parquet(rows: list[Row], path: Path) -> None:
+def _parquet(rows: list[dict[str, object]], path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path, compression="zstd")
 
 
-WRITERS: dict[str, Callable[[list[Row], Path], None]] = {
+WRITERS: dict[str, Callable[[list[dict[str, object]], Path], None]] = {
     ".csv": _csv,
     ".jsonl": write_json_lines,
     ".parquet": _parquet,

@@ -5,7 +5,7 @@ ratings.
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,19 +14,19 @@ from judgescope.cli.init import cards, flags
 from judgescope.cli.init.cards import NewCards, StudyDraft
 from judgescope.cli.init.guess import ALL
 from judgescope.cli.init.guess import scale as scale_of
-from judgescope.cli.init.interview import Ask, interview, roles_of, unused
+from judgescope.cli.init.interview import AskPerson, interview, roles_of, unused
+from judgescope.cli.init.shapes import structured
 from judgescope.cli.init.tables import load_table
 from judgescope.cli.init.unread import beyond_scale
+from judgescope.cli.new import write_snakefile
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.schema.loading import Cards
 from judgescope.statistics.intervals import FEWEST_SOURCES
 
 YES = {"", "y", "yes"}
-MEASURED = {"length", "lengths"}
-"""The roles of columns with lengths of texts."""
 
 
 def init(args: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def init(args: argparse.Namespace) -> int:
     )
 
 
-def begin(args: argparse.Namespace, ask: Ask | None) -> int:
+def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
     """Make a study's cards; `ask` asks a person, without it flags and guesses are
     used.
     """
@@ -83,6 +83,8 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
         return 1
     for path in cards.write(draft, new):
         print(f"written: {path}")
+    if write_snakefile(Path()):
+        print("written: Snakefile")
     status = 0
     if args.probe and draft.endpoint is not None:
         from judgescope.cli.probe import probe_study
@@ -95,11 +97,13 @@ def begin(args: argparse.Namespace, ask: Ask | None) -> int:
 
 def _draft(args: argparse.Namespace) -> StudyDraft:
     return flags.draft_of(
-        args, load_table(args.file, Cards([cards.CONFIG, HOME / "config"]))
+        args, structured(load_table(args.file, Cards([cards.CONFIG, HOME / "config"])))
     )
 
 
-def _accepted(draft: StudyDraft, ask: Ask) -> tuple[StudyDraft, NewCards, Rated] | None:
+def _accepted(
+    draft: StudyDraft, ask: AskPerson
+) -> tuple[StudyDraft, NewCards, DatasetContent] | None:
     """Return the study that a person accepts and a run can read; None if the person
     quits.
     """
@@ -112,7 +116,7 @@ def _accepted(draft: StudyDraft, ask: Ask) -> tuple[StudyDraft, NewCards, Rated]
     return None
 
 
-def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, Rated]:
+def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, DatasetContent]:
     """Return the study, its new cards, and the data as a run reads them.
 
     Raises UserError or UserErrors if they cannot be used.
@@ -126,12 +130,10 @@ def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, Rated]:
     return draft, new, cards.tried(draft, new)
 
 
-def _notes(rated: Rated) -> Iterator[str]:
+def _notes(rated: DatasetContent) -> Iterator[str]:
     """Yield the reasons why intervals will be wrong or impossible."""
-    items, sources = (
-        len(rated.items),
-        {item.source for item in rated.items if item.source},
-    )
+    items = len(rated.items)
+    sources = {item.source for item in rated.items if item.source}
     if items < FEWEST_SOURCES:
         yield (
             f"{items} items: intervals need at least {FEWEST_SOURCES}, and numbers "
@@ -159,40 +161,78 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
     columns = draft.columns
     for role in roles_of(columns):
         names = columns.columns_of(role)
-        lacking = draft.table.missing_cells(names if role in MEASURED else ())
+        if role == "system" and columns.anonymous:
+            names = []
+        # Only missing lengths are lost: without a text there is nothing to judge.
+        lengths = names if role in ("length", "lengths") else ()
         total = len(draft.table.rows)
-        how = [f"{name}: {n} of {total} missing" for name, n in lacking.items()]
+        how = []
+        for name, missing in draft.table.missing_cells(lengths).items():
+            how.append(f"{name}: {missing} of {total} missing")
         yield role, f"{plain(', '.join(names))}{_in_brackets(how)}" or "-"
     for name, group in columns.ratings.items():
-        scale = draft.scales.get(name)
-        kind = "choice" if columns.compared else "rating"
-        how = (
-            [f"scale {flags.scale_text(scale)}"]
-            if scale and not columns.compared
-            else []
-        )
-        how += [] if columns.compared else [draft.table.described(group)]
-        for column, missing in draft.table.missing_cells(group).items():
-            named = f"{plain(column)}: " if len(group) > 1 else ""
-            how += [f"{named}{missing} of {len(draft.table.rows)} {kind}s missing"]
-        yield kind, f"{name}: {plain(', '.join(group))}{_in_brackets(how)}"
-        guessed = not columns.compared and scale == scale_of(draft.table.values(group))
-        if guessed and (outside := beyond_scale(draft.table, group)):
-            yield "note", plain(outside)
+        yield from _rating_facts(draft, name, group)
     single = len(columns.ratings) == len(columns.rated) > 1 and not columns.compared
-    if single and not columns.ratings.keys() & {*draft.table.aspects}:
+    if single and columns.ratings.keys().isdisjoint(draft.table.aspects):
         raters = shlex.quote(flags.rating_text(ALL, columns.rated))
         yield "note", f"if these are raters of one aspect, add {option} {raters}"
     for name, scores in columns.judges.items():
-        kind, shown = "choices" if columns.compared else "scores", []
-        for aspect, column in scores.items():
-            how = [aspect] if aspect != "*" else []
-            for missing in draft.table.missing_cells([column]).values():
-                how += [f"{missing} of {len(draft.table.rows)} {kind} missing"]
-            shown.append(f"{column}{_in_brackets(how)}")
-        yield "judge", f"{cards.recorded_id(name)}: {plain(', '.join(shown))}"
+        yield "judge", f"{cards.recorded_id(name)}: {_scores_fact(draft, scores)}"
     yield "task", columns.task
+    yield from _assumptions(draft)
+    for note in draft.table.notes:
+        yield "note", plain(note)
     yield from unused(draft)
+
+
+def _assumptions(draft: StudyDraft) -> Iterator[tuple[str, str]]:
+    """Yield why columns are people's or a judge's, where no word of their headers says
+    so.
+    """
+    columns = draft.columns
+    by_reason: dict[str, list[str]] = {}
+    for column, why in columns.assumed.items():
+        whose = "people's" if column in columns.rated else "a judge's"
+        if column in columns.used:
+            by_reason.setdefault(f"{whose}, because {why}", []).append(column)
+    for reason, group in by_reason.items():
+        yield "assumed", plain(f"{', '.join(group)}: {reason}")
+
+
+def _rating_facts(
+    draft: StudyDraft, aspect: str, group: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the scale of an aspect's ratings, and how many are missing."""
+    table = draft.table
+    scale = draft.scales.get(aspect)
+    kind = "rating"
+    how = []
+    if draft.columns.compared:
+        kind = "choice"
+    else:
+        if scale:
+            how.append(f"scale {flags.scale_text(scale)}")
+        how.append(table.described(group))
+    for column, missing in table.missing_cells(group).items():
+        named = f"{plain(column)}: " if len(group) > 1 else ""
+        how.append(f"{named}{missing} of {len(table.rows)} {kind}s missing")
+    yield kind, f"{aspect}: {plain(', '.join(group))}{_in_brackets(how)}"
+    if not draft.columns.compared and scale == scale_of(table.values(group)):
+        outside = beyond_scale(table, group)
+        if outside:
+            yield "note", plain(outside)
+
+
+def _scores_fact(draft: StudyDraft, scores: Mapping[str, str]) -> str:
+    """Return the columns of a judge's scores, with their aspects."""
+    kind = "choices" if draft.columns.compared else "scores"
+    shown = []
+    for aspect, column in scores.items():
+        how = [] if aspect == "*" else [aspect]
+        for missing in draft.table.missing_cells([column]).values():
+            how.append(f"{missing} of {len(draft.table.rows)} {kind} missing")
+        shown.append(f"{column}{_in_brackets(how)}")
+    return plain(", ".join(shown))
 
 
 def _in_brackets(parts: Sequence[str]) -> str:
@@ -200,7 +240,8 @@ def _in_brackets(parts: Sequence[str]) -> str:
 
 
 def _next_steps(draft: StudyDraft) -> Iterator[str]:
-    study, endpoint = cards.card_path("study", draft.study), draft.endpoint
+    study = cards.card_path("study", draft.study)
+    endpoint = draft.endpoint
     judged = draft.judges or draft.columns.judges or draft.replies
     if endpoint is None and not judged:
         yield (
@@ -212,9 +253,10 @@ def _next_steps(draft: StudyDraft) -> Iterator[str]:
             "one."
         )
     yield "\nnext:"
+    keys = endpoint.card if endpoint else {}
     for key in ("api_key_env", "proxy_auth_env"):
-        if name := (endpoint.card if endpoint else {}).get(key):
-            yield f"  export {name}=…          # the value itself is never saved"
+        if keys.get(key):
+            yield f"  export {keys[key]}=…          # the value itself is never saved"
     yield f"  judgescope check {study}    # counts and prices the requests, sends none"
     sends = "" if endpoint is None and not draft.judges else "sends requests, "
     yield f"  judgescope run {study}      # {sends}computes, writes the report"

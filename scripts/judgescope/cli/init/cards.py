@@ -17,26 +17,28 @@ from unicodedata import normalize
 
 from judgescope.cli.commands import NOT_STATED
 from judgescope.cli.init.endpoint import Endpoint
-from judgescope.cli.init.guess import Guess, columns_of
-from judgescope.cli.init.tables import Scale, Table
+from judgescope.cli.init.guess import columns_of
+from judgescope.cli.init.roles import Guess
+from judgescope.cli.init.tables import InitTable, LabelScale
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.files import about
+from judgescope.core.files import naming_path
 from judgescope.core.names import RESERVED_JUDGES, slug
 from judgescope.core.paths import HOME
-from judgescope.data.rated import Rated
+from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_dataset
 from judgescope.schema.cards import FOLDERS
+from judgescope.schema.cards.columns import part_name
 from judgescope.schema.loading import Cards, write_new_card
 
 CONFIG = Path("config")
 STUDIES = "studies"
 RESULTS = Path("results")
-Card = dict[str, Any]
-NewCards = dict[tuple[str, str], Card]
+CardContent = dict[str, Any]
+NewCards = dict[tuple[str, str], CardContent]
 """(kind, id) -> the content of a new card."""
 
 
-Replies = tuple[Path, Card]
+RepliesFile = tuple[Path, CardContent]
 """A file of a judge's replies, and the keys of its rows in the card."""
 
 
@@ -45,19 +47,19 @@ class StudyDraft:
     """A new study: its table, what the columns hold, and who judges."""
 
     study: str
-    table: Table
+    table: InitTable
     columns: Guess
     scales: Mapping[str, Mapping[str, Any]]
     definitions: Mapping[str, str] = field(default_factory=dict)
     endpoint: Endpoint | None = None
     judges: tuple[str, ...] = ()
-    replies: Replies | None = None
+    replies: RepliesFile | None = None
     """The stored replies of a judge, to be used as recorded."""
     max_usd: float | None = None
     ratings: str = "human"
     measured: bool = True
     """Whether measures are judges, too; controls are added automatically."""
-    judge_scales: Mapping[str, Mapping[str, Scale]] = field(default_factory=dict)
+    judge_scales: Mapping[str, Mapping[str, LabelScale]] = field(default_factory=dict)
     """Judge with recorded scores -> aspect -> their scale, if it is people's."""
     require: Mapping[str, float] = field(default_factory=dict)
     """Statistic -> the required minimum (bar) for judges."""
@@ -86,45 +88,67 @@ class StudyDraft:
 
 def cards_of(draft: StudyDraft) -> NewCards:
     """Return the new cards that a study needs, the study's card last."""
-    cards: NewCards = {
-        ("aspect", name): {
-            "aspect": name,
-            "name": _title(name, draft.columns.ratings.get(name, ())),
-            "definition": text,
-        }
-        for name, text in draft.definitions.items()
-    }
+    cards: NewCards = {}
+    for name, text in draft.definitions.items():
+        title = _title(name, draft.columns.ratings.get(name, ()))
+        cards["aspect", name] = {"aspect": name, "name": title, "definition": text}
     cards["dataset", draft.study] = _dataset(draft)
-    cards |= _asked(draft, draft.endpoint) if draft.endpoint else {}
+    if draft.endpoint:
+        cards |= _asked(draft, draft.endpoint)
     for judge, file, rows, keys in _recorded(draft):
         name = judge_id(judge, draft.study)
         cards["model", name] = {
             "model": name,
             "engine": "recorded",
             "dataset": draft.study,
-            "files": os.path.relpath(file, CONFIG / FOLDERS["model"]),
+            "files": _path_from_card(file),
             "rows": {key: value for key, value in rows.items() if value},
         }
         cards["judge", name] = {"judge": name, "model": name, **keys}
-    judges = [*draft.judges, *(name for kind, name in cards if kind == "judge")]
-    reads = draft.measured and draft.columns.has_texts
-    if reads and not draft.labelled:  # for labels they would need a threshold
-        judges += ["rouge-l"] if draft.columns.references else []
-        judges += ["rouge-l-source"] if draft.columns.source else []
-        judges.append("rules")
-    judges += ["length"] if draft.measured else []
-    methods = ["agreement"] if len(draft.labelled) < len(draft.scales) else []
-    methods += ["labels"] if draft.labelled else []
-    cards["study", draft.study] = {
+    judges = list(draft.judges)
+    judges += [name for kind, name in cards if kind == "judge"]
+    judges += _measures(draft)
+    cards["study", draft.study] = _study_card(draft, judges)
+    return cards
+
+
+def _measures(draft: StudyDraft) -> list[str]:
+    """Return the measures that are judges of a study, too."""
+    if not draft.measured:
+        return []
+    measures = []
+    # For labels, the scores of measures would need a threshold.
+    if draft.columns.has_texts and not draft.labelled:
+        if draft.columns.references:
+            measures.append("rouge-l")
+        if draft.columns.source:
+            measures.append("rouge-l-source")
+        measures.append("rules")
+    measures.append("length")
+    return measures
+
+
+def _study_card(draft: StudyDraft, judges: Iterable[str]) -> CardContent:
+    methods = []
+    if draft.columns.compared:
+        methods.append("pairwise")
+    else:
+        if len(draft.labelled) < len(draft.scales):
+            methods.append("agreement")
+        if draft.labelled:
+            methods.append("labels")
+    card: CardContent = {
         "study": draft.study,
         "seed": 1,
         "datasets": [draft.study],
         "judges": list(dict.fromkeys(judges)),
-        "methods": ["pairwise"] if draft.columns.compared else methods,
-        **({"require": dict(draft.require)} if draft.require else {}),
-        **({} if draft.max_usd is None else {"max_usd": draft.max_usd}),
+        "methods": methods,
     }
-    return cards
+    if draft.require:
+        card["require"] = dict(draft.require)
+    if draft.max_usd is not None:
+        card["max_usd"] = draft.max_usd
+    return card
 
 
 def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
@@ -132,16 +156,20 @@ def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
     numbers.
     """
     card = dict(endpoint.card)
-    if (name := slug(card["name"])) == card["name"]:
+    name = slug(card["name"])
+    if name == card["name"]:
         del card["name"]
     cards: NewCards = {("model", name): {**card, "model": name, "engine": "openai"}}
     reasons = "reasoning_effort" in card.get("extra_body", {})
-    numeric = [aspect for aspect in draft.scales if aspect not in draft.labelled]
-    forms = {"analyze-rate": numeric, "reason-verdict": draft.labelled}
+    forms: dict[str, list[str]] = {}
     if endpoint.form or draft.columns.compared:
-        forms = {endpoint.form or "compare": [*draft.scales]}
-    forms = {form: aspects for form, aspects in forms.items() if aspects}
-    for form, aspects in forms.items():
+        if draft.scales:
+            forms[endpoint.form or "compare"] = list(draft.scales)
+    else:
+        for aspect in draft.scales:
+            form = "reason-verdict" if aspect in draft.labelled else "analyze-rate"
+            forms.setdefault(form, []).append(aspect)
+    for form in sorted(forms):
         judge = name if len(forms) == 1 or form == "analyze-rate" else f"{name}-labels"
         cards["judge", judge] = {
             "judge": judge,
@@ -149,11 +177,11 @@ def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
             "form": form,
             "draws": endpoint.draws,
             "temperature": 1 if endpoint.draws > 1 else 0,
-            "max_tokens": 4096
-            if reasons
-            else 1024,  # the limit includes a model's reasoning
-            **({"aspects": aspects} if len(forms) > 1 else {}),
+            # The limit includes a model's reasoning.
+            "max_tokens": 4096 if reasons else 1024,
         }
+        if len(forms) > 1:
+            cards["judge", judge]["aspects"] = forms[form]
     return cards
 
 
@@ -164,6 +192,15 @@ def judge_id(judge: str, study: str) -> str:
     return f"{name}-{study}" if taken else name
 
 
+def _path_from_card(file: Path) -> str:
+    """Return the path of a file as a card in a folder of config/ names it.
+
+    It leads through the working folder, also to a file in config/: cards are tried in
+    a temporary folder beside config/, which does not have that file.
+    """
+    return os.path.join("..", "..", os.path.relpath(file))
+
+
 def recorded_id(judge: str) -> str:
     """Return the id of a judge whose scores are recorded, unless the user's own cards
     have it.
@@ -172,7 +209,9 @@ def recorded_id(judge: str) -> str:
     return f"{judge}-recorded" if shipped or judge in RESERVED_JUDGES else judge
 
 
-def _recorded(draft: StudyDraft) -> Iterator[tuple[str, Path, Card, Card]]:
+def _recorded(
+    draft: StudyDraft,
+) -> Iterator[tuple[str, Path, CardContent, CardContent]]:
     """Yield recorded judges: name, file, the keys of its rows, further keys of the
     judge's card.
 
@@ -182,49 +221,57 @@ def _recorded(draft: StudyDraft) -> Iterator[tuple[str, Path, Card, Card]]:
     if draft.replies is not None:
         file, rows = draft.replies
         yield slug(file.stem), file, rows, {} if draft.labelled else {"parser": "score"}
-    labels = draft.table.labels_of(columns, {*draft.scales} - {*draft.labelled})
+    stated = set(draft.scales).difference(draft.labelled)
+    labels = draft.table.labels_of(columns, stated)
     for judge, scores in columns.judges.items():
-        several = columns.compared and len(scores) > 1
-        for part in [{name: scores[name]} for name in scores] if several else [scores]:
-            name = "-".join([judge, *part]) if several else judge
-            keys: Card = draft.table.judge_keys(part, labels)
-            if scales := draft.judge_scales.get(name):
+        parts = {judge: scores}
+        if columns.compared and len(scores) > 1:
+            parts = {f"{judge}-{name}": {name: scores[name]} for name in scores}
+        for name, part in parts.items():
+            keys: CardContent = draft.table.judge_keys(part, labels)
+            scales = draft.judge_scales.get(name)
+            if scales:
                 keys["scale"] = scales
             if "*" not in part:
-                keys["aspects"] = [*part]
+                keys["aspects"] = list(part)
             yield name, draft.data, _scored_rows(draft, part), keys
 
 
-def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> Card:
+def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> CardContent:
     """Return the keys that join rows of scores to texts: item, or source and text."""
     columns = draft.columns
-    keys: Card = {"item": columns.item} if columns.item else {"source": columns.source}
-    if columns.compared:
-        by_system = bool(columns.item and columns.systems)
-        names = ("system", "system_b") if by_system else ("text", "text_b")
-        pair = columns.systems if by_system else columns.texts
-        labels, [reply] = (
-            _by_choice(columns, ("tie", "text", "text_b")),
-            scores.values(),
-        )
-        rows = {
-            **keys,
-            **dict(zip(names, pair, strict=True)),
-            "reply": reply,
-            "labels": labels,
-        }
+    rows: CardContent = {}
+    if columns.item:
+        rows["item"] = columns.item
     else:
-        by_text = {} if columns.item else {"text": columns.text}
-        rows = {**keys, **by_text, "system": columns.system, "scores": dict(scores)}
-    return {**rows, "missing": draft.missing}
+        rows["source"] = columns.source
+    if columns.compared:
+        pair = {"text": columns.texts, "text_b": columns.texts}
+        if columns.item and columns.systems:
+            pair = {"system": columns.systems, "system_b": columns.systems}
+        for number, (key, of_pair) in enumerate(pair.items()):
+            rows[key] = of_pair[number]
+        [rows["reply"]] = scores.values()
+        rows["labels"] = _by_choice(columns, ("tie", "text", "text_b"))
+    else:
+        if not columns.item:
+            rows["text"] = columns.text
+        rows["system"] = columns.system
+        rows["scores"] = dict(scores)
+    rows["missing"] = draft.missing
+    return rows
 
 
 def _by_choice(columns: Guess, names: Sequence[str]) -> dict[str, list[str]]:
     """Return the words for each choice, by the names that a card has for a tie and two
     texts.
     """
-    words = dict(zip(names, map(columns.choice_words.get, range(3)), strict=True))
-    return {name: of for name, of in words.items() if of}
+    by_name = {}
+    for choice, name in enumerate(names):
+        words = columns.choice_words.get(choice)
+        if words:
+            by_name[name] = words
+    return by_name
 
 
 def _title(name: str, written: Iterable[str]) -> str:
@@ -237,60 +284,82 @@ def _title(name: str, written: Iterable[str]) -> str:
     return " ".join(originals.get(word, word) for word in title.split(" ")).capitalize()
 
 
-def _dataset(draft: StudyDraft) -> Card:
-    guess, source = draft.columns, draft.columns.source
+def _dataset(draft: StudyDraft) -> CardContent:
+    guess = draft.columns
+    card: CardContent = {
+        "dataset": draft.study,
+        "name": _title(draft.study, [draft.table.file.stem]),
+        "task": guess.task,
+        "format": "table",
+        "files": _path_from_card(draft.data),
+        "columns": _column_keys(guess),
+    }
+    if draft.ratings != "human":
+        card["ratings"] = draft.ratings
+    if guess.means:
+        card["raters"] = "mean"
+    if draft.missing:
+        card["missing"] = draft.missing
+    aspects = {}
+    for name in guess.ratings:
+        aspects[name] = dict(draft.scales[name])
+        if not guess.source:
+            aspects[name]["source_visible"] = False
+    card["aspects"] = aspects
+    if guess.compared:
+        card["select"] = {"original": "none"}
+    card["licence"] = draft.licence
+    card["citation"] = draft.citation
+    return card
+
+
+def _column_keys(guess: Guess) -> CardContent:
+    """Return the key `columns` of a dataset's card."""
+    ratings = {}
+    for name, group in guess.ratings.items():
+        # A column with the name of its aspect is read without being named.
+        if guess.compared or group != [name]:
+            ratings[name] = group
     columns = {
         "item": guess.item,
-        "source": source[0] if len(source) == 1 else source,
+        "source": _source(guess),
         "references": guess.references,
         "system": guess.system,
+        "anonymous": guess.anonymous,
         "text": guess.text,
         "texts": guess.texts,
         "systems": guess.systems,
         "length": guess.length,
         "lengths": guess.lengths,
-        "preferences" if guess.compared else "ratings": {
-            name: group
-            for name, group in guess.ratings.items()
-            if guess.compared or group != [name]
-        },
+        "preferences" if guess.compared else "ratings": ratings,
         "choices": _choices(guess),
     }
-    hidden = {} if source else {"source_visible": False}
-    return {
-        "dataset": draft.study,
-        "name": _title(draft.study, [draft.table.file.stem]),
-        "task": guess.task,
-        "format": "table",
-        "files": os.path.relpath(draft.data, CONFIG / FOLDERS["dataset"]),
-        "columns": {name: value for name, value in columns.items() if value},
-        **({"ratings": draft.ratings} if draft.ratings != "human" else {}),
-        **({"raters": "mean"} if guess.means else {}),
-        **({"missing": draft.missing} if draft.missing else {}),
-        "aspects": {name: {**draft.scales[name], **hidden} for name in guess.ratings},
-        **({"select": {"original": "none"}} if guess.compared else {}),
-        "licence": draft.licence,
-        "citation": draft.citation,
-    }
+    return {name: value for name, value in columns.items() if value}
+
+
+def _source(guess: Guess) -> str | list[str] | dict[str, str]:
+    """Return the columns of the source as a card has them: with names if flags give
+    any.
+    """
+    names = guess.part_names
+    source = guess.source
+    if any(column in names for column in source):
+        return {names.get(column) or part_name(column): column for column in source}
+    return source[0] if len(source) == 1 else source
 
 
 def _choices(guess: Guess) -> dict[str, list[str]]:
     """Return the words for choices that the data's reader does not know by default."""
     if not guess.compared:
         return {}
-    known = {
-        "1",
-        "a",
-        "2",
-        "b",
-        "tie",
-        *(name.casefold() for name in guess.texts + guess.systems),
-    }
-    words = _by_choice(guess, ("tie", *guess.compared))
-    new = {
-        name: [word for word in of if word not in known] for name, of in words.items()
-    }
-    return {name: of for name, of in new.items() if of}
+    known = {"1", "a", "2", "b", "tie"}
+    known.update(name.casefold() for name in guess.texts + guess.systems)
+    choices = {}
+    for name, words in _by_choice(guess, ("tie", *guess.compared)).items():
+        new = [word for word in words if word not in known]
+        if new:
+            choices[name] = new
+    return choices
 
 
 def card_path(kind: str, name: str) -> Path:
@@ -304,20 +373,20 @@ def new_study(name: str) -> str:
     """
     name = slug(name)
     named = re.compile(rf"^study:\s*['\"]?{re.escape(name)}['\"]?\s*(#.*)?$", re.M)
+    results = RESULTS / name
+    taken = []
+    for path in (card_path("study", name), card_path("dataset", name), results):
+        if path.exists():
+            taken.append(path)
     files = [*sorted(CONFIG.glob("*.yaml")), *sorted((CONFIG / STUDIES).glob("*.yaml"))]
-    places = [card_path("study", name), card_path("dataset", name), RESULTS / name]
-    taken = [path for path in places if path.exists()]
-    taken += [
-        path
-        for path in files
-        if named.search(path.read_text("utf-8", errors="replace"))
-    ]
+    for path in files:
+        if named.search(path.read_text("utf-8", errors="replace")):
+            taken.append(path)
     if taken:
-        results = taken[0] == RESULTS / name
+        what = "results" if taken[0] == results else "a card"
+        verb = "exist" if taken[0] == results else "exists"
         raise UserError(
-            "results with this name already exist"
-            if results
-            else "a card with this name already exists",
+            f"{what} with this name already {verb}",
             where=str(taken[0]),
             got=name,
             todo="choose another name: --study NAME",
@@ -337,11 +406,13 @@ def _write_copy(draft: StudyDraft, file: Path) -> None:
     if not draft.table.copied:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
-    rows, columns = draft.table.rows, draft.columns
-    names = dict.fromkeys([*columns.columns_of("item"), *columns_of(rows)])
+    columns = draft.columns
+    names = dict.fromkeys([*columns.columns_of("item"), *columns_of(draft.table.rows)])
     used = [name for name in names if name in columns.used]
-    copied = ({name: _cell(row.get(name)) for name in used} for row in rows)
-    lines = [f"{json.dumps(row, default=str)}\n" for row in copied]
+    lines = []
+    for row in draft.table.rows:
+        copied = {name: _cell(row.get(name)) for name in used}
+        lines.append(f"{json.dumps(copied, default=str)}\n")
     file.write_text("".join(lines), encoding="ascii")
 
 
@@ -354,6 +425,9 @@ def check_new(draft: StudyDraft, cards: NewCards) -> None:
             UserError("this file already exists", where=str(draft.data), todo=todo)
         )
     for kind, name in cards:
+        path = card_path(kind, name)
+        if not path.exists():
+            continue
         todo = {
             "dataset": "choose another --study",
             "study": "choose another --study",
@@ -362,22 +436,22 @@ def check_new(draft: StudyDraft, cards: NewCards) -> None:
             "--model",
             "aspect": "omit its --define: the existing card is used unchanged",
         }[kind]
-        if (path := card_path(kind, name)).exists():
-            what = "a card with this name already exists"
-            errors.append(UserError(what, where=str(path), todo=todo))
+        what = "a card with this name already exists"
+        errors.append(UserError(what, where=str(path), todo=todo))
     if errors:
         raise UserErrors(errors)
 
 
-def tried(draft: StudyDraft, cards: NewCards) -> Rated:
+def tried(draft: StudyDraft, cards: NewCards) -> DatasetContent:
     """Return the dataset's texts and ratings, read as a run reads them.
 
     Raises the same errors as `judgescope check`, with the final paths of the cards.
     """
     from judgescope.plan.loading import load_plan
 
-    study, path = cards["study", draft.study], card_path("study", draft.study)
-    with about(CONFIG):
+    study = cards["study", draft.study]
+    path = card_path("study", draft.study)
+    with naming_path(CONFIG):
         temporary = TemporaryDirectory(
             prefix=".config-", dir=".", ignore_cleanup_errors=True
         )
@@ -427,7 +501,8 @@ def in_original(draft: StudyDraft, text: str) -> str:
     copy = re.compile(
         rf"(?<![^,;\s])(?:[^,;\s]*[/\\])?{name}(?P<rows>, rows? \d+(?:, \d+)*)?"
     )
-    file, numbers = str(draft.table.file), draft.table.numbers
+    file = str(draft.table.file)
+    numbers = draft.table.numbers
 
     def original(match: re.Match[str]) -> str:
         rows = match["rows"] or ""
@@ -443,7 +518,9 @@ def write(draft: StudyDraft, cards: NewCards) -> list[Path]:
     """
     check_new(draft, cards)
     _write_copy(draft, draft.data)
+    files = [draft.data] if draft.table.copied else []
     for key, card in cards.items():
-        write_new_card(card, card_path(*key))
-    copy = [draft.data] if draft.table.copied else []
-    return [*copy, *(card_path(*key) for key in cards)]
+        path = card_path(*key)
+        write_new_card(card, path)
+        files.append(path)
+    return files

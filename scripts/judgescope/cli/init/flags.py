@@ -4,29 +4,28 @@ scales.
 
 import argparse
 import csv
+import io
 import math
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from judgescope.cli.init.cards import Replies, StudyDraft, new_study
+from judgescope.cli.init.cards import RepliesFile, StudyDraft, new_study
 from judgescope.cli.init.endpoint import endpoint_of
-from judgescope.cli.init.guess import (
-    PAIRED,
-    ROLES,
-    Guess,
-    guess,
-    judges_of,
-    number,
-    numbers,
-)
-from judgescope.cli.init.tables import Scale, Table, coded, load_table, unfolded
+from judgescope.cli.init.guess import guess, judges_of, number, numbers
+from judgescope.cli.init.label_columns import coded
+from judgescope.cli.init.long_tables import unfolded
+from judgescope.cli.init.roles import PAIRED, ROLES, Guess
+from judgescope.cli.init.shapes import joined_draws, with_answers, without_sentinels
+from judgescope.cli.init.tables import InitTable, LabelScale, load_table
 from judgescope.cli.init.unread import unread
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.names import slug
+from judgescope.schema.cards.columns import check_parts
 from judgescope.schema.loading import Cards
 
 YOURS = "YOUR-"
@@ -44,8 +43,8 @@ UNRATED = "no column rates this aspect"
 
 
 def understood(
-    args: argparse.Namespace, table: Table
-) -> tuple[Table, dict[str, list[str]]]:
+    args: argparse.Namespace, table: InitTable
+) -> tuple[InitTable, dict[str, list[str]]]:
     """Return the table with choices and labels as numbers and one row per text, and its
     roles.
 
@@ -55,12 +54,15 @@ def understood(
     named: dict[str, list[str]] = {}
     for role in (*ROLES, *PAIRED):
         value = getattr(args, role)
-        for name in [value] if isinstance(value, str) else value or []:
+        for text in [value] if isinstance(value, str) else value or []:
+            name = part_of(text, table)[1] if role == "source" else text
             check_known([name], table.columns, NO_COLUMN, where=f"--{role}")
             check_free(name, named, f"--{role}")
             named.setdefault(role, []).append(name)
     if table.known is None:
-        table = coded(table, named)
+        judging = _judging(args)
+        table = coded(table, named, judging)
+        table = joined_draws(table, judging | set(chain.from_iterable(named.values())))
         if pairs := table.pairs:
             roles = {"texts": pairs.texts, "systems": pairs.systems}
             named |= {role: columns for role, columns in roles.items() if columns}
@@ -68,8 +70,49 @@ def understood(
     return table, named
 
 
+def _judging(args: argparse.Namespace) -> set[str]:
+    """Return the columns that flags name as ratings or scores."""
+    columns = set[str]()
+    for flag in ("human", "judge", "rating", "metric"):
+        for text in getattr(args, flag, None) or []:
+            named = text.partition("=")[2] or text
+            columns |= {text, named, *_cells(named)}
+    return columns
+
+
+def _cells(text: str) -> list[str]:
+    """Return the names in an option's value, which is a row of CSV.
+
+    A name may have a line break.
+    """
+    return next(csv.reader(io.StringIO(text, newline="")), [])
+
+
+def part_of(text: str, table: InitTable) -> tuple[str, str]:
+    """Return the name of a source's part, "" without one, and its column, of
+    `[NAME=]COLUMN`.
+    """
+    if text in table.columns or "=" not in text:
+        return "", text
+    name, _, column = text.partition("=")
+    return name.strip(), column.strip()
+
+
+def named_sources(texts: Iterable[str], table: InitTable) -> dict[str, str]:
+    """Return column -> the name of the source's part, for the columns that flags name;
+    raises UserError for a name that no prompt can print.
+    """
+    pairs = [part_of(text, table) for text in texts]
+    named = {column: name for name, column in pairs if name}
+    try:
+        check_parts(named.values())
+    except ValueError as error:
+        raise UserError(str(error), where="--source") from None
+    return named
+
+
 def assigned(
-    table: Table,
+    table: InitTable,
     named: Mapping[str, Sequence[str]],
     ratings: Mapping[str, list[str]],
     scores: tuple[str, Sequence[str]],
@@ -113,13 +156,19 @@ def assigned(
     )
 
 
-def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
+def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:
     """Return the study that the flags describe, with guesses for the rest."""
     table, named = understood(args, table)
     ratings = read_ratings(args.rating, table, "--rating") if args.rating else {}
     columns = assigned(table, named, ratings, ("--metric", args.metric), more=True)
+    if not args.scale:
+        table = without_sentinels(table, columns)
+    table, columns = with_answers(table, columns)
     columns = replace(
-        columns, means=columns.means or args.mean, task=args.task or columns.task
+        columns,
+        means=columns.means or args.mean,
+        task=args.task or columns.task,
+        part_names=named_sources(args.source or [], table),
     )
     return StudyDraft(
         study=new_study(args.study) if args.study else slug(table.file.stem),
@@ -139,7 +188,9 @@ def draft_of(args: argparse.Namespace, table: Table) -> StudyDraft:
     )
 
 
-def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str, str]]:
+def named_parts(
+    texts: Iterable[str], table: InitTable, flag: str
+) -> list[tuple[str, str]]:
     """Return the aspect, or *, and the column of each part of `[ASPECT=]COLUMN,…`, a
     CSV line.
 
@@ -147,20 +198,19 @@ def named_parts(texts: Iterable[str], table: Table, flag: str) -> list[tuple[str
     """
     parts = []
     for text in texts:
-        aspect, rest = EVERY, text
+        aspect = EVERY
+        rest = text
         if "=" in text and text not in table.columns:
             name, _, rest = text.partition("=")
             aspect = slug(name)
-        for column in (
-            [rest] if rest in table.columns else next(csv.reader([rest]), []) or [""]
-        ):
+        for column in [rest] if rest in table.columns else _cells(rest) or [""]:
             check_known([column], table.columns, NO_COLUMN, where=flag)
             check_numbers(column, table)
             parts.append((aspect, column))
     return parts
 
 
-def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
+def _replies(args: argparse.Namespace, columns: Guess) -> RepliesFile | None:
     """Return a file of replies, and the columns by which its rows are joined to
     texts.
     """
@@ -184,10 +234,8 @@ def _replies(args: argparse.Namespace, columns: Guess) -> Replies | None:
         (name for name in REPLIES if name in table.columns), None
     )
     if reply is None:
-        what, todo = (
-            "cannot tell which column has the judge's replies",
-            "name it: --reply COLUMN",
-        )
+        what = "cannot tell which column has the judge's replies"
+        todo = "name it: --reply COLUMN"
         raise UserError(what, where=str(file), allowed=table.columns, todo=todo)
     check_known([reply], table.columns, NO_COLUMN, where="--reply")
     roles = guess(table.rows, {"ratings": [reply]})
@@ -260,7 +308,7 @@ def check_free(name: str, taken: Mapping[str, Iterable[str]], where: str) -> Non
 
 
 def read_ratings(
-    texts: Iterable[str], table: Table, flag: str, alone: str | None = None
+    texts: Iterable[str], table: InitTable, flag: str, alone: str | None = None
 ) -> dict[str, list[str]]:
     """Return aspect -> columns of `aspect=column,column`.
 
@@ -287,7 +335,7 @@ def rating_text(name: str, columns: Iterable[str]) -> str:
     return f"{name}={','.join(quoted)}"
 
 
-def check_lengths(table: Table, columns: Guess) -> None:
+def check_lengths(table: InitTable, columns: Guess) -> None:
     """Raise UserError for lengths that are not needed, or no lengths.
 
     They must be finite and not negative; a missing one is allowed.
@@ -324,7 +372,7 @@ def check_lengths(table: Table, columns: Guess) -> None:
                 )
 
 
-def check_numbers(column: str, table: Table) -> None:
+def check_numbers(column: str, table: InitTable) -> None:
     """Raise UserError for a column of ratings with a cell that is not a number."""
     if numbers(table.rows, column) is not None:
         return
@@ -343,11 +391,11 @@ def check_numbers(column: str, table: Table) -> None:
     )
 
 
-def named_scales(texts: Iterable[str], columns: Guess) -> dict[str, Scale]:
+def named_scales(texts: Iterable[str], columns: Guess) -> dict[str, LabelScale]:
     """Return aspect -> scale from `[aspect=]min:max[:step]`; without an aspect, all
     have it.
     """
-    scales: dict[str, Scale] = {}
+    scales: dict[str, LabelScale] = {}
     for text in texts:
         name, equals, rest = text.partition("=")
         if equals and slug(name) not in columns.ratings:
@@ -374,8 +422,8 @@ def read_scale(text: str) -> dict[str, float]:
             todo="if low values are good, add `best: min` in the dataset's card "
             "(judgescope init)",
         ) from None
-    whole = [int(part) if part.is_integer() else part for part in parts]
-    return dict(zip(("min", "max", "step"), whole, strict=False))
+    numbers_of_scale = [int(part) if part.is_integer() else part for part in parts]
+    return dict(zip(("min", "max", "step"), numbers_of_scale, strict=False))
 
 
 def scale_text(limits: Mapping[str, Any]) -> str:
@@ -419,18 +467,21 @@ def define(name: str, text: str) -> str:
     return text.strip()
 
 
-def undefined(columns: Guess, defined: Iterable[str], table: Table) -> list[str]:
+def undefined(columns: Guess, defined: Iterable[str], table: InitTable) -> list[str]:
     """Return the aspects that have neither a card nor a definition."""
     return [name for name in columns.ratings if name not in {*table.aspects, *defined}]
 
 
 def check_complete(draft: StudyDraft) -> None:
     """Raise UserErrors for everything that neither flags nor guesses provide."""
-    table, columns, errors = draft.table, draft.columns, []
+    table = draft.table
+    columns = draft.columns
+    errors = []
 
     def unknown(flag: str, what: str, value: str = "COLUMN") -> None:
         error = f"cannot tell {what}"
-        todo, names = f"name it: {flag} {value}", sorted(table.columns)
+        todo = f"name it: {flag} {value}"
+        names = sorted(table.columns)
         errors.append(UserError(error, where=flag, allowed=names, todo=todo))
 
     check_lengths(table, columns)
@@ -449,10 +500,8 @@ def check_complete(draft: StudyDraft) -> None:
     if (endpoint := draft.endpoint) is not None:
         for flag, key in (("--endpoint", "base_url"), ("--model", "name")):
             if YOURS in (value := endpoint.card[key]):
-                what, todo = (
-                    "the provider's card has a placeholder here",
-                    "give your own value",
-                )
+                what = "the provider's card has a placeholder here"
+                todo = "give your own value"
                 errors.append(UserError(what, where=flag, got=value, todo=todo))
     if not columns.ratings:
         passed = unread(table, Guess(text=columns.text, source=columns.source))

@@ -7,69 +7,20 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from typing import Any
+from dataclasses import replace
+from itertools import chain
+from typing import Any, NamedTuple
 
+from judgescope.cli.init.roles import OTHER_TASK, PAIRED, Guess
+from judgescope.cli.init.vocabulary import ROLE_NAMES, ROLE_NOUNS, WORDS
 from judgescope.core.names import slug, without_accents
-from judgescope.data.rows import entries
+from judgescope.data.rows import TableRow, entries
+from judgescope.tables.leaving_out import USUAL_SCALES
+from judgescope.tables.profile import is_design
+from judgescope.tables.sides import sides
+from judgescope.tables.spelling import is_missing
+from judgescope.tables.words import classes_of, english_names
 
-Row = Mapping[str, Any]
-
-NAMES = {
-    "text": "summary output response reply generated generation completion hypothesis "
-    "translation continuation prediction text",
-    "source": "source article document input prompt context question src dialogue "
-    "dialog passage text",
-    "references": "reference references gold target ref human_summary",
-    "system": "system model generator model_name system_name systems",
-    "item": "item id item_id doc_id article_id source_id example_id document_id "
-    "prompt_id doc key",
-}
-"""Role -> names that indicate it, the clearest first; `text` next to `summary` is a
-source."""
-REFERENCES = {
-    *(
-        "reference",
-        "references",
-        "ref",
-        "refs",
-        "gold",
-        "golden",
-        "highlight",
-        "highlights",
-    ),
-    *("target", "truth", "expected", "ideal", "correct", "canonical"),
-}
-"""Words anywhere in a column's name that indicate a reference."""
-NOUNS = {
-    "system": "system systems model models generator bot engine checkpoint",
-    "source": "source sources src article document doc input prompt context question "
-    "query dialogue dialog conversation passage instruction transcript post",
-    "text": "summary output response reply answer generated generation completion "
-    "hypothesis translation continuation prediction candidate story",
-}
-"""Role -> last words of a name that indicate it: `Generated Summary` is a text."""
-FILLERS = {"name", "text", "texts", "txt", "content", "body", "string", "column"}
-"""Last words of a name that do not indicate its role."""
-REMARKS = {
-    *(
-        "rationale",
-        "reason",
-        "explanation",
-        "comment",
-        "comments",
-        "remark",
-        "notes",
-        "feedback",
-    ),
-    *("language", "lang", "type", "category", "topic", "title", "url", "label"),
-}
-"""Last words of the name of a column that only describes a text: `Target language`."""
-IDS = {"id", "ids", "uid", "uuid", "key"}
-ROLES = ("text", "source", "references", "item", "system", "length")
-PAIRED = ("texts", "systems", "lengths")
-"""The roles that two columns have, instead of `text`, `system` and `length`."""
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
 """The name that pandas gives the column of an index."""
 TASKS = {
@@ -84,302 +35,81 @@ TASKS = {
     "question": "qa",
 }
 """A column's name -> the task that it indicates; the first match counts."""
-OTHER_TASK = "text"
-SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
-"""Common ranges: the first one that contains all ratings is guessed."""
-STEPS = (1, 0.5, 0.25)
-MOST_STEPS = 11
-"""The most values of a common scale; a longer run of consecutive numbers numbers the
-rows."""
-PEOPLE = {
-    *(
-        "rater",
-        "raters",
-        "annotator",
-        "annotators",
-        "expert",
-        "experts",
-        "worker",
-        "human",
-    ),
-    *(
-        "humans",
-        "crowd",
-        "people",
-        "person",
-        "reviewer",
-        "coder",
-        "labeler",
-        "labeller",
-    ),
-    *("evaluator", "assessor", "turker", "participant"),
-}
-"""Words of a column's name that indicate human raters."""
-RATERS = PEOPLE | {"a", "r"}
-RATINGS = {"score", "scores", "rating", "ratings", "label", "verdict", "grade", "rated"}
-"""Words of a column's name that mark it as a rating, without naming an aspect."""
-JUDGES = {
-    *(
-        "judge",
-        "llm",
-        "ai",
-        "model",
-        "metric",
-        "autorater",
-        "automatic",
-        "pred",
-        "predicted",
-    ),
-    *(
-        "prediction",
-        "gpt",
-        "chatgpt",
-        "openai",
-        "claude",
-        "gemini",
-        "gemma",
-        "llama",
-        "mistral",
-    ),
-    *(
-        "mixtral",
-        "qwen",
-        "deepseek",
-        "grok",
-        "palm",
-        "prometheus",
-        "geval",
-        "unieval",
-        "bleu",
-    ),
-    *("rouge", "meteor", "chrf", "bertscore", "bleurt", "comet", "ter", "moverscore"),
-    *(
-        "bartscore",
-        "bert",
-        "sacrebleu",
-        "cider",
-        "spice",
-        "nli",
-        "perplexity",
-        "sonnet",
-        "opus",
-    ),
-    *(
-        "haiku",
-        "phi",
-        "vicuna",
-        "falcon",
-        "kimi",
-        "glm",
-        "summac",
-        "factcc",
-        "questeval",
-        "ragas",
-    ),
-}
-"""Words of a column's name that indicate the scores of a model or a measure."""
-MEANS = {"mean", "avg", "average"}
-SPREADS = {
-    "std",
-    "sd",
-    "stdev",
-    "stddev",
-    "var",
-    "variance",
-    "stderr",
-    "sem",
-    "deviation",
-    "iqr",
-}
-"""Words of a column's name that indicate the spread of ratings, which is not a
-rating."""
-NAMED = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
-"""A final part of a column's name in brackets: the rater or the scale."""
-COUNTS = {
-    *(
-        "age",
-        "chars",
-        "count",
-        "index",
-        "len",
-        "length",
-        "seed",
-        "tokens",
-        "words",
-        "year",
-        "date",
-    ),
-    *(
-        "time",
-        "seconds",
-        "duration",
-        "latency",
-        "cost",
-        "batch",
-        "fold",
-        "epoch",
-        "timestamp",
-    ),
-}
-"""Words of a column's name that indicate a count or a date, which is not a rating of a
-text."""
-NUMBER_OF = {"n", "num", "number", "nr"}
-"""First words of a column's name that indicate a count: `n_raters`."""
-BY = re.compile(
-    r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$", re.I
-)
-"""The rater at the end of a column's name: `fluency by Anna`."""
-OWNER = re.compile(r"^\s*[^\W\d_]+['’]s?\s+")
-"""The rater at the beginning: `Anna's fluency`."""
-MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
-"""What people write for a missing rating, in lower case."""
 MOST_LABELS = 2
 """A column with no more distinct cells has labels (yes, no), not references or
 texts."""
 ALL = "overall"
 """The aspect of ratings whose columns do not name an aspect."""
-LONG = 40
-"""The least average length of cells, in characters, of a column of texts."""
-FEWEST_WORDS = 3
-"""The least average number of words of a column of short texts."""
-NEARLY_ALL = 0.9
-"""The least share of different cells of a column of the judged texts, if others
-repeat."""
-
-
-@dataclass(frozen=True)
-class Guess:
-    """The columns of each role, and aspect -> columns of its ratings."""
-
-    item: str | None = None
-    source: list[str] = field(default_factory=list)
-    references: list[str] = field(default_factory=list)
-    system: str | None = None
-    text: str | None = None
-    texts: list[str] = field(default_factory=list)
-    """If people chose between two texts: the columns of the texts, instead of
-    `text`."""
-    systems: list[str] = field(default_factory=list)
-    """If people chose between two texts: the columns of the systems that wrote them."""
-    length: str | None = None
-    """The column of the judged texts' lengths, if the table has no texts; never
-    guessed."""
-    lengths: list[str] = field(default_factory=list)
-    """If people chose between two texts: the columns of their lengths."""
-    choice_words: dict[int, list[str]] = field(default_factory=dict)
-    """If people chose: the choice (1, 2, or 0 for a tie) -> the words for it."""
-    ratings: dict[str, list[str]] = field(default_factory=dict)
-    judges: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Judge -> aspect -> the column of its scores; * stands for every aspect."""
-    means: bool = False
-    task: str = OTHER_TASK
-
-    @property
-    def compared(self) -> list[str]:
-        """Return the columns between which people chose: two of texts, or two of
-        systems.
-        """
-        return self.texts or self.systems
-
-    @property
-    def has_texts(self) -> bool:
-        """Return whether a column has the judged texts."""
-        return bool(self.text or self.texts)
-
-    @property
-    def measured(self) -> list[str]:
-        """Return the columns of the judged texts' lengths."""
-        return [*self.columns_of("length"), *self.lengths]
-
-    @property
-    def has_lengths(self) -> bool:
-        """Return whether columns have the judged texts, or their lengths."""
-        return self.has_texts or bool(self.measured)
-
-    @property
-    def rated(self) -> list[str]:
-        """Return the columns of people's ratings."""
-        return [column for group in self.ratings.values() for column in group]
-
-    @property
-    def scored(self) -> list[str]:
-        """Return the columns of judges' scores."""
-        return [column for scores in self.judges.values() for column in scores.values()]
-
-    @property
-    def used(self) -> set[str]:
-        """Return all columns that have a role or hold ratings."""
-        roles = {
-            column for role in (*ROLES, *PAIRED) for column in self.columns_of(role)
-        }
-        return roles.union(self.rated, self.scored)
-
-    def without(self, columns: Collection[str]) -> "Guess":
-        """Return the columns except these of ratings and scores."""
-        ratings = {
-            aspect: left
-            for aspect, group in self.ratings.items()
-            if (left := [column for column in group if column not in columns])
-        }
-        judges = {
-            judge: kept
-            for judge, scores in self.judges.items()
-            if (
-                kept := {
-                    name: column
-                    for name, column in scores.items()
-                    if column not in columns
-                }
-            )
-        }
-        return replace(self, ratings=ratings, judges=judges)
-
-    def columns_of(self, role: str) -> list[str]:
-        """Return the columns of a role: text, source, references, item or system."""
-        columns = getattr(self, role)
-        return (
-            list(columns) if isinstance(columns, list) else [columns] if columns else []
-        )
 
 
 def guess(
-    rows: Sequence[Row],
+    rows: Sequence[TableRow],
     named: Mapping[str, Sequence[str]] | None = None,
     aspects: Collection[str] = (),
 ) -> Guess:
     """Return the likely roles of the columns of some rows.
 
     `named` is role -> columns that the user has named; `ratings` is one of its keys.
-    `aspects` are the aspects that have cards.
+    `aspects` are the aspects that have cards. Headers in other languages are read as
+    their English words.
     """
     named = named or {}
-    known = {column for group in named.values() for column in group}
+    english = english_names(columns_of(rows))
+    if all(name == column for column, name in english.items()):
+        return _guess_in_english(rows, named, aspects)
+    renamed = [{english[name]: cell for name, cell in row.items()} for row in rows]
+    named_in_english = {}
+    for role, columns in named.items():
+        named_in_english[role] = [english.get(name, name) for name in columns]
+    original = {name: column for column, name in english.items()}
+    found = _guess_in_english(renamed, named_in_english, aspects).renamed(original)
+    return replace(found, judges=_named_by_columns(found.judges))
+
+
+def _named_by_columns(
+    judges: Mapping[str, Mapping[str, str]],
+) -> dict[str, dict[str, str]]:
+    """Return the judges of one column with the ids of their own headers, where these
+    have Latin letters.
+    """
+    named = {}
+    for judge, scores in judges.items():
+        columns = list(scores.values())
+        is_latin = without_accents(columns[0]).isascii()
+        single = len(columns) == 1 and "*" in scores and is_latin
+        named[slug(columns[0]) if single else judge] = dict(scores)
+    return named
+
+
+def _guess_in_english(
+    rows: Sequence[TableRow],
+    named: Mapping[str, Sequence[str]],
+    aspects: Collection[str],
+) -> Guess:
+    """Return the roles of columns whose names are English, if they have a meaning."""
+    known = set(chain.from_iterable(named.values()))
     columns = columns_of(rows)
-    words = {word for column in columns for word in words_of(column)}
-    guessed = [c for c in columns if c not in known and not UNNAMED.fullmatch(c)]
-    ratings, averages, scored = _ratings(rows, guessed, aspects)
-    rated = {column for group in ratings.values() for column in group} | {
-        *averages,
-        *scored,
-    }
-    roles = _roles(rows, [column for column in guessed if column not in rated], named)
-    text, system, item = (
-        next(iter(roles[role]), None) for role in ("text", "system", "item")
-    )
-    if (
-        "item" not in named
-        and item
-        and _identifies_rows(rows, item, roles["source"], system)
-    ):
+    free = [c for c in columns if c not in known and not UNNAMED.fullmatch(c)]
+    rating = _ratings(rows, free, aspects)
+    ratings = rating.people
+    rated = list(chain.from_iterable(ratings.values()))
+    other = [c for c in free if c not in {*rated, *rating.averages, *rating.judges}]
+    roles = _roles(rows, other, named)
+    text = _first(roles["text"])
+    system = _first(roles["system"])
+    item = _first(roles["item"])
+    is_guessed = item is not None and "item" not in named
+    if is_guessed and _identifies_rows(rows, str(item), roles["source"], system):
         item = None
     texts, systems, lengths = (list(named.get(role, [])) for role in PAIRED)
-    length = next(iter(named.get("length", [])), None)
+    length = _first(named.get("length", []))
     if length and text and "text" not in named and not names_text(text):
         text = None  # a column that is named has precedence over a guess from cells
+    is_pair = bool(texts or systems)
     return Guess(
         item=item,
-        system=None if texts or systems else system,
-        text=None if texts or systems else text,
+        system=None if is_pair else system,
+        text=None if is_pair else text,
         texts=texts,
         systems=systems,
         length=length,
@@ -387,91 +117,189 @@ def guess(
         source=roles["source"],
         references=roles["references"],
         ratings=ratings,
-        judges=judges_of(scored, ratings),
-        means=bool(ratings)
-        and all(map(_is_mean, (c for g in ratings.values() for c in g))),
-        task=next((task for word, task in TASKS.items() if word in words), OTHER_TASK),
+        judges=judges_of(rating.judges, ratings),
+        assumed=rating.assumed,
+        means=bool(rated) and all(map(_is_mean, rated)),
+        task=_task(columns),
     )
 
 
+def _first(columns: Sequence[str]) -> str | None:
+    return columns[0] if columns else None
+
+
+def _task(columns: Iterable[str]) -> str:
+    """Return the task that columns' names indicate."""
+    words = set(chain.from_iterable(map(words_of, columns)))
+    for word, task in TASKS.items():
+        if word in words:
+            return task
+    return OTHER_TASK
+
+
+class _Roles:
+    """The columns of each role while they are guessed; a column has one role."""
+
+    def __init__(
+        self,
+        rows: Sequence[TableRow],
+        free: Sequence[str],
+        named: Mapping[str, Sequence[str]],
+    ) -> None:
+        self.rows = rows
+        self.free = free
+        self.named = named
+        self.columns = {role: list(named.get(role, [])) for role in ROLE_NAMES}
+
+    def remaining(self, columns: Iterable[str] | None = None) -> list[str]:
+        """Return the columns without a role, of all or of some."""
+        used = set(chain.from_iterable(self.columns.values()))
+        wanted = self.free if columns is None else list(columns)
+        return [column for column in wanted if column not in used]
+
+    def take(self, role: str, column: str | None) -> None:
+        """Give a column a role; None changes nothing."""
+        if column is not None:
+            self.columns[role].append(column)
+
+    def is_open(self, role: str) -> bool:
+        """Return whether a role has no column yet, and the user has named none."""
+        return role not in self.named and not self.columns[role]
+
+    def take_by_name(self, role: str) -> None:
+        """Give a role the column with the clearest of its names."""
+        by_name: dict[str, str] = {}
+        for column in self.remaining():
+            if role == "item" and longest(self.rows, [column]):
+                continue  # the document itself, not its id
+            if role != "text" or numbers(self.rows, column) is None:
+                by_name.setdefault("_".join(words_of(column)), column)
+        for name in ROLE_NAMES[role]:
+            if name in by_name:
+                self.take(role, by_name[name])
+                return
+
+    def take_by_last_word(self) -> None:
+        """Give columns the roles that the last words of their names indicate."""
+        for column in self.remaining():
+            role = role_of(column)
+            if role is None or not self.is_open(role):
+                continue
+            is_number = numbers(self.rows, column) is not None
+            is_text = not is_number and _different(self.rows, [column]) > MOST_LABELS
+            if role in ("item", "system") or is_text:
+                self.take(role, column)
+
+    def take_by_cells(self) -> None:
+        """Give the judged text, its source and its system the columns that fit best."""
+        rows = self.rows
+        # Several texts share a source.
+        repeated = []
+        unique = []
+        for column in self.remaining():
+            different = _different(rows, [column])
+            if different <= len(rows) / 2:
+                repeated.append(column)
+            if different >= 0.9 * len(rows):
+                unique.append(column)
+        if not self.columns["text"]:
+            single = free_texts(rows, unique) if longest(rows, repeated) else []
+            text = _first(single) or longest(rows, self.remaining())
+            self.take("text", text)
+        if self.is_open("source"):
+            self.take("source", longest(rows, self.remaining(repeated)))
+        if self.is_open("text") and self.columns["source"]:
+            self._take_target()
+        if self.is_open("system"):
+            self.take("system", self._system(repeated))
+        if self.is_open("system") and not self.columns["source"]:
+            self._take_numbered_systems(repeated)
+
+    def _take_target(self) -> None:
+        """Take a column named target for the text, if no other column may be it."""
+        for column in self.columns["references"]:
+            if words_of(column) == ["target"] and "references" not in self.named:
+                self.columns["references"].remove(column)
+                self.take("text", column)
+                return
+
+    def _take_numbered_systems(self, repeated: Sequence[str]) -> None:
+        """Take numbers that repeat for items, and the words that tell their texts apart
+        for systems.
+        """
+        if not self.is_open("item"):
+            return
+        for numbered in self.remaining(repeated):
+            if not is_design(self.rows, numbered):
+                continue
+            for column in self.remaining(repeated):
+                if numbers(self.rows, column) is not None or _describes(column):
+                    continue
+                if _different(self.rows, [numbered, column]) == len(self.rows):
+                    self.take("item", numbered)
+                    self.take("system", column)
+                    return
+
+    def _system(self, repeated: Sequence[str]) -> str | None:
+        """Return the column of words that distinguishes the texts of a source."""
+        shared = self.columns["source"] or self.columns["item"]
+        if not shared or _different(self.rows, shared) == len(self.rows):
+            return None
+        for column in self.remaining(repeated):
+            if _describes(column) or is_judge(column):
+                continue
+            if numbers(self.rows, column) is not None:
+                continue
+            if _different(self.rows, [*shared, column]) != len(self.rows):
+                continue
+            with_text = [*shared, *self.columns["text"]]
+            if not self.columns["text"] or (
+                # The same text in several rows has several criteria or raters.
+                _different(self.rows, with_text) > 0.9 * len(self.rows)
+            ):
+                return column
+        return None
+
+
 def _roles(
-    rows: Sequence[Row], free: Sequence[str], named: Mapping[str, Sequence[str]]
+    rows: Sequence[TableRow], free: Sequence[str], named: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
     """Return role -> columns: those that are named, or else the free column that fits
     best.
     """
-    roles = {role: list(named.get(role, [])) for role in NAMES}
-
-    def left() -> list[str]:
-        return [c for c in free if all(c not in group for group in roles.values())]
-
-    def take(role: str, column: str | None) -> None:
-        roles[role] += [] if column is None else [column]
-
-    for role, names in NAMES.items():
+    roles = _Roles(rows, free, named)
+    for role in ROLE_NAMES:
         if role not in named:
-            by_name = {
-                "_".join(words_of(column)): column
-                for column in reversed(left())
-                if role != "text" or numbers(rows, column) is None
-            }
-            take(
-                role,
-                next(
-                    (by_name[name] for name in names.split() if name in by_name), None
-                ),
-            )
-    for column in left():
-        indicated = role_of(column)
-        if indicated is None or indicated in named or roles[indicated]:
-            continue
-        texts = (
-            numbers(rows, column) is None and _different(rows, [column]) > MOST_LABELS
-        )
-        if indicated in ("item", "system") or texts:
-            take(indicated, column)
-    # several texts share a source
-    repeated = [c for c in left() if _different(rows, [c]) <= len(rows) / 2]
-    if not roles["text"]:
-        single = [c for c in left() if _different(rows, [c]) >= NEARLY_ALL * len(rows)]
-        single = free_texts(rows, single) if longest(rows, repeated) else []
-        take("text", next(iter(single), longest(rows, left())))
-    if not roles["source"] and "source" not in named:
-        take("source", longest(rows, [c for c in repeated if c in left()]))
-    if not roles["system"] and "system" not in named:
-        shared = roles["source"] or roles["item"]
-        words = [
-            c for c in repeated if c in left() and not _describes(c) and not is_judge(c)
-        ]
-        words = [c for c in words if numbers(rows, c) is None]
-        if shared and _different(rows, shared) < len(rows):
-            apart = (c for c in words if _different(rows, [*shared, c]) == len(rows))
-            take("system", next(apart, None))
-    return roles
+            roles.take_by_name(role)
+    roles.take_by_last_word()
+    roles.take_by_cells()
+    return roles.columns
 
 
-def _different(rows: Sequence[Row], columns: Sequence[str]) -> int:
+def _different(rows: Sequence[TableRow], columns: Sequence[str]) -> int:
     """Return how many different cells some columns have together."""
     return len({str([row.get(column) for column in columns]) for row in rows})
 
 
 def role_of(column: str) -> str | None:
     """Return the role that a column's name indicates: `Gold Summary` is a reference."""
-    words, systems = _clear_words(column), NOUNS["system"].split()
+    words = _clear_words(column)
     if not words or _describes(column):
         return None
-    if REFERENCES.intersection(words):
+    if WORDS.references.intersection(words):
         return "references"
-    if words[-1] in IDS:
-        return "system" if set(systems).intersection(words) else "item"
-    return next(
-        (role for role, nouns in NOUNS.items() if words[-1] in nouns.split()), None
-    )
+    if words[-1] in WORDS.ids:
+        is_system = not set(ROLE_NOUNS["system"]).isdisjoint(words)
+        return "system" if is_system else "item"
+    for role, nouns in ROLE_NOUNS.items():
+        if words[-1] in nouns:
+            return role
+    return None
 
 
 def names_text(column: str) -> bool:
     """Return whether a column's name says that it has the judged texts."""
-    return column.lower() in NAMES["text"].split() or role_of(column) == "text"
+    return column.lower() in ROLE_NAMES["text"] or role_of(column) == "text"
 
 
 def _describes(column: str) -> bool:
@@ -479,55 +307,62 @@ def _describes(column: str) -> bool:
     text.
     """
     words = _clear_words(column)
-    return bool(PEOPLE.intersection(words) or REMARKS.intersection(words[-1:]))
+    return bool(
+        WORDS.people.intersection(words) or WORDS.remarks.intersection(words[-1:])
+    )
 
 
 def _clear_words(column: str) -> list[str]:
-    """Return the words of a name, without those in brackets and without FILLERS at the
+    """Return the words of a name, without those in brackets and without fillers at the
     end.
     """
-    words = words_of(NAMED.sub("", column) or column)
-    while len(words) > 1 and words[-1] in FILLERS:
+    words = words_of(_without_brackets(column))
+    while len(words) > 1 and words[-1] in WORDS.fillers:
         words = words[:-1]
     return words
 
 
+def _without_brackets(column: str) -> str:
+    """Return a name without a final part in brackets: the rater or the scale."""
+    return re.sub(r"\s*[(\[][^()\[\]]*[)\]]\s*$", "", column) or column
+
+
 def _identifies_rows(
-    rows: Sequence[Row], item: str, source: Sequence[str], system: str | None
+    rows: Sequence[TableRow], item: str, source: Sequence[str], system: str | None
 ) -> bool:
     """Return whether ids only number the rows, and source and system identify a
     text.
     """
-    sources = [str([row.get(column) for column in source]) for row in rows]
-    texts = {
-        (text, str(row.get(system or "")))
-        for text, row in zip(sources, rows, strict=True)
-    }
-    ids = {str(row.get(item)) for row in rows}
-    return bool(source) and len(ids) == len(texts) == len(rows) > len(set(sources))
+    if not source:
+        return False
+    sources = set()
+    texts = set()
+    ids = set()
+    for row in rows:
+        shared = str([row.get(column) for column in source])
+        sources.add(shared)
+        texts.add((shared, str(row.get(system or ""))))
+        ids.add(str(row.get(item)))
+    return len(ids) == len(texts) == len(rows) > len(sources)
 
 
-def columns_of(rows: Iterable[Row]) -> list[str]:
+def columns_of(rows: Iterable[TableRow]) -> list[str]:
     """Return the names of all columns, in the order of their first use."""
-    return list(dict.fromkeys(name for row in rows for name in row))
+    return list(dict.fromkeys(chain.from_iterable(rows)))
 
 
-def numbers(rows: Iterable[Row], column: str) -> list[float] | None:
+def numbers(rows: Iterable[TableRow], column: str) -> list[float] | None:
     """Return the numbers of a column; None if it has other cells, or no numbers."""
     values: list[float] = []
     for row in rows:
         for cell in entries(row.get(column)):
             if is_missing(cell):
                 continue
-            if (value := number(cell)) is None:
+            value = number(cell)
+            if value is None:
                 return None
             values.append(value)
     return values or None
-
-
-def is_missing(cell: Any) -> bool:
-    """Return whether a cell stands for a missing rating."""
-    return cell is None or str(cell).strip().lower() in MISSING
 
 
 def number(cell: Any) -> float | None:
@@ -541,49 +376,80 @@ def number(cell: Any) -> float | None:
 
 def scale(values: Sequence[float]) -> dict[str, float]:
     """Return the first common scale that contains all ratings, or else their range."""
-    low, high = min(values), max(values)
-    least, greatest = next(
-        (s for s in SCALES if s[0] <= low and high <= s[1]), (low, high)
-    )
+    least = min(values)
+    greatest = max(values)
+    for low, high in USUAL_SCALES:
+        if low <= least and greatest <= high:
+            least = low
+            greatest = high
+            break
     if least == greatest:
         greatest = least + 1
     limits = {"min": least, "max": greatest}
-    for step in STEPS:
+    for step in (1, 0.5, 0.25):
         if all(((value - least) / step).is_integer() for value in [*values, greatest]):
             return {**limits, "step": step}
     return limits
 
 
+class RatingColumns(NamedTuple):
+    """The columns of ratings and scores."""
+
+    people: dict[str, list[str]]
+    """Aspect -> the columns of people's ratings."""
+    averages: list[str]
+    """Columns of the means of people's ratings, which are not used beside these."""
+    judges: list[str]
+    assumed: dict[str, str]
+    """Column -> why it is on its side, if no word of its header says so."""
+
+
 def _ratings(
-    rows: Sequence[Row], columns: Sequence[str], aspects: Collection[str]
-) -> tuple[dict[str, list[str]], list[str], list[str]]:
-    """Return the columns of people's ratings by aspect, of mean ratings, and of judges'
-    scores.
-    """
-    known = {name for names in NAMES.values() for name in names.split()}
-    ratings: dict[str, list[str]] = {}
-    scored = []
+    rows: Sequence[TableRow], columns: Sequence[str], aspects: Collection[str]
+) -> RatingColumns:
+    """Return the columns of people's ratings and of judges' scores."""
+    known = set(chain.from_iterable(ROLE_NAMES.values()))
+    candidates = []
+    numbering = []
     for column in columns:
-        scores, words = is_judge(column), words_of(column)
-        known_name = "_".join(words) in known and not scores
-        if known_name or words[-1:] == ["id"] or counts(column):
+        words = words_of(column)
+        of_judge = is_judge(column)
+        has_role = "_".join(words) in known and not of_judge
+        if has_role or words[-1:] == ["id"]:
             continue
         values = numbers(rows, column)
-        if values is not None and scores:
-            scored.append(column)
-        elif values is not None and like_ratings(values, len(rows)):
-            ratings.setdefault(aspect_of(column), []).append(column)
+        if values is None:
+            continue
+        if _counts_people(column, values):
+            continue
+        if of_judge or like_ratings(values, len(rows)):
+            candidates.append(column)
+            if is_design(rows, column):
+                numbering.append(column)
+    found = sides(candidates, aspect_of, numbering)
+    ratings: dict[str, list[str]] = {}
+    for column in found.people:
+        ratings.setdefault(aspect_of(column), []).append(column)
     ratings = _by_stem(rows, ratings, aspects)
-    averages = []
+    averages: list[str] = []
     for aspect, group in ratings.items():
         single = [column for column in group if not _is_mean(column)]
-        averages += [column for column in group if single and column not in single]
-        ratings[aspect] = single or group
-    return ratings, averages, scored
+        # Means of the same ratings would count them twice.
+        if single:
+            averages += filter(_is_mean, group)
+            ratings[aspect] = single
+    return RatingColumns(ratings, averages, found.judges, found.why)
+
+
+def _counts_people(column: str, values: Sequence[float]) -> bool:
+    """Return whether a column, such as `annotators`, has the same number everywhere."""
+    words = words_of(column)
+    plural = len(words) == 1 and words[0] in WORDS.people and words[0].endswith("s")
+    return plural and len(set(values)) == 1 and len(values) > 1
 
 
 def _by_stem(
-    rows: Sequence[Row], ratings: Mapping[str, list[str]], aspects: Collection[str]
+    rows: Sequence[TableRow], ratings: Mapping[str, list[str]], aspects: Collection[str]
 ) -> dict[str, list[str]]:
     """Return the ratings, with columns grouped if they differ only in the rater's name.
 
@@ -592,20 +458,22 @@ def _by_stem(
     (`anna_coherence`, `anna_fluency`): `factual_consistency` and `logical_consistency`
     are two aspects.
     """
-    parts = {
-        name: part
-        for name in ratings
-        if name not in aspects and (part := _stem(name, aspects))
-    }
-    recurring = Counter(rater for _, rater, after in parts.values() if not after)
+    parts = {}
+    in_front: Counter[str] = Counter()
+    for name in ratings:
+        part = None if name in aspects else _stem(name, aspects)
+        if part:
+            parts[name] = part
+            in_front[part.rater] += not part.rater_is_last
     stems: dict[str, list[str]] = {}
-    for name, (stem, rater, after) in parts.items():
-        if after or recurring[rater] > 1:
-            stems.setdefault(stem, []).append(name)
+    for name, part in parts.items():
+        if part.rater_is_last or in_front[part.rater] > 1:
+            stems.setdefault(part.aspect, []).append(name)
     stem_of: dict[str, str] = {}
     for stem, names in stems.items():
-        columns = [column for name in names for column in ratings[name]]
-        scales = {str(scale(numbers(rows, column) or [])) for column in columns}
+        scales = set()
+        for column in chain.from_iterable(ratings[name] for name in names):
+            scales.add(str(scale(numbers(rows, column) or [])))
         if len(names) > 1 and len(scales) == 1:
             stem_of |= dict.fromkeys(names, stem)
     grouped: dict[str, list[str]] = {}
@@ -614,24 +482,29 @@ def _by_stem(
     return grouped
 
 
-def _stem(name: str, aspects: Collection[str]) -> tuple[str, str, bool] | None:
-    """Return the aspect at one end of a name, the rest, and whether the rest comes
-    after it.
-    """
+class NameParts(NamedTuple):
+    """An aspect and a rater in the name of a column."""
+
+    aspect: str
+    rater: str
+    rater_is_last: bool
+
+
+def _stem(name: str, aspects: Collection[str]) -> NameParts | None:
+    """Return the aspect at one end of a name, and the rest."""
     for stem in sorted(aspects, key=len, reverse=True):
         if name.startswith(f"{stem}-"):
-            return stem, name[len(stem) + 1 :], True
+            return NameParts(stem, name[len(stem) + 1 :], True)
         if name.endswith(f"-{stem}"):
-            return stem, name[: -len(stem) - 1], False
+            return NameParts(stem, name[: -len(stem) - 1], False)
     return None
 
 
 def is_judge(column: str) -> bool:
     """Return whether a column's name indicates a model or a measure, and no people."""
-    words = words_of(column)
-    pairs = {first + second for first, second in pairwise(words)}  # G-Eval, MoverScore
-    named = {re.sub(r"\d+", "", word) for word in words} | pairs
-    return bool(named & JUDGES) and not PEOPLE.intersection(words)
+    evidence = classes_of(column)
+    machine = evidence.get("machine", False) or evidence.get("measure", False)
+    return machine and not evidence.get("person", False)
 
 
 def judges_of(
@@ -644,37 +517,68 @@ def judges_of(
     `*`.
     """
     judges: dict[str, dict[str, str]] = {}
-    longest = sorted(
+    by_length = sorted(
         (name.split("-") for name in aspects), key=lambda words: -len(words)
     )
     for column in columns:
-        words, aspect = words_of(column), "*"
-        for named in longest:
-            at = next(
-                (i for i in range(len(words)) if words[i : i + len(named)] == named),
-                None,
-            )
-            if at is not None and len(words) > len(named):
-                words, aspect = words[:at] + words[at + len(named) :], "-".join(named)
-                break
-        name = (
-            "-".join(word for word in words if word not in RATINGS)
-            if aspect != "*"
-            else ""
-        )
-        judge = slug(name or column)
-        judge = judge if aspect not in judges.get(judge, {}) else slug(column)
+        words = words_of(column)
+        aspect, words = _split_name(words, by_length)
+        if aspect == "*":
+            aspect, words = _split_by_stem(words, by_length)
+        judge = slug(column)
+        if aspect != "*":
+            name = "-".join(word for word in words if word not in WORDS.ratings)
+            if name and aspect not in judges.get(slug(name), {}):
+                judge = slug(name)
         judges.setdefault(judge, {})[aspect] = column
     return judges
 
 
-def like_ratings(values: Sequence[float], rows: int) -> bool:
-    """Return whether numbers are in a common range, and are not row numbers."""
+def _split_name(
+    words: list[str], aspects: Iterable[list[str]]
+) -> tuple[str, list[str]]:
+    """Return the first aspect within a name, `*` for none, and the other words."""
+    for named in aspects:
+        size = len(named)
+        if len(words) <= size:
+            continue
+        for begin in range(len(words)):
+            if words[begin : begin + size] == named:
+                return "-".join(named), words[:begin] + words[begin + size :]
+    return "*", words
+
+
+def _split_by_stem(
+    words: list[str], aspects: Sequence[list[str]], shortest: int = 5
+) -> tuple[str, list[str]]:
+    """Return the one aspect with a word of the same stem, `*` for none, and the other
+    words: `coherence` scores `how-coherent-is-the-story`.
+    """
+    for at, word in enumerate(words):
+        if len(word) < shortest:
+            continue
+        stem = word[:shortest]
+        same = []
+        for named in aspects:
+            if any(each.startswith(stem) for each in named):
+                same.append("-".join(named))
+        if len(same) == 1 and len(aspects) > 1:
+            return same[0], words[:at] + words[at + 1 :]
+    return "*", words
+
+
+def like_ratings(values: Sequence[float], rows: int, longest_scale: int = 11) -> bool:
+    """Return whether numbers are in a common range, and are not row numbers.
+
+    A run of consecutive numbers that is longer than `longest_scale` numbers the rows.
+    """
     ordered = sorted(values)
-    within = any(low <= ordered[0] and ordered[-1] <= high for low, high in SCALES)
-    run = ordered == [ordered[0] + at for at in range(rows)]
-    numbered = run and (rows > MOST_STEPS or (rows > 2 and ordered == list(values)))
-    return within and not numbered
+    within = any(
+        low <= ordered[0] and ordered[-1] <= high for low, high in USUAL_SCALES
+    )
+    is_run = ordered == [ordered[0] + step for step in range(rows)]
+    in_order = rows > 2 and ordered == list(values)
+    return within and not (is_run and (rows > longest_scale or in_order))
 
 
 def words_of(column: str) -> list[str]:
@@ -689,54 +593,65 @@ def aspect_of(column: str) -> str:
     """Return the aspect that a column rates: fluency for `fluency_rater2`, ALL for
     `score`.
     """
-    plain = NAMED.sub("", column) or column
-    words = words_of(OWNER.sub("", BY.sub("", plain)))
-    kept = [
-        word
-        for before, word in zip(["", *words], words, strict=False)
-        if word not in RATERS | RATINGS | MEANS
-        and not word.isdigit()
-        and not (before in PEOPLE and len(word) == 1)  # annotator B
-    ]
+    # The rater at the end, `fluency by Anna`, or at the beginning, `Anna's fluency`.
+    by = r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$"
+    without_rater = re.sub(by, "", _without_brackets(column), flags=re.I)
+    without_rater = re.sub(r"^\s*[^\W\d_]+['’]s?\s+", "", without_rater)
+    ignored = {"a", "r"} | WORDS.people | WORDS.ratings | WORDS.means | WORDS.general
+    # Platforms put what was rated into an object: Answer.coherence, scores.fluency.
+    container = r"^(?:answer|scores?|feedback|annotations?|metrics|results?)\."
+    without_rater = re.sub(container, "", without_rater, flags=re.I)
+    kept = []
+    before = ""
+    for word in words_of(without_rater):
+        is_initial = before in WORDS.people and len(word) == 1  # annotator B
+        is_person = classes_of(word).get("person", False)
+        is_known = word in ignored or is_person
+        if not is_known and not word.isdigit() and not is_initial:
+            kept.append(word)
+        before = word
     return "-".join(kept) or ALL
 
 
-def counts(column: str) -> bool:
-    """Return whether a name indicates a count; `length_rating` does not."""
-    ordered = words_of(column)
-    words = set(ordered)
-    counted = bool(words & COUNTS) or (len(ordered) > 1 and ordered[0] in NUMBER_OF)
-    return bool(words & SPREADS) or (counted and not words & RATINGS)
-
-
 def _is_mean(column: str) -> bool:
-    return bool(MEANS.intersection(words_of(column)))
+    return bool(WORDS.means.intersection(words_of(column)))
 
 
-def longest(rows: Sequence[Row], columns: Iterable[str]) -> str | None:
-    """Return the column with the longest cells on average, None if all are short."""
-    length = {column: _mean_size(rows, column, len) for column in columns}
-    best = max(length, key=lambda column: length[column], default=None)
-    return best if best is not None and length[best] >= LONG else None
+def longest(
+    rows: Sequence[TableRow], columns: Iterable[str], long: int = 40
+) -> str | None:
+    """Return the column with the longest cells on average, None if all are short.
+
+    long: the least average length of texts, in characters.
+    """
+    lengths = {column: _mean_size(rows, column, len) for column in columns}
+    best = max(lengths, key=lambda column: lengths[column], default=None)
+    return best if best is not None and lengths[best] >= long else None
 
 
-def free_texts(rows: Sequence[Row], columns: Iterable[str]) -> list[str]:
+def free_texts(
+    rows: Sequence[TableRow],
+    columns: Iterable[str],
+    long: int = 40,
+    fewest_words: int = 3,
+) -> list[str]:
     """Return the columns of texts that people did not write about a text, the longest
     first.
+
+    Texts have at least `long` characters, or `fewest_words` words, on average.
     """
-    texts = [
-        column
-        for column in columns
-        if not _describes(column)
-        and (
-            _mean_size(rows, column, len) >= LONG
-            or _mean_size(rows, column, lambda cell: len(cell.split())) >= FEWEST_WORDS
-        )
-    ]
-    return sorted(texts, key=lambda column: -_mean_size(rows, column, len))
+    lengths = {}
+    for column in columns:
+        if _describes(column):
+            continue
+        length = _mean_size(rows, column, len)
+        word_count = _mean_size(rows, column, lambda cell: len(cell.split()))
+        if length >= long or word_count >= fewest_words:
+            lengths[column] = length
+    return sorted(lengths, key=lambda column: -lengths[column])
 
 
-def doubtful_texts(rows: Sequence[Row], columns: Guess) -> list[str]:
+def doubtful_texts(rows: Sequence[TableRow], columns: Guess) -> list[str]:
     """Return the unused columns of texts, if the name of the judged text's column is
     not clear.
     """
@@ -748,6 +663,13 @@ def doubtful_texts(rows: Sequence[Row], columns: Guess) -> list[str]:
     )
 
 
-def _mean_size(rows: Sequence[Row], column: str, size: Callable[[str], int]) -> float:
-    cells = (cell for row in rows if isinstance(cell := row.get(column), str))
-    return sum(map(size, cells)) / max(1, len(rows))
+def _mean_size(
+    rows: Sequence[TableRow], column: str, size: Callable[[str], int]
+) -> float:
+    """Return the mean size of the cells with a text, over all rows."""
+    total = 0
+    for row in rows:
+        cell = row.get(column)
+        if isinstance(cell, str):
+            total += size(cell)
+    return total / max(1, len(rows))

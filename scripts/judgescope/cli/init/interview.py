@@ -9,21 +9,25 @@ import shlex
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
-from judgescope.cli.commands import PROVIDERS
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, new_study
 from judgescope.cli.init.endpoint import ACCESS, Endpoint, address, model_name, provided
-from judgescope.cli.init.guess import PAIRED, ROLES, Guess, judges_of
-from judgescope.cli.init.tables import Table
+from judgescope.cli.init.guess import judges_of
+from judgescope.cli.init.roles import PAIRED, ROLES, Guess
+from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.unread import unread
+from judgescope.cli.options import PROVIDERS
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors, check_known
 
-Ask = Callable[[str], str]
+AskPerson = Callable[[str], str]
 """A question -> the line that was typed."""
 NONE = "-"
+NOT_READ = "note: not read as ratings: "
+"""How a line begins on a column that is not used, with one of its cells."""
 """The answer that stands for nothing, such as no column."""
 BACK = {"b", "back"}
 QUIT = {"q", "quit"}
@@ -67,7 +71,7 @@ SEVERAL = {"source", "references", *PAIRED}
 
 
 @dataclass(frozen=True)
-class Line:
+class InterviewLine:
     """A line of the table: its name, its value, and how an answer changes it."""
 
     name: str
@@ -79,11 +83,12 @@ class Line:
     """Whether it must have a value before cards are written."""
 
 
-def interview(draft: StudyDraft, ask: Ask) -> StudyDraft | None:
+def interview(draft: StudyDraft, ask: AskPerson) -> StudyDraft | None:
     """Return the draft once the person accepts the table; None if the person quits."""
     before: list[StudyDraft] = []
     while True:
-        lines, columns = list(_lines(draft)), draft.table.columns
+        lines = list(_lines(draft))
+        columns = draft.table.columns
         print("\n".join(_shown(lines, draft)))
         typed = ask(
             "\na line's number changes it, Enter accepts, b undoes, q quits: "
@@ -114,7 +119,7 @@ def interview(draft: StudyDraft, ask: Ask) -> StudyDraft | None:
                 draft = changed
 
 
-def _chosen(typed: str, lines: list[Line]) -> Line | None:
+def _chosen(typed: str, lines: list[InterviewLine]) -> InterviewLine | None:
     """Return the line of a number; without a number, the first line that lacks a
     value.
     """
@@ -124,7 +129,7 @@ def _chosen(typed: str, lines: list[Line]) -> Line | None:
     return lines[number - 1] if 0 < number <= len(lines) else None
 
 
-def _shown(lines: list[Line], draft: StudyDraft) -> Iterator[str]:
+def _shown(lines: list[InterviewLine], draft: StudyDraft) -> Iterator[str]:
     """Yield the table: a number, a name and a value in each line."""
     yield f"\n{draft.table.title}"
     width = max(len(line.name) for line in lines)
@@ -154,47 +159,58 @@ def unused(draft: StudyDraft) -> Iterator[tuple[str, str]]:
     if left := [column for column in draft.table.columns if column not in used]:
         yield "not used", plain(", ".join(column or "(no name)" for column in left))
         for reason in unread(draft.table, draft.columns):
-            yield f"note: not read as ratings: {plain(str(reason))}", ""
+            yield f"{NOT_READ}{plain(str(reason))}", ""
 
 
-def _lines(draft: StudyDraft) -> Iterator[Line]:
-    table, columns = draft.table, draft.columns
+def _lines(draft: StudyDraft) -> Iterator[InterviewLine]:
+    table = draft.table
+    columns = draft.columns
     for role in roles_of(columns):
         value = ", ".join(columns.columns_of(role))
         needed = role in {"text", "texts"} or (role == "item" and not columns.source)
-        yield Line(role, value, ABOUT[role], partial(_role, draft, role), needed)
+        yield InterviewLine(
+            role, value, ABOUT[role], partial(_role, draft, role), needed
+        )
     ratings = shlex.join(
         flags.rating_text(name, group) for name, group in columns.ratings.items()
     )
     about = "aspect=column,column …, one column per rater"
-    yield Line("ratings", ratings, about, partial(_ratings, draft), True)
+    yield InterviewLine("ratings", ratings, about, partial(_ratings, draft), True)
     scaled = (
         {} if columns.compared else columns.ratings
     )  # people's choices have no scale
     for name, group in scaled.items():
         about = f"worst:best:step; {table.described(group)}"
         scale = flags.scale_text(draft.scales[name])
-        yield Line(f"scale of {name}", scale, about, partial(_scale, draft, name), True)
+        yield InterviewLine(
+            f"scale of {name}", scale, about, partial(_scale, draft, name), True
+        )
     for name in flags.undefined(columns, (), table):
         about = (
             "a sentence for judges, as the aspect has no card; "
             f"{table.nearest_aspect(name)}"
         )
         meaning = draft.definitions.get(name, "")
-        yield Line(
+        yield InterviewLine(
             f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True
         )
     about = "columns of judges' or metrics' scores; several: a, b"
-    yield Line("scores", ", ".join(columns.scored), about, partial(_scores, draft))
+    yield InterviewLine(
+        "scores", ", ".join(columns.scored), about, partial(_scores, draft)
+    )
     yield from _endpoint_lines(draft)
-    yield Line("study", draft.study, "the study's name", partial(_study, draft), True)
+    yield InterviewLine(
+        "study", draft.study, "the study's name", partial(_study, draft), True
+    )
 
 
-def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
+def _endpoint_lines(draft: StudyDraft) -> Iterator[InterviewLine]:
     """Yield the lines of the model that judges; a single line if there is no model."""
     about = f"a URL, http://…/v1, or a provider: {', '.join(PROVIDERS)}"
     card = draft.endpoint.card if draft.endpoint else {}
-    yield Line("endpoint", card.get("base_url", ""), about, partial(_endpoint, draft))
+    yield InterviewLine(
+        "endpoint", card.get("base_url", ""), about, partial(_endpoint, draft)
+    )
     if not card:
         return
     for name, key, about in ENDPOINT_LINES:
@@ -202,11 +218,11 @@ def _endpoint_lines(draft: StudyDraft) -> Iterator[Line]:
         if key == "price" and value:
             value = " ".join(f"{value[part]:g}" for part in ("input", "output"))
         if key != "proxy_auth_env" or "proxy" in card:
-            yield Line(
+            yield InterviewLine(
                 name, value, about, partial(_endpoint_key, draft, key), key == "name"
             )
     cap = "" if draft.max_usd is None else f"{draft.max_usd:g}"
-    yield Line(
+    yield InterviewLine(
         "max US$",
         cap,
         "the most that the study may cost in total",
@@ -224,7 +240,7 @@ def _role(draft: StudyDraft, role: str, answer: str) -> StudyDraft:
     return _with(draft, replace(columns, **{role: value}))
 
 
-def _names(answer: str, table: Table, several: bool) -> list[str]:
+def _names(answer: str, table: InitTable, several: bool) -> list[str]:
     """Return the columns that an answer names; a column's name may contain a comma."""
     whole = not several or answer in table.columns
     names = [answer] if whole else [name.strip() for name in answer.split(",")]
@@ -257,7 +273,8 @@ def _with(draft: StudyDraft, columns: Guess) -> StudyDraft:
 
 
 def _ratings(draft: StudyDraft, answer: str) -> StudyDraft:
-    table, words = draft.table, [answer]  # one rating needs no quotes
+    table = draft.table
+    words = [answer]  # one rating needs no quotes
     if answer not in table.columns and answer.partition("=")[2] not in table.columns:
         try:
             words = shlex.split(answer)
@@ -266,9 +283,7 @@ def _ratings(draft: StudyDraft, answer: str) -> StudyDraft:
             what = "a quote is not closed"
             raise UserError(what, where="ratings", got=answer, todo=todo) from None
     ratings = flags.read_ratings(words, table, "ratings")
-    freed = _freed(
-        draft.columns, {column for group in ratings.values() for column in group}
-    )
+    freed = _freed(draft.columns, set(chain(*ratings.values())))
     return _with(draft, replace(freed, ratings=ratings, means=False))
 
 

@@ -7,17 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from judgescope.cli.init.guess import (
-    FILLERS,
-    IDS,
-    PEOPLE,
-    RATINGS,
-    REMARKS,
-    SCALES,
     UNNAMED,
-    Guess,
-    Row,
     aspect_of,
-    counts,
     is_judge,
     judges_of,
     like_ratings,
@@ -25,24 +16,24 @@ from judgescope.cli.init.guess import (
     role_of,
     words_of,
 )
-from judgescope.cli.init.tables import LABEL_CODES, Table, code_of, says_who_chose
+from judgescope.cli.init.label_columns import LABEL_CODES
+from judgescope.cli.init.pair_columns import code_of, says_who_chose
+from judgescope.cli.init.roles import Guess
+from judgescope.cli.init.tables import InitTable
+from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError
-from judgescope.data.rows import word_of
+from judgescope.data.rows import TableRow, word_of
+from judgescope.tables.leaving_out import USUAL_SCALES
+from judgescope.tables.sides import not_a_rating
+from judgescope.tables.words import classes_of
 
-NEARLY_NUMBER: Final = re.compile(
-    r"['’]?(?P<number>[+-]?(\d+([.,]\d*)?|[.,]\d+))\s*(%|(/|out of)\s*\d+)?|[+-]?inf"
-    r"(inity)?",
-    re.I,
-)
-"""A number, perhaps with a decimal comma, a sign of percent or a maximum; or an
-infinite one."""
-DATE: Final = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?")
 MAX_CELL: Final = 40
 """Characters of a cell that a message repeats."""
-SHOWN_WORDS: Final = 5
-DESCRIBES: Final = {
-    *(REMARKS - RATINGS | IDS | FILLERS),
-    *(
+DESCRIBES: Final = (
+    (WORDS.remarks - WORDS.ratings)
+    | WORDS.ids
+    | WORDS.fillers
+    | {
         "analysis",
         "critique",
         "error",
@@ -51,8 +42,6 @@ DESCRIBES: Final = {
         "justification",
         "note",
         "prompt",
-    ),
-    *(
         "provider",
         "raw",
         "reasoning",
@@ -61,19 +50,16 @@ DESCRIBES: Final = {
         "status",
         "temperature",
         "thinking",
-    ),
-    "version",
-}
+        "version",
+    }
+)
 """Last words of the name of a column that describes a judge or a rating."""
-OUTLIERS: Final = 10
-"""One in so many numbers may lie outside the scale of the others; one always may."""
-FEW_BEYOND: Final = 20
-"""One in so many ratings may be noted as outside the scale of the others."""
-SHOWN_CELLS: Final = 3
+FEWEST_WORDS: Final = 6
+"""Words from which a cell in a judge's column is a reply, not a label."""
 EMPTY: Final = "leave the cell empty if it is missing"
 
 
-class Unread(NamedTuple):
+class UnusedColumn(NamedTuple):
     """A column that is not used, the reason, and its first cell at fault, if there is
     one.
     """
@@ -87,99 +73,157 @@ class Unread(NamedTuple):
     """0: no single cell is at fault."""
     cell: object = None
 
-    def __str__(self) -> str:
-        """Return the column and the reason on a line."""
-        cell = (
-            f"row {self.row} has {str(self.cell)[:MAX_CELL]!r}, which "
-            if self.row
-            else ""
-        )
+    def without_cell(self) -> str:
+        """Return the column and the reason on a line that repeats no cell."""
+        cell = f"row {self.row} has a cell that " if self.row else ""
         return f"{self.column} ({cell}{self.why}): {self.todo}"
 
+    def __str__(self) -> str:
+        """Return the column and the reason on a line."""
+        why = self.why
+        if self.row:
+            why = f"row {self.row} has {str(self.cell)[:MAX_CELL]!r}, which {why}"
+        return f"{self.column} ({why}): {self.todo}"
 
-def unread(table: Table, columns: Guess) -> list[Unread]:
+
+def unread(table: InitTable, columns: Guess) -> list[UnusedColumn]:
     """Return the columns without a role that look like ratings or scores.
 
     They look so by their name (of a person, a model or an aspect, or similar to that of
     a used column), or because most of their cells are numbers, labels or choices, or
     nearly so.
     """
-    free = (
-        c for c in table.columns if c not in columns.used and not UNNAMED.fullmatch(c)
-    )
-    return [one for column in free if (one := _unread(table, column, columns))]
+    unused = []
+    for column in table.columns:
+        if column in columns.used or UNNAMED.fullmatch(column):
+            continue
+        reason = _unread(table, column, columns)
+        if reason:
+            unused.append(reason)
+    return unused
 
 
-def _unread(table: Table, column: str, columns: Guess) -> Unread | None:
-    judge, named = _of_judge(table, column, columns), _named(table, column, columns)
-    filled, values = table.filled(column), numbers(table.rows, column)
+def _unread(table: InitTable, column: str, columns: Guess) -> UnusedColumn | None:
+    of_judge = _of_judge(table, column, columns)
+    named = _named(table, column, columns)
+    filled = table.filled(column)
+    values = numbers(table.rows, column)
     if not filled:
-        tool = (
-            table.known is not None and not table.long
-        )  # scorers of some tools write only words
+        # Scorers of some tools write only words.
+        by_tool = table.known is not None and not table.long
+        if not named or by_tool:
+            return None
         todo = "fill it in, or delete the column"
-        return (
-            Unread(column, judge, "it has no values", todo)
-            if named and not tool
-            else None
+        return UnusedColumn(column, of_judge, "it has no values", todo)
+    if has_replies(table, column):
+        file = table.file.name
+        todo = (
+            "to read the replies, create a study with them: judgescope init "
+            f"{file} --recorded {file} --reply {column}"
         )
-    if values is None or (table.pairs and not judge):
-        return _invalid(table, column, judge, named and values is None)
-    group = _rated(column, columns) if judge else []
-    rated = {number for name in group for number, _ in table.filled(name)}
-    if rated and not any(number in rated for number, _ in filled):
+        return UnusedColumn(column, True, "has replies, not scores", todo)
+    if values is None or (table.pairs and not of_judge):
+        return _invalid(table, column, of_judge, named and values is None)
+    if not of_judge:
+        return _off_scale(filled, values, column, named)
+    rated: set[int] = set()
+    for name in _rated(column, columns):
+        rated.update(number for number, _ in table.filled(name))
+    if rated and rated.isdisjoint(number for number, _ in filled):
         why = "no row has both its score and people's rating"
-        return Unread(
-            column, judge, why, "put score and rating of a text into the same row"
-        )
-    return None if judge else _off_scale(filled, values, column, named)
+        todo = "put score and rating of a text into the same row"
+        return UnusedColumn(column, of_judge, why, todo)
+    return None
 
 
-def _invalid(table: Table, column: str, judge: bool, named: bool) -> Unread | None:
+def has_replies(table: InitTable, column: str, least_share: float = 0.8) -> bool:
+    """Return whether a column named as a judge's has replies: objects, sentences, or
+    several lines.
+    """
+    if _described(column) or not is_judge(column):
+        return False
+    filled = table.filled(column)
+    replies = 0
+    for _, row in filled:
+        cell = row[column]
+        if not isinstance(cell, str):
+            continue
+        text = cell.strip()
+        is_object = text.startswith(("{", "[{", "```", "<"))
+        replies += is_object or "\n" in text or len(text.split()) >= FEWEST_WORDS
+    return bool(filled) and replies >= least_share * len(filled)
+
+
+class _Cells:
+    """The cells of a column that are filled, and those that cannot be read."""
+
+    def __init__(self, table: InitTable, column: str) -> None:
+        self.count = 0
+        self.readable = 0
+        """Cells that are, or nearly are, what people write for a rating."""
+        self.faults: list[tuple[int, TableRow]] = []
+        """Numbered rows with a cell that is no number; of pairs: no choice."""
+        self.no_codes: list[tuple[int, TableRow]] = []
+        """Of these, the rows whose cell is no label or choice either."""
+        self.codes: set[str] = set()
+        """The labels and choices, in lower case."""
+        for number, row in table.filled(column):
+            self.count += 1
+            is_code = _is_code(table, row, column)
+            if is_code:
+                self.codes.add(word_of(row[column]).casefold())
+            if table.pairs:
+                is_fault = not is_code
+                self.readable += is_code
+            else:
+                is_fault = not numbers([row], column)
+                self.readable += _like_score(column, row[column])
+            if is_fault:
+                self.faults.append((number, row))
+                if not is_code:
+                    self.no_codes.append((number, row))
+
+
+def _invalid(
+    table: InitTable, column: str, of_judge: bool, named: bool
+) -> UnusedColumn | None:
     """Return the first cell that is not a number, a label or a choice.
 
     None if all are, or if the column looks like no ratings.
     """
-    cells = [
-        (number, row, _is_code(table, row, column))
-        for number, row in table.filled(column)
-    ]
-    if table.pairs:
-        bad = [one for one in cells if not one[2]]
-        near = len(cells) - len(bad)
-    else:
-        bad = [one for one in cells if not numbers([one[1]], column)]
-        near = sum(_like_score(column, row[column]) for _, row, _ in cells)
-    short = all(len(str(row[column])) <= MAX_CELL for _, row, _ in bad)
+    cells = _Cells(table, column)
+    texts = [str(row[column]) for _, row in cells.faults]
+    short = all(len(text) <= MAX_CELL for text in texts)
     likely = (
-        2 * near >= len(cells)
+        2 * cells.readable >= cells.count
         or (named and short)
         or aspect_of(column) in table.aspects
     )
-    models = all(is_judge(str(row[column])) for _, row, _ in bad)
+    models = all(map(is_judge, texts))
     if not likely or models:  # also if no cell is bad
         return None
-    wrong = [one for one in bad if not one[2]] or bad
-    number, row, _ = wrong[0]
-    cell, codes = word_of(row[column]).casefold(), len(bad) - len(wrong)
-    words = sorted({word_of(row[column]).casefold() for _, row, code in cells if code})
-    if not words or not (codes or table.pairs):
-        todo = _as_number(row[column])
-        return Unread(column, judge, "is not a number", todo, number, row[column])
-    nearest = UserError("", where="", got=cell, allowed=words).nearest()
-    allowed = nearest or f"one of {', '.join(words[:SHOWN_WORDS])}"
-    what, todo = "is not a label or a choice", f"write {allowed}; {EMPTY}"
-    return Unread(column, judge, what, todo, number, row[column])
+    has_codes = len(cells.no_codes) < len(cells.faults)
+    number, row = (cells.no_codes or cells.faults)[0]
+    cell = row[column]
+    if not cells.codes or not ((has_codes and cells.no_codes) or table.pairs):
+        todo = _as_number(cell)
+        return UnusedColumn(column, of_judge, "is not a number", todo, number, cell)
+    words = sorted(cells.codes)
+    got = word_of(cell).casefold()
+    nearest = UserError("", where="", got=got, allowed=words).nearest()
+    allowed = nearest or f"one of {', '.join(words[:5])}"
+    todo = f"write {allowed}; {EMPTY}"
+    why = "is not a label or a choice"
+    return UnusedColumn(column, of_judge, why, todo, number, cell)
 
 
-def _named(table: Table, column: str, columns: Guess) -> bool:
+def _named(table: InitTable, column: str, columns: Guess) -> bool:
     """Return whether a column's name is that of ratings or scores."""
     if _described(column):
         return False
-    alike = _alike(column, [*columns.rated, *columns.scored])
-    return (
-        says_who_chose(column) or alike or bool({*words_of(column)} & {*table.aspects})
-    )
+    if says_who_chose(column) or _alike(column, [*columns.rated, *columns.scored]):
+        return True
+    return not set(table.aspects).isdisjoint(words_of(column))
 
 
 def _described(column: str) -> bool:
@@ -189,7 +233,7 @@ def _described(column: str) -> bool:
     last = words_of(column)[-1:]
     return (
         role_of(column) is not None
-        or counts(column)
+        or bool(not_a_rating(column, classes_of(column)))
         or bool(DESCRIBES.intersection(last))
     )
 
@@ -198,17 +242,19 @@ def _alike(column: str, others: Iterable[str]) -> bool:
     """Return whether names share their first or last word: `fluency_anna` and
     `fluency_ben`.
     """
-    ends = {
-        (at, words[at])
-        for name in others
-        if (words := words_of(name))
-        for at in (0, -1)
-    }
-    own = {(at, words[at]) for at in (0, -1) if (words := words_of(column))}
-    return any(not word.isdigit() for _, word in own & ends)
+    words = words_of(column)
+    for name in others:
+        other = words_of(name)
+        if not words or not other:
+            continue
+        first = words[0] == other[0] and not words[0].isdigit()
+        last = words[-1] == other[-1] and not words[-1].isdigit()
+        if first or last:
+            return True
+    return False
 
 
-def _of_judge(table: Table, column: str, columns: Guess) -> bool:
+def _of_judge(table: InitTable, column: str, columns: Guess) -> bool:
     """Return whether a column looks like a judge's.
 
     If the names of people's columns say so, and none of a judge's does, all others are
@@ -216,14 +262,15 @@ def _of_judge(table: Table, column: str, columns: Guess) -> bool:
     """
     if table.known is not None and column in table.known.scored:
         return True
-    people = PEOPLE.intersection(words_of(column)) or _alike(column, columns.rated)
-    if _described(column) or is_judge(column) or people:
-        return is_judge(column) and not _described(column)
-    by_people = all(PEOPLE.intersection(words_of(name)) for name in columns.rated)
-    others = (
-        bool(columns.scored) and by_people and not any(map(is_judge, columns.scored))
-    )
-    return others or _alike(column, columns.scored)
+    described = _described(column)
+    of_people = not WORDS.people.isdisjoint(words_of(column))
+    if described or is_judge(column) or of_people or _alike(column, columns.rated):
+        return is_judge(column) and not described
+    if _alike(column, columns.scored):
+        return True
+    if not columns.scored or any(map(is_judge, columns.scored)):
+        return False
+    return all(WORDS.people.intersection(words_of(name)) for name in columns.rated)
 
 
 def _rated(column: str, columns: Guess) -> list[str]:
@@ -232,7 +279,7 @@ def _rated(column: str, columns: Guess) -> list[str]:
     return columns.ratings.get(next(iter(scores)), columns.rated)
 
 
-def _is_code(table: Table, row: Row, column: str) -> bool:
+def _is_code(table: InitTable, row: TableRow, column: str) -> bool:
     """Return whether a cell is a choice in a table of pairs, and a label or a choice in
     others.
     """
@@ -252,68 +299,89 @@ def _like_score(column: str, cell: object) -> bool:
 
 
 def _nearly(cell: object) -> re.Match[str] | None:
-    return NEARLY_NUMBER.fullmatch(str(cell).strip())
+    """Return a number, perhaps with a decimal comma, a sign of percent or a maximum; or
+    an infinite one.
+    """
+    pattern = (
+        r"['’]?(?P<number>[+-]?(\d+([.,]\d*)?|[.,]\d+))\s*(%|(/|out of)\s*\d+)?"
+        r"|[+-]?inf(inity)?"
+    )
+    return re.fullmatch(pattern, str(cell).strip(), re.I)
 
 
 def _as_number(cell: object) -> str:
     """Return what to write instead of a cell that is not a number."""
-    if (nearly := _nearly(cell)) and (number := nearly["number"]):
-        return f"write {number.replace(',', '.')}, and only numbers in the other cells"
-    if DATE.fullmatch(str(cell).strip()):
+    nearly = _nearly(cell)
+    if nearly and nearly["number"]:
+        number = nearly["number"].replace(",", ".")
+        return f"write {number}, and only numbers in the other cells"
+    date = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?"
+    if re.fullmatch(date, str(cell).strip()):
         return "write the number (a spreadsheet may have turned it into a date)"
     return f"write a number such as 4.5; {EMPTY}"
 
 
-def beyond_scale(table: Table, group: Sequence[str]) -> str:
+def beyond_scale(table: InitTable, group: Sequence[str], few: int = 20) -> str:
     """Return which few ratings widen the guessed scale of a group of columns, "" for
     none.
+
+    One in `few` ratings may be noted as outside the scale of the others.
     """
-    cells = [
-        (f"{column}, row {number}: {value:g}", value)
-        for column in group
-        for number, row in table.filled(column)
-        for value in numbers([row], column) or ()
-    ]
-    for low, high in SCALES:
+    cells = []
+    for column in group:
+        for number, row in table.filled(column):
+            for value in numbers([row], column) or ():
+                cells.append((f"{column}, row {number}: {value:g}", value))
+    for low, high in USUAL_SCALES:
         outside = [text for text, value in cells if not low <= value <= high]
         if not outside:
             return ""
-        if len(outside) <= len(cells) // FEW_BEYOND:
-            shown = [
-                *outside[:SHOWN_CELLS],
-                *(["…"] if len(outside) > SHOWN_CELLS else []),
-            ]
-            return (
-                f"check ratings outside the scale {low} to {high} of the others: "
-                f"{'; '.join(shown)}"
-            )
+        if len(outside) <= len(cells) // few:
+            shown = "; ".join(outside[:3])
+            if len(outside) > 3:
+                shown += "; …"
+            scale = f"scale {low} to {high}"
+            return f"check ratings outside the {scale} of the others: {shown}"
     return ""
 
 
 def _off_scale(
-    filled: Sequence[tuple[int, Row]], values: Sequence[float], column: str, named: bool
-) -> Unread | None:
+    filled: Sequence[tuple[int, TableRow]],
+    values: Sequence[float],
+    column: str,
+    named: bool,
+) -> UnusedColumn | None:
     """Return why a column of numbers is not taken for ratings, if it looks like
     ratings.
     """
     if like_ratings(values, len(filled)) or _described(column):
         return None
-    low, high = max(
-        SCALES, key=lambda ends: sum(ends[0] <= v <= ends[1] for v in values)
-    )
-    outside = [v for v in values if not low <= v <= high]
+    # The first scale with the most values.
+    low, high = max(USUAL_SCALES, key=lambda ends: _count_within(values, *ends))
+    outside = len(values) - _count_within(values, low, high)
     if not outside:
-        why, todo = "its values are row numbers", "name the column if they are ratings"
-        return Unread(column, False, why, todo) if named else None
-    if not named and len(outside) > max(1, len(values) // OUTLIERS):
+        if not named:
+            return None
+        why = "its values are row numbers"
+        return UnusedColumn(column, False, why, "name the column if they are ratings")
+    # One value in ten may lie outside the scale of the others; one always may.
+    if not named and outside > max(1, len(values) // 10):
         return None
-    number, cell = next(
-        (number, row[column])
+    number, row = next(
+        (number, row)
         for number, row in filled
-        if not all(low <= v <= high for v in numbers([row], column) or ())
+        if not all(low <= value <= high for value in numbers([row], column) or ())
     )
-    most = 2 * len(outside) < len(values)
-    why = f"is outside the scale {low} to {high} " + (
-        "of most cells" if most else "of ratings"
+    whose = "of most cells" if 2 * outside < len(values) else "of ratings"
+    return UnusedColumn(
+        column,
+        False,
+        f"is outside the scale {low} to {high} {whose}",
+        f"{EMPTY}, or name the column",
+        number,
+        row[column],
     )
-    return Unread(column, False, why, f"{EMPTY}, or name the column", number, cell)
+
+
+def _count_within(values: Iterable[float], low: float, high: float) -> int:
+    return sum(low <= value <= high for value in values)

@@ -4,23 +4,20 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
+from judgescope.core.paths import located_folder
 from judgescope.core.secrets import print_exception
 from judgescope.engines.vllm_options import located
 from judgescope.replies.specs import ModelSpec
-from judgescope.schema.cards import VllmModel
+from judgescope.schema.cards import Recipe, VllmModel
 from judgescope.schema.loading import read_card
 
-DTYPES = {"half": "float16", "float": "float32"}
-"""vLLM's alternative names -> those of torch."""
 TRUST = "trust_remote_code"
 """The only argument of vLLM's engine that training supports."""
 GB = 1e9
-WEIGHTS = ("*.safetensors", "*.bin", "*.pt")
 
 
 class Size(NamedTuple):
@@ -37,7 +34,7 @@ class Size(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Base:
+class AdapterBase:
     """The base model of an adapter."""
 
     card: VllmModel
@@ -62,9 +59,8 @@ class Base:
     @property
     def context(self) -> int:
         """Return the most tokens that a prompt and its reply may have together."""
-        positions = getattr(
-            self.config.get_text_config(), "max_position_embeddings", None
-        )
+        config = self.config.get_text_config()
+        positions = getattr(config, "max_position_embeddings", None)
         limits = [length for length in (positions, self.card.max_model_len) if length]
         if not limits:
             raise UserError(
@@ -77,35 +73,37 @@ class Base:
     @cached_property
     def dtype(self) -> str:
         """Return the number format of the weights, such as bfloat16."""
+        torch_names = {"half": "float16", "float": "float32"}
         asked = self.card.dtype or "auto"
         if asked != "auto":
-            return DTYPES.get(asked, asked)
-        return str(getattr(self.config, "dtype", None) or "float32").removeprefix(
-            "torch."
-        )
+            return torch_names.get(asked, asked)
+        in_config = getattr(self.config, "dtype", None) or "float32"
+        return str(in_config).removeprefix("torch.")
 
     def stops(self) -> set[int]:
         """Return the tokens at which vLLM ends a reply."""
-        generation = import_module("transformers").GenerationConfig
+        from transformers import GenerationConfig
+
         name, options = _source(self.card)
         try:
-            ends = generation.from_pretrained(
+            generation = GenerationConfig.from_pretrained(
                 name, revision=options["revision"]
-            ).eos_token_id
-        except OSError:  # many base models have no such file; vLLM then uses the config
-            ends = generation.from_model_config(self.config).eos_token_id
-        tokens = ends if isinstance(ends, list) else [ends]
-        return {
-            token
-            for token in (*tokens, self.tokenizer.eos_token_id)
-            if token is not None
-        }
+            )
+        except OSError:
+            # Many base models have no such file; vLLM then uses the config.
+            generation = GenerationConfig.from_model_config(self.config)
+        ends = generation.eos_token_id
+        tokens = set(ends) if isinstance(ends, list) else {ends}
+        tokens.add(self.tokenizer.eos_token_id)
+        return tokens - {None}
 
     def empty(self) -> Any:
         """Return the model with the shapes of its weights only."""
-        torch, transformers = import_module("torch"), import_module("transformers")
+        import torch
+        from transformers import AutoModelForCausalLM
+
         trust = bool(self.card.model_args.get(TRUST))
-        make = transformers.AutoModelForCausalLM.from_config
+        make = AutoModelForCausalLM.from_config
         with torch.device("meta"):
             return _tried(self.card, lambda: make(self.config, trust_remote_code=trust))
 
@@ -113,18 +111,20 @@ class Base:
         """Return the sizes that determine memory, of the base model and of the
         adapter.
         """
-        torch, config = import_module("torch"), self.config.get_text_config()
+        import torch
+
+        config = self.config.get_text_config()
         model = self.empty()
         parameters = sum(weights.numel() for weights in model.parameters())
         with torch.device("meta"):
             model = adapted(model)
+        trainable = 0
+        for weights in model.parameters():
+            if weights.requires_grad:
+                trainable += weights.numel()
         return Size(
             parameters=parameters,
-            trainable=sum(
-                weights.numel()
-                for weights in model.parameters()
-                if weights.requires_grad
-            ),
+            trainable=trainable,
             layers=config.num_hidden_layers,
             hidden=config.hidden_size,
             vocabulary=config.vocab_size,
@@ -136,22 +136,40 @@ class Base:
 
         A machine may have less memory than its GPU.
         """
-        dtype = getattr(import_module("torch"), self.dtype)
+        import torch
+        from transformers import AutoModelForCausalLM
+
+        dtype = getattr(torch, self.dtype)
         name, options = _source(self.card)
-        load = import_module("transformers").AutoModelForCausalLM.from_pretrained
+        load = AutoModelForCausalLM.from_pretrained
         if device == "cuda":
             options["device_map"] = {"": 0}
         return _tried(self.card, lambda: load(name, dtype=dtype, **options))
+
+
+def adapted(model: Any, recipe: Recipe) -> Any:
+    """Return a model with a fresh adapter on all its linear layers but the last."""
+    import peft
+
+    config = peft.LoraConfig(
+        task_type="CAUSAL_LM",
+        target_modules="all-linear",
+        r=recipe.rank,
+        lora_alpha=recipe.alpha,
+        lora_dropout=recipe.dropout,
+        bias="none",
+    )
+    return peft.get_peft_model(model, config)
 
 
 def card_of(card: str, spec: ModelSpec) -> VllmModel:
     """Return the card of a base model, with full paths and without an adapter."""
     model: VllmModel = read_card("model", Path(card))
     model = model.model_copy(update=spec.card | {"adapter": None})
-    return located(model, Path(spec.folder), Path(spec.data))
+    return located(model, located_folder(spec.folder), Path(spec.data))
 
 
-def opened(card: VllmModel) -> Base:
+def opened(card: VllmModel) -> AdapterBase:
     """Return the base model of a card; no weights are loaded.
 
     Raises UserError for a model that cannot be read, or cannot be trained in the way in
@@ -160,7 +178,8 @@ def opened(card: VllmModel) -> Base:
     where = f"models/{card.model}.yaml"
     if card.quantization:
         raise _quantized(f"{where}, key quantization", card.quantization)
-    if unknown := sorted(set(card.model_args) - {TRUST}):
+    unknown = sorted(set(card.model_args) - {TRUST})
+    if unknown:
         raise UserError(
             "training does not support these arguments of vLLM's engine",
             where=f"{where}, key model_args",
@@ -169,23 +188,14 @@ def opened(card: VllmModel) -> Base:
             todo="remove them, or train another base model",
         )
     name, options = _source(card)
-    if card.path and not any(
-        path for ending in WEIGHTS for path in Path(name).glob(ending)
-    ):
-        raise UserError(
-            "this folder contains no weights",
-            where=f"{where}, key path",
-            got=name,
-            allowed=", ".join(WEIGHTS),
-        )
-    transformers = import_module("transformers")
-    config = _tried(
-        card, lambda: transformers.AutoConfig.from_pretrained(name, **options)
-    )
-    tokenizer = _tried(
-        card, lambda: transformers.AutoTokenizer.from_pretrained(name, **options)
-    )
-    if quantization := getattr(config, "quantization_config", None):
+    if card.path:
+        _check_weights(Path(name), f"{where}, key path")
+    from transformers import AutoConfig, AutoTokenizer
+
+    config = _tried(card, lambda: AutoConfig.from_pretrained(name, **options))
+    tokenizer = _tried(card, lambda: AutoTokenizer.from_pretrained(name, **options))
+    quantization = getattr(config, "quantization_config", None)
+    if quantization:
         raise _quantized(f"{where}, key name", quantization)
     if not tokenizer.chat_template:
         raise UserError(
@@ -194,7 +204,21 @@ def opened(card: VllmModel) -> Base:
             got=card.name,
             todo="name a chat-tuned base model",
         )
-    return Base(card, config, tokenizer)
+    return AdapterBase(card, config, tokenizer)
+
+
+def _check_weights(folder: Path, where: str) -> None:
+    """Raise UserError if a folder has no file with a model's weights."""
+    patterns = ("*.safetensors", "*.bin", "*.pt")
+    for pattern in patterns:
+        if any(folder.glob(pattern)):
+            return
+    raise UserError(
+        "this folder contains no weights",
+        where=where,
+        got=str(folder),
+        allowed=", ".join(patterns),
+    )
 
 
 def _source(card: VllmModel) -> tuple[str, dict[str, Any]]:
@@ -220,9 +244,9 @@ def _tried(card: VllmModel, load: Callable[[], Any]) -> Any:
         return load()
     except Exception as error:  # transformers, torch and the hub raise many kinds
         print_exception()
+        first_line = str(error).strip().partition("\n")[0]
         raise UserError(
-            "the base model cannot be loaded: "
-            f"{str(error).strip().partition(chr(10))[0]}",
+            f"the base model cannot be loaded: {first_line}",
             where=f"models/{card.model}.yaml, key {'path' if card.path else 'name'}",
             got=card.path or card.name,
             todo="see the job's log for the full error",
@@ -233,13 +257,12 @@ UNHEARD = -100
 """The label of a token without a training loss."""
 REPLY = "No errors."
 """A sample reply, used to see how a chat template ends replies."""
-Row = dict[str, Any]
 
 
-class Example(NamedTuple):
+class TokenExample(NamedTuple):
     """A prompt and its reply, as tokens; `row` is the line that they come from."""
 
-    row: Row
+    row: dict[str, Any]
     prompt: list[int]
     reply: list[int]
 
@@ -252,11 +275,11 @@ class Example(NamedTuple):
 class Chat:
     """A base model's chat template and tokenizer, used in the same way as vLLM does."""
 
-    def __init__(self, base: Base) -> None:
+    def __init__(self, base: AdapterBase) -> None:
         self.base = base
         self.options = base.card.extra_body.get("chat_template_kwargs", {})
 
-    def prompt(self, messages: list[Row]) -> list[int]:
+    def prompt(self, messages: list[dict[str, str]]) -> list[int]:
         """Return the tokens after which the model begins its reply."""
         return self._encoded(self._rendered(messages, add_generation_prompt=True))
 
@@ -288,11 +311,12 @@ class Chat:
             todo="name a base model whose template and generation config agree",
         )
 
-    def _check(self, chat: list[Row]) -> None:
+    def _check(self, chat: list[dict[str, str]]) -> None:
         """Raise UserError for a template that does not show plain text, or that shows
         the date.
         """
-        shown, dateless = self._rendered(chat), self._rendered(chat, strftime_now=str)
+        shown = self._rendered(chat)
+        dateless = self._rendered(chat, strftime_now=str)
         if REPLY not in shown:
             raise UserError(
                 "the base model's chat template does not render messages as plain text",
@@ -312,30 +336,30 @@ class Chat:
                 ),
             )
 
-    def _rendered(self, messages: list[Row], **options: Any) -> str:
+    def _rendered(self, messages: list[dict[str, str]], **options: Any) -> str:
         render = self.base.tokenizer.apply_chat_template
-        return str(render(messages, tokenize=False, **{**self.options, **options}))
+        return str(render(messages, tokenize=False, **(self.options | options)))
 
     def _encoded(self, text: str) -> list[int]:
         return list(self.base.tokenizer.encode(text, add_special_tokens=False))
 
 
-def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
+def examples(path: Path, chat: Chat, longest_reply: int) -> list[TokenExample]:
     """Return the examples of a file, tokenised.
 
     Raises UserError for an example that exceeds the base model's context, and for a
     reply that the judge could not write: nothing is truncated.
     """
-    tokenised, long = list[Example](), dict[str, int]()
-    lines = path.read_text(encoding="utf-8").split(
-        "\n"
-    )  # splitlines would cut texts at U+2028
+    tokenised: list[TokenExample] = []
+    too_long: dict[str, int] = {}
+    # splitlines would cut texts at U+2028.
+    lines = path.read_text(encoding="utf-8").split("\n")
     for number, line in enumerate(lines[:-1], 1):
         row = json.loads(line)
-        example = Example(row, chat.prompt(row["messages"]), chat.reply(row["reply"]))
-        where = (
-            f"{path.name}:{number}, {row['dataset']}: {row['target']}, {row['aspect']}"
-        )
+        prompt = chat.prompt(row["messages"])
+        example = TokenExample(row, prompt, chat.reply(row["reply"]))
+        place = f"{row['dataset']}: {row['target']}, {row['aspect']}"
+        where = f"{path.name}:{number}, {place}"
         if example.length > chat.base.context:
             raise UserError(
                 "a prompt and its reply exceed the base model's context",
@@ -345,13 +369,13 @@ def examples(path: Path, chat: Chat, longest_reply: int) -> list[Example]:
                 todo="name a base model with a longer context",
             )
         if len(example.reply) > longest_reply:
-            long[where] = len(example.reply)
+            too_long[where] = len(example.reply)
         tokenised.append(example)
-    if long:
+    if too_long:
         raise UserError(
-            f"{len(long)} training replies are longer than the judge's max_tokens",
-            where=max(long, key=lambda where: long[where]),
-            got=f"{max(long.values())} tokens",
+            f"{len(too_long)} training replies are longer than the judge's max_tokens",
+            where=max(too_long, key=lambda where: too_long[where]),
+            got=f"{max(too_long.values())} tokens",
             allowed=f"{longest_reply} tokens",
             todo="raise the judge's max_tokens to this number at least",
         )
@@ -369,7 +393,7 @@ class Padded(NamedTuple):
     kept: int
 
 
-def padded(batch: Sequence[Example]) -> Padded:
+def padded(batch: Sequence[TokenExample]) -> Padded:
     """Return examples as rows of the same length; only the tokens of replies have a
     label.
 
@@ -377,26 +401,28 @@ def padded(batch: Sequence[Example]) -> Padded:
     shortest prompt.
     """
     width = max(example.length for example in batch)
-    rows = Padded([], [], [], width - min(len(example.prompt) for example in batch) + 1)
+    shortest_prompt = min(len(example.prompt) for example in batch)
+    rows = Padded([], [], [], width - shortest_prompt + 1)
     for example in batch:
-        rest = width - example.length
-        rows.tokens.append(example.prompt + example.reply + [0] * rest)
-        rows.attention.append([1] * example.length + [0] * rest)
-        rows.labels.append(
-            [UNHEARD] * len(example.prompt) + example.reply + [UNHEARD] * rest
-        )
+        padding = width - example.length
+        rows.tokens.append(example.prompt + example.reply + [0] * padding)
+        rows.attention.append([1] * example.length + [0] * padding)
+        labels = [UNHEARD] * len(example.prompt) + example.reply
+        rows.labels.append(labels + [UNHEARD] * padding)
     return rows
 
 
-def tensors(batch: Sequence[Example]) -> dict[str, Any]:
+def tensors(batch: Sequence[TokenExample]) -> dict[str, Any]:
     """Return examples as a model's input; it predicts only the positions that are
     needed.
     """
-    rows, tensor = padded(batch), import_module("torch").tensor
+    import torch
+
+    rows = padded(batch)
     return {
-        "input_ids": tensor(rows.tokens),
-        "attention_mask": tensor(rows.attention),
-        "labels": tensor(rows.labels),
+        "input_ids": torch.tensor(rows.tokens),
+        "attention_mask": torch.tensor(rows.attention),
+        "labels": torch.tensor(rows.labels),
         "logits_to_keep": rows.kept,
     }
 
@@ -408,7 +434,8 @@ def surprise(logits: Any, labels: Any) -> Any:
     `logits` (rows × positions × vocabulary) are those of the last positions of
     `labels`.
     """
-    functional = import_module("torch").nn.functional
+    from torch.nn import functional
+
     labels = labels[:, labels.shape[1] - logits.shape[1] + 1 :]
     return functional.cross_entropy(
         logits[:, :-1].float().transpose(1, 2),

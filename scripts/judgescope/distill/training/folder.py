@@ -17,16 +17,13 @@ from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.files import locked, sync
 from judgescope.distill.specs import TrainSpec
-from judgescope.schema.cards.models import ADAPTER_FILES
+from judgescope.schema.cards.vllm import ADAPTER_FILES
 
-METHOD = 1
-"""Increased whenever the same input gives a different result: all judges are then
-retrained."""
-PACKAGES = ("accelerate", "peft", "torch", "transformers")
-WHOLE = "whole"
+COMPLETE = "whole"
 """The file that marks a complete checkpoint: it is written after all others are on
 disk."""
-LOG, LOSSES = "training.parquet", "losses.parquet"
+LOG = "training.parquet"
+LOSSES = "losses.parquet"
 
 
 def key_of(spec: TrainSpec) -> str:
@@ -36,16 +33,20 @@ def key_of(spec: TrainSpec) -> str:
     sums, and the checkpoints are the steps with held-out losses in the log. The file
     `student` has the chat template of the base model, and its commit on the hub.
     """
+    packages = ("accelerate", "peft", "torch", "transformers")
     known = json.loads(Path(spec.student).read_text(encoding="utf-8"))
     inputs = {
-        "method": METHOD,
-        **{"model": spec.model.card, "seed": spec.seed, "recipe": spec.recipe},
-        **{
-            "train": _sha256(Path(spec.train)),
-            "held_out": _sha256(Path(spec.held_out)),
-        },
-        **{name: known[name] for name in ("chat_template", "commit")},
-        "versions": {name: version(name) for name in PACKAGES},
+        # Increased whenever the same input gives a different result: all judges are
+        # then retrained.
+        "method": 1,
+        "model": spec.model.card,
+        "seed": spec.seed,
+        "recipe": spec.recipe,
+        "train": _sha256(Path(spec.train)),
+        "held_out": _sha256(Path(spec.held_out)),
+        "chat_template": known["chat_template"],
+        "commit": known["commit"],
+        "versions": {name: version(name) for name in packages},
     }
     return hashlib.sha256(canonical(inputs).encode()).hexdigest()
 
@@ -83,18 +84,18 @@ class TrainingFolder:
         """Return the last complete checkpoint; incomplete ones are removed."""
         checkpoints = {}
         for path in self.steps.glob("checkpoint-*"):
-            if (path / WHOLE).is_file():
+            if (path / COMPLETE).is_file():
                 checkpoints[int(path.name.rpartition("-")[2])] = path
             else:
                 shutil.rmtree(path)
         return checkpoints[max(checkpoints)] if checkpoints else None
 
-    def mark_whole(self, step: int) -> None:
+    def mark_complete(self, step: int) -> None:
         """Mark a step's checkpoint as complete, once it is on disk."""
         folder = self.steps / f"checkpoint-{step}"
         sync(*(path for path in folder.iterdir() if path.is_file()))
-        (folder / WHOLE).touch()
-        sync(folder / WHOLE, folder)
+        (folder / COMPLETE).touch()
+        sync(folder / COMPLETE, folder)
 
     @contextmanager
     def finishing(self) -> Iterator[Path]:

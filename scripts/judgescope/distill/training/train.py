@@ -4,7 +4,6 @@ The same input on the same device gives the same bytes, even if the training was
 and resumed.
 """
 
-import hashlib
 import json
 import math
 import os
@@ -12,88 +11,78 @@ import resource
 import signal
 import time
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from itertools import accumulate
 from math import fsum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.files import write_text
-from judgescope.core.process_limits import available_memory
 from judgescope.core.rng import stream, stream_seed
 from judgescope.distill.specs import CheckStudentSpec, TrainSpec
 from judgescope.distill.training.base import (
     GB,
-    Base,
+    AdapterBase,
     Chat,
-    Example,
-    Size,
+    TokenExample,
+    adapted,
     card_of,
     examples,
     opened,
     surprise,
     tensors,
 )
+from judgescope.distill.training.checks import (
+    RECIPE,
+    check_device,
+    check_dtype,
+    checked,
+)
 from judgescope.distill.training.folder import LOG, LOSSES, TrainingFolder, key_of
+from judgescope.engines.devices import VISIBLE, DeviceNeed, take
 from judgescope.schema.cards import Recipe
-from judgescope.schema.cards.models import ADAPTER_FILES
+from judgescope.schema.cards.vllm import ADAPTER_FILES
 from judgescope.schema.tables import read_table, table_of, write_table
 
-Row = dict[str, Any]
-
-
-CLIPPED = 1.0
-"""The largest norm of a step's gradient."""
 HELD_OUT = "held_out_loss"
 """The key that the trainer's log has at checkpoints, in addition to those of every
 step."""
 
 
 def prepare(device: str) -> None:
-    """Make torch use one device, deterministically; called before torch is loaded."""
+    """Make torch use one device, deterministically; called before torch is loaded.
+
+    A GPU is taken from other jobs until this process ends; waits until one is free.
+    """
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     # examples differ in length: otherwise, freed memory would not fit new examples
     os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
     if device == "cuda":
-        first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
-        os.environ["CUDA_VISIBLE_DEVICES"] = first
-    torch = import_module("torch")
-    torch.use_deterministic_algorithms(
-        True
-    )  # flash attention heeds it only without warn_only
-    torch.utils.deterministic.fill_uninitialized_memory = (
-        False  # all of it is written to
-    )
+        take(DeviceNeed(1, f"{RECIPE}.device", device))
+        os.environ[VISIBLE] = os.environ.get(VISIBLE, "0").partition(",")[0]
+    import torch
+
+    # Flash attention heeds it only without warn_only.
+    torch.use_deterministic_algorithms(True)
+    # All memory is written to before it is read.
+    torch.utils.deterministic.fill_uninitialized_memory = False
 
 
-def adapted(model: Any, recipe: Recipe) -> Any:
-    """Return a model with a fresh adapter on all its linear layers but the last."""
-    peft = import_module("peft")
-    config = peft.LoraConfig(
-        task_type="CAUSAL_LM",
-        target_modules="all-linear",
-        r=recipe.rank,
-        lora_alpha=recipe.alpha,
-        lora_dropout=recipe.dropout,
-        bias="none",
-    )
-    return peft.get_peft_model(model, config)
-
-
-class Training:
+class TrainingRun:
     """The training of a base model on some examples, while others are held out."""
 
     def __init__(
         self,
-        base: Base,
+        base: AdapterBase,
         recipe: Recipe,
         seed: int,
-        train: Sequence[Example],
-        held_out: Sequence[Example],
+        train: Sequence[TokenExample],
+        held_out: Sequence[TokenExample],
     ) -> None:
-        self.base, self.recipe, self.held_out = base, recipe, held_out
+        self.base = base
+        self.recipe = recipe
+        self.held_out = held_out
         self.seed = stream_seed(seed, "training") % 2**32
         """numpy accepts 32 bits."""
         self.seen = [train[number] for number in order(seed, len(train), recipe.epochs)]
@@ -103,18 +92,21 @@ class Training:
         """Train from the last complete checkpoint to the end; write the result to its
         folder.
         """
-        began = folder.last_checkpoint()
-        start = int(began.name.rpartition("-")[2]) if began else 0
-        print(
-            f"{'resumes' if began else 'starts'} after step {start} of {self.last}",
-            flush=True,
-        )
+        import torch
+
+        checkpoint = folder.last_checkpoint()
+        start = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+        begins = "resumes" if checkpoint else "starts"
+        print(f"{begins} after step {start} of {self.last}", flush=True)
         try:
-            trainer, since = self._trainer(folder), time.monotonic()
-            trainer.train(resume_from_checkpoint=str(began) if began else None)
-            self._print_speed(start, time.monotonic() - since)
+            trainer = self._trainer(folder)
+            began = time.monotonic()
+            trainer.train(
+                resume_from_checkpoint=str(checkpoint) if checkpoint else None
+            )
+            self._print_speed(start, time.monotonic() - began)
             self._finish(trainer, folder)
-        except import_module("torch").OutOfMemoryError as error:
+        except torch.OutOfMemoryError as error:
             raise UserError(
                 f"the device is out of memory: {str(error).partition('. ')[0]}",
                 where="study, key distill.recipe.device_batch",
@@ -135,8 +127,9 @@ class Training:
             ) from None
 
     def _trainer(self, folder: TrainingFolder) -> Any:
-        transformers = import_module("transformers")
-        optim = import_module("torch.optim")
+        import transformers
+        from torch import optim
+
         recipe = self.recipe
         transformers.set_seed(self.seed)
         model = adapted(self.base.weights(recipe.device), recipe)
@@ -162,8 +155,10 @@ class Training:
 
     def _arguments(self, folder: TrainingFolder) -> Any:
         """Return the trainer's arguments; the examples are already in their order."""
+        from transformers import TrainingArguments
+
         recipe = self.recipe
-        return import_module("transformers").TrainingArguments(
+        return TrainingArguments(
             output_dir=str(folder.steps),
             num_train_epochs=1,
             train_sampling_strategy="sequential",
@@ -171,7 +166,7 @@ class Training:
             gradient_accumulation_steps=recipe.batch // recipe.device_batch,
             gradient_checkpointing=True,
             gradient_checkpointing_kwargs={"use_reentrant": False},
-            max_grad_norm=CLIPPED,
+            max_grad_norm=1.0,
             seed=self.seed,
             bf16=self.base.dtype == "bfloat16",
             fp16=self.base.dtype == "float16",
@@ -192,34 +187,29 @@ class Training:
         """Return the callback for the end of each step, each log entry and each
         checkpoint.
         """
+        from transformers import TrainerCallback
 
         def on_step_end(
             _: Any, args: Any, state: Any, control: Any, **event: Any
         ) -> None:
             step = state.global_step
-            if (
-                step % self.recipe.checkpoint_steps == 0
-                and step < self.last
-                and self.held_out
-            ):
-                loss = fsum(self._losses(event["model"]))
-                self._check(loss, step)  # before the checkpoint is written
-                state.log_history.append({"step": step, HELD_OUT: loss})
-                mean = loss / sum(len(example.reply) for example in self.held_out)
-                print(
-                    f"step {step} of {self.last}: held-out loss {mean:.4f}", flush=True
-                )
+            writes_checkpoint = step % self.recipe.checkpoint_steps == 0
+            if not writes_checkpoint or step >= self.last or not self.held_out:
+                return
+            loss = fsum(self._losses(event["model"]))
+            self._check(loss, step)  # before the checkpoint is written
+            state.log_history.append({"step": step, HELD_OUT: loss})
+            mean = loss / sum(len(example.reply) for example in self.held_out)
+            print(f"step {step} of {self.last}: held-out loss {mean:.4f}", flush=True)
 
         def on_log(_: Any, args: Any, state: Any, control: Any, **event: Any) -> None:
             self._check(event["logs"].get("loss", 0), state.global_step)
 
         def on_save(_: Any, args: Any, state: Any, control: Any, **event: Any) -> None:
-            folder.mark_whole(state.global_step)
+            folder.mark_complete(state.global_step)
 
         events = {"on_step_end": on_step_end, "on_log": on_log, "on_save": on_save}
-        return type(
-            "Watcher", (import_module("transformers").TrainerCallback,), events
-        )()
+        return type("Watcher", (TrainerCallback,), events)()
 
     def _check(self, loss: float, step: int) -> None:
         """Raise UserError if a loss is not finite."""
@@ -235,20 +225,20 @@ class Training:
         """Return the loss of every held-out reply, computed one at a time without
         padding.
         """
-        torch = import_module("torch")
+        import torch
+
         training = model.training
         model.eval()
         losses = []
         with torch.no_grad():
             for example in self.held_out:
-                inputs = {
-                    name: value.to(model.device) if torch.is_tensor(value) else value
-                    for name, value in tensors([example]).items()
-                }
+                inputs = tensors([example])
+                for name, value in inputs.items():
+                    if torch.is_tensor(value):
+                        inputs[name] = value.to(model.device)
                 labels = inputs.pop("labels")
-                losses.append(
-                    float(surprise(model(**inputs, use_cache=False).logits, labels))
-                )
+                logits = model(**inputs, use_cache=False).logits
+                losses.append(float(surprise(logits, labels)))
         model.train(training)
         return losses
 
@@ -259,16 +249,19 @@ class Training:
         self._check(fsum(after), self.last)
         with model.disable_adapter():
             before = self._losses(model)
-        notes = trainer.state.log_history
-        rows = step_rows(
-            self.seen, self.recipe.batch, (note for note in notes if "loss" in note)
-        )
+        steps = []
+        sums = {}
+        for note in trainer.state.log_history:
+            if "loss" in note:
+                steps.append(note)
+            if HELD_OUT in note:
+                sums[note["step"]] = note[HELD_OUT]
+        rows = step_rows(self.seen, self.recipe.batch, steps)
         if self.held_out:
-            sums = {note["step"]: note[HELD_OUT] for note in notes if HELD_OUT in note}
-            sums |= {0: fsum(before), self.last: fsum(after)}
-            rows += [
-                held_out_row(step, loss, self.held_out) for step, loss in sums.items()
-            ]
+            sums[0] = fsum(before)
+            sums[self.last] = fsum(after)
+            for step, loss in sums.items():
+                rows.append(held_out_row(step, loss, self.held_out))
         rows.sort(key=lambda row: (row["step"], row["split"]))
         with folder.finishing() as result:
             write_table("training", table_of("training", rows), result / LOG)
@@ -280,11 +273,12 @@ class Training:
         """Print time and memory, which no file contains: they differ between
         machines.
         """
-        tokens = sum(
-            example.length for example in self.seen[start * self.recipe.batch :]
-        )
+        seen = self.seen[start * self.recipe.batch :]
+        tokens = sum(example.length for example in seen)
         if self.recipe.device == "cuda":
-            peak = import_module("torch").cuda.max_memory_allocated()
+            import torch
+
+            peak = torch.cuda.max_memory_allocated()
         else:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(
@@ -303,10 +297,8 @@ def save_adapter(model: Any, folder: Path, name: str) -> None:
     config, weights = ADAPTER_FILES
     (saved / weights).rename(folder / weights)
     keys = json.loads((saved / config).read_text(encoding="utf-8"))
-    keys |= {
-        "base_model_name_or_path": name,
-        "target_modules": sorted(keys["target_modules"]),
-    }
+    keys["base_model_name_or_path"] = name
+    keys["target_modules"] = sorted(keys["target_modules"])
     (folder / config).write_text(canonical(keys) + "\n", encoding="utf-8")
     for path in saved.iterdir():  # peft's own config and a page about the model
         path.unlink()
@@ -324,11 +316,11 @@ def order(seed: int, count: int, epochs: int) -> list[int]:
     """Return the numbers of the examples in training order: each epoch has its own
     order.
     """
-    return [
-        int(number)
-        for epoch in range(epochs)
-        for number in stream(seed, "training", "order", epoch).permutation(count)
-    ]
+    numbers: list[int] = []
+    for epoch in range(epochs):
+        rng = stream(seed, "training", "order", epoch)
+        numbers += rng.permutation(count).tolist()
+    return numbers
 
 
 def rate(step: int, last: int, warmup: float) -> float:
@@ -341,198 +333,60 @@ def rate(step: int, last: int, warmup: float) -> float:
     return min((step + 1) / (risen + 1), (last - step) / (last - risen))
 
 
-def step_rows(seen: Sequence[Example], batch: int, notes: Iterable[Row]) -> list[Row]:
+def step_rows(
+    seen: Sequence[TokenExample], batch: int, notes: Iterable[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Return a row of table `training` for each step, from the trainer's log."""
     tokens = [0, *accumulate(len(example.reply) for example in seen)]
     rows = []
     for note in notes:
         until = min(note["step"] * batch, len(seen))
-        row = {name: note[name] for name in ("step", "loss", "learning_rate")}
-        rows.append(
-            {**row, "split": "train", "examples": until, "tokens": tokens[until]}
-        )
+        row = {
+            "step": note["step"],
+            "loss": note["loss"],
+            "learning_rate": note["learning_rate"],
+            "split": "train",
+            "examples": until,
+            "tokens": tokens[until],
+        }
+        rows.append(row)
     return rows
 
 
-def held_out_row(step: int, loss: float, examples: Sequence[Example]) -> Row:
+def held_out_row(
+    step: int, loss: float, examples: Sequence[TokenExample]
+) -> dict[str, Any]:
     """Return a row of table `training`; `loss`: the sum over all held-out tokens."""
     tokens = sum(len(example.reply) for example in examples)
-    counts = {"examples": len(examples), "tokens": tokens}
-    return {"step": step, "split": "held_out", "loss": loss / tokens, **counts}
-
-
-def loss_rows(
-    examples: Sequence[Example], before: Sequence[float], after: Sequence[float]
-) -> list[Row]:
-    """Return rows of table `losses`, from each reply's total loss before and after
-    training.
-    """
-    return [
-        {
-            **{
-                name: example.row[name]
-                for name in ("dataset", "item", "target", "aspect")
-            },
-            "tokens": len(example.reply),
-            "before": sum_before / len(example.reply),
-            "after": sum_after / len(example.reply),
-        }
-        for example, sum_before, sum_after in zip(examples, before, after, strict=True)
-    ]
-
-
-RECIPE = "study, key distill.recipe"
-FLOAT32 = 4
-
-
-class Longest(NamedTuple):
-    """The longest prompt, including room for a text that is not written yet."""
-
-    tokens: int
-    about: str
-
-
-def check_device(device: str) -> None:
-    """Raise UserError if the training's device is not on this machine."""
-    if device == "cuda" and not import_module("torch").cuda.is_available():
-        raise UserError(
-            "torch finds no usable GPU",
-            where=f"{RECIPE}.device",
-            got=device,
-            todo="run on a machine with a GPU, or set `cpu`, which suits only small "
-            "trials",
-        )
-
-
-def check_dtype(base: Base, device: str) -> None:
-    """Raise UserError if the device does not support the number format of the
-    weights.
-    """
-    able = ["float32"]
-    # a GPU without bfloat16 would emulate it, and vLLM refuses
-    if device == "cpu" or import_module("torch").cuda.is_bf16_supported(False):
-        able.append("bfloat16")
-    if device == "cuda":
-        able.append("float16")
-    if base.dtype not in able:
-        raise UserError(
-            f"training on this {'GPU' if device == 'cuda' else 'CPU'} does not support "
-            "this number format",
-            where=f"{base.where}, key dtype",
-            got=base.dtype,
-            allowed=able,
-            todo="set an allowed format there, or train on another machine",
-        )
-
-
-def longest(rows: Iterable[Row], base: Base) -> Longest:
-    """Return the longest prompt of a sample."""
-    chat = Chat(base)
-    chat.ending  # noqa: B018  raises if the template does not define the end of a reply
-    return max(
-        Longest(
-            len(chat.prompt([{"role": "user", "content": row["prompt"]}]))
-            + row["room"],
-            f"{row['dataset']}: {row['target']}, {row['aspect']}",
-        )
-        for row in rows
-    )
-
-
-def check_context(base: Base, prompt: Longest, replies: int) -> None:
-    """Raise UserError if the longest prompt leaves no room for the longest reply."""
-    if prompt.tokens + replies > base.context:
-        raise UserError(
-            "the longest prompt and reply exceed the base model's context",
-            where=f"{base.where}, key max_model_len"
-            if base.context == base.card.max_model_len
-            else f"{base.where}, key name",
-            got=f"{prompt.tokens} + {replies} tokens ({prompt.about})",
-            allowed=f"{base.context} tokens",
-            todo=(
-                "name a base model with a longer context, lower the judge's "
-                "max_tokens, or remove the dataset"
-            ),
-        )
-
-
-def checked(base: Base, recipe: Recipe, rows: Iterable[Row], replies: int) -> Row:
-    """Return the known facts about a training, the same on every machine.
-
-    `replies`: the most tokens that a reply may have. Raises UserError if it would fail.
-    """
-    check_dtype(base, recipe.device)
-    prompt = longest(rows, base)
-    check_context(base, prompt, replies)
-    size = base.size(lambda model: adapted(model, recipe))
-    estimate = needed(
-        size,
-        rank=recipe.rank,
-        batch=recipe.device_batch,
-        tokens=prompt.tokens + replies,
-        replies=replies,
-    )
-    check_memory(base, recipe, estimate, free(recipe.device))
     return {
-        "parameters": size.parameters,
-        "trainable": size.trainable,
-        "bytes": estimate,
-        "longest_prompt": prompt.tokens,
-        "context": base.context,
-        "commit": base.commit,
-        "chat_template": hashlib.sha256(base.template.encode()).hexdigest(),
+        "step": step,
+        "split": "held_out",
+        "loss": loss / tokens,
+        "examples": len(examples),
+        "tokens": tokens,
     }
 
 
-def check_memory(base: Base, recipe: Recipe, estimate: int, room: int | None) -> None:
-    """Raise UserError if a training needs more memory than its device has free."""
-    if room is not None and estimate > room:
-        raise UserError(
-            f"the training needs about {estimate / GB:.1f} GB, and the device has "
-            f"{room / GB:.1f} GB free",
-            where=f"{RECIPE}.device_batch; {base.where}, key name",
-            got=f"device_batch {recipe.device_batch}, {base.card.name}",
-            todo=(
-                "reduce device_batch, name a smaller base model, or stop other "
-                "programs on the device; quantized weights cannot be trained"
-            ),
-        )
-
-
-def needed(size: Size, *, rank: int, batch: int, tokens: int, replies: int) -> int:
-    """P·b + (20 + 2b)·T + n·L·h·b + n·T/(r·L)·(2b + 4) + m·v·(2b + 12) bytes, about.
-
-    P and T: parameters of the base and of the adapter; b: bytes of a number of the
-    base; L, h, v: its layers, their width and its vocabulary; r: the adapter's rank; n
-    and m: tokens at once on the device, of `batch` examples that have at most `tokens`,
-    `replies` of them in the reply.
-
-    The terms are (1) the base; (2) the adapter, its gradient, two moments and a step's
-    update in float32, and the adapter and its gradient in the base's numbers; (3) what
-    goes into each layer, all that is kept under gradient checkpointing; (4) the one
-    layer that is computed again: what goes into and comes out of its linear layers, the
-    gradient, and a float32 copy for the adapter. A linear layer from i to o numbers has
-    r·(i + o) parameters in the adapter, so that T/(r·L) numbers go in and out in each
-    layer; (5) the predictions of the replies' tokens and their gradient, and three
-    times that in float32.
+def loss_rows(
+    examples: Sequence[TokenExample], before: Sequence[float], after: Sequence[float]
+) -> list[dict[str, Any]]:
+    """Return rows of table `losses`, from each reply's total loss before and after
+    training.
     """
-    length, predicted = batch * tokens, batch * replies
-    return (
-        size.parameters * size.width
-        + size.trainable * (5 * FLOAT32 + 2 * size.width)
-        + length * size.layers * size.hidden * size.width
-        + length * size.trainable // (rank * size.layers) * (2 * size.width + FLOAT32)
-        + predicted * size.vocabulary * (2 * size.width + 3 * FLOAT32)
-    )
-
-
-def free(device: str) -> int | None:
-    """Return the bytes that are free on the device now, a GPU or the machine, if it is
-    known.
-    """
-    if device == "cuda":
-        return int(import_module("torch").cuda.mem_get_info()[0])
-    return available_memory()
+    rows = []
+    for example, sum_before, sum_after in zip(examples, before, after, strict=True):
+        tokens = len(example.reply)
+        row = {
+            "dataset": example.row["dataset"],
+            "item": example.row["item"],
+            "target": example.row["target"],
+            "aspect": example.row["aspect"],
+            "tokens": tokens,
+            "before": sum_before / tokens,
+            "after": sum_after / tokens,
+        }
+        rows.append(row)
+    return rows
 
 
 def check_student(spec: CheckStudentSpec, *, card: str) -> None:
@@ -567,13 +421,13 @@ def _trained(spec: TrainSpec, card: str, folder: TrainingFolder) -> None:
     check_device(recipe.device)
     base = opened(card_of(card, spec.model))
     check_dtype(base, recipe.device)
-    chat, longest = Chat(base), spec.max_tokens
-    train = examples(Path(spec.train), chat, longest)
+    chat = Chat(base)
+    train = examples(Path(spec.train), chat, spec.max_tokens)
     if not train:
         raise UserError(
             "there are no training examples",
             where=spec.train,
             todo="check how many of the teacher's replies could be read",
         )
-    held_out = examples(Path(spec.held_out), chat, longest)
-    Training(base, recipe, spec.seed, train, held_out).run(folder)
+    held_out = examples(Path(spec.held_out), chat, spec.max_tokens)
+    TrainingRun(base, recipe, spec.seed, train, held_out).run(folder)

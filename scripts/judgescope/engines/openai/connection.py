@@ -6,12 +6,16 @@ one.
 """
 
 import ssl
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import aiohttp
+from aiohttp.connector import Connection
 
 from judgescope.core.errors import UserError
+from judgescope.core.extras import install_command
+from judgescope.core.process_limits import allow_connections
 from judgescope.core.secrets import KEYS_READ
 from judgescope.engines.openai.wire import ACCEPTED
 from judgescope.schema.cards import OpenAIModel
@@ -21,6 +25,13 @@ if TYPE_CHECKING:
 
 
 CONNECT_SECONDS = 30.0
+
+OPENS_ANOTHER: ContextVar[bool] = ContextVar("opens_another", default=False)
+"""Whether this task's next request goes over a new connection.
+
+A server may close a connection after its answer without a word. Several such
+connections can wait in the pool, and every attempt of a request would meet another one.
+"""
 
 
 def proxy_login(card: OpenAIModel) -> tuple[str, str] | None:
@@ -50,16 +61,31 @@ def proxy(card: OpenAIModel) -> str | None:
     return f"{scheme}{slashes}{':'.join(quote(part, safe='') for part in login)}@{rest}"
 
 
+class _Connector(aiohttp.TCPConnector):
+    """Reuses a connection only if nothing came on it after its last answer: aiohttp
+    would take a second answer to the last request for the answer to the next one. A
+    task that has set `OPENS_ANOTHER` reuses none.
+    """
+
+    async def _get(self, key: Any, traces: list[Any]) -> Connection | None:
+        if OPENS_ANOTHER.get():
+            return None
+        while (connection := await super()._get(key, traces)) is not None:
+            if connection.protocol is None or not connection.protocol.should_close:
+                return connection
+            connection.close()
+        return None
+
+
 def session(card: OpenAIModel) -> aiohttp.ClientSession:
     """Return a session without the key, and no limit of its own on connections."""
     seconds = card.limits.timeout
+    allow_connections(card.limits.concurrency)
     return aiohttp.ClientSession(
         timeout=aiohttp.ClientTimeout(
             total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)
         ),
-        connector=aiohttp.TCPConnector(
-            limit=0, ttl_dns_cache=300, ssl=trusted(card) or True
-        ),
+        connector=_Connector(limit=0, ttl_dns_cache=300, ssl=trusted(card) or True),
         proxy=proxy(card),
         trust_env=False,  # neither HTTPS_PROXY nor .netrc
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -122,8 +148,8 @@ def client(card: OpenAIModel, key: str) -> "OpenAI":
         raise UserError(
             "the package `openai` is not installed",
             where="judgescope batch",
-            todo="make env-batch, or pip install openai; `judgescope batch export` and "
-            "`import` do without",
+            todo=f"{install_command('batch')}, or use `judgescope batch export` and "
+            "`import`, which do without",
         ) from None
 
     def authorise(request: Any) -> None:

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from itertools import chain
 from time import monotonic
+from typing import Any
 
 import aiohttp
 import orjson
@@ -21,12 +22,12 @@ from yarl import URL
 
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.secrets import Redactor
-from judgescope.engines import EngineDeclaration
 from judgescope.engines.openai import connection, rate, refusals, wire
 from judgescope.engines.requests import (
     HOPELESS,
     Budget,
     Failure,
+    Hold,
     Keep,
     RefusedError,
     Reply,
@@ -34,31 +35,23 @@ from judgescope.engines.requests import (
     Work,
 )
 from judgescope.schema.cards import Limits, OpenAIModel
+from judgescope.schema.cards.engines import Engine
 
 THROTTLED = 429
 REFUSED = {400, 404, 413, 422}  # this request will never succeed
-JOB_WIDE = {401, 402, 407, 408, 409, 425, 429}
-"""Statuses of 4xx that are never about a single field: key, account, proxy, load."""
 # rather the model than the request: after HOPELESS of them in a row the job ends
 ABSENT = 404
 GONE = 3
 """So many refusals 404 in a row, after a reply, mean that the model is gone."""
-UNAUTHORISED, PROXY_UNAUTHORISED = 401, 407
+UNAUTHORISED = 401
+PROXY_UNAUTHORISED = 407
 QUOTED = 80  # characters of an unusable answer that a message quotes
 BALANCE_SECONDS = 0.5  # between checks of the connections that other jobs leave
-ROOM_SECONDS = 0.02  # wait between two checks whether the budget has room again
 SHOWN = 300  # characters of an endpoint's message that are kept
-CHARACTERS_PER_TOKEN = 4  # roughly, to stay under a limit until the usage is known
-STOP_SECONDS = (
-    5.0  # after a first signal, requests under way may still come for so long
-)
-SECOND_SIGNAL_SECONDS = 1.0
-"""A later signal is a second one: one wish to stop can come as SIGINT and SIGTERM."""
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STOP_SECONDS = 5.0
+"""After a first signal, requests under way may still come for so long."""
 STOPPED = "stopped"
 """The beginning of the line that says how a stopped job ended; the logger reads it."""
-LOG_SECONDS = 5.0  # between two lines about failed attempts, in the first minutes
-LOG_INTERVAL_FRACTION = 0.02  # later lines come after 2 % of the elapsed time
 # the beginning of a line about failed attempts; the logger reads it
 FAILED = "attempts failed: "
 
@@ -70,7 +63,7 @@ class TransientError(Exception):
     `kind`: failures are alike by status and error type, never by message: it may count
     down. `billed`: what is paid for nevertheless. `advice`: what to do if it does not
     pass. `attempts`: after so many the job ends; None: the request fails after the
-    card's attempts.
+    card's attempts. `unanswered`: the connection ended before an answer came.
     """
 
     def __init__(
@@ -80,18 +73,19 @@ class TransientError(Exception):
         wait: float | None = None,
         *,
         throttled: bool = False,
+        unanswered: bool = False,
         billed: Sequence[Reply] = (),
         advice: str = "",
         attempts: int | None = None,
     ) -> None:
         super().__init__(reason)
-        self.kind, self.wait, self.throttled, self.billed = (
-            kind,
-            wait,
-            throttled,
-            billed,
-        )
-        self.advice, self.attempts = advice, attempts
+        self.kind = kind
+        self.wait = wait
+        self.throttled = throttled
+        self.billed = billed
+        self.advice = advice
+        self.attempts = attempts
+        self.unanswered = unanswered
 
     def final(self, reason: str) -> "TransientError":
         """Return the same failure as the last of its request, and why it is the
@@ -111,7 +105,8 @@ class OpenAIEngine:
         self, card: OpenAIModel, key: str | None = None, *, budget: Budget | None = None
     ) -> None:
         """`key`: by default what the variable or the file holds that the card names."""
-        self.card, self.budget = card, budget
+        self.card = card
+        self.budget = budget
         self.answered = False
         """Whether a request of `request` was answered: not every one is refused."""
         self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(
@@ -148,9 +143,11 @@ class OpenAIEngine:
             self.answered = True
             return replies
         except TransientError as error:
+            running = "check that the endpoint is running, or run again later"
+            todo = error.advice or running
             raise self.error(
-                f"the endpoint does not respond: {error}",
-                "no request was sent yet; check that the endpoint is running",
+                f"a test request failed: {error}",
+                f"{todo}; no judgment was requested",
             ) from None
 
     def respelled(self, reason: str) -> "OpenAIEngine | None":
@@ -198,24 +195,24 @@ class OpenAIEngine:
         `probing`: the caller compares this request with an answered one, so any refusal
         is about this request.
         """
-        body = orjson.dumps(wire.body(self.card, request, draws))
-        key, text = self.key, None
+        body = orjson.dumps(self.body(request, draws))
+        key = self.key
+        text: str | None = None
         try:
             async with session.post(
-                self.url,
+                self.address(request),
                 data=body,
                 headers=connection.key_header(self.card, key),
                 allow_redirects=False,
             ) as response:
-                status, headers = response.status, response.headers
+                status = response.status
+                headers = response.headers
                 parts = response.content.iter_chunked(1 << 16)
                 text = await wire.text_of(parts, headers.get("Content-Encoding", ""))
             if status == 200:
-                logprobs = "logprobs" in request.asked
-                replies = wire.read_replies(text, request.key, draws, logprobs=logprobs)
-                return [self.cleaned(reply) for reply in replies], rate.exhausted(
-                    headers
-                )
+                replies = self.read(text, request, draws)
+                seconds = rate.exhausted(headers)
+                return [self.cleaned(reply) for reply in replies], seconds
         except wire.NoReplyError as error:
             kind = self.safe(str(error))
             reason = kind if text is None else f"{kind}: {self.safe(text)[:QUOTED]!r}"
@@ -254,26 +251,29 @@ class OpenAIEngine:
                 "network",
                 attempts=refusals.HOST_ATTEMPTS,
             )
-        cut = isinstance(error, aiohttp.ClientPayloadError)
         return TransientError(
             f"no response: {reason}",
             type(error).__name__,
-            advice=refusals.HALF if cut else "",
+            unanswered=True,
+            advice=refusals.broken_advice(error, self.url.scheme),
         )
 
     def _not_replied(
         self, status: int, text: str, headers: Mapping[str, str], *, probing: bool
     ) -> Exception:
         """Return the error for an answer without a reply (see `ANSWER_RULES`)."""
-        reason = f"HTTP {status}: {self.safe(wire.message_of(text))}"
+        message = self.safe(wire.message_of(text))
+        reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
         outcome = refusals.answer_rule(status, text).outcome
         advice = self._advice(status, text, headers)
         if refusals.PLAIN_TO_TLS.search(text) and self.url.scheme == "http":
             advice = "this port speaks TLS: write https:// in `base_url` of the card"
             return self._rejected(status, reason, advice)
+        # 4xx that are never about a single field: key, account, proxy, load
+        job_wide = {401, 402, 407, 408, 409, 425, 429}
         about_request = status in REFUSED or (
             400 <= status < 500
-            and status not in JOB_WIDE
+            and status not in job_wide
             and refusals.QUOTA not in text.lower()
         )
         rule = refusals.refusal_rule(status, text) if about_request else None
@@ -293,14 +293,12 @@ class OpenAIEngine:
 
     def _advice(self, status: int, text: str, headers: Mapping[str, str]) -> str:
         """Return what to do about an answer, with what the table leaves open."""
-        place = URL(self.safe(headers.get("Location", "")))
-        moved = str(place if place.absolute else self.url.join(place))
         rule = refusals.answer_rule(status, text)
-        return rule.advice.format(
-            key=self.card.key_source,
-            proxy=self.card.proxy_auth,
-            moved=refusals.moved_to(moved),
-        )
+        moved = refusals.moved_to(self.url, self.safe(headers.get("Location", "")))
+        if rule.advice == refusals.MOVED and moved is None:
+            return refusals.MOVED_NOWHERE
+        key = str(self.card.key_source) if self.card.key_source else refusals.NO_KEY
+        return rule.advice.format(key=key, proxy=self.card.proxy_auth, moved=moved)
 
     def _rejected(self, status: int, reason: str, advice: str) -> UserError:
         """Return the error of a request that cannot succeed."""
@@ -324,6 +322,19 @@ class OpenAIEngine:
                 {"<key>": self.key, "<old key>": expired, **self._secrets}
             )
         return self.key != expired
+
+    def address(self, request: Request) -> URL:
+        """Return the address to which a request is sent; here all go to one."""
+        return self.url
+
+    def body(self, request: Request, draws: Sequence[int]) -> dict[str, Any]:
+        """Return the body that asks for consecutive draws of a request."""
+        return wire.body(self.card, request, draws)
+
+    def read(self, text: str, request: Request, draws: Sequence[int]) -> list[Reply]:
+        """Return the replies in an answer; NoReplyError if it has none."""
+        logprobs = "logprobs" in request.asked
+        return wire.read_replies(text, request.key, draws, logprobs=logprobs)
 
     def clean(self, text: str) -> str:
         """Return an endpoint's text without the key: some send it back, even in a
@@ -376,15 +387,15 @@ class RetryLog:
         self._began = self._next = 0.0
 
     def add(self, reason: str) -> None:
-        """Count a failed attempt, and print a line if it is time."""
+        """Count a failed attempt, and print a line if it is time: at first every 5
+        seconds, later after 2 % of the elapsed time.
+        """
         now = monotonic()
         if not self.count:
             self._began = self._next = now
         self.count += 1
         if now >= self._next:
-            self._next = now + max(
-                LOG_SECONDS, LOG_INTERVAL_FRACTION * (now - self._began)
-            )
+            self._next = now + max(5.0, 0.02 * (now - self._began))
             print(
                 f"{FAILED}{self.count}, the last with: {CONTROL.sub(' ', reason)}",
                 flush=True,
@@ -422,22 +433,27 @@ class _Shutdown:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task()
         assert task is not None
         first = loop.time()
         draining: list[asyncio.Task[None]] = []
+        signals = (signal.SIGINT, signal.SIGTERM)
+        # One wish to stop can come as both signals.
+        repeated_seconds = 1.0
 
         def handle() -> None:
             nonlocal first
             if self.requested:
-                if loop.time() > first + SECOND_SIGNAL_SECONDS:
+                if loop.time() > first + repeated_seconds:
                     task.cancel()
                 return
-            self.requested, first = True, loop.time()
+            self.requested = True
+            first = loop.time()
             run.stop = run.stop or StoppedError()
             draining.append(loop.create_task(self._drain(task)))
 
-        for number in SIGNALS:
+        for number in signals:
             loop.add_signal_handler(number, handle)
         try:
             yield
@@ -445,7 +461,7 @@ class _Shutdown:
             if not self.requested:
                 raise
         finally:
-            for number in SIGNALS:
+            for number in signals:
                 loop.remove_signal_handler(number)
             for waiting in draining:
                 waiting.cancel()
@@ -471,14 +487,14 @@ class _Run:
         *,
         probing: bool = False,
     ) -> None:
-        self.engine, self.proven, self.keep = engine, proven, keep
+        self.engine = engine
+        self.proven = proven
+        self.keep = keep
         self.probing = probing
         self.limits: Limits = engine.card.limits
-        self.gate, self.shutdown, self.retries = (
-            rate.Gate(self.limits),
-            _Shutdown(),
-            RetryLog(),
-        )
+        self.gate = rate.Gate(self.limits)
+        self.shutdown = _Shutdown()
+        self.retries = RetryLog()
         self.failures: list[Failure] = []
         self.refusals: list[list[Reply]] = []
         """Of each refused request, kept once any reply shows that requests can
@@ -487,15 +503,19 @@ class _Run:
         self.stop: Exception | None = None
         self.working = self.limits.concurrency
         """Workers that still have something to do."""
-        self._last_kind, self._alike = "", 0
-        self._replies, self._absent = 0, 0
+        self._last_kind = ""
+        self._alike = 0
+        """The kind of the last failure, and how many of it came in a row."""
+        self._replies = 0
+        self._absent = 0
         """The replies of this run, and the refusals 404 since the last answer."""
 
     async def all(self, missing: Iterable[Work]) -> list[Failure]:
         """Ask for everything; when the job must end, requests under way may still
         come.
         """
-        work, card = iter(missing), self.engine.card
+        work = iter(missing)
+        card = self.engine.card
         with self.shutdown.on_signal(self), self._sharing():
             async with (
                 connection.session(card) as self.session,
@@ -607,11 +627,13 @@ class _Run:
         """Wait until the budget has room for an attempt; then book what is added to the
         list.
         """
-        budget, hold, answered = self.engine.budget, None, list[Reply]()
+        budget = self.engine.budget
+        answered = list[Reply]()
+        hold: Hold | None = None
         while budget and self.stop is None and hold is None:
             hold = budget.reserve(request, len(draws))
             if hold is None:
-                await asyncio.sleep(ROOM_SECONDS)
+                await asyncio.sleep(0.02)
         try:
             yield answered
         except asyncio.CancelledError:  # sent, and may be billed: it stays reserved
@@ -626,10 +648,14 @@ class _Run:
 
         Raises TransientError when patience is used up.
         """
-        tokens = len(request.prompt) // CHARACTERS_PER_TOKEN
+        # About 4 characters a token, to stay under a limit until the usage is known.
+        tokens = len(request.prompt) // 4
         tokens += int(request.asked.get("max_tokens", 0)) * len(draws)
-        end, attempt, tries = 0.0, 0, 0
+        end = 0.0
+        attempt = 0
+        tries = 0
         failure: TransientError | None = None
+        connection.OPENS_ANOTHER.set(False)
         while True:
             async with self._within_budget(request, draws) as answered:
                 sent = await self._enter(tokens, failure, end)
@@ -654,6 +680,8 @@ class _Run:
                     raise
                 except TransientError as error:
                     failure = error
+                    if error.unanswered:
+                        connection.OPENS_ANOTHER.set(True)
                     answered += error.billed
                     self.retries.add(str(error))
                 finally:
@@ -721,7 +749,8 @@ class _Run:
                 self.stop = self.stop or error
 
     def _keep_refusals(self) -> None:
-        held, self.refusals = self.refusals, []
+        held = self.refusals
+        self.refusals = []
         for reply in chain(*held):
             self.keep(reply)
 
@@ -778,7 +807,7 @@ class _Run:
             )
             self.stop = self.engine.error(
                 f"{self._alike} consecutive requests failed: {error}",
-                f"{error.advice} {later}" if error.advice else later,
+                f"{error.advice}; {later}" if error.advice else later,
             )
 
     def _hopeless(self) -> UserError:
@@ -812,4 +841,6 @@ def _refusals(
 
 
 build = OpenAIEngine
-ENGINE = EngineDeclaration(name="openai", asked=True, reads_prompts=True)
+ENGINE = Engine(
+    name="openai", card=OpenAIModel, build=build, asked=True, reads_prompts=True
+)

@@ -9,15 +9,13 @@ import math
 import os
 import random
 import re
-import stat
-import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from math import isnan
-from pathlib import Path
 from time import monotonic, time
 
+from judgescope.core.files import lock_folder
 from judgescope.schema.cards import Limits
 
 LONGEST_WAIT = 60.0  # seconds before another attempt, unless the endpoint asks for more
@@ -50,12 +48,14 @@ class Gate:
     def __init__(self, limits: Limits, clock: Callable[[], float] = monotonic) -> None:
         self.places = self._limit = limits.concurrency
         self.allowed = float(limits.concurrency)
-        self._backoff, self._rounds = limits.backoff, 0
+        self._backoff = limits.backoff
+        self._rounds = 0
         self.under_way = 0
         self._clock = clock
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._halved = self._closed = self._next = self._next_token = clock()
-        per_request, per_token = limits.requests_per_minute, limits.tokens_per_minute
+        per_request = limits.requests_per_minute
+        per_token = limits.tokens_per_minute
         self._request_seconds = 60 / per_request if per_request else 0.0
         self._token_seconds = 60 / per_token if per_token else 0.0
 
@@ -64,10 +64,10 @@ class Gate:
         sent.
         """
         while self.under_way >= self._room:
-            place = asyncio.get_running_loop().create_future()
-            self._waiting.append(place)
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
             try:
-                await place
+                await turn
             except asyncio.CancelledError:
                 self._wake()  # another job may have taken the place
                 raise
@@ -85,7 +85,8 @@ class Gate:
 
     def share(self, places: int) -> None:
         """Let so many requests be under way at once from now on."""
-        before, self.places = self.places, places
+        before = self.places
+        self.places = places
         for _ in range(places - before):
             self._wake()
 
@@ -109,9 +110,9 @@ class Gate:
 
     def _wake(self) -> None:
         while self._waiting and self.under_way < self._room:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
                 return
 
     def answered(self, tokens: int) -> None:
@@ -160,7 +161,7 @@ class Places:
         self._jobs = range(self._first + SPAN // 2, self._first + SPAN // 2 + MOST_JOBS)
         self._held: list[int] = []
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._file = os.open(_places_file(), flags, 0o600)
+        self._file = os.open(lock_folder() / "places", flags, 0o600)
         self._job = next(filter(self._lock, self._jobs), None)
 
     def balance(self, under_way: int, demand: int) -> int:
@@ -174,11 +175,11 @@ class Places:
             fcntl.lockf(self._file, fcntl.LOCK_UN, 1, self._held.pop())
         # from the top: a job whose card allows fewer looks for places at the bottom
         # only
-        for place in reversed(range(self._first, self._first + self.limit)):
+        for byte in reversed(range(self._first, self._first + self.limit)):
             if len(self._held) >= share:
                 break
-            if place not in self._held and self._lock(place):
-                self._held.append(place)
+            if byte not in self._held and self._lock(byte):
+                self._held.append(byte)
         self._held.sort(reverse=True)
         return min(len(self._held), share)
 
@@ -209,16 +210,6 @@ class Places:
     def close(self) -> None:
         """Give back all places."""
         os.close(self._file)
-
-
-def _places_file() -> Path:
-    """Return the file of all endpoints, in a folder that only the user can read."""
-    folder = Path(tempfile.gettempdir(), f"judgescope-{os.getuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to another user")
-    return folder / "places"
 
 
 def longest_wait(backoff: float, attempt: int) -> float:

@@ -9,9 +9,11 @@ import re
 import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
+from errno import ECONNRESET
 from typing import Any, Final, Literal
 
 import aiohttp
+from yarl import URL
 
 RefusalRule = Literal["filtered", "too_long"]
 """Why an endpoint refuses a text: its contents, or its length."""
@@ -61,8 +63,8 @@ def codes_of(text: str) -> list[str]:
         answer = json.loads(text)
     except (ValueError, RecursionError):
         return []
-    found = _codes_in(answer, DEEPEST)
-    return [re.sub(r"[^a-z0-9]", "", code.lower()) for code in found]
+    codes = _codes_in(answer, DEEPEST)
+    return [re.sub(r"[^a-z0-9]", "", code.lower()) for code in codes]
 
 
 def _codes_in(value: Any, levels: int) -> Iterator[str]:
@@ -108,8 +110,18 @@ NO_CHAT: Final = (
     "must be that of an OpenAI-compatible chat endpoint"
 )
 HALF: Final = (
-    "is there a proxy that answers in the endpoint's place, and is `base_url` the "
-    "address of a chat endpoint?"
+    "check whether a proxy answers in the endpoint's place, and whether `base_url` is "
+    "the address of a chat endpoint"
+)
+MOVED: Final = (
+    "the endpoint has moved: write `base_url: {moved}` into the card, if this address "
+    "is the provider's"
+)
+NO_KEY: Final = "it names none: add `api_key_env`, `api_key_file` or `token_command`"
+"""In place of a key's source, where the card has none."""
+MOVED_NOWHERE: Final = (
+    "the endpoint redirects without naming another address: check `base_url` of the "
+    "card"
 )
 QUOTA: Final = "insufficient_quota"
 REGION: Final = r"region|country|countries|territor|geograph|location"
@@ -129,8 +141,7 @@ ANSWER_RULES: Final = (
     AnswerRule(
         _statuses(301, 302, 303, 307, 308),
         "stop",
-        "the endpoint has moved: write `base_url: {moved}` into the card, if this "
-        "address is the provider's",
+        MOVED,
     ),
     AnswerRule(_statuses(range(300, 400)), "stop", NO_CHAT),
     AnswerRule(_statuses(400, 404, 413, 422), "refuse", ADDRESS),
@@ -185,14 +196,27 @@ def answer_rule(status: int, text: str) -> AnswerRule:
     return OTHER_ANSWER
 
 
-def moved_to(location: str) -> str:
-    """Return the `base_url` for the address to which an endpoint has moved.
+def moved_to(asked: URL, location: str) -> str | None:
+    """Return the `base_url` for the address to which an endpoint has moved; None if it
+    names no other address.
 
-    >>> moved_to("https://new.example.org/v1/chat/completions?a=1")
+    asked: the address of the request; location: the header of the answer.
+
+    >>> asked = URL("https://old.example.org/v1/chat/completions")
+    >>> moved_to(asked, "https://new.example.org/v1/chat/completions?a=1")
     'https://new.example.org/v1'
+    >>> moved_to(asked, "/v2/chat/completions/")
+    'https://old.example.org/v2'
+    >>> moved_to(asked, "") is None
+    True
     """
-    address = location.partition("?")[0].rstrip("/")
-    return address.removesuffix("/chat/completions")
+    try:
+        address = asked.join(URL(location)).with_query(None).with_fragment(None)
+    except ValueError:
+        return None
+    if not location or address == asked.with_query(None):
+        return None
+    return str(address).rstrip("/").removesuffix("/chat/completions")
 
 
 # --- connections that cannot be made --------------------------------------------------
@@ -228,3 +252,20 @@ def connection_advice(error: Exception, scheme: str, *, proxied: bool) -> str | 
     if scheme == "http" and TLS_RECORD.search(reason):
         return "this port speaks TLS: write https:// in `base_url` of the card"
     return None
+
+
+def broken_advice(error: Exception, scheme: str) -> str:
+    """Return what to do if a connection breaks again and again; "" if nothing is known.
+
+    A server that speaks TLS may close a connection for http without a word.
+    """
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return HALF
+    reset = getattr(error, "errno", None) == ECONNRESET
+    closed = reset or isinstance(error, aiohttp.ServerDisconnectedError)
+    if closed and scheme == "http":
+        return (
+            "check whether this is a chat endpoint; if the server speaks TLS, write "
+            "https:// in `base_url` of the card"
+        )
+    return ""

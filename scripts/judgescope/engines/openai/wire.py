@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from math import isfinite
 from typing import Any, NamedTuple
 
-import orjson
-
 from judgescope.core.finish import ending
+from judgescope.core.names import CONTENT, EMPTY_CONTENT, NULL_CONTENT, TOOL_CONTENT
 from judgescope.core.secrets import Redactor
+from judgescope.core.tools import is_other_tool
 from judgescope.engines.requests import MOST_TOKENS, Logprobs, Reply, Request, counted
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.edited import flow_line
@@ -163,11 +163,13 @@ class _Unpacking:
     """
 
     def __init__(self, data: memoryview, encoding: str) -> None:
-        self._data, self._gzip = data, encoding != "deflate"
+        self._data = data
+        self._gzip = encoding != "deflate"
         plain = not self._gzip and data[:1] and data[0] & 0x0F != zlib.DEFLATED
         self._format = -zlib.MAX_WBITS if plain else zlib.MAX_WBITS | 32
         self._unpacker = zlib.decompressobj(self._format)
-        self._begin, self._members = 0, 1
+        self._begin = 0
+        self._members = 1
         self.unpacked = bytearray()
 
     def run(self, limit: int) -> bool:
@@ -216,9 +218,12 @@ def read_replies(
     before the text as a `<think>` block: nothing paid for is lost. `logprobs`: whether
     the request asked for them. Raises NoReplyError without any reply.
     """
+    import orjson  # here: `audit` runs without
+
     answer = loads(text)
     answer = answer if isinstance(answer, dict) else {}
-    choices, usage = answer.get("choices"), usage_of(answer)
+    choices = answer.get("choices")
+    usage = usage_of(answer)
     # what says that it is an error is one, whatever its status
     billed = () if usage is None and answer.get("error") else (usage,)
     provenance = {"engine": "openai"}
@@ -236,6 +241,8 @@ def read_replies(
     replies = list[Reply]()
     for draw, answered in zip(draws, replied, strict=False):
         called = {"tool": answered.tools} if answered.tools else {}
+        if answered.textless:
+            called[CONTENT] = answered.textless
         replies.append(
             Reply(
                 key,
@@ -251,12 +258,16 @@ def read_replies(
 
 
 class _Answered(NamedTuple):
-    """What a choice says: its text, how it ended, and the tools that it calls."""
+    """What a choice says: its text, how it ended, and the tools that it calls.
+
+    textless: what stands in place of a text (`names.CONTENT`), "" with a text.
+    """
 
     text: str
     finish: str
     logprobs: Logprobs | None
     tools: str
+    textless: str
 
 
 def _failed(finish: Any) -> bool:
@@ -285,11 +296,13 @@ def _choice(choice: Any) -> _Answered | None:
     text.
     """
     try:
-        message, finish = choice["message"], choice.get("finish_reason")
+        message = choice["message"]
+        finish = choice.get("finish_reason")
         content = message.get("content")
         reasoning = message.get("reasoning_content") or message.get("reasoning")
         refusal = message.get("refusal")
         calls = _calls(message)
+        textless = _in_place_of_text(message)
     except (KeyError, TypeError, AttributeError):
         return None
     if choice.get("error") or _failed(finish):
@@ -299,25 +312,47 @@ def _choice(choice: Any) -> _Answered | None:
             _words(part.get("text") or "") for part in content if isinstance(part, dict)
         )
     if refusal and not content:
-        content, finish = refusal, "content_filter"
+        content = refusal
+        finish = "content_filter"
     if calls:
         lines = [_words(content)] if content else []
-        lines += [_words(arguments) for _, arguments in calls]
+        lines += [_call_text(name, arguments) for name, arguments in calls]
         content = "\n".join(lines)
     if reasoning:
         content = f"<think>{_words(reasoning)}</think>\n{_words(content or '')}"
+    text = _words(content or "")
     return _Answered(
-        _words(content or ""),
+        text,
         _words(finish or "stop"),
         _logprobs(choice.get("logprobs")),
         ", ".join(name for name, _ in calls),
+        "" if text.strip() else textless,
     )
+
+
+def _in_place_of_text(message: dict[str, Any]) -> str:
+    """Return what a message without text has in its place (`names.CONTENT`)."""
+    if message.get("tool_calls") or message.get("function_call"):
+        return TOOL_CONTENT
+    return NULL_CONTENT if message.get("content") is None else EMPTY_CONTENT
+
+
+def _call_text(name: str, arguments: Any) -> str:
+    """Return a call's arguments; those of another tool than a judge's with its name.
+
+    Parsers then see that they do not answer.
+    """
+    if is_other_tool(name):
+        return _words({"name": name, "arguments": arguments})
+    return _words(arguments)
 
 
 def _words(value: Any) -> str:
     """Return a string, or another value as JSON; JSONEncodeError if it is nested too
     deeply.
     """
+    import orjson  # here: `audit` runs without
+
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
@@ -393,6 +428,8 @@ def loads(text: str) -> Any:
 
     Raises NoReplyError for anything else.
     """
+    import orjson  # here: `audit` runs without
+
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:

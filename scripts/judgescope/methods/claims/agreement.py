@@ -1,10 +1,10 @@
 """Claims of agreement: do scores, labels and marked words follow those of people?
 
-Scores: the rank correlation within sources, or pooled Spearman if sources are few.
-Sources on whose texts the judge gives one score add nothing; those that people rate all
-alike are left out. The judge must beat chance (0), both lengths of the texts and, where
-they come from named systems, a preference for systems. Error spans: F1 beyond chance,
-the mean F1 of 200 seeded placements of as many spans of the same lengths.
+Scores: the pairwise correlation within sources, or Spearman over all texts where few
+sources have different ratings or most texts are alone in theirs. The judge must beat
+chance (0), both lengths of the texts, any curve of length and, where texts come from
+enough named systems, a preference for systems; over all texts also a judge that knows
+only the source.
 
 Labels: balanced accuracy above chance (one over the number of labels), above people's
 labels dealt out by length in both directions and, where texts come from named systems,
@@ -24,18 +24,12 @@ from typing import Final
 import numpy as np
 
 from judgescope.core.cells import split
-from judgescope.core.rng import stream
-from judgescope.methods.base import HUMAN, Row
+from judgescope.methods.base import HUMAN
 from judgescope.methods.claims import base
-from judgescope.methods.claims.base import (
-    BesideRaters,
-    Claim,
-    Nulls,
-    Rival,
-    number,
-    p_above,
-)
-from judgescope.methods.claims.scope import NamedSystems, system_names
+from judgescope.methods.claims.base import Claim, Nulls, Rival, number
+from judgescope.methods.claims.beside_raters import BesideRaters
+from judgescope.methods.claims.draws import claim_stream
+from judgescope.methods.claims.scope import NamedSystems, systems_of_texts
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled, truth_name, truth_of
@@ -48,39 +42,27 @@ from judgescope.methods.measures import (
     level_of,
     unrated,
 )
-from judgescope.methods.spans import Annotations, Gold, Prediction, annotations_of
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.best_length import (
     LengthRemoved,
     correlation_of_rest,
     without_length,
 )
-from judgescope.statistics.classes import (
-    NO_LABEL,
-    balanced_accuracies,
-    on_labels,
-)
 from judgescope.statistics.correlation import leaving_out
 from judgescope.statistics.intervals import (
-    ACCURACY,
     CORRELATION,
     FEWEST_SOURCES,
     PROPORTION,
 )
+from judgescope.statistics.labels import NO_LABEL, balanced_accuracies, on_labels
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.nulls import dealt, p_within, p_within_pooled
 from judgescope.statistics.raters import ceilings
 from judgescope.statistics.resampling import Replicated
-from judgescope.statistics.result import (
-    CONSTANT_JUDGE,
-    NO_LENGTHS,
-    NO_SOURCE,
-    NO_SPANS,
-    Estimate,
-)
-from judgescope.statistics.spans import Span, placed_at_random
+from judgescope.statistics.result import REASONS, Estimate
 from judgescope.statistics.systems import p_moved, p_systems
-from judgescope.statistics.verdict import FEW_LOST, Outcome, on_bar
+from judgescope.statistics.verdict import LOSS, Outcome, on_bar
 from judgescope.statistics.within_sources import (
     beyond_systems,
     normal_scores,
@@ -90,10 +72,6 @@ from judgescope.statistics.within_sources import (
 )
 
 MEAN_CORRELATION: Final = CORRELATION._replace(kind="plain")
-CONSTANT: Final = "constant"
-"""Reason: the judge gives one score to all texts."""
-SPAN_STATISTIC: Final = "span_f1"
-PLACEMENTS: Final = 200
 
 
 class RatedTexts(BesideRaters):
@@ -129,7 +107,8 @@ class RatedTexts(BesideRaters):
         people's.
         """
         people = self.gold if y is None else y
-        source, n_sources = self.panel.source, self.n_sources
+        source = self.panel.source
+        n_sources = self.n_sources
         rated = ~np.isnan(people)
         if self.level == WITHIN_SOURCE:
             return within_sources(x[rated], people[rated], source[rated], n_sources)
@@ -137,38 +116,46 @@ class RatedTexts(BesideRaters):
         both = rated & ~np.isnan(x)
         sizes = np.bincount(source[both], minlength=n_sources).astype(float)
         counts = Estimate(0.0, n=int(both.sum()), n_missing=int((rated & ~both).sum()))
-        return number(rows, sizes, CORRELATION, counts, why or NO_SOURCE)
+        return number(rows, sizes, CORRELATION, counts, why or REASONS.no_source)
 
     def nulls(self, x: Floats, result: Replicated) -> Nulls:
         """The nulls of chance, of lengths and, pooled, of sources; x (texts,)."""
-        nulls = base.chance_tested(result, 0.0)
-        if not self.panel.length_untested:
-            length = np.where(np.isnan(x), np.nan, self.panel.lengths)
-            nulls = base.held_against_lengths(
-                nulls,
-                result,
-                base.CORRELATION_GAP,
-                lambda sign: self.number(sign * length),
-            )
-            rest, left = self._without_length(x)
-            nulls = base.held_against_best_length(nulls, rest, left)
-        else:
-            nulls = base.length_untested(nulls, self.panel.length_untested)
+        nulls = self._held_against_length(base.chance_tested(result, 0.0), x, result)
         if self.level == POOLED:
             nulls = self._held_within(nulls, x)
         return nulls
+
+    def _held_against_length(
+        self, nulls: Nulls, x: Floats, result: Replicated
+    ) -> Nulls:
+        """The nulls with those of length, on the texts that have one."""
+        cases = self.measured(x)
+        if cases.untested:
+            return base.length_untested(nulls, cases.untested)
+        length = np.where(np.isnan(x), np.nan, self.panel.lengths)
+        if not cases.complete:
+            result = self.number(np.where(cases.measured, x, np.nan))
+        nulls = base.held_against_lengths(
+            nulls,
+            result,
+            base.CORRELATION_GAP,
+            lambda sign: self.number(sign * length),
+        )
+        rest, left = self._without_length(x)
+        return cases.noted(base.held_against_best_length(nulls, rest, left))
 
     def _without_length(
         self, x: Floats
     ) -> tuple[LengthRemoved | str, Callable[[LengthRemoved], Replicated]]:
         """What a curve of length leaves, and how its correlation is computed."""
-        lengths, source = self.panel.lengths, self.panel.source
+        lengths = self.panel.lengths
+        source = self.panel.source
         known = np.where(np.isnan(lengths), np.nan, x)
         both, counting = texts_that_count(known, self.gold, source, self.n_sources)
         within = self.level == WITHIN_SOURCE
         used = counting if within else both
         y = self.gold[used]
-        rest: LengthRemoved | str = NO_LENGTHS
+        rest: LengthRemoved | str = REASONS.no_lengths
         if used.any():
             scores = normal_scores(x[used]), normal_scores(y)
             rest = without_length(*scores, lengths[used], source[used])
@@ -196,8 +183,8 @@ class RatedTexts(BesideRaters):
         source = self.panel.source[both]
         if 2 * int(counting.sum()) < int(both.sum()):
             return replace(nulls, reasons=(*nulls.reasons, base.SINGLE_TEXTS))
-        names = ("claims", self.study.dataset, base.AGREEMENT, base.WITHIN)
-        rng = stream(self.study.spec.seed, *names, self.aspect)
+        names = (base.AGREEMENT, base.WITHIN, self.aspect)
+        rng = claim_stream(self.study, *names)
         p = p_within_pooled(x[both], self.gold[both], source, rng)
         return nulls.with_null(base.WITHIN, p, Rival())
 
@@ -211,34 +198,13 @@ class RatedTexts(BesideRaters):
 
     def by_system(self, x: Floats) -> NamedSystems | None:
         """What is known of the texts' systems; None where none are named."""
-        if self.preference.m < 2:
-            return None
         worst = base.at_the_worst_end(x, self.gold, self.panel.source)
 
         def beyond() -> Replicated:
             data = x, self.gold, self.panel.source, self.panel.system
             return beyond_systems(*data, self.n_sources)
 
-        def nulls_without(system: int, family: int) -> Nulls | None:
-            part = self.without(system)
-            result = part.number(x)
-            if result.estimate.value is None:
-                return None
-            nulls = part.nulls(x, result)
-            if part.preference.asked(family):
-                p = part.p_systems(x, part.preference.drawn)
-                nulls = nulls.with_null(base.SYSTEMS, p)
-            return nulls
-
-        return NamedSystems(
-            self.preference,
-            True,
-            system_names(self.panel),
-            lambda drawn: self.p_systems(x, drawn),
-            lambda drawn: self.p_systems(worst, drawn),
-            beyond,
-            nulls_without,
-        )
+        return systems_of_texts(self, x, worst, beyond)
 
     def p_systems(self, x: Floats, drawn: Codes) -> float:
         """p of the number where the judge's columns are permuted as in `drawn`."""
@@ -270,21 +236,28 @@ def claims(study: EvaluationData) -> Iterator[Claim]:
 def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
     result = texts.number(x)
     claim = texts.claim(judge, base.AGREEMENT, x, texts.people.named(result).estimate)
-    if result.estimate.note.startswith(CONSTANT_JUDGE):
-        return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,))
+    if result.estimate.note.startswith(REASONS.constant_judge):
+        return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(base.CONSTANT,))
     if result.estimate.value is None:
         return claim.without(result.estimate.note)
 
+    @cache
+    def worst_scores() -> Floats:
+        return base.at_the_worst_end(x, texts.gold, texts.panel.source)
+
     def worst() -> Nulls:
-        scores = base.at_the_worst_end(x, texts.gold, texts.panel.source)
+        scores = worst_scores()
         return texts.nulls(scores, texts.number(scores))
 
     claim = replace(claim.counting(result), by_system=texts.by_system(x))
-    claim = texts.as_rater(x).on(claim)
+    compared = texts.as_rater(x)
+    if claim.lost > LOSS.worst_case:
+        compared = compared.held_at_worst(texts.as_rater(worst_scores()))
+    claim = compared.on(claim)
     return claim.tested(texts.nulls(x, result), worst)
 
 
-def people_rows(study: EvaluationData) -> Iterator[Row]:
+def people_rows(study: EvaluationData) -> Iterator[ResultRow]:
     """Yield the agreement of a rater in a judge's place: the mean of each with the
     others.
     """
@@ -314,95 +287,6 @@ def people_rows(study: EvaluationData) -> Iterator[Row]:
             )
 
 
-def span_claims(study: EvaluationData) -> Iterator[Claim]:
-    """Yield a claim for every judge that lists errors and every aspect, on the systems'
-    texts.
-    """
-    if not study.spec.gold:
-        return
-    gold = Gold(study, study.spec.gold)
-    for (judge, aspect, perturbation), annotations in annotations_of(study):
-        if perturbation == "systems" and judge in study.spec.judges:
-            yield _span_claim(study, gold, judge, aspect, annotations).checked()
-
-
-def _span_claim(
-    study: EvaluationData, gold: Gold, judge: str, aspect: str, annotations: Annotations
-) -> Claim:
-    rng = stream(study.spec.seed, "claims", study.dataset, base.SPANS, aspect)
-    sums = np.zeros(
-        (PLACEMENTS + 1, len(study.item_order), 2)
-    )  # matched, predicted; then chance
-    people, most_words = np.zeros(sums.shape[1]), 0
-    for row, source in zip(
-        annotations.parsed, annotations.source.tolist(), strict=True
-    ):
-        spans, tokens = gold.spans[row.target], gold.tokens[row.target]
-        prediction = Prediction.from_errors(row.spans or [])
-        counts = prediction.counts(spans, tokens, "tokens")
-        most_words = max(most_words, counts.predicted)
-        people[source] += counts.gold
-        sums[0, source] += counts.matched, counts.predicted
-        sums[1:, source] += placed_at_random(
-            prediction.spans, spans, tokens, rng, PLACEMENTS
-        )
-        located = (
-            replace(prediction, not_in_text=[])
-            .counts(spans, tokens, "tokens")
-            .predicted
-        )
-        sums[1:, source, 1] += (
-            counts.predicted - located
-        )  # words that are not in the text
-    missing = len(annotations.lost)
-    f1, gap = _f1_numbers(sums, people, missing)
-    lost = missing / max(1, missing + len(annotations.parsed))
-    claim = Claim(
-        judge, base.SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, lost=lost
-    )
-    if f1.estimate.value is None:
-        return claim.without(f1.estimate.note)
-    nulls = {base.CHANCE: p_above(gap, 0.0)}
-    if lost > FEW_LOST:
-        # At the worst end a lost annotation has as many words as any other, all of them
-        # wrong.
-        for target, source in annotations.lost:
-            spans, tokens = gold.spans[target], gold.tokens[target]
-            size = min(most_words, len(tokens))
-            people[source] += Prediction([], [], 0).counts(spans, tokens, "tokens").gold
-            sums[0, source, 1] += size
-            if size:
-                words = [Span(tokens[0][0], tokens[size - 1][1])]
-                sums[1:, source] += placed_at_random(
-                    words, spans, tokens, rng, PLACEMENTS
-                )
-        nulls[base.LOST] = p_above(_f1_numbers(sums, people, 0)[1], 0.0)
-    return replace(claim, nulls=nulls, beside={"span_f1_less_chance": gap.estimate})
-
-
-def _f1_numbers(
-    sums: Floats, people: Floats, missing: int
-) -> tuple[Replicated, Replicated]:
-    """Return F1, and F1 less the mean of the random placements.
-
-    sums (1 + placements, sources, 2): matched and predicted words; people (sources,):
-    theirs.
-    """
-    total = sums.sum(axis=1, keepdims=True)
-    kept = np.concatenate([total, total - sums], axis=1)
-    gold = np.append(people.sum(), people.sum() - people)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rows = 2 * kept[..., 0] / (kept[..., 1] + gold)
-    sizes = sums[0, :, 1] + people
-    n = round(float(sizes.sum()))
-    counts = Estimate(0.0, n=n, n_missing=missing)
-    f1 = number(rows[0], sizes, ACCURACY, counts, NO_SPANS)
-    gap = number(
-        rows[0] - rows[1:].mean(axis=0), sizes, base.SHARE_GAP, Estimate(0.0, n=n)
-    )
-    return f1, gap
-
-
 # --- labels ---------------------------------------------------------------------------
 
 
@@ -417,7 +301,8 @@ class LabelledTexts(BesideRaters):
     kept (texts,): the texts whose labels are used, None for all.
     """
 
-    statistic, level = LABEL_STATISTIC, POOLED
+    statistic = LABEL_STATISTIC
+    level = POOLED
 
     def __init__(
         self, panel: TargetSet, aspect: str, kept: Flags | None = None
@@ -455,25 +340,31 @@ class LabelledTexts(BesideRaters):
         """The nulls of chance, of sources and, of labels with an order, of lengths."""
         nulls = base.chance_tested(result, self.chance)
         nulls = self._held_within(nulls, codes)
-        if self.panel.length_untested:
-            return base.length_untested(nulls, self.panel.length_untested)
+        cases = self.measured(codes)
+        if cases.untested:
+            return base.length_untested(nulls, cases.untested)
         if not self.has_order:
             return base.length_untested(nulls, "labels without an order")
+        if not cases.complete:
+            result = self.number(np.where(cases.measured, codes, np.nan))
 
         def by_length(sign: float) -> Replicated:
             labels = dealt(self.gold, sign * self.panel.lengths, self.panel.source)
             return self.number(np.where(np.isnan(codes), np.nan, labels))
 
         nulls = base.held_against_lengths(nulls, result, base.SHARE_GAP, by_length)
-        return self._held_against_best_length(nulls, codes)
+        return cases.noted(self._held_against_best_length(nulls, codes))
 
     def _held_against_best_length(self, nulls: Nulls, codes: Floats) -> Nulls:
-        lengths, source = self.panel.lengths, self.panel.source
+        lengths = self.panel.lengths
+        source = self.panel.source
         used = ~(np.isnan(codes) | np.isnan(self.gold) | np.isnan(lengths))
         used &= codes != NO_LABEL
-        x, y = codes[used], self.gold[used]
+        x = codes[used]
+        y = self.gold[used]
         if self.q > 2:
-            x, y = normal_scores(x), normal_scores(y)
+            x = normal_scores(x)
+            y = normal_scores(y)
         rest = without_length(x, y, lengths[used], source[used])
 
         def left(removed: LengthRemoved) -> Replicated:
@@ -502,8 +393,7 @@ class LabelledTexts(BesideRaters):
         hits = np.where(used > 0, 1 / np.maximum(used, 1), 0.0)
         # The last row and column are of verdicts that count as none of the labels.
         cost = -np.diag(np.append(hits, 0.0))
-        names = ("claims", self.study.dataset, base.LABELS, base.WITHIN)
-        rng = stream(self.study.spec.seed, *names, self.aspect)
+        rng = claim_stream(self.study, base.LABELS, base.WITHIN, self.aspect)
         p = p_within(gold, labels, source[both], rng, cost)
         return nulls.with_null(base.WITHIN, p, Rival())
 
@@ -532,8 +422,6 @@ class LabelledTexts(BesideRaters):
 
     def by_system(self, codes: Floats) -> NamedSystems | None:
         """What is known of the texts' systems; None where none are named."""
-        if self.preference.m < 2:
-            return None
         worst = self.worst(codes)
 
         def beyond() -> Replicated | None:
@@ -542,26 +430,7 @@ class LabelledTexts(BesideRaters):
             data = codes, self.gold, self.panel.source, self.panel.system
             return beyond_systems(*data, len(self.study.item_order))
 
-        def nulls_without(system: int, family: int) -> Nulls | None:
-            part = self.without(system)
-            result = part.number(codes)
-            if result.estimate.value is None:
-                return None
-            nulls = part.nulls(codes, result)
-            if part.preference.asked(family):
-                p = part.p_systems(codes, part.preference.drawn)
-                nulls = nulls.with_null(base.SYSTEMS, p)
-            return nulls
-
-        return NamedSystems(
-            self.preference,
-            True,
-            system_names(self.panel),
-            lambda drawn: self.p_systems(codes, drawn),
-            lambda drawn: self.p_systems(worst, drawn),
-            beyond,
-            nulls_without,
-        )
+        return systems_of_texts(self, codes, worst, beyond)
 
     def most_frequent(self, codes: Floats) -> tuple[str, Estimate]:
         """The judge's most frequent label, and its share of the judge's labels.
@@ -607,8 +476,12 @@ def _label_claim(texts: LabelledTexts, judge: str, codes: Floats) -> Claim:
     label, share = texts.most_frequent(codes)
     claim = replace(claim, says=label, beside={"says_share": share}).counting(result)
     if np.ptp(given) == 0:
-        return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=(CONSTANT,)).checked()
-    claim = texts.as_rater(codes).on(replace(claim, by_system=texts.by_system(codes)))
+        constant = (base.CONSTANT,)
+        return replace(claim, outcome=Outcome.NOT_SHOWN, reasons=constant).checked()
+    compared = texts.as_rater(codes)
+    if claim.lost > LOSS.worst_case:
+        compared = compared.held_at_worst(texts.as_rater(texts.worst(codes)))
+    claim = compared.on(replace(claim, by_system=texts.by_system(codes)))
 
     def worst() -> Nulls:
         labels = texts.worst(codes)
@@ -623,7 +496,8 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
         return
     numbers = texts.numbers(codes)
     for kind, name, k in ((base.CAUGHT, "tnr", 0), (base.PASSED, "tpr", 1)):
-        estimate, reasons = numbers[name].estimate, tuple[str, ...]()
+        estimate = numbers[name].estimate
+        reasons = tuple[str, ...]()
         claim = texts.claim(
             judge, kind, codes, estimate.with_note(texts.scale.labels[k])
         )
@@ -634,7 +508,7 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
         outcome = Outcome.WITHSTANDS if outcome is Outcome.MEETS else outcome
         if outcome is Outcome.NO_CLAIM:
             reasons = (estimate.note,)
-        elif claim.lost > FEW_LOST and outcome is not Outcome.CANNOT_TELL:
+        elif claim.lost > LOSS.worst_case and outcome is not Outcome.CANNOT_TELL:
             # at the end that speaks against the outcome, lost ones are found or not
             wrong = outcome is Outcome.WITHSTANDS
             filled = (
@@ -644,6 +518,7 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
             )
             held = on_bar(texts.numbers(filled)[name].estimate, FOUND)
             if held is not (Outcome.MEETS if wrong else Outcome.MISSES):
-                outcome, reasons = Outcome.CANNOT_TELL, (base.LOST,)
+                outcome = Outcome.CANNOT_TELL
+                reasons = (base.LOST,)
         claim = replace(claim, statistic=name, outcome=outcome, reasons=reasons)
         yield claim.checked()

@@ -8,34 +8,48 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 import numpy as np
 
 from judgescope.methods.base import present
-from judgescope.methods.claims.systems import SystemPreference
-from judgescope.methods.evaluation_data import EvaluationData, TargetSet
-from judgescope.methods.measures import rater_tables
-from judgescope.statistics.arrays import Codes, Floats
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.best_length import EQUALLY_LONG, LengthRemoved
-from judgescope.statistics.intervals import SLACK, Scale
-from judgescope.statistics.raters import Against, AsRater, as_rater, decided
+from judgescope.statistics.intervals import TOLERANCE, IntervalScale
 from judgescope.statistics.resampling import Replicated, fewest_varied, with_interval
-from judgescope.statistics.result import NO_LENGTHS, Estimate
-from judgescope.statistics.verdict import (
-    FEW_LOST,
-    MOST_LOST,
-    Evidence,
-    Outcome,
-)
+from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.verdict import LOSS, Evidence, Outcome
 
-AGREEMENT, RATING, ORDER, PAIRS = "agreement", "rating", "order", "pairs"
-LABELS, CAUGHT, PASSED = "labels", "caught", "passed"
-GRADED, SEQUENCE, SPANS = "graded", "sequence", "spans"
-PERTURBATION, CRITERIA, HINTS, BAR = "perturbation", "criteria", "hints", "bar"
+AGREEMENT = "agreement"
+RATING = "rating"
+ORDER = "order"
+PAIRS = "pairs"
+LABELS = "labels"
+CAUGHT = "caught"
+PASSED = "passed"
+GRADED = "graded"
+SEQUENCE = "sequence"
+SPANS = "spans"
+PERTURBATION = "perturbation"
+CRITERIA = "criteria"
+HINTS = "hints"
+BAR = "bar"
 KINDS: Final = (
-    *(AGREEMENT, LABELS, CAUGHT, PASSED, RATING, ORDER, PAIRS, GRADED, SEQUENCE, SPANS),
-    *(PERTURBATION, CRITERIA, HINTS, BAR),
+    AGREEMENT,
+    LABELS,
+    CAUGHT,
+    PASSED,
+    RATING,
+    ORDER,
+    PAIRS,
+    GRADED,
+    SEQUENCE,
+    SPANS,
+    PERTURBATION,
+    CRITERIA,
+    HINTS,
+    BAR,
 )
 """The kinds of claims: the column `form` begins with it; that of a bar adds the
 statistic."""
@@ -44,8 +58,12 @@ WITH_PEOPLE: Final = frozenset(
 )
 """Kinds that state agreement with people: none for a judge that is given a rating of
 the text."""
-CHANCE, LENGTH, BREVITY, SYSTEMS = "chance", "length", "brevity", "systems"
-WITHIN, LOST = "within", "lost"
+CHANCE = "chance"
+LENGTH = "length"
+BREVITY = "brevity"
+SYSTEMS = "systems"
+WITHIN = "within"
+LOST = "lost"
 BEST_LENGTH: Final = "best_length"
 """The null hypothesis that nothing is left when a curve of length is taken out."""
 BEYOND_SYSTEMS: Final = "beyond_systems"
@@ -62,6 +80,8 @@ HANGS_ON: Final = "hangs_on"
 """Reason: without the texts of one system, which is named, the claim fails."""
 LENGTH_NOT_TESTED: Final = "length_not_tested"
 """Reason: the data have neither texts nor lengths, or too few of them."""
+LENGTHS_PARTLY: Final = "lengths_partly"
+"""Reason: some texts or pairs have no length, and length is tested on the others."""
 IS_LENGTH: Final = "is_length"
 """Reason: the judge's scores are a function of the texts' length (with R²)."""
 QUALITY_IS_LENGTH: Final = "quality_is_length"
@@ -71,24 +91,27 @@ NO_CEILING: Final = "no_ceiling"
 SINGLE_TEXTS: Final = "single_texts"
 """Reason: most texts are alone in their source, so that it may be the source that is
 known."""
+CONSTANT: Final = "constant"
+"""Reason: the judge gives one score to all texts, or a tie to all pairs."""
+MANY_RATERS: Final = "many_raters"
+"""Reason: a judge is not compared with one more rater of so many (with their
+number)."""
 WORSE_THAN_CHANCE: Final = "worse_than_chance"
 """Reason: significantly worse than chance, after Holm's correction."""
 SAYS: Final = "says"
 """Reason: the judge gives nearly every text this label."""
-VERDICT, P_CLAIM, P_HOLM, LOST_SHARE = (
-    "verdict",
-    "p_claim",
-    "p_claim_holm",
-    "lost_share",
-)
+VERDICT = "verdict"
+P_CLAIM = "p_claim"
+P_HOLM = "p_claim_holm"
+LOST_SHARE = "lost_share"
 AS_RATER: Final = "as_rater"
 """Begins the name of the difference from one more rater."""
 SOURCES_COUNTED: Final = "sources_counted"
 CEILING: Final = "ceiling"
 """Begins the name of the raters' own agreement."""
-CORRELATION_GAP: Final = Scale("plain", -2.0, 2.0)
+CORRELATION_GAP: Final = IntervalScale("plain", -2.0, 2.0)
 """The scale of the difference of two correlations."""
-SHARE_GAP: Final = Scale("plain", -1.0, 1.0)
+SHARE_GAP: Final = IntervalScale("plain", -1.0, 1.0)
 """The scale of the difference of two shares."""
 NO_COUNTS: Final = Estimate(0.0)
 LENGTHS: Final = (LENGTH, BREVITY, BEST_LENGTH)
@@ -206,7 +229,7 @@ class Claim:
         """Return the claim, or none where more than a fifth of its judgments are
         lost.
         """
-        return self if self.lost <= MOST_LOST else self.without(TOO_MANY_LOST)
+        return self if self.lost <= LOSS.no_claim else self.without(TOO_MANY_LOST)
 
     def tested(self, nulls: Nulls, worst: Callable[[], Nulls] | None) -> "Claim":
         """Return the claim with its nulls, or none if its number is undefined.
@@ -216,7 +239,7 @@ class Claim:
         """
         if self.estimate.value is None:
             return self.without(self.estimate.note)
-        if self.lost > FEW_LOST and worst:
+        if self.lost > LOSS.worst_case and worst:
             nulls = nulls.with_null(LOST, worst().largest)
         return replace(
             self,
@@ -230,7 +253,7 @@ class Claim:
 def number(
     rows: Floats,
     sizes: Floats,
-    scale: Scale,
+    scale: IntervalScale,
     counts: Estimate,
     why: str = "undefined",
     *,
@@ -264,7 +287,7 @@ def p_above(result: Replicated, null: float) -> float:
     if isinstance(known, str):
         return nan
     alike = known.error == 0 and known.n_eff is None
-    if alike and (abs(known.value - null) <= SLACK or not known.has_ends):
+    if alike and (abs(known.value - null) <= TOLERANCE or not known.has_ends):
         return 0.5
     return known.p_above(null)
 
@@ -280,13 +303,13 @@ def p_below(result: Replicated, null: float) -> float:
     turned = result._replace(
         estimate=replace(result.estimate, value=turn - present(result.estimate.value)),
         rows=turn - result.rows,
-        scale=Scale(scale.kind, turn - scale.high, turn - scale.low),
+        scale=IntervalScale(scale.kind, turn - scale.high, turn - scale.low),
         ends=ends,
     )
     return p_above(turned, turn - null)
 
 
-def less(first: Replicated, second: Replicated, scale: Scale) -> Replicated:
+def less(first: Replicated, second: Replicated, scale: IntervalScale) -> Replicated:
     """Return the paired difference; both delete the same sources."""
     sizes = np.minimum(first.sizes, second.sizes)
     return number(
@@ -299,11 +322,15 @@ def less(first: Replicated, second: Replicated, scale: Scale) -> Replicated:
 
 
 def mean_of_sources(
-    values: Floats, scale: Scale, counts: Estimate = NO_COUNTS, why: str = "undefined"
+    values: Floats,
+    scale: IntervalScale,
+    counts: Estimate = NO_COUNTS,
+    why: str = "undefined",
 ) -> Replicated:
     """Return the mean of one value per source, (sources,), NaN where there is none."""
     used = ~np.isnan(values)
-    n, total = int(used.sum()), float(values[used].sum())
+    n = int(used.sum())
+    total = float(values[used].sum())
     rows = np.full(1 + values.size, nan)
     if n:
         rows[:] = total / n
@@ -329,17 +356,65 @@ def chance_tested(result: Replicated, chance: float) -> Nulls:
     return Nulls({CHANCE: p}, {CHANCE: rival}, worse=p_below(result, chance))
 
 
+@dataclass(frozen=True, eq=False)
+class MeasuredCases:
+    """Which texts, or pairs of texts, of a claim have a length.
+
+    judged, measured (cases,): the claim rests on a case; its length is known. `unit` is
+    "texts" or "pairs"; `no_lengths` says why the data cannot test length, "" if it can.
+    """
+
+    judged: Flags
+    measured: Flags
+    unit: str
+    no_lengths: str = ""
+
+    least_share: ClassVar[float] = 0.5
+    """With a smaller share of cases that have a length, length is not tested: a good
+    judge would fail for want of lengths, and a rule on few texts says little of all."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every case has a length."""
+        return self._known == self._judged
+
+    @property
+    def untested(self) -> str:
+        """Why the claim is not tested against length, "" if it is."""
+        if self.no_lengths:
+            return self.no_lengths
+        if self._known >= self.least_share * self._judged:
+            return ""
+        missing = self._judged - self._known
+        return f"{missing} of {self._judged} {self.unit} have no length"
+
+    def noted(self, nulls: Nulls) -> Nulls:
+        """The nulls with the number of cases that test length, if some have none."""
+        if self.complete:
+            return nulls
+        reason = f"{LENGTHS_PARTLY}: {self._known} of {self._judged} {self.unit}"
+        return replace(nulls, reasons=(*nulls.reasons, reason))
+
+    @cached_property
+    def _judged(self) -> int:
+        return int(self.judged.sum())
+
+    @cached_property
+    def _known(self) -> int:
+        return int((self.judged & self.measured).sum())
+
+
 def held_against_lengths(
     nulls: Nulls,
     result: Replicated,
-    scale: Scale,
+    scale: IntervalScale,
     by_length: Callable[[float], Replicated],
 ) -> Nulls:
     """The nulls with both lengths; `scale` is that of a difference.
 
-    by_length(sign): the number of a judge that scores the texts by sign * length. Where
-    it is undefined (all texts are equally long), it orders nothing, and chance is its
-    null.
+    result: the judge's number on the cases that have a length. by_length(sign): the
+    number of a judge that scores the texts by sign * length. Where it is undefined (all
+    texts are equally long), it orders nothing, and chance is its null.
     """
     for name, sign in ((LENGTH, 1.0), (BREVITY, -1.0)):
         other = by_length(sign)
@@ -354,7 +429,7 @@ def held_against_lengths(
 
 def length_untested(nulls: Nulls, why: str) -> Nulls:
     """The nulls of a claim that cannot be compared with length, with the reason."""
-    detail = "" if why == NO_LENGTHS else f": {why}"
+    detail = "" if why == REASONS.no_lengths else f": {why}"
     reason = f"{LENGTH_NOT_TESTED}{detail}"
     return replace(nulls, reasons=(*nulls.reasons, reason))
 
@@ -380,117 +455,6 @@ def held_against_best_length(
     reason = f"{code}: {rest.judge_r2:.2f}"
     nulls = replace(nulls, reasons=(*nulls.reasons, reason))
     return nulls.with_null(BEST_LENGTH, 1.0, rival)
-
-
-@dataclass(frozen=True)
-class RaterComparison:
-    """A judge compared with one more rater: what a claim of step 3 rests on.
-
-    `difference` is None where the comparison is unknown or not asked; `p` is that of
-    being worse by the margin; `ceiling` is the raters' own agreement where that is the
-    reason.
-    """
-
-    difference: Estimate | None = None
-    p: float = nan
-    ceiling: Estimate | None = None
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """The reason why step 3 is not asked, if there is one."""
-        return () if self.ceiling is None else (NO_CEILING,)
-
-    def on(self, claim: Claim) -> Claim:
-        """The claim with the comparison."""
-        beside = dict(claim.beside)
-        if self.ceiling is not None:
-            beside[f"{CEILING}_{claim.statistic}"] = self.ceiling
-        return replace(
-            claim,
-            rater=self.difference,
-            p_rater=self.p,
-            beside=beside,
-            reasons=(*claim.reasons, *self.reasons),
-        )
-
-
-def compared_with_raters(
-    study: EvaluationData, compared: AsRater, chance: float
-) -> RaterComparison:
-    """A judge beside one more rater, if raters agree with each other beyond chance.
-
-    chance: the value of the statistic for raters who do not. Methods.md 10.
-    """
-    ceiling = compared.ceiling
-    low = ceiling.estimate.ci_low
-    if low is not None and low <= chance:
-        return RaterComparison(ceiling=ceiling.estimate)
-    margin = present(study.spec.as_rater).margin
-    gap = compared.difference
-    p = gap.p_above(-margin)
-    noted = gap.estimate.with_note(decided(gap, margin))
-    return RaterComparison(noted, nan if p is None else p)
-
-
-class BesideRaters:
-    """The texts of a panel on one aspect, on which every judge is compared with one
-    more rater.
-
-    gold (texts,): people's value of each text, NaN where there is none; `others`: what
-    a rater is compared with (see `statistics.raters.as_rater`); `statistic` and `level`
-    decide the claim.
-    """
-
-    statistic: str
-    level: str
-    chance: float = 0.0
-    """The number of a judge that knows nothing."""
-
-    def __init__(
-        self, panel: TargetSet, aspect: str, gold: Floats, others: Against
-    ) -> None:
-        self.study, self.panel, self.aspect = panel.study, panel, aspect
-        self.gold, self.others = gold, others
-        self.rated = np.flatnonzero(~np.isnan(gold))
-        """The texts that people rate."""
-        self._rater_numbers: dict[tuple[bytes, bytes], Replicated] = {}
-
-    def number(self, x: Floats, y: Floats | None = None) -> Replicated:
-        """Return the statistic that decides the claim, of x with people's values, or
-        with y.
-        """
-        raise NotImplementedError
-
-    def claim(self, judge: str, kind: str, x: Floats, estimate: Estimate) -> Claim:
-        """Return a judge's claim of its values x, (texts,), without nulls."""
-        place = judge, kind, self.statistic, self.level, self.aspect, estimate
-        lost = lost_share(self.study, "systems", judge, self.aspect, x, self.gold)
-        return Claim(*place, lost=lost, systems=self.panel.subset)
-
-    @cached_property
-    def preference(self) -> SystemPreference:
-        """Return the null of a preference for systems, on the rated texts."""
-        source, system = self.panel.source[self.rated], self.panel.system[self.rated]
-        return SystemPreference(self.study, source, system)
-
-    @cached_property
-    def _rater_tables(self) -> list[Floats]:
-        return rater_tables(self.panel, self.aspect)
-
-    def as_rater(self, x: Floats) -> RaterComparison:
-        """A judge's deciding number beside that of one more rater."""
-        if not self._rater_tables:
-            return RaterComparison()
-
-        def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
-            # Raters' numbers are the same beside every judge.
-            key = a.tobytes(), b.tobytes()
-            if key not in self._rater_numbers:
-                self._rater_numbers[key] = self.number(a, b)
-            return {self.statistic: self._rater_numbers[key]}
-
-        compared = as_rater(value, x, self._rater_tables, against=self.others)
-        return compared_with_raters(self.study, compared[self.statistic], self.chance)
 
 
 def lost_share(

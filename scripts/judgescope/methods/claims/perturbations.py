@@ -23,30 +23,24 @@ from judgescope.core.cells import joined
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import Claim, Nulls, Rival, number, p_above
 from judgescope.methods.confusion import JudgeCells
-from judgescope.methods.discernment import aspect_weights, pairs_of
+from judgescope.methods.discernment import PerturbedPairs, aspect_weights, pairs_of
 from judgescope.methods.evaluation_data import NOT_PLANNED, EvaluationData
 from judgescope.methods.robustness import ASKED_ONCE, Rationales, hint_pairs
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.confusion import confusion, mean_drops
-from judgescope.statistics.discernment import (
-    WilcoxonMethod,
-    discernment,
-    discernment_score,
-    log_p,
-    table_method,
-)
-from judgescope.statistics.intervals import ACCURACY, Scale, deletions, holm
+from judgescope.statistics.discernment import discernment, discernment_score
+from judgescope.statistics.intervals import ACCURACY, IntervalScale, deletions, holm
 from judgescope.statistics.means import net_share
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
-from judgescope.statistics.verdict import FEW_LOST, missed, of_hint, of_perturbation
+from judgescope.statistics.signed_rank import WilcoxonMethod, log_p, table_method
+from judgescope.statistics.verdict import LOSS, missed, of_hint, of_perturbation
 
 NOT_JUDGED: Final = "not_judged"
 """Reason: an aspect has no pair of scores, or the judge is left out of the dataset."""
 SECOND_DRAW: Final = "asked_once"
 """Reason: the form without a hint was asked once, so that its own variation is
 unknown."""
-AUC_METHOD: Final = "probability that a wanted drop exceeds an unwanted one"
 
 
 class PerturbationCell:
@@ -58,26 +52,31 @@ class PerturbationCell:
 
     def __init__(self, study: EvaluationData, judge: str, texts: str) -> None:
         weights, _, _ = aspect_weights(study, texts)
-        aspects = [a for a, w in zip(study.spec.aspects, weights, strict=True) if w > 0]
         pairs, absent = pairs_of(study, texts, judge)
         made = int(_items_made(study, texts, judge).sum())
-        self.texts, self.weights = texts, weights[weights > 0]
-        self.pairs = [pairs[aspect] for aspect in aspects if aspect in pairs]
-        planned = [
-            made - _not_applicable(study, judge, texts, name) for name in aspects
-        ]
-        self.lost = [
-            max(0, number - len(pairs[name].differences))
-            for name, number in zip(aspects, planned, strict=True)
-            if name in pairs
-        ]
-        self.absent = next((absent[name] for name in aspects if name in absent), None)
+        self.texts = texts
+        self.weights = weights[weights > 0]
+        self.pairs = list[PerturbedPairs]()
+        self.lost = list[int]()
+        self.absent: Estimate | None = None
+        for aspect, weight in zip(study.spec.aspects, weights, strict=True):
+            if weight <= 0:
+                continue
+            if aspect in pairs:
+                planned = made - _not_applicable(study, judge, texts, aspect)
+                compared = len(pairs[aspect].differences)
+                self.pairs.append(pairs[aspect])
+                self.lost.append(max(0, planned - compared))
+            elif self.absent is None:
+                self.absent = absent.get(aspect)
 
     @property
     def lost_share(self) -> float:
         """Return the largest share of lost pairs of an aspect."""
-        counts = zip(self.pairs, self.lost, strict=True)
-        return max(lost / (len(one.differences) + lost) for one, lost in counts)
+        shares = list[float]()
+        for pairs, lost in zip(self.pairs, self.lost, strict=True):
+            shares.append(lost / (len(pairs.differences) + lost))
+        return max(shares)
 
     def log_p(self, method: WilcoxonMethod) -> float:
         """Return ln p of all aspects; if more than a few pairs are lost, the larger of
@@ -85,8 +84,8 @@ class PerturbationCell:
 
         The other p is that if lost pairs scored the perturbed text far higher.
         """
-        log_p = self._log_p(method, [one.differences for one in self.pairs])
-        if self.lost_share <= FEW_LOST:
+        log_p = self._log_p(method, [pairs.differences for pairs in self.pairs])
+        if self.lost_share <= LOSS.worst_case:
             return log_p
         return max(log_p, self._log_p(method, self._with_lost(-1)))
 
@@ -99,20 +98,23 @@ class PerturbationCell:
         """Return the net shares if lost pairs, each of its own source, showed the
         perturbation.
         """
-        return [
-            net_share(d, np.append(one.source, one.source.max() + 1 + np.arange(lost)))
-            for one, lost, d in zip(
-                self.pairs, self.lost, self._with_lost(1), strict=True
-            )
-        ]
+        shares = list[Estimate]()
+        extended = self._with_lost(1)
+        for pairs, lost, differences in zip(
+            self.pairs, self.lost, extended, strict=True
+        ):
+            sources_of_lost = pairs.source.max() + 1 + np.arange(lost)
+            source = np.append(pairs.source, sources_of_lost)
+            shares.append(net_share(differences, source))
+        return shares
 
     def _with_lost(self, sign: int) -> list[Codes]:
         """Return the differences, with those of lost pairs as large as the largest
-        one.
+        pairs.
         """
         extended = []
-        for one, lost in zip(self.pairs, self.lost, strict=True):
-            d = one.differences
+        for pairs, lost in zip(self.pairs, self.lost, strict=True):
+            d = pairs.differences
             largest = max(1, int(np.abs(d).max(initial=0)))
             extended.append(np.append(d, np.full(lost, sign * largest, dtype=d.dtype)))
         return extended
@@ -120,22 +122,22 @@ class PerturbationCell:
 
 def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and perturbation."""
+    # p that texts become shorter, and that they become longer
     lengths: dict[str, tuple[float, float]] = {}
-    for (
-        texts
-    ) in study.perturbed:  # p that texts become shorter, and that they become longer
+    for texts in study.perturbed:
         cut = _shortened(study, texts)
         d = cut[~np.isnan(cut)].astype(np.int64)
         by_size = table_method(d.size)
         lengths[texts] = exp(log_p(d, by_size)), exp(log_p(-d, by_size))
-    method, excluded = table_method(len(study.item_order)), study.excluded()
+    method = table_method(len(study.item_order))
+    excluded = study.excluded()
     for judge, card in study.spec.judges.items():
         if card.engine == "control" or judge in excluded:
             continue
-        given = [
-            texts for texts in study.perturbed if judge not in study.excluded(texts)
-        ]
-        cells = [PerturbationCell(study, judge, texts) for texts in given]
+        cells = list[PerturbationCell]()
+        for texts in study.perturbed:
+            if judge not in study.excluded(texts):
+                cells.append(PerturbationCell(study, judge, texts))
         logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
         adjusted = holm(logs, log=True)
         for cell, raw, corrected in zip(cells, logs, adjusted, strict=True):
@@ -154,28 +156,30 @@ def _perturbation_claim(
     """Return a claim from ln p before and after Holm's correction."""
     name, _, degree = cell.texts.partition(".")
     claim = Claim(
-        *(judge, base.PERTURBATION, "D_exact", "", "", cell.absent or base.NO_COUNTS),
+        judge,
+        base.PERTURBATION,
+        statistic="D_exact",
+        level="",
+        aspect="",
+        estimate=cell.absent or base.NO_COUNTS,
         perturbation=name,
         degree=degree,
     )
     if cell.absent is not None:
         return claim.without(NOT_JUDGED)
-    shares = [net_share(one.differences, one.source) for one in cell.pairs]
-    worst = cell.worst_shares() if cell.lost_share > FEW_LOST else shares
-    p, p_holm = exp(raw), exp(corrected)
+    shares = [net_share(pairs.differences, pairs.source) for pairs in cell.pairs]
+    worst = cell.worst_shares() if cell.lost_share > LOSS.worst_case else shares
+    p = exp(raw)
+    p_holm = exp(corrected)
     outcome, why = of_perturbation(
         p, p_holm, by_length, missed(shares) and missed(worst)
     )
-    n, d = (
-        min(len(one.differences) for one in cell.pairs),
-        float(discernment_score(raw)),
-    )
+    n = min(len(pairs.differences) for pairs in cell.pairs)
+    d = float(discernment_score(raw))
     method = "exact p over all aspects"
     estimate = Estimate(d, n=n, n_missing=max(cell.lost), method=method)
     beside = {
-        "net_share": max(
-            shares, key=lambda one: 1.0 if one.ci_high is None else one.ci_high
-        ),
+        "net_share": max(shares, key=_upper_end),
         "p_noticed": Estimate(p, n=n),
         "p_noticed_holm": Estimate(p_holm, n=n),
         "p_shorter": Estimate(by_length[0], n=n),
@@ -187,26 +191,27 @@ def _perturbation_claim(
     return replace(claim, lost=cell.lost_share).checked()
 
 
+def _upper_end(share: Estimate) -> float:
+    """Return the upper end of a share's interval, 1 without one."""
+    return 1.0 if share.ci_high is None else share.ci_high
+
+
 def _items_made(study: EvaluationData, texts: str, judge: str) -> Flags:
     """Return of which items that a judge was given a perturbed text could be made;
     (items,).
     """
-    panel, result = (
-        study.panel(texts).given(judge),
-        np.zeros(len(study.item_order), dtype=bool),
-    )
+    panel = study.panel(texts).given(judge)
+    result = np.zeros(len(study.item_order), dtype=bool)
     result[panel.source[panel.made]] = True
     return result
 
 
 def _not_applicable(study: EvaluationData, judge: str, texts: str, aspect: str) -> int:
     """Return to how many perturbed texts the judge does not apply in an aspect."""
-    cell = study.status_counts.get((texts, judge, aspect))
-    judgments = (
-        sum(n for (status, _), n in cell.items() if status == NOT_PLANNED)
-        if cell
-        else 0
-    )
+    judgments = 0
+    for (status, _), n in study.status_counts.get((texts, judge, aspect), {}).items():
+        if status == NOT_PLANNED:
+            judgments += n
     return judgments // study.spec.judges[judge].draws
 
 
@@ -214,7 +219,8 @@ def _shortened(study: EvaluationData, texts: str) -> Floats:
     """Return by how many characters an item's text became shorter; (items,), NaN
     without one.
     """
-    original, perturbed = study.panel("original"), study.panel(texts)
+    original = study.panel("original")
+    perturbed = study.panel(texts)
     before, after = np.full((2, len(study.item_order)), np.nan)
     before[original.source] = original.lengths
     after[perturbed.source[perturbed.made]] = perturbed.lengths[perturbed.made]
@@ -243,7 +249,8 @@ class CriteriaDrops:
     def auc(self) -> Replicated:
         """Return the AUC with its jackknife interval on the logit."""
         n = int(np.isfinite(self.values).sum(axis=0).min())
-        counts = Estimate(0.0, n=n, method=AUC_METHOD)
+        method = "probability that a wanted drop exceeds an unwanted one"
+        counts = Estimate(0.0, n=n, method=method)
         return number(self._headlines[3], self.sizes, ACCURACY, counts)
 
     def p_index(self) -> float:
@@ -251,11 +258,12 @@ class CriteriaDrops:
         p.
         """
         s_t, s_f, *_ = self._headlines
-        tests = [
-            number(rows, self.sizes, Scale("plain", -ends, ends), base.NO_COUNTS)
-            for rows, ends in ((s_t, self.span), (s_t - s_f, 2 * self.span))
-        ]
-        return float(np.max([p_above(one, 0) for one in tests]))
+        p = list[float]()
+        for rows, end in ((s_t, self.span), (s_t - s_f, 2 * self.span)):
+            scale = IntervalScale("plain", -end, end)
+            result = number(rows, self.sizes, scale, base.NO_COUNTS)
+            p.append(p_above(result, 0))
+        return float(np.max(p))
 
     @property
     def _headlines(self) -> list[Floats]:
@@ -293,7 +301,8 @@ def criteria_claims(study: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and wording."""
     if not study.spec.perturbed:
         return
-    excluded, criteria = study.excluded(), study.spec.criteria or [""]
+    excluded = study.excluded()
+    criteria = study.spec.criteria or [""]
     for judge, criterion in product(study.spec.judges, criteria):
         if study.spec.judges[judge].engine != "control" and judge not in excluded:
             yield _criteria_claim(study, judge, criterion or None).checked()
@@ -314,11 +323,10 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     made = np.stack([made_of[texts] for texts in sets], axis=1)
     lengths = np.stack([lengths_of[texts] for texts in sets], axis=1)
     lost = made & ~drops.given
-    columns_of = zip(sets, drops.aspects, strict=True)
-    beyond = sum(
-        _not_applicable(study, judge, texts, aspect) for texts, aspect in columns_of
-    )
-    absent = max(0, int(lost.sum()) - beyond)
+    not_applicable = 0
+    for texts, aspect in zip(sets, drops.aspects, strict=True):
+        not_applicable += _not_applicable(study, judge, texts, aspect)
+    absent = max(0, int(lost.sum()) - not_applicable)
     share = absent / (absent + int(drops.given.sum()))
     nulls = criteria.nulls(lengths)
     return Claim(*columns, auc, lost=share).tested(
@@ -338,9 +346,10 @@ def hint_claims(study: EvaluationData) -> Iterator[Claim]:
         if pairs is None:
             yield Claim(*columns, Estimate.undefined(ASKED_ONCE)).without(SECOND_DRAW)
             continue
-        effect, lost = pairs.effect(), pairs.lost_share
-        worst = [
-            pairs.with_lost(sign) if lost > FEW_LOST else effect for sign in (1, -1)
-        ]
+        effect = pairs.effect()
+        lost = pairs.lost_share
+        worst = [effect, effect]
+        if lost > LOSS.worst_case:
+            worst = [pairs.with_lost(1), pairs.with_lost(-1)]
         outcome, why = of_hint(effect, *worst)
         yield Claim(*columns, effect, lost=lost, outcome=outcome, reasons=why).checked()

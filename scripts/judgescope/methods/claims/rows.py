@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.methods.base import AppliesTo, Row
 from judgescope.methods.claims.base import (
     AS_RATER,
     BAR,
@@ -40,14 +39,15 @@ from judgescope.methods.claims.base import (
     Claim,
 )
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.rows import AppliesTo, ResultRow
 from judgescope.statistics.intervals import holm
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.verdict import (
     LEVEL,
     STEPS,
+    ClaimVerdict,
     Outcome,
     Sign,
-    Verdict,
     sign_of,
     verdicts,
 )
@@ -59,7 +59,7 @@ null."""
 HOLDS: Final = frozenset({Outcome.BETTER, Outcome.AS_RATER})
 
 
-def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Row]:
+def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[ResultRow]:
     """Yield the rows of all claims of a dataset: number, p-values, rival, verdict."""
     families: dict[tuple[str, str], list[Claim]] = {}
     for claim in claims:
@@ -80,7 +80,7 @@ def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Row
             yield from _rows(study, claim, verdict)
 
 
-def decided(family: Sequence[Claim]) -> list[tuple[Claim, Verdict]]:
+def decided(family: Sequence[Claim]) -> list[tuple[Claim, ClaimVerdict]]:
     """The claims of one judge, dataset and kind, with their verdicts and scopes."""
     tested = sum(not isnan(claim.evidence.p) for claim in family)
     asked = []
@@ -91,16 +91,16 @@ def decided(family: Sequence[Claim]) -> list[tuple[Claim, Verdict]]:
     decisions = verdicts([claim.evidence for claim in asked])
     scoped = _with_scope(asked, decisions, tested)
     worse = holm([claim.worse for claim in scoped])
-    found = []
+    decided_claims = []
     for claim, verdict, p in zip(scoped, decisions, worse, strict=True):
         if verdict.outcome == Outcome.NOT_SHOWN and p <= LEVEL:
             claim = replace(claim, reasons=(*claim.reasons, WORSE_THAN_CHANCE))
-        found.append((claim, verdict))
-    return found
+        decided_claims.append((claim, verdict))
+    return decided_claims
 
 
 def _with_scope(
-    family: Sequence[Claim], decisions: Sequence[Verdict], tested: int
+    family: Sequence[Claim], decisions: Sequence[ClaimVerdict], tested: int
 ) -> list[Claim]:
     """Say of each claim that holds whether it does among texts of one system, too.
 
@@ -194,7 +194,9 @@ def strongest(claim: Claim) -> str | None:
     return max(tested, key=lambda name: tested[name], default=None)
 
 
-def _rows(study: EvaluationData, claim: Claim, verdict: Verdict) -> Iterator[Row]:
+def _rows(
+    study: EvaluationData, claim: Claim, verdict: ClaimVerdict
+) -> Iterator[ResultRow]:
     n = claim.estimate.n
     missing = claim.estimate.n_missing
     outcome = claim.outcome or verdict.outcome

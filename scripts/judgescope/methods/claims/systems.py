@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from judgescope.core.rng import stream
+from judgescope.methods.claims.draws import claim_stream
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.statistics.arrays import Codes
 from judgescope.statistics.systems import (
@@ -48,5 +48,4 @@ class SystemPreference:
     @cached_property
     def drawn(self) -> Codes:
         """The permutations of systems, the same for every judge."""
-        names = ("claims", self.study.dataset, "systems", self.m)
-        return permutations_of(self.blocks, stream(self.study.spec.seed, *names))
+        return permutations_of(self.blocks, claim_stream(self.study, "systems", self.m))

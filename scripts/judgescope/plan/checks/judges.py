@@ -1,23 +1,27 @@
 """Checks of judges' cards against their models, the datasets and each other."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from types import MappingProxyType
 
 from judgescope.core.errors import UserError, check_known
-from judgescope.engines import ASKED, PROMPTED
+from judgescope.parsing.judgment import PARSERS
 from judgescope.parsing.parsers import card_parsers
+from judgescope.plan.checks.likelihood import check_scoring
 from judgescope.plan.checks.study import check_rated
 from judgescope.plan.judges import scale_of
 from judgescope.plan.study import Plan, compares, computes, replays
+from judgescope.prompts import Templates, shows
 from judgescope.schema import cards
+from judgescope.schema.cards.annotations import OVERALL
 from judgescope.schema.cards.base import check_read_as
-from judgescope.schema.cards.judges import OVERALL
+from judgescope.schema.cards.engines import ENGINES
 
 FORMS = {
     "lexical": cards.LEXICAL_FORMS,
     "control": cards.CONTROL_FORMS,
     "planted": cards.PLANTED_FORMS,
 }
-Rated = Sequence[tuple[str, cards.Dataset, str, cards.RatedAspect]]
+RatedAspects = Sequence[tuple[str, cards.Dataset, str, cards.RatedAspect]]
 """What a judge may rate: (dataset and aspect in errors, dataset, aspect, scale)."""
 
 
@@ -33,22 +37,30 @@ def check_judge(
     model: cards.Model,
     datasets: Mapping[str, cards.Dataset],
     methods: Iterable[str] = (),
+    forms: Mapping[str, Templates] = MappingProxyType({}),
 ) -> None:
     """Check a judge's form, scale, aspects and columns against its model and the
-    datasets.
+    datasets; `forms`: form -> its templates, for prompts.
 
     With the method perspectives any scale is allowed, because the method reads only the
     order of texts.
     """
     where = f"judges/{judge.judge}.yaml"
+    pairs = compares(judge, model, forms)
+    rated = [
+        (f"{dataset.dataset}, {name}", dataset, name, scale)
+        for dataset in datasets.values()
+        for name, scale in dataset.aspects.items()
+        if name in (judge.aspects or [name])
+    ]
+    check_scoring(judge, model, [(title, dataset) for title, dataset, *_ in rated])
     problem = f"unknown form for the engine {model.engine}"
     known = FORMS.get(model.engine, [judge.form])
     check_known([judge.form], known, problem, where=f"{where}, key form")
-    _check_reference(judge, model, where)
+    _check_pairs(judge, model, where, pairs=pairs)
+    _check_reference(judge, model, where, forms.get(judge.form))
     _check_recorded(judge, model, where)
-    if judge.hint is not None and (
-        model.engine not in PROMPTED or judge.form == cards.COMPARE
-    ):
+    if judge.hint is not None and (not ENGINES[model.engine].reads_prompts or pairs):
         problem = (
             "a hint needs a model that reads prompts, and a form that rates one text"
         )
@@ -56,17 +68,12 @@ def check_judge(
     _check_prompted(judge, model, where)
     _check_parser(judge, model, where)
     check_rated(judge.aspects, datasets, f"{where}, key aspects")
-    rated = [
-        (f"{dataset.dataset}, {name}", dataset, name, scale)
-        for dataset in datasets.values()
-        for name, scale in dataset.aspects.items()
-        if name in (judge.aspects or [name])
-    ]
-    _check_direction(judge, model, rated, where)
-    _check_preferences(judge, model, rated, where)
-    _check_shots(judge, model, datasets, where)
+    if not pairs:
+        _check_direction(judge, model, rated, where)
+        _check_preferences(judge, model, rated, where)
+    _check_shots(judge, model, datasets, where, pairs=pairs)
     _check_labels(judge, model, rated, where)
-    _check_estimator(judge, model, rated, where)
+    _check_estimator(judge, model, rated, where, pairs=pairs)
     if isinstance(judge.scale, dict):
         check_rated(judge.scale, datasets, f"{where}, key scale")
     if "perspectives" not in methods:
@@ -76,8 +83,21 @@ def check_judge(
             )
 
 
-def _check_reference(judge: cards.Judge, model: cards.Model, where: str) -> None:
-    """Check the key `use_reference`: what a text is compared with."""
+def _check_reference(
+    judge: cards.Judge, model: cards.Model, where: str, form: Templates | None
+) -> None:
+    """Check the key `use_reference`: what a text is compared with; `form`: the
+    templates of a prompt.
+    """
+    prompted = form is not None and ENGINES[model.engine].reads_prompts
+    if prompted and judge.against is not None and not shows(form or {}, "reference"):
+        raise UserError(
+            f"the form {judge.form} shows no reference",
+            where=f"{where}, key use_reference",
+            got=judge.use_reference,
+            todo="leave `use_reference` out, or use the form rubric or your own that "
+            "prints `reference`",
+        )
     if isinstance(model, cards.CommandModel) and judge.against not in {
         None,
         *model.inputs,
@@ -90,20 +110,30 @@ def _check_reference(judge: cards.Judge, model: cards.Model, where: str) -> None
             todo="leave `use_reference` out, and add `references` to `inputs` of "
             f"models/{model.model}.yaml",
         )
-    if judge.against == "original" and model.engine not in PROMPTED:
+    if judge.against == "original" and not ENGINES[model.engine].reads_prompts:
         raise UserError(
             "`use_reference: original` needs a model that reads prompts",
             where=f"{where}, key use_reference",
             got=f"{judge.model} (engine {model.engine})",
             allowed=["true", "false"],
         )
-    if (
-        judge.form == cards.COMPARE
-        and judge.against is not None
-        and model.engine in PROMPTED
-    ):
+
+
+def _check_pairs(
+    judge: cards.Judge, model: cards.Model, where: str, *, pairs: bool
+) -> None:
+    """Check the keys that only judges of one text, or only judges of two, can have."""
+    if judge.orders == "one" and not pairs:
+        raise _leave_out("orders", "`orders` is for judges that compare texts", where)
+    if judge.annotation is not None and pairs:
         problem = (
-            "the form compare compares two texts with each other, not with a reference"
+            f"an annotation is about one text, but the form {judge.form} shows two"
+        )
+        raise _leave_out("annotation", problem, where)
+    if pairs and judge.against is not None and ENGINES[model.engine].reads_prompts:
+        problem = (
+            f"the form {judge.form} compares two texts with each other, not with a "
+            "reference"
         )
         raise _leave_out("use_reference", problem, where)
 
@@ -128,8 +158,10 @@ def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
 
 
 def _check_parser(judge: cards.Judge, model: cards.Model, where: str) -> None:
-    named = [judge.parser] if judge.parser is not None else []
-    check_known(named, card_parsers(), "unknown parser", where=f"{where}, key parser")
+    name = judge.parser
+    if name is not None and not (name in PARSERS and PARSERS[name].in_cards):
+        known, key = card_parsers(), f"{where}, key parser"
+        raise UserError("unknown parser", where=key, got=name, allowed=known)
     if computes(model) and judge.parser not in {None, "number"}:
         raise UserError(
             "this judge returns numbers, which need no parser",
@@ -142,8 +174,8 @@ def _check_parser(judge: cards.Judge, model: cards.Model, where: str) -> None:
 
 def _check_prompted(judge: cards.Judge, model: cards.Model, where: str) -> None:
     """Check the keys that set how a prompt is filled, and where a reply ends."""
-    for key in ("spotlight", "stop"):
-        if getattr(judge, key) and model.engine not in PROMPTED:
+    for key in ("spotlight", "stop", "system", "cut_parts"):
+        if getattr(judge, key) and not ENGINES[model.engine].reads_prompts:
             problem = f"`{key}` needs a model that reads prompts"
             raise _leave_out(
                 key, problem, where, f"{judge.model} (engine {model.engine})"
@@ -156,7 +188,9 @@ def _check_prompted(judge: cards.Judge, model: cards.Model, where: str) -> None:
         )
 
 
-def check_hint(judge: cards.Judge, judges: Mapping[str, cards.Judge]) -> None:
+def check_hint(
+    judge: cards.Judge, judges: Mapping[str, cards.Judge], comparing: Set[str]
+) -> None:
     """Check that a judge with a hint has a baseline: a judge of the same model without
     a hint.
     """
@@ -176,7 +210,8 @@ def check_hint(judge: cards.Judge, judges: Mapping[str, cards.Judge]) -> None:
         base is None
         or not same
         or base.own_scale != judge.scale
-        or base.form == cards.COMPARE
+        or base.judge in comparing
+        or base.scores_texts
     ):
         raise UserError(
             "the baseline must be a judge of the study with the same model and scale, "
@@ -188,18 +223,19 @@ def check_hint(judge: cards.Judge, judges: Mapping[str, cards.Judge]) -> None:
                 for name, one in judges.items()
                 if (one.model, one.own_scale, one.hint)
                 == (judge.model, judge.scale, None)
+                and not one.scores_texts
             ],
             todo="name such a judge, and list it under the study's `judges` too",
         )
 
 
 def _check_direction(
-    judge: cards.Judge, model: cards.Model, rated: Rated, where: str
+    judge: cards.Judge, model: cards.Model, rated: RatedAspects, where: str
 ) -> None:
     """Check that the card of a judge gives its direction if people's lowest rating is
     the best.
     """
-    if model.engine not in ASKED or judge.form == cards.COMPARE:
+    if not ENGINES[model.engine].asked or judge.scores_texts:
         return
     for title, _, name, scale in rated:
         if judge.own_scale_on(name) is None and scale.best == "min":
@@ -215,12 +251,14 @@ def _check_direction(
 
 
 def _check_preferences(
-    judge: cards.Judge, model: cards.Model, rated: Rated, where: str
+    judge: cards.Judge, model: cards.Model, rated: RatedAspects, where: str
 ) -> None:
     """Check that a judge has its own scale if it rates texts that people only chose
     between.
     """
-    if compares(judge, model) or not (model.engine in ASKED or replays(model)):
+    if not (ENGINES[model.engine].asked or replays(model)):
+        return
+    if judge.scores_texts:
         return
     for title, dataset, name, _ in rated:
         if dataset.prefers and judge.own_scale_on(name) is None:
@@ -238,13 +276,15 @@ def _check_shots(
     model: cards.Model,
     datasets: Mapping[str, cards.Dataset],
     where: str,
+    *,
+    pairs: bool,
 ) -> None:
     """Check that demonstrations have a prompt, people's ratings, and no other scale
     than theirs.
     """
     if judge.shots is None:
         return
-    if model.engine not in PROMPTED or judge.form == cards.COMPARE:
+    if not ENGINES[model.engine].reads_prompts or pairs:
         problem = (
             "demonstrations need a model that reads prompts, and a form that "
             "rates one text"
@@ -264,7 +304,12 @@ def _check_shots(
 
 
 def _check_estimator(
-    judge: cards.Judge, model: cards.Model, rated: Rated, where: str
+    judge: cards.Judge,
+    model: cards.Model,
+    rated: RatedAspects,
+    where: str,
+    *,
+    pairs: bool,
 ) -> None:
     """Check that `logprob_mean` and `structured` are used for ratings on a scale with
     steps.
@@ -275,14 +320,10 @@ def _check_estimator(
         "estimator": judge.estimator == "logprob_mean",
         "structured": judge.structured,
     }
-    if (
-        judge.form == cards.COMPARE
-        and judge.structured == "choice"
-        and model.engine in PROMPTED
-    ):
+    if pairs and judge.structured == "choice" and ENGINES[model.engine].reads_prompts:
         del special["structured"]
     for key in (key for key, used in special.items() if used):
-        if model.engine not in PROMPTED or judge.form == cards.COMPARE:
+        if not ENGINES[model.engine].reads_prompts or pairs:
             needs = "needs a model that reads prompts, and a form that rates one text"
             raise _leave_out(key, f"this `{key}` {needs}", where, getattr(judge, key))
         for title, _, name, scale in rated:
@@ -297,7 +338,7 @@ def _check_estimator(
 
 
 def _check_labels(
-    judge: cards.Judge, model: cards.Model, rated: Rated, where: str
+    judge: cards.Judge, model: cards.Model, rated: RatedAspects, where: str
 ) -> None:
     """Check a judge's keys for aspects with labels and no numbers: threshold, scale,
     read_as.
@@ -341,7 +382,9 @@ def _check_labels(
                 todo="leave `scale` out; map other words in its replies to labels with "
                 "`read_as`",
             )
-        asked = model.engine in PROMPTED and judge.estimator != "logprob_mean"
+        asked = (
+            ENGINES[model.engine].reads_prompts and judge.estimator != "logprob_mean"
+        )
         if scale is None and judge.threshold is not None and asked:
             raise UserError(
                 "a judge with a threshold must give numbers, but would be asked for "
@@ -371,7 +414,7 @@ def _check_labels(
 
 
 def _check_scale(
-    scale: cards.Scale,
+    scale: cards.RatingScale,
     datasets: Mapping[str, cards.Dataset],
     where: str,
     *,
@@ -401,7 +444,7 @@ def _check_scale(
     )
 
 
-def _shown(scale: cards.Scale) -> str:
+def _shown(scale: cards.RatingScale) -> str:
     if scale.categorical:
         return ", ".join(scale.labels)
     step = "continuous" if scale.step is None else f"step {scale.step:g}"

@@ -12,31 +12,37 @@ from judgescope import prompts
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, check_known
 from judgescope.core.names import SYSTEMS
-from judgescope.engines import PROMPTED
 from judgescope.perturb.inject import ERRORS
 from judgescope.perturb.rules import RULES, check_options
 from judgescope.perturb.validation import CHECKS
+from judgescope.plan.checks.likelihood import rehearse_scoring
+from judgescope.plan.checks.sample_texts import SOURCE, sample_source
 from judgescope.plan.generators import graded, lowered, lowered_by
 from judgescope.plan.study import Plan
 from judgescope.schema import cards
+from judgescope.schema.cards.engines import ENGINES, prompted_engines
 
-Names = dict[str, object]
+PromptValues = dict[str, object]
 """The values that fill a prompt form, by name."""
 
-TEXT, TEXT_B = "the first sample text", "the second sample text"
-SOURCE, SOURCE_B = "the first sample source", "the second sample source"
+TEXT = "the first sample text"
+TEXT_B = "the second sample text"
+SOURCE_B = "the second sample source"
 STEPS = "1. A sample step."
 ENDS = {
     "steps": (
-        *(STEPS, "evaluation steps"),
+        STEPS,
+        "evaluation steps",
         "write them, or let a model draft them: judgescope draft <study>",
     ),
     "worst": (
-        *("a sample worst", "a description of the worst text"),
+        "a sample worst",
+        "a description of the worst text",
         "write one, for this task or for all; it completes `the text is …`",
     ),
     "best": (
-        *("a sample best", "a description of the best text"),
+        "a sample best",
+        "a description of the best text",
         "write one, for this task or for all; it completes `the text is …`",
     ),
 }
@@ -49,14 +55,12 @@ HINT = "4711"
 RATING = 77.5
 EXPLANATION = "a sample explanation"
 NUMBERS = re.compile(r"\bscale\.(?:min|max|step)\b")
+AGREEMENT = re.compile(r"\bscale\.agreement\b")
 CHOICES = re.compile(r"\bscale\.choices\b")
 """Variables that a form prints for a scale of numbers, and for one of labels only."""
 SAMPLE_ERROR = {"location": "a sample place", "explanation": EXPLANATION, "severity": 3}
-PARTED = {
-    "name": "A",
-    "definition": "B",
-    "sub_aspects": [{"name": "C", "definition": "D"}],
-}
+SUB_ASPECT = {"name": "C", "definition": "D"}
+PARTED: PromptValues = {"name": "A", "definition": "B", "sub_aspects": [SUB_ASPECT]}
 
 
 def rehearse(plan: Plan) -> None:
@@ -68,12 +72,16 @@ def rehearse(plan: Plan) -> None:
     """
     for judge in plan.judges.values():
         _check_annotator(plan, judge)
-        if plan.is_prompted(judge.model):
+        if judge.scores_texts:
+            rehearse_scoring(plan, judge)
+        elif plan.is_prompted(judge.model):
             _rehearse_judge(plan, judge)
     for ensemble in plan.derived.values():
-        if ensemble.supervisor is not None:
-            _rehearse_supervisor(plan, ensemble.supervisor)
+        for dataset in plan.datasets if ensemble.supervisor else ():
+            assert ensemble.supervisor is not None
+            _rehearse_supervisor(plan, ensemble.supervisor, plan.about(dataset))
     for card in plan.datasets.values():
+        _check_parts(plan, card)
         for name in dict(plan.perturbed(card.dataset, "once", "chain")):
             if isinstance(made := plan.perturbations[name], cards.MadePerturbation):
                 _rehearse_writer(plan, made, card)
@@ -83,11 +91,26 @@ def rehearse(plan: Plan) -> None:
             if (built := graded(plan).get(name)) is not None:
                 _rehearse_graded(plan, built, card)
         if plan.new_sets(card.dataset) and (new := plan.distillation.write):
-            values = prompts.to_write(
-                card.task, {}, prompts.NO_CHANGE, text=""
-            )  # from the source only
+            about, source = plan.about(card.dataset), sample_source(plan, card)
+            # from the source only
+            values = prompts.to_write(about, {}, prompts.NO_CHANGE, source, text="")
             _fill(
                 plan, new.form, values, {"source": SOURCE}, "which a new text is about"
+            )
+
+
+def _check_parts(plan: Plan, card: cards.Dataset) -> None:
+    """Check that no part of a source has the heading of one of two texts."""
+    noun = plan.words(card.dataset).noun
+    taken = {f"{noun} {letter}".casefold() for letter in "ab"}
+    names = card.columns.source if card.columns else []
+    for name in names if isinstance(names, dict) else ():
+        if name.casefold() in taken:
+            raise UserError(
+                "this name of a part is the heading of a text in prompts that compare",
+                where=f"datasets/{card.dataset}.yaml, key columns.source",
+                got=name,
+                todo="give the part another name",
             )
 
 
@@ -97,14 +120,16 @@ def rehearse(plan: Plan) -> None:
 def _fill(
     plan: Plan,
     form: str,
-    values: Names,
+    values: PromptValues,
     shown: Mapping[str, object],
     purpose: str = "which it is about",
 ) -> str:
     """Return the filled form, which must print what is in `shown`: name -> text, None:
     hidden.
+
+    A name that is in `values` too has that value in the form.
     """
-    [message] = prompts.messages(form, plan.templates[form], **{**values, **shown})
+    [message] = prompts.messages(form, plan.templates[form], **{**shown, **values})
     prompt = message["content"]
     for name, text in shown.items():
         if text is not None and str(text) not in prompt.lower():
@@ -117,7 +142,7 @@ def _fill(
 
 
 def _fill_or_name(
-    fill: Callable[[Names], str], lacks: Sequence[tuple[Names, UserError]]
+    fill: Callable[[PromptValues], str], lacks: Sequence[tuple[PromptValues, UserError]]
 ) -> str:
     """Return a filled form, or raise the error for the only value that is missing for
     it.
@@ -144,14 +169,19 @@ def _rehearse_judge(plan: Plan, judge: cards.Judge) -> None:
             scale = plan.scale_of(dataset, aspect)
             read_on = judge.scale_on(split(aspect)[0]) or scale
             _check_kind(plan, judge, f"{dataset}, {split(aspect)[0]}", read_on)
-            values: Names = prompts.rated(plan.aspect_of(dataset, aspect), read_on)
-            values["source"] = SOURCE if scale.source_visible else None
+            values: PromptValues = prompts.rated(
+                plan.aspect_of(dataset, aspect), read_on
+            )
+            source = sample_source(plan, card) if scale.source_visible else []
+            values |= {**plan.about(dataset).names, **prompts.material(source)}
             if judge.against is not None:
                 values["reference"] = "a sample reference"
             if judge.hint is not None:
                 values |= {"hint": HINT, "attributed": judge.hint.attributed}
             if judge.annotation is not None:
-                values |= prompts.annotating(judge.annotation, card.task)
+                values |= prompts.annotating(judge.annotation)
+            own = plan.templates_of(judge.form, judge.system)
+            prompts.system_message(judge.system, own, values)
             lacks = f"aspects/{split(aspect)[0]}.yaml, key tasks.{card.task}"
             if judge.shots is not None:
                 _rehearse_shots(plan, judge, values, lacks)
@@ -167,7 +197,9 @@ def _rehearse_judge(plan: Plan, judge: cards.Judge) -> None:
                 )
 
 
-def _check_kind(plan: Plan, judge: cards.Judge, rated: str, scale: cards.Scale) -> None:
+def _check_kind(
+    plan: Plan, judge: cards.Judge, rated: str, scale: cards.RatingScale
+) -> None:
     """Check that a form asks for numbers if the scale has numbers, and otherwise for
     labels.
     """
@@ -181,6 +213,16 @@ def _check_kind(plan: Plan, judge: cards.Judge, rated: str, scale: cards.Scale) 
             todo="use the form verdict, reason-verdict or your own that prints "
             "`scale.choices`; or give the judge its own `scale` and a `threshold`",
         )
+    count = len(scale.values() or ())
+    if AGREEMENT.search(sources) and count not in prompts.AGREEMENT:
+        raise UserError(
+            f"the form {judge.form} asks how far one agrees, and has no words for this "
+            "scale",
+            where=f"judges/{judge.judge}.yaml, key form",
+            got=f"{rated}: {count or 'no'} values",
+            allowed=f"{' or '.join(map(str, prompts.AGREEMENT))} values",
+            todo="give the judge its own `scale`, or use the form analyze-rate",
+        )
     if not scale.categorical and CHOICES.search(sources):
         raise UserError(
             f"the form {judge.form} asks for a label, but the scale has numbers",
@@ -191,14 +233,16 @@ def _check_kind(plan: Plan, judge: cards.Judge, rated: str, scale: cards.Scale) 
         )
 
 
-def _fill_judge(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -> str:
+def _fill_judge(
+    plan: Plan, judge: cards.Judge, values: PromptValues, lacks: str
+) -> str:
     """Return a judge's filled form; `lacks`: the place of the aspect's optional
     keys.
     """
-    shown = {"text": TEXT} | ({"text_b": TEXT_B} if judge.form == cards.COMPARE else {})
+    shown = {"text": TEXT} | ({"text_b": TEXT_B} if plan.compares(judge.judge) else {})
     aspect = to_builtins(values["aspect"])
 
-    def fill(more: Names) -> str:
+    def fill(more: PromptValues) -> str:
         return _fill(plan, judge.form, {**values, "aspect": {**more, **aspect}}, shown)
 
     return _fill_or_name(
@@ -218,14 +262,19 @@ def _fill_judge(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -> st
     )
 
 
-def _rehearse_shots(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -> None:
+def _rehearse_shots(
+    plan: Plan, judge: cards.Judge, values: PromptValues, lacks: str
+) -> None:
     """Fill a form with demonstrations; it must print analyses if and only if the card
     has any.
     """
     assert judge.shots is not None
-    rated_text = {"source": values["source"], "text": "a rated text", "rating": RATING}
+    source = {name: values[name] for name in prompts.material(())}
+    rated_text = {**source, "text": "a rated text", "rating": RATING}
     bare = {"shots": [rated_text] * judge.shots.n}
-    analysed: Names = {"shots": [{**rated_text, "analysis": ANALYSIS}] * judge.shots.n}
+    analysed: PromptValues = {
+        "shots": [{**rated_text, "analysis": ANALYSIS}] * judge.shots.n
+    }
     where = f"judges/{judge.judge}.yaml, key shots.analyses"
     if judge.shots.analyses is None:
         needless = UserError(
@@ -261,14 +310,16 @@ def _rehearse_shots(plan: Plan, judge: cards.Judge, values: Names, lacks: str) -
             )
 
 
-def _rehearse_supervisor(plan: Plan, supervisor: cards.Supervisor) -> None:
+def _rehearse_supervisor(
+    plan: Plan, supervisor: cards.Supervisor, about: prompts.TextWords
+) -> None:
     """Fill a form that prints the errors that annotators found, in one list or in
     several.
     """
     for category in (None, "a sample category"):
         error = {**SAMPLE_ERROR, "category": category}
         for lists in ([[error]], [[error, {**error, "location": None}], [error]]):
-            values = prompts.to_merge_names(TEXT, lists)
+            values = prompts.to_merge_names(about, TEXT, lists)
             if EXPLANATION not in _fill(plan, supervisor.form, values, {"text": TEXT}):
                 raise UserError(
                     "this prompt does not print the errors to merge",
@@ -290,16 +341,26 @@ def _rehearse_writer(
         where=f"perturbations/{made.perturbation}.yaml, key instructions",
         todo="write them, or let a model draft them: judgescope draft <study>",
     )
-    lacks: list[tuple[Names, UserError]] = [
+    lacks: list[tuple[PromptValues, UserError]] = [
         ({"instructions": STEPS}, no_steps),
-        ({"aspect": PARTED}, _without_parts(plan, made, dataset)),
+        (
+            {"aspect": PARTED, "error": SUB_ASPECT},
+            _without_parts(plan, made, dataset),
+        ),
     ]
     for degree in made.degrees_for(dataset.dataset).values():
         for problem in PROBLEMS:
-            seen = {"source": SOURCE, "problem": problem}
-            values = prompts.to_write(dataset.task, degree.model_dump(), change, **seen)
+            values = prompts.to_write(
+                plan.about(dataset.dataset),
+                degree.model_dump(),
+                change,
+                sample_source(plan, dataset),
+                problem=problem,
+            )
+            if change.aspect is not None:
+                values["error"] = to_builtins(change.aspect.sub_aspects[0])
 
-            def fill(more: Names, values: Names = values) -> str:
+            def fill(more: PromptValues, values: PromptValues = values) -> str:
                 return _fill(plan, made.form, {**more, **values}, {"text": TEXT})
 
             _fill_or_name(fill, lacks)
@@ -340,14 +401,18 @@ def lacks_parts(
         | {"instructions": [STEPS]}
         | lowered(plan, dataset.dataset, made)
     )
-    values = prompts.to_write(
-        dataset.task, degree.model_dump(), prompts.change_of(card), source=SOURCE
-    )
+    about, source = plan.about(dataset.dataset), sample_source(plan, dataset)
+    change = prompts.change_of(card)
+    values = prompts.to_write(about, degree.model_dump(), change, source)
+    if change.aspect is not None and change.aspect.sub_aspects:
+        # One of them is drawn for each text.
+        values["error"] = SUB_ASPECT
     with suppress(UserError):
         _fill(plan, made.form, values, {"text": TEXT})
         return False
     with suppress(UserError):
-        _fill(plan, made.form, {"aspect": PARTED, **values}, {"text": TEXT})
+        parts = {"aspect": PARTED, "error": SUB_ASPECT}
+        _fill(plan, made.form, {**parts, **values}, {"text": TEXT})
         return True
     return False
 
@@ -357,9 +422,13 @@ def _rehearse_improver(
 ) -> None:
     """Fill a form that must print the source, the reference or both."""
     for problem in PROBLEMS:
-        seen = {"source": SOURCE, "text": TEXT, "problem": problem}
         values = prompts.to_write(
-            dataset.task, cards.Degree().model_dump(), prompts.NO_CHANGE, **seen
+            plan.about(dataset.dataset),
+            cards.Degree().model_dump(),
+            prompts.NO_CHANGE,
+            sample_source(plan, dataset),
+            text=TEXT,
+            problem=problem,
         )
         prompt = _fill(plan, improved.form, values, {})
         if not any(text in prompt.lower() for text in (SOURCE, TEXT)):
@@ -379,8 +448,8 @@ def _rehearse_graded(
     """
     aspect = plan.lowered(dataset.dataset, card.perturbation)
     scale, where = dataset.aspects[aspect], f"perturbations/{card.perturbation}.yaml"
-    values = scale.values()
-    if values is None or len(values) < 2:
+    grid = scale.values()
+    if grid is None or len(grid) < 2:
         raise UserError(
             "a graded set (texts of every rating) needs an aspect whose scale has "
             "steps",
@@ -393,14 +462,19 @@ def _rehearse_graded(
     if card.model:
         _rehearse_errors(plan, card, dataset)
     if card.anchors:
-        shown = {
+        values: PromptValues = {
+            **plan.about(dataset.dataset).names,
             "aspect": prompts.rated(plan.aspect_of(dataset.dataset, aspect), scale)[
                 "aspect"
-            ]
+            ],
         }
         sources = (SOURCE, SOURCE_B) if scale.source_visible else (None, None)
+        parts, parts_b = (
+            sample_source(plan, dataset, first) if first else [] for first in sources
+        )
+        values |= prompts.material(parts) | prompts.of_second(parts_b)
         both = dict(zip(("source", "source_b"), sources, strict=True))
-        _fill(plan, card.anchors.form, shown, {"text": TEXT, "text_b": TEXT_B, **both})
+        _fill(plan, card.anchors.form, values, {"text": TEXT, "text_b": TEXT_B, **both})
 
 
 def _check_anchors(
@@ -432,6 +506,7 @@ def _check_anchors(
         or (judge.shots is not None and judge.shots.analyses is not None)
         or plan.compares(judge.judge)
         or plan.models[judge.model].engine == "control"
+        or judge.scores_texts
         or judge.judge not in plan.judges_of(name)
         or plan.excluded(name, judge.judge, SYSTEMS) is not None
         or aspect not in plan.rated_by(judge.judge, name)
@@ -463,8 +538,8 @@ def _rehearse_errors(
     change = prompts.change_of(card.model_dump() | aspect)
     assert card.form is not None and change.aspect is not None
     for problem in PROBLEMS:
-        seen = {"source": SOURCE, "problem": problem}
-        values = prompts.to_write(dataset.task, {"k": 2}, change, **seen)
+        about, source = plan.about(dataset.dataset), sample_source(plan, dataset)
+        values = prompts.to_write(about, {"k": 2}, change, source, problem=problem)
         values["errors"] = to_builtins(change.aspect.sub_aspects[:1]) * 2
         _fill(plan, card.form, values, {"text": TEXT})
 
@@ -480,7 +555,7 @@ def _check_annotator(plan: Plan, judge: cards.Judge) -> None:
                 "`annotation` needs a model that reads prompts",
                 where=where,
                 got=f"{judge.model} (engine {plan.models[judge.model].engine})",
-                allowed=f"a model of engine {' or '.join(PROMPTED)}",
+                allowed=f"a model of engine {' or '.join(prompted_engines())}",
                 todo="to read recorded annotations, write `parser: annotation` instead",
             )
         return
@@ -552,10 +627,10 @@ def _check_rule(card: cards.RulePerturbation, where: str) -> None:
 
 def check_writer(model: cards.Model, where: str) -> None:
     """Check that a model reads prompts, so that it can write."""
-    if model.engine not in PROMPTED:
+    if not ENGINES[model.engine].reads_prompts:
         raise UserError(
             "this model cannot write texts",
             where=where,
             got=f"{model.model} (engine {model.engine})",
-            allowed=f"a model of engine {' or '.join(PROMPTED)}",
+            allowed=f"a model of engine {' or '.join(prompted_engines())}",
         )

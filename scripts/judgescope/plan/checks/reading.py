@@ -18,7 +18,7 @@ from judgescope.plan.specs.judging import reading
 from judgescope.plan.study import Plan, computes
 from judgescope.schema.cards import ExampleReply, Judge
 from judgescope.scoring.cell import reader
-from judgescope.scoring.specs import Reading
+from judgescope.scoring.specs import ReplyReading
 
 CHOICES: Final = ("A", "B", "tie")
 """The menu of a judge that chooses between two texts, as cards write it."""
@@ -32,7 +32,7 @@ class RatedReading(NamedTuple):
     dataset: str
     aspect: str
     """`<aspect>` or `<aspect>.<criterion>`."""
-    reading: Reading
+    reading: ReplyReading
 
 
 def check_reading(plan: Plan, judge: Judge) -> None:

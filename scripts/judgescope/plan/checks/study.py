@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping
 
 from judgescope.core.errors import UserError, check_known
 from judgescope.core.names import WRITTEN
-from judgescope.engines import ASKED
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Scale, zero_stands_in
 from judgescope.perturb.rules import RULES
@@ -14,9 +13,10 @@ from judgescope.plan.checks.prompts import check_writer
 from judgescope.plan.generators import addition, writers
 from judgescope.plan.judges import annotators, engine_of, scale_of
 from judgescope.plan.study import Plan
-from judgescope.replies.ledger import NANOS, REQUESTS, Cap
+from judgescope.replies.caps import NANOS, REQUESTS, Cap
 from judgescope.schema import cards
-from judgescope.schema.cards.judges import OVERALL
+from judgescope.schema.cards.annotations import OVERALL
+from judgescope.schema.cards.engines import ENGINES
 from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 
 BILLION = 10**9
@@ -46,10 +46,12 @@ UNREAD = {
 
 def check_method_names(study: cards.Study, source: str) -> None:
     """Raise UserError for a method that does not exist, or that has no texts to use."""
-    selectable = [name for name, method in METHODS.items() if method.selectable]
+    working = METHODS.working()
+    selectable = [name for name, method in working.items() if method.selectable]
     for number, name in enumerate(study.methods):
         where = f"{source}, key methods.{number}"
-        check_known([name], selectable, "unknown value", where=where)
+        if name not in METHODS or not METHODS[name].selectable:
+            check_known([name], selectable, "unknown value", where=where)
         if "once" in METHODS[name].texts and not study.perturbations:
             raise UserError(
                 f"the method {name} needs `perturbations`",
@@ -85,7 +87,9 @@ def check_study(plan: Plan, source: str) -> None:
     for perturbation in plan.perturbations.values():
         _check_read(perturbation, study, source)
     for model in plan.models.values():
-        if model.engine == "recorded" and model.dataset not in {None, *datasets}:
+        if not isinstance(model, cards.RecordedModel):
+            continue
+        if model.dataset not in {None, *datasets}:
             raise UserError(
                 "this recorded model is for a dataset that is not in the study",
                 where=f"{source}, key judges",
@@ -125,7 +129,9 @@ def _check_read(
     kind = perturbation.kind
     if kind not in UNREAD:
         return
-    methods = {name for name, method in METHODS.items() if kind in method.texts}
+    methods = {
+        name for name, method in METHODS.working().items() if kind in method.texts
+    }
     if not methods & set(study.methods):
         raise UserError(
             UNREAD[kind],
@@ -213,7 +219,7 @@ def check_caps(
     A drafter may have a cap even if no judge uses it: its price is needed when it
     drafts.
     """
-    asked = {name: card for name, card in models.items() if card.engine in ASKED}
+    asked = {name: card for name, card in models.items() if ENGINES[card.engine].asked}
     for name in study.caps:
         if name not in [*asked, study.drafter]:
             raise UserError(

@@ -1,9 +1,8 @@
 """The specs of jobs that build graded sets: texts of every rating, part by part."""
 
 from judgescope.core.names import COMPARED, ORIGINAL, REFEREE, REST, SYSTEMS, TRIAL
-from judgescope.engines import ENGINES
 from judgescope.engines.computing import ReplaySpec
-from judgescope.methods.base import GradedTexts
+from judgescope.methods.base import AnchoredSet, GradedTexts
 from judgescope.perturb import specs
 from judgescope.plan.code import computing
 from judgescope.plan.generators import graded, parts_of
@@ -12,6 +11,7 @@ from judgescope.plan.specs.judging import ask, reading, replay
 from judgescope.plan.study import CellAspect, Plan
 from judgescope.replies.specs import AskSpec
 from judgescope.schema.cards import Anchoring, References
+from judgescope.schema.cards.engines import ENGINES
 from judgescope.scoring.anchors import ChooseAnchorsSpec, JudgedTexts
 
 COMPARING = (REFEREE, TRIAL, REST)
@@ -27,23 +27,26 @@ def anchoring(plan: Plan, name: str) -> Anchoring:
 
 def candidates(plan: Plan, dataset: str, name: str, part: str) -> specs.CandidatesSpec:
     """Make a part of a set's candidates, by rule or by a model."""
-    card, rest = graded(plan)[name], part == REST
+    card = graded(plan)[name]
+    rest = part == REST
     by_model = None
     if card.model is not None:
         assert card.form is not None  # the card's own check
         by_model = specs.ModelErrors(
             writer=texts.writer(plan, card.model, card.form, card),
-            task=plan.datasets[dataset].task,
+            about=plan.about(dataset),
             change=texts.change(plan, dataset, card),
             attempts=card.attempts,
+            retry_temperature=card.retry_temperature,
         )
-    modules = [ENGINES[plan.models[card.model].engine]] if card.model else []
+    modules = [ENGINES.target(plan.models[card.model].engine)] if card.model else []
     written = isinstance(plan.improved(dataset), References)
     return specs.CandidatesSpec(
         **computing("candidates", *modules),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,
+        allow_missing=card.model is not None and plan.study.allow_missing,
         items=plan.paths.items(dataset),
         perturbation=name,
         degree=texts.DEGREE,
@@ -64,7 +67,8 @@ def _part(
     plan: Plan, dataset: str, name: str, part: str
 ) -> specs.Even | specs.OnTrial | specs.OfEachRating:
     """Return the settings of a part's candidates."""
-    card, ratings = graded(plan)[name], texts.classes(plan, dataset, name)
+    card = graded(plan)[name]
+    ratings = texts.classes(plan, dataset, name)
     if card.anchors is None:
         counts = [step * card.errors_per_rating for step in range(len(ratings))]
         return specs.Even(targets=card.targets, counts=counts)
@@ -82,10 +86,8 @@ def rate(plan: Plan, dataset: str, name: str) -> AskSpec | ReplaySpec:
     judge = anchoring(plan, name).judge
     assert judge is not None  # only sets with such a judge have this job
     cells = [CellAspect(dataset, SYSTEMS, judge, plan.lowered(dataset, name))]
-    model, replies = (
-        plan.judges[judge].model,
-        plan.paths.set_part(dataset, name, "rated"),
-    )
+    model = plan.judges[judge].model
+    replies = plan.paths.set_part(dataset, name, "rated")
     if plan.is_asked(model):
         return ask(plan, dataset, model, cells=cells, replies=replies)
     return replay(plan, dataset, model, cells=cells, replies=replies)
@@ -93,7 +95,8 @@ def rate(plan: Plan, dataset: str, name: str) -> AskSpec | ReplaySpec:
 
 def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
     """Choose the anchors of a set."""
-    aspect, anchored = plan.lowered(dataset, name), anchoring(plan, name)
+    aspect = plan.lowered(dataset, name)
+    anchored = anchoring(plan, name)
     judged = None
     if anchored.judge is not None:
         judged = JudgedTexts(
@@ -102,7 +105,7 @@ def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
             replies=plan.paths.set_part(dataset, name, "rated"),
         )
     return ChooseAnchorsSpec(
-        **computing("anchors"),
+        **computing("anchors", *([judged.reading.parser] if judged else [])),
         dataset=dataset,
         perturbation=name,
         seed=plan.study.seed,
@@ -118,9 +121,10 @@ def anchors(plan: Plan, dataset: str, name: str) -> ChooseAnchorsSpec:
 
 def compare(plan: Plan, dataset: str, name: str, part: str) -> specs.CompareAnchorsSpec:
     """Compare anchors with each other, or candidates with them."""
-    anchored, aspect = anchoring(plan, name), plan.lowered(dataset, name)
+    anchored = anchoring(plan, name)
+    aspect = plan.lowered(dataset, name)
     card = plan.aspect_of(dataset, aspect)
-    engine = ENGINES[plan.models[anchored.model].engine]
+    engine = ENGINES.target(plan.models[anchored.model].engine)
     return specs.CompareAnchorsSpec(
         **computing("compare_anchors", engine),
         dataset=dataset,
@@ -130,6 +134,7 @@ def compare(plan: Plan, dataset: str, name: str, part: str) -> specs.CompareAnch
         aspect=specs.ComparedAspect(
             aspect=card.aspect, name=card.name, definition=card.definition
         ),
+        about=plan.about(dataset),
         source_visible=plan.scale_of(dataset, aspect).source_visible,
         classes=texts.classes(plan, dataset, name),
         least_accuracy=anchored.least_accuracy,
@@ -166,15 +171,25 @@ def grade(plan: Plan, dataset: str, name: str) -> specs.GradeSpec:
 
 def graded_texts(plan: Plan, dataset: str, name: str) -> GradedTexts:
     """Return what statistics need to know of a graded set."""
-    card = graded(plan).get(name)
-    anchored = card is not None and card.anchors is not None
-    compared = [plan.paths.compared(dataset, name, part) for part in COMPARING]
     return GradedTexts(
         perturbation=name,
         degree=texts.DEGREE,
         aspect=plan.lowered(dataset, name),
         classes=texts.classes(plan, dataset, name),
         file=plan.paths.graded(dataset, name),
-        anchors=plan.paths.set_part(dataset, name, "anchors") if anchored else None,
-        compared=compared if anchored else [],
     )
+
+
+def anchored_sets(plan: Plan, dataset: str) -> dict[str, AnchoredSet]:
+    """Return the sets of a dataset's texts that were rated by anchors, with these."""
+    cards = graded(plan)
+    sets = {}
+    for name, _ in plan.perturbed(dataset, "graded"):
+        if name in cards and cards[name].anchors is not None:
+            sets[name] = AnchoredSet(
+                anchors=plan.paths.set_part(dataset, name, "anchors"),
+                compared=[
+                    plan.paths.compared(dataset, name, part) for part in COMPARING
+                ],
+            )
+    return sets

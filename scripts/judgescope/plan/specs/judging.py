@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import asdict
 
-from judgescope.core.cells import pack, split
+from judgescope.core.cells import DERIVED, pack, split
 from judgescope.core.names import MERGES, SYSTEMS
-from judgescope.engines import ENGINES
+from judgescope.core.paths import portable
 from judgescope.engines.base import ErrorCounts
 from judgescope.engines.computing import EngineSpec, JoinsFile, ReplaySpec
 from judgescope.methods.registry import METHODS
-from judgescope.parsing.judgment import Scale
+from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.plan.code import computing
 from judgescope.plan.generators import (
     analyses_of,
@@ -29,13 +29,26 @@ from judgescope.plan.judges import (
     settings_of,
     voted_labels,
 )
-from judgescope.plan.specs.texts import asked_model, decoding_of, model_identity
-from judgescope.plan.study import Cell, CellAspect, Plan, is_selected
+from judgescope.plan.specs.subjects import files_to_judge, files_to_rate
+from judgescope.plan.specs.texts import (
+    asked_model,
+    decoding_of,
+    model_identity,
+    system_of,
+)
+from judgescope.plan.study import CellAspect, Plan, StudyCell, is_selected
 from judgescope.replies.specs import AskSpec
-from judgescope.schema.cards import COMPARE, TRAINED, Judge, RecordedModel, VllmModel
+from judgescope.schema.cards import (
+    TRAINED,
+    Judge,
+    PlantedModel,
+    RecordedModel,
+    VllmModel,
+)
+from judgescope.schema.cards.engines import ENGINES
 from judgescope.scoring import specs
-from judgescope.scoring.computed import ComputeSpec, Read
-from judgescope.scoring.supervising import MergedJudge, MergeSpec
+from judgescope.scoring.computed import ComputeSpec, ValuesScale
+from judgescope.scoring.supervising import MemberFiles, MergedJudge, MergeSpec
 
 # ---- files ---------------------------------------------------------------------------
 
@@ -63,11 +76,6 @@ def joined_files(plan: Plan, dataset: str) -> list[str]:
     ]
 
 
-def sample_file(plan: Plan, dataset: str) -> str | None:
-    """Return the file that lists a dataset's judged texts; None if all are judged."""
-    return plan.paths.sample() if dataset in plan.taught else None
-
-
 def adapter_folder(plan: Plan, model: str) -> str | None:
     """Return the folder of a model's adapter if the study trains it, or None."""
     card = plan.models[model]
@@ -75,12 +83,30 @@ def adapter_folder(plan: Plan, model: str) -> str | None:
     return plan.paths.distill("adapter") if trained else None
 
 
-def place(plan: Plan, cell: Cell) -> specs.Place:
+def place(plan: Plan, cell: StudyCell) -> specs.CellFiles:
     """Return the files of a cell's judgments and scores."""
-    judgments, scores = (
-        plan.file(plan.results, kind, cell) for kind in ("judgments", "scores")
+    return specs.CellFiles(
+        **cell._asdict(),
+        judgments=plan.file(plan.results, "judgments", cell),
+        scores=plan.file(plan.results, "scores", cell),
     )
-    return specs.Place(**cell._asdict(), judgments=judgments, scores=scores)
+
+
+def files_of_scores(plan: Plan, cells: Iterable[StudyCell]) -> list[str]:
+    """Return the files that change with the judgments and scores of these cells.
+
+    For judges that share a model this is one file of hashes; a derived judge's cell has
+    its own job, so its files stand for themselves.
+    """
+    files = dict[str, None]()
+    for cell in cells:
+        model = plan.model_of(cell.judge)
+        if model == DERIVED:
+            files[plan.file(plan.results, "judgments", cell)] = None
+            files[plan.file(plan.results, "scores", cell)] = None
+        else:
+            files[plan.paths.hashes("scores", cell.dataset, model)] = None
+    return [*files]
 
 
 # ---- asking and computing ------------------------------------------------------------
@@ -102,20 +128,21 @@ def ask(
     judges = {
         name: plan.judges[name] for name in dict.fromkeys(cell.judge for cell in asked)
     }
-    annotates = any(judge.annotation for judge in judges.values())
     return AskSpec(
-        **computing("ask", ENGINES[plan.models[model].engine]),
+        **computing("ask", ENGINES.target(plan.models[model].engine)),
         dataset=dataset,
+        engine=ENGINES.target(plan.models[model].engine),
         model=model_identity(plan, model),
-        folder=plan.folders["model", model],
+        folder=portable(plan.folders["model", model]),
         data=plan.study.data,
         seed=plan.study.seed,
-        templates={
-            judge.form: dict(plan.templates[judge.form])
+        templates=plan.templates_for(
+            (judge.form, judge.system)
             for judge in judges.values()
             if plan.is_prompted(model)
-        },
+        ),
         aspects=prompt_aspects(plan, dataset),
+        about=plan.about(dataset),
         judges={
             name: judge.model_dump(
                 mode="json",
@@ -127,12 +154,15 @@ def ask(
         analysts={
             name: card.model for name in judges if (card := analyses_of(plan, name))
         },
-        task=plan.datasets[dataset].task if annotates else "",
-        sample=sample_file(plan, dataset),
+        prefers=plan.datasets[dataset].prefers,
+        subjects=files_to_judge(plan, dataset, model)
+        if cells is None
+        else files_to_rate(plan, dataset, model, cells),
         trained=adapter_folder(plan, model),
         scales=rating_scales(plan, dataset),
         cells=pack(cell[1:] for cell in asked),
-        output=plan.results,
+        log=plan.paths.log(f"ask/{dataset}/{model}"),
+        part=plan.paths.part(dataset, model, "{}"),
         replies=replies or plan.paths.cell_pattern("replies", dataset, model),
         hashes=hashes_file(plan, dataset, model) if cells is None else None,
     )
@@ -154,8 +184,9 @@ def _engine_spec(
         cell.perturbation.partition(".")[0] for cell in cells if counts
     )
     return EngineSpec(
-        **computing("compute", ENGINES[card.engine]),
+        **computing("compute", ENGINES.target(card.engine)),
         dataset=dataset,
+        engine=ENGINES.target(card.engine),
         model=card.model_dump(mode="json"),
         judges={
             name: plan.judges[name].model_dump(
@@ -166,10 +197,11 @@ def _engine_spec(
         scales=rating_scales(plan, dataset),
         cells=pack(cell[1:] for cell in cells),
         seed=plan.study.seed,
-        folder=plan.folders["model", model],
+        folder=portable(plan.folders["model", model]),
         data=plan.study.data,
-        results=plan.results,
-        sample=sample_file(plan, dataset),
+        subjects=files_to_judge(plan, dataset, model)
+        if only is None
+        else files_to_rate(plan, dataset, model, only),
         counted={
             name: ErrorCounts(
                 maximum=plan.most_errors(dataset, name), in_classes=name in graded(plan)
@@ -177,6 +209,7 @@ def _engine_spec(
             for name in sets
         },
         joined=joined,
+        language=plan.datasets[dataset].language,
         hashes=hashes_file(plan, dataset, model) if only is None else None,
     )
 
@@ -184,7 +217,7 @@ def _engine_spec(
 def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
     """Compute the scores of a model's judges, or read recorded ones."""
     by_scale: dict[Scale | None, list[CellAspect]] = {}
-    for cell in plan.cell_aspects_of(dataset, model):
+    for cell in sorted(plan.cell_aspects_of(dataset, model)):
         scale = reading_scale(plan, dataset, cell.judge, cell.aspect, cell.perturbation)
         by_scale.setdefault(scale, []).append(cell)
     return ComputeSpec(
@@ -192,10 +225,10 @@ def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
         judgments=plan.paths.cell_pattern("judgments", dataset, model),
         scores=plan.paths.cell_pattern("scores", dataset, model),
         read=[
-            Read(cells=pack(cell[1:] for cell in same), scale=scale)
+            ValuesScale(cells=pack(cell[1:] for cell in same), scale=scale)
             for scale, same in by_scale.items()
         ],
-        unread=_unread(plan, dataset),
+        unread=_unread(plan, dataset) if _can_be_unread(plan, model) else None,
     )
 
 
@@ -217,6 +250,15 @@ def replay(
     )
 
 
+def _can_be_unread(plan: Plan, model: str) -> bool:
+    """Return whether a model that computes may give a value that cannot be read.
+
+    A measure or a control gives a value or does not apply, so its scores do not depend
+    on what the study does with unread judgments.
+    """
+    return isinstance(plan.models[model], RecordedModel | PlantedModel)
+
+
 def _unread(plan: Plan, dataset: str) -> specs.Unread | None:
     """Return how judgments that were not read count, or None if they are left out.
 
@@ -233,12 +275,15 @@ def _unread(plan: Plan, dataset: str) -> specs.Unread | None:
 
 def score(plan: Plan, dataset: str, model: str) -> specs.ScoreSpec:
     """Parse and aggregate the replies of a model about a dataset, cell by cell."""
+    cells = _scored_cells(plan, dataset, model)
+    parsers = {reading.parser for cell in cells for reading in cell.readings}
     return specs.ScoreSpec(
-        **computing("score"),
+        **computing("score", *sorted(parsers)),
         dataset=dataset,
-        cells=_scored_cells(plan, dataset, model),
+        cells=cells,
         replies=plan.paths.cell_pattern("replies", dataset, model),
-        targets=plan.paths.targets(dataset, "{}"),
+        replied=plan.paths.hashes("replies", dataset, model),
+        targets=_texts_to_score(plan, dataset, model),
         judgments=plan.paths.cell_pattern("judgments", dataset, model),
         scores=plan.paths.cell_pattern("scores", dataset, model),
         hashes=plan.paths.hashes("scores", dataset, model),
@@ -246,16 +291,32 @@ def score(plan: Plan, dataset: str, model: str) -> specs.ScoreSpec:
     )
 
 
+def _texts_to_score(plan: Plan, dataset: str, model: str) -> dict[str, str]:
+    """Return set of texts -> its file, for sets that scores are not made without.
+
+    Errors are located in the texts, and log probabilities of a text are put together
+    from those of its tokens.
+    """
+    files = {}
+    for cell in plan.cells_of(dataset, model):
+        card = plan.judges[cell.judge]
+        if plan.annotates(cell.judge) or card.scores_texts:
+            name = cell.perturbation
+            files[name] = plan.paths.targets(dataset, name)
+    return files
+
+
 def _scored_cells(plan: Plan, dataset: str, model: str) -> list[specs.ScoredCells]:
     """Return the cells of a model's judges; a judge's cells that are read in the same
     way together.
 
-    A cell is read once per scale, for all aspects on that scale.
+    A cell is read once per scale, for all aspects on that scale. The order of the
+    study's judges does not matter.
     """
     alike: dict[
         tuple[str, tuple[tuple[Scale | None, tuple[str, ...]], ...]], list[str]
     ] = {}
-    for cell in plan.cells_of(dataset, model):
+    for cell in sorted(plan.cells_of(dataset, model)):
         by_scale: dict[Scale | None, tuple[str, ...]] = {}
         for aspect in plan.aspects_in(cell):
             scale = reading_scale(plan, dataset, cell.judge, aspect, cell.perturbation)
@@ -278,7 +339,7 @@ def _scored_cells(plan: Plan, dataset: str, model: str) -> list[specs.ScoredCell
 
 def reading(
     plan: Plan, dataset: str, judge: str, aspect: str, perturbation: str = SYSTEMS
-) -> specs.Reading:
+) -> specs.ReplyReading:
     """Return how the replies of a judge on an aspect are parsed and aggregated."""
     scale = reading_scale(plan, dataset, judge, aspect, perturbation)
     return _reading(plan, judge, [aspect], scale)
@@ -286,12 +347,12 @@ def reading(
 
 def _reading(
     plan: Plan, judge: str, aspects: Iterable[str], scale: Scale | None
-) -> specs.Reading:
+) -> specs.ReplyReading:
     card = plan.judges[judge]
-    return specs.Reading(
+    return specs.ReplyReading(
         pairs=[split(aspect) for aspect in aspects],
         scale=scale,
-        parser=parser_of(plan, judge),
+        parser=PARSERS.target(parser_of(plan, judge)),
         settings=settings_of(plan, judge),
         estimator=card.estimator,
         samples=card.fallback is not None,
@@ -324,27 +385,26 @@ def reading_scale(
 
 def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> specs.DeriveSpec:
     """Make one cell of a derived judge from its members' cells."""
-    cell = Cell(dataset, perturbation, judge)
+    cell = StudyCell(dataset, perturbation, judge)
+    members = [cell._replace(judge=name) for name in plan.derived[judge].members]
+    labels = {}
+    for aspect in plan.aspects_in(cell):
+        voted = voted_labels(plan, dataset, judge, aspect)
+        if voted:
+            labels[split(aspect)[0]] = voted
     return specs.DeriveSpec(
         **computing("derive"),
-        cell=place(plan, cell),
+        cell=specs.WrittenCell(**asdict(place(plan, cell))),
         pairs=[split(aspect) for aspect in plan.aspects_in(cell)],
         min_annotators=plan.derived[judge].min_annotators,
-        members=[
-            place(plan, cell._replace(judge=name))
-            for name in plan.derived[judge].members
-        ],
-        labels={
-            name: labels
-            for aspect in plan.aspects_in(cell)
-            for name in [split(aspect)[0]]
-            if (labels := voted_labels(plan, dataset, judge, aspect))
-        },
+        members=[place(plan, member) for member in members],
+        judged=files_of_scores(plan, members),
+        labels=labels,
         errors=listed_errors(plan, cell),
     )
 
 
-def listed_errors(plan: Plan, cell: Cell) -> specs.Errors | None:
+def listed_errors(plan: Plan, cell: StudyCell) -> specs.Errors | None:
     """Return the files for the errors of an ensemble's cell, or None if it lists no
     errors.
     """
@@ -361,34 +421,49 @@ def listed_errors(plan: Plan, cell: Cell) -> specs.Errors | None:
 
 def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
     """Let a supervisor merge the error lists of ensembles' members."""
-    ensembles = {
-        name: MergedJudge(
+    ensembles = {}
+    members = dict[str, MemberFiles]()
+    for name in supervisors(plan, dataset)[model]:
+        ensemble = plan.derived[name]
+        card = ensemble.supervisor
+        assert card is not None  # supervisors() returns only such ensembles
+        ensembles[name] = MergedJudge(
             form=card.form,
             decoding=decoding_of(card),
-            members=plan.derived[name].members,
-            min_annotators=plan.derived[name].min_annotators,
+            members=ensemble.members,
+            min_annotators=ensemble.min_annotators,
+            stop=card.stop,
         )
-        for name in supervisors(plan, dataset)[model]
-        if (card := plan.derived[name].supervisor)  # as all of them have
-    }
+        for member in ensemble.members:
+            members[member] = _member_files(plan, dataset, member)
     cells = [cell for cell in plan.cell_aspects_of(dataset) if cell.judge in ensembles]
-    members = dict.fromkeys(
-        name for ensemble in ensembles.values() for name in ensemble.members
-    )
     return MergeSpec(
-        **computing("merge", ENGINES[plan.models[model].engine]),
+        **computing("merge", ENGINES.target(plan.models[model].engine)),
         dataset=dataset,
         seed=plan.study.seed,
+        about=plan.about(dataset),
         model=asked_model(plan, model),
         ensembles=ensembles,
-        models={name: plan.model_of(name) for name in members},
+        members=members,
         cells=pack(cell[1:] for cell in cells),
-        templates={
-            ensemble.form: dict(plan.templates[ensemble.form])
-            for ensemble in ensembles.values()
+        templates=plan.templates_for(
+            (ensemble.form, system_of(ensemble)) for ensemble in ensembles.values()
+        ),
+        targets={
+            cell.perturbation: plan.paths.targets(dataset, cell.perturbation)
+            for cell in cells
         },
-        results=plan.results,
         output=plan.paths.made(dataset, f"{MERGES}{model}"),
+    )
+
+
+def _member_files(plan: Plan, dataset: str, judge: str) -> MemberFiles:
+    """Return the files of the cells of an ensemble's member."""
+    model = plan.model_of(judge)
+    return MemberFiles(
+        judgments=plan.paths.cell_pattern("judgments", dataset, model),
+        scores=plan.paths.cell_pattern("scores", dataset, model),
+        hashes=plan.paths.hashes("scores", dataset, model),
     )
 
 
@@ -398,7 +473,8 @@ def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
 def collect(plan: Plan, dataset: str) -> specs.CollectSpec:
     """Collect the results of a dataset's cells."""
     cells = plan.cell_aspects_of(dataset)
-    names = list(dict.fromkeys(cell.judge for cell in cells))
+    # The study's order of its judges must not collect anything again.
+    names = sorted({cell.judge for cell in cells})
     models = {name: plan.model_of(name) for name in names}
     plain = [name for name in names if name in plan.judges]
     explained = any("robust" in METHODS[name].parts for name in plan.study.methods)
@@ -409,13 +485,39 @@ def collect(plan: Plan, dataset: str) -> specs.CollectSpec:
         models=models,
         asked=[name for name in plain if plan.is_asked(models[name])],
         replied=[name for name in plain if not plan.computes(models[name])],
-        made={name: spender(name) for name in made_of(plan, dataset)},
+        judged=sorted(files_of_scores(plan, plan.cells_of(dataset))),
+        made=_made_files(plan, dataset),
         explained=[
             name
-            for name, card in plan.judges.items()
-            if explained and plan.is_prompted(card.model) and card.form != COMPARE
+            for name, card in sorted(plan.judges.items())
+            if explained and plan.is_prompted(card.model) and not plan.compares(name)
         ],
-        annotators=annotators(plan),
-        repeated=[name for name in plan.judges if plan.repeats(name)],
+        annotators=sorted(annotators(plan)),
+        repeated=[name for name in sorted(plan.judges) if plan.repeats(name)],
         results=plan.results,
+        output=collected_files(plan, dataset),
+    )
+
+
+def _made_files(plan: Plan, dataset: str) -> dict[str, list[str]]:
+    """Return the name that the cost of texts goes to -> the files of the replies from
+    which models made them.
+    """
+    files: dict[str, list[str]] = {}
+    for name in made_of(plan, dataset):
+        files.setdefault(spender(name), []).append(plan.paths.made(dataset, name))
+    return files
+
+
+def collected_files(plan: Plan, dataset: str) -> specs.CollectedFiles:
+    """Return the tables of all cells of a dataset."""
+    paths = plan.paths
+    return specs.CollectedFiles(
+        scores=paths.collected(dataset, "scores"),
+        draws=paths.collected(dataset, "draws"),
+        rationales=paths.collected(dataset, "rationales"),
+        marked=paths.collected(dataset, "marked"),
+        statuses=paths.collected(dataset, "statuses"),
+        bought=paths.collected(dataset, "bought"),
+        cells=paths.cell_hashes(dataset),
     )

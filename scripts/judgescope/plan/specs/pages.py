@@ -9,9 +9,12 @@ from msgspec.structs import asdict, replace
 from judgescope.core import paths
 from judgescope.core.canonical import canonical
 from judgescope.core.cells import pack, split
+from judgescope.core.names import ORIGINAL
 from judgescope.core.secrets import is_secret
 from judgescope.data.planted import DEFECTS
-from judgescope.plan.code import PACKAGES, computing, versions
+from judgescope.methods.registry import METHODS
+from judgescope.plan.add_ons import declarations, report_targets
+from judgescope.plan.code import PACKAGES, computing, installed_versions
 from judgescope.plan.judges import (
     annotators,
     card_hash,
@@ -20,11 +23,12 @@ from judgescope.plan.judges import (
     parser_of,
     prompt_hash,
     scale_of,
+    shares_score,
     voted_labels,
 )
 from judgescope.plan.notices import unordered
 from judgescope.plan.specs.judging import joined_files
-from judgescope.plan.specs.results import tables_of, turned_sums
+from judgescope.plan.specs.results import datasets_of, tables_of, turned_sums
 from judgescope.plan.study import ALONE, CellAspect, Plan
 from judgescope.report import specs
 from judgescope.schema import cards
@@ -34,25 +38,21 @@ UNPERTURBED = {"original": "originals", "systems": "texts by systems"}
 FEW = 3
 """Maximum number of an ensemble's members that are named next to it."""
 SHOWN = {
-    *(
-        "engine",
-        "name",
-        "revision",
-        "variant",
-        "family",
-        "dtype",
-        "quantization",
-        "adapter",
-    ),
-    *(
-        "extra_body",
-        "model_args",
-        "field_names",
-        "max_model_len",
-        "inputs",
-        "dataset",
-        "price",
-    ),
+    "engine",
+    "name",
+    "revision",
+    "variant",
+    "family",
+    "dtype",
+    "quantization",
+    "adapter",
+    "extra_body",
+    "model_args",
+    "field_names",
+    "max_model_len",
+    "inputs",
+    "dataset",
+    "price",
 }
 """Keys of a model's card that its judges' cards show: no address, header, program or
 path."""
@@ -109,22 +109,25 @@ def annotated(plan: Plan) -> dict[str, specs.AnnotatedTexts]:
 
     The texts are those by systems if they are judged, otherwise the originals.
     """
-    names, texts, paths = (
-        set(annotators(plan)),
-        dict[str, specs.AnnotatedTexts](),
-        plan.paths,
-    )
+    annotating = set(annotators(plan))
+    paths = plan.paths
+    texts = {}
     for dataset in plan.evaluated:
         cells = plan.cells_of(dataset)
-        judged = {cell.perturbation for cell in cells if cell.judge in names}
-        for name in [name for name in ("systems", "original") if name in judged][:1]:
-            marked = plan.datasets[dataset].gives_spans and name == "systems"
-            texts[dataset] = specs.AnnotatedTexts(
-                set=name,
-                marked=paths.collected(dataset, "marked"),
-                targets=paths.targets(dataset, name),
-                gold=paths.spans(dataset) if marked else None,
-            )
+        judged = {cell.perturbation for cell in cells if cell.judge in annotating}
+        if "systems" in judged:
+            name = "systems"
+        elif "original" in judged:
+            name = "original"
+        else:
+            continue
+        marked = plan.datasets[dataset].gives_spans and name == "systems"
+        texts[dataset] = specs.AnnotatedTexts(
+            set=name,
+            marked=paths.collected(dataset, "marked"),
+            targets=paths.targets(dataset, name),
+            gold=paths.spans(dataset) if marked else None,
+        )
     return texts
 
 
@@ -132,20 +135,22 @@ def _look_of(*patterns: str) -> str:
     """Return a hash of templates, style sheets and the common templates of all
     pages.
     """
-    patterns = ("*.html.jinja", *patterns)
-    found = [
-        path for pattern in patterns for path in sorted(paths.WORKFLOW.glob(pattern))
-    ]
-    look = "".join(path.read_text(encoding="utf-8") for path in found if path.is_file())
+    look = ""
+    for pattern in ("*.html.jinja", *patterns):
+        for path in sorted(paths.WORKFLOW.glob(pattern)):
+            if path.is_file():
+                look += path.read_text(encoding="utf-8")
     return hashlib.sha256(look.encode()).hexdigest()[:16]
 
 
 def spotcheck(plan: Plan) -> specs.SpotcheckSpec:
     """Show a sample of the perturbed texts."""
     sets = perturbed_sets(plan)
-    names = {name for each in sets.values() for name, _ in each}
+    names = set[str]()
+    for perturbed in sets.values():
+        names.update(name for name, _ in perturbed)
     return specs.SpotcheckSpec(
-        **computing("spotcheck"),
+        **computing("spotcheck", *declarations()),
         study=plan.study.study,
         seed=plan.study.seed,
         templates=_look_of("texts/*", "report/style.css"),
@@ -153,14 +158,8 @@ def spotcheck(plan: Plan) -> specs.SpotcheckSpec:
         datasets={
             dataset: specs.PerturbedDataset(
                 name=plan.datasets[dataset].name,
-                sets=[
-                    specs.PerturbedSet(
-                        perturbation=name,
-                        degree=degree,
-                        amount=plan.amount(dataset, name, degree).model_dump(),
-                    )
-                    for name, degree in each
-                ],
+                originals=plan.paths.targets(dataset, ORIGINAL),
+                sets=[_perturbed_set(plan, dataset, *name) for name in each],
             )
             for dataset, each in sets.items()
         },
@@ -169,8 +168,22 @@ def spotcheck(plan: Plan) -> specs.SpotcheckSpec:
             for name, card in _perturbation_cards(plan).items()
             if name in names
         },
-        results=plan.results,
         output=plan.paths.report("texts.html"),
+    )
+
+
+def _perturbed_set(
+    plan: Plan, dataset: str, perturbation: str, degree: str
+) -> specs.PerturbedSet:
+    """Return a set of perturbed texts, and its files."""
+    name = f"{perturbation}.{degree}"
+    written = isinstance(plan.perturbations[perturbation], cards.MadePerturbation)
+    return specs.PerturbedSet(
+        perturbation=perturbation,
+        degree=degree,
+        amount=plan.amount(dataset, perturbation, degree).model_dump(),
+        targets=plan.paths.targets(dataset, name),
+        replies=plan.paths.made(dataset, name) if written else None,
     )
 
 
@@ -237,6 +250,8 @@ def _judge_card(plan: Plan, name: str, judge: cards.Judge) -> specs.JudgeCard:
         card,
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
+        scores_texts=judge.estimator if judge.scores_texts else "",
+        one_score=shares_score(plan, judge) and _scores_aspects(plan, name),
         shots=judge.shots.n if judge.shots else 0,
         annotation=annotation,
         alike=card_hash(judge.model_copy(update={"judge": "", "scale": None})),
@@ -246,6 +261,11 @@ def _judge_card(plan: Plan, name: str, judge: cards.Judge) -> specs.JudgeCard:
             if (points := _points(plan, each, name))
         },
     )
+
+
+def _scores_aspects(plan: Plan, judge: str) -> bool:
+    """Return whether a judge scores several aspects of a dataset."""
+    return any(len(plan.rated_by(judge, each)) > 1 for each in plan.evaluated)
 
 
 def _points(plan: Plan, dataset: str, judge: str) -> list[int]:
@@ -279,10 +299,6 @@ def _derived_card(plan: Plan, card: cards.DerivedJudge) -> specs.JudgeCard:
 
 def report(plan: Plan, command: str) -> specs.ReportSpec:
     """Write the report; `command` reproduces the study."""
-    perturbations = {
-        name: specs.PerturbationCard(name=card.name, level=card.level)
-        for name, card in plan.perturbations.items()
-    }
     distill = plan.study.distill
     distilled = distill and specs.Distilled(
         judge=distill.judge,
@@ -291,9 +307,12 @@ def report(plan: Plan, command: str) -> specs.ReportSpec:
         recipe=distill.recipe.model_dump(mode="json"),
         log=plan.paths.distill("training.parquet"),
     )
+    loaded = (*declarations(), *report_targets(plan, tables_of(plan)))
     return replace(
-        _page(plan, "report", "index.html", perturbations, "report/*"),
-        versions=versions(PACKAGES.values()),  # one spec names the pages of all jobs
+        _page(plan, "report", "index.html", _degrees(plan), "report/*"),
+        # one spec names the pages of all jobs
+        versions=installed_versions(PACKAGES.values())
+        | computing("report", *loaded)["versions"],
         command=command,
         left_out=[*unordered(plan)],
         texts=bool(perturbed_sets(plan)),
@@ -303,9 +322,55 @@ def report(plan: Plan, command: str) -> specs.ReportSpec:
             name: files for name in plan.datasets if (files := joined_files(plan, name))
         },
         cards="judges/",
+        csv=_csv_files(plan),
+        files={
+            name: specs.PageFiles(
+                ratings=plan.paths.ratings(name),
+                scores=plan.paths.collected(name, "scores"),
+            )
+            for name in plan.datasets
+        },
+        pages=plan.paths.report("sections"),
         figures=plan.paths.figures(),
         sections=plan.paths.sections(),
     )
+
+
+def _csv_files(plan: Plan) -> dict[str, str]:
+    """Return result table -> its CSV file."""
+    return {name: plan.paths.table_csv(name) for name in tables_of(plan)}
+
+
+def judged_files(
+    plan: Plan, dataset: str, paths: paths.Paths | None = None
+) -> specs.PageFiles:
+    """Return the files of a page that shows judgments with their texts.
+
+    paths: those of other results than the study's.
+    """
+    paths = paths or plan.paths
+    return specs.PageFiles(
+        items=paths.items(dataset),
+        targets={
+            name: paths.targets(dataset, name) for name in plan.target_sets(dataset)
+        },
+        ratings=paths.ratings(dataset),
+        cells=paths.cell_hashes(dataset),
+        results=paths.results,
+    )
+
+
+def _degrees(plan: Plan) -> dict[str, specs.PerturbationCard]:
+    """Return the perturbations with their degrees."""
+    return {
+        name: specs.PerturbationCard(
+            name=card.name,
+            level=card.level,
+            degrees=list(plan.degrees_of(name)),
+            doses=_doses(plan, name),
+        )
+        for name, card in plan.perturbations.items()
+    }
 
 
 def _page(
@@ -320,10 +385,10 @@ def _page(
     """
     paths = plan.paths
     return specs.ReportSpec(
-        **computing(job),
+        **computing(job, *declarations(), *report_targets(plan, tables_of(plan))),
+        add_ons=report_targets(plan, tables_of(plan)),
         templates=_look_of(*looks),
         perturbations=perturbations,
-        results=plan.results,
         output=paths.report(page),
         study=specs.StudyFacts(
             **plan.study.model_dump(include=SHOWN_OF_STUDY),
@@ -356,13 +421,37 @@ def _page(
     )
 
 
+def tables(plan: Plan) -> specs.TablesSpec:
+    """Join the datasets' parts of every result table."""
+    parts = {
+        name: specs.JoinedTable(
+            parts=[
+                plan.paths.statistics(name, each) for each in datasets_of(plan, name)
+            ],
+            across=METHODS[name].across or None,
+        )
+        for name in tables_of(plan)
+    }
+    across = [table.across for table in parts.values() if table.across]
+    page = _page(plan, "tables", "", _degrees(plan))
+    # The look of pages and the scales of ratings change no word of a sentence.
+    page = replace(page, **computing("tables", *across), templates="", turned={})
+    # Sentences need no counts of what was read.
+    datasets = {name: replace(one, report="") for name, one in page.datasets.items()}
+    page = replace(page, datasets=datasets, csv=_csv_files(plan), output="")
+    return specs.TablesSpec(**asdict(page), parts=parts)
+
+
 def judge_cards(plan: Plan) -> specs.JudgeCardSpec:
     """Write the judges' cards, one job for all of them."""
     ends, ends_of = _ends(plan)
     looks, perturbations = ("report/*", "texts/style.css"), _perturbation_cards(plan)
     page = _page(plan, "judge_card", "judges", perturbations, *looks)
     return specs.JudgeCardSpec(
-        **asdict(replace(page, cards="")),
+        **asdict(replace(page, cards="", files=_files_of_cards(plan))),
+        cards_of_judges=[
+            plan.paths.judge_card(name) for name in [*plan.judges, *plan.derived]
+        ],
         settings={
             name: settings_of(plan, name) for name in [*plan.judges, *plan.derived]
         },
@@ -371,6 +460,19 @@ def judge_cards(plan: Plan) -> specs.JudgeCardSpec:
         ends=ends,
         ends_of=ends_of,
     )
+
+
+def _files_of_cards(plan: Plan) -> dict[str, specs.PageFiles]:
+    """Return dataset -> the files that the judges' cards read of it."""
+    files = {}
+    for name in plan.datasets:
+        files[name] = replace(
+            judged_files(plan, name),
+            items="",
+            scores=plan.paths.collected(name, "scores"),
+            statuses=plan.paths.collected(name, "statuses"),
+        )
+    return files
 
 
 def settings_of(plan: Plan, judge: str) -> dict[str, object]:
@@ -436,6 +538,19 @@ def _worst(plan: Plan, dataset: str) -> specs.WorstCases:
     )
 
 
+def _doses(plan: Plan, perturbation: str) -> dict[str, int]:
+    """Return degree -> its number of edits, for the degrees that give one."""
+    degrees = plan.degrees_of(perturbation)
+    return {name: one.k for name, one in degrees.items() if isinstance(one.k, int)}
+
+
+def _mildness(plan: Plan, perturbation: str, degree: str) -> int:
+    """Return how far a degree is from the heaviest one; see specs.ExpectedDrop."""
+    degrees = list(plan.degrees_of(perturbation))
+    behind = len(degrees) - 1 - degrees.index(degree)
+    return 1 if len(degrees) == 1 else behind + (behind > 0)
+
+
 def _lowered(
     plan: Plan, dataset: str, perturbation: str, degree: str
 ) -> specs.ExpectedDrop:
@@ -455,7 +570,12 @@ def _lowered(
         plain &= {name for name, weight in weights.items() if weight > 0}
         why = "weighted"
     aspects = [name for name in plan.aspects_of(dataset) if split(name)[0] in plain]
-    return specs.ExpectedDrop(cell=f"{perturbation}.{degree}", aspects=aspects, why=why)
+    return specs.ExpectedDrop(
+        cell=f"{perturbation}.{degree}",
+        mildness=_mildness(plan, perturbation, degree),
+        aspects=aspects,
+        why=why,
+    )
 
 
 def _ends(plan: Plan) -> tuple[list[dict[str, dict[str, specs.Ends]]], dict[str, int]]:
@@ -475,7 +595,7 @@ def explore(plan: Plan) -> specs.ExploreSpec:
     """Show every judgment next to its text."""
     names = [*plan.judges, *plan.derived]
     return specs.ExploreSpec(
-        **computing("explore"),
+        **computing("explore", *declarations()),
         study=plan.study.study,
         templates=_look_of("explore/*", "texts/style.css", "report/style.css"),
         datasets=[
@@ -491,8 +611,8 @@ def explore(plan: Plan) -> specs.ExploreSpec:
         },
         models={name: plan.model_of(name) for name in names},
         perturbations=_perturbation_cards(plan),
-        results=plan.results,
         output=plan.paths.report("explore.html"),
+        shards=plan.paths.report("explore"),
         thresholded=[
             name
             for name in names
@@ -520,6 +640,7 @@ def _explored(
         ],
         aspects=[(each, _aspect_name(plan, each)) for each in plan.aspects_of(name)],
         cells=pack(cell[1:] for cell in cells),
+        files=judged_files(plan, name),
         labels={
             aspect: (scale.labels, scale.ordered)
             for aspect in plan.aspects_of(name)

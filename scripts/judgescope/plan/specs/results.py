@@ -5,7 +5,7 @@ The declarations of the methods (methods/base.py) determine both.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -13,12 +13,17 @@ from judgescope.core.cells import split
 from judgescope.core.names import COMPARED, ORIGINAL
 from judgescope.methods import base
 from judgescope.methods.registry import METHODS
+from judgescope.plan.add_ons import declarations, packages_behind
 from judgescope.plan.code import computing
 from judgescope.plan.generators import attacks_of, made_of, spender
 from judgescope.plan.judges import annotators, card_hash, facts_of, scale_of, turned
-from judgescope.plan.specs.graded_sets import graded_texts
+from judgescope.plan.specs.graded_sets import anchored_sets, graded_texts
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import COMPARE, AskedModel, CommandModel
+from judgescope.schema.cards import (
+    AskedModel,
+    CommandModel,
+    MadePerturbation,
+)
 
 OF_DATASET = {"ratings", "fault_free_system", "families", "reference_systems"}
 """Keys of a dataset's card that statistics depend on."""
@@ -62,7 +67,7 @@ def tables_of(plan: Plan) -> list[str]:
     for state, holds in WHEN.items():
         found += [
             name
-            for name, method in METHODS.items()
+            for name, method in METHODS.working().items()
             if method.when == state and holds(plan)
         ]
     return list(dict.fromkeys(found))
@@ -93,25 +98,6 @@ def datasets_of(plan: Plan, table: str) -> list[str]:
     return datasets[METHODS[table].datasets]
 
 
-def tables(plan: Plan) -> base.TablesSpec:
-    """Join the datasets' parts of every result table."""
-    names = tables_of(plan)
-    across = [METHODS[name].across for name in names if METHODS[name].across]
-    return base.TablesSpec(
-        **computing("tables", *across),
-        tables={
-            plan.paths.table(name).removesuffix(".parquet"): base.JoinedTable(
-                parts=[
-                    plan.paths.statistics(name, each)
-                    for each in datasets_of(plan, name)
-                ],
-                across=METHODS[name].across or None,
-            )
-            for name in names
-        },
-    )
-
-
 def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
     """Compute one dataset's part of a result table."""
     card, improved, method = (
@@ -130,54 +116,87 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
     if "bought" in method.parts:
         prices = {name: _price(plan, plan.model_of(name)) for name in judges}
         facts = {name: replace(one, price=prices[name]) for name, one in facts.items()}
-    loaded = [table]
+    modules = [METHODS.target(table)]
     if "verdicts" in method.parts:
-        loaded += [path.rpartition(".")[0] for path in _claims(plan)]
-    modules = dict.fromkeys(f"judgescope.methods.{name}" for name in loaded)
+        claims = dict.fromkeys(path.rpartition(".")[0] for path in _claims(plan))
+        modules += [f"judgescope.methods.{name}" for name in claims]
+        modules += declarations()
     spec = base.StatisticsSpec(
         **computing("statistics", *modules),
         table=table,
+        method=METHODS.target(table),
+        add_ons=packages_behind(plan, table),
         dataset=dataset,
         seed=plan.study.seed,
         **card.model_dump(include=OF_DATASET),
-        aspects={
-            aspect: base.AspectScale(
-                values=scale.values(),
-                ends=(scale.min, scale.max),
-                labels=scale.labels if scale.categorical else [],
-                ordered=scale.ordered,
-            )
-            for aspect in plan.aspects_of(dataset)
-            for scale in [plan.scale_of(dataset, aspect)]
-            if method.unordered != "no" or scale.ordered
-        },
+        aspects=_aspect_scales(plan, dataset, method),
         judges=facts,
         turned=turned_sums(plan, dataset, judges),
-        excluded=[
-            (judge, name, reason)
-            for judge in judges
-            for name in sets
-            if (reason := plan.excluded(dataset, judge, name)) is not None
-        ],
+        excluded=_excluded(plan, dataset, judges),
         perturbed=[
             (name, degree, plan.perturbations[name].level)
             for name, degree in plan.perturbed(dataset)
             if f"{name}.{degree}" in sets
         ],
+        language=card.language,
+        checks=_checks_of(plan, dataset),
         allow_missing=plan.study.allow_missing,
         gold_rule=plan.study.gold,
         orders=plan.study.orders,
         unread=plan.study.unread,
-        anonymous_systems=card.prefers
-        and card.columns is not None
-        and not card.columns.systems,
+        anonymous_systems=card.has_unknown_systems,
         improved=card_hash(improved) if improved else None,
         exclude_reference_systems=plan.study.exclude_reference_systems,
         targets=sets,
-        results=plan.results,
+        files=_files_of(plan, dataset),
         output=plan.paths.statistics(table, dataset),
     )
-    return replace(spec, **_part_of(plan, table, dataset).fields)
+    return replace(spec, **_part_of(plan, table, dataset))
+
+
+def _aspect_scales(
+    plan: Plan, dataset: str, method: base.Method
+) -> dict[str, base.AspectScale]:
+    """Return the scales of the aspects for which a method computes anything."""
+    scales = {}
+    for aspect in plan.aspects_of(dataset):
+        scale = plan.scale_of(dataset, aspect)
+        if scale.ordered or method.unordered != "no":
+            scales[aspect] = base.AspectScale(
+                values=scale.values(),
+                ends=(scale.min, scale.max),
+                labels=scale.labels if scale.categorical else [],
+                ordered=scale.ordered,
+            )
+    return scales
+
+
+def _excluded(
+    plan: Plan, dataset: str, judges: Sequence[str]
+) -> list[tuple[str, str, str]]:
+    """Return (judge, set of texts, reason) for sets that judges do not judge."""
+    excluded = []
+    for judge in judges:
+        for name in plan.target_sets(dataset):
+            reason = plan.excluded(dataset, judge, name)
+            if reason is not None:
+                excluded.append((judge, name, reason))
+    return excluded
+
+
+def _files_of(plan: Plan, dataset: str) -> base.DatasetFiles:
+    """Return the tables of a dataset that every method reads."""
+    paths = plan.paths
+    sets = plan.target_sets(dataset)
+    return base.DatasetFiles(
+        items=paths.items(dataset),
+        ingested=paths.ingested(dataset),
+        ratings=paths.ratings(dataset),
+        targets={name: paths.targets(dataset, name) for name in sets},
+        scores=paths.collected(dataset, "scores"),
+        draws=paths.collected(dataset, "draws"),
+        statuses=paths.collected(dataset, "statuses"),
+    )
 
 
 def turned_sums(plan: Plan, dataset: str, judges: Sequence[str]) -> base.Turned | None:
@@ -196,22 +215,20 @@ def turned_sums(plan: Plan, dataset: str, judges: Sequence[str]) -> base.Turned 
     return base.Turned(ratings=people, scores=scores) if people or scores else None
 
 
-def own_files(plan: Plan, table: str, dataset: str) -> list[str]:
-    """Return the files that a table reads in addition to those of all tables."""
-    return list(_part_of(plan, table, dataset).files)
-
-
 # ---- parts of the spec that some tables read -----------------------------------------
 
 
-class Part(NamedTuple):
-    """Fields of StatisticsSpec, and the files that they name."""
+def _checks_of(plan: Plan, dataset: str) -> dict[str, list[str]]:
+    """Return the checks of a dataset's perturbations that a model makes."""
+    named = dict[str, list[str]]()
+    for name, _ in plan.perturbed(dataset):
+        card = plan.perturbations[name]
+        if isinstance(card, MadePerturbation):
+            named[name] = list(card.checks)
+    return named
 
-    fields: dict[str, object]
-    files: Sequence[str] = ()
 
-
-def _part_of(plan: Plan, table: str, dataset: str) -> Part:
+def _part_of(plan: Plan, table: str, dataset: str) -> dict[str, object]:
     """Return all parts that a table reads; the verdicts read those of all tables with
     claims.
     """
@@ -219,44 +236,46 @@ def _part_of(plan: Plan, table: str, dataset: str) -> Part:
     if "verdicts" in methods[0].parts:
         methods += [METHODS[name] for name in tables_of(plan) if METHODS[name].claims]
     parts = dict.fromkeys(name for each in methods for name in each.parts)
-    fields, files = dict[str, object](), list[str]()
+    fields: dict[str, object] = {}
     for name in parts:
-        part = PARTS[name](plan, dataset)
-        fields |= part.fields
-        files += part.files
+        fields |= PARTS[name](plan, dataset)
     if keys := {each.settings for each in methods if each.settings}:
         fields["settings"] = {
             key: getattr(plan.study, key).model_dump(mode="json")
             for key in sorted(keys)
         }
     inputs = dict.fromkeys(path for each in methods for path in each.inputs)
-    files += [f"{plan.results}/{path.format(dataset=dataset)}" for path in inputs]
-    return Part(fields, files)
+    if inputs:
+        fields["inputs"] = [
+            plan.paths.further(path.format(dataset=dataset)) for path in inputs
+        ]
+    return fields
 
 
 def _claims(plan: Plan) -> list[str]:
     """Return the functions of claims that the study's methods declare."""
-    return [path for name in tables_of(plan) for path in METHODS[name].claims]
+    claims = list[str]()
+    for name in tables_of(plan):
+        claims += METHODS[name].claims
+    return claims
 
 
-def _as_rater(plan: Plan, dataset: str) -> Part:
-    margin, raters = plan.study.as_rater_margin, plan.datasets[dataset].raters
-    return Part({"as_rater": base.AsRater(margin=margin, raters=raters)})
+def _as_rater(plan: Plan, dataset: str) -> dict[str, object]:
+    raters = plan.datasets[dataset].raters
+    return {"as_rater": base.AsRater(margin=plan.study.as_rater_margin, raters=raters)}
 
 
-def _alt_test(plan: Plan, dataset: str) -> Part:
+def _alt_test(plan: Plan, dataset: str) -> dict[str, object]:
     card = plan.study.alt_test
     epsilon = card.epsilon_of(dataset)
-    return Part(
-        {
-            "alt_test": base.AltTest(
-                epsilon=epsilon, unit=card.unit, ordered=card.ordered
-            )
-        }
-    )
+    return {
+        "alt_test": base.AltTestSettings(
+            epsilon=epsilon, unit=card.unit, ordered=card.ordered
+        )
+    }
 
 
-def _bought(plan: Plan, dataset: str) -> Part:
+def _bought(plan: Plan, dataset: str) -> dict[str, object]:
     """The replies bought for a dataset and for those before it, and the prices of the
     writers.
     """
@@ -271,7 +290,7 @@ def _bought(plan: Plan, dataset: str) -> Part:
         for name, card in plan.derived.items()
     }
     prices = {name: _price(plan, writers[name]) for name in sorted(writers)}
-    return Part({"bought": bought, "writers": prices, "made_of": members}, bought)
+    return {"bought": bought, "writers": prices, "made_of": members}
 
 
 def _price(plan: Plan, model: str) -> base.Prices | None:
@@ -284,42 +303,44 @@ def _price(plan: Plan, model: str) -> base.Prices | None:
     return card.price.model_dump()
 
 
-def _construction(plan: Plan, dataset: str) -> Part:
+def _compared(plan: Plan, dataset: str) -> dict[str, object]:
+    return {"compared": plan.study.comparison.judges}
+
+
+def _comparison(plan: Plan, dataset: str) -> dict[str, object]:
+    settings = base.ComparisonSettings(**plan.study.comparison.model_dump())
+    return {"comparison": settings}
+
+
+def _construction(plan: Plan, dataset: str) -> dict[str, object]:
     """The steps in which models built a dataset's texts, and the files that show their
     quality.
     """
-    names = {
-        **{ORIGINAL: "references"},
-        **{
-            name: "errors, one after the other"
-            for name, _ in plan.perturbed(dataset, "chain")
-        },
-        **{
-            name: "errors, all at once" for name, _ in plan.perturbed(dataset, "graded")
-        },
-    }
+    names = {ORIGINAL: "references"}
+    for name, _ in plan.perturbed(dataset, "chain"):
+        names[name] = "errors, one after the other"
+    for name, _ in plan.perturbed(dataset, "graded"):
+        names[name] = "errors, all at once"
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
-    steps = [
-        base.Step(step=step, writer=writer, model=model, price=_price(plan, model))
-        for writer, model in writers.items()
-        for step in [
-            names.get(
-                writer,
-                "comparisons with anchors" if writer.startswith(COMPARED) else None,
+    steps = []
+    for writer, model in writers.items():
+        step = names.get(writer)
+        if step is None and writer.startswith(COMPARED):
+            step = "comparisons with anchors"
+        if step is not None:
+            steps.append(
+                base.WritingStep(
+                    step=step, writer=writer, model=model, price=_price(plan, model)
+                )
             )
-        ]
-        if step is not None
-    ]
-    bought = plan.paths.collected(dataset, "bought")
-    sets = [
-        graded_texts(plan, dataset, name)
-        for name, _ in plan.perturbed(dataset, "graded")
-    ]
-    files = [path for one in sets for path in [one.anchors, *one.compared] if path]
-    return Part({"bought": [bought], "steps": steps}, [bought, *files])
+    return {
+        "bought": [plan.paths.collected(dataset, "bought")],
+        "steps": steps,
+        "anchored": anchored_sets(plan, dataset),
+    }
 
 
-def _ensembles(plan: Plan, dataset: str) -> Part:
+def _ensembles(plan: Plan, dataset: str) -> dict[str, object]:
     """The members of derived judges, and how many of them must score a text."""
     judges, distill = set(plan.judges_of(dataset)), plan.study.distill
     student = (
@@ -342,7 +363,7 @@ def _ensembles(plan: Plan, dataset: str) -> Part:
         for name, card in plan.derived.items()
         if name in judges
     }
-    return Part({"ensembles": ensembles})
+    return {"ensembles": ensembles}
 
 
 def _ends(
@@ -352,7 +373,7 @@ def _ends(
     return None if scale is None else (scale.min, scale.max)
 
 
-def _expected(plan: Plan, dataset: str) -> Part:
+def _expected(plan: Plan, dataset: str) -> dict[str, object]:
     card = plan.expectations
     assert card is not None, "the method confusion has expectations"
     expected = base.Expected(
@@ -363,27 +384,28 @@ def _expected(plan: Plan, dataset: str) -> Part:
         },
         margin=plan.study.confusion.margin,
     )
-    return Part({"expected": expected, "criteria": plan.study.criteria})
+    return {"expected": expected, "criteria": plan.study.criteria}
 
 
-def _graded(plan: Plan, dataset: str) -> Part:
+def _graded(plan: Plan, dataset: str) -> dict[str, object]:
     sets = [
         graded_texts(plan, dataset, name)
         for name, _ in plan.perturbed(dataset, "graded")
     ]
-    return Part({"graded": sets}, [one.file for one in sets])
+    return {"graded": sets}
 
 
-def _robust(plan: Plan, dataset: str) -> Part:
+def _robust(plan: Plan, dataset: str) -> dict[str, object]:
     """The judges with a hint, the judges that are forms of one model, and the
     attacks.
     """
-    cards = {
-        name: card
-        for name in plan.judges_of(dataset)
-        if (card := plan.judges.get(name)) is not None
-        if plan.is_prompted(card.model) and card.form != COMPARE
-    }
+    cards = {}
+    for name in plan.judges_of(dataset):
+        card = plan.judges.get(name)
+        if card is None or plan.compares(name):
+            continue
+        if plan.is_prompted(card.model):
+            cards[name] = card
     forms: dict[str, list[str]] = {}
     for name, card in cards.items():
         if card.hint is None and card.own_scale is None:
@@ -394,42 +416,41 @@ def _robust(plan: Plan, dataset: str) -> Part:
         if card.hint
     }
     rationales = plan.paths.collected(dataset, "rationales")
-    fields: dict[str, object] = {
+    return {
         "hinted": hinted,
         "forms": forms,
         "rationales": rationales,
+        "attacks": attacks_of(plan, dataset),
     }
-    return Part(fields | {"attacks": attacks_of(plan, dataset)}, [rationales])
 
 
-def _spans(plan: Plan, dataset: str) -> Part:
+def _spans(plan: Plan, dataset: str) -> dict[str, object]:
     marked = plan.paths.collected(dataset, "marked")
     gold = plan.paths.spans(dataset) if plan.datasets[dataset].gives_spans else None
-    return Part({"marked": marked, "gold": gold}, [marked, *([gold] if gold else [])])
+    return {"marked": marked, "gold": gold}
 
 
-def _training(plan: Plan, dataset: str) -> Part:
-    losses, export = (
-        plan.paths.distill("losses.parquet"),
-        plan.paths.distill("export.json"),
-    )
+def _training(plan: Plan, dataset: str) -> dict[str, object]:
     card = plan.distillation
-    training = base.Training(
-        judge=card.judge, teacher=card.teacher, losses=losses, export=export
+    training = base.TrainedJudge(
+        judge=card.judge,
+        teacher=card.teacher,
+        losses=plan.paths.distill("losses.parquet"),
+        export=plan.paths.distill("export.json"),
     )
-    return Part({"training": training}, [losses, export])
+    return {"training": training}
 
 
-def _verdicts(plan: Plan, dataset: str) -> Part:
+def _verdicts(plan: Plan, dataset: str) -> dict[str, object]:
     """The functions of claims; the study's bars, and the parts of tables that decide on
     them.
     """
     if not plan.study.require:
-        return Part({"claims": _claims(plan)})
+        return {"claims": _claims(plan)}
     deciding = [name for name in tables_of(plan) if METHODS[name].bars]
     parts = [plan.paths.statistics(table, dataset) for table in deciding]
     required = base.Required(bars=bars_of(plan.study.require), parts=parts)
-    return Part({"claims": _claims(plan), "required": required}, parts)
+    return {"claims": _claims(plan), "required": required}
 
 
 def bars_of(require: dict[str, float | dict[str, float]]) -> list[base.Bar]:
@@ -445,30 +466,30 @@ def bars_of(require: dict[str, float | dict[str, float]]) -> list[base.Bar]:
     return required
 
 
-def _weights(plan: Plan, dataset: str) -> Part:
+def _weights(plan: Plan, dataset: str) -> dict[str, object]:
     card = plan.weights
     if card is None:
-        return Part({"weights": None})
+        return {"weights": None}
     by_perturbation = card.tasks.get(plan.datasets[dataset].task, {})
     weights = base.AspectWeights(
         id=f"{card.weights}@{card_hash(card)}", by_perturbation=by_perturbation
     )
-    return Part({"weights": weights})
+    return {"weights": weights}
 
 
-PARTS: dict[str, Callable[[Plan, str], Part]] = {
+PARTS: dict[str, Callable[[Plan, str], dict[str, object]]] = {
     "alt_test": _alt_test,
     "as_rater": _as_rater,
     "bought": _bought,
-    "compared": lambda plan, _: Part({"compared": plan.study.comparison.judges}),
-    "comparison": lambda plan, _: Part(
-        {"comparison": base.Comparison(**plan.study.comparison.model_dump())}
-    ),
+    "compared": _compared,
+    "comparison": lambda plan, _: {
+        "comparison": base.ComparisonSettings(**plan.study.comparison.model_dump())
+    },
     "construction": _construction,
     "ensembles": _ensembles,
     "expected": _expected,
     "graded": _graded,
-    "chains": lambda plan, name: Part({"chains": plan.perturbed(name, "chain")}),
+    "chains": lambda plan, name: {"chains": plan.perturbed(name, "chain")},
     "robust": _robust,
     "spans": _spans,
     "training": _training,

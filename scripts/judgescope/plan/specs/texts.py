@@ -1,44 +1,109 @@
 """The specs of jobs that read texts, perturb them, or let a model write them."""
 
 from judgescope.core.names import ANALYSES, ORIGINAL, REFERENCES, SYSTEMS
-from judgescope.data.specs import IngestFiles, IngestSpec, TakeSpec
-from judgescope.engines import ENGINES
+from judgescope.core.paths import portable
+from judgescope.data.specs import (
+    UNREAD,
+    IngestSpec,
+    RatingFiles,
+    ReadRatingsSpec,
+    TakeSpec,
+    TextFiles,
+)
+from judgescope.engines.subject_files import subject_files
 from judgescope.perturb.edits import Amount
-from judgescope.perturb.rules import Addition, PerturbSpec, RuleUse
+from judgescope.perturb.rules import RULES
 from judgescope.perturb.specs import MakeTextsSpec, WriteReferencesSpec
+from judgescope.perturb.targets import Addition, PerturbSpec, RuleUse
 from judgescope.plan import generators
-from judgescope.plan.code import computing
+from judgescope.plan.code import Computing, computing
 from judgescope.plan.judges import prompt_aspects, rating_scales
 from judgescope.plan.study import Plan
-from judgescope.prompts import Change, change_of
-from judgescope.replies.specs import AnalysedJudge, AnalyseSpec, ModelSpec, WriterSpec
+from judgescope.prompts import WriterChange, change_of
+from judgescope.replies.specs import (
+    AnalysedJudge,
+    AnalyseSpec,
+    ModelSpec,
+    PromptSpec,
+    WriterSpec,
+)
 from judgescope.schema import cards
+from judgescope.schema.cards.engines import ENGINES
 
-DEGREE = "single"
+DEGREE = cards.SINGLE
 """The degree of every graded set, and of every set of texts that a dataset contains."""
 
 
 def ingest(plan: Plan, dataset: str) -> IngestSpec:
-    """Read a dataset."""
-    card, paths = plan.datasets[dataset], plan.paths
+    """Read the texts of a dataset."""
+    paths = plan.paths
     original = REFERENCES if plan.improved(dataset) else ORIGINAL
     return IngestSpec(
-        **computing("ingest", cards.MODULES[card.format]),
-        dataset=card.model_dump(mode="json", exclude={"rewrite_references"}),
-        folder=plan.folders["dataset", dataset],
-        data=plan.study.data,
-        seed=plan.study.seed,
-        output=IngestFiles(
+        **_reading_keys(plan, dataset),
+        output=TextFiles(
             items=paths.items(dataset),
             systems=paths.targets(dataset, SYSTEMS),
             original=paths.targets(dataset, original),
-            ratings=paths.ratings(dataset),
-            report=paths.ingested(dataset),
-            spans=paths.spans(dataset),
+            names=paths.names(dataset),
         ),
-        perturbs=ORIGINAL in plan.target_sets(dataset)
-        and not isinstance(plan.improved(dataset), cards.References),
     )
+
+
+def read_ratings(plan: Plan, dataset: str) -> ReadRatingsSpec:
+    """Read the ratings of a dataset."""
+    paths = plan.paths
+    has_originals = ORIGINAL in plan.target_sets(dataset)
+    improved = isinstance(plan.improved(dataset), cards.References)
+    return ReadRatingsSpec(
+        **_reading_keys(plan, dataset),
+        output=RatingFiles(
+            ratings=paths.ratings(dataset),
+            spans=paths.spans(dataset),
+            report=paths.ingested(dataset),
+        ),
+        perturbs=has_originals and not improved,
+    )
+
+
+class DatasetKeys(Computing):
+    """The keys that the specs of all jobs have that read a dataset's files."""
+
+    dataset: dict[str, object]
+    format: str
+    folder: str
+    data: str
+
+
+class ReadingKeys(DatasetKeys):
+    """The keys that the jobs share that read texts, and ratings."""
+
+    seed: int
+    part: str
+
+
+def _dataset_keys(
+    plan: Plan, dataset: str, job: str, unread: tuple[str, ...] = UNREAD
+) -> DatasetKeys:
+    """Return a job's keys; `unread` are the card's keys that do not matter to it."""
+    card = plan.datasets[dataset]
+    format_target = cards.FORMATS.target(card.format)
+    return {
+        **computing(job, format_target),
+        "dataset": card.model_dump(mode="json", exclude=set(unread)),
+        "format": format_target,
+        "folder": portable(plan.folders["dataset", dataset]),
+        "data": plan.study.data,
+    }
+
+
+def _reading_keys(plan: Plan, dataset: str) -> ReadingKeys:
+    """Return the keys of the jobs that read the texts or ratings of a dataset."""
+    return {
+        # The code of one reading: what a job has read is not read again for the other.
+        **_dataset_keys(plan, dataset, "ingest", ("rewrite_references", *UNREAD)),
+        "seed": plan.study.seed,
+        "part": plan.words(dataset).part,
+    }
 
 
 def take(plan: Plan, dataset: str, given: str) -> TakeSpec:
@@ -47,12 +112,9 @@ def take(plan: Plan, dataset: str, given: str) -> TakeSpec:
     assert isinstance(card, cards.GivenPerturbation)
     rated = card.role == "global"
     return TakeSpec(
-        **computing("take"),
+        **_dataset_keys(plan, dataset, "take"),
         perturbation=given,
         degree=DEGREE,
-        dataset=plan.datasets[dataset].model_dump(mode="json"),
-        folder=plan.folders["dataset", dataset],
-        data=plan.study.data,
         role=card.role,
         aspect=plan.lowered(dataset, given),
         classes=classes(plan, dataset, given) if rated else [],
@@ -75,20 +137,23 @@ def perturb(plan: Plan, dataset: str, perturbation: str, degree: str) -> Perturb
     """Perturb a dataset's originals by a rule or an attack."""
     card = plan.perturbations[perturbation]
     change: Addition | RuleUse
+    loaded = list[str]()
     if isinstance(card, cards.AttackPerturbation):
         change = generators.addition(plan, dataset, perturbation, degree)
     else:
         assert isinstance(card, cards.RulePerturbation)
+        loaded = [RULES.target(card.rule)]
         change = RuleUse(
+            target=loaded[0],
             **card.model_dump(include={"rule", "errors", "steps"}),
             options=plan.amount(dataset, perturbation, degree).model_dump(
                 exclude_none=True
             ),
             seed=plan.study.seed,
-            items=plan.paths.items(dataset),
+            items=plan.paths.items(dataset) if RULES[card.rule].meta else None,
         )
     return PerturbSpec(
-        **computing("perturb"),
+        **computing("perturb", *loaded),
         dataset=dataset,
         perturbation=perturbation,
         degree=degree,
@@ -110,16 +175,16 @@ def make_texts(
     card, paths = generators.writer_of(plan, dataset, perturbation), plan.paths
     assert isinstance(card, generators.Maker)
     name = perturbation if degree is None else f"{perturbation}.{degree}"
-    amount = card.degrees_for(dataset)[degree or ""]  # type: ignore[index]
+    amount = card.degrees_for(dataset)[degree or ""]
     return MakeTextsSpec(
-        **computing("write_texts", ENGINES[plan.models[card.model].engine]),
+        **computing("write_texts", ENGINES.target(plan.models[card.model].engine)),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,
         items=paths.items(dataset),
         perturbation=perturbation,
         degree=degree,
-        task=plan.datasets[dataset].task,
+        about=plan.about(dataset),
         writer=writer(plan, card.model, card.form, card),
         change=change(plan, dataset, card),
         amount=Amount(**amount.model_dump()),
@@ -128,6 +193,7 @@ def make_texts(
         ),
         retry_temperature=card.retry_temperature,
         allow_missing=plan.study.allow_missing,
+        language=plan.datasets[dataset].language,
         steps=card.steps,
         input=paths.targets(dataset, REFERENCES if degree is None else ORIGINAL),
         output=paths.targets(dataset, name),
@@ -140,14 +206,15 @@ def write_references(plan: Plan, dataset: str) -> WriteReferencesSpec:
     card, paths = plan.improved(dataset), plan.paths
     assert isinstance(card, cards.References)
     return WriteReferencesSpec(
-        **computing("write_references", ENGINES[plan.models[card.model].engine]),
+        **computing("write_references", ENGINES.target(plan.models[card.model].engine)),
         dataset=dataset,
         seed=plan.study.seed,
         share=plan.study.share,
         items=paths.items(dataset),
-        task=plan.datasets[dataset].task,
+        about=plan.about(dataset),
         writer=writer(plan, card.model, card.form, card),
         **card.model_dump(include={"draws", "keep", "checks", "fallback_to_reference"}),
+        allow_missing=plan.study.allow_missing,
         input=paths.targets(dataset, REFERENCES),
         kept=paths.construction(dataset, ORIGINAL),
         output=paths.targets(dataset, ORIGINAL),
@@ -155,7 +222,7 @@ def write_references(plan: Plan, dataset: str) -> WriteReferencesSpec:
     )
 
 
-def change(plan: Plan, dataset: str, card: generators.Writer) -> Change:
+def change(plan: Plan, dataset: str, card: generators.Writer) -> WriterChange:
     """Return the change that a writer's card requests, with the aspect that it
     lowers.
     """
@@ -166,9 +233,12 @@ def change(plan: Plan, dataset: str, card: generators.Writer) -> Change:
 
 def asked_model(plan: Plan, model: str) -> ModelSpec:
     """Return the part of a spec with which a job asks a model."""
-    folder = plan.folders["model", model]
+    folder = portable(plan.folders["model", model])
     return ModelSpec(
-        card=model_identity(plan, model), folder=folder, data=plan.study.data
+        engine=ENGINES.target(plan.models[model].engine),
+        card=model_identity(plan, model),
+        folder=folder,
+        data=plan.study.data,
     )
 
 
@@ -184,7 +254,7 @@ def writer(plan: Plan, model: str, form: str, card: cards.Decoding) -> WriterSpe
         model=asked_model(plan, model),
         form=form,
         decoding=decoding_of(card),
-        templates=dict(plan.templates[form]),
+        templates=plan.templates_of(form, card.system),
     )
 
 
@@ -194,6 +264,11 @@ def decoding_of(card: cards.Decoding) -> dict[str, float | str]:
         include=cards.Decoding.keys_for("asking")
     )
     return keys
+
+
+def system_of(spec: PromptSpec) -> str | None:
+    """Return the form of the system message of a prompt, or None."""
+    return cards.Decoding.model_validate(spec.decoding).system
 
 
 # ---- analyses that judges are shown --------------------------------------------------
@@ -214,18 +289,22 @@ def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:
             share=card.share,
             aspects=plan.rated_by(name, dataset),
             attempts=analyses.attempts,
+            retry_temperature=analyses.retry_temperature,
         )
     made = f"{ANALYSES}{model}"
     return AnalyseSpec(
-        **computing("analyse", ENGINES[plan.models[model].engine]),
+        **computing("analyse", ENGINES.target(plan.models[model].engine)),
         dataset=dataset,
         seed=plan.study.seed,
         model=asked_model(plan, model),
         judges=judges,
-        templates={one.form: dict(plan.templates[one.form]) for one in judges.values()},
+        templates=plan.templates_for(
+            (one.form, system_of(one)) for one in judges.values()
+        ),
         aspects=prompt_aspects(plan, dataset),
+        about=plan.about(dataset),
         scales=rating_scales(plan, dataset),
-        results=plan.results,
+        subjects=subject_files(plan.paths, dataset, [SYSTEMS], ratings=True),
         output=plan.paths.construction(dataset, made),
         replies=plan.paths.made(dataset, made),
     )

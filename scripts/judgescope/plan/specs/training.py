@@ -6,17 +6,19 @@ from msgspec.structs import asdict
 
 from judgescope.core.names import SYSTEMS, WRITTEN
 from judgescope.distill import specs
-from judgescope.engines import ENGINES
+from judgescope.engines.subject_files import subject_files
 from judgescope.plan.code import computing
 from judgescope.plan.judges import prompt_aspects, rating_scales
+from judgescope.plan.specs.judging import files_of_scores
 from judgescope.plan.specs.texts import asked_model, model_identity, writer
 from judgescope.plan.study import Plan
-from judgescope.schema.cards.models import ADAPTER_FILES
+from judgescope.schema.cards.engines import ENGINES
+from judgescope.schema.cards.vllm import ADAPTER_FILES
 
 
 def adapter_files(plan: Plan) -> list[str]:
     """Return the files of the adapter that is trained."""
-    return [plan.paths.distill(f"adapter/{name}") for name in ADAPTER_FILES]
+    return [plan.paths.adapter(name) for name in ADAPTER_FILES]
 
 
 def _student(plan: Plan) -> specs.Student:
@@ -25,7 +27,7 @@ def _student(plan: Plan) -> specs.Student:
     return specs.Student(
         model=model_identity(plan, model.model),
         judge=judge.model_dump(mode="json"),
-        templates=dict(plan.templates[judge.form]),
+        templates=plan.templates_of(judge.form, judge.system),
         seed=plan.study.seed,
         datasets={name: _taught(plan, name) for name in plan.taught},
     )
@@ -43,7 +45,7 @@ def _taught(plan: Plan, dataset: str) -> specs.TaughtDataset:
     ]
     aspects = prompt_aspects(plan, dataset)
     return specs.TaughtDataset(
-        task=plan.datasets[dataset].task,
+        about=plan.about(dataset),
         aspects={name: aspects[name] for name in shared},
         scales=rating_scales(plan, dataset),
         sets=[name for name in plan.target_sets(dataset) if name == SYSTEMS],
@@ -66,7 +68,10 @@ def sample(plan: Plan) -> specs.SampleSpec:
         taught=dict.fromkeys(plan.taught, min(judge.share for judge in members)),
         evaluated=[*plan.evaluated],
         student=_student(plan),
-        results=plan.results,
+        items={name: plan.paths.items(name) for name in plan.datasets},
+        subjects={
+            name: subject_files(plan.paths, name, [SYSTEMS]) for name in plan.taught
+        },
         output=plan.paths.sample(),
     )
 
@@ -76,11 +81,12 @@ def write_new(plan: Plan, dataset: str, model: str) -> specs.WriteNewSpec:
     card, name = plan.distillation.write, f"{WRITTEN}{model}"
     assert card is not None
     return specs.WriteNewSpec(
-        **computing("write_new", ENGINES[plan.models[model].engine]),
+        **computing("write_new", ENGINES.target(plan.models[model].engine)),
         dataset=dataset,
         name=name,
         seed=plan.study.seed,
-        task=plan.datasets[dataset].task,
+        about=plan.about(dataset),
+        allow_missing=plan.study.allow_missing,
         writer=writer(plan, model, card.form, card),
         items=plan.paths.items(dataset),
         sample=plan.paths.sample(),
@@ -116,15 +122,30 @@ def export(plan: Plan) -> specs.ExportSpec:
     return specs.ExportSpec(
         **computing("export_distill"),
         teacher=teacher,
-        model=plan.model_of(teacher),
         seed=plan.study.seed,
         student=_student(plan),
         sample=paths.sample(),
-        results=plan.results,
+        subjects={
+            name: subject_files(paths, name, plan.target_sets(name))
+            for name in plan.taught
+        },
+        judged={name: _teacher_files(plan, name) for name in plan.taught},
         examples=specs.ExampleFiles(
             train=paths.distill("train.jsonl"), held_out=paths.distill("held_out.jsonl")
         ),
         output=paths.distill("export.json"),
+    )
+
+
+def _teacher_files(plan: Plan, dataset: str) -> specs.TeacherFiles:
+    """Return the files of the teacher's judgments of a dataset."""
+    teacher = plan.distillation.teacher
+    model = plan.model_of(teacher)
+    cells = [cell for cell in plan.cells_of(dataset) if cell.judge == teacher]
+    return specs.TeacherFiles(
+        judgments=plan.paths.cell_pattern("judgments", dataset, model),
+        scores=plan.paths.cell_pattern("scores", dataset, model),
+        cells=files_of_scores(plan, cells),
     )
 
 
@@ -138,6 +159,7 @@ def train(plan: Plan) -> specs.TrainSpec:
         train=paths.distill("train.jsonl"),
         held_out=paths.distill("held_out.jsonl"),
         adapter=paths.distill("adapter"),
+        adapter_files=adapter_files(plan),
         log=paths.distill("training.parquet"),
         losses=paths.distill("losses.parquet"),
     )

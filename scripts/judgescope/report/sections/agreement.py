@@ -4,106 +4,66 @@ draws.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
+from dataclasses import replace
 from itertools import product
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from judgescope.methods.base import Turned
 from judgescope.methods.claims.base import AGREEMENT
 from judgescope.report import tables
-from judgescope.report.cells import Cell, count_cell, estimate, figures, of_few
+from judgescope.report.cells import ReportCell, count_cell, estimates, figures, of_few
 from judgescope.report.charts import Distribution, histogram_spec, svg
 from judgescope.report.elements import (
-    Block,
     Body,
-    Column,
-    Figure,
     Fold,
-    Key,
-    Line,
-    Table,
+    LegendKey,
+    PageBlock,
+    PageFigure,
+    PageTable,
+    TableColumn,
+    TableLine,
+    columns_of,
 )
 from judgescope.report.headline import PERSON, measures
-from judgescope.report.items import Texts
-from judgescope.report.panels import BINS, bins_spec
-from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Rows, scores_of
-from judgescope.report.words import LEVELS, SWAYS, count, label, listed, percent, plural
+from judgescope.report.items import DatasetTexts
+from judgescope.report.panels import LAYOUT, bins_spec
+from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
+from judgescope.report.rows import ReportRows, scores_of
+from judgescope.report.specs import PageFiles
+from judgescope.report.tables import AspectFigure
+from judgescope.report.words import LEVELS, count, label, listed, percent, plural
+from judgescope.statistics.declared import Statistic
 from judgescope.statistics.registry import STATISTICS, statistic
 
-FIGURE = ("spearman", "by_source")
-CEILINGS = (
-    ("alpha_ordinal", "pooled"),
-    ("spearman", "pooled"),
-    ("spearman", "by_source"),
-    ("kendall_b", "by_system"),
-    ("kappa_linear", "pooled"),
+if TYPE_CHECKING:
+    import pandas as pd
+
+RIGHT = "accuracy_comparison"
+HALF_CREDIT = "accuracy_comparison_half"
+POSITION_FIGURE = AspectFigure(
+    statistic="first_position_rate",
+    title=": position bias",
+    sentence="How often the text that is shown first wins, over both orders.",
+    axis="first text chosen, with 95 % interval; the line marks no bias",
+    level="pooled",
+    line=0.5,
 )
-"""Statistics shown of people's agreement with each other; agreement.csv has all."""
-REPEATED = ("alpha_draws", "flip_rate", "tied_modes", "reliability", "draws_needed")
-POSITION = "first_position_rate"
-PAIRS = (
-    *("order_consistency", POSITION, "nontransitive_share"),
-    *("accuracy_comparison", "accuracy_comparison_half", "tie_rate"),
-)
-RIGHT, HALF_CREDIT, STRENGTH = (
-    "accuracy_comparison",
-    "accuracy_comparison_half",
-    "strength",
-)
-PAIR_FIGURES = (
-    (
-        *(POSITION, "position bias"),
-        "How often the text that is shown first wins, over both orders.",
-        "first text chosen, with 95 % interval; the line marks no bias",
+ACCURACY_FIGURE = AspectFigure(
+    statistic=HALF_CREDIT,
+    title=": accuracy",
+    sentence=(
+        "How often the judge prefers the text that people prefer; a tie counts half."
     ),
-    (
-        *(HALF_CREDIT, "accuracy"),
-        "How often the judge prefers the text that people prefer; a tie counts half.",
-        "pairs ordered as people do, with 95 % interval; the line marks chance",
-    ),
+    axis="pairs ordered as people do, with 95 % interval; the line marks chance",
+    level="pooled",
+    line=0.5,
 )
-"""Statistic, title, sentence and axis of the figures of a set of texts."""
-ORDERS = {"as_listed": "as listed", "swapped": "swapped"}
-CHOICES = (
-    *("vote_agreement_ties", "vote_agreement_decided", "kappa_nominal"),
-    *("best_of_n", "accuracy_both_orders", "kappa_orders"),
-    *("longer_chosen", "longer_excess", "own_family_chosen", "own_family_excess"),
-)
-"""Statistics shown of comparisons by judges and people's choices between two texts."""
-TESTS = ("p_system_difference", "p_system_rank_sum")
-PAIRS_LEAD = (
-    "One-sided p-values for the first system of a pair being better, by people's mean "
-    "ratings and by each judge's scores. The paired test flips the signs of "
-    "differences by source, as soft pairwise accuracy does; the rank-sum test ignores "
-    "that both systems wrote about the same sources, and so finds fewer differences. "
-    "Neither is corrected for the number of pairs."
-)
-MOST_PAIRS = 45
-"""Maximum number of pairs of systems in a figure."""
-P_FIGURE = (
-    "Left of the line, the test finds the first system of the pair better at the 5 % "
-    "level; near 1 the scores favour the second."
-)
-P_AXIS = "p of each pair of systems, one-sided; the line marks 5 %"
 MOST_DRAWN = 12
-"""Maximum number of judges in either figure; the tables have all."""
+"""Maximum number of judges in either figure of ratings; the tables have all."""
 STYLES = ("ratings", "scores")
-HISTOGRAM = (
-    "Upwards: mean ratings of the texts; downwards: their scores, over all aspects, "
-    "each from the worst to the best value of its aspect. A triangle marks the mean."
-)
 
 
-@tables.section_of(
-    *("Evidence", 10, "agreement", "Agreement"),
-    "A correlation has a level: over all targets pooled it also rewards a judge that "
-    "knows which sources are easy; within one source it asks only which text is "
-    "better.",
-    empty="No target of this dataset has ratings.",
-)
-def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
     """Yield a figure and, folded, a table per level."""
     yield from _figure(report, dataset, rows)
     yield from rating_figures(report, dataset)
@@ -114,41 +74,68 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     yield Fold(f"All statistics and levels for {dataset.name}", statistics)
 
 
-def _statistics(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Table]:
+def _in_order_of_columns() -> list[Statistic]:
+    """All statistics in the order of the columns of the tables of agreement."""
+    groups = (
+        "correlation",
+        "classes",
+        "within_sources",
+        "accuracy",
+        "alpha",
+        "alt_test",
+    )
+
+    def place(record: Statistic) -> tuple[int, str, int]:
+        number = groups.index(record.group) if record.group in groups else len(groups)
+        return number, record.group, record.position
+
+    return sorted(STATISTICS.working().values(), key=place)
+
+
+def _statistics(
+    report: Report, dataset: Dataset, rows: ReportRows
+) -> Iterator[PageTable]:
     """Yield tables of each level's statistics: of agreement, then of influences on a
     judge.
     """
-    judged = rows.where(judge=tuple(judge.id for judge in report.judges))
-    for (level, (title, meaning)), sways in product(LEVELS.items(), (False, True)):
+    judged = rows.where(judge=ids_of(report.judges))
+    agreed = tables.agreed_with(dataset)
+    influence = "what influences a judge besides quality"
+    for level, (title, meaning) in LEVELS.items():
         present = judged.where(level=level).names("statistic")
-        if names := [
-            one for one in STATISTICS if one in present and (one in SWAYS) == sways
-        ]:
-            influence, agreed = (
-                "what influences a judge besides quality",
-                tables.agreed_with(dataset),
-            )
-            caption = (
-                f"{dataset.name}, {title}: {influence if sways else agreed}. {meaning}"
-            )
-            yield _by_aspect(
-                report, dataset, rows, names, caption, "agreement", level=level
-            )
+        influences: list[str] = []
+        others: list[str] = []
+        for each in _in_order_of_columns():
+            if each.name in present:
+                names = influences if each.group == "bias" else others
+                names.append(each.name)
+        for about, shown in ((agreed, others), (influence, influences)):
+            if shown:
+                caption = f"{dataset.name}, {title}: {about}. {meaning}"
+                yield tables.aspect_table(
+                    report, dataset, rows, shown, caption, "agreement", level=level
+                )
 
 
-def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
+def _people(
+    report: Report, dataset: Dataset, rows: ReportRows
+) -> PageFigure | PageTable:
     """Return the agreement of people with each other.
 
     It is not an upper limit: a judge is compared with the mean of all raters, one rater
-    with that of the others.
+    with that of the others. The page shows these statistics; agreement.csv has all.
     """
-    lines = [
-        tables.Entry(
-            f"{label(name)}, {LEVELS[level][0]}", {"statistic": name, "level": level}
-        )
-        for name, level in CEILINGS
-        if len(rows.where(judge=tables.PEOPLE, statistic=name, level=level))
-    ]
+    lines = []
+    for name, level in (
+        ("alpha_ordinal", "pooled"),
+        ("spearman", "pooled"),
+        ("spearman", "by_source"),
+        ("kendall_b", "by_system"),
+        ("kappa_linear", "pooled"),
+    ):
+        if len(rows.where(judge=tables.PEOPLE, statistic=name, level=level)):
+            head = f"{label(name)}, {LEVELS[level][0]}"
+            lines.append(tables.Entry(head, {"statistic": name, "level": level}))
     table = tables.TableSpec(
         f"{dataset.name}: agreement of people with each other; correlations compare "
         "each rater with the mean of the others, κ each rater with every other.",
@@ -168,7 +155,7 @@ def _people(report: Report, dataset: Dataset, rows: Rows) -> Figure | Table:
     )
 
 
-def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
+def _ranks(report: Report, dataset: Dataset) -> Iterator[PageTable | Fold]:
     """Yield the judges' ranks, with intervals and the groups that a test cannot tell
     apart.
 
@@ -176,60 +163,79 @@ def _ranks(report: Report, dataset: Dataset) -> Iterator[Table | Fold]:
     level: does it change the order?
     """
     decided: dict[tuple[str, str], list[str]] = {}
-    for one in measures(report, dataset):
-        if one.kind == AGREEMENT:
-            decided.setdefault((one.statistic, one.level), []).append(one.aspect)
+    for column in measures(report, dataset):
+        if column.kind == AGREEMENT:
+            key = (column.statistic, column.level)
+            decided.setdefault(key, []).append(column.aspect)
     rows = report.rows("comparison", dataset.id)
-    ranks = partial(
-        tables.TableSpec, source="tables/comparison.csv", cell=tables.rank_cell
-    )
+    source = "tables/comparison.csv"
     for (measure, level), aspects in decided.items():
         if not len(rows.where(statistic=f"rank_{measure}", level=level)):
             continue
-        yield ranks(
+        yield tables.TableSpec(
             f"{dataset.name}: ranks by {label(measure)}, {LEVELS[level][0]}, with the "
             "95 % interval of the rank; judges that share a letter do not differ "
             "significantly.",
             tables.aspect_columns(report, aspects),
             statistic=f"rank_{measure}",
             level=level,
+            source=source,
+            cell=tables.rank_cell,
         ).filled(report.judges, rows)
-    if columns := [
-        Column(label(name), "", title, statistic=f"rank_{name}", where={"level": level})
-        for (level, (title, _)), name in product(LEVELS.items(), STATISTICS)
-        if len(rows.where(statistic=f"rank_{name}", level=level))
-    ]:
-        table = ranks(
+    columns = _rank_columns(rows)
+    if columns:
+        table = tables.TableSpec(
             f"{dataset.name}: ranks by every measure of agreement.",
             columns,
             tables.aspect_groups(report, dataset.aspects),
+            source=source,
             corner="Aspect and judge",
+            cell=tables.rank_cell,
         ).filled(report.judges, rows)
         yield Fold(f"Ranks by every measure for {dataset.name}", [table])
 
 
-def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
-    measure, level = FIGURE
+def _rank_columns(rows: ReportRows) -> list[TableColumn]:
+    """A column for each statistic and level by which judges are ranked."""
+    columns = []
+    ordered = [each.name for each in _in_order_of_columns()]
+    for (level, (title, _)), name in product(LEVELS.items(), ordered):
+        rank = f"rank_{name}"
+        if len(rows.where(statistic=rank, level=level)):
+            column = TableColumn(
+                label(name), group=title, statistic=rank, where={"level": level}
+            )
+            columns.append(column)
+    return columns
+
+
+def _figure(
+    report: Report, dataset: Dataset, rows: ReportRows
+) -> Iterator[PageFigure | PageTable]:
+    measure = "spearman"
+    level = "by_source"
     names = {judge.id: tables.labelled(judge) for judge in report.judges}
     judged = tuple(dataset.aspects)
     chosen = rows.where(statistic=measure, level=level, judge=(*names,), judged=judged)
-    if not (best := tables.leaders(report.judges, chosen)):
+    best = tables.leaders(report.judges, chosen)
+    if not best:
         return
-    who = listed([f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best])
+    leading = [f"{names[row.judge]} on {report.aspect(row.aspect)}" for row in best]
     shown = {row.judge for row in chosen.defined if not of_few(row)}
+    table = tables.TableSpec(
+        f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; "
+        f"{tables.agreed_with(dataset)}.",
+        tables.aspect_columns(report, dataset.aspects),
+        statistic=measure,
+        level=level,
+        every_judge=True,
+    ).filled(report.judges, chosen)
     yield tables.chart(
         f"{dataset.name}: ordering the texts of one source",
         f"{label(measure)} of {len(shown)} judges and controls on "
-        f"{plural(len(dataset.aspects), 'aspect')}. The highest is {who}: "
+        f"{plural(len(dataset.aspects), 'aspect')}. The highest is {listed(leading)}: "
         f"{figures(best[0])}.",
-        tables.TableSpec(
-            f"{dataset.name}: {label(measure)}, {LEVELS[level][0]}; "
-            f"{tables.agreed_with(dataset)}.",
-            tables.aspect_columns(report, dataset.aspects),
-            statistic=measure,
-            level=level,
-            every_judge=True,
-        ).filled(report.judges, chosen),
+        table,
         axis=f"{label(measure)}, {LEVELS[level][0]}, with 95 % interval",
     )
 
@@ -237,240 +243,250 @@ def _figure(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | T
 # --- scores beside ratings ------------------------------------------------------------
 
 
-def rating_figures(report: Report, dataset: Dataset) -> Iterator[Figure]:
+def rating_figures(report: Report, dataset: Dataset) -> Iterator[PageFigure]:
     """Yield both figures of a dataset whose texts by systems are rated and judged."""
-    if not report.spec.results:
+    files = report.spec.files.get(dataset.id)
+    if files is None:
         return
     turned = report.spec.turned.get(dataset.id, Turned({}, {}))
-    texts = _texts(report.spec.results, dataset, turned)
+    texts = _texts(files, dataset, turned)
     known = set(texts["judge"])
-    judges = [
-        judge for judge in report.judges if judge.id in known and not judge.control
-    ]
+    judges = [judge for judge in report.real_judges if judge.id in known]
     if judges:
         yield _scatter(report, dataset, texts, judges)
         yield _histograms(dataset, texts, judges)
 
 
-def _texts(results: str, dataset: Dataset, turned: Turned) -> pd.DataFrame:
+def _texts(files: PageFiles, dataset: Dataset, turned: Turned) -> "pd.DataFrame":
     """Return rating and score of each text that has them, and the bins of both, the
     best last.
     """
-    frame = scores_of(results, dataset.id).rename(columns={"value": "scores"})
+    import pandas as pd  # here: `audit` runs without
+
+    frame = scores_of(files.scores).rename(columns={"value": "scores"})
     frame = frame[frame["perturbation"] == "systems"]
-    means = [
-        (aspect, target, mean)
-        for aspect, of_targets in Texts(results, dataset.id).means.items()
-        for target, mean in of_targets.items()
-    ]
+    means = []
+    for aspect, of_targets in DatasetTexts(files, dataset.id).means.items():
+        means += [(aspect, target, mean) for target, mean in of_targets.items()]
     rated = pd.DataFrame(means, columns=["aspect", "target", "ratings"])
     frame = frame.dropna(subset="scores").merge(rated, on=["aspect", "target"])
-    placed = [frame["judge"], frame["judged"]]
-    signs = {
-        "ratings": [
-            -1 if aspect in turned.ratings else 1 for aspect in frame["aspect"]
-        ],
-        "scores": [
-            -1 if judged in turned.scores.get(judge, {}) else 1
-            for judge, judged in zip(*placed, strict=True)
-        ],
-    }
-    merits = {one: frame[one] * sign for one, sign in signs.items()}
-    return frame.assign(
-        **{
-            f"{one}_bin": merits[one].groupby(placed).transform(binned)
-            for one in STYLES
-        }
-    )
+    judged = [frame["judge"], frame["judged"]]
+    rating_signs = [-1 if aspect in turned.ratings else 1 for aspect in frame["aspect"]]
+    score_signs = [
+        -1 if aspect in turned.scores.get(judge, {}) else 1
+        for judge, aspect in zip(*judged, strict=True)
+    ]
+    for name, signs in {"ratings": rating_signs, "scores": score_signs}.items():
+        merits = frame[name] * signs
+        frame[f"{name}_bin"] = merits.groupby(judged).transform(binned)
+    return frame
 
 
-def binned(values: pd.Series) -> pd.Series:
-    """Return the bin of each value, from 0 to BINS - 1, between the lowest and the
-    highest.
+def binned(values: "pd.Series") -> "pd.Series":
+    """Return the bin of each value, between the lowest and the highest, from 0 on.
 
     Values that are all the same are in the middle.
     """
-    low, high = values.min(), values.max()
+    import pandas as pd  # here: `audit` runs without
+
+    low = values.min()
+    high = values.max()
     if high <= low:
-        return pd.Series(BINS // 2, values.index)
-    return ((values - low) / (high - low) * BINS).astype(int).clip(upper=BINS - 1)
+        return pd.Series(LAYOUT.bins // 2, values.index)
+    return (
+        ((values - low) / (high - low) * LAYOUT.bins)
+        .astype(int)
+        .clip(upper=LAYOUT.bins - 1)
+    )
 
 
 def _scatter(
-    report: Report, dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]
-) -> Figure:
+    report: Report,
+    dataset: Dataset,
+    texts: "pd.DataFrame",
+    judges: Sequence[ShownJudge],
+) -> PageFigure:
     judged = set(texts["judged"])
-    aspects = [name for name in dataset.aspects if name in judged]
-    drawn = [judge.id for judge in judges[:MOST_DRAWN]]
+    aspects = tables.known_names(dataset.aspects, judged)
+    drawn = ids_of(judges[:MOST_DRAWN])
     parts = dict(list(texts.groupby(["judge", "judged"])))
-    panels = {
-        (judge, report.aspect(aspect)): Counter(
-            parts[judge, aspect][["ratings_bin", "scores_bin"]].itertuples(
-                index=False, name=None
-            )
-        )
-        for judge, aspect in product(drawn, aspects)
-        if (judge, aspect) in parts
-    }
-    spec = tables.TableSpec(
+    panels = {}
+    for judge, aspect in product(drawn, aspects):
+        if (judge, aspect) in parts:
+            bins = parts[judge, aspect][["ratings_bin", "scores_bin"]]
+            counts = Counter(bins.itertuples(index=False, name=None))
+            panels[judge, report.aspect(aspect)] = counts
+    table = tables.TableSpec(
         f"{dataset.name}: rank correlation over all texts.",
         tables.aspect_columns(report, aspects),
         statistic="spearman",
         level="pooled",
         source="tables/agreement.csv",
         counts=True,
-    )
-    titles = [report.aspect(aspect) for aspect in aspects]
+    ).filled(judges, report.rows("agreement", dataset.id))
+    titles = list(map(report.aspect, aspects))
     axis = "mean rating to the right, score upwards, each from the worst to the best"
-    return Figure(
+    most_texts = max(map(len, parts.values()))
+    return PageFigure(
         f"{dataset.name}: scores by rating",
         svg(bins_spec(panels, drawn, titles, x=axis)),
-        f"Up to {count(max(map(len, parts.values())))} texts in a panel; the larger "
-        "the dot, the more of them. Where a judge agrees with the ratings, dots rise "
-        "to the right.",
-        [Key("●", "blue", "texts")],
-        spec.filled(judges, report.rows("agreement", dataset.id)),
+        f"Up to {count(most_texts)} texts in a panel; the larger the dot, the more of "
+        "them. Where a judge agrees with the ratings, dots rise to the right.",
+        [LegendKey("●", "blue", "texts")],
+        table,
     )
 
 
 def _histograms(
-    dataset: Dataset, texts: pd.DataFrame, judges: Sequence[Judge]
-) -> Figure:
-    shown, table = list[Distribution](), dict[str, list[Cell]]()
+    dataset: Dataset, texts: "pd.DataFrame", judges: Sequence[ShownJudge]
+) -> PageFigure:
+    drawn = ids_of(judges[:MOST_DRAWN])
+    distributions = []
+    cells = dict[str, list[ReportCell]]()
     for judge in judges:
         mine = texts[texts["judge"] == judge.id]
-        for style in STYLES:
-            bins = mine[f"{style}_bin"]
-            shares = bins.value_counts(normalize=True).reindex(
-                range(BINS), fill_value=0.0
-            )
-            mean = (bins.mean() + 0.5) / BINS
-            shown.append(Distribution(judge.id, style, shares.tolist(), mean))
+        if judge.id in drawn:
+            for style in STYLES:
+                bins = mine[f"{style}_bin"]
+                shares = bins.value_counts(normalize=True)
+                heights = shares.reindex(range(LAYOUT.bins), fill_value=0.0).tolist()
+                mean = (bins.mean() + 0.5) / LAYOUT.bins
+                distributions.append(Distribution(judge.id, style, heights, mean))
         scores = mine["scores"].value_counts(normalize=True)
         share = float(scores.max())
-        counts = [count_cell(len(mine)), count_cell(len(scores))]
-        table[judge.id] = [*counts, Cell(percent(share), sort=share)]
-    drawn = [judge.id for judge in judges[:MOST_DRAWN]]
+        cells[judge.id] = [
+            count_cell(len(mine)),
+            count_cell(len(scores)),
+            ReportCell(percent(share), sort=share),
+        ]
     axis = "from the worst to the best rating, and score"
-    columns = [
-        Column("Scores"),
-        Column("Different scores"),
-        Column("Share of the most frequent"),
-    ]
-    return Figure(
+    heads = ("Scores", "Different scores", "Share of the most frequent")
+    table = PageTable(
+        f"{dataset.name}: the scores of each judge, over all aspects.",
+        "Judge",
+        columns_of(heads),
+        tables.judge_bodies(judges, lambda judge: cells[judge.id]),
+    )
+    return PageFigure(
         f"{dataset.name}: distributions of ratings and scores",
-        svg(
-            histogram_spec(
-                [one for one in shown if one.group in drawn], drawn, STYLES, x=axis
-            )
-        ),
-        HISTOGRAM,
-        [Key("■", "blue", "mean ratings"), Key("■", "red", "scores")],
-        Table(
-            f"{dataset.name}: the scores of each judge, over all aspects.",
-            "Judge",
-            columns,
-            tables.judge_bodies(judges, lambda judge: table[judge.id]),
-        ),
+        svg(histogram_spec(distributions, drawn, STYLES, x=axis)),
+        "Upwards: mean ratings of the texts; downwards: their scores, over all "
+        "aspects, each from the worst to the best value of its aspect. A triangle "
+        "marks the mean.",
+        [LegendKey("■", "blue", "mean ratings"), LegendKey("■", "red", "scores")],
+        table,
     )
 
 
 # --- pairs of systems -----------------------------------------------------------------
 
 
-@tables.section_of("Evidence", 25, "system_pairs", "Pairs of systems", PAIRS_LEAD)
-def system_pairs(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Fold]:
+def system_pairs(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[Fold]:
     """Yield per aspect each test, a line per pair and a column for each rater; first as
     figures.
     """
-    for aspect in Rows(rows.frame[rows.frame["judge"] != tables.PEOPLE]).names(
-        "judged"
-    ):
+    of_judges = ReportRows(row for row in rows if row.judge != tables.PEOPLE)
+    for aspect in of_judges.names("judged"):
+        # People's rows have no criterion.
         of_aspect = rows.where(judged=(aspect, aspect.partition(".")[0]))
         name = f"{dataset.name}, {report.aspect(aspect)}"
-        by_test: list[Block] = []
-        for test in TESTS:
-            shown = of_aspect.where(statistic=test)
-            present = shown.names("judge")
-            raters = [one.id for one in (PERSON, *report.judges) if one.id in present]
-            lines = []
-            for pair, part in shown.by("system_subset").items():
-                of_judge = {row.judge: row for row in part}
-                cells = [estimate(of_judge.get(rater)) for rater in raters]
-                lines.append(Line(pair.replace("+", ", "), cells))
-            caption = f"{name}; {tables.statistic_caption(test)}."
-            columns = [Column(tables.rater(rater)) for rater in raters]
-            parts = (caption, f"Systems, {label(test)}", columns, [Body(lines)])
-            table = Table(*parts, source="tables/system_pairs.csv")
-            if len(lines) > MOST_PAIRS:
-                by_test.append(table)
-                continue
-            title = f"{name}: {label(test)}"
-            by_test.append(tables.chart(title, P_FIGURE, table, line=0.05, axis=P_AXIS))
+        by_test = [
+            _system_test(report, of_aspect, name, test)
+            for test in ("p_system_difference", "p_system_rank_sum")
+        ]
         yield Fold(f"{name}: p of every pair of systems", by_test)
 
 
-@tables.section_of(
-    *("Evidence", 120, "repeatability", "Repeatability"),
-    "Several replies to the same request: how often they differ, and how many must be "
-    "averaged to reach 95 % of the correlation with people that infinitely many would "
-    "have.",
-)
-def repeatability(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
-    """Yield a figure and a table of what several draws of one judgment have in
-    common.
-    """
-    yield from tables.aspect_chart(
-        *(report, dataset, rows, "flip_rate", ": replies that differ"),
-        "Texts with different scores in two replies to the same request.",
-        "share of texts with differing replies, with 95 % interval",
-        source="tables/repeatability.csv",
-        level="pooled",
+def _system_test(
+    report: Report, rows: ReportRows, name: str, test: str, most_pairs: int = 45
+) -> PageFigure | PageTable:
+    """The p of each pair of systems; of more than `most_pairs` the table alone."""
+    shown = rows.where(statistic=test)
+    present = shown.names("judge")
+    raters = tables.known_names(ids_of([PERSON, *report.judges]), present)
+    lines = []
+    for pair, part in shown.by("system_subset").items():
+        of_rater = {row.judge: row for row in part}
+        cells = estimates(map(of_rater.get, raters))
+        lines.append(TableLine(pair.replace("+", ", "), cells))
+    table = PageTable(
+        f"{name}; {tables.statistic_caption(test)}.",
+        f"Systems, {label(test)}",
+        columns_of(map(tables.rater, raters)),
+        [Body(lines)],
+        source="tables/system_pairs.csv",
     )
-    yield _by_aspect(
-        report, dataset, rows, REPEATED, f"{dataset.name}.", "repeatability"
+    if len(lines) > most_pairs:
+        return table
+    return tables.chart(
+        f"{name}: {label(test)}",
+        "Left of the line, the test finds the first system of the pair better at the "
+        "5 % level; near 1 the scores favour the second.",
+        table,
+        line=0.05,
+        axis="p of each pair of systems, one-sided; the line marks 5 %",
     )
 
 
-@tables.section_of(
-    *("Evidence", 130, "pairwise", "Position bias and pairwise comparison"),
-    "Judges that choose between two texts are asked in both orders. A first-position "
-    "rate of 50 % is fair; accuracy covers the pairs in which people prefer one text.",
-)
-def pairwise(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+def pairwise(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
     """Yield, for each set of texts, position bias, accuracy, and more as tables."""
+    source = "tables/pairwise.csv"
     for cell, part in rows.by("cell").items():
         about = f", {cell}" if cell else ""
-        for name, title, sentence, axis in PAIR_FIGURES:
+        for figure in (POSITION_FIGURE, ACCURACY_FIGURE):
+            titled = replace(figure, title=f"{about}{figure.title}")
             yield from tables.aspect_chart(
-                *(report, dataset, part, name, f"{about}: {title}", sentence, axis),
-                line=0.5,
-                source="tables/pairwise.csv",
-                level="pooled",
-                cell=cell,
+                report, dataset, part, titled, source=source, cell=cell
             )
-        yield _by_aspect(
-            report, dataset, part, PAIRS, f"{dataset.name}{about}.", "pairwise", cell
+        names = (
+            "order_consistency",
+            POSITION_FIGURE.statistic,
+            "nontransitive_share",
+            RIGHT,
+            HALF_CREDIT,
+            "tie_rate",
+        )
+        caption = f"{dataset.name}{about}."
+        yield tables.aspect_table(
+            report, dataset, part, names, caption, "pairwise", cell=cell
         )
         if not cell:
             yield from _choices(report, dataset, part)
 
 
-def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
+def _choices(
+    report: Report, dataset: Dataset, rows: ReportRows
+) -> Iterator[PageFigure | PageTable]:
     """Yield how judges go with people's choices and order systems; nothing without such
     rows.
     """
     present = rows.names("statistic")
-    shown = [name for name in CHOICES if name in present]
+    names = (
+        "vote_agreement_ties",
+        "vote_agreement_decided",
+        "kappa_nominal",
+        "best_of_n",
+        "accuracy_both_orders",
+        "kappa_orders",
+        "longer_chosen",
+        "longer_excess",
+        "own_family_chosen",
+        "own_family_excess",
+    )
+    shown = tables.known_names(names, present)
     if not shown:
         return
     columns = tables.statistic_columns([HALF_CREDIT, *shown])
-    note = "shown in this order only"
-    columns += [
-        Column(f"{label(RIGHT)} {name}", note, statistic=RIGHT, where={"level": level})
-        for level, name in ORDERS.items()
-        if len(rows.where(level=tuple(ORDERS)))
-    ]
+    orders = {"as_listed": "as listed", "swapped": "swapped"}
+    if len(rows.where(level=tuple(orders))):
+        for level, order in orders.items():
+            column = TableColumn(
+                f"{label(RIGHT)} {order}",
+                "shown in this order only",
+                statistic=RIGHT,
+                where={"level": level},
+            )
+            columns.append(column)
     yield tables.TableSpec(
         f"{dataset.name}: judges and people's choices. “More than people”: how much "
         "more often a judge prefers such texts than people do.",
@@ -484,55 +500,34 @@ def _choices(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | 
         yield from _strengths(dataset, rows.where(aspect=aspect), report.aspect(aspect))
 
 
-def _strengths(dataset: Dataset, rows: Rows, aspect: str) -> Iterator[Figure | Table]:
+def _strengths(
+    dataset: Dataset, rows: ReportRows, aspect: str
+) -> Iterator[PageFigure | PageTable]:
     """Yield the strength of each system by people and by judge, and which pairs are in
     order.
     """
-    strengths = rows.where(statistic=STRENGTH)
-    of = {(row.judge, row.system_subset): row for row in strengths}
+    strengths = rows.where(statistic="strength")
+    by_judge_and_system = {(row.judge, row.system_subset): row for row in strengths}
     judges = sorted(strengths.names("judge"), key=lambda judge: judge != tables.PEOPLE)
     if not judges:
         return
-    lines = [
-        Line(system, [estimate(of.get((judge, system))) for judge in judges])
-        for system in strengths.names("system_subset")
-    ]
+    lines = []
+    for system in strengths.names("system_subset"):
+        numbers = [by_judge_and_system.get((judge, system)) for judge in judges]
+        lines.append(TableLine(system, estimates(numbers)))
     ordered = rows.where(statistic=RIGHT, level="by_system")
-    order = [estimate(ordered.where(judge=judge).first) for judge in judges]
-    columns = [Column(tables.rater(judge)) for judge in judges]
-    table = Table(
-        f"{dataset.name}, {aspect}: {statistic(STRENGTH).meaning}. Last line: share of "
-        "pairs of systems in people's order.",
+    order = estimates(ordered.where(judge=judge).first for judge in judges)
+    columns = columns_of(map(tables.rater, judges))
+    meaning = statistic("strength").meaning
+    table = PageTable(
+        f"{dataset.name}, {aspect}: {meaning}. Last line: share of pairs of systems in "
+        "people's order.",
         "System",
         columns,
-        [Body(lines), Body([Line("pairs in order", order)])],
+        [Body(lines), Body([TableLine("pairs in order", order)])],
         source="tables/pairwise.csv",
     )
     title = f"{dataset.name}, {aspect}: strength of each system"
     summary = "Systems that are chosen more often are stronger; the mean of all is 0."
     axis = "strength, with 95 % interval; the line marks the mean of all systems"
-    yield tables.chart(title, summary, table, axis=axis, statistics=[STRENGTH])
-
-
-def _by_aspect(
-    report: Report,
-    dataset: Dataset,
-    rows: Rows,
-    names: Sequence[str],
-    caption: str,
-    table: str,
-    cell: str = "",
-    level: str = "pooled",
-) -> Table:
-    present = rows.names("statistic")
-    return tables.TableSpec(
-        caption,
-        tables.statistic_columns(
-            [name for name in names if name in present], cell=cell
-        ),
-        tables.aspect_groups(report, dataset.aspects),
-        level=level,
-        source=f"tables/{table}.csv",
-        corner="Aspect and judge",
-        counts=True,
-    ).filled(report.judges, rows)
+    yield tables.chart(title, summary, table, axis=axis, statistics=["strength"])

@@ -2,76 +2,84 @@
 styles.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import product
+from statistics import fmean
 
 from judgescope.methods.discernment import BEYOND, BY_LENGTH
 from judgescope.report import tables
-from judgescope.report.cells import Cell, estimate, figures, heat
-from judgescope.report.charts import Distribution, histogram_spec, svg
-from judgescope.report.elements import Block, Column, Figure, Fold, Key, Table, Text
-from judgescope.report.report import Dataset, Judge, Perturbation, Report
-from judgescope.report.rows import Place, Row, Rows
-from judgescope.report.words import label, listed, spoken
-from judgescope.statistics.registry import statistic
+from judgescope.report.cells import ReportCell, estimate, figures, heat
+from judgescope.report.charts import (
+    COLOURS,
+    Curve,
+    Distribution,
+    curves_spec,
+    histogram_spec,
+    signs,
+    svg,
+)
+from judgescope.report.elements import (
+    Body,
+    Fold,
+    LegendKey,
+    PageBlock,
+    PageFigure,
+    PageTable,
+    Paragraph,
+    TableColumn,
+    TableLine,
+    columns_of,
+)
+from judgescope.report.report import Dataset, Perturbation, Report, ShownJudge
+from judgescope.report.rows import ReportRow, ReportRows, RowPlace
+from judgescope.report.words import amount, label, spoken
+from judgescope.statistics.registry import names_of_group, statistic
 
-HEADLINES = ("D_avg", "D_avg_ew", "D_avg_exact", "D_min", "D_min_ew", "D_min_exact")
-EFFECTS = ("rank_biserial", "mean_drop", "p_holm")
 SHADES = (1, 2, 3, 5)
 FLAG = "‡"
 FLAG_NOTE = (
     f"{FLAG} Beyond 5: an artefact of the normal approximation's tail; use the "
     "rank-biserial correlation instead."
 )
-MIXED = (
-    "D and D_ew combine asymptotic p-values, as published; D_exact combines exact "
-    "ones. The columns thus rest on different tests."
-)
-LEAD = (
-    "Does a judge score perturbed texts below their originals (Wang et al. 2024)? D is "
-    "log p to the base 0.05 of a one-sided test that a judge scores perturbed texts "
-    "below their originals: it is 1 at p = 0.05, and every further unit divides p by "
-    "20. It grows with the number of items, so it measures evidence, not effect size: "
-    "for that, see the rank-biserial correlations in the folded tables."
-)
-READING = (
-    "D as published adds up over aspects and passes 1 by chance far more often than "
-    "one time in 20 when there are several; D_exact keeps that rate. With uniform "
-    "weights D_ew is D minus a constant, and their difference says nothing about the "
-    "judge. All perturbations of a dataset are compared with the same originals: if "
-    "these score high by chance, many perturbations look noticed at once, as the "
-    "random control may show."
-)
 STYLES = ("original", "all")
-STYLE_KEYS = (
-    Key("■", "blue", "originals, upwards"),
-    Key("■", "red", "perturbed texts, downwards"),
-    Key("▼", "blue", "mean of originals"),
-    Key("▲", "red", "mean of perturbed texts"),
-)
 
 
-@tables.section_of(
-    *("Evidence", 40, "discernment", "Discernment", LEAD),
-    empty="This dataset has no perturbations.",
-    finish=lambda _, blocks: [Text(READING), *blocks],
-)
-def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+def reading(_: Report) -> Iterator[Paragraph]:
+    """Yield how to read the numbers of all datasets."""
+    yield Paragraph(
+        "D as published adds up over aspects and passes 1 by chance far more often "
+        "than one time in 20 when there are several; D_exact keeps that rate. With "
+        "uniform weights D_ew is D minus a constant, and their difference says nothing "
+        "about the judge. All perturbations of a dataset are compared with the same "
+        "originals: if these score high by chance, many perturbations look noticed at "
+        "once, as the random control may show."
+    )
+
+
+def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
     """Yield the bars, judges by perturbation and, folded, effect sizes."""
     cells = rows.names("cell")
-    perturbations = [one for one in report.perturbations if one.cell in cells]
-    if present := report.judges_of(rows.defined):
+    perturbations = [
+        perturbation
+        for perturbation in report.perturbations
+        if perturbation.cell in cells
+    ]
+    present = report.judges_of(rows.defined)
+    if present:
         yield _figure(dataset, rows, present)
         yield _heat(dataset, rows, present, perturbations)
+        yield from dose_blocks(report, dataset, rows, present)
         yield from style_blocks(report, dataset, present)
         yield from tables.matrix(rows, present, "D_avg_exact", dataset.name)
-        for name in EFFECTS:
+        groups = [
+            tables.RowGroup(perturbation.title, {"cell": perturbation.cell})
+            for perturbation in perturbations
+        ]
+        for name in ("rank_biserial", "mean_drop", "p_holm"):
             table = tables.TableSpec(
                 f"{dataset.name}: {label(name)}, {statistic(name).meaning}.",
                 tables.aspect_columns(report, dataset.aspects),
-                [
-                    tables.RowGroup(one.title, {"cell": one.cell})
-                    for one in perturbations
-                ],
+                groups,
                 statistic=name,
                 source="tables/discernment.csv",
                 corner="Perturbation and judge",
@@ -82,52 +90,68 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
     for judge in report.judges:
         if judge not in present:
             row = rows.find(judge.id, "D_avg")
-            absent.append(
-                f"`{judge.id}`: {spoken(row.note) if row else 'not planned'}."
-            )
+            why = spoken(row.note) if row else "not planned"
+            absent.append(f"`{judge.id}`: {why}.")
     if absent:
-        yield Text("No discernment score on this dataset:", items=absent)
+        yield Paragraph("No discernment score on this dataset:", items=absent)
 
 
-def _figure(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Figure | Table:
-    headlines = rows.where(statistic=HEADLINES)
-    tests = [
-        any(f"{one} p" in row.method for row in headlines)
-        for one in ("exact", "asymptotic")
-    ]
+def _figure(
+    dataset: Dataset, rows: ReportRows, judges: list[ShownJudge]
+) -> PageFigure | PageTable:
+    names = names_of_group("discernment", headline=True)
+    headlines = rows.where(statistic=names)
     best = tables.leaders(judges, headlines.where(statistic="D_avg_exact"))
     summary = "D_avg_exact is undefined for every judge."
     if best:
+        leading = tables.judges_in_words(best)
         summary = (
-            "The highest average D_exact is that of "
-            f"{listed([row.judge for row in best])}, {figures(best[0])}; an average of "
-            "several perturbations is not a p-value."
+            f"The highest average D_exact is that of {leading}, {figures(best[0])}; an "
+            "average of several perturbations is not a p-value."
         )
+    table = tables.TableSpec(
+        f"{dataset.name}: average and minimum over the planned perturbations.",
+        tables.statistic_columns(names),
+        notes=_test_notes(headlines),
+        every_judge=True,
+        cell=lambda row: estimate(row, mark=_flag(row)),
+    ).filled(judges, rows)
     return tables.chart(
         f"{dataset.name}: discernment of each judge",
         summary,
-        tables.TableSpec(
-            f"{dataset.name}: average and minimum over the planned perturbations.",
-            tables.statistic_columns(HEADLINES),
-            notes=[FLAG_NOTE] * any(map(_flag, headlines)) + [MIXED] * all(tests),
-            every_judge=True,
-            cell=lambda row: estimate(row, mark=_flag(row)),
-        ).filled(judges, rows),
+        table,
         line=1,
         axis="score with 95 % interval; the dashed line is p = 0.05",
     )
 
 
-def _flag(row: Row | None) -> str:
+def _test_notes(rows: ReportRows) -> list[str]:
+    """The notes below averages: on the tail of a test, and on two kinds of tests."""
+    notes = []
+    if any(map(_flag, rows)):
+        notes.append(FLAG_NOTE)
+    methods = "\n".join(rows.names("method"))
+    if "exact p" in methods and "asymptotic p" in methods:
+        notes.append(
+            "D and D_ew combine asymptotic p-values, as published; D_exact combines "
+            "exact ones. The columns thus rest on different tests."
+        )
+    return notes
+
+
+def _flag(row: ReportRow | None) -> str:
     return FLAG if row and BEYOND in row.note else ""
 
 
 def _heat(
-    dataset: Dataset, rows: Rows, judges: list[Judge], perturbations: list[Perturbation]
-) -> Table:
+    dataset: Dataset,
+    rows: ReportRows,
+    judges: list[ShownJudge],
+    perturbations: list[Perturbation],
+) -> PageTable:
     """Return judge by perturbation; a shade for every step of D_exact."""
 
-    def shaded(row: Row | None) -> Cell:
+    def shaded(row: ReportRow | None) -> ReportCell:
         shade = "" if row is None or row.value is None else heat(row.value, SHADES)
         return estimate(row, mark=_flag(row), style=shade)
 
@@ -138,26 +162,122 @@ def _heat(
         notes.append(
             f"{BY_LENGTH.capitalize()}: the control `length` reaches a D_exact of 1."
         )
-    columns = [
-        Column(
-            one.title,
-            BY_LENGTH * (one.cell in solved),
-            one.level,
-            where={"cell": one.cell},
+    if any(map(_flag, exact)):
+        notes.append(FLAG_NOTE)
+    columns = []
+    for perturbation in perturbations:
+        note = BY_LENGTH if perturbation.cell in solved else ""
+        columns.append(
+            TableColumn(
+                perturbation.title,
+                note,
+                perturbation.level,
+                where={"cell": perturbation.cell},
+            )
         )
-        for one in perturbations
-    ]
     return tables.TableSpec(
         f"{dataset.name}: D_exact of each judge on each perturbation.",
         columns,
         statistic="D_exact",
-        notes=notes + [FLAG_NOTE] * any(map(_flag, exact)),
+        notes=notes,
         every_judge=True,
         cell=shaded,
     ).filled(judges, rows)
 
 
-def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[Block]:
+def dose_blocks(
+    report: Report, dataset: Dataset, rows: ReportRows, judges: list[ShownJudge]
+) -> Iterator[PageBlock]:
+    """Yield the curves of each perturbation with three degrees or more: the net share
+    of items noticed against the degree, and the mean drop against the number of edits.
+    """
+    fewest = 3  # fewer degrees make no curve
+    cells = rows.names("cell")
+    for name, card in report.spec.perturbations.items():
+        degrees = [degree for degree in card.degrees if f"{name}.{degree}" in cells]
+        if len(degrees) < fewest:
+            continue
+        title = f"{dataset.name}: {report.perturbation(name)}"
+        places = {degree: at for at, degree in enumerate(degrees, start=1)}
+        named = ", ".join(f"{at} {degree}" for degree, at in places.items())
+        yield from _curves(
+            rows.where(statistic="net_share"),
+            judges,
+            name,
+            places,
+            title=f"{title}: net share noticed by degree",
+            axes=(f"degree, the weakest first: {named}", "net share noticed"),
+        )
+        doses = {
+            degree: card.doses[degree] for degree in degrees if degree in card.doses
+        }
+        if len(doses) >= fewest:
+            yield from _curves(
+                rows.where(statistic="mean_drop"),
+                judges,
+                name,
+                doses,
+                title=f"{title}: mean drop by number of edits",
+                axes=("number of edits", "mean drop"),
+            )
+
+
+def _curves(
+    rows: ReportRows,
+    judges: list[ShownJudge],
+    name: str,
+    places: Mapping[str, int],
+    *,
+    title: str,
+    axes: tuple[str, str],
+) -> Iterator[PageBlock]:
+    """Yield one figure: a curve for each judge, over `places`, degree -> place; values
+    are means over the aspects.
+    """
+    values: dict[str, dict[str, float]] = {}
+    for judge in judges:
+        for degree in places:
+            of_judge = rows.where(judge=judge.id, cell=f"{name}.{degree}")
+            known = [row.value for row in of_judge if row.value is not None]
+            if known:
+                values.setdefault(judge.id, {})[degree] = fmean(known)
+    drawn = dict(zip(values, signs(list(values)), strict=False))
+    if not drawn:
+        return
+    curves = []
+    sentences = []
+    for judge_id, series in drawn.items():
+        by_degree = values[judge_id]
+        points = [(places[degree], value) for degree, value in by_degree.items()]
+        curves.append(Curve(points, COLOURS[series.style], dots=True))
+        numbers = ", ".join(map(amount, by_degree.values()))
+        sentences.append(f"`{judge_id}`: {numbers}.")
+    lines = []
+    for judge_id, by_degree in values.items():
+        cells = []
+        for degree in places:
+            value = by_degree.get(degree)
+            text = "" if value is None else amount(value)
+            cells.append(ReportCell(text, sort=value))
+        lines.append(TableLine(judge_id, cells))
+    table = PageTable(
+        f"{title}.",
+        "Judge",
+        columns_of(places),
+        [Body(lines)],
+        source="tables/discernment.csv",
+    )
+    keys = [
+        LegendKey("●", series.style, judge_id) for judge_id, series in drawn.items()
+    ]
+    figure = svg(curves_spec(curves, x=axes[0], y=axes[1]))
+    summary = f"Means over the aspects. {' '.join(sentences)}"
+    yield PageFigure(title, figure, summary, keys, table)
+
+
+def style_blocks(
+    report: Report, dataset: Dataset, judges: list[ShownJudge]
+) -> list[PageBlock]:
     """Return the figure of a dataset's response styles, nothing where no judge has
     any.
     """
@@ -165,72 +285,85 @@ def style_blocks(report: Report, dataset: Dataset, judges: list[Judge]) -> list[
     shown = [judge for judge in judges if rows.find(judge.id, "range_top")]
     if not shown:
         return []
-    both = [
-        f"{judge.id} {figures(before)} and {figures(after)}"
-        for judge in shown
-        if not judge.control
-        and (before := rows.find(judge.id, "score_mean", cell="original"))
-        and (after := rows.find(judge.id, "score_mean", cell="all"))
-    ]
-    said = (
-        f" Mean scores of originals and of perturbed texts: {'; '.join(both)}."
-        if both
-        else ""
-    )
+    both = []
+    for judge in shown:
+        before = rows.find(judge.id, "score_mean", cell="original")
+        after = rows.find(judge.id, "score_mean", cell="all")
+        if before and after and not judge.control:
+            both.append(f"{judge.id} {figures(before)} and {figures(after)}")
     summary = (
         "Scores, averaged over the aspects, of originals and of all perturbed texts. "
         "Their position is the judge's style; discernment asks only whether they "
-        f"differ.{said}"
+        "differ."
     )
-    found = [_distribution(rows, judge, name) for judge in shown for name in STYLES]
-    axis = "score, from the bottom to the top of the judge's range"
-    spec = histogram_spec(
-        found, [tables.labelled(judge) for judge in shown], STYLES, x=axis
-    )
-    numbers = _style_table(dataset, rows, shown)
-    return [
-        Figure(
-            f"{dataset.name}: response styles", svg(spec), summary, STYLE_KEYS, numbers
-        )
+    if both:
+        means = "; ".join(both)
+        summary += f" Mean scores of originals and of perturbed texts: {means}."
+    distributions = [
+        _distribution(rows, judge, name) for judge, name in product(shown, STYLES)
     ]
-
-
-def _distribution(rows: Rows, judge: Judge, series: str) -> Distribution:
-    mine = rows.where(judge=judge.id, statistic="score_share", perturbation=series)
-    shares = {row.k: row.value or 0.0 for row in mine}
-    mean_row = rows.find(judge.id, "score_mean", cell=series)
-    ends = (rows.find(judge.id, name) for name in ("range_bottom", "range_top"))
-    low, high, mean = (row.value if row else None for row in (*ends, mean_row))
-    place = None
-    if mean is not None and low is not None and high is not None:
-        place = (mean - low) / (high - low)
-    return Distribution(
-        tables.labelled(judge), series, [shares[k] for k in sorted(shares)], place
+    names = list(map(tables.labelled, shown))
+    axis = "score, from the bottom to the top of the judge's range"
+    keys = (
+        LegendKey("■", "blue", "originals, upwards"),
+        LegendKey("■", "red", "perturbed texts, downwards"),
+        LegendKey("▼", "blue", "mean of originals"),
+        LegendKey("▲", "red", "mean of perturbed texts"),
     )
+    figure = PageFigure(
+        f"{dataset.name}: response styles",
+        svg(histogram_spec(distributions, names, STYLES, x=axis)),
+        summary,
+        keys,
+        _style_table(dataset, rows, shown),
+    )
+    return [figure]
 
 
-def _style_table(dataset: Dataset, rows: Rows, judges: list[Judge]) -> Table:
+def _distribution(rows: ReportRows, judge: ShownJudge, series: str) -> Distribution:
+    shares = dict[int, float]()
+    for row in rows.where(judge=judge.id, statistic="score_share", perturbation=series):
+        shares[row.k] = row.value or 0.0
+    low = _value(rows.find(judge.id, "range_bottom"))
+    high = _value(rows.find(judge.id, "range_top"))
+    mean = _value(rows.find(judge.id, "score_mean", cell=series))
+    position = None
+    if mean is not None and low is not None and high is not None:
+        position = (mean - low) / (high - low)
+    heights = [shares[k] for k in sorted(shares)]
+    return Distribution(tables.labelled(judge), series, heights, position)
+
+
+def _value(row: ReportRow | None) -> float | None:
+    return row.value if row else None
+
+
+def _style_table(
+    dataset: Dataset, rows: ReportRows, judges: list[ShownJudge]
+) -> PageTable:
     whose = "the planned ratings" if dataset.planned else "people"
     columns = [
-        Column(
+        TableColumn(
             "Originals",
             "mean score",
             statistic="score_mean",
             where={"cell": "original"},
         ),
-        Column(
+        TableColumn(
             "Perturbed texts",
             "mean score",
             statistic="score_mean",
             where={"cell": "all"},
         ),
-        Column("Bottom", "of the range", statistic="range_bottom"),
-        Column("Top", "of the range", statistic="range_top"),
+        TableColumn("Bottom", "of the range", statistic="range_bottom"),
+        TableColumn("Top", "of the range", statistic="range_top"),
     ]
     if len(rows.where(statistic="pearson")):
         note = f"with {whose}, of the systems' texts"
-        place: Place = {"level": "pooled", "cell": "systems"}
-        columns.append(Column("Pearson r", note, statistic="pearson", where=place))
+        address: RowPlace = {"level": "pooled", "cell": "systems"}
+        columns.append(
+            TableColumn("Pearson r", note, statistic="pearson", where=address)
+        )
     return tables.TableSpec(
         f"{dataset.name}: mean scores over the aspects, and both ends of the range.",
         columns,

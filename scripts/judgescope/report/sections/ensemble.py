@@ -4,13 +4,14 @@ add.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from judgescope.report import elements
-from judgescope.report.cells import Cell, estimate, figures
-from judgescope.report.charts import BLUE, RED, Curve, curves_spec, svg
-from judgescope.report.panels import TargetSet, panels_spec
-from judgescope.report.report import Dataset, Report, TrainingStep, in_group
-from judgescope.report.rows import Row, Rows
+from judgescope.report.cells import ReportCell, estimate, figures
+from judgescope.report.charts import PALETTE, Curve, curves_spec, svg
+from judgescope.report.panels import SubsetPlot, panels_spec
+from judgescope.report.report import Dataset, Report, TrainingStep
+from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.specs import Distilled
 from judgescope.report.tables import (
     AVERAGE,
@@ -18,75 +19,36 @@ from judgescope.report.tables import (
     RowGroup,
     TableSpec,
     aspect_or_mean,
-    section_of,
 )
 from judgescope.report.words import LEVELS, amount, count, label, listed, plural, spoken
-from judgescope.statistics.registry import statistic
+from judgescope.statistics.registry import names_of_group, statistic
 
 SOURCE = "tables/ensemble.csv"
 TOGETHER = "+"
+"""Joins the ids of members."""
 MAIN = ("spearman", "pooled")
-OF_LABELS = [
-    (name, "pooled")
-    for name in ("balanced_accuracy", "label_accuracy", "kappa_nominal")
-]
-MEASURES = [
-    *(
-        (name, level)
-        for level in LEVELS
-        for name in ("pearson", "spearman", "kendall_b")
-    ),
-    *OF_LABELS,
-]
-LEAD = (
-    "An ensemble's score is the mean of its members' scores (Kartáč et al. 2025); its "
-    "label is the one that most members give (a tie counts as missing). Does it agree "
-    "with people more than its members do, with how many members, and which of them "
-    "does it need? Members with correlated errors are worth fewer independent judges: "
-    "their effective number."
+OF_LABELS = (
+    ("balanced_accuracy", "pooled"),
+    ("label_accuracy", "pooled"),
+    ("kappa_nominal", "pooled"),
 )
-BEST_NOTE = (
-    "The best member is chosen on the same data on which it is evaluated: its value is "
-    "likely too high, and the ensemble's advantage too low."
-)
+"""Statistics and levels of labels, the deciding one first."""
 TIES_NOTE = (
     "Texts on which members tie have no label: members of an even number, who tie more "
     "often, are compared with people on the easier texts."
 )
-ERROR_NOTE = (
-    "Errors in people's ratings are part of every member's error and so count "
-    "as shared."
-)
-STUDENT = {
-    "student": "alone",
-    "student_difference": "all members minus this judge",
-    "student_with_teacher": "with all members in place of people",
-}
-KEYS = (
-    elements.Key("●", "blue", "a subset of the members"),
-    elements.Key("–", "red", "mean of all subsets of a size"),
-    elements.Key("▮", "red", "95 % interval of that mean"),
-    elements.Key("|", "ink", "95 % interval of all members"),
-)
-TRAINING = "tables/training.csv"
-LOG = "training.parquet, beside the adapter"
-TRAIN, HELD_OUT = "train", "held_out"
+TRAIN = "train"
+HELD_OUT = "held_out"
 SPLITS = {TRAIN: "the replies of one step", HELD_OUT: "the held-out replies"}
-LOSSES = ("held_out_loss_before", "held_out_loss_after", "held_out_loss_change")
-DISTILLED_LEAD = (
-    "A small model was trained to reproduce its teacher's error lists and scores, from "
-    "0 to 100. Held-out replies were not used for training. Their loss shows how well "
-    "the model predicts the teacher's words, not whether it judges well: see Agreement "
-    "for that."
-)
 
 
-@section_of("Evidence", 80, "ensemble", "Ensembles", LEAD)
-def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.Block]:
+def blocks(
+    report: Report, dataset: Dataset, rows: ReportRows
+) -> Iterator[elements.PageBlock]:
     """Yield per ensemble its figure, what its members add, and their errors."""
     for judge, of_judge in rows.by("judge").items():
         if of_judge.names("aspect") == [""]:
-            yield elements.Text(f"`{judge}`: {next(iter(of_judge)).note}.")
+            yield elements.Paragraph(f"`{judge}`: {next(iter(of_judge)).note}.")
         else:
             yield from _Ensemble(report, dataset, judge, of_judge).blocks()
 
@@ -98,27 +60,32 @@ class _Ensemble:
     """
 
     def __init__(
-        self, report: Report, dataset: Dataset, judge: str, rows: Rows
+        self, report: Report, dataset: Dataset, judge: str, rows: ReportRows
     ) -> None:
-        self.report, self.judge, self.rows = report, judge, rows
+        self.report = report
+        self.judge = judge
+        self.rows = rows
         self.name = f"{dataset.name}, {judge}"
         self.aspects = sorted(
             rows.names("judged"), key=lambda aspect: aspect.partition(".")[0] == AVERAGE
         )
-        self.size = max(row.k for row in rows)
-        self.whole = next(
+        self.size = rows.highest_class
+        self.all_members = next(
             row.judge_b for row in rows if row.k == self.size and row.judge_b
         )
-        self.members = self.whole.split(TOGETHER)
+        self.members = self.all_members.split(TOGETHER)
         of_student = (
             row.judge_b for row in rows if row.statistic.startswith("student_")
         )
         self.student = next(of_student, "")
         known = {(row.statistic, row.level) for row in rows}
-        self.measures = [measure for measure in MEASURES if measure in known]
+        names = ("pearson", "spearman", "kendall_b")
+        measures = [(name, level) for level, name in product(LEVELS, names)]
+        measures += OF_LABELS
+        self.measures = [measure for measure in measures if measure in known]
         self.main = MAIN if MAIN in known else OF_LABELS[0]
 
-    def blocks(self) -> Iterator[elements.Block]:
+    def blocks(self) -> Iterator[elements.PageBlock]:
         yield from self._figure()
         yield self._summed(*self.main)
         yield from self._errors()
@@ -129,12 +96,12 @@ class _Ensemble:
 
     def _at(
         self, name: str, level: str, aspect: str, judge_b: str = "", k: int = 0
-    ) -> Row | None:
+    ) -> ReportRow | None:
         return self.rows.find(
             self.judge, name, aspect=aspect, level=level, judge_b=judge_b, k=k
         )
 
-    def _subsets(self, name: str, level: str, aspect: str) -> list[Row]:
+    def _subsets(self, name: str, level: str, aspect: str) -> list[ReportRow]:
         return [*self.rows.where(statistic=name, level=level, judged=aspect).defined]
 
     def _table(
@@ -144,43 +111,57 @@ class _Ensemble:
         groups: Sequence[RowGroup],
         measure: tuple[str, str],
         *notes: str,
-    ) -> elements.Table:
+    ) -> elements.PageTable:
         """Return a table with a column for each aspect; `measure` is what lines show by
         default.
         """
-        columns = [
-            elements.Column(
-                aspect_or_mean(self.report, aspect), where={"aspect": aspect}
-            )
-            for aspect in self.aspects
-        ]
-        places = (columns, groups, *measure, self.judge)
-        spec = TableSpec(caption, *places, notes, SOURCE, corner=corner, code=False)
+        columns = []
+        for aspect in self.aspects:
+            head = aspect_or_mean(self.report, aspect)
+            columns.append(elements.TableColumn(head, where={"aspect": aspect}))
+        name, level = measure
+        spec = TableSpec(
+            caption,
+            columns,
+            groups,
+            statistic=name,
+            level=level,
+            judge=self.judge,
+            notes=notes,
+            source=SOURCE,
+            corner=corner,
+            code=False,
+        )
         return spec.filled((), self.rows)
 
-    def _summed(self, name: str, level: str) -> elements.Table:
+    def _summed(self, name: str, level: str) -> elements.PageTable:
         """Return one statistic of the ensemble, of its best member, and what each
         member adds.
         """
-        best, gains = [], []
+        best = []
+        gains = []
         for aspect in self.aspects:
             single = [row for row in self._subsets(name, level, aspect) if row.k == 1]
             row = max(single, key=lambda row: row.value or 0.0, default=None)
-            member = row.judge_b if row else ""
-            cell, gain = (
-                estimate(row),
-                self._at(f"difference_{name}", level, aspect, member),
-            )
-            best.append(replace(cell, notes=(member, *cell.notes)) if row else cell)
-            gains.append(estimate(gain if row else None))
-        of_all: list[Entry | elements.Line] = [
-            Entry("all members", {"judge_b": self.whole, "k": self.size}),
-            elements.Line("best single member", best),
-            elements.Line("all minus the best", gains),
+            cell = estimate(row)
+            gain = None
+            if row:
+                member = row.judge_b
+                cell = replace(cell, notes=(member, *cell.notes))
+                gain = self._at(f"difference_{name}", level, aspect, member)
+            best.append(cell)
+            gains.append(estimate(gain))
+        of_all: list[Entry | elements.TableLine] = [
+            Entry("all members", {"judge_b": self.all_members, "k": self.size}),
+            elements.TableLine("best single member", best),
+            elements.TableLine("all minus the best", gains),
             Entry("single members, mean", {"statistic": f"subset_mean_{name}", "k": 1}),
         ]
-        alone = [Entry(member, {"judge_b": member, "k": 1}) for member in self.members]
-        adds = [Entry(member, {"judge_b": member}) for member in self.members]
+        alone = []
+        adds = []
+        for member in self.members:
+            alone.append(Entry(member, {"judge_b": member, "k": 1}))
+            adds.append(Entry(member, {"judge_b": member}))
         votes = (name, level) in OF_LABELS
         caption = (
             f"{self.name}: {label(name)} with people's "
@@ -188,39 +169,52 @@ class _Ensemble:
             f"{plural(self.size, 'member')}. All differences are on the same texts."
         )
         groups = [RowGroup(lines=of_all), RowGroup("Each member alone", lines=alone)]
+        best_note = (
+            "The best member is chosen on the same data on which it is evaluated: its "
+            "value is likely too high, and the ensemble's advantage too low."
+        )
+        measure = (name, level)
         if votes:
-            return self._table(
-                caption, "Ensemble", groups, (name, level), BEST_NOTE, TIES_NOTE
-            )
+            notes = (best_note, TIES_NOTE)
+            return self._table(caption, "Ensemble", groups, measure, *notes)
         added = "Ensemble of all minus the ensemble without"
         groups.append(
             RowGroup(added, {"statistic": f"contribution_{name}"}, lines=adds)
         )
         groups += self._of_student(name)
-        return self._table(caption, "Ensemble", groups, (name, level), BEST_NOTE)
+        return self._table(caption, "Ensemble", groups, measure, best_note)
 
     def _of_student(self, name: str) -> list[RowGroup]:
         """Return the numbers of the distilled judge, nothing without one."""
         if not self.student:
             return []
         lines = [
-            Entry(head, {"statistic": f"{prefix}_{name}"})
-            for prefix, head in STUDENT.items()
+            Entry("alone", {"statistic": f"student_{name}"}),
+            Entry(
+                "all members minus this judge",
+                {"statistic": f"student_difference_{name}"},
+            ),
+            Entry(
+                "with all members in place of people",
+                {"statistic": f"student_with_teacher_{name}"},
+            ),
         ]
         title = f"The distilled judge: {self.student}"
         return [RowGroup(title, {"judge_b": self.student}, lines=lines)]
 
-    def _errors(self) -> Iterator[elements.Table]:
-        name, level = "error_correlation", "pooled"
+    def _errors(self) -> Iterator[elements.PageTable]:
+        name = "error_correlation"
         pairs = [
             Entry(pair.replace(TOGETHER, " and "), {"judge_b": pair})
             for pair in self.rows.where(statistic=name).names("judge_b")
         ]
         if not pairs:
             return
+        mean = "error_correlation_mean"
+        effective = "effective_judges"
         sums = [
-            Entry(label(each), {"statistic": each})
-            for each in ("error_correlation_mean", "effective_judges")
+            Entry(label(mean), {"statistic": mean}),
+            Entry(label(effective), {"statistic": effective}),
         ]
         caption = (
             f"{self.name}: {statistic(name).meaning}. Effective judges: "
@@ -231,31 +225,38 @@ class _Ensemble:
             RowGroup(lines=sums),
             RowGroup("Error correlation of two members", {"k": 2}, lines=pairs),
         ]
-        yield self._table(caption, "Members", groups, (name, level), ERROR_NOTE)
+        note = (
+            "Errors in people's ratings are part of every member's error and so count "
+            "as shared."
+        )
+        yield self._table(caption, "Members", groups, (name, "pooled"), note)
 
-    def _figure(self) -> Iterator[elements.Figure]:
+    def _figure(self) -> Iterator[elements.PageFigure]:
         """Yield how correlation grows with the size of an ensemble, a panel for each
         aspect.
         """
         name, level = self.main
         title = f"{self.name}: {label(name)} with people by size of the ensemble"
-        growth, students, panels = [], [], []
+        mean = f"subset_mean_{name}"
+        growth = []
+        students = []
+        panels = []
         for aspect in self.aspects:
-            if not (subsets := self._subsets(name, level, aspect)):
+            subsets = self._subsets(name, level, aspect)
+            if not subsets:
                 continue
             heading = aspect_or_mean(self.report, aspect)
-            first, last = (
-                self._at(f"subset_mean_{name}", level, aspect, k=k)
-                for k in (1, self.size)
-            )
+            first = self._at(mean, level, aspect, k=1)
+            last = self._at(mean, level, aspect, k=self.size)
             if first and last:
                 growth.append(f"{heading} from {figures(first)} to {figures(last)}")
             student = self._at(f"student_{name}", level, aspect, self.student)
             if student and student.value is not None:
                 students.append(f"{heading} {figures(student)}")
-            means = self._subsets(f"subset_mean_{name}", level, aspect)
-            whole = next((row for row in subsets if row.judge_b == self.whole), None)
-            panels.append(TargetSet(heading, subsets, means, whole, student))
+            means = self._subsets(mean, level, aspect)
+            of_all = [row for row in subsets if row.judge_b == self.all_members]
+            complete = of_all[0] if of_all else None
+            panels.append(SubsetPlot(heading, subsets, means, complete, student))
         if not panels:
             return
         summary = (
@@ -264,38 +265,38 @@ class _Ensemble:
             f"{listed(growth)}."
         )
         summary += f" {TIES_NOTE}" if self.main in OF_LABELS else ""
-        keys = list(KEYS)
+        keys = [
+            elements.LegendKey("●", "blue", "a subset of the members"),
+            elements.LegendKey("–", "red", "mean of all subsets of a size"),
+            elements.LegendKey("▮", "red", "95 % interval of that mean"),
+            elements.LegendKey("|", "ink", "95 % interval of all members"),
+        ]
         if students:
             summary += (
                 f" Trained on their output, {self.student} reaches {listed(students)}."
             )
-            keys.append(
-                elements.Key("┄", "green", f"{self.student}, with its 95 % interval")
-            )
+            text = f"{self.student}, with its 95 % interval"
+            keys.append(elements.LegendKey("┄", "green", text))
         drawn = svg(panels_spec(panels, x="members"))
-        yield elements.Figure(title, drawn, summary, keys, self._numbers(title))
+        yield elements.PageFigure(title, drawn, summary, keys, self._numbers(title))
 
-    def _numbers(self, title: str) -> elements.Table:
+    def _numbers(self, title: str) -> elements.PageTable:
         """Return the numbers of the figure: every subset, under its size, and their
         mean.
         """
         name, level = self.main
-        known = {
-            (row.judge_b, row.k): 0
-            for row in self.rows.where(statistic=name, level=level)
-        }
+        by_size = dict[int, dict[str, Entry]]()
+        for row in self.rows.where(statistic=name, level=level):
+            members = row.judge_b
+            entry = Entry(members.replace(TOGETHER, ", "), {"judge_b": members})
+            by_size.setdefault(row.k, {})[members] = entry
         groups = []
-        for size in sorted({k for _, k in known}):
-            subsets = [
-                Entry(subset.replace(TOGETHER, ", "), {"judge_b": subset})
-                for subset, k in known
-                if k == size
-            ]
+        for size, subsets in sorted(by_size.items()):
             head = f"mean of {plural(len(subsets), 'subset')}"
-            lines = [Entry(head, {"statistic": f"subset_mean_{name}"}), *subsets]
-            groups.append(
-                RowGroup(f"Of {plural(size, 'member')}", {"k": size}, lines=lines)
-            )
+            mean = Entry(head, {"statistic": f"subset_mean_{name}"})
+            lines = [mean, *subsets.values()]
+            members = f"Of {plural(size, 'member')}"
+            groups.append(RowGroup(members, {"k": size}, lines=lines))
         return self._table(
             f"{title}.", "Members", [*groups, *self._of_student(name)], self.main
         )
@@ -304,75 +305,70 @@ class _Ensemble:
 # --- the distilled judge --------------------------------------------------------------
 
 
-@in_group("Evidence", 90)
-def distilled(report: Report) -> elements.Section | None:
-    """Return teacher and student, the recipe, the training curve, and held-out
+def distilled(report: Report) -> Iterator[elements.PageBlock]:
+    """Yield teacher and student, the recipe, the training curve, and held-out
     losses.
     """
     card = report.spec.distilled
     if card is None:
-        return None
+        return
     cards = report.spec.datasets
-    names = {
-        dataset: (cards[dataset].name if dataset in cards else "") or dataset
-        for dataset in report.rows("training").names("dataset")
-    }
-    about = (
+    names = {}
+    for dataset in report.rows("training").names("dataset"):
+        name = cards[dataset].name if dataset in cards else ""
+        names[dataset] = name or dataset
+    recipe = []
+    for name, value in card.recipe.items():
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        recipe.append((spoken(name), text))
+    yield elements.Paragraph(
         f"`{card.judge}` is the model `{card.model}`, taught by `{card.teacher}` on "
         f"texts of {listed([*names.values()])}, which no other judge is asked about."
     )
-    recipe = [
-        (spoken(name), f"{value:g}" if isinstance(value, float) else str(value))
-        for name, value in card.recipe.items()
-    ]
-    blocks: list[elements.Block] = [
-        elements.Text(about),
-        _curve(card, report.training),
-        elements.Text(
-            "The recipe: the settings in the study's key `distill.recipe`, and "
-            "defaults for the rest."
-        ),
-        elements.Facts(recipe),
-        _taught(report, card, names),
-        elements.Link(
-            "The examples and losses of every dataset, as a table", f"../{TRAINING}"
-        ),
-    ]
-    return elements.Section("distilled", "The distilled judge", DISTILLED_LEAD, blocks)
-
-
-def _curve(card: Distilled, log: Sequence[TrainingStep]) -> elements.Figure:
-    losses = {
-        split: [(one.step, one.loss or 0.0) for one in log if one.split == split]
-        for split in SPLITS
-    }
-    summary = " ".join(
-        f"On {SPLITS[split]} it is {amount(each[0][1])} at step {count(each[0][0])} "
-        f"and {amount(each[-1][1])} at step {count(each[-1][0])}."
-        for split, each in losses.items()
-        if each
+    yield _curve(card, report.training)
+    yield elements.Paragraph(
+        "The recipe: the settings in the study's key `distill.recipe`, and defaults "
+        "for the rest."
     )
-    curves = [Curve(losses[TRAIN], BLUE), Curve(losses[HELD_OUT], RED, dots=True)]
-    drawn = svg(
-        curves_spec([one for one in curves if one.values], x="step", y="loss in nats")
+    yield elements.Facts(recipe)
+    yield _training_table(report, card, names)
+    yield elements.Link(
+        "The examples and losses of every dataset, as a table", "../tables/training.csv"
     )
-    signs = {TRAIN: ("–", "blue"), HELD_OUT: ("●", "red")}
-    keys = [
-        elements.Key(*signs[split], SPLITS[split])
-        for split, each in losses.items()
-        if each
-    ]
-    title = f"{card.judge}: mean loss per token during training"
-    return elements.Figure(title, drawn, summary, keys, _log_table(title, log))
 
 
-def _log_table(title: str, log: Sequence[TrainingStep]) -> elements.Table:
-    known = {(one.step, one.split): one for one in log}
-    lines = []
-    for step in sorted({one.step for one in log}):
-        train, held_out = (
-            known.get((step, one), TrainingStep(step, one)) for one in SPLITS
+def _curve(card: Distilled, log: Sequence[TrainingStep]) -> elements.PageFigure:
+    curves = []
+    keys = []
+    sentences = []
+    for split, about in SPLITS.items():
+        losses = [(step.step, step.loss or 0.0) for step in log if step.split == split]
+        if not losses:
+            continue
+        if split == HELD_OUT:  # measured at a few steps only
+            curves.append(Curve(losses, PALETTE.red, dots=True))
+            keys.append(elements.LegendKey("●", "red", about))
+        else:
+            curves.append(Curve(losses, PALETTE.blue))
+            keys.append(elements.LegendKey("–", "blue", about))
+        first_step, first_loss = losses[0]
+        last_step, last_loss = losses[-1]
+        sentences.append(
+            f"On {about} it is {amount(first_loss)} at step {count(first_step)} and "
+            f"{amount(last_loss)} at step {count(last_step)}."
         )
+    drawn = svg(curves_spec(curves, x="step", y="loss in nats"))
+    title = f"{card.judge}: mean loss per token during training"
+    table = _log_table(title, log)
+    return elements.PageFigure(title, drawn, " ".join(sentences), keys, table)
+
+
+def _log_table(title: str, log: Sequence[TrainingStep]) -> elements.PageTable:
+    known = {(each.step, each.split): each for each in log}
+    lines = []
+    for step in sorted({each.step for each in log}):
+        train = known.get((step, TRAIN), TrainingStep(step, TRAIN))
+        held_out = known.get((step, HELD_OUT), TrainingStep(step, HELD_OUT))
         values = (
             train.loss,
             held_out.loss,
@@ -380,53 +376,62 @@ def _log_table(title: str, log: Sequence[TrainingStep]) -> elements.Table:
             train.examples,
             train.tokens,
         )
-        cells = [
-            Cell("") if value is None else Cell(amount(value), sort=value)
-            for value in values
-        ]
-        lines.append(elements.Line(count(step), cells))
-    heads = ("Loss, this step", "Loss, held out", "Learning rate")
-    columns = [*map(elements.Column, (*heads, "Examples so far", "Tokens so far"))]
-    return elements.Table(
-        f"{title}.", "Step", columns, [elements.Body(lines)], code=False, source=LOG
+        cells = []
+        for value in values:
+            text = "" if value is None else amount(value)
+            cells.append(ReportCell(text, sort=value))
+        lines.append(elements.TableLine(count(step), cells))
+    heads = (
+        "Loss, this step",
+        "Loss, held out",
+        "Learning rate",
+        "Examples so far",
+        "Tokens so far",
+    )
+    return elements.PageTable(
+        f"{title}.",
+        "Step",
+        elements.columns_of(heads),
+        [elements.Body(lines)],
+        code=False,
+        source="training.parquet, beside the adapter",
     )
 
 
-def _taught(report: Report, card: Distilled, names: dict[str, str]) -> elements.Table:
+def _training_table(
+    report: Report, card: Distilled, names: dict[str, str]
+) -> elements.PageTable:
+    """The examples that the judge learnt from, and its loss on held-out replies."""
+    losses = names_of_group("loss")
     bodies = []
     for dataset, name in names.items():
         rows = report.rows("training", dataset)
+        aspects = sorted(rows.names("aspect"), key=lambda aspect: aspect == AVERAGE)
         lines = []
-        for aspect in sorted(
-            rows.names("aspect"), key=lambda aspect: aspect == AVERAGE
-        ):
-            counts = [
-                Cell("")
-                if aspect == AVERAGE
-                else estimate(
-                    rows.find(card.judge, "taught_examples", aspect=aspect, level=split)
+        for aspect in aspects:
+            cells = []
+            for split in SPLITS:
+                examples = rows.find(
+                    card.judge, "taught_examples", aspect=aspect, level=split
                 )
-                for split in SPLITS
-            ]
-            losses = (
-                rows.find(card.judge, loss, aspect=aspect, level=HELD_OUT)
-                for loss in LOSSES
-            )
-            head = aspect_or_mean(report, aspect)
-            lines.append(elements.Line(head, [*counts, *map(estimate, losses)]))
-        examples = sum(
-            row.n for row in rows.where(statistic="taught_examples", level=TRAIN)
-        )
-        bodies.append(
-            elements.Body(lines, f"{name}: {plural(examples, 'training example')}")
-        )
+                cells.append(
+                    ReportCell("") if aspect == AVERAGE else estimate(examples)
+                )
+            for loss in losses:
+                row = rows.find(card.judge, loss, aspect=aspect, level=HELD_OUT)
+                cells.append(estimate(row))
+            lines.append(elements.TableLine(aspect_or_mean(report, aspect), cells))
+        taught = rows.where(statistic="taught_examples", level=TRAIN)
+        number = sum(row.n for row in taught)
+        title = f"{name}: {plural(number, 'training example')}"
+        bodies.append(elements.Body(lines, title))
     columns = [
-        *(elements.Column(head, group="Examples") for head in ("taught", "held out")),
-        *(elements.Column(label(name), group="On held-out replies") for name in LOSSES),
+        *elements.columns_of(("taught", "held out"), group="Examples"),
+        *elements.columns_of(map(label, losses), group="On held-out replies"),
     ]
     caption = (
         f"The training examples of `{card.judge}`, and its loss: "
-        f"{statistic(LOSSES[0]).meaning}, and after the last step."
+        f"{statistic(losses[0]).meaning}, and after the last step."
     )
     notes = [
         f"Missing: texts and aspects of the sample for which `{card.teacher}` has no "
@@ -434,6 +439,12 @@ def _taught(report: Report, card: Distilled, names: dict[str, str]) -> elements.
         "These losses are means over replies; the curve's are means over all tokens, "
         "so long replies weigh more.",
     ]
-    return elements.Table(
-        caption, "Aspect", columns, bodies, notes, code=False, source=TRAINING
+    return elements.PageTable(
+        caption,
+        "Aspect",
+        columns,
+        bodies,
+        notes,
+        code=False,
+        source="tables/training.csv",
     )

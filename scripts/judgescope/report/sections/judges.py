@@ -1,16 +1,17 @@
 """The first screen, what can be said of each judge, and the legend of all signs."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from math import nan
+from itertools import chain
 
 from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
 from judgescope.report.cells import (
     FLAT,
     NO_WIDTH_TOLD,
     UNDEFINED,
-    Cell,
+    ReportCell,
     dollars_cell,
     estimate,
     figures,
@@ -18,35 +19,35 @@ from judgescope.report.cells import (
     short,
 )
 from judgescope.report.charts import svg
-from judgescope.report.claims import FIRST, GOOD, Claim, claims
+from judgescope.report.claims import FIRST, GOOD, ReportedClaim, claims
 from judgescope.report.elements import (
-    Block,
     Body,
-    Column,
     Facts,
-    Figure,
     Fold,
     Heading,
-    Key,
-    Line,
+    LegendKey,
     Mark,
     Overview,
-    Section,
+    PageBlock,
+    PageFigure,
+    PageTable,
+    Paragraph,
     Standing,
-    Table,
-    Text,
+    TableColumn,
+    TableLine,
     page_of,
 )
-from judgescope.report.headline import PERSON, Measure, measures
+from judgescope.report.headline import PERSON, HeadlineColumn, measures
 from judgescope.report.panels import Forest, forest_spec
-from judgescope.report.report import Dataset, Judge, Report, in_group
-from judgescope.report.rows import Row, Rows
-from judgescope.report.sections import trust
+from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
+from judgescope.report.rows import ReportRow, ReportRows
+from judgescope.report.sections import sentences, trust
 from judgescope.report.sections.cost import ALL, free, price_in_words, price_per_1000
 from judgescope.report.sections.study import DIFFER
-from judgescope.report.tables import agreed_with, judge_bodies, leaders, section_of
+from judgescope.report.tables import agreed_with, judge_bodies, leaders
 from judgescope.report.words import (
     DASH,
+    FIT_SENTENCE,
     LEVELS,
     THOUSAND,
     label,
@@ -57,31 +58,10 @@ from judgescope.report.words import (
 from judgescope.statistics.intervals import holm
 from judgescope.statistics.verdict import LEVEL, Outcome, Sign
 
-LEAD = (
-    "Each cell shows the verdict of its weakest claim (see the signs below), with the "
-    "deciding number or how many claims hold."
-)
 CLICK = " Click a cell for its evidence."
 """The end of the lead on a page."""
-EVIDENCE_LEAD = (
-    "What can be said of each judge, and every claim behind it with its number, its "
-    "test and the texts on which the judge does worst. The sentences are written by "
-    "rules from the numbers, in the same way for every study."
-)
-LIMITS_LEAD = (
-    "Read this before you use a verdict: a control ignores quality, so a "
-    "judge should be better."
-)
 PLANTED = "Planted judges (simulated, with a known defect)"
 GROUPS = ("Models", "Measures", PLANTED, "Controls")
-BAR_VERBS = {
-    Outcome.MEETS: "met by",
-    Outcome.MISSES: "missed by",
-    Outcome.CANNOT_TELL: "cannot tell for",
-    Outcome.NO_CLAIM: "no claim for",
-}
-MOST_DRAWN = 20
-"""Maximum number of judges in the forest plot; its table has all."""
 BELOW = "†"
 SIGNS = (
     ("[low, high]", "the 95 % interval of the number above it"),
@@ -116,91 +96,106 @@ SIGNS = (
 )
 
 
-@in_group("Verdict", 10)
-def section(report: Report) -> Section:
+def first_screen(report: Report) -> list[PageBlock]:
     """Return the first screen."""
-    return Section("judges", "The judges", LEAD + CLICK, [_overview(report)])
+    return [_overview(report)]
 
 
-@in_group("Verdict", 20)
-def evidence_section(report: Report) -> Section | None:
-    """Return an answer and every claim about each judge."""
-    blocks: list[Block] = []
+def every_claim(report: Report) -> Iterator[PageBlock]:
+    """Yield an answer and every claim about each judge."""
     for judge in report.judges:
-        about, id = claims(report, judge), anchor(report, judge)
-        said = trust.no_score(report, judge) or trust.answer(report, judge, about)
+        about = claims(report, judge)
+        id = anchor(report, judge)
+        verdict = sentences.no_score(report, judge) or trust.answer(
+            report, judge, about
+        )
         if judge.control:
-            said = f"A control: {judge.about}. No claim is made about it."
+            verdict = f"A control: {judge.about}. No claim is made about it."
         elif judge.planted:
-            said = f"A planted judge, no real one. {judge.about.capitalize()}. {said}"
-        elif first := [claim.subject for claim in about if claim.kind == FIRST]:
-            said = f"{said} Above every other judge on {listed(first)}."
+            about_judge = f"A planted judge, no real one. {judge.about.capitalize()}."
+            verdict = f"{about_judge} {verdict}"
+        else:
+            first = [claim.subject for claim in about if claim.kind == FIRST]
+            if first:
+                verdict = f"{verdict} Above every other judge on {listed(first)}."
+        if judge.scores_texts:
+            verdict = f"{verdict} {FIT_SENTENCE}"
         if about or not judge.control:
-            blocks += [Heading(f"`{judge.id}`", id), Text(said)]
-        blocks += [trust.evidence(report, about, id, judge.card)] if about else []
-    return Section("evidence", "Every claim", EVIDENCE_LEAD, blocks) if blocks else None
+            yield Heading(f"`{judge.id}`", id)
+            yield Paragraph(verdict)
+        if about:
+            yield trust.evidence(report, about, id, judge.card)
 
 
 def measured(report: Report) -> str:
     """Return the size of the study in one line of numbers."""
-    controls = sum(judge.control for judge in report.judges)
+    controls = len(report.judges) - len(report.real_judges)
     coverage = report.rows("coverage").where(dataset=tuple(report.names))
-    asked = coverage.where(statistic="coverage").defined.frame
-    cells = len(asked.drop_duplicates(["dataset", "cell", "judge"]))
-    rated = sum(dataset.counts.targets for dataset in report.datasets)
+    asked = coverage.where(statistic="coverage").defined
+    cells = len({(row.dataset, row.cell, row.judge) for row in asked})
+    items = 0
+    rated = 0
+    for dataset in report.datasets:
+        items += dataset.counts.items
+        rated += dataset.counts.targets
     kinds = report.spec.study.perturbations
     parts = [
         plural(len(report.datasets), "dataset"),
-        plural(sum(dataset.counts.items for dataset in report.datasets), "item"),
+        plural(items, "item"),
         plural(rated, "rated text") if rated else "",
-        f"{plural(len(report.judges) - controls, 'judge')} and "
-        f"{plural(controls, 'control')}",
+        f"{plural(len(report.real_judges), 'judge')} and {plural(controls, 'control')}",
         plural(len(kinds), "perturbation") if kinds else "",
         f"{plural(round(coverage.total('count_ok')), 'judgment')} in "
         f"{plural(cells, 'cell')}",
     ]
-    return " · ".join(part for part in parts if part)
+    return " · ".join(filter(None, parts))
 
 
-@section_of("Verdict", 30, "limits", "Controls and limits", LIMITS_LEAD, always=True)
-def limits(report: Report, dataset: Dataset, _: Rows) -> Iterator[Block]:
+def limits(report: Report, dataset: Dataset, _: ReportRows) -> Iterator[PageBlock]:
     """Yield the limits of the verdicts: controls above judges, and numbers that no
     judge has.
     """
     planned = measures(report, dataset)
     if not planned:
-        yield Text(
+        yield Paragraph(
             "The study plans no statistic with a value per judge on this dataset."
         )
         return
-    real = [judge for judge in report.judges if not judge.control]
+    real = report.real_judges
     shown = [measure for measure in planned if measure.defined(real)]
-    outranked = [text for measure in shown for text in _outranked(measure, real)]
+    outranked = list[str]()
+    for measure in shown:
+        outranked += _outranked(measure, real)
     if outranked:
         warning = (
             "Warning: a control ranks above a judge here (the difference is not "
             "tested)."
         )
-        yield Text(warning, items=outranked, style="warning")
+        yield Paragraph(warning, items=outranked, style="warning")
     undefined = []
     for measure in planned:
         if measure not in shown:
-            rows = map(measure.row, report.judges)
-            reasons = dict.fromkeys(
-                spoken(row.note) for row in rows if row and row.value is None
-            )
+            reasons = dict[str, None]()
+            for row in map(measure.row, report.judges):
+                if row and row.value is None:
+                    reasons[spoken(row.note)] = None
             undefined.append(f"{measure.group}, {measure.name}: {'; '.join(reasons)}.")
     if undefined:
-        yield Text("Planned, but undefined for every judge:", items=undefined)
+        yield Paragraph("Planned, but undefined for every judge:", items=undefined)
     signatures = []
     for judge in report.judges:
-        numbers = filter(None, (measure.row(judge) for measure in planned))
-        signatures += [(row.judge, row.signature) for row in numbers][:1]
+        for measure in planned:
+            row = measure.row(judge)
+            if row:
+                signatures.append((row.judge, row.signature))
+                break
     note = (
         "The signature of each judge's first number; those of its other numbers on "
         f"this dataset differ in the parts {DIFFER}."
     )
-    yield Fold("Signatures", [Text(note, style="small"), Facts(signatures, code=True)])
+    yield Fold(
+        "Signatures", [Paragraph(note, style="small"), Facts(signatures, code=True)]
+    )
 
 
 # --- expected false claims ------------------------------------------------------------
@@ -213,25 +208,26 @@ def false_claims(report: Report) -> str:
     Each of F families has a false claim in at most .025 of studies. The sentence also
     says how many claims that hold do so over the whole page (Holm over all of them).
     """
-    tested = [
-        claim
-        for judge in report.judges
-        if not judge.control
-        for claim in claims(report, judge)
-        if claim.kind != FIRST and claim.p is not None
-    ]
-    if not tested:
+    families = set[tuple[str, str, str]]()
+    held = []
+    ps = []
+    for judge in report.real_judges:
+        for claim in claims(report, judge):
+            if claim.kind != FIRST and claim.p is not None:
+                families.add((claim.judge, claim.dataset, claim.kind))
+                held.append(claim.outcome in GOOD)
+                ps.append(claim.p)
+    if not ps:
         return ""
-    families = len({(one.judge, one.dataset, one.kind) for one in tested})
-    adjusted = holm([one.p if one.p is not None else nan for one in tested])
-    held = [one.outcome in GOOD for one in tested]
-    kept = sum(
-        good and p <= LEVEL for good, p in zip(held, adjusted.tolist(), strict=True)
-    )
-    of_all = "Of the one family" if families == 1 else f"Of the {families:,} families"
+    adjusted = holm(ps).tolist()
+    kept = 0
+    for good, p in zip(held, adjusted, strict=True):
+        kept += good and p <= LEVEL
+    number = len(families)
+    of_all = "Of the one family" if number == 1 else f"Of the {number:,} families"
     return (
         f"{of_all} of claims on this page (of one judge, dataset and kind), at most "
-        f"{LEVEL * families:.2g} false claims are expected; {kept:,} of "
+        f"{LEVEL * number:.2g} false claims are expected; {kept:,} of "
         f"{plural(sum(held), 'claim')} that hold do so over the whole page, too."
     )
 
@@ -245,49 +241,75 @@ def _overview(report: Report) -> Overview:
     per_judge = {
         judge.id: trust.answered(report, claims(report, judge)) for judge in ranked
     }
-    every = dict.fromkeys(question for mine in per_judge.values() for question in mine)
-    order = [question.group for question in every]
-    asked = sorted(
-        every, key=lambda question: (question.rank, order.index(question.group))
-    )
+    asked = _questions(per_judge.values())
     costs = report.rows("cost")
     priced = len(costs) > 0 and not free(row for row in costs if row.judge != ALL)
 
-    def standing(judge: Judge) -> Standing:
-        mine = per_judge[judge.id]
-        prefix = anchor(report, judge)
-        marks = [_mark(question, judge, mine, prefix) for question in asked]
-        marks += [_price(costs.where(judge=judge.id))] if priced else []
-        text = (
-            "" if judge.control else trust.answer(report, judge, claims(report, judge))
-        )
-        way = f"{page_of('evidence')}#{prefix}" if mine else ""
-        return Standing(judge.id, judge.card, text, way, marks)
-
     groups: dict[str, list[Standing]] = {}
+    used = set[str]()
     for judge in ranked:
-        if not judge.control or per_judge[judge.id]:
-            groups.setdefault(GROUPS[_group(judge)], []).append(standing(judge))
-    columns = [Column(question.title, group=question.group) for question in asked]
-    columns += [Column(f"US$ per {THOUSAND}", group="Cost")] if priced else []
-    used = {mark.step for part in groups.values() for one in part for mark in one.marks}
-    steps = [
-        (step, *words)
-        for step, words in reversed(trust.STEP_WORDS.items())
-        if step in used
-    ]
-    bars, figure = [*_bars(report)], _forest(report, ranked)
-    foot = false_claims(report)
-    return Overview(bars, columns, [*groups.items()], steps, figure, foot)
+        mine = per_judge[judge.id]
+        if judge.control and not mine:
+            continue
+        standing = _standing(report, judge, mine, asked)
+        if priced:
+            price = _price(costs.where(judge=judge.id))
+            standing = replace(standing, marks=[*standing.marks, price])
+        used.update(mark.step for mark in standing.marks)
+        groups.setdefault(GROUPS[_group(judge)], []).append(standing)
+    columns = [TableColumn(question.title, group=question.group) for question in asked]
+    if priced:
+        columns.append(TableColumn(f"US$ per {THOUSAND}", group="Cost"))
+    steps = []
+    for step, (sign, meaning) in reversed(trust.STEP_WORDS.items()):
+        if step in used:
+            steps.append((step, sign, meaning))
+    return Overview(
+        bars=[*_bars(report)],
+        columns=columns,
+        groups=[*groups.items()],
+        steps=steps,
+        figure=_forest(report, ranked),
+        foot=false_claims(report),
+    )
 
 
-def _group(judge: Judge) -> int:
+def _questions(
+    answered: Iterable[Mapping[trust.TrustQuestion, Sequence[ReportedClaim]]],
+) -> list[trust.TrustQuestion]:
+    """The questions that claims answer, in the order of the columns: by rank, those of
+    a group side by side.
+    """
+    every = dict.fromkeys(chain.from_iterable(answered))
+    groups = [question.group for question in every]
+    return sorted(
+        every, key=lambda question: (question.rank, groups.index(question.group))
+    )
+
+
+def _standing(
+    report: Report,
+    judge: ShownJudge,
+    mine: Mapping[trust.TrustQuestion, Sequence[ReportedClaim]],
+    asked: Sequence[trust.TrustQuestion],
+) -> Standing:
+    """A judge's answer and its line of the matrix, without the price."""
+    id = anchor(report, judge)
+    marks = [_mark(question, judge, mine, id) for question in asked]
+    text = ""
+    if not judge.control:
+        text = trust.answer(report, judge, claims(report, judge))
+    href = f"{page_of('evidence')}#{id}" if mine else ""
+    return Standing(judge.id, judge.card, text, href, marks)
+
+
+def _group(judge: ShownJudge) -> int:
     if judge.control or judge.planted:
         return GROUPS.index("Controls" if judge.control else PLANTED)
     return int(judge.engine == "lexical")
 
 
-def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, int, float]:
+def _rank(report: Report, judge: ShownJudge) -> tuple[int, bool, int, int, int, float]:
     """Return the sort key of judges: kind, hinted last, most claims that hold, then
     most that agree with limits, fewest that fail.
 
@@ -304,15 +326,15 @@ def _rank(report: Report, judge: Judge) -> tuple[int, bool, int, int, int, float
     return _group(judge), bool(judge.hint), -held, -limited, failed, -agreement
 
 
-def anchor(report: Report, judge: Judge) -> str:
+def anchor(report: Report, judge: ShownJudge) -> str:
     """Return the id of a judge's evidence."""
     return f"evidence-{report.judges.index(judge)}"
 
 
 def _mark(
-    question: trust.Question,
-    judge: Judge,
-    mine: Mapping[trust.Question, Sequence[Claim]],
+    question: trust.TrustQuestion,
+    judge: ShownJudge,
+    mine: Mapping[trust.TrustQuestion, Sequence[ReportedClaim]],
     prefix: str,
 ) -> Mark:
     """Return a cell of the matrix; a control has a number and reaches no step."""
@@ -328,11 +350,14 @@ def _mark(
     sign, words = trust.STEP_WORDS[step]
     details = ["claims that hold"]
     if len(part) == 1:
-        details = [figures(trust.deciding(question, part[0])), *trust.reasons(part[0])]
+        details = [
+            figures(trust.deciding(question, part[0])),
+            *sentences.reasons(part[0]),
+        ]
     return Mark(text, step, sign, "; ".join([words, names, *details]), href)
 
 
-def _price(rows: Rows) -> Mark:
+def _price(rows: ReportRows) -> Mark:
     if not len(rows):
         return Mark()
     text = "free" if free(rows) else dollars_cell(price_per_1000(rows)).text
@@ -343,135 +368,168 @@ def _bars(report: Report) -> Iterator[str]:
     """Yield what judges miss, and for each bar that the study states who meets and
     misses it.
     """
-    found: dict[str, list[Claim]] = {}
-    for judge in [judge for judge in report.judges if not judge.control]:
-        yield from (
-            f"`{judge.id}` {text}."
-            for text in trust.misses(report, claims(report, judge))
-        )
-        for claim in claims(report, judge):
+    by_bar: dict[str, list[ReportedClaim]] = {}
+    for judge in report.real_judges:
+        of_judge = claims(report, judge)
+        for text in trust.misses(report, of_judge):
+            yield f"`{judge.id}` {text}."
+        for claim in of_judge:
             if claim.kind.startswith(BAR):
-                bar = (
-                    f"{claim.respect.format(claim.subject)}, "
-                    f"{report.names[claim.dataset]}"
-                )
-                found.setdefault(bar, []).append(claim)
-    for bar, about in found.items():
+                respect = claim.respect.format(claim.subject)
+                bar = f"{respect}, {report.names[claim.dataset]}"
+                by_bar.setdefault(bar, []).append(claim)
+    for bar, about in by_bar.items():
         parts = []
-        for outcome, verb in BAR_VERBS.items():
-            who = []
-            for claim in (claim for claim in about if claim.outcome == outcome):
-                row = claim.others.get("more_needed")
-                who.append(
-                    f"`{claim.judge}`{f' ({trust.more_needed(row)})' if row else ''}"
-                )
-            few = listed(who) if len(who) <= trust.FEW else plural(len(who), "judge")
-            parts += [f"{verb}: {few}"] if who else []
+        for outcome, verb in (
+            (Outcome.MEETS, "met by"),
+            (Outcome.MISSES, "missed by"),
+            (Outcome.CANNOT_TELL, "cannot tell for"),
+            (Outcome.NO_CLAIM, "no claim for"),
+        ):
+            judges = [_needing(claim) for claim in about if claim.outcome == outcome]
+            if not judges:
+                continue
+            few = len(judges) <= sentences.FEW
+            parts.append(
+                f"{verb}: {listed(judges) if few else plural(len(judges), 'judge')}"
+            )
         yield f"Required: {bar}; {'; '.join(parts)}."
+
+
+def _needing(claim: ReportedClaim) -> str:
+    """A claim's judge, and how much more data would decide it, if that is known."""
+    row = claim.others.get("more_needed")
+    if row is None:
+        return f"`{claim.judge}`"
+    return f"`{claim.judge}` ({sentences.more_needed(row)})"
 
 
 # --- the forest plot ------------------------------------------------------------------
 
 
-def _forest(report: Report, ranked: Sequence[Judge]) -> Figure | None:
+def _forest(
+    report: Report, ranked: Sequence[ShownJudge], most_drawn: int = 20
+) -> PageFigure | None:
     """Return agreement with intervals, beside that of one rater and of the controls.
 
-    Where no aspect has a rank correlation, it is that of labels.
+    Where no aspect has a rank correlation, it is that of labels. The figure has the
+    first `most_drawn` judges, its table all.
     """
-
-    def numbers(measure: Measure, judges: Sequence[Judge]) -> list[Row]:
-        return [row for row in measure.defined(judges) if not of_few(row)]
-
-    known = [
-        measure for dataset in report.datasets for measure in measures(report, dataset)
-    ]
-    kind = AGREEMENT if any(measure.kind == AGREEMENT for measure in known) else LABELS
-    every = [measure for measure in known if measure.kind == kind]
-    real = [judge for judge in ranked if not judge.control][:MOST_DRAWN]
-    shown = [measure for measure in every if numbers(measure, real)]
+    by_kind = dict[str, list[HeadlineColumn]]()
+    for dataset in report.datasets:
+        for measure in measures(report, dataset):
+            by_kind.setdefault(measure.kind, []).append(measure)
+    kind = AGREEMENT if AGREEMENT in by_kind else LABELS
+    every = by_kind.get(kind, [])
+    real = [judge for judge in ranked if not judge.control]
+    drawn = real[:most_drawn]
+    shown = [measure for measure in every if _with_interval(measure, drawn)]
     if not shown:
         return None
-    controls = [judge for judge in report.judges if judge.engine == "control"]
-    panels = []
-    for measure in shown:
-        levels = {row.judge: row for row in numbers(measure, real)}
-        points, people = [levels.get(judge.id) for judge in real], measure.row(PERSON)
-        values = [row.value or 0.0 for row in numbers(measure, controls)]
-        band = (min(values), max(values)) if values else None
-        several = len(report.datasets) > 1
-        titles = [measure.name, *([measure.dataset.name] if several else [])]
-        panels.append(Forest(titles, points, people.value if people else None, band))
-    first = shown[0]
-    place, where = (kind, first.dataset.id, first.aspect), ", ".join(panels[0].titles)
-    agreeing = [
-        judge
-        for judge in ranked
-        if not judge.control
-        and any(
-            claim.outcome in GOOD
-            for claim in claims(report, judge)
-            if (claim.kind, claim.dataset, claim.row.aspect) == place
-        )
-    ]
-    best = leaders(agreeing, numbers(first, agreeing))
-    who = listed([f"`{row.judge}`" for row in best[: trust.FEW]])
-    whom = report.raters(place[1:2])
-    summary = (
-        f"No judge is shown to agree with {whom} on {where} better than {trust.BLIND}."
+    forests = [_forest_of(report, measure, drawn) for measure in shown]
+    keys = [LegendKey("●", "blue", "judge, with 95 % interval")]
+    if any(forest.people is not None for forest in forests):
+        keys.append(LegendKey("┆", "green", "one rater"))
+    if any(forest.band for forest in forests):
+        keys.append(LegendKey("■", "red", "controls, lowest to highest"))
+    names = ids_of(drawn)
+    return PageFigure(
+        "Agreement" if kind == AGREEMENT else "Labels",
+        svg(forest_spec(forests, names, x=label(shown[0].statistic))),
+        _best_in_words(report, shown[0], ", ".join(forests[0].titles), real),
+        keys,
+        _numbers(report, every),
     )
-    if best:
-        summary = (
-            f"The highest on {where}, and better than chance: {who}, "
-            f"{figures(best[0])}."
-        )
-    drawn = svg(
-        forest_spec(panels, [judge.id for judge in real], x=label(first.statistic))
-    )
-    keys = [Key("●", "blue", "judge, with 95 % interval")]
-    keys += (
-        [Key("┆", "green", "one rater")]
-        if any(p.people is not None for p in panels)
-        else []
-    )
-    keys += (
-        [Key("■", "red", "controls, lowest to highest")]
-        if any(p.band for p in panels)
-        else []
-    )
-    title = "Agreement" if kind == AGREEMENT else "Labels"
-    return Figure(title, drawn, summary, keys, _numbers(report, every))
 
 
-def _numbers(report: Report, shown: list[Measure]) -> Table:
+def _with_interval(
+    measure: HeadlineColumn, judges: Sequence[ShownJudge]
+) -> list[ReportRow]:
+    """The numbers of judges, without those of too few texts to have an interval."""
+    return [row for row in measure.defined(judges) if not of_few(row)]
+
+
+def _forest_of(
+    report: Report, measure: HeadlineColumn, judges: Sequence[ShownJudge]
+) -> Forest:
+    """One panel: the judges' numbers, one rater's, and the range of the controls."""
+    by_judge = {row.judge: row for row in _with_interval(measure, judges)}
+    points = list(map(by_judge.get, ids_of(judges)))
+    people = measure.row(PERSON)
+    controls = _with_interval(measure, report.plain_controls)
+    values = [row.value or 0.0 for row in controls]
+    titles = [measure.name]
+    if len(report.datasets) > 1:
+        titles.append(measure.dataset.name)
+    return Forest(
+        titles,
+        points,
+        people.value if people else None,
+        (min(values), max(values)) if values else None,
+    )
+
+
+def _best_in_words(
+    report: Report,
+    measure: HeadlineColumn,
+    where: str,
+    judges: Sequence[ShownJudge],
+) -> str:
+    """The sentence on the best judge among those whose claim holds."""
+    asked = (measure.kind, measure.dataset.id, measure.aspect)
+    agreeing = []
+    for judge in judges:
+        for claim in claims(report, judge):
+            about = (claim.kind, claim.dataset, claim.row.aspect)
+            if about == asked and claim.outcome in GOOD:
+                agreeing.append(judge)
+                break
+    best = leaders(agreeing, _with_interval(measure, agreeing))
+    if not best:
+        whom = report.raters([measure.dataset.id])
+        return (
+            f"No judge is shown to agree with {whom} on {where} better than "
+            f"{trust.BLIND}."
+        )
+    leading = listed([f"`{row.judge}`" for row in best[: sentences.FEW]])
+    return (
+        f"The highest on {where}, and better than chance: {leading}, "
+        f"{figures(best[0])}."
+    )
+
+
+def _numbers(report: Report, shown: list[HeadlineColumn]) -> PageTable:
     """Return the numbers of the forest plot, of people and controls, too."""
 
-    def cells(judge: Judge) -> list[Cell]:
-        found = []
+    def cells(judge: ShownJudge) -> list[ReportCell]:
+        of_judge = []
         for measure in shown:
             row = measure.row(judge)
-            below = BELOW if not judge.control and measure.below_control(row) else ""
-            found.append(estimate(row, mark=f"{measure.letters(judge)}{below}"))
-        return found
+            mark = measure.letters(judge)
+            if not judge.control and measure.below_control(row):
+                mark += BELOW
+            of_judge.append(estimate(row, mark=mark))
+        return of_judge
 
     bodies = judge_bodies(report.judges, cells)
-    people = [measure.row(PERSON) for measure in shown]
-    if any(row and row.value is not None for row in people):
-        each = [estimate(row) if row else UNDEFINED for row in people]
-        bodies.insert(0, Body([Line("people", each, about=PERSON.about)]))
-    columns = [
-        Column(
-            measure.name,
-            f"{measure.group}; n counts {measure.noun}",
-            measure.dataset.name,
-        )
-        for measure in shown
-    ]
-    about = [f"{one.name}: {agreed_with(one)}" for one in report.datasets]
-    return Table(f"{'; '.join(about)}.", "Judge", columns, bodies)
+    columns = []
+    of_people = []
+    any_of_people = False
+    for measure in shown:
+        row = measure.row(PERSON)
+        of_people.append(estimate(row) if row else UNDEFINED)
+        any_of_people |= row is not None and row.value is not None
+        note = f"{measure.group}; n counts {measure.noun}"
+        columns.append(TableColumn(measure.name, note, measure.dataset.name))
+    if any_of_people:
+        bodies.insert(0, Body([TableLine("people", of_people, about=PERSON.about)]))
+    about = [f"{dataset.name}: {agreed_with(dataset)}" for dataset in report.datasets]
+    return PageTable(f"{'; '.join(about)}.", "Judge", columns, bodies)
 
 
-def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:
-    known, control = measure.defined(real), measure.best_control
+def _outranked(measure: HeadlineColumn, real: Sequence[ShownJudge]) -> Iterator[str]:
+    known = measure.defined(real)
+    control = measure.best_control
     under = [row for row in known if measure.below_control(row)]
     if control and under:
         names = listed([f"`{row.judge}` ({short(row)})" for row in under])
@@ -485,21 +543,15 @@ def _outranked(measure: Measure, real: Sequence[Judge]) -> Iterator[str]:
 # --- the legend -----------------------------------------------------------------------
 
 
-@in_group("Reproduce", 20)
-def legend(_: Report) -> Section:
-    """Return the steps of verdicts, the rules behind them, the signs of tables, and the
+def legend(_: Report) -> Iterator[PageBlock]:
+    """Yield the steps of verdicts, the rules behind them, the signs of tables, and the
     levels.
     """
-    lead = "Signs, letters and shades mean the same on every page of this report."
-    blocks = [
-        Heading("Steps of a verdict", "legend-steps"),
-        Facts(
-            [(sign, meaning) for sign, meaning in reversed(trust.STEP_WORDS.values())]
-        ),
-        Text(trust.RULES),
-        Heading("Signs in tables", "legend-signs"),
-        Facts(SIGNS),
-        Heading("Levels of agreement", "legend-levels"),
-        Facts([*LEVELS.values()]),
-    ]
-    return Section("legend", "Legend", lead, blocks)
+    yield Heading("Steps of a verdict", "legend-steps")
+    steps = list(reversed(trust.STEP_WORDS.values()))
+    yield Facts(steps)
+    yield Paragraph(trust.RULES)
+    yield Heading("Signs in tables", "legend-signs")
+    yield Facts(SIGNS)
+    yield Heading("Levels of agreement", "legend-levels")
+    yield Facts([*LEVELS.values()])

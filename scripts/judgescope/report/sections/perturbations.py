@@ -4,85 +4,64 @@ built.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 from judgescope.report import tables
-from judgescope.report.cells import Cell, count_cell, dollars_cell, estimate
+from judgescope.report.cells import (
+    ReportCell,
+    count_cell,
+    dollars_cell,
+    estimate,
+    estimates,
+)
+from judgescope.report.class_tables import class_columns, counted
 from judgescope.report.elements import (
-    Block,
     Body,
-    Column,
-    Figure,
-    Line,
     Link,
-    Table,
-    Text,
+    PageBlock,
+    PageFigure,
+    PageTable,
+    Paragraph,
+    TableColumn,
+    TableLine,
+    columns_of,
 )
-from judgescope.report.report import Dataset, Judge, Report
-from judgescope.report.rows import Row, Rows
+from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.words import count, plural, spoken
+from judgescope.statistics.registry import names_of_group
 
-OUTCOMES = ("ok", "short", "impossible", "failed")
-SIZES = ("edits", "edit_distance")
-ALL, EVERY = "all", "every-lexical-judge"
+ALL = "all"
 ANCHORS = (
-    *("anchors_above_lower", "anchors_above_same"),
-    *("anchors_below_same", "anchors_below_higher"),
+    "anchors_above_lower",
+    "anchors_above_same",
+    "anchors_below_same",
+    "anchors_below_higher",
 )
-COMPARATOR = "comparator_accuracy"
-ANCHOR_PAIRS = {
-    "neighbours": "Anchors of neighbouring ratings",
-    "all": "Anchors of any two ratings",
-}
-CANDIDATES = {
-    "share_chosen": "Chosen",
-    "share_unresolved": "Unresolved",
-    "share_failed": "Failed",
-    "share_unanswered": "Unanswered",
-    "ratings_tied": "Several ratings fit equally",
-}
-USAGE = ("replies", "prompt_tokens", "completion_tokens", "reasoning_tokens")
 SOURCE = "tables/construction.csv"
-LEAD = (
-    "How texts with known quality were made for this study. A graded set has texts of "
-    "every rating: errors are put into references, and a text's rating follows from "
-    "their number or from comparing it with anchors, texts on whose rating people (and "
-    "a judge) agree. The texts of an error-injection chain have one more error each. "
-    "No number here is about a judge."
-)
-CANDIDATE_NOTE = (
-    "Unresolved: the text ties with every anchor, or no comparison with the anchors of "
-    "one of the ratings has an answer. Failed: the model's text is unusable. Other "
-    "candidates are surplus or duplicates. Unanswered: comparisons in which a reply "
-    "has no verdict."
-)
-ANCHOR_NOTE = (
-    "Ideally, the outer two columns of the texts show 100 % and the inner two are "
-    "equal. The comparator is right if it names the better anchor in both orders."
-)
 
 
-@tables.section_of(
-    *("Data quality", 10, "perturbations", "Perturbations"),
-    "Every perturbed text differs from its original. Short means that fewer edits took "
-    "effect than planned, impossible that the text offers no place for the "
-    "perturbation.",
-)
-def perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+def perturbations(
+    report: Report, dataset: Dataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield the counts of outcomes, the edits and the edit distance."""
     yield from _improved(dataset, rows)
-    cells, lines = rows.names("cell"), dict[str, list[tables.Entry]]()
-    for one in report.perturbations:
-        if one.cell in cells:
-            entry = tables.Entry(one.name, {"cell": one.cell}, one.degree)
-            lines.setdefault(f"{one.level} level", []).append(entry)
+    cells = rows.names("cell")
+    lines = dict[str, list[tables.Entry]]()
+    for perturbation in report.perturbations:
+        if perturbation.cell in cells:
+            entry = tables.Entry(
+                perturbation.name, {"cell": perturbation.cell}, perturbation.degree
+            )
+            lines.setdefault(f"{perturbation.level} level", []).append(entry)
+    columns = [
+        TableColumn(outcome, group="Texts", statistic=f"share_{outcome}")
+        for outcome in ("ok", "short", "impossible", "failed")
+    ]
+    columns += tables.statistic_columns(("edits", "edit_distance"))
     table = tables.TableSpec(
         f"{dataset.name}: number of texts by outcome, and the size of the "
         "perturbation.",
-        [
-            *(Column(one, group="Texts", statistic=f"share_{one}") for one in OUTCOMES),
-            *tables.statistic_columns(SIZES),
-        ],
+        columns,
         [tables.RowGroup(level, lines=of_level) for level, of_level in lines.items()],
         corner="Perturbation",
         code=False,
@@ -97,16 +76,22 @@ def perturbations(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Bloc
         axis="share of texts, with 95 % interval; the line marks 100 %",
         statistics=["share_ok"],
     )
+    for row in rows.where(statistic="share_unchecked").defined:
+        name = report.perturbation(row.perturbation)
+        checked = f"{round((row.value or 0) * row.n)} of {row.n} texts"
+        yield Paragraph(
+            f"{name}: kind of change not checked in {checked}: {row.note}. Numbers "
+            "about these texts say so in their notes."
+        )
     if report.spec.texts:
         title = f"See texts of {dataset.name}, with their edits marked"
         yield Link(title, f"texts.html#{dataset.id}")
 
 
-def _improved(dataset: Dataset, rows: Rows) -> Iterator[Text]:
-    ok, kept, failed = (
-        rows.find("", f"share_{outcome}", cell="original")
-        for outcome in ("ok", "kept", "failed")
-    )
+def _improved(dataset: Dataset, rows: ReportRows) -> Iterator[Paragraph]:
+    ok = rows.find("", "share_ok", cell="original")
+    kept = rows.find("", "share_kept", cell="original")
+    failed = rows.find("", "share_failed", cell="original")
     if ok is None:
         return
     parts = [
@@ -116,16 +101,16 @@ def _improved(dataset: Dataset, rows: Rows) -> Iterator[Text]:
     for row, fate in ((failed, "left out"), (kept, "used unchanged")):
         if _number(row):
             parts.append(f"{_number(row)} could not be improved and are {fate}")
-    yield Text(f"{'; '.join(parts)}.")
+    yield Paragraph(f"{'; '.join(parts)}.")
 
 
-def _number(share: Row | None) -> int:
+def _number(share: ReportRow | None) -> int:
     return round((share.value or 0) * share.n) if share else 0
 
 
-def _outcome(row: Row | None) -> Cell:
+def _outcome(row: ReportRow | None) -> ReportCell:
     """Return how many texts of all had an outcome, and why; the estimate of a size."""
-    if row is None or row.value is None or row.statistic in SIZES:
+    if row is None or row.value is None or not row.statistic.startswith("share_"):
         return estimate(row)
     notes = (spoken(row.note),) if row.note else ()
     cell = count_cell(_number(row))
@@ -136,53 +121,46 @@ def _outcome(row: Row | None) -> Cell:
 # --- planned faults -------------------------------------------------------------------
 
 
-@tables.section_of(
-    *("Evidence", 100, "faults", "Planned faults"),
-    "The authors of these texts planned a fault into some of them. A judge notices a "
-    "fault when it scores the faulty text strictly below the clean text of the same "
-    "item.",
-)
-def faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+def faults(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
     """Yield how many planned faults every lexical judge misses, and who sees which."""
-    kinds = [*(kind for kind in rows.names("criterion") if kind != ALL), ALL]
+    kinds = [kind for kind in rows.names("criterion") if kind != ALL]
+    kinds.append(ALL)
+    every = "every-lexical-judge"
     missed = {
-        kind: rows.find(EVERY, "miss_rate", level="pooled", criterion=kind)
+        kind: rows.find(every, "miss_rate", level="pooled", criterion=kind)
         for kind in kinds
     }
     of_all = missed[ALL]
     if of_all is not None and of_all.value is not None:
         number = _number(of_all)
         verb = "is" if number == 1 else "are"
-        yield Text(
+        yield Paragraph(
             f"{count(number)} of {plural(of_all.n, 'planned fault')} {verb} missed by "
             "every lexical judge.",
             style="finding",
         )
-    sizes = {kind: {*rows.where(criterion=kind).frame["n"]} for kind in kinds}
-    counts = any(len(found) > 1 for found in sizes.values())
-    lines: dict[str, list[Line]] = {}
+    sizes = {kind: {row.n for row in rows.where(criterion=kind)} for kind in kinds}
+    counts = max(map(len, sizes.values())) > 1
+    lines: dict[str, list[TableLine]] = {}
     for judge in report.judges:  # controls are last
         for line in _fault_lines(report, dataset, rows, judge, kinds, counts):
             lines.setdefault("controls" if judge.control else "", []).append(line)
     bodies = [Body(of_style, style=style) for style, of_style in lines.items()]
     if any(missed.values()):
-        cells = [estimate(row, counts=counts) for row in missed.values()]
-        bodies.append(
-            Body([Line("missed by every lexical judge", cells)], style="sums")
-        )
-    columns = [
-        Column(
-            spoken(kind) if kind != ALL else "all kinds",
-            note="" if counts else f"n = {count(*sizes[kind])}",
-        )
-        for kind in kinds
-    ]
+        cells = estimates(missed.values(), counts=counts)
+        total = TableLine("missed by every lexical judge", cells)
+        bodies.append(Body([total], style="sums"))
+    columns = []
+    for kind in kinds:
+        head = spoken(kind) if kind != ALL else "all kinds"
+        note = "" if counts else f"n = {count(*sizes[kind])}"
+        columns.append(TableColumn(head, note=note))
     caption = f"{dataset.name}: share of planned faults noticed, by kind of fault."
     yield tables.chart(
         f"{dataset.name}: planned faults that each judge notices",
         "A judge that notices every fault is at 100 %; a control shows what is noticed "
         "by chance.",
-        Table(caption, "Judge", columns, bodies),
+        PageTable(caption, "Judge", columns, bodies),
         line=1,
         axis="share of faults noticed, with 95 % interval; the line marks 100 %",
     )
@@ -191,15 +169,16 @@ def faults(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 def _fault_lines(
     report: Report,
     dataset: Dataset,
-    rows: Rows,
-    judge: Judge,
+    rows: ReportRows,
+    judge: ShownJudge,
     kinds: Sequence[str],
     counts: bool,
-) -> Iterator[Line]:
+) -> Iterator[TableLine]:
     """Yield a judge's rows: one for all aspects that it scores alike, else one for
     each.
     """
-    aspects: dict[tuple[float | None, ...], dict[str, list[Row | None]]] = {}
+    alike: dict[tuple[float | None, ...], list[str]] = {}
+    numbers: dict[tuple[float | None, ...], list[ReportRow | None]] = {}
     for aspect in dataset.aspects:
         noticed = [
             rows.find(
@@ -213,21 +192,21 @@ def _fault_lines(
         ]
         if any(noticed):
             values = tuple(row.value if row else None for row in noticed)
-            aspects.setdefault(values, {})[aspect] = noticed
-    for same in aspects.values():
-        alike = len(aspects) == 1 and len(same) > 1
-        about = (
-            "the same on all aspects" if alike else ", ".join(map(report.aspect, same))
-        )
-        *_, last = same.values()
-        cells = [estimate(row, counts=counts) for row in last]
-        yield Line(judge.id, cells, about, "control" if judge.control else "")
+            alike.setdefault(values, []).append(aspect)
+            numbers[values] = noticed
+    for values, aspects in alike.items():
+        if len(alike) == 1 and len(aspects) > 1:
+            about = "the same on all aspects"
+        else:
+            about = ", ".join(map(report.aspect, aspects))
+        cells = estimates(numbers[values], counts=counts)
+        yield TableLine(judge.id, cells, about, "control" if judge.control else "")
 
 
 # --- construction ---------------------------------------------------------------------
 
 
-def built_sets(rows: Rows) -> set[str]:
+def built_sets(rows: ReportRows) -> set[str]:
     """Return the graded sets that a study built; of others the number of errors is
     unknown.
 
@@ -236,82 +215,140 @@ def built_sets(rows: Rows) -> set[str]:
     return {*rows.where(statistic="errors_mean").defined.names("cell")}
 
 
-@tables.section_of("Data quality", 20, "construction", "Construction", LEAD)
-def construction(_: Report, dataset: Dataset, rows: Rows) -> Iterator[Figure | Table]:
+def construction(
+    _: Report, dataset: Dataset, rows: ReportRows
+) -> Iterator[PageFigure | PageTable]:
     """Yield the ratings of graded sets, signs of their quality, and the cost of each
     step.
     """
-    counts, known = rows.where(statistic="class_count"), built_sets(rows)
+    counts = rows.where(statistic="class_count")
     sets = counts.names("cell")
     of_sets = rows.frame.drop_duplicates("cell").set_index("cell")[["judge", "judged"]]
     by_set = {
         name: tables.Entry(name, {"cell": name, "judge": judge, "aspect": judged})
         for name, judge, judged in of_sets.loc[sets].itertuples(name=None)
     }
-    table_of = partial(tables.TableSpec, source=SOURCE, corner="Graded set")
     if sets:
-        table = table_of(
-            f"{dataset.name}: texts of each rating, from the lowest, and the errors in "
-            "them.",
-            [
-                *tables.class_columns(counts, "Texts"),
-                *tables.class_columns(counts, "Errors in the mean", "errors_mean"),
-            ],
-            [tables.RowGroup(lines=[*by_set.values()])],
-            cell=lambda row: (
-                estimate(row)
-                if row and row.statistic != "class_count"
-                else tables.counted(row)
-            ),
-        ).filled((), rows)
-        yield tables.chart(
-            f"{dataset.name}: errors in the texts of each rating",
-            "Class 1 is the lowest rating: the higher the class, the fewer errors "
-            "there should be.",
-            table,
-            axis="errors in a text on average, with 95 % interval",
-            statistics=["errors_mean"],
-        )
-    if built := [by_set[name] for name in sets if name in known]:
-        yield table_of(
-            f"{dataset.name}: outcomes of the candidates.",
-            [Column(title, statistic=name) for name, title in CANDIDATES.items()],
-            [tables.RowGroup(lines=built)],
-            notes=[CANDIDATE_NOTE],
-            counts=True,
-        ).filled((), rows)
-    anchored = rows.where(statistic=ANCHORS).names("cell")
-    if lines := [by_set[name] for name in sets if name in anchored]:
-        columns, right = (
-            tables.statistic_columns(ANCHORS, "Texts"),
-            "The comparator is right",
-        )
-        columns += [
-            Column(title, "", right, statistic=COMPARATOR, where={"level": pairs})
-            for pairs, title in ANCHOR_PAIRS.items()
-        ]
-        yield table_of(
-            f"{dataset.name}: the chosen texts among the anchors, and the comparator "
-            "on these.",
-            columns,
-            [tables.RowGroup(lines=lines)],
-            notes=[ANCHOR_NOTE],
-            cell=lambda row: estimate(
-                row, counts=row is not None and row.statistic == COMPARATOR
-            ),
-        ).filled((), rows)
+        yield _rating_figure(dataset, rows, list(by_set.values()))
+    known = built_sets(rows)
+    built = [by_set[name] for name in sets if name in known]
+    if built:
+        yield _candidates(dataset, rows, built)
+    with_anchors = rows.where(statistic=ANCHORS).names("cell")
+    anchored = [by_set[name] for name in sets if name in with_anchors]
+    if anchored:
+        yield _anchors(dataset, rows, anchored)
     if len(rows.where(statistic="replies")):
         yield _costs(dataset, rows)
 
 
-def _costs(dataset: Dataset, rows: Rows) -> Table:
+def _rating_figure(
+    dataset: Dataset, rows: ReportRows, sets: Sequence[tables.Entry]
+) -> PageFigure | PageTable:
+    """The texts of each rating, and the errors in them."""
+    counts = rows.where(statistic="class_count")
+
+    def cell(row: ReportRow | None) -> ReportCell:
+        if row and row.statistic != "class_count":
+            return estimate(row)
+        return counted(row)
+
+    table = tables.TableSpec(
+        f"{dataset.name}: texts of each rating, from the lowest, and the errors in "
+        "them.",
+        [
+            *class_columns(counts, "Texts"),
+            *class_columns(counts, "Errors in the mean", "errors_mean"),
+        ],
+        [tables.RowGroup(lines=sets)],
+        source=SOURCE,
+        corner="Graded set",
+        cell=cell,
+    ).filled((), rows)
+    return tables.chart(
+        f"{dataset.name}: errors in the texts of each rating",
+        "Class 1 is the lowest rating: the higher the class, the fewer errors there "
+        "should be.",
+        table,
+        axis="errors in a text on average, with 95 % interval",
+        statistics=["errors_mean"],
+    )
+
+
+def _candidates(
+    dataset: Dataset, rows: ReportRows, sets: Sequence[tables.Entry]
+) -> PageTable:
+    columns = [
+        TableColumn("Chosen", statistic="share_chosen"),
+        TableColumn("Unresolved", statistic="share_unresolved"),
+        TableColumn("Failed", statistic="share_failed"),
+        TableColumn("Unanswered", statistic="share_unanswered"),
+        TableColumn("Several ratings fit equally", statistic="ratings_tied"),
+    ]
+    note = (
+        "Unresolved: the text ties with every anchor, or no comparison with the "
+        "anchors of one of the ratings has an answer. Failed: the model's text is "
+        "unusable. Other candidates are surplus or duplicates. Unanswered: comparisons "
+        "in which a reply has no verdict."
+    )
+    return tables.TableSpec(
+        f"{dataset.name}: outcomes of the candidates.",
+        columns,
+        [tables.RowGroup(lines=sets)],
+        notes=[note],
+        source=SOURCE,
+        corner="Graded set",
+        counts=True,
+    ).filled((), rows)
+
+
+def _anchors(
+    dataset: Dataset, rows: ReportRows, sets: Sequence[tables.Entry]
+) -> PageTable:
+    comparator = "comparator_accuracy"
+    columns = tables.statistic_columns(ANCHORS, "Texts")
+    for pairs, title in (
+        ("neighbours", "Anchors of neighbouring ratings"),
+        ("all", "Anchors of any two ratings"),
+    ):
+        column = TableColumn(
+            title,
+            group="The comparator is right",
+            statistic=comparator,
+            where={"level": pairs},
+        )
+        columns.append(column)
+
+    def cell(row: ReportRow | None) -> ReportCell:
+        return estimate(row, counts=row is not None and row.statistic == comparator)
+
+    note = (
+        "Ideally, the outer two columns of the texts show 100 % and the inner two are "
+        "equal. The comparator is right if it names the better anchor in both orders."
+    )
+    return tables.TableSpec(
+        f"{dataset.name}: the chosen texts among the anchors, and the comparator on "
+        "these.",
+        columns,
+        [tables.RowGroup(lines=sets)],
+        notes=[note],
+        source=SOURCE,
+        corner="Graded set",
+        cell=cell,
+    ).filled((), rows)
+
+
+def _costs(dataset: Dataset, rows: ReportRows) -> PageTable:
+    # No step of the construction repeats a prompt that a cache would hold.
+    usage = [name for name in names_of_group("usage") if name != "cached_tokens"]
     lines = []
     for step in rows.where(statistic="replies"):
         of_step = rows.where(judge=step.judge, perturbation=step.perturbation)
-        cells = [count_cell(round(of_step.total(name))) for name in USAGE]
         price = of_step.where(statistic="usd").first
-        cells = [Cell(step.judge), *cells, dollars_cell(price.value if price else None)]
-        lines.append(Line(f"{step.form}: {step.perturbation}", cells))
-    columns = [Column("Model"), *(Column(spoken(name)) for name in (*USAGE, "usd"))]
+        cells = [ReportCell(step.judge)]
+        cells += [count_cell(round(of_step.total(name))) for name in usage]
+        cells.append(dollars_cell(price.value if price else None))
+        lines.append(TableLine(f"{step.form}: {step.perturbation}", cells))
+    columns = columns_of(["Model", *map(spoken, usage), "usd"])
     caption = f"{dataset.name}: cost of each step of the construction, by model."
-    return Table(caption, "Step", columns, [Body(lines)], source=SOURCE, code=False)
+    return PageTable(caption, "Step", columns, [Body(lines)], source=SOURCE, code=False)

@@ -4,44 +4,55 @@ them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count, product
+from itertools import chain, count, product
 
 from judgescope.report.elements import (
-    Block,
-    Column,
     Fold,
     Group,
     Marked,
+    MarkedPart,
     Marking,
-    Part,
-    Table,
-    Text,
+    PageBlock,
+    PageTable,
+    Paragraph,
+    TableColumn,
 )
-from judgescope.report.items import DRAWN, LEAST, Reading
-from judgescope.report.marked import Error, Piece, grouped, pieces
-from judgescope.report.report import Dataset, Report
-from judgescope.report.rows import Rows
+from judgescope.report.items import AnnotatedText, Reading
+from judgescope.report.marked import LocatedError, Piece, grouped, pieces
+from judgescope.report.report import Dataset, Report, ids_of
+from judgescope.report.rows import ReportRows, RowPlace
 from judgescope.report.tables import (
     TableSpec,
     aspect_groups,
     chart,
-    section_of,
+    known_names,
     statistic_columns,
 )
 from judgescope.report.words import STATUSES, label, plural
 
-LISTED = ("span_errors", "span_clean", "span_severity", "span_placeless")
-FOUND = (
+LISTED = (
+    "span_errors",
+    "span_clean",
+    "span_severity",
+    "span_placeless",
     "span_match_rate",
     "span_match_exact",
     "span_match_normalised",
     "span_match_fuzzy",
 )
+"""Statistics of the errors that a judge lists, and of whether they are found."""
 NOTED = (
-    *("span_errors_beside_none", "span_best_with_severe", "span_less_without_errors"),
-    *("span_other_verdicts", "span_dropped", "span_superseded", "span_repeated"),
-    *("span_placeholders", "span_unread"),
+    "span_errors_beside_none",
+    "span_best_with_severe",
+    "span_less_without_errors",
+    "span_other_verdicts",
+    "span_dropped",
+    "span_superseded",
+    "span_repeated",
+    "span_placeholders",
+    "span_unread",
 )
+"""Statistics of replies that contradict themselves."""
 AGREED = ("span_precision", "span_recall", "span_f1")
 FORMS = {"exact": "The same spans", "tokens": "The same words"}
 KINDS = {
@@ -50,43 +61,25 @@ KINDS = {
 }
 LEVELS = {"pooled": "all texts together", "by_text": "mean over texts"}
 SOURCE = "tables/spans.csv"
-MOST_ERRORS, MOST_MARKINGS = 40, 400
-"""Maximum number of errors shown per text, and of marked texts per dataset."""
-LEAD = (
-    "Some judges list errors and quote the erroneous words (Kartáč et al. 2025). Do "
-    "the quotes occur in the text, and do they match the errors that people marked? An "
-    "annotation is one list of errors with its verdict: a judge's reply, or the list "
-    "that an ensemble merges from its members' lists. Every annotation counts, even if "
-    f"a text has several. Below the tables are {DRAWN} texts of each dataset with "
-    f"their errors, spread over its aspects, but at least {LEAST} for each aspect."
-)
-COMPARED = (
-    "Errors that people marked have no aspect, so each of a judge's lists is compared "
-    "with all of them. A span whose words are not in the text counts as wrong; an "
-    "error without a quote is left out. Words that occur several times in a text are "
-    "located at their first occurrence, and at the next one if they are quoted again.",
-)
-HINT = (
-    "Texts drawn by the study's seed, with the first annotation of each judge. Darker "
-    "marks are more severe errors (the small number, up to 5); point at a mark, or "
-    "move to it with the tab key, to read its description at the foot of the window. "
-    "Long descriptions of overlapping errors take the focus after the last of them, so "
-    "that they can be scrolled."
-)
+MOST_ERRORS = 40
+"""Maximum number of errors shown per text."""
+MOST_MARKINGS = 400
+"""Maximum number of marked texts shown per dataset."""
 
 
-@section_of("Evidence", 110, "spans", "Error spans", LEAD)
-def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
+def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
     """Yield what judges list, how it agrees with people, and texts with the errors in
     them.
     """
     cells = rows.names("cell")
-    shown = next((name for name in ("systems", "original") if name in cells), cells[0])
-    listed = (*LISTED, *FOUND)
-    agreed: list[Block] = []
+    usual = known_names(("systems", "original"), cells)
+    shown = usual[0] if usual else cells[0]
+    agreed: list[PageBlock] = []
     if len(rows.where(statistic=AGREED)):
-        ways = product(LEVELS, (FORMS, KINDS))
-        first, *rest = (_agreement(report, dataset, rows, *way) for way in ways)
+        first, *rest = [
+            _agreement(report, dataset, rows, level, forms)
+            for level, forms in product(LEVELS, (FORMS, KINDS))
+        ]
         yield chart(
             f"{dataset.name}: spans of judges and of people",
             "The share of a judge's spans that people marked, and of people's spans "
@@ -97,12 +90,12 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
         agreed = [
             Fold(f"{dataset.name}: precision and recall by text, and by kind", rest)
         ]
-    yield _of_set(report, dataset, rows, shown, listed)
+    yield _of_set(report, dataset, rows, shown, LISTED)
     yield from agreed
     noted = _of_set(report, dataset, rows, shown, NOTED)
     yield Fold(f"{dataset.name}: replies that contradict themselves", [noted])
     others = [
-        _of_set(report, dataset, rows, name, listed) for name in cells if name != shown
+        _of_set(report, dataset, rows, name, LISTED) for name in cells if name != shown
     ]
     if others:
         yield Fold(f"{dataset.name}: other sets of texts", others)
@@ -110,11 +103,11 @@ def section(report: Report, dataset: Dataset, rows: Rows) -> Iterator[Block]:
 
 
 def _of_set(
-    report: Report, dataset: Dataset, rows: Rows, cell: str, names: Sequence[str]
-) -> Table:
+    report: Report, dataset: Dataset, rows: ReportRows, cell: str, names: Sequence[str]
+) -> PageTable:
     """Return some statistics of one set of texts, per aspect and judge."""
     sets = {
-        one.cell: f"{one.name} {one.degree}".strip() for one in report.perturbations
+        each.cell: f"{each.name} {each.degree}".strip() for each in report.perturbations
     }
     sets |= {"systems": "the systems' texts", "original": "the originals"}
     caption = f"{dataset.name}, {sets.get(cell, cell)}: the errors that judges list."
@@ -128,27 +121,33 @@ def _of_set(
 
 
 def _agreement(
-    report: Report, dataset: Dataset, rows: Rows, level: str, forms: Mapping[str, str]
-) -> Table:
+    report: Report,
+    dataset: Dataset,
+    rows: ReportRows,
+    level: str,
+    forms: Mapping[str, str],
+) -> PageTable:
     part = rows.where(statistic=AGREED, level=level)
     (cell,) = part.names("cell")  # people mark errors in one set of texts
+    columns = []
+    for (form, title), name in product(forms.items(), AGREED):
+        where: RowPlace = {"form": form, "cell": cell}
+        column = TableColumn(label(name), group=title, statistic=name, where=where)
+        columns.append(column)
+    note = (
+        "Errors that people marked have no aspect, so each of a judge's lists is "
+        "compared with all of them. A span whose words are not in the text counts as "
+        "wrong; an error without a quote is left out. Words that occur several times "
+        "in a text are located at their first occurrence, and at the next one if they "
+        "are quoted again."
+    )
     return TableSpec(
         f"{dataset.name}, {LEVELS[level]}: the spans of judges and those that people "
         "marked.",
-        [
-            Column(
-                label(name),
-                "",
-                title,
-                statistic=name,
-                where={"form": form, "cell": cell},
-            )
-            for form, title in forms.items()
-            for name in AGREED
-        ],
+        columns,
         aspect_groups(report, part.names("judged")),
         level=level,
-        notes=COMPARED,
+        notes=(note,),
         source=SOURCE,
     ).filled(report.judges, part)
 
@@ -159,49 +158,68 @@ def _marked_texts(report: Report, dataset: Dataset) -> Iterator[Fold]:
     """
     texts = report.annotated.get(dataset.id, [])
     ids = (f"error-{dataset.id}-{number}" for number in count(1))
-    aspects = [
-        one for one in dataset.aspects if any(one in text.readings for text in texts)
-    ]
-    order = [judge.id for judge in report.judges]
-    for aspect in aspects:
-        every = []
-        for text in (text for text in texts if aspect in text.readings):
-            readings = sorted(
-                text.readings[aspect], key=lambda one: order.index(one.judge)
-            )
-            markings = [_marking(text.text, reading, ids) for reading in readings]
-            if text.gold is not None:
-                people = Reading("", None, "", text.gold)
-                markings.insert(0, _marking(text.text, people, ids))
-            every.append(Marked(text.target, markings))
-        limit = max(MOST_MARKINGS // len(aspects), 1)
-        left, shown = limit, []
-        for marked in every[:limit]:
+    by_aspect = dict[str, list[AnnotatedText]]()
+    for aspect in dataset.aspects:
+        of_aspect = [text for text in texts if aspect in text.readings]
+        if of_aspect:
+            by_aspect[aspect] = of_aspect
+    order = ids_of(report.judges)
+    for aspect, of_aspect in by_aspect.items():
+        every = [_marked(text, aspect, order, ids) for text in of_aspect]
+        limit = max(MOST_MARKINGS // len(by_aspect), 1)
+        left = limit
+        hidden = 0
+        shown = []
+        for marked in every:
             kept = marked.markings[:left]
             left -= len(kept)
-            shown += [replace(marked, markings=kept)] if kept else []
-        hidden = sum(len(marked.markings) for marked in every) - (limit - left)
-        more = (
-            f" {plural(hidden, 'more marked text is', 'more marked texts are')} "
-            "left out here."
+            hidden += len(marked.markings) - len(kept)
+            if kept:
+                shown.append(replace(marked, markings=kept))
+        hint = (
+            "Texts drawn by the study's seed, with the first annotation of each judge. "
+            "Darker marks are more severe errors (the small number, up to 5); point at "
+            "a mark, or move to it with the tab key, to read its description at the "
+            "foot of the window. Long descriptions of overlapping errors take the "
+            "focus after the last of them, so that they can be scrolled."
         )
+        if hidden:
+            more = plural(hidden, "more marked text is", "more marked texts are")
+            hint += f" {more} left out here."
         name = f"{dataset.name}, {report.aspect(aspect)}: texts with the errors in them"
-        yield Fold(name, [Text(HINT + more * bool(hidden), style="small"), *shown])
+        yield Fold(name, [Paragraph(hint, style="small"), *shown])
+
+
+def _marked(
+    text: AnnotatedText, aspect: str, order: Sequence[str], ids: Iterator[str]
+) -> Marked:
+    """One text as people mark it, if they do, and as each judge of an aspect does."""
+    readings = sorted(
+        text.readings[aspect], key=lambda reading: order.index(reading.judge)
+    )
+    markings = [_marking(text.text, reading, ids) for reading in readings]
+    if text.gold is not None:
+        gold = Reading("", None, "", text.gold)
+        markings.insert(0, _marking(text.text, gold, ids))
+    return Marked(text.target, markings)
 
 
 def _marking(text: str, reading: Reading, ids: Iterator[str]) -> Marking:
-    errors = (reading.errors or [])[:MOST_ERRORS]
+    every = reading.errors or []
+    errors = every[:MOST_ERRORS]
     groups = grouped(*pieces(text, errors))
-    placed = {number for group in groups for _, over in group for number in over}
+    marked = set[int]()
+    for _, over in chain.from_iterable(groups):
+        marked.update(over)
     nowhere = [
         f"{_unmarked(error)}: {_remark(error, quoted=True)}"
         for number, error in enumerate(errors)
-        if number not in placed
+        if number not in marked
     ]
-    if left := len(reading.errors or []) - len(errors):
-        nowhere.append(
-            f"{plural(left, 'more error is', 'more errors are')} left out here"
-        )
+    left = len(every) - len(errors)
+    if left:
+        more = plural(left, "more error is", "more errors are")
+        nowhere.append(f"{more} left out here")
     style = "" if reading.judge else "people"
     parts = [_group(group, errors, style, ids) for group in groups]
     return Marking(reading.judge, _about(reading), parts, nowhere)
@@ -217,7 +235,7 @@ def _about(reading: Reading) -> str:
     return errors if reading.value is None else f"{errors}; verdict {reading.value:g}"
 
 
-def _unmarked(error: Error) -> str:
+def _unmarked(error: LocatedError) -> str:
     """Return why an error is marked nowhere in the text as it is shown."""
     if error.start is None or error.end is None:
         return "not in the text" if error.quoted else "without a location"
@@ -228,33 +246,38 @@ def _unmarked(error: Error) -> str:
 
 def _group(
     group: Sequence[tuple[Piece, Sequence[int]]],
-    errors: Sequence[Error],
+    errors: Sequence[LocatedError],
     style: str,
     ids: Iterator[str],
 ) -> Group:
     """Return neighbouring pieces and, once, a remark on each error over any of them."""
-    last = {error: index for index, (_, over) in enumerate(group) for error in over}
-    positions = {error: position for position, error in enumerate(sorted(last))}
+    last_part = dict[int, int]()
+    for index, (_, over) in enumerate(group):
+        for error in over:
+            last_part[error] = index
+    positions = {error: position for position, error in enumerate(sorted(last_part))}
     parts = []
     for index, (piece, over) in enumerate(group):
-        ending = [errors[error].severity for error in over if last[error] == index]
-        shade = (
-            style
-            or f"shade-{max((errors[error].severity for error in over), default=0)}"
+        ending = [errors[error] for error in over if last_part[error] == index]
+        shade = ""
+        if over:
+            severity = max(errors[error].severity for error in over)
+            shade = style or f"shade-{severity}"
+            if len(over) > 1:
+                shade += " several"
+        part = MarkedPart(
+            piece.text,
+            gap=piece.kind == "gap",
+            shade=shade,
+            errors=[positions[error] for error in over],
+            sign=" ".join(str(error.severity) for error in ending if error.severity),
         )
-        parts.append(
-            Part(
-                piece.text,
-                gap=piece.kind == "gap",
-                shade=shade + " several" * (len(over) > 1) if over else "",
-                errors=[positions[error] for error in over],
-                sign=" ".join(str(severity) for severity in ending if severity),
-            )
-        )
-    return Group(parts, [(next(ids), _remark(errors[error])) for error in positions])
+        parts.append(part)
+    remarks = [(next(ids), _remark(errors[error])) for error in positions]
+    return Group(parts, remarks)
 
 
-def _remark(error: Error, *, quoted: bool = False) -> str:
+def _remark(error: LocatedError, *, quoted: bool = False) -> str:
     """Return severity, kind and explanation of an error in one line."""
     severity = f"severity {error.severity}" if error.severity else ""
     quote = f"“{error.quoted}”" if quoted and error.quoted else ""

@@ -12,15 +12,12 @@ from judgescope import __version__
 from judgescope.parsing.judgment import OFF_GRID
 from judgescope.parsing.unread_shapes import CORRECT_READ, READ_REMEDY, UNREAD
 from judgescope.report import elements, words
-from judgescope.report.cells import Cell, count_cell, words_cell
-from judgescope.report.report import Dataset, Judge, Report, in_group
-from judgescope.report.rows import Row, Rows
+from judgescope.report.cells import ReportCell, count_cell, words_cell
+from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.specs import StudyFacts
-from judgescope.report.tables import chart, judge_bodies, rater, section_of
+from judgescope.report.tables import chart, judge_bodies, rater
 
-COUNTS = ("items", "targets", "originals", "ratings", "raters")
-RATINGS = {"planned": "the authors' plan", "human": "people"}
-PROBLEMS_SHOWN = 12
 SIGNED = (
     ("judge", "the judge's id"),
     ("card", "hash of the judge's card and of its model's"),
@@ -46,74 +43,73 @@ SIGNED = (
     ("unread", "how judgments that were not read count, if they are not left out"),
     ("seed", "the study's seed, from which every random number comes"),
     ("v", "the version of judgescope"),
+    ("with", "other packages on which the number depends, if there are any"),
 )
 DIFFER = "stat, level, ties and weights"
 """The parts in which signatures of a judge's numbers on one dataset differ."""
 PREFIX = "count_"
-NAMED = 4
-"""Judges or statistics named for each reason of an undefined number."""
-UNMEASURED_LEAD = (
-    "Undefined numbers are left out, never replaced: this section lists all of them, "
-    "by table and reason. Coverage lists the planned judgments without a score."
-)
 
 
-@in_group("Data quality", 50)
-def data(report: Report) -> elements.Section:
-    """Return counts, licences, citations, checksums and problems of every dataset."""
-    lines, blocks = [], list[elements.Block]()
+def data(report: Report) -> Iterator[elements.PageBlock]:
+    """Yield counts, licences, citations, checksums and problems of every dataset."""
+    ratings = {"planned": "the authors' plan", "human": "people"}
+    lines = []
     for dataset in report.datasets:
-        card, counts = dataset.card, dataset.counts
-        numbers = (counts.items, counts.targets, counts.originals, counts.ratings)
+        card = dataset.card
+        counts = dataset.counts
         cells = [
-            *map(words_cell, (dataset.name, card.task)),
-            *map(count_cell, (*numbers, len(counts.raters))),
-            words_cell(RATINGS.get(card.ratings, card.ratings)),
+            words_cell(dataset.name),
+            words_cell(card.task),
+            count_cell(counts.items),
+            count_cell(counts.targets),
+            count_cell(counts.originals),
+            count_cell(counts.ratings),
+            count_cell(len(counts.raters)),
+            words_cell(ratings.get(card.ratings, card.ratings)),
         ]
-        lines.append(elements.Line(dataset.id, cells))
-        facts = [("licence", card.licence), ("citation", card.citation)]
-        facts += [
-            (f"sha256 of {name}", digest)
-            for name, digest in sorted(counts.sha256.items())
-        ]
-        blocks.append(elements.Heading(dataset.name, f"data-{dataset.id}"))
-        blocks.append(elements.Facts([(name, text) for name, text in facts if text]))
-        if problems := counts.problems:
-            more = len(problems) - PROBLEMS_SHOWN
-            items = problems[:PROBLEMS_SHOWN] + (
-                [f"and {more} more"] if more > 0 else []
-            )
-            title = (
-                f"{dataset.name}: {words.plural(len(problems), 'notice')} while "
-                "reading."
-            )
-            blocks.append(elements.Text(title, items=items))
+        lines.append(elements.TableLine(dataset.id, cells))
+    numbers = ("items", "targets", "originals", "ratings", "raters")
     columns = [
-        elements.Column("Name", style="words"),
-        elements.Column("Task", style="words"),
+        *elements.columns_of(("Name", "Task"), style="words"),
+        *elements.columns_of(numbers),
+        elements.TableColumn("Ratings by", style="words"),
     ]
-    columns += [
-        *map(elements.Column, COUNTS),
-        elements.Column("Ratings by", style="words"),
-    ]
-    lead = "Every dataset keeps its own terms; its texts are not part of this file."
-    table = elements.Table(
+    yield elements.PageTable(
         "The data that the study read.", "Dataset", columns, [elements.Body(lines)]
     )
-    blocks[:0] = [
-        table,
-        elements.Link("Every judgment beside its text", "explore.html"),
-    ]
-    return elements.Section("data", "Data and licences", lead, blocks)
+    yield elements.Link("Every judgment beside its text", "explore.html")
+    for dataset in report.datasets:
+        yield from _facts(dataset)
 
 
-class Tally:
+def _facts(
+    dataset: Dataset, most_problems: int = 12
+) -> Iterator[elements.Heading | elements.Facts | elements.Paragraph]:
+    """The licence, the checksums and the first problems of a dataset."""
+    facts = [("licence", dataset.card.licence), ("citation", dataset.card.citation)]
+    for name, digest in sorted(dataset.counts.sha256.items()):
+        facts.append((f"sha256 of {name}", digest))
+    yield elements.Heading(dataset.name, f"data-{dataset.id}")
+    yield elements.Facts([(name, text) for name, text in facts if text])
+    problems = dataset.counts.problems
+    if problems:
+        items = problems[:most_problems]
+        more = len(problems) - most_problems
+        if more > 0:
+            items = [*items, f"and {more} more"]
+        notices = words.plural(len(problems), "notice")
+        title = f"{dataset.name}: {notices} while reading."
+        yield elements.Paragraph(title, items=items)
+
+
+class CoverageTally:
     """Judgments by status in rows of coverage, and the reasons why cells were never
     asked.
     """
 
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self.counts, self.reasons = Counter[str](), dict[str, None]()
+    def __init__(self, rows: Iterable[ReportRow]) -> None:
+        self.counts = Counter[str]()
+        self.reasons = dict[str, None]()
         for row in rows:
             if row.statistic.startswith(PREFIX) and row.value is not None:
                 self.counts[row.statistic.removeprefix(PREFIX)] += round(row.value)
@@ -128,72 +124,67 @@ class Tally:
         }
         """Status -> number of the judgments without a value."""
 
-    def cells(self, statuses: Sequence[str]) -> list[Cell]:
+    def cells(self, statuses: Sequence[str]) -> list[ReportCell]:
         """Return planned, each status, the share with a value, reasons."""
-        share = self.counts["ok"] / self.asked if self.asked else None
-        row = (
-            Row(statistic="coverage", value=share, n=self.asked) if self.asked else None
-        )
-        return [
-            count_cell(self.counts.total()),
-            *(count_cell(self.counts[status]) for status in statuses),
-            Cell(
-                words.DASH if share is None else words.percent(share),
-                sort=share,
-                row=row,
-            ),
-            words_cell("; ".join(self.reasons)),
-        ]
+        covered = ReportCell(words.DASH)
+        if self.asked:
+            share = self.counts["ok"] / self.asked
+            row = ReportRow(statistic="coverage", value=share, n=self.asked)
+            covered = ReportCell(words.percent(share), sort=share, row=row)
+        cells = [count_cell(self.counts.total())]
+        cells += [count_cell(self.counts[status]) for status in statuses]
+        return [*cells, covered, words_cell("; ".join(self.reasons))]
 
 
-def tally_of(report: Report, judge: Judge) -> Tally:
+def tally_of(report: Report, judge: ShownJudge) -> CoverageTally:
     """Return the sum over all judgments of a judge."""
-    return Tally(report.rows("coverage").where(judge=judge.id))
+    return CoverageTally(report.rows("coverage").where(judge=judge.id))
 
 
-@section_of(
-    *("Data quality", 30, "coverage", "Coverage"),
-    "All judgments that were planned for existing texts, by outcome. A reply that "
-    "could not be read never counts as a score.",
-)
-def coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.Block]:
+def coverage(
+    report: Report, dataset: Dataset, rows: ReportRows
+) -> Iterator[elements.PageBlock]:
     """Yield a row per judge and, folded, a row per cell."""
     seen = {name.removeprefix(PREFIX) for name in rows.names("statistic")}
     statuses = [status for status in words.STATUSES if status in seen or status == "ok"]
-    columns = [elements.Column("planned", group="Judgments")]
-    columns += [
-        elements.Column(words.STATUSES[status], group="Judgments")
-        for status in statuses
-    ]
-    columns += [elements.Column("share ok"), elements.Column("Reasons", style="words")]
+    heads = ["planned", *map(words.STATUSES.__getitem__, statuses)]
+    columns = elements.columns_of(heads, group="Judgments")
+    columns.append(elements.TableColumn("share ok"))
+    columns.append(elements.TableColumn("Reasons", style="words"))
     judges = {judge: rows.where(judge=judge.id) for judge in report.judges_of(rows)}
-    bodies = judge_bodies(judges, lambda judge: Tally(judges[judge]).cells(statuses))
-    tally, caption = Tally(rows), f"{dataset.name}: judgments by judge, over all cells."
-    table = elements.Table(caption, "Judge", columns, bodies)
+    bodies = judge_bodies(
+        judges, lambda judge: CoverageTally(judges[judge]).cells(statuses)
+    )
+    tally = CoverageTally(rows)
+    caption = f"{dataset.name}: judgments by judge, over all cells."
+    table = elements.PageTable(caption, "Judge", columns, bodies)
     summary = (
         "A judge is compared only on the texts that it scored; the lost judgments may "
         "be the hard ones."
     )
     axis = "share of the requested judgments; the line marks 100 %"
     title = f"{dataset.name}: judgments with a score"
-    yield chart(title, summary, table, line=1, axis=axis) if tally.failed else table
+    if tally.failed:
+        yield chart(title, summary, table, line=1, axis=axis)
+    else:
+        yield table
     if tally.counts[OFF_GRID]:
-        yield elements.Text(words.OFF_GRID_SENTENCE, style="small")
+        yield elements.Paragraph(words.OFF_GRID_SENTENCE, style="small")
     yield from _unread(judges)
     bodies = []
     for judge, mine in judges.items():
-        lines = [
-            elements.Line(
-                cell, Tally(part["record"]).cells(statuses), about=report.aspect(aspect)
-            )
-            for (cell, aspect), part in mine.frame.groupby(
-                ["cell", "aspect"], sort=False
-            )
-        ]
+        lines = []
+        parts: dict[tuple[str, str], list[ReportRow]] = {}
+        for row in mine:
+            parts.setdefault((row.cell, row.aspect), []).append(row)
+        for (cell, aspect), part in parts.items():
+            counts = CoverageTally(part).cells(statuses)
+            about = report.aspect(aspect)
+            lines.append(elements.TableLine(cell, counts, about=about))
         bodies.append(elements.Body(lines, judge.id))
     caption = f"{dataset.name}: judgments by judge, set of targets and aspect."
     source = "tables/coverage.csv"
-    table = elements.Table(
+    table = elements.PageTable(
         caption, "Targets and aspect", columns, bodies, source=source
     )
     yield elements.Fold(
@@ -201,7 +192,7 @@ def coverage(report: Report, dataset: Dataset, rows: Rows) -> Iterator[elements.
     )
 
 
-def _unread(judges: Mapping[Judge, Rows]) -> Iterator[elements.Text]:
+def _unread(judges: Mapping[ShownJudge, ReportRows]) -> Iterator[elements.Paragraph]:
     """Yield a sentence on the judges with many unread replies, for each remedy."""
     for remedy in (READ_REMEDY, CORRECT_READ):
         names = []
@@ -214,86 +205,80 @@ def _unread(judges: Mapping[Judge, Rows]) -> Iterator[elements.Text]:
                 "More than a tenth of the replies is unread, of "
                 f"{', '.join(names)}: {remedy}."
             )
-            yield elements.Text(text, style="small")
+            yield elements.Paragraph(text, style="small")
 
 
-@in_group("Data quality", 40)
-def unmeasured(report: Report) -> elements.Section | None:
-    """Return a table of the reasons, None if every planned number is defined."""
+def unmeasured(report: Report) -> Iterator[elements.PageTable]:
+    """Yield a table of the reasons; nothing if every planned number is defined."""
     bodies = []
     for name in report.tables:
-        rows = report.rows(name)
-        missing = Rows(rows.frame[rows.frame["value"].isna()])
-        lines = []
-        for reason, part in sorted(
-            missing.by("note").items(), key=lambda each: -len(each[1])
-        ):
-            judges = map(rater, part.names("judge"))
-            named = map(_few, (part.names("statistic"), judges, part.names("dataset")))
-            cells = [
-                count_cell(len(part)),
-                count_cell(len(rows)),
-                *map(words_cell, named),
-            ]
-            lines.append(
-                elements.Line(words.spoken(str(reason)) or "no reason was given", cells)
-            )
-        bodies += [elements.Body(lines, f"{name}.csv")] if lines else []
+        lines = _undefined(report.rows(name))
+        if lines:
+            bodies.append(elements.Body(lines, f"{name}.csv"))
     if not bodies:
-        return None
-    columns = [elements.Column("numbers"), elements.Column("of planned")]
-    columns += [
-        elements.Column(name, style="words")
-        for name in ("Statistics", "Judges", "Datasets")
+        return
+    columns = [
+        *elements.columns_of(("numbers", "of planned")),
+        *elements.columns_of(("Statistics", "Judges", "Datasets"), style="words"),
     ]
     caption = (
         "Numbers that the study planned and that are not defined, by table and reason."
     )
-    table = elements.Table(caption, "Reason", columns, bodies, code=False)
-    return elements.Section(
-        "unmeasured", "Planned, not measured", UNMEASURED_LEAD, [table]
-    )
+    yield elements.PageTable(caption, "Reason", columns, bodies, code=False)
 
 
-def _few(names: Iterable[str]) -> str:
+def _undefined(rows: ReportRows) -> list[elements.TableLine]:
+    """A line for each reason of undefined numbers of a table, the commonest first."""
+    missing = rows.undefined
+    by_reason = missing.by("note")
+    lines = []
+    for reason in sorted(by_reason, key=lambda reason: -len(by_reason[reason])):
+        part = by_reason[reason]
+        cells = [
+            count_cell(len(part)),
+            count_cell(len(rows)),
+            words_cell(_few(part.names("statistic"))),
+            words_cell(_few(map(rater, part.names("judge")))),
+            words_cell(_few(part.names("dataset"))),
+        ]
+        head = words.spoken(str(reason)) or "no reason was given"
+        lines.append(elements.TableLine(head, cells))
+    return lines
+
+
+def _few(names: Iterable[str], at_most: int = 4) -> str:
+    """The first names, and how many more there are."""
     names = sorted(filter(None, names))
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (
-        f" and {words.count(more)} more" if more > 0 else ""
-    )
+    text = ", ".join(names[:at_most])
+    more = len(names) - at_most
+    return f"{text} and {words.count(more)} more" if more > 0 else text
 
 
 def _policies(study: StudyFacts) -> list[tuple[str, str]]:
     """Return the study's policies that are not the default, by their key."""
-    default = {field.name: field.default for field in fields(StudyFacts)}
-    keys = ("gold", "orders", "unread")
-    values = [(key, str(getattr(study, key))) for key in keys]
-    return [(key, value) for key, value in values if value != default[key]]
+    policies = []
+    for field in fields(StudyFacts):
+        if field.name in ("gold", "orders", "unread"):
+            value = str(getattr(study, field.name))
+            if value != field.default:
+                policies.append((field.name, value))
+    return policies
 
 
-@in_group("Reproduce", 10)
-def reproduce(report: Report) -> elements.Section:
-    """Return the command, the seed, the versions, and how to read a signature."""
+def reproduce(report: Report) -> Iterator[elements.PageBlock]:
+    """Yield the command, the seed, the versions, and how to read a signature."""
+    facts = [("command", report.spec.command), ("seed", str(report.spec.study.seed))]
+    facts += _policies(report.spec.study)
+    yield elements.Facts(facts, code=True)
+    yield elements.Heading("Versions", "versions")
     versions = [
         ("judgescope", __version__),
         ("Python", "{}.{}".format(*sys.version_info)),
     ]
     versions += sorted(report.spec.versions.items())
-    facts = [("command", report.spec.command), ("seed", str(report.spec.study.seed))]
-    facts += _policies(report.spec.study)
-    lead = (
-        "The same lock file and the same replies give the same bytes: the tables, and "
-        "this file. Intervals are 95 %, jackknife-t over the sources, unless a table's "
-        "method says otherwise."
+    yield elements.Facts(versions, code=True)
+    yield elements.Heading("Signatures", "signatures")
+    yield elements.Paragraph(
+        "Every number of the tables has a signature; its parts, joined by |, are:"
     )
-    blocks: list[elements.Block] = [
-        elements.Facts(facts, code=True),
-        elements.Heading("Versions", "versions"),
-        elements.Facts(versions, code=True),
-        elements.Heading("Signatures", "signatures"),
-        elements.Text(
-            "Every number of the tables has a signature; its parts, joined by |, are:"
-        ),
-        elements.Facts(SIGNED),
-    ]
-    return elements.Section("reproduce", "How to reproduce", lead, blocks)
+    yield elements.Facts(SIGNED)

@@ -12,7 +12,7 @@ from functools import cache, partial
 from itertools import pairwise
 from operator import eq
 from textwrap import dedent
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -31,6 +31,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from judgescope.core.registry import Registry
+
 Slug = Annotated[
     str,
     Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=80),
@@ -39,7 +41,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 T = TypeVar("T")
-Reader = Literal["access", "asking", "computing"]
+KeyReader = Literal["access", "asking", "computing"]
 Access = Annotated[T, "access"]
 """A key on which no number depends: where, how or at what price something is done."""
 Asking = Annotated[T, "asking"]
@@ -52,18 +54,19 @@ Replaying = Annotated[T, "computing"]
 
 DEEPEST_JSON: Final = 32
 """Levels of a value that a card passes on as JSON."""
-JSON_INTEGERS: Final = (-(2**63), 2**64 - 1)
-"""The least and the greatest integer that a request can hold."""
 
 
 def _check_json(value: object, path: tuple[str | int, ...] = ()) -> None:
     """Raise PydanticCustomError, with the path, for what no request can hold."""
+    # The least and the greatest integer that a request can hold.
+    least = -(2**63)
+    greatest = 2**64 - 1
     problem = ""
     if len(path) > DEEPEST_JSON:
         problem = f"this value is nested in more than {DEEPEST_JSON} levels"
     elif isinstance(value, float) and not math.isfinite(value):
         problem = "this number is not finite, so no request can hold it"
-    elif isinstance(value, int) and not JSON_INTEGERS[0] <= value <= JSON_INTEGERS[1]:
+    elif isinstance(value, int) and not least <= value <= greatest:
         problem = "this integer has more than 64 bits, so no request can hold it"
     elif not isinstance(value, str | int | float | list | dict | None):
         problem = f"a {type(value).__name__} is not a value of JSON: put it in quotes"
@@ -109,6 +112,20 @@ def same(default: object) -> Callable[[object], bool]:
     Reply keys, signatures of results and the inputs of jobs depend on these dumps.
     """
     return partial(eq, default)
+
+
+def one_of(registry: Registry[Any]) -> AfterValidator:
+    """The check that a key has a name of a registry: a built-in one or an add-on."""
+
+    def check(name: str) -> str:
+        if name not in registry:
+            names = ", ".join(registry)
+            raise PydanticCustomError(
+                "literal_error", "{expected}", {"expected": names}
+            )
+        return name
+
+    return AfterValidator(check)
 
 
 def repeated(names: Iterable[str]) -> str:
@@ -175,7 +192,7 @@ def alternatives(
     return BeforeValidator(validator, json_schema_input_type=types)
 
 
-Files = Annotated[dict[str, str], alternatives(_as_roles, str | dict[str, str])]
+FilePaths = Annotated[dict[str, str], alternatives(_as_roles, str | dict[str, str])]
 """Role -> path; a single path has the role `data`. Paths: docs/guide/own-data.md."""
 Hashes = Annotated[
     dict[str, Sha256], alternatives(_as_roles, Sha256 | dict[str, Sha256])
@@ -192,11 +209,8 @@ class Card(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    renamed: ClassVar[dict[str, str]] = {}
-    """Key of an earlier version -> its new name; docs/renames.csv lists them, too."""
-
     @classmethod
-    def keys_for(cls, reader: Reader) -> set[str]:
+    def keys_for(cls, reader: KeyReader) -> set[str]:
         """Return the keys that are marked for a reader."""
         return {
             name for name, field in cls.model_fields.items() if reader in field.metadata
@@ -328,7 +342,7 @@ class Published(Card):
 _GRID: Final = frozenset(("min", "max", "step"))
 
 
-class Scale(Card):
+class RatingScale(Card):
     """The values that a rating or a judge's score can take; without `step`, any value
     in between.
 
@@ -378,16 +392,17 @@ class Scale(Card):
 
         Words are normalised as by `plain_word`.
         """
-        places = {plain_word(label): place for place, label in enumerate(self.labels)}
-        read = {
-            plain_word(word): places[plain_word(label)]
-            for word, label in read_as.items()
-        }
-        plural = {
-            word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s"): place
-            for word, place in places.items()
-        }
-        return plural | read | places
+        positions: dict[str, int] = {}
+        plurals: dict[str, int] = {}
+        for position, label in enumerate(self.labels):
+            word = plain_word(label)
+            positions[word] = position
+            ending = "es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s"
+            plurals[word + ending] = position
+        read: dict[str, int] = {}
+        for word, label in read_as.items():
+            read[plain_word(word)] = positions[plain_word(label)]
+        return plurals | read | positions
 
     def shown(self, value: float) -> str | int | float:
         """Return a value as prompts show it: a label, or a number without a needless

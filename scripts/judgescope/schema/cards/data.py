@@ -1,37 +1,37 @@
 """Cards of datasets and aspects."""
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
+from collections.abc import Callable, Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
-from msgspec import Struct, convert
+from msgspec import Struct
 from pydantic import Field, model_validator
 
-from judgescope.core.declarations import declarations
+from judgescope.core.registry import Registry
+from judgescope.schema.cards.annotations import Line
+from judgescope.schema.cards.aspects import Description, Noun, RatedAspect
 from judgescope.schema.cards.base import (
-    Asking,
     Card,
-    Columns,
     DataFiles,
     Hashes,
     Hub,
     Published,
-    Scale,
     Slug,
-    alternatives,
-    check_read_as,
-    repeated,
+    one_of,
     same,
 )
-from judgescope.schema.cards.judges import Attempts, Decoding, RetryHeat
+from judgescope.schema.cards.columns import ColumnMapping, check_parts
+from judgescope.schema.cards.judges import RetriedDecoding
 from judgescope.schema.cards.perturbations import Degree
 
+LANGUAGE = r"^$|^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
+"""A language tag (BCP 47)."""
 
-class Improvement(Decoding):
+
+class Improvement(RetriedDecoding):
     """A model writes a better text for each original, from its source, its reference or
     both.
     """
 
-    renamed: ClassVar[dict[str, str]] = {"keep_failed": "fallback_to_reference"}
     steps: ClassVar[int] = 1
 
     model: Slug
@@ -41,12 +41,6 @@ class Improvement(Decoding):
     checks: list[Literal["not_refusal", "length"]] = Field(["not_refusal", "length"])
     """Checks that a text must pass; `length`: half to twice the length of the
     reference."""
-    attempts: Attempts = 2
-    retry_temperature: Literal["same"] | RetryHeat | None = Field(
-        "same", exclude_if=same("same")
-    )
-    """The temperature of further attempts if `temperature` is 0, at which the same text
-    may come again, such as 0.7; null: there are no further attempts; same: 0."""
     fallback_to_reference: bool = False
     """Use the reference if no usable text was written; default: drop the item."""
 
@@ -70,12 +64,12 @@ class References(Improvement):
 
 
 class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A data format. Its module has `read(draft, files)`; the values here are
-    literals.
-    """
+    """A data format."""
 
     name: str
     """The value of the key `format` of a dataset's card."""
+    read: Callable[..., None]
+    """`read(draft: Draft, files: Files)` (data/draft.py) adds what the files hold."""
     roles: tuple[str, ...] = ("data",)
     """The roles that its files must have."""
     optional: tuple[str, ...] = ()
@@ -97,164 +91,16 @@ class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     joins: tuple[str, ...] | None = None
     """The roles needed to join segments; None: segments cannot be joined."""
     has_texts: bool = True
+    parts: tuple[str, ...] = ()
+    """The names of a source's parts, where they are not those of columns or the task's
+    own."""
 
 
-TIE = "tie"
-"""The word for a choice of neither text."""
-MODULES: dict[str, str] = {}
-"""Format -> the module that reads it; only the module of a card's format is
-imported."""
-FORMATS: dict[str, Format] = {}
-for _module, _keywords in declarations("data", "FORMAT").items():
-    _format = convert(_keywords, Format)
-    MODULES[_format.name], FORMATS[_format.name] = _module, _format
+FORMATS = Registry("formats", Format, "judgescope.data")
 
 GIVEN_ROLES = ("global", "local")
 """Roles of data that give texts of known quality: texts with their ratings; lists of
 texts, each with one error more than the last."""
-if TYPE_CHECKING:
-    FormatName = str
-else:
-    FormatName = Literal[*FORMATS]
-
-
-class SubAspect(Card):
-    """A part of an aspect: what an error can be about."""
-
-    name: str = Field(min_length=1)
-    """The name of the sub-aspect."""
-    definition: str = Field(min_length=1)
-    """What a text without such errors is like."""
-
-
-class AspectInTask(Card):
-    """The wording of an aspect in one task, in place of its general wording."""
-
-    definition: str | None = None
-    """The definition for this task."""
-    steps: list[str] = Field([])
-    """Evaluation steps for this task."""
-    unlike: list[str] = Field([])
-    """Qualities that are confused with the aspect in this task."""
-    worst: str | None = None
-    """What the worst text of this task is like."""
-    best: str | None = None
-    """What the best text of this task is like."""
-    sub_aspects: list[SubAspect] = Field([])
-    """Sub-aspects for this task, for models that inject errors of the aspect."""
-
-
-class Wording(Card):
-    """Another wording of an aspect in prompts; a key that is left out keeps the
-    aspect's own.
-    """
-
-    name: str | None = None
-    """The aspect's name in the prompt; "" omits it."""
-    definition: str | None = None
-    """The definition in the prompt; "" omits it."""
-    note: str | None = None
-    """A sentence after the definition."""
-
-
-class Criterion(Wording):
-    """A wording for every aspect whose card does not define this criterion, such as for
-    an ablation."""
-
-    criterion: Slug
-    """The id, equal to the file's name."""
-
-
-def _as_wording(value: object) -> object:
-    return {"definition": value} if isinstance(value, str) else value
-
-
-class Aspect(Card):
-    """An aspect: one quality of a text, and its wording in prompts."""
-
-    aspect: Asking[Slug]
-    """The id, equal to the file's name."""
-    name: Asking[str]
-    """The name in the report."""
-    definition: Asking[str]
-    """The definition that judges see."""
-    parent: Slug | None = None
-    """The parent in the hierarchy of aspects."""
-    steps: Asking[list[str]] = Field([])
-    """Evaluation steps, for forms that show steps."""
-    unlike: Asking[list[str]] = Field([])
-    """Qualities, in plain words, that are often confused with the aspect."""
-    worst: Asking[str | None] = None
-    """Completes `the text is …` for the worst text; for forms that show it, such as
-    `annotate`. If more of the aspect is worse, this describes a text with much of
-    it."""
-    best: Asking[str | None] = None
-    """Completes `the text is …` for the best text."""
-    tasks: dict[Slug, AspectInTask] = Field({})
-    """Task -> the aspect's wording for that task."""
-
-    criteria: dict[
-        Slug, Annotated[Wording, alternatives(_as_wording, str | Wording)]
-    ] = Field({})
-    """Criterion -> an alternative wording: a definition, or a mapping with the keys
-    below."""
-
-    def in_task(self, task: str) -> "Aspect":
-        """Return the aspect with its wording for a task."""
-        in_task = self.tasks.get(task, AspectInTask())
-        keys = ("definition", "steps", "unlike", "worst", "best")
-        values = {key: getattr(in_task, key) or getattr(self, key) for key in keys}
-        return self.model_copy(update={**values, "tasks": {}})
-
-    def worded(self, wording: Wording) -> "Aspect":
-        """Return the aspect in another wording; its steps do not change.
-
-        Neither do its ends (`worst`, `best`) and `unlike`, unless the wording withholds
-        what the aspect means: it has no definition, or the same one for every aspect.
-        Then the prompt says nothing of the ends ("").
-        """
-        name = self.name if wording.name is None else wording.name
-        meaning = self.definition if wording.definition is None else wording.definition
-        definition = " ".join(filter(None, [meaning, wording.note]))
-        values: dict[str, object] = {
-            "name": name,
-            "definition": definition,
-            "criteria": {},
-        }
-        general = isinstance(wording, Criterion) and wording.definition is not None
-        if general or not meaning:
-            values |= {
-                "unlike": [],
-                "worst": self.worst and "",
-                "best": self.best and "",
-            }
-        return self.model_copy(update=values)
-
-
-class RatedAspect(Scale):
-    """How a dataset rates an aspect."""
-
-    source_visible: bool = True
-    """Whether raters and judges see the source."""
-    column: str | None = None
-    """The aspect's name in the data, if it differs from the aspect's id."""
-    read_as: dict[str, str] = Field({}, exclude_if=same({}))
-    """For labels without numbers: other words in the data -> labels, such as `{"yes":
-    pass, "1": pass}`."""
-
-    @model_validator(mode="after")
-    def _translated(self) -> Self:
-        if self.read_as and not self.categorical:
-            raise ValueError(
-                "`read_as` needs labels without numbers: leave min, max and step out"
-            )
-        check_read_as(self.read_as, self.labels)
-        return self
-
-    @cached_property
-    def codes(self) -> dict[str, int]:
-        """Return word in the data -> position of its label, as `Scale.words`."""
-        return self.words(self.read_as)
 
 
 class Select(Card):
@@ -296,108 +142,50 @@ class Select(Card):
         return self
 
 
-class ColumnMapping(Card):
-    """The columns or JSON paths of a row (format `table`)."""
+class TaskWords(Card):
+    """How prompts speak about the texts of a task."""
 
-    item: str | None = None
-    """The item's id; default: rows with the same source belong to one item."""
-    source: Columns = Field([])
-    """Columns of the source, joined by a blank line."""
-    references: Columns = Field([])
-    """Columns of references; a list in a cell holds several."""
-    system: str | None = None
-    """The system that wrote the text; default: all texts are by one system."""
-    text: str | None = None
-    """The text that is judged; default: the data has ratings but no texts."""
-    length: str | None = Field(None, exclude_if=same(None))
-    """Without `text`: the length of the judged text, a number in any unit (characters,
-    words, tokens); for the control `length` and every comparison with length. An empty
-    cell: unknown."""
-    ratings: dict[Slug, Columns] = Field({})
-    """Aspect -> its columns, one per rater; a list in a cell holds the ratings of
-    several raters. Default: one column with the aspect's name."""
-    meta: Columns = Field([])
-    """Columns that are kept with the item."""
-    texts: Columns = Field([])
-    """If people chose between texts, in place of `text`: the columns of a row's texts,
-    two or more, in the order in which people saw them. A text may be in several rows of
-    its item."""
-    systems: Columns = Field([])
-    """The columns of the systems that wrote `texts`, in the same order; default:
-    unknown. Without `texts`, the data has choices between systems but no texts."""
-    lengths: Columns = Field([], exclude_if=same([]))
-    """With `systems` and without `texts`: the columns of the lengths of their texts, in
-    the same order."""
-    preferences: dict[Slug, Columns] = Field({})
-    """With `texts` or `systems`: aspect -> the columns that name the better text of the
-    row, one per rater; a list in a cell holds the choices of several raters."""
-    rater: str | None = None
-    """With `preferences`: the column of the rater, if a row holds one rater's
-    choice."""
-    choices: dict[str, Columns] = Field({})
-    """With `preferences`: a column of `texts` (of `systems` if there are no texts), or
-    `tie` -> the words in the data for this choice, in any case. Always understood: the
-    text's number in the row, its letter, the names of its columns, its system, and
-    `tie`."""
-
-    @property
-    def compared(self) -> list[str]:
-        """Return the columns of what people chose between: texts, or systems without
-        texts.
-        """
-        return self.texts or self.systems
+    noun: Noun
+    """What prompts call a text, such as `summary`."""
+    kind: Line
+    """What a text is, as the end of `The text is …`."""
+    describe: Description = ""
+    """What a text should do, in one sentence; never that it does so. Empty: prompts
+    leave it out."""
+    write: Line
+    """The instruction by which such a text is written."""
+    part: str = "Source"
+    """The name of a source that has one part."""
 
     @model_validator(mode="after")
-    def _identified(self) -> Self:
-        if self.item is None and not self.source:
-            raise ValueError(
-                "rows are grouped into items by `item` or `source`: map one of them"
-            )
-        compared = self.compared
-        if bool(compared) != bool(self.preferences):
-            raise ValueError(
-                "`texts` (or `systems`) and `preferences` need each other: map both"
-            )
-        if not compared and (self.rater or self.choices):
-            raise ValueError("`rater` and `choices` need `texts` and `preferences`")
-        if compared and (self.text or self.system or self.ratings):
-            raise ValueError(
-                "map `texts` with `preferences`, or `text` with its ratings, not both"
-            )
-        if len(compared) == 1 or repeated(compared):
-            raise ValueError(
-                "`texts` (or `systems`) needs two or more different columns"
-            )
-        if self.systems and len(self.systems) != len(compared):
-            raise ValueError("`systems` needs one column for each column of `texts`")
-        if unknown := sorted(self.choices.keys() - {*compared, TIE}):
-            raise ValueError(
-                f"`choices` names {unknown[0]}, which is not a column of `texts`"
-            )
-        if self.rater and any(
-            len(columns) > 1 for columns in self.preferences.values()
-        ):
-            raise ValueError(
-                "with `rater` a row has one rater's choice: map one column per aspect"
-            )
-        self._check_lengths()
+    def _named(self) -> Self:
+        check_parts([self.part])
         return self
 
-    def _check_lengths(self) -> None:
-        """Raise ValueError for lengths where the data has the texts, or has others."""
-        for key, given, texts in (
-            ("length", self.length, self.text),
-            ("lengths", self.lengths, self.texts),
-        ):
-            if given and texts:
-                raise ValueError(f"the texts have lengths of their own: remove `{key}`")
-        if self.length and self.compared:
-            raise ValueError(
-                "`length` is for texts with ratings: with `preferences`, map "
-                "`lengths`, one column for each column of `systems`"
-            )
-        if self.lengths and len(self.lengths) != len(self.systems):
-            raise ValueError("`lengths` needs one column for each column of `systems`")
+    @classmethod
+    def unknown(cls, task: str) -> "TaskWords":
+        """Return the words for a task that no table has."""
+        return cls(noun="text", kind=f"a text (task: {task})", write="Write a text.")
+
+    @classmethod
+    def of(cls, card: "Dataset", tasks: Mapping[str, "TaskWords"]) -> "TaskWords":
+        """Return the words for a dataset's texts: by its card, else by its task."""
+        words = tasks.get(card.task) or cls.unknown(card.task)
+        given: dict[str, str] = {}
+        for key in ("noun", "kind", "describe", "write"):
+            value = getattr(card, key)
+            if value is not None:
+                given[key] = value
+        return words.model_copy(update=given)
+
+
+class TaskTable(Card):
+    """The tasks of config/tasks.yaml; a user's own file replaces the tasks that it
+    names.
+    """
+
+    tasks: dict[Slug, TaskWords]
+    """Task -> how prompts speak about its texts."""
 
 
 class Dataset(Published):
@@ -405,20 +193,26 @@ class Dataset(Published):
     are rated.
     """
 
-    renamed: ClassVar[dict[str, str]] = {
-        "improve": "rewrite_references",
-        "clean": "fault_free_system",
-    }
-
     dataset: Slug
     """The id, equal to the file's name."""
     name: str
     """The name in the report."""
     task: Slug
     """The task; perturbations can be limited to tasks."""
+    noun: Noun | None = Field(None, exclude_if=same(None))
+    """What prompts call a text, such as `reply`; default: by task
+    (config/tasks.yaml)."""
+    kind: Line | None = Field(None, exclude_if=same(None))
+    """What a text is, as the end of `The text is …`; default: by task."""
+    describe: Description | None = Field(None, exclude_if=same(None))
+    """What a text should do, in one sentence, such as `It should answer the question.`;
+    never that it does so. Default: by task."""
+    write: Line | None = Field(None, exclude_if=same(None))
+    """The instruction by which such a text is written, as one sentence; default: by
+    task."""
     aspects: dict[Slug, RatedAspect] = Field(min_length=1)
     """Aspect -> the scale on which it is rated, and more."""
-    format: FormatName
+    format: Annotated[str, one_of(FORMATS)]
     """How the files are read; `table` is for your own CSV, JSONL or Parquet."""
     files: DataFiles
     """Role -> path, or a file on a hub; a single file has the role `data`."""
@@ -452,6 +246,9 @@ class Dataset(Published):
     """Ids of systems whose texts are the references: judges that compare with
     references are not evaluated on these systems (study key
     exclude_reference_systems)."""
+    language: str = Field("", pattern=LANGUAGE, exclude_if=same(""))
+    """The language of the texts, a tag such as `de` or `pt-BR`; default: guessed from
+    their letters and words. Spelling and some kinds of perturbations are English."""
     licence: str
     """The data's licence, shown in the report."""
     citation: str
@@ -588,6 +385,13 @@ class Dataset(Published):
     def prefers(self) -> bool:
         """Return whether people chose between texts instead of rating them."""
         return self.columns is not None and bool(self.columns.preferences)
+
+    @property
+    def has_unknown_systems(self) -> bool:
+        """Return whether nobody knows which system wrote a text."""
+        if self.columns is None:
+            return False
+        return self.columns.anonymous or (self.prefers and not self.columns.systems)
 
     @property
     def is_rated(self) -> bool:

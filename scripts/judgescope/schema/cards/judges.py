@@ -1,6 +1,6 @@
 """Cards of judges: how a model is asked, and how its replies become scores."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
     Discriminator,
@@ -13,68 +13,19 @@ from pydantic import (
 )
 
 from judgescope.core.names import ORACLE
+from judgescope.schema.cards.annotations import OVERALL, PARSER, AnnotationKeys
 from judgescope.schema.cards.base import (
     Access,
     Answering,
     Asking,
     Card,
+    RatingScale,
     Replaying,
-    Scale,
     Slug,
     plain_word,
     repeated,
     same,
 )
-
-PARSER = "annotation"
-"""The parser that reads what annotators write."""
-VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
-"""The overall scores 1 to 5 in words. The parser has its own copy of these words, of
-the severities and of the number of errors, because jobs that send requests must not
-depend on how replies are read; a test checks that they are equal."""
-SEVERITIES = ("Neutral", "Minor", "Moderate", "Major", "Critical")
-MOST_ERRORS = 8
-NUMBERS = ("1", "2", "3", "4", "5")
-OVERALL = Scale(min=1, max=5, step=1, labels=[*VERDICTS])
-"""The scale of annotators that answer with a word or 1 to 5, whatever people's scale
-is."""
-PERCENT = Scale(min=0, max=100, step=5)
-"""The scale of other annotators, and of judges that are trained."""
-HUNDREDTHS = tuple(str(score) for score in range(0, 101, 5))
-
-Line = Annotated[str, Field(pattern=r"^\S(.*\S)?$")]
-
-
-class Annotation(Card):
-    """What an annotator is asked for (Kartáč et al. 2025): a text's errors, and an
-    overall score.
-
-    Each error comes with its place, an explanation and a severity, the score with an
-    explanation.
-    """
-
-    score: Literal["categories", "integers", "percent"] = "categories"
-    """The overall score: a word from Unacceptable to Excellent, 1 to 5, or 0 to 100 in
-    steps of 5."""
-    severity: Literal["integers", "categories"] = "integers"
-    """The severity of an error: 1 to 5, or a word from Neutral to Critical."""
-    rules: bool = True
-    """Whether the prompt states rules: judge only this aspect, use no outside
-    knowledge, give the best score if there is no error."""
-    categories: list[Line] = Field([])
-    """Kinds of error, one of which is assigned to each error; default: none."""
-
-    @model_validator(mode="after")
-    def _told_apart(self) -> Self:
-        if len({name.lower() for name in self.categories}) < len(self.categories):
-            raise ValueError("a category of errors is named twice")
-        return self
-
-    @property
-    def scale(self) -> Scale:
-        """Return the scale of the overall score, on which a word equals its number."""
-        return PERCENT if self.score == "percent" else OVERALL
-
 
 ASPECT = "{aspect}"
 """Stands for the aspect in the name of a column of recorded scores."""
@@ -84,8 +35,9 @@ LEXICAL_FORMS = ("rouge1", "rouge2", "rougel", "chrf", "bleu", "rules")
 NULL_FORMS = ("constant_top", "most_frequent", "random", "shuffled", "length")
 CONTROL_FORMS = (*NULL_FORMS, ORACLE)
 PLANTED_FORMS = ("rate", COMPARE)
-RetryHeat = Annotated[float, Field(gt=0, le=2)]
-"""A temperature at which another attempt gives another text."""
+RETRY_TEMPERATURE: Final = 0.7
+"""The temperature at which a text is requested again if that of the first attempt is
+0."""
 Attempts = Annotated[
     int,
     Field(
@@ -101,6 +53,14 @@ MOST_DRAWS = 10_000
 """The most draws of one text; the store could keep a hundred times as many."""
 
 
+FormName = Annotated[str, Field(min_length=1)]
+"""The name of a template of config/prompts."""
+
+
+Stops = list[Annotated[str, Field(min_length=1)]]
+"""Strings at which a reply ends."""
+
+
 class Decoding(Card):
     """How a model chooses its words; part of every request's key."""
 
@@ -111,9 +71,30 @@ class Decoding(Card):
     max_tokens: Asking[int] = Field(512, ge=1)
     """Maximum number of tokens of a reply; a longer reply is cut off, gets the status
     `truncated` and no score."""
+    system: Asking[FormName | None] = Field(None, exclude_if=same(None))
+    """A template of config/prompts for a system message, which stands before the
+    prompt. It sees what the prompt says about aspect, scale and kind of text, and no
+    text. Default: no system message."""
     seed: Asking[Literal["request", "study"]] = "request"
     """How a draw's seed is derived: `request`: from the request only, so that all
     studies share its replies; `study`: also from the study's seed."""
+
+
+class RetriedDecoding(Decoding):
+    """Decoding of texts that are requested again while they are unusable."""
+
+    attempts: Attempts = 2
+    retry_temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        RETRY_TEMPERATURE, exclude_if=same(RETRY_TEMPERATURE)
+    )
+    """The temperature of further attempts if `temperature` is 0, at which the same text
+    may come again; null: there are no further attempts; 0: theirs is 0, too."""
+
+    @property
+    def most_attempts(self) -> int:
+        """Return the maximum number of requests for one text."""
+        no_more = self.temperature == 0 and self.retry_temperature is None
+        return 1 if no_more else self.attempts
 
 
 class Fallback(Card):
@@ -127,7 +108,7 @@ class Fallback(Card):
     """The sampling temperature of these replies."""
 
 
-class Analyses(Decoding):
+class Analyses(RetriedDecoding):
     """A model explains the ratings of demonstrations before they are shown."""
 
     model: Slug
@@ -153,8 +134,6 @@ class Hint(Card):
     """A rating that the prompt shows before the judge rates: people's, or a wrong
     one.
     """
-
-    renamed: ClassVar[dict[str, str]] = {"tells": "rating", "base": "baseline"}
 
     rating: Literal["wrong", "right"] = "wrong"
     """`right`: the rating that most people gave (the highest of several); `wrong`: the
@@ -241,16 +220,27 @@ def _kind_of_scale(value: object) -> str:
     scales = list(value.values()) if isinstance(value, dict) else []
     return (
         "named"
-        if scales and all(isinstance(scale, dict | Scale) for scale in scales)
+        if scales and all(isinstance(scale, dict | RatingScale) for scale in scales)
         else "one"
     )
 
 
 JudgeScale = Annotated[
-    Annotated[Scale, Tag("one")] | Annotated[dict[Slug, Scale], Tag("named")],
+    Annotated[RatingScale, Tag("one")]
+    | Annotated[dict[Slug, RatingScale], Tag("named")],
     Discriminator(_kind_of_scale),
 ]
 """A scale, or aspect -> scale."""
+
+
+class PartCut(Card):
+    """How much of a part of the source a judge sees."""
+
+    characters: int = Field(ge=1)
+    """The most characters; a longer part is cut at the nearest white space within
+    them."""
+    keep: Literal["start", "end"] = "start"
+    """Which end of the part stays."""
 
 
 class Judge(Decoding):
@@ -259,8 +249,6 @@ class Judge(Decoding):
 
     Temperature, top_p and max_tokens are for models that read prompts.
     """
-
-    renamed: ClassVar[dict[str, str]] = {"against": "use_reference"}
 
     judge: Answering[Slug]
     """The id, equal to the file's name."""
@@ -296,11 +284,16 @@ class Judge(Decoding):
     """The share of each dataset's items that the judge rates, drawn with the study's
     seed. Judges with the same share get the same items; a smaller share is a subset of
     a larger one."""
-    estimator: Answering[Literal["mean", "mode", "first", "logprob_mean"]] = "mean"
+    estimator: Answering[
+        Literal["mean", "mode", "first", "logprob_mean", "likelihood", "pmi"]
+    ] = "mean"
     """How draws become a score; half of them must be parsed. first: the first draw;
     further draws only measure how often replies change on repetition, which the
     baseline of a hint needs. logprob_mean: the mean of the scale's values, weighted by
-    the probabilities of their tokens."""
+    the probabilities of their tokens. likelihood, pmi: the model writes nothing; the
+    score is the mean log probability of the text's first `max_tokens` tokens after the
+    prompt, or (pmi) by how much the source raises it. For the form likelihood and the
+    engines llama and vllm."""
     top_logprobs: Asking[int] = Field(20, ge=1, le=20)
     """For logprob_mean: number of tokens with probabilities at each position."""
     fallback: Asking[Fallback | None] = None
@@ -332,7 +325,7 @@ class Judge(Decoding):
     word `tie` always means a tie. Changing it sends no request."""
     severities: Severities = Severities()
     """For `parser: errors`: the penalties of errors. Changing them sends no request."""
-    annotation: Asking[Annotation | None] = None
+    annotation: Asking[AnnotationKeys | None] = None
     """Request a list of the text's errors, with location, explanation and severity, and
     an overall score on its own scale, independent of people's; for forms that print
     `annotation`, such as `annotate`."""
@@ -345,6 +338,11 @@ class Judge(Decoding):
     spotlight: Asking[bool] = False
     """Enclose every text from data or models in the prompt in markers with a tag that
     is unique to the request, and state that text between them is not an instruction."""
+    cut_parts: Asking[dict[str, PartCut]] = Field({}, exclude_if=same({}))
+    """Name of a part of the source, or `*` for all other parts -> how much of it the
+    prompt shows, such as `{Conversation: {characters: 6000, keep: end}}`; `[…]` stands
+    at the cut. The judged text and the reference are never cut. Default: nothing is
+    cut."""
     columns: list[str] = Field([])
     """Columns of recorded scores: each becomes a judge whose id comes from the column's
     name; {aspect} in a name stands for the aspect's entry in the model's `scores`."""
@@ -355,7 +353,7 @@ class Judge(Decoding):
     perturbations: list[Slug] | None = None
     """Judge only texts of these perturbations and unperturbed texts; default: all of
     the study. For a judge whose replies are slow or expensive."""
-    stop: Asking[list[Annotated[str, Field(min_length=1)]]] = Field([], max_length=4)
+    stop: Asking[Stops] = Field([], max_length=4)
     """Up to four strings at which a reply ends; for models that read prompts."""
     read_as: Replaying[dict[str, str]] = Field({}, exclude_if=same({}))
     """For aspects with labels without numbers: other words in replies or recorded
@@ -381,8 +379,6 @@ class Judge(Decoding):
             raise ValueError(
                 "`threshold` needs a scale of numbers, but the judge's own has labels"
             )
-        if self.orders == "one" and self.form != COMPARE:
-            raise ValueError("`orders` is for the form compare")
         if bool(self.model) == bool(self.models):
             raise ValueError("a judge needs either `model` or `models`")
         if self.models and self.columns:
@@ -397,8 +393,9 @@ class Judge(Decoding):
             raise ValueError(f"models names {twice} twice")
         if self.fallback is not None and self.estimator != "logprob_mean":
             raise ValueError("`fallback` needs `estimator: logprob_mean`")
-        whole = self.parser in {"errors", "annotation", "result"} or self.annotates
-        if self.cut == "read" and whole:  # a list of errors that is cut lacks some
+        lists_errors = self.parser in {"errors", "annotation", "result"}
+        # A list of errors that is cut lacks some.
+        if self.cut == "read" and (lists_errors or self.annotates):
             raise ValueError(
                 "`cut: read` needs replies whose first line is the verdict"
             )
@@ -443,10 +440,6 @@ class Judge(Decoding):
             raise ValueError(
                 f"`annotation` needs the parser {PARSER}: leave `parser` out"
             )
-        if self.form == COMPARE:
-            raise ValueError(
-                "an annotation is about one text, but the form compare shows two"
-            )
         unfit = {
             "scale": self.scale is not None,
             "structured": self.structured is not None,
@@ -459,6 +452,11 @@ class Judge(Decoding):
                 f"`{key}` cannot be used with annotations, whose score follows a list "
                 "of errors and has its own scale: leave it out"
             )
+
+    @property
+    def scores_texts(self) -> bool:
+        """Return whether its score is how probable a text is; no reply is written."""
+        return self.estimator in ("likelihood", "pmi")
 
     @property
     def against(self) -> Literal["references", "original", "source"] | None:
@@ -486,19 +484,19 @@ class Judge(Decoding):
         return OVERALL if self.annotates else self.scale
 
     @property
-    def scales(self) -> list[Scale]:
+    def scales(self) -> list[RatingScale]:
         """Return the scales that its card gives."""
         if isinstance(self.scale, dict):
             return list(self.scale.values())
         return [] if self.scale is None else [self.scale]
 
-    def scale_on(self, aspect: str) -> Scale | None:
+    def scale_on(self, aspect: str) -> RatingScale | None:
         """Return the scale that its card gives an aspect, or None if it uses the
         aspect's own.
         """
         return self.scale.get(aspect) if isinstance(self.scale, dict) else self.scale
 
-    def own_scale_on(self, aspect: str) -> Scale | None:
+    def own_scale_on(self, aspect: str) -> RatingScale | None:
         """Return the scale of its replies: an annotation's score has its own scale."""
         scale = self.own_scale
         return scale.get(aspect) if isinstance(scale, dict) else scale
@@ -511,9 +509,11 @@ class Supervisor(Decoding):
     """The card of the model that merges."""
     form: Slug = "merge-errors"
     """The instruction, a file of config/prompts that shows `lists`."""
-    max_tokens: int = Field(2048, ge=1)
+    max_tokens: int = Field(1024, ge=1)
     """Maximum number of tokens of a reply; a longer reply is cut off, gets the status
     `truncated` and no list."""
+    stop: Stops = Field([], max_length=4, exclude_if=same([]))
+    """Up to four strings at which a reply ends."""
 
 
 class DerivedJudge(Card):

@@ -2,20 +2,25 @@
 
 from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    model_validator,
+)
 
 from judgescope.core.names import INJECT_ERRORS
-from judgescope.schema.cards.base import Card, Slug, repeated, same
-from judgescope.schema.cards.judges import Attempts, Decoding, RetryHeat
-
-MOST_DIGITS = 10
+from judgescope.schema.cards.base import Card, Slug, repeated
+from judgescope.schema.cards.judges import Decoding, RetriedDecoding
 
 
 def _as_count(value: object) -> object:
     """Return a number of edits; raises one error if it is wrong, where pydantic has
     two.
     """
-    if isinstance(value, str) and value.isdecimal() and len(value) < MOST_DIGITS:
+    most_digits = 10
+    if isinstance(value, str) and value.isdecimal() and len(value) < most_digits:
         return int(value)
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -28,8 +33,6 @@ def _as_count(value: object) -> object:
 
 class Degree(Card):
     """How strongly a perturbation changes a text."""
-
-    renamed: ClassVar[dict[str, str]] = {"least": "min_edits"}
 
     k: Annotated[int | Literal["all"] | None, BeforeValidator(_as_count)] = None
     """Number of edits."""
@@ -49,7 +52,30 @@ PerturbationKind = Literal["once", "chain", "graded", "attack"]
 """`once`: one text per original; `chain`: texts of an original, each with one more
 error; `graded`: texts of every rating; `attack`: the original with an addition that is
 meant for the judge."""
-Degrees = dict[Literal["minor", "major", "single"], Degree]
+SINGLE = "single"
+"""The degree of a perturbation that has only one."""
+ATTACKS: Final = ("attack", "inert")
+"""The degrees of an attack: the attack itself, and a meaningless note of the same
+length."""
+
+
+def _checked(degrees: dict[str, Degree]) -> dict[str, Degree]:
+    """Return degrees whose names are free and can occur together."""
+    # The most degrees of a perturbation.
+    most_degrees = 12
+    if taken := sorted(degrees.keys() & {*ATTACKS}):
+        raise ValueError(f"the degree {taken[0]} is that of attacks: choose another")
+    if SINGLE in degrees and len(degrees) > 1:
+        raise ValueError(
+            f"the degree {SINGLE} stands alone: give each degree a name of its own"
+        )
+    if len(degrees) > most_degrees:
+        raise ValueError(f"a perturbation has at most {most_degrees} degrees")
+    return degrees
+
+
+Degrees = Annotated[dict[Slug, Degree], AfterValidator(_checked)]
+"""Degree -> how strong it is, the weakest first."""
 
 
 class BasePerturbation(Card):
@@ -62,7 +88,8 @@ class BasePerturbation(Card):
     level: Literal["character", "word", "sentence"]
     """The unit of text that it changes; all levels have the same weight in D_avg."""
     degrees: Degrees = Field(min_length=1)
-    """Degree -> its options, such as k."""
+    """Degree -> its options, such as k, the weakest first: any names but `attack` and
+    `inert`, at most 12; `single` stands alone."""
     datasets: dict[Slug, Degrees] = Field({})
     """Dataset -> degrees that replace `degrees` for it; {}: do not perturb it."""
     tasks: list[Slug] = Field([])
@@ -133,7 +160,7 @@ class RulePerturbation(BasePerturbation):
         return self
 
 
-class MadePerturbation(BasePerturbation, Decoding):
+class MadePerturbation(BasePerturbation, RetriedDecoding):
     """A way to perturb a text by a model: once, or step by step, each text from the one
     before.
     """
@@ -160,12 +187,6 @@ class MadePerturbation(BasePerturbation, Decoding):
     """Checks that a text must pass. `changes`: words differ in as many positions as the
     degree states; `insertions`: all sentences remain, plus as many new ones; others:
     the change is of the kind that the check is named after (docs/validators.md)."""
-    attempts: Attempts = 2
-    retry_temperature: Literal["same"] | RetryHeat | None = Field(
-        "same", exclude_if=same("same")
-    )
-    """The temperature of further attempts if `temperature` is 0, at which the same text
-    may come again, such as 0.7; null: there are no further attempts; same: 0."""
 
     @model_validator(mode="after")
     def _stepped(self) -> Self:
@@ -177,16 +198,12 @@ class MadePerturbation(BasePerturbation, Decoding):
 class Anchoring(Decoding):
     """How texts are rated by comparing them with anchors, texts that people rated."""
 
-    renamed: ClassVar[dict[str, str]] = {
-        "most_errors": "max_errors",
-        "trial": "calibration_share",
-        "surplus": "oversample",
-    }
-
     model: Slug
     """The card of the model that compares (the comparator)."""
-    form: Slug = "compare-anchors"
+    form: Slug = "analyze-compare-anchors"
     """The question, a file of config/prompts."""
+    max_tokens: int = Field(1024, ge=1)
+    """Maximum number of tokens of a reply: an analysis, and the choice."""
     judge: Slug | None = None
     """A judge of the study whose ratings of anchors must agree with people's; default:
     only people's ratings are used."""
@@ -204,7 +221,7 @@ class Anchoring(Decoding):
     (correct in both orders), below which the construction stops; 0: never."""
 
 
-class GradedPerturbation(BasePerturbation, Decoding):
+class GradedPerturbation(BasePerturbation, RetriedDecoding):
     """Texts of every rating, made by putting more or fewer errors into references at
     once.
     """
@@ -228,7 +245,6 @@ class GradedPerturbation(BasePerturbation, Decoding):
     """The card of the model that injects errors."""
     form: Slug = "inject-errors"
     """The model's instruction, a file of config/prompts."""
-    attempts: Attempts = 2
     degrees: Degrees = Field({"single": Degree()})
     """A graded set has one degree."""
     always: ClassVar[PerturbationKind | None] = "graded"
@@ -252,11 +268,6 @@ class GradedPerturbation(BasePerturbation, Decoding):
         return self
 
 
-ATTACKS: Final = ("attack", "inert")
-"""The degrees of an attack: the attack itself, and a meaningless note of the same
-length."""
-
-
 class AttackPerturbation(BasePerturbation):
     """A note for the judge that is added to every original and claims the top score."""
 
@@ -266,7 +277,6 @@ class AttackPerturbation(BasePerturbation):
     text: str = Field(min_length=1)
     """The text that is added. It must claim that the text deserves the highest rating,
     in words or with `{top}`, which is replaced by that number."""
-    renamed: ClassVar[dict[str, str]] = {"place": "position"}
     position: Literal["start", "end"] = "end"
     """Position of the addition: before or after the text."""
     degrees: dict[Literal["attack", "inert"], Degree] = dict.fromkeys(ATTACKS, Degree())  # type: ignore[assignment]
@@ -314,7 +324,7 @@ AnyPerturbation = _FromCard | GivenPerturbation
 """Any perturbation that a study can have."""
 
 
-class Expected(Card):
+class ExpectedEffect(Card):
     """The expected effect of a perturbation; aspects in neither list have no
     expectation.
     """
@@ -341,11 +351,8 @@ class Expectations(Card):
     """The id, equal to the file's name."""
     name: str
     """The name in the report, with the source."""
-    perturbations: dict[Slug, Expected] = Field(min_length=1)
+    perturbations: dict[Slug, ExpectedEffect] = Field(min_length=1)
     """Perturbation -> the aspects that should drop or stay."""
-
-
-ROUND_OFF = 1e-9
 
 
 class Weights(Card):
@@ -367,10 +374,11 @@ class Weights(Card):
 
     @model_validator(mode="after")
     def _sums(self) -> Self:
+        round_off = 1e-9
         for task, perturbations in self.tasks.items():
             for name, weights in perturbations.items():
                 total = sum(weights.values())
-                if min(weights.values(), default=-1) < 0 or abs(total - 1) > ROUND_OFF:
+                if min(weights.values(), default=-1) < 0 or abs(total - 1) > round_off:
                     raise ValueError(
                         f"tasks.{task}.{name}: weights must be 0 or more and sum to 1: "
                         f"{total:g}"

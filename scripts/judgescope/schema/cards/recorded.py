@@ -9,7 +9,7 @@ from judgescope.core.canonical import canonical
 from judgescope.schema.cards.base import (
     Card,
     Columns,
-    Files,
+    FilePaths,
     Hashes,
     Published,
     Slug,
@@ -155,7 +155,7 @@ class RecordedModel(Published, ModelCard):
     engine: Literal["recorded"]
     dataset: Slug | None = None
     """The dataset whose targets were judged; default: given by `rows.dataset`."""
-    files: Files
+    files: FilePaths
     """Role -> path. A role named like a judge's form holds that form's rows; other
     forms read the role `data`."""
     sha256: Hashes = Field({})

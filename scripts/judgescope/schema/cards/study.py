@@ -4,16 +4,13 @@ figures.
 
 import os
 from pathlib import Path
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, field_validator, model_validator
 
 from judgescope.schema.cards.base import Access, Card, Slug, repeated
 from judgescope.schema.cards.data import References
 from judgescope.schema.cards.judges import Decoding
-
-STORE_FREE: Final = ("config", "results")
-"""Folders below the working directory in which no reply store may be."""
 
 
 class Recipe(Card):
@@ -295,10 +292,12 @@ class Study(Caps):
     @field_validator("store")
     @classmethod
     def _store_apart(cls, store: str) -> str:
+        # Folders below the working directory in which no reply store may be.
+        folders = ("config", "results")
         first = Path(os.path.relpath(store)).parts[:1]
-        if first and first[0] in STORE_FREE:
+        if first and first[0] in folders:
             raise ValueError(
-                f"the reply store must be outside of {' and '.join(STORE_FREE)}: cards "
+                f"the reply store must be outside of {' and '.join(folders)}: cards "
                 "are read from the one, and the other may be deleted; write "
                 "cache/replies"
             )

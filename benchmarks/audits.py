@@ -1,0 +1,116 @@
+"""Processor time of `judgescope audit`, beside a process that only imports what an
+audit needs; with --from-nothing also the time from an empty folder to a verdict.
+
+    python benchmarks/audits.py [--from-nothing]
+
+Each figure is the median of RUNS processes, taken in turns, so that a loaded machine
+slows all alike: the ratios hold on any machine. `--from-nothing` makes an environment,
+installs this checkout's base with the packages of pip's cache or index, and audits.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+
+from audit_setup import made, write
+
+HOME = Path(__file__).resolve().parents[1]
+RUNS = 5
+SIZES = {200: 1.0, 5_000: 2.0}
+"""Rows of a table -> the limit of the audit's processor seconds."""
+COMPARED = 200
+"""The rows of the audit that is compared with the imports."""
+MOST_TIMES = 2.2
+"""The limit of that ratio."""
+MOST_FROM_NOTHING = 20.0
+"""The limit of the seconds from nothing to a verdict."""
+IMPORTS = "import numpy, scipy.special, pyarrow.parquet, pydantic, yaml, msgspec"
+
+
+def used(words: Sequence[str], folder: Path) -> float:
+    """Run a program; return the processor seconds that it used."""
+    environment = os.environ | {"PYTHONPATH": str(HOME / "scripts")}
+    process = subprocess.Popen(
+        words, cwd=folder, env=environment, stdout=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(words)}: exit code {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def medians(commands: Mapping[str, Sequence[str]], folder: Path) -> dict[str, float]:
+    """Return each command's median processor seconds; a first run compiles."""
+    spent: dict[str, list[float]] = {name: [] for name in commands}
+    for run in range(RUNS + 1):
+        for name, words in commands.items():
+            seconds = used(words, folder)
+            if run:
+                spent[name].append(seconds)
+    return {name: statistics.median(values) for name, values in spent.items()}
+
+
+def audits(folder: Path) -> None:
+    """Print what audits of the sizes use, and what the imports alone use."""
+    commands = {"imports": [sys.executable, "-c", IMPORTS]}
+    for rows in SIZES:
+        write(made(rows), folder / f"{rows}.csv")
+        audit = [sys.executable, "-m", "judgescope", "audit", f"{rows}.csv"]
+        commands[str(rows)] = audit
+    found = medians(commands, folder)
+    floor = found["imports"]
+    print(f"imports alone: {floor:.2f} CPU s")
+    for rows, limit in SIZES.items():
+        seconds = found[str(rows)]
+        print(
+            f"audit of {rows:,} rows: {seconds:.2f} CPU s, {seconds / limit:.2f} of "
+            f"the limit {limit:g} s"
+        )
+    times = found[str(COMPARED)] / floor
+    print(
+        f"audit of {COMPARED} rows: {times:.2f} times the imports, "
+        f"{times / MOST_TIMES:.2f} of the limit {MOST_TIMES:g}"
+    )
+
+
+def from_nothing(folder: Path) -> None:
+    """Print the seconds of an environment, an installation and an audit."""
+    write(made(COMPARED), folder / "ratings.csv")
+    programs = folder / "env" / "bin"
+    pip = [str(programs / "python"), "-m", "pip", "install", "--quiet", str(HOME)]
+    steps = {
+        "environment": [sys.executable, "-m", "venv", str(folder / "env")],
+        "installation": pip,
+        "audit": [str(programs / "judgescope"), "audit", "ratings.csv"],
+    }
+    total = 0.0
+    for name, words in steps.items():
+        start = time.perf_counter()
+        subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        seconds = time.perf_counter() - start
+        total += seconds
+        print(f"{name}: {seconds:.1f} s")
+    print(
+        f"from nothing to a verdict: {total:.1f} s, {total / MOST_FROM_NOTHING:.2f} of "
+        f"the limit {MOST_FROM_NOTHING:g} s"
+    )
+
+
+def main() -> None:
+    """Print a line per figure."""
+    with tempfile.TemporaryDirectory() as folder:
+        audits(Path(folder))
+        if "--from-nothing" in sys.argv[1:]:
+            from_nothing(Path(folder))
+
+
+if __name__ == "__main__":
+    main()

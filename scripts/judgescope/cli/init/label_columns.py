@@ -1,0 +1,247 @@
+"""Columns of labels and of choices between two texts: read as numbers."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from judgescope.cli.init.guess import is_judge, number, numbers
+from judgescope.cli.init.pair_columns import has_choices, pairs_of
+from judgescope.cli.init.tables import FAIL_PASS, InitTable, Label
+from judgescope.core.errors import UserError
+from judgescope.data.rows import TableRow
+from judgescope.tables.labels import is_fault, order_of, plain_label
+from judgescope.tables.profile import profile
+from judgescope.tables.spelling import MISSING, is_missing
+from judgescope.tables.words import classes_of, split_header
+
+LABELS: Final[tuple[Label, ...]] = (
+    FAIL_PASS,
+    ("failed", "passed"),
+    ("no", "yes"),
+    ("false", "true"),
+    ("bad", "good"),
+    ("incorrect", "correct"),
+    ("wrong", "right"),
+    ("reject", "accept"),
+    ("rejected", "accepted"),
+    ("unacceptable", "acceptable"),
+    ("unsafe", "safe"),
+    ("unfaithful", "faithful"),
+    ("not ok", "ok"),
+)
+"""Words that name two labels, whatever their case; others are named in a study's
+cards."""
+LABEL_CODES: Final[dict[str, int]] = {}
+for _low_label, _high_label in LABELS:
+    LABEL_CODES[_low_label] = 0
+    LABEL_CODES[_high_label] = 1
+
+
+def coded(
+    table: InitTable, named: Mapping[str, Sequence[str]], judging: Collection[str] = ()
+) -> InitTable:
+    """Return the table with numbers instead of two labels, or of choices between two
+    texts.
+
+    A column has labels if all its cells are words of LABELS, some worse and some better
+    ones. One with a single label counts, too, if it is named as ratings or scores
+    (`judging`) or as a judge's, and another column has this label: a judge that passes
+    everything must be judged as well.
+    """
+    pairs = pairs_of(table.rows, table.columns, named, judging)
+    if pairs is not None:
+        rows = _with_codes(table.rows, pairs.choices)
+        return replace(table, rows=rows, pairs=pairs, labels={}, other_labels={})
+    if named.get("texts"):
+        allowed = ["1", "2", "A", "B", "left", "right", "tie"]
+        raise UserError(
+            "no column has only choices between these two texts",
+            where=f"{table.file}, --texts",
+            got=", ".join(named["texts"]),
+            allowed=[*allowed, "a column's or a system's name"],
+            todo="add a column of choices; leave the cell of a missing choice empty",
+        )
+    words: dict[str, list[str]] = {}
+    one_label: dict[str, list[str]] = {}
+    known: set[str] = set()
+    for column in table.columns:
+        cells = _label_words(table.rows, column)
+        used = set(cells) - MISSING
+        if {LABEL_CODES[word] for word in used} == {0, 1}:
+            words[column] = cells
+            known |= used
+        elif used and (column in judging or is_judge(column)):
+            one_label[column] = cells
+    for column, cells in one_label.items():
+        if set(cells) - MISSING <= known:
+            words[column] = cells
+    codes: dict[str, list[int | None]] = {}
+    labels: dict[str, Label] = {}
+    others: dict[str, int] = {}
+    for column, cells in words.items():
+        codes[column] = [LABEL_CODES.get(word) for word in cells]
+        used = set(cells) - MISSING
+        labels[column] = next(pair for pair in LABELS if used.intersection(pair))
+        for word in used.difference(labels[column]):
+            others[word] = LABEL_CODES[word]
+    rows = _with_codes(table.rows, codes)
+    table = replace(table, rows=rows, pairs=None, labels=labels, other_labels=others)
+    return _with_other_labels(table, judging)
+
+
+def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
+    """Return the table with numbers in place of labels that are in no list.
+
+    Two columns have such labels if they share at least two of up to seven words, and
+    if their headers name people, a judge or a rating, or are in `judging`. A judge that
+    uses one of the words only is read, too.
+    """
+    used = _labels_by_column(table, judging)
+    shared = _sharing(used)
+    if not shared:
+        return _with_faults(table)
+    codes: dict[str, list[int | None]] = {}
+    labels = dict(table.labels)
+    unordered = set(table.unordered)
+    notes = list(table.notes)
+    for words in shared:
+        columns = [name for name in used if used[name].keys() <= words.keys()]
+        order = order_of(words.values(), columns)
+        if order is None:
+            continue
+        code_of_word = {plain_label(word): at for at, word in enumerate(order.labels)}
+        for column in columns:
+            of_rows: list[int | None] = []
+            for row in table.rows:
+                of_rows.append(code_of_word.get(plain_label(row.get(column))))
+            codes[column] = of_rows
+            labels[column] = order.labels
+        if not order.ordered:
+            unordered.add(order.labels)
+        if order.note:
+            notes.append(f"{', '.join(columns)}: {order.note}")
+    return replace(
+        table,
+        rows=_with_codes(table.rows, codes),
+        labels=labels,
+        unordered=frozenset(unordered),
+        notes=notes,
+        copied=True,
+    )
+
+
+def _labels_by_column(
+    table: InitTable, judging: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Return column -> its labels as plain words -> as they are written first, for the
+    columns that may have ratings or scores in words.
+    """
+    used: dict[str, dict[str, str]] = {}
+    for column in table.columns:
+        evidence = classes_of(column)
+        may_rate = {
+            "person",
+            "machine",
+            "measure",
+            "rating",
+            "outcome",
+        } & evidence.keys()
+        if column in table.labels or not (may_rate or column in judging):
+            continue
+        if profile(table.rows, column).kind != "label":
+            continue
+        if has_choices(table.rows, column):
+            continue  # A, B or tie is a choice between two texts
+        words: dict[str, str] = {}
+        for row in table.rows:
+            cell = row.get(column)
+            if not is_missing(cell):
+                words.setdefault(plain_label(cell), str(cell).strip())
+        used[column] = words
+    return used
+
+
+def _sharing(used: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
+    """Return the vocabularies that columns share: plain word -> as it is written."""
+    vocabularies: list[dict[str, str]] = []
+    for column, words in used.items():
+        partners = []
+        for other, theirs in used.items():
+            if other != column and len(words.keys() & theirs.keys()) >= 2:
+                partners.append(theirs)
+        if not partners:
+            continue
+        together = dict(words)
+        for theirs in partners:
+            together = {**theirs, **together}
+        known = [each for each in vocabularies if each.keys() & together.keys()]
+        if known:
+            known[0].update({**together, **known[0]})
+        else:
+            vocabularies.append(together)
+    return vocabularies
+
+
+def _with_faults(table: InitTable) -> InitTable:
+    """Return the table with 0 for a fault, where 1 in a column says that there is one.
+
+    In `is_toxic_human` and `is_toxic_llm`, 1 means toxic, the worse label.
+    """
+    codes: dict[str, list[int | None]] = {}
+    labels = dict(table.labels)
+    notes = list(table.notes)
+    for column in table.columns:
+        if not is_fault([column]) or column in table.labels:
+            continue
+        values = set(numbers(table.rows, column) or [])
+        evidence = classes_of(column)
+        of_side = {"person", "machine", "measure"} & evidence.keys()
+        if values != {0.0, 1.0} or not of_side:
+            continue
+        fault = next(word for word in split_header(column) if is_fault([word]))
+        of_rows: list[int | None] = []
+        for row in table.rows:
+            value = number(row.get(column))
+            of_rows.append(None if value is None else 1 - int(value))
+        codes[column] = of_rows
+        labels[column] = (fault, f"not {fault}")
+        notes.append(f"column {column}: 1 means {fault}, the bad label")
+    if not codes:
+        return table
+    return replace(
+        table,
+        rows=_with_codes(table.rows, codes),
+        labels=labels,
+        notes=notes,
+        copied=True,
+    )
+
+
+def _label_words(rows: Sequence[TableRow], column: str) -> list[str]:
+    """Return the cells of a column in lower case; [] if one is neither a label nor
+    missing.
+    """
+    words = []
+    for row in rows:
+        cell = row.get(column)
+        word = str(cell).strip().lower()
+        # A cell that JSON types is no word.
+        is_typed = isinstance(cell, bool | list)
+        if is_typed or (word not in MISSING and word not in LABEL_CODES):
+            return []
+        words.append(word)
+    return words
+
+
+def _with_codes(
+    rows: Iterable[TableRow], codes: Mapping[str, Sequence[int | None]]
+) -> list[TableRow]:
+    """Return rows with numbers in some columns; a cell without a number stays.
+
+    codes: column -> the number of each row.
+    """
+    coded_rows = [dict(row) for row in rows]
+    for column, of_rows in codes.items():
+        for row, code in zip(coded_rows, of_rows, strict=True):
+            row[column] = row.get(column) if code is None else code
+    return list(coded_rows)

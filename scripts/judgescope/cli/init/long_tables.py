@@ -1,0 +1,208 @@
+"""Long tables, where a row has one rating: read with one row per text."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+from judgescope.cli.init.guess import ALL, guess, is_judge, numbers, words_of
+from judgescope.cli.init.roles import PAIRED, ROLES, Guess
+from judgescope.cli.init.tables import MOST_RATERS, InitTable
+from judgescope.cli.init.vocabulary import WORDS
+from judgescope.core.errors import UserError
+from judgescope.core.names import NOT_JUDGED, slug
+from judgescope.data.rows import TableRow
+
+
+class LongColumns(NamedTuple):
+    """The columns of a long table."""
+
+    rater: str
+    value: str
+    aspect: str | None
+    kind: str | None
+    """The column that says whether a person or a model judged."""
+
+    def is_by_model(self, row: TableRow) -> bool:
+        """Return whether a model gave the rating of a row."""
+        models = {
+            "model",
+            "llm",
+            "judge",
+            "ai",
+            "machine",
+            "auto",
+            "automatic",
+            "metric",
+        }
+        kind = words_of(str(row.get(self.kind))) if self.kind else ()
+        return is_judge(str(row.get(self.rater))) or bool(models.intersection(kind))
+
+
+def unfolded(table: InitTable, named: Mapping[str, Sequence[str]]) -> InitTable:
+    """Return a long table with one row per text and known columns; any other table
+    unchanged.
+
+    There is a column for each rater and aspect. Raises UserError for a rater who rates
+    a text twice.
+    """
+    taken = set(chain.from_iterable(named.values()))
+    long = _long(table, [column for column in table.columns if column not in taken])
+    if long is None:
+        return table
+    remaining = [column for column in table.columns if column not in long]
+    if any(map(long.is_by_model, table.rows)):
+        # What no two rows share is a remark on the rating.
+        remaining = [column for column in remaining if _is_shared(table, column)]
+    shown = []
+    for row in table.rows:
+        shown.append({name: row.get(name) for name in remaining})
+    roles = guess(shown, named)
+    texts = _unfold(table, long, roles, remaining)
+    if len(texts.rows) == len(table.rows):
+        return table  # a row per text
+    return texts.as_table(table, roles, has_aspects=long.aspect is not None)
+
+
+def _is_shared(table: InitTable, column: str) -> bool:
+    """Return whether any two rows have the same cell."""
+    return len({str(row.get(column)) for row in table.rows}) < len(table.rows)
+
+
+@dataclass
+class UnfoldedTexts:
+    """The texts of a long table, with their ratings as columns."""
+
+    kept: list[str]
+    """The columns that all rows of a text have in common."""
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What identifies a text -> its row."""
+    starts: dict[str, int] = field(default_factory=dict)
+    """What identifies a text -> the number of its first row."""
+    columns: dict[tuple[str, str], str] = field(default_factory=dict)
+    """(aspect, rater) -> the column of the ratings."""
+    models: set[str] = field(default_factory=set)
+    """The raters that are models."""
+
+    def as_table(
+        self, table: InitTable, roles: Guess, *, has_aspects: bool
+    ) -> InitTable:
+        """Return the texts as a table whose columns are known."""
+        ratings: dict[str, list[str]] = {}
+        judges: dict[str, dict[str, str]] = {}
+        # A long table has no row where a model did not judge: nothing was lost there.
+        absent: dict[str, str | None] = dict.fromkeys(self.kept)
+        for (aspect, name), column in self.columns.items():
+            if name in self.models:
+                scores = judges.setdefault(slug(name), {})
+                scores[aspect if has_aspects else "*"] = column
+                absent[column] = NOT_JUDGED
+            else:
+                ratings.setdefault(aspect, []).append(column)
+                absent[column] = None
+        rows = [absent | text for text in self.rows.values()]
+        return replace(
+            table,
+            numbers=list(self.starts.values()),
+            rows=rows,
+            long=len(table.rows),
+            columns=list(absent),
+            known=replace(roles, ratings=ratings, judges=judges),
+            copied=True,
+        )
+
+
+def _unfold(
+    table: InitTable, long: LongColumns, roles: Guess, remaining: Sequence[str]
+) -> UnfoldedTexts:
+    """Return the texts of a long table; raise UserError for contradictory rows."""
+    beside = [*roles.references, *roles.measured]
+    role_columns = chain.from_iterable(map(roles.columns_of, (*ROLES, *PAIRED)))
+    keys = [name for name in role_columns if name not in beside] or list(remaining)
+    kept = list(dict.fromkeys([*keys, *beside]))
+    texts = UnfoldedTexts(kept)
+    first: dict[tuple[str, ...], int] = {}
+    raters = {str(row.get(long.rater)) for row in table.rows}
+    for number, row in zip(table.numbers, table.rows, strict=True):
+        rater = str(row.get(long.rater)).strip()
+        aspect = slug(str(row.get(long.aspect))) if long.aspect else ALL
+        # One column has a list of the ratings of many people.
+        name = rater
+        if long.is_by_model(row):
+            texts.models.add(rater)
+        elif len(raters) > MOST_RATERS:
+            name = "people"
+        column = f"{name} ({aspect})" if long.aspect else name
+        texts.columns[aspect, name] = column
+        key = str([row.get(each) for each in keys])
+        text = texts.rows.setdefault(key, {each: row.get(each) for each in kept})
+        start = texts.starts.setdefault(key, number)
+        _check_lengths(table, roles, (start, text), (number, row))
+        before = first.setdefault((key, rater, aspect), number)
+        if before != number:
+            raise UserError(
+                "two ratings of one text by the same rater",
+                where=f"{table.file}, rows {before} and {number}",
+                got=rater,
+                todo="keep one of the rows, or name the columns that distinguish "
+                "texts: --item, --system",
+            )
+        if name == rater:
+            text[column] = row.get(long.value)
+        else:
+            text.setdefault(column, []).append(row.get(long.value))
+    return texts
+
+
+def _check_lengths(
+    table: InitTable,
+    roles: Guess,
+    first: tuple[int, TableRow],
+    other: tuple[int, TableRow],
+) -> None:
+    """Raise UserError if two numbered rows of a text give it different lengths."""
+    start, text = first
+    number, row = other
+    for name in roles.measured:
+        if text[name] != row.get(name):
+            raise UserError(
+                "rows of the same text differ in its length",
+                where=f"{table.file}, rows {start} and {number}, column {name}",
+                got=row.get(name),
+                allowed=str(text[name]),
+                todo="give the text the same length in all its rows, or name the "
+                "columns that distinguish texts: --item, --system",
+            )
+
+
+def _long(table: InitTable, free: Iterable[str]) -> LongColumns | None:
+    """Return the columns of a long table (rater, value, …), None for any other
+    table.
+    """
+    raters = {"rater", "annotator", "judge", "worker", "evaluator"}
+    values = {"value", "score", "rating", "label", "annotation"} | WORDS.choices
+    aspects = {"aspect", "dimension", "criterion", "attribute"}
+    kinds = {"kind", "type"}
+    roles: dict[str, str] = {}
+    for column in free:
+        words = set(words_of(column))
+        is_number = numbers(table.rows, column) is not None
+        is_rater = _is_named(words, raters, {"id", "name"})
+        if is_rater and ("id" in words or not is_number):
+            roles.setdefault("rater", column)
+        if words <= values and is_number:
+            roles.setdefault("value", column)
+        if _is_named(words, aspects, {"name", "id"}):
+            roles.setdefault("aspect", column)
+        if _is_named(words, kinds, raters):
+            roles.setdefault("kind", column)
+    if "rater" not in roles or "value" not in roles:
+        return None
+    return LongColumns(
+        roles["rater"], roles["value"], roles.get("aspect"), roles.get("kind")
+    )
+
+
+def _is_named(words: set[str], wanted: set[str], beside: set[str]) -> bool:
+    """Return whether a name has a wanted word, and else only words of `beside`."""
+    return not words.isdisjoint(wanted) and words <= wanted | beside

@@ -1,0 +1,261 @@
+"""Tables of pairs: which columns are the two texts, their systems, and the choices."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, NamedTuple
+
+from judgescope.cli.init.guess import (
+    ALL,
+    MOST_LABELS,
+    aspect_of,
+    guess,
+    is_judge,
+    longest,
+    numbers,
+    words_of,
+)
+from judgescope.cli.init.vocabulary import ROLE_NOUNS, WORDS
+from judgescope.data.rows import TableRow, word_of
+from judgescope.tables.spelling import is_missing
+
+SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
+"""Words that distinguish the two texts of a row, in the names of columns and in
+choices."""
+FIRST: Final = 1
+"""The choice of the first text."""
+SECOND: Final = 2
+"""The choice of the second text."""
+TIE: Final = 0
+"""The choice of neither text."""
+CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
+"""Choice -> its words, if choices are written as numbers."""
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """The columns of a table of pairs, and the meaning of its choices."""
+
+    texts: list[str]
+    systems: list[str]
+    choices: dict[str, list[int | None]]
+    """Column -> the choice of each row, None where it is missing."""
+    words: dict[int, list[str]]
+    """Choice -> its words in the data, except the names of systems."""
+    by_system: list[str]
+    """The columns of choices that name the chosen system."""
+
+
+def says_who_chose(column: str) -> bool:
+    """Return whether a column's name indicates choices, people, a model or a
+    measure.
+    """
+    return bool(
+        (WORDS.choices | WORDS.people).intersection(words_of(column))
+    ) or is_judge(column)
+
+
+def aspect_named_in(column: str, aspects: Collection[str]) -> str:
+    """Return the aspect of a column of choices: `clarity_winner` is of clarity, `ann`
+    of all.
+    """
+    words = aspect_of(column).split("-")
+    kept = [word for word in words if word not in WORDS.choices]
+    named = len(kept) < len(words) or "-".join(kept) in aspects
+    return "-".join(kept) if kept and named else ALL
+
+
+def pairs_of(
+    rows: Sequence[TableRow],
+    columns: Sequence[str],
+    named: Mapping[str, Sequence[str]],
+    judging: Collection[str] = (),
+) -> PairColumns | None:
+    """Return the columns of pairs, None without a choice between two texts, or two
+    systems.
+
+    A column of ties alone counts only beside a column that chooses, and if it is in
+    `judging` or named as a judge's: a judge that never decides must be judged as well.
+    """
+    taken = set(chain.from_iterable(named.values()))
+    sided = _sided([column for column in columns if column not in taken])
+    systems = list(named.get("systems", [])) or _sided_systems(sided)
+    texts = list(named.get("texts", [])) or _sided_texts(rows, sided, systems)
+    if not texts and not systems:
+        return None
+    choices: dict[str, list[int | None]] = {}
+    for column in columns:
+        if column in {*taken, *texts, *systems}:
+            continue
+        codes = _codes(rows, column, systems, texts)
+        judged = column in judging or is_judge(column)
+        if codes is not None and (_chooses(codes) or (judged and TIE in codes)):
+            choices[column] = codes
+    if not any(map(_chooses, choices.values())):
+        return None
+    hinted = "texts" in named or any(map(says_who_chose, choices))
+    doubtful = not texts or guess(rows, {"ratings": list(choices)}).ratings
+    if doubtful and not hinted:
+        return None  # a group A or B next to ratings is not a choice
+    words: dict[int, dict[str, None]] = {}
+    by_system = []
+    for column, codes in choices.items():
+        for row, code in zip(rows, codes, strict=True):
+            if code is None:
+                continue
+            word = word_of(row.get(column)).casefold()
+            if word not in _names(row, systems):
+                words.setdefault(code, {})[word] = None
+            elif column not in by_system:
+                by_system.append(column)
+    listed = {code: list(of_code) for code, of_code in words.items()}
+    return PairColumns(texts, systems, choices, listed, by_system)
+
+
+class SidedColumns(NamedTuple):
+    """Two columns whose names differ only by the side of a text."""
+
+    words: list[str]
+    """The words that both names have."""
+    columns: list[str]
+
+
+def _sided_systems(sided: Iterable[SidedColumns]) -> list[str]:
+    """Return the first two columns whose common words name systems."""
+    for pair in sided:
+        if not set(ROLE_NOUNS["system"]).isdisjoint(pair.words):
+            return pair.columns
+    return []
+
+
+def _sided_texts(
+    rows: Sequence[TableRow], sided: Iterable[SidedColumns], systems: list[str]
+) -> list[str]:
+    """Return the two columns that look most like texts, [] if none do."""
+    candidates = {}
+    for pair in sided:
+        is_text = all(_like_texts(rows, column) for column in pair.columns)
+        if is_text and pair.columns != systems:
+            candidates[pair.columns[0]] = pair.columns
+    if not candidates:
+        return []
+    first = longest(rows, candidates) or next(iter(candidates))
+    return candidates[first]
+
+
+def has_choices(rows: Sequence[TableRow], column: str) -> bool:
+    """Return whether a column has only choices between two texts, such as A, B, tie."""
+    return _chooses(_codes(rows, column, (), ()))
+
+
+def choices_of_nothing(rows: Sequence[TableRow], columns: Sequence[str]) -> list[str]:
+    """Return the columns that look like choices, in rows without two texts or
+    systems.
+    """
+    choices = []
+    for column in columns:
+        if says_who_chose(column) and _chooses(_codes(rows, column, (), ())):
+            choices.append(column)
+    return choices
+
+
+def _sided(columns: Sequence[str]) -> list[SidedColumns]:
+    """Return pairs of columns whose names differ only by side, with their common
+    words.
+    """
+    by_stem: dict[tuple[int, int, tuple[str, ...]], dict[int, str]] = {}
+    for column in columns:
+        words = words_of(column)
+        for number, sides in enumerate(SIDES):
+            for side_number, side in enumerate(sides):
+                if side in words:
+                    position = words.index(side)
+                    others = (*words[:position], *words[position + 1 :])
+                    by_side = by_stem.setdefault((number, position, others), {})
+                    by_side.setdefault(side_number, column)
+    pairs = []
+    for (_, _, words_in_common), by_side in by_stem.items():
+        if len(by_side) == 2:
+            pairs.append(SidedColumns(list(words_in_common), [by_side[0], by_side[1]]))
+    return pairs
+
+
+def _like_texts(rows: Sequence[TableRow], column: str) -> bool:
+    """Return whether a column may contain the judged texts, not numbers or raters'
+    remarks.
+    """
+    if numbers(rows, column) is not None:
+        return False
+    if (WORDS.people | WORDS.references).intersection(words_of(column)):
+        return False
+    # With ties, choices of two numbered raters have three words, as short texts may.
+    if _chooses(_codes(rows, column, (), ())):
+        return False
+    return len({str(row.get(column)) for row in rows}) > MOST_LABELS
+
+
+def _codes(
+    rows: Sequence[TableRow],
+    column: str,
+    systems: Sequence[str],
+    texts: Sequence[str],
+) -> list[int | None] | None:
+    """Return the choices of a column; None if a cell is not a choice."""
+    codes: list[int | None] = []
+    for row in rows:
+        if is_missing(row.get(column)):
+            codes.append(None)
+            continue
+        code = code_of(row, column, systems, texts)
+        if code is None:
+            return None
+        codes.append(code)
+    return codes
+
+
+def _chooses(codes: Sequence[int | None] | None) -> bool:
+    """Return whether some row chooses one of two texts; false where there are none."""
+    return codes is not None and not {FIRST, SECOND}.isdisjoint(codes)
+
+
+def code_of(
+    row: TableRow, column: str, systems: Sequence[str], texts: Sequence[str]
+) -> int | None:
+    """Return the choice in a cell; None if it is not a choice."""
+    cell = row.get(column)
+    if isinstance(cell, Mapping):
+        return None
+    names = _names(row, systems)
+    word = word_of(cell)
+    if names.count(word.casefold()) == 1:
+        return FIRST + names.index(word.casefold())
+    return _meaning(word, texts, systems)
+
+
+def _names(row: TableRow, systems: Sequence[str]) -> list[str]:
+    return [word_of(row.get(system)).casefold() for system in systems]
+
+
+def _meaning(
+    word: str, texts: Sequence[str], systems: Sequence[str], most_words: int = 3
+) -> int | None:
+    """Return what a word chooses in every row; None if it has no fixed meaning.
+
+    A cell with more than `most_words` words is a text that happens to contain a word
+    for a choice.
+    """
+    for columns in (texts, systems):
+        if word in columns:
+            return FIRST + columns.index(word)
+    words = words_of(word)
+    if len(words) > most_words:
+        return None
+    ties = {"tie", "tied", "draw", "equal", "both", "neither", "same"}
+    if ties.intersection(words):
+        return TIE
+    named = set()
+    for sides in SIDES:
+        for number, side in enumerate(sides):
+            if side in words:
+                named.add(number)
+    return FIRST + named.pop() if len(named) == 1 else None

@@ -1,0 +1,140 @@
+"""The roles of the columns of a user's table."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+ROLES = ("text", "source", "references", "item", "system", "length")
+PAIRED = ("texts", "systems", "lengths")
+"""The roles that two columns have, instead of `text`, `system` and `length`."""
+OTHER_TASK = "text"
+
+
+@dataclass(frozen=True)
+class Guess:
+    """The columns of each role, and aspect -> columns of its ratings."""
+
+    item: str | None = None
+    source: list[str] = field(default_factory=list)
+    part_names: dict[str, str] = field(default_factory=dict)
+    """Column of the source -> the name of the part, for those that a flag names."""
+    references: list[str] = field(default_factory=list)
+    system: str | None = None
+    anonymous: bool = False
+    """Whether `system` only numbers the answers of a source; the column is ours."""
+    text: str | None = None
+    texts: list[str] = field(default_factory=list)
+    """If people chose between two texts: the columns of the texts, instead of
+    `text`."""
+    systems: list[str] = field(default_factory=list)
+    """If people chose between two texts: the columns of the systems that wrote them."""
+    length: str | None = None
+    """The column of the judged texts' lengths, if the table has no texts; never
+    guessed."""
+    lengths: list[str] = field(default_factory=list)
+    """If people chose between two texts: the columns of their lengths."""
+    choice_words: dict[int, list[str]] = field(default_factory=dict)
+    """If people chose: the choice (1, 2, or 0 for a tie) -> the words for it."""
+    ratings: dict[str, list[str]] = field(default_factory=dict)
+    judges: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Judge -> aspect -> the column of its scores; * stands for every aspect."""
+    assumed: dict[str, str] = field(default_factory=dict)
+    """Column of ratings or scores -> why it is taken for one, if no word of its header
+    says so."""
+    means: bool = False
+    task: str = OTHER_TASK
+
+    @property
+    def compared(self) -> list[str]:
+        """Return the columns between which people chose: two of texts, or two of
+        systems.
+        """
+        return self.texts or self.systems
+
+    @property
+    def has_texts(self) -> bool:
+        """Return whether a column has the judged texts."""
+        return bool(self.text or self.texts)
+
+    @property
+    def measured(self) -> list[str]:
+        """Return the columns of the judged texts' lengths."""
+        return [*self.columns_of("length"), *self.lengths]
+
+    @property
+    def has_lengths(self) -> bool:
+        """Return whether columns have the judged texts, or their lengths."""
+        return self.has_texts or bool(self.measured)
+
+    @property
+    def rated(self) -> list[str]:
+        """Return the columns of people's ratings."""
+        return list(chain.from_iterable(self.ratings.values()))
+
+    @property
+    def scored(self) -> list[str]:
+        """Return the columns of judges' scores."""
+        return list(
+            chain.from_iterable(scores.values() for scores in self.judges.values())
+        )
+
+    @property
+    def used(self) -> set[str]:
+        """Return all columns that have a role or hold ratings."""
+        used = {*self.rated, *self.scored}
+        for role in (*ROLES, *PAIRED):
+            used.update(self.columns_of(role))
+        return used
+
+    def without(self, columns: Collection[str]) -> "Guess":
+        """Return the columns except these of ratings and scores."""
+        ratings = {}
+        for aspect, group in self.ratings.items():
+            kept = [column for column in group if column not in columns]
+            if kept:
+                ratings[aspect] = kept
+        judges = {}
+        for judge, scores in self.judges.items():
+            other = {
+                name: scores[name] for name in scores if scores[name] not in columns
+            }
+            if other:
+                judges[judge] = other
+        return replace(self, ratings=ratings, judges=judges)
+
+    def renamed(self, names: Mapping[str, str]) -> "Guess":
+        """Return the roles with other names of the columns."""
+
+        def new(columns: Collection[str]) -> list[str]:
+            return [names.get(column, column) for column in columns]
+
+        ratings = {aspect: new(group) for aspect, group in self.ratings.items()}
+        judges = {}
+        for judge, scores in self.judges.items():
+            judges[judge] = {
+                aspect: names.get(column, column) for aspect, column in scores.items()
+            }
+        return replace(
+            self,
+            item=names.get(self.item, self.item) if self.item else None,
+            system=names.get(self.system, self.system) if self.system else None,
+            text=names.get(self.text, self.text) if self.text else None,
+            length=names.get(self.length, self.length) if self.length else None,
+            texts=new(self.texts),
+            systems=new(self.systems),
+            lengths=new(self.lengths),
+            source=new(self.source),
+            references=new(self.references),
+            ratings=ratings,
+            judges=judges,
+            assumed={
+                names.get(column, column): why for column, why in self.assumed.items()
+            },
+        )
+
+    def columns_of(self, role: str) -> list[str]:
+        """Return the columns of a role: text, source, references, item or system."""
+        columns = getattr(self, role)
+        if isinstance(columns, list):
+            return list(columns)
+        return [columns] if columns else []

@@ -1,0 +1,179 @@
+"""A table in another shape: one row per text, numbered answers of a source, and without
+numbers that stand for "no score".
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from judgescope.cli.init.guess import columns_of, number, numbers
+from judgescope.cli.init.roles import Guess
+from judgescope.cli.init.tables import InitTable
+from judgescope.core.errors import UserError
+from judgescope.tables.leaving_out import off_scale
+from judgescope.tables.rows_of_texts import joined_rows
+from judgescope.tables.structure import (
+    columns_by_system,
+    flattened,
+    is_conversation,
+    unpivoted,
+    with_draws,
+)
+
+
+def structured(table: InitTable) -> InitTable:
+    """Return the table with a column for each key of objects in cells, conversations
+    as texts, and a row per text where columns repeat for systems.
+    """
+    nested = any(
+        isinstance(cell, Mapping) or is_conversation(cell)
+        for row in table.rows
+        for cell in row.values()
+    )
+    if nested:
+        rows = flattened(table.rows)
+        table = replace(table, rows=rows, columns=columns_of(rows), copied=True)
+    joined = joined_rows(table.rows, table.columns)
+    if joined is not None:
+        return replace(
+            table,
+            numbers=[table.numbers[place] for place in joined.places],
+            rows=joined.rows,
+            columns=columns_of(joined.rows),
+            notes=[*table.notes, joined.note],
+            copied=True,
+        )
+    by_system = columns_by_system(table.columns)
+    if by_system is None:
+        return table
+    name = "system"
+    while name in table.columns:
+        name += " "
+    rows, places = unpivoted(table.rows, by_system, name)
+    note = (
+        f"columns of {' and '.join(by_system.systems)} were read as texts of these "
+        f"systems: {', '.join(by_system.columns)}"
+    )
+    return replace(
+        table,
+        numbers=[table.numbers[place] for place in places],
+        rows=rows,
+        columns=columns_of(rows),
+        notes=[*table.notes, note],
+        copied=True,
+    )
+
+
+def joined_draws(table: InitTable, taken: Collection[str]) -> InitTable:
+    """Return the table with the draws of a judge as lists in one column.
+
+    taken: columns that the user has named, which stay.
+    """
+    free = [column for column in table.columns if column not in taken]
+    rows, joined = with_draws(table.rows, free)
+    if not joined:
+        return table
+    notes = list(table.notes)
+    labels = dict(table.labels)
+    columns = list(table.columns)
+    for stem, group in joined.items():
+        notes.append(f"{', '.join(group)} were read as {len(group)} draws of {stem}")
+        columns.insert(columns.index(group[0]), stem)
+        columns = [column for column in columns if column not in group]
+        if group[0] in labels:
+            labels[stem] = labels[group[0]]
+    return replace(
+        table, rows=rows, columns=columns, labels=labels, notes=notes, copied=True
+    )
+
+
+def with_answers(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
+    """Return the table with a column that numbers the answers of a source, if a source
+    or an item is repeated and nobody knows the systems.
+
+    Raises UserError if the same text is repeated: then rows may be of raters.
+    """
+    shared = columns.source or columns.columns_of("item")
+    if columns.system or columns.compared or not shared:
+        return table, columns
+    keys = []
+    for row in table.rows:
+        keys.append(str([row.get(column) for column in shared]))
+    if len(set(keys)) == len(keys):
+        return table, columns
+    _check_texts_differ(table, columns, keys)
+    name = "answer number"
+    while name in table.columns:
+        name += " "
+    numbered: dict[str, int] = {}
+    rows = []
+    for key, row in zip(keys, table.rows, strict=True):
+        numbered[key] = numbered.get(key, 0) + 1
+        rows.append({**row, name: str(numbered[key])})
+    sources = f"{len(numbered)} {'sources' if columns.source else 'items'}"
+    note = (
+        f"the rows of a source are answers by unknown systems; intervals go over the "
+        f"{sources} ({', '.join(shared)}), and nothing is said about systems"
+    )
+    table = replace(table, rows=rows, notes=[*table.notes, note], copied=True)
+    return table, replace(columns, system=name, anonymous=True)
+
+
+def _check_texts_differ(
+    table: InitTable, columns: Guess, keys: Sequence[str], most_repeated: float = 0.05
+) -> None:
+    """Raise UserError if more than `most_repeated` of the rows repeat a text of their
+    source.
+    """
+    if columns.text is None:
+        return
+    first: dict[tuple[str, str], int] = {}
+    repeated = []
+    for key, at, row in zip(keys, table.numbers, table.rows, strict=True):
+        text = (key, str(row.get(columns.text)))
+        if text in first:
+            repeated.append((first[text], at))
+        else:
+            first[text] = at
+    if len(repeated) > most_repeated * len(table.rows):
+        before, at = repeated[0]
+        raise UserError(
+            f"the same text of the same source is in several rows ({len(repeated)} "
+            "rows repeat one): is each row a rater's, or a criterion's?",
+            where=f"{table.file}, rows {before} and {at}",
+            todo="give the table one row per text, with a column for each rater or "
+            "criterion; or name the column that tells the texts of a source apart: "
+            "--system COLUMN",
+        )
+
+
+def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
+    """Return the table without numbers that stand for "no score", and a note of each.
+
+    A number that both people and judges give is no such sign, unless no scale has it.
+    """
+    sides_of_values = []
+    for group in (columns.rated, columns.scored):
+        values = set(table.values(group))
+        sides_of_values.append(values)
+    given_by_both = {
+        value for value in set.intersection(*sides_of_values) if abs(value) < 99
+    }
+    rows = [dict(row) for row in table.rows]
+    notes = list(table.notes)
+    for column in [*columns.rated, *columns.scored]:
+        found = off_scale(numbers(table.rows, column) or [])
+        if found is None or column in table.labels:
+            continue
+        for value, count in found.counts.items():
+            if value in given_by_both:
+                continue
+            for row in rows:
+                if number(row.get(column)) == value:
+                    row[column] = None
+            notes.append(
+                f"column {column}: {value:g} occurs {count} times; it is off the scale "
+                f"{found.low} to {found.high} and was left out as no score"
+            )
+    if len(notes) == len(table.notes):
+        return table
+    return replace(table, rows=list(rows), notes=notes, copied=True)

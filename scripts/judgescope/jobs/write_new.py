@@ -1,0 +1,5 @@
+"""Write texts for the training of a judge, for the items of the sample."""
+
+from judgescope.distill.new_texts import write_new as run
+
+__all__ = ["run"]

@@ -1,0 +1,51 @@
+"""What a folded reply contains, seen at one glance: its words and how many numbers.
+
+Most replies have neither a second number nor a word of a mention or of an echo. Then
+no slow pattern is tried.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+NUMBER_WORDS: Final = frozenset(
+    b"zero one two three four five six seven eight nine ten".split()
+)
+_LETTERS: Final = b"abcdefghijklmnopqrstuvwxyz"
+_DIGITS: Final = b"0123456789"
+_BLANKS: Final = bytes(code if code in _LETTERS else 32 for code in range(256))
+"""Translates all bytes but small letters to blanks."""
+_NOT_DIGITS: Final = bytes(code for code in range(256) if code not in _DIGITS)
+
+
+class Glance(NamedTuple):
+    """What a text has of the watched words, and whether it has several numbers."""
+
+    words: frozenset[bytes]
+    several_numbers: bool
+
+
+def watch(*groups: Iterable[bytes]) -> frozenset[bytes]:
+    """Return the words, in small letters a-z, that a glance is to look for.
+
+    Those of numbers are always among them.
+    """
+    return NUMBER_WORDS.union(*groups)
+
+
+def glance(folded: str, watched: frozenset[bytes]) -> Glance:
+    """Return what a folded text contains; `watched` is made by `watch`.
+
+    >>> sorted(glance("so its score is 4.", watch([b"so", b"score", b"not"])).words)
+    [b'score', b'so']
+    >>> texts = ("1 to 5", "four, not 5", "a 4")
+    >>> [glance(text, watch()).several_numbers for text in texts]
+    [True, True, False]
+    """
+    data = folded.encode(errors="replace")
+    words = data.translate(_BLANKS).split()
+    seen = watched.intersection(words)
+    digits = data.translate(None, _NOT_DIGITS)
+    several = digits not in data
+    if not several and not NUMBER_WORDS.isdisjoint(seen):
+        several = bool(digits) or sum(word in NUMBER_WORDS for word in words) > 1
+    return Glance(seen, several)

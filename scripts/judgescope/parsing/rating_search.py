@@ -1,0 +1,117 @@
+"""The ratings of a folded reply, without those that only repeat the scale."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from judgescope.parsing.echo_signs import may_echo
+from judgescope.parsing.glance import Glance
+from judgescope.parsing.judgment import Judgment
+from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
+from judgescope.parsing.quotes import unquoted
+from judgescope.parsing.rating_grammar import ANSWER, Grammar, forms_of
+from judgescope.parsing.rating_matches import best_ranked, match_value
+from judgescope.parsing.tags import blank_signs
+
+_AWARDED = re.compile(
+    r"(?:(?<!\bfrom )(?<!\bof )(?<!\bto )(?<!\bnot )(?<!\bwithout )(?<!\bbefore )"
+    r"(?<!\bhave )"
+    r"(?<!\bhad )(?<!\balmost )(?<!\bnearly )\b(?:scor(?:es|ed|ing)|earn(?:s|ed|ing)|"
+    r"receiv(?:es|ed|ing)|deserv(?:es|ing)|merit(?:s|ing)|gets|getting|giv(?:es|ing)|"
+    r"achiev(?:es|ing)|result(?:s|ing)\s+in|(?:i|we|i'd|i'll|would|will)\s+(?:give|"
+    r"award|assign)|"
+    r"(?:is|was)\s+(?:given|awarded|assigned)|(?:it|this)\s+is|it's|hence|thus|"
+    r"therefore|so)|"
+    r"[:=]|,\s+with)(?:\s+(?:it|them|(?:this|that|the)(?:\s+[a-z]{1,20})?))?(?:\s+"
+    r"(?:an?|the))?\s*\Z"
+)
+"""Words that make `a perfect score of 5` a verdict; without them it is only a possible
+score."""
+_LEAD = 60
+"""Characters before `a perfect score of` that may show that the score is given."""
+
+
+def visible_text(folded: str, seen: Glance, grammar: Grammar) -> str:
+    """Return a folded reply without what names no verdict, of the same length."""
+    plain = hide_withdrawn(blank_signs(folded, seen))
+    return without_echoes(hide_mentions(plain, seen), seen, grammar)
+
+
+def without_echoes(folded: str, seen: Glance, grammar: Grammar) -> str:
+    """Return a folded text with its echoes of the scale hidden (`_hidden`)."""
+    if not may_echo(folded, seen, grammar.signs):
+        return folded
+    return grammar.echo.sub(_hidden, folded)
+
+
+def _hidden(echo: re.Match[str]) -> str:
+    """Return white space for an echo of the scale, and text that matches no pattern for
+    a range.
+
+    `A perfect score of 5` is hidden unless the text before it says that the score is
+    given: otherwise it is only a possible score.
+    """
+    if echo["top_of_scale"]:
+        lead = max(0, echo.start() - _LEAD)
+        if _AWARDED.search(echo.string, lead, echo.start()):
+            return echo[0]
+    return (" " if echo["scale"] else "#") * len(echo[0])
+
+
+def labelled_ratings(
+    grammar: Grammar, visible: str, seen: Glance
+) -> list[re.Match[str]]:
+    """Return the labelled ratings; those in prose only if there are no others.
+
+    Prose: `a score of 4`, `the score would be 4`, `the score for its style is 4`.
+    """
+    matches = unquoted(_all_labelled(grammar, visible, seen), visible)
+    labels = [match for match in matches if not (match["prose"] or match["far"])]
+    return labels or matches
+
+
+def _all_labelled(grammar: Grammar, visible: str, seen: Glance) -> list[re.Match[str]]:
+    """Return all labelled ratings; a pattern is tried only where a name begins."""
+    pattern = grammar.labelled
+    if ANSWER in seen.words:
+        return list(pattern.finditer(visible))
+    starts = list[int]()
+    for name in grammar.names:
+        if name.words.isdisjoint(seen.words):
+            continue
+        start = visible.find(name.begin)
+        while start >= 0:
+            starts.append(start)
+            start = visible.find(name.begin, start + 1)
+    starts.sort()
+    matches = list[re.Match[str]]()
+    end = 0
+    for start in starts:
+        match = pattern.match(visible, start) if start >= end else None
+        if match:
+            matches.append(match)
+            end = match.end()
+    return matches
+
+
+def unlabelled_ratings(
+    grammar: Grammar, visible: str
+) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield the last match of each pattern whose matches all have the same value."""
+    for form, pattern in forms_of(grammar.scale).items():
+        matches = unquoted(pattern.finditer(visible), visible)
+        if form.startswith("named"):
+            matches = best_ranked(matches) or []
+        if matches and len({match_value(match, grammar) for match in matches}) == 1:
+            yield form, matches[-1]
+
+
+class ProseVerdict(NamedTuple):
+    """What the prose of a reply says.
+
+    judgment: None without a verdict; start: where it stands, None if it has no label of
+    its own (`a score of 4` in a sentence).
+    """
+
+    judgment: Judgment | None
+    start: int | None = None

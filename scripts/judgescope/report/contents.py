@@ -1,0 +1,406 @@
+"""The table of contents of the report: all sections, in their order."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from judgescope.core.errors import UserError
+from judgescope.core.registry import Registry
+from judgescope.report.elements import Section
+from judgescope.report.items import FEWEST_SHOWN, TEXTS_SHOWN
+from judgescope.report.report import Report
+from judgescope.report.section import GROUPS, ReportSection
+from judgescope.report.sections import (
+    agreement,
+    confusion,
+    cost,
+    discernment,
+    ensemble,
+    judges,
+    labels,
+    perspectives,
+    perturbations,
+    robustness,
+    spans,
+    study,
+)
+from judgescope.report.tables import AspectFigure
+
+CONTENTS: Final = (
+    ReportSection(
+        id="judges",
+        group="Verdict",
+        title="The judges",
+        lead=(
+            "Each cell shows the verdict of its weakest claim (see the signs below), "
+            f"with the deciding number or how many claims hold.{judges.CLICK}"
+        ),
+        of_study=judges.first_screen,
+    ),
+    ReportSection(
+        id="evidence",
+        group="Verdict",
+        title="Every claim",
+        lead=(
+            "What can be said of each judge, and every claim behind it with its "
+            "number, its test and the texts on which the judge does worst. The "
+            "sentences are written by rules from the numbers, in the same way for "
+            "every study."
+        ),
+        of_study=judges.every_claim,
+    ),
+    ReportSection(
+        id="limits",
+        group="Verdict",
+        title="Controls and limits",
+        lead=(
+            "Read this before you use a verdict: a control ignores quality, so a judge "
+            "should be better."
+        ),
+        of_dataset=judges.limits,
+        always=True,
+    ),
+    ReportSection(
+        id="agreement",
+        group="Evidence",
+        title="Agreement",
+        lead=(
+            "A correlation has a level: over all targets pooled it also rewards a "
+            "judge that knows which sources are easy; within one source it asks only "
+            "which text is better."
+        ),
+        of_dataset=agreement.blocks,
+        empty="No target of this dataset has ratings.",
+    ),
+    ReportSection(
+        id="labels",
+        group="Evidence",
+        title="Labels",
+        lead=(
+            "How far a judge's label can be relied on depends on how many texts are "
+            "good: precision, accuracy and agreement beyond chance are valid only at "
+            "the base rate of these texts; the shares of bad and of good texts that "
+            "are found do not depend on it."
+        ),
+        of_dataset=labels.blocks,
+        after=labels.left_out,
+    ),
+    ReportSection(
+        id="forms",
+        group="Evidence",
+        title="Prompt forms",
+        lead=(
+            "The same model judges the same texts in several ways, which differ in the "
+            "requested output, the sampling, or the number of rated examples. "
+            "Differences are from the model's first judge in the study, with paired "
+            "intervals."
+        ),
+        of_dataset=robustness.forms,
+        always=True,
+    ),
+    ReportSection(
+        id="system_pairs",
+        group="Evidence",
+        title="Pairs of systems",
+        lead=(
+            "One-sided p-values for the first system of a pair being better, by "
+            "people's mean ratings and by each judge's scores. The paired test flips "
+            "the signs of differences by source, as soft pairwise accuracy does; the "
+            "rank-sum test ignores that both systems wrote about the same sources, and "
+            "so finds fewer differences. Neither is corrected for the number of pairs."
+        ),
+        of_dataset=agreement.system_pairs,
+    ),
+    ReportSection(
+        id="criteria",
+        group="Evidence",
+        title="Correlated criteria",
+        lead=(
+            "Does a judge that is asked about one aspect rate another (Hu et al. "
+            "2024)? If so, its scores of two aspects correlate, or its scores of one "
+            "aspect follow the ratings of the other more than its own."
+        ),
+        of_dataset=confusion.criteria,
+    ),
+    ReportSection(
+        id="discernment",
+        group="Evidence",
+        title="Discernment",
+        lead=(
+            "Does a judge score perturbed texts below their originals (Wang et al. "
+            "2024)? D is log p to the base 0.05 of a one-sided test that a judge "
+            "scores perturbed texts below their originals: it is 1 at p = 0.05, and "
+            "every further unit divides p by 20. It grows with the number of items, so "
+            "it measures evidence, not effect size: for that, see the rank-biserial "
+            "correlations in the folded tables."
+        ),
+        of_dataset=discernment.blocks,
+        before=discernment.reading,
+        empty="This dataset has no perturbations.",
+    ),
+    ReportSection(
+        id="confusion",
+        group="Evidence",
+        title="Criterion confusion",
+        lead=(
+            "Does perturbing one quality lower the scores of others (Hu et al. 2024)? "
+            "Δ is the mean drop of a score; S_T is the mean of Δ where a drop is "
+            "wanted, S_F where none is. A judge that separates qualities has a "
+            "confusion index, S_F over S_T, near 0 and an AUC near 1."
+        ),
+        of_dataset=confusion.blocks,
+    ),
+    ReportSection(
+        id="perspectives",
+        group="Evidence",
+        title="Perspectives",
+        lead=(
+            "Does a judge find a known rating, and a known order (Hu et al. 2025)? "
+            "Correlation with the mean rating of all texts is the traditional view. "
+            "The direct view keeps the texts on whose rating all raters agree, and "
+            "asks two separate questions: does the judge find that rating (κ, "
+            "CEM-ORD), and does it order texts of one source that are rated "
+            "differently? Judges that are good at one need not be good at the other. "
+            "Error-injection chains, each text with one more error than the last, ask "
+            "the second question without ratings; graded sets, texts of every rating "
+            "made with more or fewer errors, ask the first."
+        ),
+        of_dataset=perspectives.blocks,
+        before=perspectives.over_datasets,
+    ),
+    ReportSection(
+        id="robustness",
+        group="Evidence",
+        title="Robustness",
+        lead=(
+            "How much do a judge's ratings depend on the form of the prompt and on a "
+            "rating in it (Chaudhary et al. 2024)? All forms ask about the same texts; "
+            "some give the judge a rating first, either a wrong one or people's. A "
+            "judge that follows a wrong rating as readily as a right one follows the "
+            "hint, not the text."
+        ),
+        of_dataset=robustness.blocks,
+    ),
+    ReportSection(
+        id="ensemble",
+        group="Evidence",
+        title="Ensembles",
+        lead=(
+            "An ensemble's score is the mean of its members' scores (Kartáč et al. "
+            "2025); its label is the one that most members give (a tie counts as "
+            "missing). Does it agree with people more than its members do, with how "
+            "many members, and which of them does it need? Members with correlated "
+            "errors are worth fewer independent judges: their effective number."
+        ),
+        of_dataset=ensemble.blocks,
+    ),
+    ReportSection(
+        id="distilled",
+        group="Evidence",
+        title="The distilled judge",
+        lead=(
+            "A small model was trained to reproduce its teacher's error lists and "
+            "scores, from 0 to 100. Held-out replies were not used for training. Their "
+            "loss shows how well the model predicts the teacher's words, not whether "
+            "it judges well: see Agreement for that."
+        ),
+        of_study=ensemble.distilled,
+    ),
+    ReportSection(
+        id="faults",
+        group="Evidence",
+        title="Planned faults",
+        lead=(
+            "The authors of these texts planned a fault into some of them. A judge "
+            "notices a fault when it scores the faulty text strictly below the clean "
+            "text of the same item."
+        ),
+        of_dataset=perturbations.faults,
+    ),
+    ReportSection(
+        id="spans",
+        group="Evidence",
+        title="Error spans",
+        lead=(
+            "Some judges list errors and quote the erroneous words (Kartáč et al. "
+            "2025). Do the quotes occur in the text, and do they match the errors that "
+            "people marked? An annotation is one list of errors with its verdict: a "
+            "judge's reply, or the list that an ensemble merges from its members' "
+            "lists. Every annotation counts, even if a text has several. Below the "
+            f"tables are {TEXTS_SHOWN} texts of each dataset with their errors, spread "
+            f"over its aspects, but at least {FEWEST_SHOWN} for each aspect."
+        ),
+        of_dataset=spans.blocks,
+    ),
+    ReportSection(
+        id="repeatability",
+        group="Evidence",
+        title="Repeatability",
+        lead=(
+            "Several replies to the same request: how often they differ, and how many "
+            "must be averaged to reach 95 % of the correlation with people that "
+            "infinitely many would have."
+        ),
+        figure=AspectFigure(
+            statistic="flip_rate",
+            title=": replies that differ",
+            sentence="Texts with different scores in two replies to the same request.",
+            axis="share of texts with differing replies, with 95 % interval",
+            level="pooled",
+        ),
+        columns=(
+            "alpha_draws",
+            "flip_rate",
+            "tied_modes",
+            "reliability",
+            "draws_needed",
+        ),
+    ),
+    ReportSection(
+        id="pairwise",
+        group="Evidence",
+        title="Position bias and pairwise comparison",
+        lead=(
+            "Judges that choose between two texts are asked in both orders. A "
+            "first-position rate of 50 % is fair; accuracy covers the pairs in which "
+            "people prefer one text."
+        ),
+        of_dataset=agreement.pairwise,
+    ),
+    ReportSection(
+        id="cost",
+        group="Evidence",
+        title="Cost",
+        lead=cost.lead,
+        of_study=cost.blocks,
+    ),
+    ReportSection(
+        id="perturbations",
+        group="Data quality",
+        title="Perturbations",
+        lead=(
+            "Every perturbed text differs from its original. Short means that fewer "
+            "edits took effect than planned, impossible that the text offers no place "
+            "for the perturbation."
+        ),
+        of_dataset=perturbations.perturbations,
+    ),
+    ReportSection(
+        id="construction",
+        group="Data quality",
+        title="Construction",
+        lead=(
+            "How texts with known quality were made for this study. A graded set has "
+            "texts of every rating: errors are put into references, and a text's "
+            "rating follows from their number or from comparing it with anchors, texts "
+            "on whose rating people (and a judge) agree. The texts of an "
+            "error-injection chain have one more error each. No number here is about a "
+            "judge."
+        ),
+        of_dataset=perturbations.construction,
+    ),
+    ReportSection(
+        id="coverage",
+        group="Data quality",
+        title="Coverage",
+        lead=(
+            "All judgments that were planned for existing texts, by outcome. A reply "
+            "that could not be read never counts as a score."
+        ),
+        of_dataset=study.coverage,
+    ),
+    ReportSection(
+        id="unmeasured",
+        group="Data quality",
+        title="Planned, not measured",
+        lead=(
+            "Undefined numbers are left out, never replaced: this section lists all of "
+            "them, by table and reason. Coverage lists the planned judgments without a "
+            "score."
+        ),
+        of_study=study.unmeasured,
+    ),
+    ReportSection(
+        id="data",
+        group="Data quality",
+        title="Data and licences",
+        lead="Every dataset keeps its own terms; its texts are not part of this file.",
+        of_study=study.data,
+    ),
+    ReportSection(
+        id="reproduce",
+        group="Reproduce",
+        title="How to reproduce",
+        lead=(
+            "The same lock file and the same replies give the same bytes: the tables, "
+            "and this file. Intervals are 95 %, jackknife-t over the sources, unless a "
+            "table's method says otherwise."
+        ),
+        of_study=study.reproduce,
+    ),
+    ReportSection(
+        id="legend",
+        group="Reproduce",
+        title="Legend",
+        lead="Signs, letters and shades mean the same on every page of this report.",
+        of_study=judges.legend,
+    ),
+)
+"""The sections of this package; those of others come last in the group they name."""
+
+SECTIONS: Final = Registry("sections", ReportSection, "judgescope.report.sections")
+"""The sections of other packages: the built-in ones are listed above."""
+
+
+def sections_of(report: Report) -> list[Section]:
+    """The sections that a study has something for, in the order of the contents."""
+    records = [*CONTENTS, *_added(report)]
+    # The order of a group's records is kept: those of other packages come last.
+    records.sort(key=lambda record: GROUPS.index(record.group))
+    sections = []
+    for record in records:
+        section = record.made(report)
+        if section is not None:
+            sections.append(replace(section, group=record.group))
+    return sections
+
+
+def section_named(name: str, report: Report) -> Section | None:
+    """One built-in section by its id, in no group: for pages that have no contents.
+
+    None: the study has nothing for it.
+
+    KeyError: there is no such section.
+    """
+    return _built_in()[name].made(report)
+
+
+def _built_in() -> dict[str, ReportSection]:
+    return {record.id: record for record in CONTENTS}
+
+
+def _added(report: Report) -> Iterator[ReportSection]:
+    """The sections of the packages that the study uses.
+
+    UserError: an id of a section of ours, or a group that the contents do not have.
+    """
+    where = f"entry points of {SECTIONS.group}"
+    for name, point in SECTIONS.add_ons.items():
+        if point.value not in report.spec.add_ons:
+            continue
+        if name in _built_in():
+            raise UserError(
+                "a package provides a section that the report already has",
+                where=where,
+                got=name,
+                todo="let the author of the package rename the section",
+            )
+        record = SECTIONS.load(point.value)
+        if record.group not in GROUPS:
+            raise UserError(
+                "a section of a package names an unknown group of the contents",
+                where=f"{where}, {name}",
+                got=record.group,
+                allowed=GROUPS,
+            )
+        yield record

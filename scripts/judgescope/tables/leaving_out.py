@@ -1,0 +1,142 @@
+"""Rows and cells of a table that are no data: averages below the rows, and numbers off
+the scale that stand for "no score".
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from judgescope.data.rows import TableRow
+from judgescope.tables.spelling import is_missing
+from judgescope.tables.words import is_total
+
+SENTINELS: Final = frozenset({-999, -99, -9, -1, 0, 9, 99, 999})
+"""Numbers that stand for "no score" if they are off the scale."""
+USUAL_SCALES: Final = (
+    (0, 1),
+    (1, 5),
+    (0, 5),
+    (1, 7),
+    (1, 10),
+    (0, 10),
+    (0, 100),
+    (-1, 1),
+    (-2, 2),
+    (-3, 3),
+)
+"""The ends of usual scales. The first one that contains all ratings is taken."""
+NARROW_SCALES: Final = ((1, 3), (1, 4))
+"""Scales that only values off them reveal: ratings from 1 to 3 may be on 1 to 5."""
+MOST_OFF: Final = 0.1
+"""The largest share of a column's values that one such number has."""
+FEWEST_VALUES: Final = 10
+"""Filled cells from which a scale can be told from a value off it."""
+
+
+def is_total_row(row: TableRow, texts: Sequence[str]) -> bool:
+    """Whether a row has a word for averages or sums, and no other word, where other
+    rows have ids and texts.
+
+    texts: the columns in which other rows have words.
+    """
+    words = [str(row[name]) for name in texts if not is_missing(row.get(name))]
+    return len(words) == 1 and is_total(words[0])
+
+
+def is_nameless_total(
+    row: TableRow, texts: Sequence[str], whole: Sequence[str]
+) -> bool:
+    """Whether a last row has no word, and a fraction where other rows have whole
+    numbers.
+
+    whole: the columns in which all other rows have whole numbers.
+    """
+    if not texts or any(not is_missing(row.get(name)) for name in texts):
+        return False
+    for name in whole:
+        cell = row.get(name)
+        if _is_number(cell) and not float(cell or 0).is_integer():
+            return True
+    return False
+
+
+def without_totals(
+    rows: Sequence[TableRow], numbers: Sequence[int], columns: Sequence[str]
+) -> tuple[list[TableRow], list[int], list[str]]:
+    """The rows and their numbers without rows of averages and sums, and notes."""
+    texts = []
+    for column in columns:
+        filled = [row[column] for row in rows if not is_missing(row.get(column))]
+        worded = sum(not _is_number(cell) for cell in filled)
+        if filled and worded >= 0.9 * len(filled) and len(filled) >= 0.8 * len(rows):
+            texts.append(column)
+    whole = [column for column in columns if _is_whole(rows[:-1], column)]
+    kept = []
+    kept_numbers = []
+    notes = []
+    for place, (number, row) in enumerate(zip(numbers, rows, strict=True)):
+        is_last = place == len(rows) - 1
+        nameless = is_last and is_nameless_total(row, texts, whole)
+        if nameless or (texts and is_total_row(row, texts)):
+            words = [str(row[name]) for name in texts if not is_missing(row.get(name))]
+            name = repr(words[0]) if words else "averages or sums without an id"
+            notes.append(f"row {number} ({name}) was left out: it is no text")
+            continue
+        kept.append(row)
+        kept_numbers.append(number)
+    return kept, kept_numbers, notes
+
+
+def _is_whole(rows: Sequence[TableRow], column: str) -> bool:
+    """Whether all filled cells of a column are whole numbers."""
+    filled = [row[column] for row in rows if not is_missing(row.get(column))]
+    return bool(filled) and all(
+        _is_number(cell) and float(cell).is_integer() for cell in filled
+    )
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class OffScale:
+    """Values of a column that stand for "no score", each with its count."""
+
+    counts: dict[float, int]
+    low: float
+    high: float
+
+
+def off_scale(values: Sequence[float]) -> OffScale | None:
+    """One or two values off the narrowest usual scale that has nearly all values.
+
+    Only -999, -99, -9, -1, 0, 9, 99 and 999 are taken for "no score"; None without any.
+
+    >>> off_scale([1, 2, 3, 4, 5] * 5 + [-1, 99] * 2).counts
+    {-1: 2, 99: 2}
+    """
+    if len(values) < FEWEST_VALUES:
+        return None
+    counts = Counter(values)
+    for low, high in (USUAL_SCALES[0], *NARROW_SCALES, *USUAL_SCALES[1:]):
+        within = sum(times for value, times in counts.items() if low <= value <= high)
+        if within < 0.8 * len(values):
+            continue
+        outside = {
+            value: times
+            for value, times in sorted(counts.items())
+            if not low <= value <= high
+        }
+        if not outside:
+            return None
+        # A single value off the scale may be a slip; it stays, with a note.
+        rare = all(1 < times <= MOST_OFF * len(values) for times in outside.values())
+        if rare and len(outside) <= 2 and SENTINELS.issuperset(outside):
+            return OffScale(outside, low, high)
+    return None

@@ -1,0 +1,346 @@
+"""Opens a file of rows by its content: encoding, separator, lines above the header.
+
+The name of a file says little: a spreadsheet may be called .csv, a .csv has semicolons
+where commas are decimal. What is not plain is said in a note.
+"""
+
+import codecs
+import csv
+import gzip
+import io
+import json
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from judgescope.core.errors import UserError
+from judgescope.data.rows import (
+    MOST_UNFOLDED,
+    FileRow,
+    cells_not_closed,
+    json_lines,
+    json_list,
+    may_be_rows,
+    read_rows,
+)
+
+SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+LOOKED_AT: Final = 50
+"""Records at the beginning of a file by which its separator is found."""
+MOST_COMMON: Final = 0.9
+"""The least share of these records with one number of fields."""
+
+
+@dataclass
+class OpenedTable:
+    """The rows of a file, each with the number that an editor or spreadsheet shows."""
+
+    rows: list[FileRow] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """How the file was read, where that is not plain."""
+
+    def add(self, number: int, row: FileRow) -> None:
+        """Add a row."""
+        self.numbers.append(number)
+        self.rows.append(row)
+
+
+def open_table(path: Path) -> OpenedTable:
+    """The rows of a CSV, TSV, JSON, JSONL, Parquet or Excel file, also packed by gzip.
+
+    Raises UserError for a file that is none of them, or whose rows contradict its
+    header.
+    """
+    content = path.read_bytes()
+    table = OpenedTable()
+    if content.startswith(b"\x1f\x8b"):
+        content = _unpacked(content, path)
+        table.notes.append("the file was unpacked (gzip)")
+    if content.startswith(b"PAR1"):
+        for number, row in read_rows(path, "parquet"):
+            table.add(number, row)
+        return table
+    named_excel = content.startswith(b"PK") and path.suffix.lower() == ".xlsx"
+    if named_excel or (content.startswith(b"PK") and b"xl/workbook" in content):
+        for number, row in read_rows(path, "xlsx"):
+            table.add(number, row)
+        return table
+    text = _decoded(table, content, path)
+    if path.suffix.lower() == ".json" or _is_json_list(text):
+        rows: Iterator[tuple[int, FileRow]] = json_list(text, path)
+    elif path.suffix.lower() in {".jsonl", ".ndjson"} or _is_json_lines(text):
+        rows = json_lines(text, path)
+    else:
+        rows = _delimited(table, text, path)
+    for number, row in rows:
+        table.add(number, row)
+    return table
+
+
+def _unpacked(content: bytes, path: Path) -> bytes:
+    """The bytes in a gzip file; raises UserError for a damaged or too large one."""
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            unpacked = file.read(MOST_UNFOLDED + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(
+            f"this file cannot be unpacked: {error}",
+            where=str(path),
+            todo="pack it again, or give the unpacked file",
+        ) from None
+    if len(unpacked) > MOST_UNFOLDED:
+        raise UserError(
+            "this file unpacks to too much data",
+            where=str(path),
+            got=f"more than {MOST_UNFOLDED:,} bytes",
+            allowed=f"{MOST_UNFOLDED:,} bytes",
+            todo="take a sample of its rows",
+        )
+    return unpacked
+
+
+# --- text -----------------------------------------------------------------------------
+
+BYTE_ORDER_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def _decoded(table: OpenedTable, content: bytes, path: Path) -> str:
+    """The text of a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
+
+    Raises UserError for NUL bytes, of which UTF-16 without its mark is full, and for
+    bytes that none of these encodings has.
+    """
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            try:
+                return content.removeprefix(mark).decode(encoding)
+            except UnicodeDecodeError as error:
+                raise _undecoded(content, error.start, path, encoding) from None
+    offset = content.find(0)
+    if offset >= 0:
+        raise _undecoded(content, offset, path, "")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        first = error.start
+    try:
+        text = content.decode("cp1252")
+    except UnicodeDecodeError:
+        raise _undecoded(content, first, path, "") from None
+    character = content[first : first + 1].decode("cp1252")
+    line = content.count(b"\n", 0, first) + 1
+    table.notes.append(
+        "the file is not UTF-8; it was read as Windows-1252 (Latin-1), in which line "
+        f"{line} has the letter {character}"
+    )
+    return text
+
+
+def _undecoded(content: bytes, offset: int, path: Path, encoding: str) -> UserError:
+    """The error for a byte that no encoding explains."""
+    if encoding:
+        problem = f"this file begins as {encoding.upper()}, but is not"
+    elif content[offset] == 0:
+        problem = "this file contains a NUL byte: is it UTF-16?"
+    else:
+        problem = "this file is not UTF-8"
+    line = content.count(b"\n", 0, offset) + 1
+    return UserError(
+        problem,
+        where=f"{path}, line {line}, byte offset {offset}",
+        got=content[offset : offset + 1],
+        todo="save it as UTF-8, or convert it with `iconv -f <its encoding> -t utf-8`",
+    )
+
+
+def _is_json_list(text: str) -> bool:
+    """Whether a text is a JSON list; a header may begin with a bracket, too."""
+    if not text.lstrip().startswith("["):
+        return False
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_json_lines(text: str) -> bool:
+    """Whether the first line with a sign is a JSON object."""
+    first = text.lstrip().partition("\n")[0]
+    if not first.startswith("{"):
+        return False
+    try:
+        return isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+# --- cells between separators ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """The cells of a record, its number, and the line in which it ends."""
+
+    number: int
+    end: int
+    cells: list[str]
+
+
+def records(text: str, separator: str, path: Path) -> Iterator[CellRecord]:
+    """The records of a text, numbered as a spreadsheet does.
+
+    Raises UserError for a cell that is opened by a quotation mark and not closed.
+    """
+    csv.field_size_limit(sys.maxsize)  # articles are longer than the default of 128 KiB
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    number = 0
+    while True:
+        number += 1
+        begin = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error:
+            where = f"{path}, row {number} (begins in line {begin})"
+            raise cells_not_closed(where, separator) from None
+        if cells is None:
+            return
+        yield CellRecord(number, reader.line_num, cells)
+
+
+def separator_of(text: str, suffix: str) -> str:
+    """The separator that gives the most columns, the same number in most records and,
+    if possible, in the first one.
+
+    In a file named .tsv, tabs have precedence. A file with one column has commas.
+    """
+    if suffix == ".tsv":
+        return "\t"
+    best = ","
+    most = (False, 1)
+    for separator in SEPARATORS:
+        first = _first_records(text, separator)
+        width = _usual_width(first)
+        # Sentences may have one comma each, and the header none.
+        has_header = width > 1 and len(first[0]) == width
+        if width > 1 and (has_header, width) > most:
+            best = separator
+            most = (has_header, width)
+    return best
+
+
+def _first_records(text: str, separator: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    first: list[list[str]] = []
+    try:
+        for cells in reader:
+            if cells:
+                first.append(cells)
+            if len(first) == LOOKED_AT:
+                break
+    except csv.Error:
+        return []
+    return first
+
+
+def _usual_width(first: Sequence[Sequence[str]]) -> int:
+    """The number of fields that nearly all records have; 1 if there is none."""
+    if not first:
+        return 1
+    [(width, times)] = Counter(map(len, first)).most_common(1)
+    # Lines above the header may have fewer fields.
+    wider = sum(len(cells) > width for cells in first)
+    narrow_after = 0
+    begun = False
+    for cells in first:
+        begun = begun or len(cells) == width
+        narrow_after += begun and len(cells) < width
+    regular = times >= MOST_COMMON * (times + wider + narrow_after)
+    return width if regular else 1
+
+
+def _delimited(
+    table: OpenedTable, text: str, path: Path
+) -> Iterator[tuple[int, FileRow]]:
+    """Yield the rows below the header of a text with a separator."""
+    separator = separator_of(text, path.suffix.lower())
+    skipped = 0
+    first_line = text.partition("\n")[0].strip()
+    if first_line.lower().startswith("sep=") and len(first_line) == len("sep=") + 1:
+        separator = first_line[-1]
+        skipped = 1
+        table.notes.append(f"the separator is {separator!r}, as its first line says")
+    elif separator != "," and path.suffix.lower() != ".tsv":
+        table.notes.append(f"cells are separated by {SEPARATORS[separator]}")
+    width = _usual_width(_first_records(text, separator))
+    empty = 0
+    header: list[str] | None = None
+    for record in records(text, separator, path):
+        cells = record.cells
+        if record.number <= skipped or not cells:
+            continue
+        if not any(cells):
+            empty += 1
+            continue
+        if header is None:
+            if len(cells) < width:
+                table.notes.append(
+                    f"row {record.number} above the header was skipped: "
+                    f"{' '.join(filter(None, cells))[:60]}"
+                )
+                continue
+            header = _distinct(table, cells)
+            continue
+        _check_width(record, header, path, separator)
+        yield record.number, dict(zip(header, cells, strict=True))
+    if empty:
+        rows = "row" if empty == 1 else "rows"
+        table.notes.append(f"skipped: {empty} {rows} without a filled cell")
+
+
+def _distinct(table: OpenedTable, header: Sequence[str]) -> list[str]:
+    """The names of columns, with a number behind those that occurred before."""
+    names: list[str] = []
+    times: Counter[str] = Counter()
+    for name in header:
+        times[name] += 1
+        new = f"{name} ({times[name]})" if times[name] > 1 else name
+        while new in names:
+            times[name] += 1
+            new = f"{name} ({times[name]})"
+        names.append(new)
+    repeated = [name for name in times if times[name] > 1 and name]
+    if repeated:
+        table.notes.append(
+            f"several columns are named {repeated[0]}; from the left they are "
+            f"{repeated[0]}, {repeated[0]} (2), …"
+        )
+    return names
+
+
+def _check_width(
+    record: CellRecord, header: Sequence[str], path: Path, separator: str
+) -> None:
+    """Raise UserError for a record with more or fewer cells than the header."""
+    where = f"{path}, row {record.number} (ends in line {record.end})"
+    if len(record.cells) != len(header):
+        raise UserError(
+            "this row and the header have different numbers of cells",
+            where=where,
+            got=len(record.cells),
+            allowed=str(len(header)),
+            todo=f"quote cells that contain {SEPARATORS.get(separator, separator)} or "
+            "quotation marks, or add missing cells",
+        )
+    if separator == "\t":
+        for cell in record.cells:
+            if may_be_rows(cell, len(header)):
+                raise cells_not_closed(where, separator)

@@ -1,0 +1,121 @@
+"""What the cells of a column are, whatever its header says."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, Literal
+
+from judgescope.data.rows import TableRow, entries
+from judgescope.tables.spelling import is_missing
+
+Kind = Literal["empty", "constant", "number", "label", "word", "text", "list", "object"]
+
+MOST_LABELS: Final = 7
+"""A column of labels has at most so many different cells."""
+FEWEST_ROWS: Final = 6
+"""Rows from which a run of numbers, or an even design, is no accident."""
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """The kind of a column's cells, and its numbers if they are numbers."""
+
+    kind: Kind
+    numbers: tuple[float, ...]
+    """Of the filled cells, in the order of the rows."""
+    different: int
+    """Different filled cells."""
+    filled: int
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether the cells are two labels, or the numbers 0 and 1."""
+        return self.different == 2 and (
+            self.kind == "label" or set(self.numbers) == {0.0, 1.0}
+        )
+
+
+def profile(rows: Sequence[TableRow], column: str) -> ColumnProfile:
+    """The profile of a column: numbers, up to seven labels, words, or texts."""
+    cells = [row.get(column) for row in rows]
+    filled = [cell for cell in cells if not is_missing(cell)]
+    different = {str(cell) for cell in filled}
+    numbers = [number for cell in filled for number in numbers_in(cell)]
+    kind: Kind
+    if not filled:
+        kind = "empty"
+    elif all(isinstance(cell, dict) for cell in filled):
+        kind = "object"
+    elif len(numbers) >= len(filled) and all(map(_is_numeric, filled)):
+        kind = "number"
+    elif any(isinstance(cell, list) for cell in filled):
+        kind = "list"
+    elif len(different) <= MOST_LABELS and all(map(_is_short, different)):
+        kind = "label"
+    elif sum(map(len, map(str, filled))) >= 15 * len(filled):
+        kind = "text"
+    else:
+        kind = "word"
+    return ColumnProfile(kind, tuple(numbers), len(different), len(filled))
+
+
+def numbers_in(cell: Any) -> list[float]:
+    """The finite numbers of a cell, of which a list has several."""
+    numbers = []
+    for entry in entries(cell):
+        try:
+            value = float(entry)
+        except (TypeError, ValueError, OverflowError):
+            continue
+        if math.isfinite(value):
+            numbers.append(value)
+    return numbers
+
+
+def _is_numeric(cell: Any) -> bool:
+    values = [entry for entry in entries(cell) if not is_missing(entry)]
+    return len(numbers_in(cell)) == len(values)
+
+
+def _is_short(cell: str) -> bool:
+    return len(cell) <= 30 and len(cell.split()) <= 4
+
+
+def is_design(
+    rows: Sequence[TableRow], column: str, sources: Sequence[str] = ()
+) -> bool:
+    """Whether a column of whole numbers numbers the rows or belongs to a design.
+
+    They run from row to row, or each of at least six occurs equally often, or they are
+    constant within a source of several rows: a page, a turn, a question's number.
+    """
+    numbers = []
+    for row in rows:
+        found = numbers_in(row.get(column))
+        if len(found) != 1 or not found[0].is_integer():
+            return False
+        numbers.append(found[0])
+    if len(numbers) < FEWEST_ROWS:
+        return False
+    runs = all(after - before in (0, 1) for before, after in pairwise(numbers))
+    times = Counter(numbers)
+    if runs and len(times) > 1:
+        return True
+    even = max(times.values()) - min(times.values()) <= 1 and len(times) >= FEWEST_ROWS
+    if even and len(times) > 1:
+        return True
+    return bool(sources) and _is_constant_within(rows, numbers, sources)
+
+
+def _is_constant_within(
+    rows: Sequence[TableRow], numbers: Sequence[float], sources: Sequence[str]
+) -> bool:
+    by_source: dict[str, set[float]] = {}
+    for row, number in zip(rows, numbers, strict=True):
+        source = str([row.get(column) for column in sources])
+        by_source.setdefault(source, set()).add(number)
+    repeated = len(by_source) <= len(rows) / 2
+    constant = all(len(values) == 1 for values in by_source.values())
+    return repeated and constant and len(set(numbers)) > 1

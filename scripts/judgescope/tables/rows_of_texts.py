@@ -1,0 +1,215 @@
+"""Tables with several rows for one text: of its raters, its criteria, or of people and
+machines. They become one row per text.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from judgescope.data.rows import TableRow
+from judgescope.tables.profile import profile
+from judgescope.tables.spelling import is_missing
+from judgescope.tables.words import RATING_CLASSES, classes_of, split_header
+
+CRITERIA: Final = frozenset(
+    {"criterion", "criteria", "aspect", "metric", "rubric", "dimension", "attribute"}
+)
+"""Words of the header of a column that says what a row rates."""
+RATERS: Final = frozenset(
+    {"worker", "annotator", "rater", "reviewer", "coder", "labeler", "labeller"}
+)
+"""Words of the header of a column that says who rated."""
+MOST_CRITERIA: Final = 12
+"""More different criteria belong to their texts, and are no aspects."""
+
+
+@dataclass(frozen=True)
+class JoinedRows:
+    """One row per text, and how the table was read."""
+
+    rows: list[TableRow]
+    places: list[int]
+    """For each row, the place of the first of its rows in the table."""
+    note: str
+
+
+def joined_rows(rows: Sequence[TableRow], columns: Sequence[str]) -> JoinedRows | None:
+    """One row per text, if the rows of a text are its raters' or its criteria's; None
+    for any other table.
+
+    The ratings of several people become a list in one column; the ratings of a
+    criterion a column of their own, `label.is polite`.
+    """
+    if {"traceId", "name", "source", "value"} <= set(columns):
+        return _of_sources(rows)
+    for column in columns:
+        kind = _kind_of(rows, column)
+        if kind is not None:
+            joined = kind(rows, columns, column)
+            if joined is not None:
+                return joined
+    return None
+
+
+Joiner = Callable[[Sequence[TableRow], Sequence[str], str], JoinedRows | None]
+
+
+def _kind_of(rows: Sequence[TableRow], column: str) -> Joiner | None:
+    """How the rows are joined that a column of words tells apart."""
+    words = split_header(column)
+    beside = set(words) - {"id", "name", "item", "key"}
+    if profile(rows, column).kind not in {"label", "word", "text"}:
+        return None
+    if len(beside) == 1 and beside <= CRITERIA:
+        return _of_criteria
+    if len(beside) == 1 and beside <= RATERS:
+        return _of_raters
+    return None
+
+
+def _grouped(
+    rows: Sequence[TableRow], columns: Sequence[str], apart: str
+) -> list[list[int]] | None:
+    """The places of each text's rows; None if the texts do not repeat.
+
+    Rows belong together if they agree in all columns of texts and ids that repeat.
+    """
+    shared = []
+    for column in columns:
+        if column == apart or not RATING_CLASSES.isdisjoint(classes_of(column)):
+            continue
+        kind = profile(rows, column).kind
+        different = {str(row.get(column)) for row in rows}
+        if kind in {"text", "word"} and 1 < len(different) < len(rows):
+            shared.append(column)
+    if not shared:
+        return None
+    groups: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        key = str([row.get(column) for column in shared])
+        groups.setdefault(key, []).append(place)
+    apart_once = all(
+        len({str(rows[place].get(apart)) for place in places}) == len(places)
+        for places in groups.values()
+    )
+    return list(groups.values()) if apart_once and len(groups) < len(rows) else None
+
+
+def _of_raters(
+    rows: Sequence[TableRow], columns: Sequence[str], rater: str
+) -> JoinedRows | None:
+    """Join the rows of raters, beside a judge's score that is the same in all of
+    them.
+    """
+    groups = _grouped(rows, columns, rater)
+    if groups is None:
+        return None
+    varying = []
+    constant = []
+    for column in columns:
+        same = all(
+            len({str(rows[place].get(column)) for place in places}) == 1
+            for places in groups
+        )
+        if column != rater and same:
+            constant.append(column)
+        elif column != rater:
+            varying.append(column)
+    judged = [name for name in constant if _is_machines(name)]
+    rated = [name for name in varying if profile(rows, name).kind == "number"]
+    if not judged or not rated:
+        return None
+    new_rows: list[TableRow] = []
+    for places in groups:
+        new: dict[str, Any] = {name: rows[places[0]].get(name) for name in constant}
+        for name in rated:
+            cells = [rows[place].get(name) for place in places]
+            new[name] = [cell for cell in cells if not is_missing(cell)]
+        new_rows.append(new)
+    note = (
+        f"the rows of a text are its raters' (column {rater}): {len(rows)} rows were "
+        f"read as {len(groups)} texts"
+    )
+    return JoinedRows(new_rows, [places[0] for places in groups], note)
+
+
+def _is_machines(column: str) -> bool:
+    evidence = classes_of(column)
+    machine = evidence.get("machine") or evidence.get("measure")
+    return bool(machine) and not evidence.get("person")
+
+
+def _of_criteria(
+    rows: Sequence[TableRow], columns: Sequence[str], criterion: str
+) -> JoinedRows | None:
+    """Join the rows of criteria: each is an aspect with columns of its own."""
+    names = {str(row.get(criterion)) for row in rows}
+    groups = _grouped(rows, columns, criterion)
+    if groups is None or len(names) > MOST_CRITERIA:
+        return None
+    rated: list[str] = []
+    shared: list[str] = []
+    for column in columns:
+        if column == criterion:
+            continue
+        is_rating = not RATING_CLASSES.isdisjoint(classes_of(column))
+        if is_rating and profile(rows, column).kind in {"number", "label", "list"}:
+            rated.append(column)
+        else:
+            shared.append(column)
+    if len(rated) < 2:
+        return None
+    new_rows: list[TableRow] = []
+    for places in groups:
+        new: dict[str, Any] = {name: rows[places[0]].get(name) for name in shared}
+        for place in places:
+            aspect = _in_header(str(rows[place].get(criterion)))
+            for name in rated:
+                new[f"{name}.{aspect}"] = rows[place].get(name)
+        new_rows.append(new)
+    note = (
+        f"the rows of a text are its criteria (column {criterion}): {len(rows)} rows "
+        f"were read as {len(groups)} texts with {len(names)} aspects"
+    )
+    return JoinedRows(new_rows, [places[0] for places in groups], note)
+
+
+def _in_header(cell: str) -> str:
+    """A cell as a part of a header."""
+    return re.sub(r"\s+", " ", cell.strip())
+
+
+def _of_sources(rows: Sequence[TableRow]) -> JoinedRows | None:
+    """Join the scores that Langfuse exports: a row for each score of a trace.
+
+    `source` says whether a person (ANNOTATION) or a machine (EVAL) gave it, `name` is
+    the aspect. A categorical score stands in `stringValue`.
+    """
+    texts: dict[tuple[str, str], dict[str, Any]] = {}
+    places: dict[tuple[str, str], int] = {}
+    for place, row in enumerate(rows):
+        source = str(row.get("source")).upper()
+        if source not in {"ANNOTATION", "EVAL"}:
+            continue
+        trace = (str(row.get("traceId")), str(row.get("observationId") or ""))
+        text = texts.setdefault(trace, {"traceId": ".".join(filter(None, trace))})
+        places.setdefault(trace, place)
+        of_words = str(row.get("dataType")).upper() == "CATEGORICAL"
+        cell = row.get("stringValue") if of_words else row.get("value")
+        text.setdefault(f"{row.get('name')}.{source}", []).append(cell)
+    columns = list(dict.fromkeys(name for text in texts.values() for name in text))
+    if not any(name.endswith(".EVAL") for name in columns):
+        return None
+    new_rows: list[TableRow] = []
+    for text in texts.values():
+        new: dict[str, Any] = {}
+        for name in columns:
+            cell = text.get(name)
+            new[name] = cell[0] if isinstance(cell, list) and len(cell) == 1 else cell
+        new_rows.append(new)
+    note = (
+        f"scores of Langfuse: {len(rows)} rows were read as {len(texts)} traces; "
+        "ANNOTATION is people's, EVAL a judge's"
+    )
+    return JoinedRows(new_rows, list(places.values()), note)

@@ -1,0 +1,180 @@
+"""Which columns of numbers are people's ratings, which are a judge's scores, and which
+are neither.
+
+A column belongs to a side by the words of its header. A number without such a word is
+people's only if no column has a word for people, a judge's only if its header names
+what people rated or says that it is a rating; it is never one because it is left over.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from judgescope.tables.words import classes_of, split_header
+
+Evidence = Mapping[str, bool]
+"""Class of words -> whether the evidence is strong."""
+
+MACHINE: Final = ("machine", "measure")
+SPREADS: Final = frozenset(
+    {
+        "std",
+        "sd",
+        "stdev",
+        "stddev",
+        "var",
+        "variance",
+        "stderr",
+        "sem",
+        "deviation",
+        "iqr",
+    }
+)
+"""Words of a header that indicate the spread of ratings."""
+
+
+@dataclass
+class Sides:
+    """The columns of each side in the order of the table, and why the others are
+    neither.
+    """
+
+    people: list[str] = field(default_factory=list)
+    judges: list[str] = field(default_factory=list)
+    unused: dict[str, str] = field(default_factory=dict)
+    """Column -> why it is no rating and no score."""
+    why: dict[str, str] = field(default_factory=dict)
+    """Column of a side -> the reason, where it is not a word of the header."""
+
+
+def not_a_rating(header: str, evidence: Evidence) -> str:
+    """Why a column of numbers is neither a rating nor a score; "" if it may be one."""
+    words = split_header(header)
+    rated = "rating" in evidence or "outcome" in evidence
+    if "confidence" in evidence:
+        return "a confidence"
+    if ("number" in evidence or "length" in evidence) and not rated:
+        return "a count, a date, a time or a cost"
+    if words and words[0] in {"n", "num", "number"}:
+        return "a count"
+    if set(words) & SPREADS:
+        return "the spread of ratings"
+    return ""
+
+
+def _is_machines_label(header: str, evidence: Evidence) -> bool:
+    """Whether only the word label speaks for people: `grader_label` is a grader's."""
+    others = [word for word in split_header(header) if word != "label"]
+    return "machine" in evidence and "person" not in classes_of(" ".join(others))
+
+
+def sides(
+    columns: Sequence[str],
+    aspect_of: Callable[[str], str],
+    numbering: Collection[str] = (),
+) -> Sides:
+    """The side of each column of numbers.
+
+    aspect_of: the aspect in a header. numbering: columns that number rows or belong to
+    a design, see `profile.is_design`.
+    """
+    result = Sides()
+    strong_people: list[str] = []
+    strong_judges: list[str] = []
+    weak: dict[str, str] = {}
+    neutral: list[str] = []
+    evidence = {column: classes_of(column) for column in columns}
+    for column in columns:
+        of_column = evidence[column]
+        reason = not_a_rating(column, of_column)
+        person = of_column.get("person")
+        machine = max((of_column.get(kind, False) for kind in MACHINE), default=False)
+        if reason:
+            result.unused[column] = reason
+        elif person:
+            strong_people.append(column)
+        elif machine:
+            strong_judges.append(column)
+        elif person is False and not _is_machines_label(column, of_column):
+            weak[column] = "person"
+        elif "machine" in of_column:
+            weak[column] = "machine"
+        else:
+            neutral.append(column)
+    for column, side in weak.items():
+        if side == "person" and not strong_people:
+            result.why[column] = "its header may name people"
+            result.people.append(column)
+        elif side == "machine" and not strong_judges and (strong_people or weak):
+            result.why[column] = "its header may name a judge"
+            result.judges.append(column)
+        else:
+            neutral.append(column)
+    result.people += strong_people
+    result.judges += strong_judges
+    _place_neutral(result, neutral, evidence, aspect_of, numbering)
+    order = {column: number for number, column in enumerate(columns)}
+    result.people.sort(key=order.__getitem__)
+    result.judges.sort(key=order.__getitem__)
+    return result
+
+
+def _place_neutral(
+    result: Sides,
+    neutral: Sequence[str],
+    evidence: Mapping[str, Evidence],
+    aspect_of: Callable[[str], str],
+    numbering: Collection[str],
+) -> None:
+    """Give columns without a word for a side to one, where the other columns say so."""
+    candidates = []
+    for column in neutral:
+        if column in numbering:
+            result.unused[column] = "it numbers rows, sources or turns"
+        else:
+            candidates.append(column)
+    people = {aspect_of(column) for column in result.people}
+    judged = {aspect_of(column) for column in result.judges}
+    if not result.people:
+        for column in candidates:
+            result.people.append(column)
+            if result.judges:
+                result.why[column] = "the others are a judge's"
+    elif not result.judges:
+        _find_judge(result, candidates, evidence, aspect_of)
+    else:
+        for column in candidates:
+            aspect = aspect_of(column)
+            if aspect in judged - people:
+                result.people.append(column)
+                result.why[column] = "a judge scores this aspect"
+            elif aspect in people - judged:
+                result.judges.append(column)
+                result.why[column] = "people rate this aspect"
+            else:
+                result.unused[column] = "its header names neither people nor a judge"
+
+
+def _find_judge(
+    result: Sides,
+    candidates: Sequence[str],
+    evidence: Mapping[str, Evidence],
+    aspect_of: Callable[[str], str],
+) -> None:
+    """Find a judge's columns where only people's have a word for their side."""
+    people = {aspect_of(column) for column in result.people}
+    named = []
+    rating = []
+    for column in candidates:
+        words = set(split_header(column))
+        if aspect_of(column) in people and evidence[column].keys() != {"rating"}:
+            named.append(column)
+        elif words and {"rating", "outcome"} & evidence[column].keys():
+            rating.append(column)
+    chosen = named or rating
+    for column in candidates:
+        if column in chosen:
+            result.judges.append(column)
+            result.why[column] = "the others name people"
+        else:
+            result.unused[column] = "its header names neither people nor a judge"

@@ -1,0 +1,332 @@
+"""Numbers as people write them: 4/5, 80 %, "5 - Great", ★★★, −2, 4,5 and ="3".
+
+A column is read as numbers only if one way of writing explains all of its filled cells,
+so that a text that contains a number stays a text.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from unicodedata import normalize
+
+from judgescope.core.names import NOT_JUDGED
+from judgescope.data.rows import TableRow
+
+CellReader = Callable[[str], float | None]
+
+MISSING: Final = frozenset(
+    {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing", NOT_JUDGED}
+)
+"""What people write for a missing value, in lower case."""
+FAILURES: Final = frozenset(
+    {
+        "error",
+        "errors",
+        "failed",
+        "failure",
+        "timeout",
+        "timed",
+        "exception",
+        "aborted",
+        "cancelled",
+        "skipped",
+        "unavailable",
+        "unrated",
+        "unparsed",
+        "unreadable",
+        "invalid",
+        "pending",
+    }
+)
+"""Words of a cell which says that there is no value."""
+MOST_FAILURES: Final = 0.2
+"""The largest share of a column's cells that may say that there is no value."""
+MINUS_SIGNS: Final = "−–‒﹣－"
+MOST_WORDINGS: Final = 11
+"""A scale whose numbers have words has at most so many values; short answers such as
+`42 dollars` have more."""
+PLAIN_NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell stands for a missing value."""
+    return cell is None or str(cell).strip().lower() in MISSING
+
+
+def says_failure(cell: object) -> bool:
+    """Whether a cell says that there is no value: ERROR, `error: timed out`, #REF!"""
+    text = str(cell).strip()
+    words = re.findall(r"[a-z]+", text.lower())
+    excel = bool(re.fullmatch(r"#[A-Z0-9/!?]+", text))
+    return excel or (len(words) <= 4 and not FAILURES.isdisjoint(words))
+
+
+def plain(text: str) -> str:
+    """A cell without decoration: full-width digits, odd spaces and minus signs, the
+    apostrophe or the formula by which a spreadsheet keeps a number as text.
+
+    >>> plain('="３"'), plain("’−2")
+    ('3', '-2')
+    """
+    text = normalize("NFKC", text).strip()
+    formula = re.fullmatch(r'="(.*)"', text)
+    if formula:
+        text = formula[1].strip()
+    text = text.lstrip("'’`").strip()
+    if len(text) > 1 and text[0] in MINUS_SIGNS and text[1] in "0123456789.,":
+        text = f"-{text[1:]}"
+    return text
+
+
+# --- ways of writing ------------------------------------------------------------------
+
+
+def simple(text: str) -> float | None:
+    """The number that a plain cell is."""
+    return float(text) if PLAIN_NUMBER.fullmatch(text) else None
+
+
+def _percent(text: str) -> float | None:
+    found = re.fullmatch(r"(\S+)\s*%", text)
+    return simple(found[1]) if found else None
+
+
+def _stars(text: str) -> float | None:
+    found = re.fullmatch(r"(★+)☆*", text) or re.fullmatch(r"((?:⭐️?)+)", text)
+    return float(len(re.findall("[★⭐]", found[1]))) if found else None
+
+
+def _decimal_comma(text: str) -> float | None:
+    if not re.fullmatch(r"[-+]?\d+(?:,\d+)?", text):
+        return None
+    return float(text.replace(",", "."))
+
+
+def _comma_thousands(text: str) -> float | None:
+    if not re.fullmatch(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d{1,3})(?:\.\d+)?", text):
+        return None
+    return float(text.replace(",", ""))
+
+
+def _point_thousands(text: str) -> float | None:
+    if not re.fullmatch(r"[-+]?(?:\d{1,3}(?:\.\d{3})+|\d{1,3})", text):
+        return None
+    return float(text.replace(".", ""))
+
+
+def _space_thousands(text: str) -> float | None:
+    if not re.fullmatch(r"[-+]?\d{1,3}(?: \d{3})+(?:\.\d+)?|[-+]?\d{1,3}", text):
+        return None
+    return float(text.replace(" ", ""))
+
+
+@dataclass(frozen=True)
+class WordedNumber:
+    """A number with words: `5 - Great`, `4 stars`, `Fair (2)`, `3/5`."""
+
+    value: float
+    words: str
+
+    @classmethod
+    def of(cls, text: str) -> "WordedNumber | None":
+        """The number and the words of a cell; None if it is not both."""
+        number = r"([-+]?\d+(?:\.\d+)?)"
+        word = r"([^\W\d_][^\d]*)"
+        patterns = (
+            (rf"{number}\s*/\s*(\d+)", 1, 2),
+            (rf"{number}\s+(?:out\s+)?of\s+(\d+)", 1, 2),
+            (rf"{number}\s*[-–—:=.)]\s*{word}", 1, 2),
+            (rf"{number}\s+{word}", 1, 2),
+            (rf"{number}\s*[(\[]{word}[)\]]", 1, 2),
+            (rf"{word}\s*[(\[]{number}[)\]]", 2, 1),
+            (rf"{word}\s+[-–—:=]\s*{number}", 2, 1),
+        )
+        for pattern, value, words in patterns:
+            found = re.fullmatch(pattern, text)
+            if found and len(found[words].split()) <= 4:
+                return cls(float(found[value]), found[words].strip().casefold())
+        return None
+
+
+def _worded(cells: Sequence[str]) -> dict[str, float] | None:
+    """Cell -> number, if all cells are numbers with words that fit together.
+
+    Each number has one wording, as a scale has, or all have the same word, as a unit.
+    """
+    different = set(cells)
+    read: dict[str, float] = {}
+    wordings: dict[float, set[str]] = {}
+    for cell in different:
+        worded = WordedNumber.of(cell)
+        number = simple(cell)
+        if worded is not None:
+            read[cell] = worded.value
+            wordings.setdefault(worded.value, set()).add(worded.words)
+        elif number is not None:
+            read[cell] = number
+        else:
+            return None
+    if not wordings:
+        return None
+    with_words = sum(WordedNumber.of(cell) is not None for cell in cells)
+    if with_words < len(cells) / 2:
+        return None  # a slip among plain numbers
+    all_words = set().union(*wordings.values())
+    repeats = len(cells) >= 2 * len(different) and len(different) <= MOST_WORDINGS
+    of_scale = repeats and all(len(words) == 1 for words in wordings.values())
+    return read if of_scale or len(all_words) == 1 else None
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A way of writing numbers, and what a note says of it."""
+
+    note: str
+    read: CellReader
+
+
+SPELLINGS: Final = (
+    Spelling("", simple),
+    Spelling("per cent, read as numbers from 0 to 100", _percent),
+    Spelling("stars, counted", _stars),
+    Spelling("numbers with spaces between thousands", _space_thousands),
+    Spelling("numbers with a decimal comma", _decimal_comma),
+    Spelling("numbers with commas between thousands", _comma_thousands),
+)
+
+
+# --- columns --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SpelledColumn:
+    """The numbers of a column, and what a note says of how they are written."""
+
+    numbers: dict[Any, float | None]
+    """Cell -> number; None for a cell which says that there is no value."""
+    note: str
+    failures: dict[str, int]
+    """Cell without a value -> how often it occurs."""
+
+
+def spelled(cells: Sequence[Any]) -> SpelledColumn | None:
+    """How the filled cells of a column are read as numbers; None if they are not."""
+    filled = [cell for cell in cells if not is_missing(cell)]
+    texts = [cell for cell in filled if isinstance(cell, str)]
+    if not texts or any(isinstance(cell, bool | list | dict) for cell in filled):
+        return None
+    values = []
+    failures: dict[str, int] = {}
+    for cell in texts:
+        if says_failure(cell) and simple(plain(cell)) is None:
+            failures[cell] = failures.get(cell, 0) + 1
+        else:
+            values.append(plain(cell))
+    if not values or sum(failures.values()) > MOST_FAILURES * len(filled):
+        return None
+    numbers, note = _numbers(values)
+    if numbers is None:
+        return None
+    if any(text.strip()[:1] in MINUS_SIGNS for text in texts):
+        note = note or "numbers; a long dash in front of a number was read as a minus"
+    read: dict[Any, float | None] = dict.fromkeys(failures)
+    for cell in texts:
+        if cell not in read:
+            read[cell] = numbers[plain(cell)]
+    return SpelledColumn(read, note, failures)
+
+
+def _numbers(values: Sequence[str]) -> tuple[dict[str, float] | None, str]:
+    """Cell -> number for cells that are written in one way, and the note about it."""
+    thousands = _thousands(values)
+    if thousands is not None:
+        return thousands
+    for spelling in SPELLINGS:
+        read = {}
+        for value in set(values):
+            number = spelling.read(value)
+            if number is None:
+                break
+            read[value] = number
+        else:
+            return read, spelling.note
+    worded = _worded(values)
+    if worded is None:
+        return None, ""
+    return worded, "numbers with words, read as the numbers"
+
+
+def _thousands(values: Sequence[str]) -> tuple[dict[str, float], str] | None:
+    """The numbers of cells such as 4,200 and 4.200, if they are thousands.
+
+    Each has one separator with three digits behind it. Points are decimal ones, unless
+    a whole number beside them is as large as thousands are.
+    """
+    for separator, reader in ((",", _comma_thousands), (".", _point_thousands)):
+        grouped = [value for value in values if separator in value]
+        read = {value: reader(value) for value in set(values)}
+        if not grouped or None in read.values():
+            continue
+        whole = [abs(float(value)) for value in values if separator not in value]
+        if separator == "." and not any(value >= 100 for value in whole):
+            continue
+        example = grouped[0]
+        numbers = {
+            value: number for value, number in read.items() if number is not None
+        }
+        note = f"numbers of thousands: {example} was read as {numbers[example]:g}"
+        return numbers, note
+    return None
+
+
+def respelled(
+    rows: Sequence[TableRow], columns: Sequence[str]
+) -> tuple[list[TableRow], list[str]]:
+    """Rows with numbers in the columns that are written as numbers, and notes.
+
+    A cell that says there is no value becomes empty, and is counted in a note.
+    """
+    notes = []
+    by_column: dict[str, Mapping[Any, float | None]] = {}
+    for column in columns:
+        read = spelled([row.get(column) for row in rows])
+        if read is None:
+            continue
+        changed = any(_differs(cell, value) for cell, value in read.numbers.items())
+        if changed:
+            by_column[column] = read.numbers
+        if read.note:
+            notes.append(f"column {column}: {read.note}")
+        for failure, count in read.failures.items():
+            times = "cell says" if count == 1 else "cells say"
+            notes.append(
+                f"column {column}: {count} {times} {failure!r}, which is no score; "
+                "left out"
+            )
+    if not by_column:
+        return list(rows), notes
+    new_rows: list[TableRow] = []
+    for row in rows:
+        new = dict(row)
+        for column, numbers in by_column.items():
+            cell = row.get(column)
+            if isinstance(cell, str) and cell in numbers:
+                new[column] = _shortest(numbers[cell])
+        new_rows.append(new)
+    return new_rows, notes
+
+
+def _differs(cell: Any, value: float | None) -> bool:
+    """Whether `float` reads a cell as another value, or does not read it."""
+    try:
+        return value is None or float(cell) != value
+    except ValueError:
+        return True
+
+
+def _shortest(value: float | None) -> float | int | None:
+    """A number as an integer where it is one."""
+    if value is None:
+        return None
+    return int(value) if value.is_integer() else value

@@ -1,0 +1,195 @@
+"""Cells and columns that belong together: objects in cells, conversations, and draws
+of one judge in several columns.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from judgescope.data.rows import TableRow
+from judgescope.tables.words import classes_of, split_header
+
+DRAWS: Final = frozenset(
+    {"run", "draw", "sample", "trial", "seed", "repeat", "repetition", "iteration"}
+)
+"""Words before the number of a draw, in the header of a judge's column."""
+PAIRED_PARTS: Final = frozenset(
+    {"a", "b", "1", "2", "first", "second", "left", "right", "chosen", "rejected"}
+)
+"""Parts of headers that tell the two texts of a pair apart."""
+
+
+def flattened(rows: Sequence[TableRow]) -> list[TableRow]:
+    """Rows with a column for every key of an object in a cell, `scores.accuracy`, and
+    with conversations as texts.
+
+    >>> flattened([{"input": {"question": "Why?"}, "score": 1}])
+    [{'input.question': 'Why?', 'score': 1}]
+    """
+    columns: dict[str, None] = {}
+    flat_rows = []
+    for row in rows:
+        flat: dict[str, Any] = {}
+        for name, cell in row.items():
+            _flatten(flat, name, cell)
+        columns.update(dict.fromkeys(flat))
+        flat_rows.append(flat)
+    return [{name: flat.get(name) for name in columns} for flat in flat_rows]
+
+
+def _flatten(flat: dict[str, Any], name: str, cell: Any) -> None:
+    if isinstance(cell, Mapping) and cell:
+        for key, value in cell.items():
+            _flatten(flat, f"{name}.{key}", value)
+    elif is_conversation(cell):
+        flat[name] = conversation(cell)
+    else:
+        flat[name] = cell
+
+
+def is_conversation(cell: Any) -> bool:
+    """Whether a cell is a list of messages, each with a role."""
+    if not isinstance(cell, list) or not cell:
+        return False
+    return all(isinstance(turn, Mapping) and "role" in turn for turn in cell)
+
+
+def conversation(turns: Sequence[Mapping[str, Any]]) -> str:
+    """A list of messages as a text: a line for each, with calls of tools.
+
+    >>> print(conversation([{"role": "user", "content": "Hello"}]))
+    user: Hello
+    """
+    lines = []
+    for turn in turns:
+        content = turn.get("content")
+        if isinstance(content, list):
+            content = " ".join(
+                str(part.get("text", "")) if isinstance(part, Mapping) else str(part)
+                for part in content
+            )
+        if content:
+            lines.append(f"{turn['role']}: {content}")
+        for call in turn.get("tool_calls") or []:
+            function = call.get("function", call) if isinstance(call, Mapping) else {}
+            name = function.get("name", "")
+            arguments = function.get("arguments", "")
+            if not isinstance(arguments, str):
+                arguments = json.dumps(arguments, ensure_ascii=False)
+            lines.append(f"{turn['role']} calls {name}: {arguments}")
+    return "\n".join(lines)
+
+
+def with_draws(
+    rows: Sequence[TableRow], columns: Sequence[str]
+) -> tuple[list[TableRow], dict[str, list[str]]]:
+    """Rows with one column of lists for the draws of a judge; judge -> its columns.
+
+    `gpt5_run1`, `gpt5_run2` and `gpt5_run3` are three draws of gpt5, not three judges.
+    """
+    families: dict[str, list[str]] = {}
+    for column in columns:
+        stem = _judge_of_draw(column)
+        if stem and stem not in columns:
+            families.setdefault(stem, []).append(column)
+    joined = {stem: group for stem, group in families.items() if len(group) > 1}
+    stem_of = {column: stem for stem, group in joined.items() for column in group}
+    new_rows: list[TableRow] = []
+    for row in rows:
+        new: dict[str, Any] = {}
+        for column, cell in row.items():
+            if column in stem_of:
+                new.setdefault(stem_of[column], []).append(cell)
+            else:
+                new[column] = cell
+        new_rows.append(new)
+    return new_rows, joined
+
+
+def _judge_of_draw(column: str) -> str:
+    """The header without the number of a draw; "" if it has none or is no judge's."""
+    words = split_header(column)
+    if len(words) < 3 or words[-2] not in DRAWS or not words[-1].isdigit():
+        return ""
+    stem = re.sub(r"[\W_]*[^\W\d_]+[\W_]*\d+$", "", column)
+    evidence = classes_of(stem)
+    is_machine = evidence.get("machine") or evidence.get("measure")
+    return stem if is_machine and not evidence.get("person") else ""
+
+
+@dataclass(frozen=True)
+class SystemColumns:
+    """Columns with a part that names a system: `v1_answer`, `v2_answer`, `v1_human`."""
+
+    systems: list[str]
+    columns: dict[str, dict[str, str]]
+    """The rest of the header -> system -> its column."""
+
+
+def columns_by_system(columns: Sequence[str]) -> SystemColumns | None:
+    """The columns that repeat the same parts before or behind a text and a score.
+
+    Parts that tell the two texts of a pair apart (a and b, 1 and 2) are no systems.
+    """
+    for begin in (True, False):
+        by_rest: dict[str, dict[str, str]] = {}
+        for column in columns:
+            split = _without_part(column, begin=begin)
+            if split is not None:
+                part, rest = split
+                by_rest.setdefault(rest, {})[part] = column
+        for of_text in by_rest.values():
+            systems = list(of_text)
+            same = {
+                rest: group
+                for rest, group in by_rest.items()
+                if set(group) == set(systems)
+            }
+            of_pair = PAIRED_PARTS.issuperset(systems)
+            if len(systems) > 1 and not of_pair and _has_text_and_score(same):
+                return SystemColumns(systems, same)
+    return None
+
+
+def _without_part(column: str, *, begin: bool) -> tuple[str, str] | None:
+    """The first or last part of a header and the rest; None if it has one part."""
+    parts = re.split(r"[_.\s:/-]+", column.strip())
+    if len(parts) < 2:
+        return None
+    if begin:
+        return parts[0], " ".join(parts[1:])
+    return parts[-1], " ".join(parts[:-1])
+
+
+def _has_text_and_score(rests: Mapping[str, Mapping[str, str]]) -> bool:
+    classes: set[str] = set()
+    for rest in rests:
+        classes |= classes_of(rest).keys()
+    scored = classes & {"person", "machine", "measure"}
+    return "text" in classes and bool(scored)
+
+
+def unpivoted(
+    rows: Sequence[TableRow], by_system: SystemColumns, name: str
+) -> tuple[list[TableRow], list[int]]:
+    """Rows with one text of one system each, and the place of the row that each comes
+    from.
+
+    name: the new column of the systems.
+    """
+    moved = {
+        column for group in by_system.columns.values() for column in group.values()
+    }
+    new_rows: list[TableRow] = []
+    places = []
+    for place, row in enumerate(rows):
+        shared = {column: cell for column, cell in row.items() if column not in moved}
+        for system in by_system.systems:
+            new = {**shared, name: system}
+            for rest, group in by_system.columns.items():
+                new[rest] = row.get(group[system])
+            new_rows.append(new)
+            places.append(place)
+    return new_rows, places

@@ -1,0 +1,141 @@
+"""Words in headers and cells by which a table's columns are read, in seven languages.
+
+A line of the table is a class, a language, how strong the evidence is, and the words.
+"""
+
+from typing import Final
+
+TABLE: Final = """\
+person en strong: human humans person people rater annotator annotation expert worker
+person en strong: crowd turker reviewer coder labeler labeller assessor participant sme
+person en strong: manual gold golden
+person en weak: true user label
+person de strong: mensch menschlich menschen experte gutachter annotator bewerter prüfer
+person fr strong: humain humaine expert annotateur évaluateur correcteur
+person es strong: humano humana experto anotador evaluador revisor
+person zh strong: 人工 人类 专家 标注 评审员
+person ja strong: 人間 人手 評価者 専門家 アノテータ
+person ru strong: человек люди эксперт аннотатор разметчик оценщик ручная
+machine en strong: judge llm ai metric auto automatic autorater pred predicted
+machine en strong: prediction model_verdict
+machine en weak: eval evaluator grader feedback suggestion
+machine de strong: ki maschine maschinell automatisch richter
+machine fr strong: ia machine automatique juge
+machine es strong: ia máquina automático juez
+machine zh strong: 机器 自动 裁判 大模型
+machine ja strong: 機械 自動 判定器
+machine ru strong: машина автоматическая ии судья
+rating en strong: score scores rating ratings label labels verdict grade judgment
+rating en strong: judgement rated
+rating de strong: bewertung note punktzahl urteil einstufung
+rating fr strong: note évaluation
+rating es strong: evaluación puntuación nota calificación valoración
+rating zh strong: 评分 得分 分数 打分 等级
+rating ja strong: 評価 点数 スコア 採点
+rating ru strong: оценка балл баллы рейтинг
+outcome en strong: verdict outcome decision result success pass passed correct
+outcome en strong: correctness
+outcome de strong: ergebnis entscheidung
+outcome fr strong: résultat décision verdict
+outcome es strong: resultado decisión veredicto
+outcome zh strong: 结果 结论
+outcome ja strong: 結果 判断
+outcome ru strong: результат решение вердикт
+text en strong: summary output response reply answer generated completion hypothesis hyp
+text en strong: translation mt candidate story essay claim comment
+text de strong: antwort zusammenfassung text ausgabe übersetzung
+text fr strong: réponse résumé texte sortie traduction
+text es strong: respuesta resumen texto salida traducción
+text zh strong: 回答 摘要 译文 输出 文本
+text ja strong: 回答 応答 要約 訳文 出力 テキスト
+text ru strong: ответ резюме перевод текст
+source en strong: source src article document doc input prompt question query dialogue
+source en strong: context ctx passage instruction ticket evidence
+source de strong: frage artikel quelle eingabe dokument
+source fr strong: question article source entrée document consigne
+source es strong: pregunta artículo fuente entrada documento
+source zh strong: 问题 文章 原文 输入 题目
+source ja strong: 質問 記事 原文 入力 設問
+source ru strong: вопрос статья источник документ
+reference en strong: reference references ref gold highlights expected target
+reference en strong: ground_truth
+reference de strong: referenz musterlösung
+reference fr strong: référence
+reference es strong: referencia
+reference zh strong: 参考 参考答案 标准答案
+reference ja strong: 参照 正解 模範解答
+reference ru strong: эталон
+system en strong: system sys model bot writer generator engine
+system de strong: system modell
+system fr strong: système modèle
+system es strong: sistema modelo
+system zh strong: 系统 模型
+system ja strong: システム モデル
+system ru strong: система модель
+number en strong: nr no number index page turn position order rank votes count n len
+number en strong: length chars words tokens year date time timestamp created updated
+number en strong: seconds ms duration latency lead cost usd price batch fold epoch age
+number en strong: seed difficulty importance temperature std sd var stderr sem iqr
+number de strong: nr nummer seite datum zeit dauer kosten anzahl länge schwierigkeit
+number de strong: jahr alter
+number fr strong: numéro page date temps durée coût nombre longueur difficulté année âge
+number es strong: número página fecha tiempo duración costo cantidad longitud dificultad
+number es strong: año edad
+number zh strong: 题号 编号 序号 页 日期 时间 费用 数量 长度 难度
+number ja strong: 番号 設問番号 ページ 日付 時間 費用 件数 長さ 難易度
+number ru strong: номер страница дата время длительность стоимость количество длина
+number ru strong: сложность
+confidence en strong: confidence probability prob logprob certainty
+confidence de strong: konfidenz sicherheit wahrscheinlichkeit
+confidence fr strong: confiance certitude probabilité
+confidence es strong: confianza certeza probabilidad
+confidence zh strong: 置信度 概率
+confidence ja strong: 確信度 信頼度 確率
+confidence ru strong: уверенность вероятность
+draw en strong: run draw sample trial seed repeat repetition iteration try
+total en strong: total sum average avg mean median std
+total de strong: summe gesamt durchschnitt mittelwert
+total fr strong: total somme moyenne médiane
+total es strong: total suma promedio media
+total zh strong: 合计 总计 平均 平均值
+total ja strong: 合計 平均
+total ru strong: итого всего среднее сумма
+good en strong: pass passed yes y true t good ok okay correct right accept accepted
+good en strong: accurate factual grounded safe up win 👍 ✓ ✔ ✅
+bad en strong: fail failed no n false f bad wrong reject rejected hallucinated
+bad en strong: hallucination toxic harmful unsafe biased error violation jailbroken down
+bad en strong: lose 👎 ✗ ✘ ❌
+good de strong: gut ja richtig bestanden korrekt
+bad de strong: schlecht nein falsch durchgefallen
+good fr strong: bon bonne oui vrai correct réussi
+bad fr strong: mauvais mauvaise non faux échoué
+good es strong: bueno buena sí verdadero correcto aprobado
+bad es strong: malo mala no falso suspenso
+good zh strong: 好 是 对 通过 正确
+bad zh strong: 差 否 错 不通过 错误
+good ja strong: 良い はい 正しい 合格
+bad ja strong: 悪い いいえ 誤り 不合格
+good ru strong: хорошо да верно
+bad ru strong: плохо нет неверно
+fault en strong: toxic toxicity hallucination hallucinated error harmful harm bias
+fault en strong: biased violation unsafe jailbreak bad wrong spam refusal
+length en strong: words n_words word_count tokens n_tokens token_count chars characters
+length en strong: length text_length
+length de strong: wörter zeichen länge
+length fr strong: mots caractères longueur
+length es strong: palabras caracteres longitud
+length zh strong: 字数 词数 长度
+length ja strong: 文字数 単語数 長さ
+length ru strong: слова символы длина
+machine en strong: model gpt chatgpt openai claude gemini gemma llama mistral mixtral
+machine en strong: qwen deepseek grok palm prometheus sonnet opus haiku phi vicuna
+machine en strong: falcon kimi glm o1 o3 o4 trueteacher
+measure en strong: bleu rouge meteor chrf bertscore bleurt comet ter moverscore
+measure en strong: bartscore bert sacrebleu cider spice nli perplexity geval unieval
+measure en strong: summac factcc questeval ragas dae reward
+person tr strong: insan uzman
+machine tr strong: yapay makine
+rating tr strong: puan puanı değerlendirme
+source tr strong: soru kaynak
+text tr strong: yanıt cevap özet çeviri
+"""

@@ -1,0 +1,221 @@
+"""What the words of a header say: people, a machine, a rating, a number that is none …
+
+A header is split into words at spaces, signs, digits and capitals; Chinese and Japanese
+are searched for the longest known words. Words of another language than English count
+only if two headers of the table have words of that language: `note` is a mark in French
+and German, and a remark in English.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from judgescope.core.names import without_accents
+from judgescope.tables.vocabulary import TABLE
+
+HEADER_CLASSES: Final = (
+    "person",
+    "machine",
+    "rating",
+    "outcome",
+    "text",
+    "source",
+    "reference",
+    "system",
+    "number",
+    "confidence",
+)
+"""Classes of the words in headers; good, bad and fault words stand in cells."""
+RATING_CLASSES: Final = frozenset({"person", "machine", "measure", "rating", "outcome"})
+"""Classes of the words in headers of ratings and scores."""
+PLAIN: Final[Mapping[str, str]] = {
+    "person": "human",
+    "machine": "judge",
+    "rating": "score",
+    "outcome": "verdict",
+    "text": "answer",
+    "source": "question",
+    "reference": "reference",
+    "system": "system",
+    "number": "number",
+    "confidence": "confidence",
+}
+"""Class -> an English word of it, which stands for its words in other languages."""
+SHORTEST_STEM: Final = 5
+"""Words of at least so many letters are recognised with another ending."""
+ENGLISH: Final = "en"
+
+
+@dataclass(frozen=True)
+class KnownWord:
+    """A word of the vocabulary."""
+
+    kind: str
+    language: str
+    is_strong: bool
+
+
+@cache
+def known_words() -> dict[str, list[KnownWord]]:
+    """Word (folded) -> what it says, in each language."""
+    words: dict[str, list[KnownWord]] = {}
+    for line in TABLE.splitlines():
+        head, _, listed = line.partition(":")
+        kind, language, strength = head.split()
+        for word in listed.split():
+            known = KnownWord(kind, language, strength == "strong")
+            words.setdefault(folded(word), []).append(known)
+    return words
+
+
+def folded(word: str) -> str:
+    """A word in lower case without accents."""
+    return without_accents(word).casefold()
+
+
+def is_total(cell: str) -> bool:
+    """Whether a cell names averages or sums: Average, `Mean (SD)`, Durchschnitt, 合计.
+
+    >>> is_total("Overall average"), is_total("sd"), is_total("Total recall")
+    (True, True, False)
+    """
+    words = split_header(cell)
+    spread = {"sd", "std", "stdev", "min", "max", "n", "all", "overall", "grand", "row"}
+    total = {word for word, known in known_words().items() if _has(known, "total")}
+    allowed = total | spread
+    return 0 < len(words) <= 3 and all(word in allowed for word in words)
+
+
+def _has(known: Iterable[KnownWord], kind: str) -> bool:
+    return any(word.kind == kind for word in known)
+
+
+def split_header(header: str) -> list[str]:
+    """The words of a header, folded; Chinese and Japanese by the longest known words.
+
+    >>> split_header("Human_fluency2"), split_header("人工评分")
+    (['human', 'fluency', '2'], ['人工', '评分'])
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)", " ", header)
+    words: list[str] = []
+    for word in re.findall(r"[^\W\d_]+|\d+|[№#]", folded(spaced)):
+        if re.search(r"[\u3040-\u30ff\u3400-\u9fff]", word):
+            words += _east_asian(word)
+        else:
+            words.append(word)
+    return words
+
+
+def _east_asian(text: str) -> list[str]:
+    """The known words in a text without spaces, the longest first, and the rest."""
+    words: list[str] = []
+    rest = ""
+    at = 0
+    while at < len(text):
+        longest = ""
+        for end in range(len(text), at, -1):
+            if text[at:end] in known_words():
+                longest = text[at:end]
+                break
+        if not longest:
+            rest += text[at]
+            at += 1
+            continue
+        if rest:
+            words.append(rest)
+            rest = ""
+        words.append(longest)
+        at += len(longest)
+    return [*words, rest] if rest else words
+
+
+def _meanings(word: str) -> list[KnownWord]:
+    """What a word says; a long word also with another ending."""
+    if word in known_words():
+        return known_words()[word]
+    stem = word
+    while len(stem) > SHORTEST_STEM:
+        stem = stem[:-1]
+        known = known_words().get(stem)
+        if known and len(word) - len(stem) <= 2:
+            return [each for each in known if each.language != ENGLISH]
+    return []
+
+
+def languages_of(headers: Iterable[str]) -> set[str]:
+    """English, and the languages of which two headers have words that are not
+    English.
+    """
+    counts: Counter[str] = Counter()
+    for header in headers:
+        of_header: set[str] = set()
+        for word in split_header(header):
+            of_word = {known.language for known in _meanings(word)}
+            if ENGLISH not in of_word:
+                of_header |= of_word
+        counts.update(of_header)
+    return {ENGLISH} | {name for name, times in counts.items() if times >= 2}
+
+
+def classes_of(header: str, languages: Collection[str] = (ENGLISH,)) -> dict[str, bool]:
+    """Class -> whether the evidence is strong, for the words of a header."""
+    classes: dict[str, bool] = {}
+    words = split_header(header)
+    # G-Eval and MoverScore are one word.
+    joined = [first + second for first, second in pairwise(words)]
+    for word in [*words, *joined]:
+        for known in _meanings(word):
+            if known.language in languages or known.language not in LATIN:
+                strong = classes.get(known.kind, False)
+                classes[known.kind] = strong or known.is_strong
+    return classes
+
+
+LATIN: Final = frozenset({"en", "de", "fr", "es", "tr"})
+"""Languages whose words another language may have with another meaning."""
+
+
+def english_names(headers: Sequence[str]) -> dict[str, str]:
+    """Header -> the header with English words in place of those of other languages.
+
+    A header of English words stays as it is. Two headers never get the same name.
+
+    >>> english_names(["Frage", "Antwort", "Bewertung_1"])["Bewertung_1"]
+    'score_1'
+    """
+    languages = languages_of(headers)
+    names: dict[str, str] = {}
+    taken = set(headers)
+    for header in headers:
+        name = _in_english(header, languages)
+        number = 2
+        new = name
+        while new != header and new in taken:
+            new = f"{name} {number}"
+            number += 1
+        taken.add(new)
+        names[header] = new
+    return names
+
+
+def _in_english(header: str, languages: Collection[str]) -> str:
+    """A header with English words for its words in other languages."""
+    plain_words: dict[str, str] = {}
+    for word in split_header(header):
+        meanings = _meanings(word)
+        if any(known.language == ENGLISH for known in meanings):
+            continue
+        for known in meanings:
+            counts = known.language in languages or known.language not in LATIN
+            if counts and known.kind in HEADER_CLASSES:
+                plain_words.setdefault(word, PLAIN[known.kind])
+    if not plain_words:
+        return header
+    text = folded(header)
+    for word in sorted(plain_words, key=len, reverse=True):
+        text = text.replace(word, f" {plain_words[word]} ")
+    return " ".join(text.split())

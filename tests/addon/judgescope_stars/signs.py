@@ -1,0 +1,3 @@
+"""The sign that replies consist of."""
+
+STAR = "*"

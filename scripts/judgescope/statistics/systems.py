@@ -339,8 +339,22 @@ def _sums_after(
     values are deviations from their source's mean over the cells that have both, so
     that the last three are 0.
     """
-    if not (np.isnan(scores).any() or np.isnan(people).any()):
-        return _sums_of_complete(scores, people, perms, pooled=pooled)
+    is_missing = np.isnan(scores) | np.isnan(people)
+    is_partial = is_missing.any(axis=(1, 2))
+    whole = ~is_partial
+    sums = _sums_of_complete(scores[whole], people[whole], perms, pooled=pooled)
+    if is_partial.any():
+        # Sources with a missing cell are few and slow: which cells have both depends on
+        # the permutation.
+        part = scores[is_partial], people[is_partial]
+        sums = sums + _sums_of_partial(*part, perms, pooled=pooled)
+    return sums
+
+
+def _sums_of_partial(
+    scores: Floats, people: Floats, perms: Codes, *, pooled: bool
+) -> Floats:
+    """`_sums_after` of sources of which some cells are missing."""
     sums = np.zeros((6, len(perms)))
     axes = (2, 3)
     for part in blocks(len(perms), scores.size, BLOCK):

@@ -6,11 +6,11 @@ only where its p can pass Holm's correction.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from judgescope.methods.claims.draws import claim_stream
+from judgescope.core.rng import stream
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.statistics.arrays import Codes
 from judgescope.statistics.systems import (
@@ -48,4 +48,18 @@ class SystemPreference:
     @cached_property
     def drawn(self) -> Codes:
         """The permutations of systems, the same for every judge."""
-        return permutations_of(self.blocks, claim_stream(self.study, "systems", self.m))
+        blocks = tuple(tuple(block.tolist()) for block in self.blocks.permuted)
+        return _permutations(self.study.spec.seed, self.m, self.blocks.columns, blocks)
+
+
+# A page asks for the same few sets once an aspect, and again without each system.
+@lru_cache(maxsize=16)
+def _permutations(
+    seed: int, m: int, columns: int, permuted: tuple[tuple[int, ...], ...]
+) -> Codes:
+    """Permutations of so many columns within blocks of them; `m` names the stream."""
+    blocks = tuple(np.array(block) for block in permuted)
+    design = SystemBlocks(np.arange(columns), np.zeros(columns, dtype=int), blocks)
+    drawn = permutations_of(design, stream(seed, "claims", "systems", m))
+    drawn.flags.writeable = False
+    return drawn

@@ -23,8 +23,8 @@ from audit_setup import made, write
 
 HOME = Path(__file__).resolve().parents[1]
 RUNS = 5
-SIZES = {200: 1.0, 5_000: 2.0}
-"""Rows of a table -> the limit of the audit's processor seconds."""
+SIZES = [(200, 1.0), (5_000, 2.0)]
+"""Rows of a table, and the limit of the audit's processor seconds."""
 COMPARED = 200
 """The rows of the audit that is compared with the imports."""
 MOST_TIMES = 2.2
@@ -61,14 +61,14 @@ def medians(commands: Mapping[str, Sequence[str]], folder: Path) -> dict[str, fl
 def audits(folder: Path) -> None:
     """Print what audits of the sizes use, and what the imports alone use."""
     commands = {"imports": [sys.executable, "-c", IMPORTS]}
-    for rows in SIZES:
+    for rows, _ in SIZES:
         write(made(rows), folder / f"{rows}.csv")
         audit = [sys.executable, "-m", "judgescope", "audit", f"{rows}.csv"]
         commands[str(rows)] = audit
     found = medians(commands, folder)
     floor = found["imports"]
     print(f"imports alone: {floor:.2f} CPU s")
-    for rows, limit in SIZES.items():
+    for rows, limit in SIZES:
         seconds = found[str(rows)]
         print(
             f"audit of {rows:,} rows: {seconds:.2f} CPU s, {seconds / limit:.2f} of "

@@ -97,8 +97,8 @@ class StudyResults:
         >>> summary = load("results/demo").summary()
         >>> of_rules = summary.query("judge == 'rouge-1' and dataset == 'demo-news'")
         >>> row = of_rules.set_index("aspect").loc["consistency"]
-        >>> row["outcome"], row["statistic"], row["rival"], row["rival_value"].round(3)
-        ('not_shown', 'normal_scores', 'brevity', np.float64(0.084))
+        >>> row["outcome"], row["rival"], round(float(row["rival_value"]), 3)
+        ('not_shown', 'brevity', 0.084)
         """
         tables = {name: getattr(self, name) for name in self.tables}
         return summary_of(tables)

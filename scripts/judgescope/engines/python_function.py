@@ -14,14 +14,15 @@ from typing import Final, get_args
 
 from judgescope.core.errors import UserError
 from judgescope.data.files import resolve
-from judgescope.engines import command
+from judgescope.engines import command, python_child
 from judgescope.engines.function_source import arguments_of, undeclared_modules
 from judgescope.engines.requests import Failure, Keep, Reply, Work
 from judgescope.schema.cards import PythonModel
 from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.models import FUNCTION, FunctionInput
 
-CHILD: Final = Path(__file__).with_name("python_child.py")
+CHILD: Final = Path(python_child.__file__)
+"""Started as a file. It is imported so that the code of a job has it."""
 ARGUMENTS: Final[tuple[str, ...]] = get_args(FunctionInput)
 MOST_FAILED: Final = 8
 """A job ends if so many texts at its start have an exception and none an answer."""

@@ -104,14 +104,14 @@ def test_check_names_what_it_runs_and_runs_nothing(study: FunctionStudy) -> None
     study.model()
     done = study.judgescope("check")
     assert done.returncode == 1
-    assert "imports a module that `files` does not name" in done.stdout + done.stderr
-    assert "helper.py" in done.stdout + done.stderr
+    assert "imports a module that `files` does not name" in done.stdout
+    assert "helper.py" in done.stdout
 
 
 def test_a_function_that_compares_receives_both_texts(study: FunctionStudy) -> None:
     study.card("judges", "measured", model="metric", form="compare")
     done = study.judgescope("check")
-    said = done.stdout + done.stderr
+    said = done.stdout
     assert done.returncode == 1 and "needs a function with the argument text_b" in said
     source = """
         def score(text, text_b):

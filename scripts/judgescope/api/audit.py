@@ -360,12 +360,12 @@ def _reworded(text: str, file: Path, name: str | None) -> str:
     return FLAG.sub(_argument, text)
 
 
-def _argument(found: re.Match[str]) -> str:
+def _argument(match: re.Match[str]) -> str:
     """`judge=COLUMN` for `--judge COLUMN`; options that are no argument stay."""
     known = {option.flag for option in audit_options()} | {"--require"}
-    if f"--{found[1]}" not in known:
-        return found[0]
-    return f"{found[1]}={found[2] or '…'}"
+    if f"--{match[1]}" not in known:
+        return match[0]
+    return f"{match[1]}={match[2] or '…'}"
 
 
 # --- tables ---------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def numbers(content: Content) -> Iterator[dict[str, Any]]:
         yield {**row, "judge": "people", "claim": "", "group": ""}
 
 
-def columns(content: Content, known: Sequence[str]) -> Iterator[dict[str, Any]]:
+def columns(content: Content, kntaken: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield a row for each column of the table that has a role, then for the others.
 
     known: the table's columns; an item of ours is none of them.
@@ -116,12 +116,12 @@ def columns(content: Content, known: Sequence[str]) -> Iterator[dict[str, Any]]:
         yield {"role": "not used", **nothing, "column": column}
 
 
-def beside(own: Sequence[str]) -> dict[str, str]:
+def beside(taken: Sequence[str]) -> dict[str, str]:
     """Return our columns -> names that the table's own columns do not have."""
     names = {}
     for name in ERRORS:
         free = name
-        while free in own:
+        while free in taken:
             free += "_"
         names[name] = free
     return names

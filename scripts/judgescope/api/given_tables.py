@@ -101,14 +101,14 @@ def _repeats(arrow: pa.Table, column: str) -> bool:
     return bool(arrow.column_names.count(column) > 1)
 
 
-def _json_line(row: GivenRow, at: int, name: str) -> str:
+def _json_line(row: GivenRow, number: int, name: str) -> str:
     """A row as a line of JSON; UserError, with the row, for a cell that JSON lacks."""
     try:
         return json.dumps(_without_nan(row), default=_cell) + "\n"
     except (TypeError, ValueError) as error:
         raise UserError(
             f"a cell cannot be read: {error}",
-            where=f"{name}, row {at}",
+            where=f"{name}, row {number}",
             allowed="numbers, text, True and False, None, dates, lists and dicts",
         ) from None
 

@@ -113,7 +113,7 @@ def labels(
     0.625
     """
     check_indexes(judge, human, source)
-    judged = _words(judge, "judge", one=True)[0]
+    judged = _words(judge, "judge", single=True)[0]
     rated = _words(human, "human")
     used = _labels_of([*judged, *_joined(rated)], positive, ordered)
     codes = {word: float(at) for at, word in enumerate(used.plain)}
@@ -169,7 +169,7 @@ def pairs(
     [0.75, 4.0]
     """
     check_indexes(judge, human, swapped, source)
-    listed = _votes(judge, "judge", one=True)[0]
+    listed = _votes(judge, "judge", single=True)[0]
     people = np.sign(net_votes(_votes(human, "human")))
     sources = label_codes(source, listed.size, "source")
     lengths = {"judge": listed.size, "human": people.size, "source": sources.size}
@@ -179,7 +179,7 @@ def pairs(
     both_sources = sources
     rows: dict[tuple[str, str], Estimate] = {}
     if swapped is not None:
-        raw = _votes(swapped, "swapped", one=True)[0]
+        raw = _votes(swapped, "swapped", single=True)[0]
         lengths["swapped"] = raw.size
     check_lengths(**lengths)
     if swapped is not None:
@@ -237,9 +237,9 @@ def _columns(values: ArrayLike, name: str) -> list[list[Any]]:
     raise ValueError(f"{name} must have one or two dimensions, not {cells.ndim}")
 
 
-def _given_columns(values: ArrayLike, name: str, one: bool) -> list[list[Any]]:
+def _given_columns(values: ArrayLike, name: str, single: bool) -> list[list[Any]]:
     columns = _columns(values, name)
-    if one and len(columns) != 1:
+    if single and len(columns) != 1:
         raise ValueError(f"{name} must have one column, not {len(columns)}")
     return columns
 
@@ -258,10 +258,10 @@ def _is_number(cell: object) -> bool:
     return True
 
 
-def _words(values: ArrayLike, name: str, *, one: bool = False) -> list[list[str]]:
+def _words(values: ArrayLike, name: str, *, single: bool = False) -> list[list[str]]:
     """The cells of each column as words, "" for a missing one."""
     columns = []
-    for cells in _given_columns(values, name, one):
+    for cells in _given_columns(values, name, single):
         words = []
         for cell in cells:
             plain = cell.item() if isinstance(cell, np.generic) else cell
@@ -348,10 +348,10 @@ def _coded(words: Sequence[str], codes: dict[str, float]) -> Floats:
     return np.array([codes.get(plain_label(word), np.nan) for word in words])
 
 
-def _votes(values: ArrayLike, name: str, *, one: bool = False) -> Floats:
+def _votes(values: ArrayLike, name: str, *, single: bool = False) -> Floats:
     """Choices as votes: (raters, pairs), 1 for the first text, -1 for the second."""
     columns = []
-    for cells in _given_columns(values, name, one):
+    for cells in _given_columns(values, name, single):
         votes = []
         for at, cell in enumerate(cells, start=1):
             if not _is_given(cell):

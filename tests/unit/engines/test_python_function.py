@@ -2,6 +2,7 @@
 
 import doctest
 import os
+import re
 import signal
 import textwrap
 import threading
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from judgescope.core.errors import UserError
@@ -20,6 +22,7 @@ from judgescope.engines.requests import Reply, Request, Work
 from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.parsing.parsers import parsed_by
 from judgescope.schema.cards import PythonModel
+from running import HOME
 from waiting import patience
 
 LENGTH = "def score(text):\n    return len(text)\n"
@@ -224,6 +227,22 @@ def test_keys_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(ValidationError, match=said):
         draft(tmp_path, **keys)
+
+
+def test_the_function_of_the_guide_is_a_judge(tmp_path: Path) -> None:
+    guide = (HOME / "docs" / "guide" / "programs.md").read_text(encoding="utf-8")
+    [source] = re.findall(r"```python\n# my_metric.py\n(.*?)```", guide, re.S)
+    pattern = r"```yaml\n# config/models/my-metric.yaml\n(.*?)```"
+    [text] = re.findall(pattern, guide, re.S)
+    content = yaml.safe_load(text)
+    place = tmp_path / "config" / "models"
+    place.mkdir(parents=True)
+    (tmp_path / "my_metric.py").write_text(source, encoding="utf-8")
+    found = settled(PythonModel.model_validate(content), place, tmp_path)
+    assert isinstance(found, PythonModel)
+    target = {"text": "A b c d", "source": "a b"}
+    scored, empty = ask(found, target, {"text": "", "source": "a"})
+    assert scored.text == '{"score": 0.5, "reason": "4 words"}' and empty.text == ""
 
 
 # --- files ----------------------------------------------------------------------------

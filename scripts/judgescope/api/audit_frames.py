@@ -87,7 +87,7 @@ def numbers(content: Content) -> Iterator[dict[str, Any]]:
         yield {**row, "judge": "people", "claim": "", "group": ""}
 
 
-def columns(content: Content, kntaken: Sequence[str]) -> Iterator[dict[str, Any]]:
+def columns(content: Content, known: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield a row for each column of the table that has a role, then for the others.
 
     known: the table's columns; an item of ours is none of them.

@@ -16,7 +16,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from judgescope.api import audit_frames, plain_signature
 from judgescope.api.given_tables import as_file
@@ -338,7 +338,7 @@ def _in_python(
     options = list[Mapping[str, Any]]()
     asks = False
     for each in errors:
-        options += getattr(each, "options", ())
+        options += map(_keywords, getattr(each, "options", ()))
         asks = asks or _asks_for_columns(each)
         each.what = _reworded(each.what, file, name)
         each.where = _reworded(each.where, file, name)
@@ -346,6 +346,22 @@ def _in_python(
     if asks or options:
         return Unclear(errors, options)
     return error
+
+
+class OpenReading(Protocol):
+    """One way to read a table, as an error of the reader lists it."""
+
+    @property
+    def flags(self) -> Mapping[str, Sequence[str]]:
+        """Option without dashes -> its values."""
+
+
+def _keywords(reading: OpenReading) -> dict[str, Any]:
+    """The arguments of `audit` that choose a reading."""
+    keywords = dict[str, Any]()
+    for option, values in reading.flags.items():
+        keywords[option] = values[0] if len(values) == 1 else list(values)
+    return keywords
 
 
 def _asks_for_columns(error: UserError) -> bool:

@@ -17,7 +17,6 @@ from judgescope.api.arguments import (
     label_codes,
     source_deletions,
 )
-from judgescope.cli.init.pair_columns import FIRST, SECOND, TIE, code_of
 from judgescope.core.errors import UserError
 from judgescope.data.rows import word_of
 from judgescope.methods.pair_verdicts import net_votes
@@ -38,7 +37,6 @@ from judgescope.tables.spelling import is_missing
 
 POLAR: Final = ("tpr", "tnr", "precision", "npv", "f1", "base_rate")
 """Statistics of two labels that need to know which one is positive."""
-VOTES: Final = {FIRST: 1.0, TIE: 0.0, SECOND: -1.0}
 WORDS_OF_VOTES: Final = ("first", "tie", "second")
 
 
@@ -350,6 +348,10 @@ def _coded(words: Sequence[str], codes: dict[str, float]) -> Floats:
 
 def _votes(values: ArrayLike, name: str, *, single: bool = False) -> Floats:
     """Choices as votes: (raters, pairs), 1 for the first text, -1 for the second."""
+    # Here: it loads the cards, which the statistics on numbers do without.
+    from judgescope.cli.init.pair_columns import FIRST, SECOND, TIE, code_of
+
+    vote_of = {FIRST: 1.0, TIE: 0.0, SECOND: -1.0}
     columns = []
     for cells in _given_columns(values, name, single):
         votes = []
@@ -365,7 +367,7 @@ def _votes(values: ArrayLike, name: str, *, single: bool = False) -> Floats:
                     got=cell,
                     allowed="1, 2, tie; first, second; A, B; left, right",
                 )
-            votes.append(VOTES[code])
+            votes.append(vote_of[code])
         columns.append(votes)
     return np.array(columns)
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,7 @@ import judgescope as js
 import running
 from audit_setup import chosen, made, passed, two, write
 from judgescope.api import audit as audit_module
+from judgescope.cli.audit import table
 from judgescope.cli.main import main
 from judgescope.cli.options import audit_options
 from judgescope.core.errors import UserError
@@ -70,7 +72,7 @@ def test_a_file_gives_the_page_and_the_json_of_the_command(
 
 
 @pytest.mark.parametrize(
-    "table",
+    "form",
     [
         pd.DataFrame,
         lambda rows: pd.DataFrame(rows)[lambda frame: frame["seconds"] >= 0.6 - 0.2],
@@ -81,11 +83,11 @@ def test_a_file_gives_the_page_and_the_json_of_the_command(
     ids=["pandas", "pandas with row labels", "pyarrow", "Arrow's stream", "rows"],
 )
 def test_a_table_in_memory_has_the_numbers_of_its_file(
-    table: Callable[[Any], object], tmp_path: Path
+    form: Callable[[Any], object], tmp_path: Path
 ) -> None:
     rows = made()
     of_file = js.audit(write(rows, tmp_path / "mine.csv"))
-    in_memory = js.audit(table(rows))
+    in_memory = js.audit(form(rows))
     for name in ("verdicts", "numbers", "people", "columns"):
         pd.testing.assert_frame_equal(getattr(in_memory, name), getattr(of_file, name))
     assert str(tmp_path) not in str(in_memory) and ".jsonl" not in str(in_memory)
@@ -152,6 +154,27 @@ def test_open_roles_raise_and_name_arguments() -> None:
     assert js.audit(rows, human="c1", judge="c2").exit_code == 0
 
 
+def test_readings_are_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the reader lists the readings by the command's options."""
+    draft_of = table.draft_of
+    error = UserError("open", where="rows", todo="choose: --judge COLUMN")
+    flags = {"judge": ["c2"], "human": ["overall=c1"], "source": ["a", "b"]}
+    monkeypatch.setattr(error, "options", [SimpleNamespace(flags=flags)], raising=False)
+
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(table, "draft_of", refuse)
+    rows = [{"c1": row["human"], "c2": row["judge"]} for row in two()]
+    with pytest.raises(js.Unclear) as raised:
+        js.audit(rows)
+    [reading] = raised.value.options
+    assert reading == {"judge": "c2", "human": "overall=c1", "source": ["a", "b"]}
+    monkeypatch.setattr(table, "draft_of", draft_of)
+    del reading["source"]
+    assert js.audit(rows, **reading).exit_code == 0
+
+
 def test_a_wrong_argument_is_no_open_role() -> None:
     with pytest.raises(UserError, match="does not have this column") as raised:
         js.audit(two(), judge="jugde")
@@ -159,7 +182,7 @@ def test_a_wrong_argument_is_no_open_role() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("given", "said"),
     [
         (5, "this is not a table"),
         ({"human": [1, 2]}, "this is not a table"),
@@ -169,9 +192,9 @@ def test_a_wrong_argument_is_no_open_role() -> None:
         ("missing.csv", "missing.csv"),
     ],
 )
-def test_what_is_no_table_is_refused(table: object, said: str) -> None:
+def test_what_is_no_table_is_refused(given: object, said: str) -> None:
     with pytest.raises(UserError) as raised:
-        js.audit(table)
+        js.audit(given)
     assert said in str(raised.value)
 
 

@@ -24,6 +24,7 @@ from judgescope.schema.loading import adapter, card_types, words_of
 from judgescope.schema.tables import KEYS, SCHEMAS
 from judgescope.statistics.declared import Statistic
 from judgescope.statistics.registry import STATISTICS
+from python_page import python_text
 
 HOME = Path(__file__).resolve().parents[1]
 NAMES = {
@@ -64,6 +65,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield reference / "statistics.md", statistics_text()
     yield reference / "tables.md", tables_text()
     yield reference / "commands.md", commands_text()
+    yield reference / "python.md", python_text(BY)
     architecture = HOME / "docs" / "architecture.md"
     yield architecture, with_jobs(architecture.read_text(encoding="utf-8"))
     for stage in STAGES:

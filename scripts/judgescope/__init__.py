@@ -1,8 +1,9 @@
-"""Meta-evaluation of LLM judges of generated text.
+"""Is an LLM judge any good? Compare its judgments with people's.
 
-In a notebook: `import judgescope as js`, then `js.load("results/demo")` and the
-statistics below. They are imported when they are first used: `import judgescope` alone
-imports no other package.
+In a notebook: `import judgescope as js`, then `js.audit(table)` for one table of scores
+and ratings, `js.load("results/demo")` for the results of a study, and the statistics
+on arrays. They are imported when they are first used: `import judgescope` alone imports
+no other package.
 """
 
 import os
@@ -23,17 +24,20 @@ processes inherit them.
 """
 os.environ.update(NO_TELEMETRY)
 
-MEASURES = (
-    "agreement",
-    "alpha",
-    "alt_test",
-    "discernment",
-    "paired_test",
-    "soft_pairwise",
-)
-PUBLIC = {"load": "judgescope.api.results"} | dict.fromkeys(
-    MEASURES, "judgescope.api.measures"
-)
+PUBLIC = {
+    "Audit": "judgescope.api.audit",
+    "Unclear": "judgescope.api.audit",
+    "agreement": "judgescope.api.measures",
+    "alpha": "judgescope.api.measures",
+    "alt_test": "judgescope.api.measures",
+    "audit": "judgescope.api.audit",
+    "discernment": "judgescope.api.measures",
+    "labels": "judgescope.api.labels",
+    "load": "judgescope.api.results",
+    "paired_test": "judgescope.api.measures",
+    "pairs": "judgescope.api.labels",
+    "soft_pairwise": "judgescope.api.measures",
+}
 """Public name -> its module."""
 
 
@@ -51,4 +55,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *PUBLIC})
+    return sorted({"__version__", *PUBLIC})

@@ -7,8 +7,8 @@ and ratings are NaN. A source is what several texts were written for: texts of o
 source are not independent, and without sources each text counts as its own source.
 """
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import partial
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -16,6 +16,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from judgescope.api import plain_signature
+from judgescope.api.arguments import (
+    check_choice,
+    check_indexes,
+    check_lengths,
+    column_names,
+    estimates_frame,
+    label_codes,
+    mean_of_raters,
+    read_column,
+    read_columns,
+    source_deletions,
+    text_codes,
+)
+from judgescope.api.labels import are_words, labels
 from judgescope.methods.discernment import (
     SCORES,
     PerturbedPairs,
@@ -29,11 +44,10 @@ from judgescope.statistics import reliability as alphas
 from judgescope.statistics import signed_rank
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
 from judgescope.statistics.alt_test import Closeness, alternative_annotator
-from judgescope.statistics.arrays import Codes, Floats
+from judgescope.statistics.arrays import Floats
 from judgescope.statistics.coefficients import Coefficient
 from judgescope.statistics.comparison import difference, on_shared_sources
 from judgescope.statistics.correlation import CorrelationLevel, correlations
-from judgescope.statistics.intervals import deletions
 from judgescope.statistics.permutation import (
     PERMUTATIONS,
     Permute,
@@ -41,13 +55,16 @@ from judgescope.statistics.permutation import (
     permutation_tests,
     within_sources_test,
 )
-from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.within_sources import STATISTIC, within_sources
 
 Compared = Coefficient | Literal["normal_scores"]
 ComparedAt = CorrelationLevel | Literal["within_source"]
 
+LABELS_INSTEAD: Final = (
+    "words have no place on a scale of numbers: these are the numbers of "
+    "judgescope.labels, for which systems do not count"
+)
 NO_PAIRS: Final = "no pair of texts has both scores"
 
 
@@ -70,6 +87,7 @@ class AltTestResult(NamedTuple):
     advantage: Estimate
 
 
+@plain_signature
 def agreement(
     judge: ArrayLike,
     human: ArrayLike,
@@ -90,7 +108,8 @@ def agreement(
     judge: (texts,); human: (texts,) or (texts, raters), whose mean is taken; source and
     system: (texts,), any labels. Returns a DataFrame indexed by statistic and level;
     values from -1 to 1. ValueError: lengths or indexes differ, a value is infinite, a
-    label is missing.
+    label is missing. Words are labels: a warning says so, and the numbers are those of
+    `labels`.
 
     Kendall 1945; van der Waerden 1952; levels as in (Kartáč et al. 2025).
 
@@ -105,21 +124,25 @@ def agreement(
     >>> result.loc[("kendall_b", "by_system"), "note"]
     'fewer than 3 systems'
     """
-    _check_indexes(judge, human, source, system)
-    judged = _column(judge, "judge")
-    rated = _mean_rating(human)
+    check_indexes(judge, human, source, system)
+    if are_words(judge) and are_words(human):
+        warnings.warn(LABELS_INSTEAD, stacklevel=2)
+        return labels(judge, human, source=source).numbers
+    judged = read_column(judge, "judge")
+    rated = mean_of_raters(human)
     n = judged.size
-    sources, systems = _text_codes(source, system, n, judge=n, human=rated.size)
-    weights = _deletions(sources)
+    sources, systems = text_codes(source, system, n, judge=n, human=rated.size)
+    weights = source_deletions(sources)
     estimates: dict[tuple[str, str], Estimate] = {}
     results = correlations(judged, rated, sources, systems, weights=weights)
     for key, result in results.items():
         estimates[key] = result.estimate
     within = within_sources(judged, rated, sources, len(weights))
     estimates[STATISTIC, WITHIN_SOURCE] = within.estimate
-    return _frame(estimates, ["statistic", "level"])
+    return estimates_frame(estimates, ["statistic", "level"])
 
 
+@plain_signature
 def alpha(
     ratings: ArrayLike,
     *,
@@ -147,19 +170,20 @@ def alpha(
     >>> round(result.ci_low, 3), round(result.ci_high, 3)
     (0.577, 1.0)
     """
-    _check_indexes(ratings, source)
-    table = _table(ratings, "ratings").T
-    sources = _codes(source, table.shape[1], "source")
-    _check_lengths(ratings=table.shape[1], source=sources.size)
+    check_indexes(ratings, source)
+    table = read_columns(ratings, "ratings").T
+    sources = label_codes(source, table.shape[1], "source")
+    check_lengths(ratings=table.shape[1], source=sources.size)
     return alphas.krippendorff_alpha(
         table,
         level=level,
         domain=np.unique(table[~np.isnan(table)]).tolist(),
         source=sources,
-        weights=_deletions(sources),
+        weights=source_deletions(sources),
     ).estimate
 
 
+@plain_signature
 def paired_test(
     first: ArrayLike,
     second: ArrayLike,
@@ -202,24 +226,24 @@ def paired_test(
     """
     if permutations < 1:
         raise ValueError(f"permutations must be 1 or greater, not {permutations}")
-    _check_choice("statistic", statistic, (*get_args(Coefficient), STATISTIC))
+    check_choice("statistic", statistic, (*get_args(Coefficient), STATISTIC))
     within = statistic == STATISTIC
     levels = (WITHIN_SOURCE,) if within else get_args(CorrelationLevel)
     level = level or ("within_source" if within else "pooled")
-    _check_choice(f"level of {statistic}", level, levels)
-    _check_choice("permute", permute, get_args(Permute))
-    _check_indexes(first, second, human, source, system)
-    judged_1 = _column(first, "first")
-    judged_2 = _column(second, "second")
-    rated = _mean_rating(human)
+    check_choice(f"level of {statistic}", level, levels)
+    check_choice("permute", permute, get_args(Permute))
+    check_indexes(first, second, human, source, system)
+    judged_1 = read_column(first, "first")
+    judged_2 = read_column(second, "second")
+    rated = mean_of_raters(human)
     n = rated.size
     lengths = {"first": judged_1.size, "second": judged_2.size, "human": n}
-    sources, systems = _text_codes(source, system, n, **lengths)
+    sources, systems = text_codes(source, system, n, **lengths)
     units = {"inputs": sources, "systems": systems, "both": np.arange(rated.size)}
     unit = units[permute]
     unit_count = int(unit.max(initial=-1)) + 1
     flips = flips_of(np.random.default_rng(seed), unit_count, permutations)
-    weights = _deletions(sources)
+    weights = source_deletions(sources)
     # A text counts only with both scores.
     lost = np.isnan(judged_1) | np.isnan(judged_2)
     shared_1 = np.where(lost, np.nan, judged_1)
@@ -253,6 +277,7 @@ def paired_test(
     return PairedComparison(gap, test.p, test.p_greater)
 
 
+@plain_signature
 def soft_pairwise(
     judge: ArrayLike, human: ArrayLike, *, source: ArrayLike, system: ArrayLike
 ) -> Estimate:
@@ -275,16 +300,17 @@ def soft_pairwise(
     >>> round(result.value, 3), result.n
     (0.917, 3)
     """
-    _check_indexes(judge, human, source, system)
-    judged = _column(judge, "judge")
-    rated = _mean_rating(human)
+    check_indexes(judge, human, source, system)
+    judged = read_column(judge, "judge")
+    rated = mean_of_raters(human)
     n = judged.size
-    sources, systems = _text_codes(source, system, n, judge=n, human=rated.size)
+    sources, systems = text_codes(source, system, n, judge=n, human=rated.size)
     return soft_pairwise_accuracy(
-        judged, rated, sources, systems, weights=_deletions(sources)
+        judged, rated, sources, systems, weights=source_deletions(sources)
     ).estimate
 
 
+@plain_signature
 def alt_test(
     judge: ArrayLike,
     ratings: ArrayLike,
@@ -312,25 +338,26 @@ def alt_test(
     >>> round(result.advantage.value, 3), result.advantage.n, result.winning_rate.n
     (1.0, 18, 3)
     """
-    _check_indexes(judge, ratings, source)
-    _check_choice("closeness", closeness, get_args(Closeness))
+    check_indexes(judge, ratings, source)
+    check_choice("closeness", closeness, get_args(Closeness))
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon must be at least 0 and below 1, not {epsilon:g}")
-    judged = _column(judge, "judge")
-    table = _table(ratings, "ratings").T
-    sources = _codes(source, judged.size, "source")
-    _check_lengths(judge=judged.size, ratings=table.shape[1], source=sources.size)
+    judged = read_column(judge, "judge")
+    table = read_columns(ratings, "ratings").T
+    sources = label_codes(source, judged.size, "source")
+    check_lengths(judge=judged.size, ratings=table.shape[1], source=sources.size)
     result = alternative_annotator(
         judged,
         table,
         sources,
-        weights=_deletions(sources),
+        weights=source_deletions(sources),
         closeness=closeness,
         epsilon=epsilon,
     )
     return AltTestResult(*result)
 
 
+@plain_signature
 def discernment(
     original: ArrayLike,
     perturbed: ArrayLike,
@@ -361,13 +388,13 @@ def discernment(
     >>> result.loc[("0", "rank_biserial"), ["value", "n_tied"]].tolist()
     [1.0, 1.0]
     """
-    _check_indexes(original, perturbed, source)
+    check_indexes(original, perturbed, source)
     before, after = _paired_tables(original, perturbed)
     aspects = [str(name) for name in before]
     shares = _aspect_weights(aspects, weights)
-    sources = _codes(source, len(before), "source")
-    _check_lengths(original=len(before), source=sources.size)
-    source_weights = _deletions(sources)
+    sources = label_codes(source, len(before), "source")
+    check_lengths(original=len(before), source=sources.size)
+    source_weights = source_deletions(sources)
     method = signed_rank.table_method(len(before))
     rows: dict[tuple[str, str], Estimate] = {}
     pairs = []
@@ -401,7 +428,7 @@ def discernment(
     else:
         for statistic in SCORES:
             rows["", statistic] = Estimate.undefined(NO_PAIRS)
-    return _frame(rows, ["aspect", "statistic"])
+    return estimates_frame(rows, ["aspect", "statistic"])
 
 
 def _aspect_weights(aspects: list[str], weights: Mapping[str, float] | None) -> Floats:
@@ -421,118 +448,15 @@ def _paired_tables(
     """Return the scores of texts and of perturbed texts, by aspect; ValueError if they
     differ.
     """
-    before = pd.DataFrame(_table(original, "original"), columns=_names(original))
-    after = pd.DataFrame(_table(perturbed, "perturbed"), columns=_names(perturbed))
+    before = pd.DataFrame(
+        read_columns(original, "original"), columns=column_names(original)
+    )
+    after = pd.DataFrame(
+        read_columns(perturbed, "perturbed"), columns=column_names(perturbed)
+    )
     if before.shape != after.shape or list(before) != list(after):
         raise ValueError(
             f"original has {before.shape[0]} rows of {list(before)}, "
             f"perturbed {after.shape[0]} of {list(after)}"
         )
     return before, after
-
-
-def _check_indexes(*values: object) -> None:
-    """Raise ValueError for Series and DataFrames whose rows have different labels."""
-    first: pd.Index | None = None
-    for table in values:
-        if not isinstance(table, pd.Series | pd.DataFrame):
-            continue
-        if first is None:
-            first = table.index
-        elif not table.index.equals(first):
-            raise ValueError(
-                "indexes differ: align the Series and DataFrames, or pass arrays"
-            )
-
-
-def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    """Raise ValueError for a word that an argument does not allow."""
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
-
-
-def _text_codes(
-    source: ArrayLike | None, system: ArrayLike | None, n: int, **lengths: int
-) -> tuple[Codes, Codes]:
-    """Return the codes of the source and the system of n texts, (n,) each.
-
-    lengths: the numbers of texts of the other arguments; ValueError if one differs.
-    """
-    sources = _codes(source, n, "source")
-    systems = _systems(system, n)
-    _check_lengths(**lengths, source=sources.size, system=systems.size)
-    return sources, systems
-
-
-def _check_lengths(**lengths: int) -> None:
-    """Raise ValueError if arguments have different numbers of texts."""
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"lengths differ: {lengths}")
-
-
-def _numbers(values: ArrayLike, name: str) -> Floats:
-    """Return values as floats, NaN = missing; ValueError for others and for
-    infinity.
-    """
-    try:
-        frame = pd.DataFrame(values) if np.ndim(values) > 1 else pd.Series(values)
-        numbers = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers, NaN = missing: {error}") from None
-    if np.isinf(numbers).any():
-        raise ValueError(f"{name} must be finite, NaN = missing")
-    return np.asarray(numbers)
-
-
-def _column(values: ArrayLike, name: str) -> Floats:
-    """Return (texts,) floats; ValueError for another shape."""
-    numbers = _numbers(values, name)
-    if numbers.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, not shape {numbers.shape}")
-    return numbers
-
-
-def _table(values: ArrayLike, name: str) -> Floats:
-    """Return (texts, columns) floats; one dimension is one column."""
-    numbers = _numbers(values, name)
-    return numbers[:, None] if numbers.ndim == 1 else numbers
-
-
-def _names(values: ArrayLike) -> list[str] | None:
-    """Return the names of a DataFrame's columns, None where there are none."""
-    return list(map(str, values.columns)) if isinstance(values, pd.DataFrame) else None
-
-
-def _mean_rating(human: ArrayLike) -> Floats:
-    """Return the mean over raters of each text's ratings, NaN without any."""
-    return mean_rating(_table(human, "human").T)
-
-
-def _codes(labels: ArrayLike | None, n: int, name: str) -> Codes:
-    """Return a whole number from 0 for each label; without labels each text has its
-    own.
-    """
-    if labels is None:
-        return np.arange(n)
-    codes, _ = pd.factorize(pd.Series(labels), sort=True)
-    if (codes < 0).any():
-        raise ValueError(
-            f"{name} has missing labels: {int((codes < 0).sum())} of {codes.size}"
-        )
-    return np.asarray(codes, np.int64)
-
-
-def _systems(labels: ArrayLike | None, n: int) -> Codes:
-    """Return the codes of systems; without labels all texts are of one."""
-    return np.zeros(n, np.int64) if labels is None else _codes(labels, n, "system")
-
-
-def _deletions(sources: Codes) -> Codes:
-    return deletions(int(sources.max(initial=-1)) + 1)
-
-
-def _frame(rows: Mapping[tuple[str, str], Estimate], names: list[str]) -> pd.DataFrame:
-    """Return a row for each estimate; undefined values are NaN."""
-    index = pd.MultiIndex.from_tuples(rows, names=names)
-    frame = pd.DataFrame(map(asdict, rows.values()), index=index)
-    return frame.astype(dict.fromkeys(("value", "ci_low", "ci_high"), "float64"))

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 
+from judgescope.api import plain_signature
+from judgescope.api.summary import summary_of
 from judgescope.core.errors import UserError
 from judgescope.core.names import SENTENCES, SYSTEMS
 from judgescope.core.paths import Paths
@@ -80,6 +83,30 @@ class StudyResults:
             f"  tables (rows): {', '.join(sizes)}\n"
             "  also: scores, ratings, judgments(texts=False)>"
         )
+
+    def summary(self) -> pd.DataFrame:
+        """A row per judge, dataset and aspect: is the judge any good, and by which
+        number?
+
+        `outcome` and `reasons` are those of table verdicts, `sign` what the report
+        shows of them; `statistic` decides the claim, `people` is the same number of one
+        rater with the others, `rival` what comes closest to explaining the judge's
+        agreement without quality (chance, length, systems), `rival_value` how far that
+        gets. NaN: the study does not have the number.
+
+        >>> summary = load("results/demo").summary()
+        >>> of_rules = summary.query("judge == 'rouge-1' and dataset == 'demo-news'")
+        >>> row = of_rules.set_index("aspect").loc["consistency"]
+        >>> row["outcome"], row["rival"], round(float(row["rival_value"]), 3)
+        ('not_shown', 'brevity', 0.084)
+        """
+        tables = {name: getattr(self, name) for name in self.tables}
+        return summary_of(tables)
+
+    def _repr_html_(self) -> str:
+        """The summary, which a notebook shows."""
+        title = f"Results in {self._folder}: {', '.join(self.datasets)}"
+        return f"<p>{escape(title)}</p>{self.summary().to_html(index=False)}"
 
     @property
     def sentences(self) -> dict[str, str]:
@@ -219,6 +246,7 @@ class StudyResults:
         return with_sources.drop(columns="item")
 
 
+@plain_signature
 def load(folder: str | Path) -> StudyResults:
     """Return the results in a folder, such as results/demo, as an object with
     DataFrames.

@@ -207,6 +207,11 @@ def judge_options() -> list[CommandOption]:
         ),
         CommandOption("--judge", "CARD", "an existing judge card", repeated=True),
         CommandOption(
+            "--function",
+            "FILE.py:NAME",
+            "a Python function that is a judge: it receives a text, returns a score",
+        ),
+        CommandOption(
             "--metric",
             "[ASPECT=]COLUMN",
             "a column with the scores of a judge or metric; repeat it for more",

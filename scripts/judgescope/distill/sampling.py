@@ -253,6 +253,7 @@ def _unwritten(known: Subjects, name: str) -> Iterator[Subject]:
                 "",
                 source=row["source"],
                 parts=parts_of(row),
+                meta=row["meta"],
             )
 
 

@@ -34,7 +34,7 @@ class Subject:
     the item's, without the one that the text was made from. `step` is the text's
     position in its chain. `original` is the item's original text, if it was read.
     `length`: that of a text without words, if the data gives it. `parts`: those of the
-    source, each with its name.
+    source, each with its name. `meta`: what else the data say of its item, as JSON.
     """
 
     target: str
@@ -48,6 +48,7 @@ class Subject:
     original: str | None = None
     length: float | None = None
     parts: tuple[SourcePart, ...] = ()
+    meta: str = "{}"
 
     @property
     def material(self) -> tuple[SourcePart, ...]:

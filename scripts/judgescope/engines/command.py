@@ -25,7 +25,7 @@ from judgescope.data.files import resolve
 from judgescope.engines.devices import ORDER, VISIBLE, locks, take_for
 from judgescope.engines.process_reaper import Guard
 from judgescope.engines.requests import Failure, Keep, Reply, Request, Work, counted
-from judgescope.schema.cards import CommandModel
+from judgescope.schema.cards import CommandModel, PythonModel
 from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.models import PYTHON, ROLE
 
@@ -135,9 +135,9 @@ def words(card: CommandModel) -> list[str]:
 class CommandEngine:
     """Runs a program, in as many processes at once as its card allows."""
 
-    def __init__(self, card: CommandModel) -> None:
+    def __init__(self, card: CommandModel | PythonModel) -> None:
         self.card = card
-        self.words = words(card)
+        self.words = self.command_line()
         for name in card.env:
             if name not in os.environ:
                 raise UserError(
@@ -153,6 +153,11 @@ class CommandEngine:
             name: os.environ[name] for name in {*inherited, *card.env}
         }
         self.redactor = Redactor({f"<{name}>": os.environ[name] for name in card.env})
+
+    def command_line(self) -> list[str]:
+        """Return the words that start the program."""
+        assert isinstance(self.card, CommandModel)
+        return words(self.card)
 
     def __call__(
         self, missing: Iterable[Work], proven: bool, keep: Keep
@@ -193,7 +198,7 @@ class CommandEngine:
             raise errors.exceptions[0] from None
 
     async def _work(self, draws: Iterator[MissingDraw], keep: Keep) -> None:
-        while batch := list(islice(draws, self.card.batch)):
+        while batch := list(islice(draws, self.card.per_start)):
             await _Start(self, batch, keep).run()
 
     def clean(self, text: str) -> str:
@@ -334,7 +339,10 @@ class _Start:
                 finish="error" if failed else "stop",
                 status="error" if failed else "ok",
                 usage=counted(answer.get("usage")),
-                provenance={"engine": "command", "model": self.engine.card.model},
+                provenance={
+                    "engine": self.engine.card.engine,
+                    "model": self.engine.card.model,
+                },
             )
         )
         self.answered.add(ident)

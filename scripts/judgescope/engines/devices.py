@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.files import lock_folder
-from judgescope.schema.cards import AskedModel, CommandModel, VllmModel
+from judgescope.schema.cards import AskedModel, ProgramModel, VllmModel
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 ORDER = "CUDA_DEVICE_ORDER"
@@ -108,7 +108,7 @@ def take_for(card: AskedModel) -> None:
         if copies > 1:
             keys = "keys tensor_parallel and data_parallel"
         take(DeviceNeed(card.gpus, f"{where}, {keys}", shown))
-    elif isinstance(card, CommandModel):
+    elif isinstance(card, ProgramModel):
         take(DeviceNeed(card.gpus, f"{where}, key gpus", str(card.gpus)))
 
 

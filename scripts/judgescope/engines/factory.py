@@ -44,7 +44,7 @@ def settled(
         cards.AskedModel,
         card if locate is None else locate(card, folder, data),
     )
-    if isinstance(card, cards.CommandModel | cards.LlamaModel):
+    if isinstance(card, cards.ProgramModel | cards.LlamaModel):
         return result.model_copy(update={"sha256": hashes})
     return result
 

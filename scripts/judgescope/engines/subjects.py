@@ -162,6 +162,7 @@ class Subjects:
                     references=tuple(references),
                     step=row["step"],
                     length=row["length"],
+                    meta=item["meta"],
                 )
             )
         return subjects

@@ -2,6 +2,7 @@
 a text.
 """
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -221,6 +222,24 @@ def read_number(text: str, scale: Scale | None) -> Judgment:
         if scale is None
         else scale.read(value, "number")
     )
+
+
+@parser("returned", 1)
+def read_returned(text: str, scale: Scale | None) -> Judgment:
+    """Return the value that a Python function returned: a number, or a label on a scale
+    of labels.
+
+    Of `{"score": …, "reason": …}` the score is read as `number` reads it, and the
+    reason is the rationale.
+    """
+    try:
+        content = json.loads(text) if text.startswith("{") else None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or content.keys() != {"score", "reason"}:
+        return read_number(text, scale)
+    reading = read_number(str(content["score"]), scale)
+    return reading._replace(rationale=str(content["reason"]))
 
 
 _DIGIT = re.compile(r"[0-9]")

@@ -113,9 +113,9 @@ def programs(plan: Plan, models: Iterable[str] | None = None) -> Iterator[Progra
         card = plan.models[name]
         folder = Path(plan.folders["model", name])
         is_shipped = folder.resolve().is_relative_to((HOME / "config").resolve())
-        if isinstance(card, cards.CommandModel):
+        if isinstance(card, cards.ProgramModel):
             hashes = _hashes(card, folder, Path(plan.study.data))
-            words = [_with_paths(word, card) for word in card.argv]
+            words = [_with_paths(word, card) for word in card.words]
         elif isinstance(card, cards.OpenAIModel) and card.token_command:
             hashes, words = {}, card.token_command
         else:
@@ -125,14 +125,14 @@ def programs(plan: Plan, models: Iterable[str] | None = None) -> Iterator[Progra
         yield Program(words, name, digest, is_shipped)
 
 
-def _with_paths(word: str, card: cards.CommandModel) -> str:
+def _with_paths(word: str, card: cards.ProgramModel) -> str:
     """Return an argument with the paths of the card's files."""
     for role, file in card.files.items():
         word = word.replace(f"{{{role}}}", str(file))
     return word
 
 
-def _hashes(card: cards.CommandModel, folder: Path, data: Path) -> dict[str, str]:
+def _hashes(card: cards.ProgramModel, folder: Path, data: Path) -> dict[str, str]:
     """Return path -> hash of a program's files; missing ones are left out."""
     hashes = {}
     for role in card.files:
@@ -149,7 +149,7 @@ def _programs_shown(plan: Plan) -> Iterator[OutsideAction]:
     for program in programs(plan):
         card = plan.models[program.model]
         about = f"model {program.model}"
-        if isinstance(card, cards.CommandModel) and card.env:
+        if isinstance(card, cards.ProgramModel) and card.env:
             about += f"; it sees the variables {', '.join(card.env)}"
         if isinstance(card, cards.OpenAIModel):
             known = "exists" if shutil.which(program.words[0]) else "not found"

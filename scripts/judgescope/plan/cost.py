@@ -104,7 +104,7 @@ class Estimate:
         folder = Path(plan.folders["model", model])
         data = Path(plan.study.data)
         self.card = settled(card, folder, data, adapter_folder(plan, model))
-        free = isinstance(card, cards.CommandModel) and card.price is None
+        free = isinstance(card, cards.ProgramModel) and card.price is None
         self.price = cards.Price(input=0, output=0) if free else card.price
         self.store = Store(Path(plan.study.store), card.served_name)
         self.findings: Findings = {}
@@ -205,7 +205,7 @@ class Estimate:
         """Return the limits on requests to the model; a program gets a line per
         draw.
         """
-        if isinstance(self.card, cards.CommandModel):
+        if isinstance(self.card, cards.ProgramModel):
             return cards.Limits(draws_per_request=1)
         return self.card.limits
 

@@ -29,7 +29,7 @@ from judgescope.plan.study import Plan
 from judgescope.replies.specs import AnalyseSpec, AskSpec
 from judgescope.schema.cards import (
     AskedModel,
-    CommandModel,
+    ProgramModel,
     RecordedModel,
     VllmModel,
 )
@@ -348,7 +348,7 @@ class Dag:
         attempt). Only the model of the job's wildcards is used.
         """
         card = self.plan.models.get(model)
-        if isinstance(card, CommandModel) and card.gpus:
+        if isinstance(card, ProgramModel) and card.gpus:
             return {"gpu": card.gpus}
         if not isinstance(card, VllmModel):
             return {}

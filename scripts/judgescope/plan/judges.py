@@ -26,6 +26,8 @@ from judgescope.schema.cards.engines import ENGINES
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values are not on the aspect's grid."""
+ANY_VALUE = {"number", "returned", "choice"}
+"""Parsers of values that need not be on people's scale."""
 LIKELIHOOD = "likelihood"
 """The parser of texts whose probability is the score, which has no scale."""
 COMPUTED = "errors"
@@ -114,9 +116,10 @@ def parser_of(plan: Plan, judge: str) -> str:
         return "pattern" if card.read.pattern else "path"
     if compares(card, model, plan.templates):
         return "choice"
-    return (
-        "score" if ENGINES[model.engine].reads_prompts or replays(model) else "number"
-    )
+    engine = ENGINES[model.engine]
+    if engine.parser:
+        return engine.parser
+    return "score" if engine.reads_prompts or replays(model) else "number"
 
 
 def shares_score(plan: Plan, judge: Judge) -> bool:
@@ -190,7 +193,7 @@ def scale_of(
     if _reads_choices(plan, card):
         return None
     labelled = rated.categorical and card.threshold is None
-    return rated if parser not in {"number", "choice"} or labelled else None
+    return rated if parser not in ANY_VALUE or labelled else None
 
 
 def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:

@@ -9,9 +9,9 @@ from judgescope.perturb.inject import ENGLISH_ERRORS
 from judgescope.perturb.validation import holds_in
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import (
-    CommandModel,
     MadePerturbation,
     PerturbationKind,
+    ProgramModel,
     RulePerturbation,
 )
 
@@ -64,7 +64,7 @@ def _programs(plan: Plan, dataset: str, language: str, script: str) -> Iterator[
         model = (
             plan.models.get(plan.judges[name].model) if name in plan.judges else None
         )
-        if not isinstance(model, CommandModel):
+        if not isinstance(model, ProgramModel):
             continue
         unread = ""
         if model.reads == "english":

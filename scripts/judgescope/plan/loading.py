@@ -87,7 +87,8 @@ def _read_plan(
     named |= dict.fromkeys(
         new.models if new else [], f"{source}, key distill.write.models"
     )
-    known = _models(reader, {name: where for where, name in drafter.items()} | named)
+    in_use = {name: where for where, name in drafter.items()} | named
+    known = _models(reader, in_use, Path(study.data))
     models = {
         name: known[name] for name in [*named, *(drafter.values() if drafting else [])]
     }
@@ -137,15 +138,23 @@ def _read_plan(
     return plan
 
 
-def _models(reader: Cards, named: Mapping[str, str]) -> dict[str, cards.Model]:
-    """Return model -> its card; `named` gives the place where each is named."""
-    read = {
-        name: reader.read("model", name, where=where) for name, where in named.items()
-    }
-    models: dict[str, cards.Model] = {
-        name: priced(card) if isinstance(card, cards.OpenAIModel) else card
-        for name, card in read.items()
-    }
+def _models(
+    reader: Cards, named: Mapping[str, str], data: Path
+) -> dict[str, cards.Model]:
+    """Return model -> its card; `named` gives the place where each is named.
+
+    data: the folder that `{data}` stands for.
+    """
+    models = dict[str, cards.Model]()
+    for name, where in named.items():
+        card: cards.Model = reader.read("model", name, where=where)
+        if isinstance(card, cards.OpenAIModel):
+            card = priced(card)
+        completed = ENGINES[card.engine].completed
+        if completed is not None:
+            folder = reader.path("model", name, where=where).parent
+            card = completed(card, folder, data)
+        models[name] = card
     if DERIVED in models:
         raise UserError(
             "this model id is reserved for judges that are made from others",
@@ -257,7 +266,7 @@ def _completed(judge: cards.Judge, model: cards.Model, share: float) -> cards.Ju
     items.
     """
     changes: dict[str, object] = {}
-    sees = isinstance(model, cards.CommandModel) and "references" in model.inputs
+    sees = isinstance(model, cards.ProgramModel) and "references" in model.sees
     if sees or (judge.against is None and model.engine == "lexical"):
         changes["use_reference"] = True
     if ENGINES[model.engine].asked and judge.share > share:

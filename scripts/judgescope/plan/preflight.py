@@ -10,8 +10,8 @@ from judgescope.core.canonical import JobSpec, SpecPart
 from judgescope.core.files import write_text
 from judgescope.core.job_files import IN, OUT
 from judgescope.data.files import verify
-from judgescope.engines import command
-from judgescope.schema.cards import CommandModel, Hub
+from judgescope.engines import command, python_function
+from judgescope.schema.cards import CommandModel, Hub, PythonModel
 
 
 class FileOwner(SpecPart, frozen=True, kw_only=True):
@@ -84,7 +84,12 @@ def verified(spec: PreflightSpec) -> dict[str, object]:
     }
     for model, card in spec.programs.items():
         folder = Path(spec.owners[model].folder)
-        command.build(command.located(CommandModel.model_validate(card), folder, data))
+        if card["engine"] == "python":
+            function = PythonModel.model_validate(card)
+            python_function.build(python_function.located(function, folder, data))
+        else:
+            program = CommandModel.model_validate(card)
+            command.build(command.located(program, folder, data))
     covered = {
         name: getattr(spec, name)
         for name in ("study", "cards", "cells", "judges", "asked")

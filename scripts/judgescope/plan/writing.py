@@ -115,6 +115,7 @@ class Imagined(Subjects):
                 text=f"{longest_text} {target}",
                 source=row["source"],
                 parts=parts_of(row),
+                meta=row["meta"],
             )
             for item, row in self.items.items()
             for target in [names.new_target(item, perturbation)]
@@ -142,6 +143,7 @@ class Imagined(Subjects):
                 source=row["source"],
                 parts=parts_of(row),
                 references=tuple(row["references"]),
+                meta=row["meta"],
             )
             for item, row in self.items.items()
         ]

@@ -1,6 +1,7 @@
 """The questions of a cell as requests, and the rows of the cell's reply file."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -108,7 +109,7 @@ class Questions:
         """Return the content of the cell's requests, with a placeholder for the
         prompt.
         """
-        assert not isinstance(self.model, cards.CommandModel)  # see ProgramQuestions
+        assert not isinstance(self.model, cards.ProgramModel)  # see ProgramQuestions
         mark = self.messages(MARK)
         return request_of(
             self.model, self.judge, mark, seed=self.seed, wants=self.wants
@@ -299,12 +300,10 @@ class Questions:
 class ProgramQuestions(Questions):
     """The questions of one cell to a program, which gets objects instead of prompts."""
 
-    model: cards.CommandModel
+    model: cards.CommandModel | cards.PythonModel
 
     def __getitem__(self, number: int) -> Request:
-        """Return a question with the fields that the program's card lists under
-        `sees`.
-        """
+        """Return a question with the fields that the program sees."""
         values = prompts.rated(self.aspect, self.own_scale)
         # the aspect's other texts are instructions for models that read prompts
         about = {name: values["aspect"][name] for name in ("name", "definition")}
@@ -318,8 +317,9 @@ class ProgramQuestions(Questions):
             **self._texts(number),
         }
         target["source"] = target.pop("source_plain")
-        inputs = self.model.inputs
-        seen = {*ALWAYS_SEEN, *inputs, *(["scale"] if "aspect" in inputs else [])}
+        if "meta" in self.model.sees:
+            target["meta"] = json.loads(self.shown[number][0].meta)
+        seen = {*ALWAYS_SEEN, *self.model.sees}
         target = {name: value for name, value in target.items() if name in seen}
         asked = {**self.model.identity(), "target": target}
         if self.judge.seed == "study":
@@ -347,7 +347,7 @@ def needs_reference(judge: cards.Judge, model: cards.AskedModel) -> bool:
     """Return whether a judge's prompt shows a reference; for a program, whether it
     `sees` one.
     """
-    return judge.against is not None and not isinstance(model, cards.CommandModel)
+    return judge.against is not None and not isinstance(model, cards.ProgramModel)
 
 
 def shown(

@@ -260,7 +260,7 @@ def plan_questions(
 
 def _kind_of(judge: cards.Judge, model: cards.AskedModel) -> type[Questions]:
     """Return how a judge's questions become requests."""
-    if isinstance(model, cards.CommandModel):
+    if isinstance(model, cards.ProgramModel):
         return ProgramQuestions
     return ScoredTexts if judge.scores_texts else Questions
 

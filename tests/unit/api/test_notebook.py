@@ -46,6 +46,20 @@ def test_the_code_of_the_page_runs(
         assert number[name] == pytest.approx(reported[name], abs=1e-12), name
 
 
+@pytest.mark.heavy
+def test_the_code_of_the_guide_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    guide = (HOME / "docs" / "guide" / "notebook.md").read_text(encoding="utf-8")
+    blocks = FENCE.findall(guide)
+    assert len(blocks) == 5
+    run(blocks, "guide/notebook.md")
+    printed = capsys.readouterr().out
+    for part in ("rows: 60 rows", "judge=COLUMN", "balanced_accuracy", "tie_rate"):
+        assert part in printed, part
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", [".", "results"])
 def test_the_notebook_runs(

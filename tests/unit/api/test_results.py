@@ -11,6 +11,7 @@ import pytest
 import judgescope as js
 from judgescope.api import results as results_module
 from judgescope.api.results import StudyResults
+from judgescope.api.summary import summary_of
 from judgescope.core.errors import UserError
 from judgescope.methods.registry import METHODS
 from judgescope.schema.tables import table_of, write_table
@@ -191,3 +192,60 @@ def test_no_job_but_those_of_pages_imports_pandas() -> None:
         "assert JOBS.keys() >= {*pages}"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=HOME / "scripts")
+
+
+@pytest.mark.slow
+def test_the_summary_has_the_deciding_number_of_each_claim(
+    results: StudyResults,
+) -> None:
+    summary = results.summary()
+    columns = ["dataset", "judge", "aspect"]
+    assert not summary.duplicated(columns).any() and len(summary) > 40
+    verdicts = results.verdicts.query("form == 'agreement'").fillna({"note": ""})
+    for _, row in summary.iterrows():
+        claim = verdicts
+        for name in columns:
+            claim = claim[claim[name] == row[name]]
+        by_statistic = claim.set_index("statistic")
+        assert by_statistic.loc["verdict", "note"].split("; ")[0] == row["outcome"]
+        assert by_statistic.loc["sign", "note"] == row["sign"]
+        assert by_statistic.loc["verdict", "n"] == row["n"]
+        if row["value"] == row["value"]:
+            assert by_statistic.loc[row["statistic"], "value"] == row["value"]
+        if row["rival"]:
+            assert by_statistic.loc["rival", "note"] == row["rival"]
+    named = summary[summary["rival_value"].notna()]
+    assert len(named) > 5 and (named["rival"] != "").all()
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_the_summary(results: StudyResults) -> None:
+    shown = results._repr_html_()
+    assert shown.count("<tr") == len(results.summary()) + 1
+    assert "demo-news" in shown and "rival_value" in shown
+
+
+def test_the_summary_has_peoples_number_and_claims_of_labels() -> None:
+    def row(judge: str, statistic: str, value: float | None, note: str) -> list[object]:
+        return ["d", judge, "a", statistic, "pooled", value, None, None, 9, note]
+
+    columns = ["dataset", "judge", "aspect", "statistic", "level"]
+    columns += ["value", "ci_low", "ci_high", "n", "note"]
+    rows = [
+        row("m", "balanced_accuracy", 0.8, ""),
+        row("m", "verdict", 2, "better; length"),
+        row("m", "sign", 2, "~"),
+        row("m", "rival", 0.01, "chance"),
+        row("m", "rival_value", 0.5, ""),
+        row("other", "verdict", None, "the judge sees a rating of the text"),
+        row("other", "sign", 0, "-"),
+    ]
+    verdicts = pd.DataFrame(rows, columns=columns).assign(form="labels")
+    people = [row("human", "balanced_accuracy", 0.9, "")]
+    tables = {"verdicts": verdicts, "labels": pd.DataFrame(people, columns=columns)}
+    of_judge, of_other = summary_of(tables).to_dict("records")
+    assert (of_judge["outcome"], of_judge["reasons"]) == ("better", "length")
+    assert (of_judge["value"], of_judge["people"]) == (0.8, 0.9)
+    assert (of_judge["rival"], of_judge["rival_value"]) == ("chance", 0.5)
+    assert of_other["outcome"] == "no_claim" and "sees a rating" in of_other["reasons"]
+    assert of_other["value"] != of_other["value"]

@@ -38,6 +38,17 @@ def test_the_library_is_imported(tmp_path: Path) -> None:
     assert "False" not in done.stdout
 
 
+def test_a_table_in_memory_is_audited(tmp_path: Path) -> None:
+    code = (
+        "import judgescope as js\n"
+        "rows = [{'human': 1 + n % 5, 'judge': 1 + n % 4} for n in range(40)]\n"
+        "print(js.audit(rows))"
+    )
+    done = python(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("rows: 40 rows, 2 columns")
+
+
 @pytest.mark.parametrize("options", [[], ["--json"], ["--html", "page.html"]])
 def test_a_table_is_audited(tmp_path: Path, options: list[str]) -> None:
     with (tmp_path / "ratings.csv").open("w", encoding="utf-8", newline="") as file:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from judgescope.cli.audit.disagreements import Disagreement
 from judgescope.cli.init.cards import StudyDraft
-from judgescope.data.rows import read_rows
+from judgescope.tables.opening import open_table
 
 ADDED: Final = ("row", "judge", "aspect", "judge_says", "people_say", "distance")
 """The columns beside the user's own; underscores are added to a name that is taken."""
@@ -26,7 +26,7 @@ def write_errors(
 
     Without `texts`, none of the user's columns is written.
     """
-    own = _cells_by_row(draft) if texts else {}
+    own = cells_by_row(draft) if texts else {}
     columns = list(dict.fromkeys(name for row in own.values() for name in row))
     added = [_free(name, columns) for name in ADDED]
     runs = False
@@ -45,14 +45,15 @@ def write_errors(
         yield FORMULA_NOTE
 
 
-def _cells_by_row(draft: StudyDraft) -> dict[int, Mapping[str, Any]]:
+def cells_by_row(draft: StudyDraft) -> dict[int, Mapping[str, Any]]:
     """Return row number -> the cells as the user's file has them.
 
     A file of another tool has no rows: its texts are numbered.
     """
     of_another_tool = draft.table.known is not None and not draft.table.long
     if draft.table.file.is_file() and not of_another_tool:
-        return dict(read_rows(draft.table.file))
+        opened = open_table(draft.table.file)
+        return dict(zip(opened.numbers, opened.rows, strict=True))
     return dict(zip(draft.table.numbers, draft.table.rows, strict=True))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import cards, flags
 from judgescope.cli.init.cards import NewCards, StudyDraft
+from judgescope.cli.init.functions import id_of
 from judgescope.cli.init.guess import ALL
 from judgescope.cli.init.guess import scale as scale_of
 from judgescope.cli.init.interview import AskPerson, interview, roles_of, unused
@@ -178,6 +179,9 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
         yield "note", f"if these are raters of one aspect, add {option} {raters}"
     for name, scores in columns.judges.items():
         yield "judge", f"{cards.recorded_id(name)}: {_scores_fact(draft, scores)}"
+    if draft.function:
+        file, name = draft.function
+        yield "judge", plain(f"{id_of(draft.function)}: function {name} of {file}")
     yield "task", columns.task
     yield from _assumptions(draft)
     for note in draft.table.notes:
@@ -242,7 +246,7 @@ def _in_brackets(parts: Sequence[str]) -> str:
 def _next_steps(draft: StudyDraft) -> Iterator[str]:
     study = cards.card_path("study", draft.study)
     endpoint = draft.endpoint
-    judged = draft.judges or draft.columns.judges or draft.replies
+    judged = draft.judges or draft.columns.judges or draft.replies or draft.function
     if endpoint is None and not judged:
         yield (
             "The study has no LLM judge yet, only metrics and controls. Add a judge "

@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 from judgescope.cli.commands import NOT_STATED
 from judgescope.cli.init.endpoint import Endpoint
+from judgescope.cli.init.functions import function_cards
 from judgescope.cli.init.guess import columns_of
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable, LabelScale
@@ -53,6 +54,8 @@ class StudyDraft:
     definitions: Mapping[str, str] = field(default_factory=dict)
     endpoint: Endpoint | None = None
     judges: tuple[str, ...] = ()
+    function: tuple[Path, str] | None = None
+    """The file and the name of a Python function that is a judge."""
     replies: RepliesFile | None = None
     """The stored replies of a judge, to be used as recorded."""
     max_usd: float | None = None
@@ -95,6 +98,10 @@ def cards_of(draft: StudyDraft) -> NewCards:
     cards["dataset", draft.study] = _dataset(draft)
     if draft.endpoint:
         cards |= _asked(draft, draft.endpoint)
+    if draft.function:
+        path = _path_from_card(draft.function[0])
+        compared = bool(draft.columns.compared)
+        cards |= function_cards(draft.function, path, compared=compared)
     for judge, file, rows, keys in _recorded(draft):
         name = judge_id(judge, draft.study)
         cards["model", name] = {

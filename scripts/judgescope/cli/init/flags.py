@@ -16,6 +16,7 @@ from typing import Any
 
 from judgescope.cli.init.cards import RepliesFile, StudyDraft, new_study
 from judgescope.cli.init.endpoint import endpoint_of
+from judgescope.cli.init.functions import named_function
 from judgescope.cli.init.guess import guess, judges_of, number, numbers
 from judgescope.cli.init.label_columns import coded
 from judgescope.cli.init.long_tables import unfolded
@@ -180,6 +181,7 @@ def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:
         ),
         endpoint=endpoint_of(args),
         judges=tuple(args.judge),
+        function=named_function(args.function) if args.function else None,
         replies=_replies(args, columns),
         max_usd=cap(args.max_usd) if args.max_usd is not None else None,
         ratings="planned" if args.planned else "human",

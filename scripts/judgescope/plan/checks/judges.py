@@ -60,6 +60,7 @@ def check_judge(
     _check_pairs(judge, model, where, pairs=pairs)
     _check_reference(judge, model, where, forms.get(judge.form))
     _check_recorded(judge, model, where)
+    _check_function(judge, model, where, pairs=pairs)
     if judge.hint is not None and (not ENGINES[model.engine].reads_prompts or pairs):
         problem = (
             "a hint needs a model that reads prompts, and a form that rates one text"
@@ -98,9 +99,9 @@ def _check_reference(
             todo="leave `use_reference` out, or use the form rubric or your own that "
             "prints `reference`",
         )
-    if isinstance(model, cards.CommandModel) and judge.against not in {
+    if isinstance(model, cards.ProgramModel) and judge.against not in {
         None,
-        *model.inputs,
+        *model.sees,
     }:
         raise UserError(
             "`use_reference` is not for programs: the model's card lists what a "
@@ -108,7 +109,7 @@ def _check_reference(
             where=f"{where}, key use_reference",
             got=judge.use_reference,
             todo="leave `use_reference` out, and add `references` to `inputs` of "
-            f"models/{model.model}.yaml",
+            f"models/{model.model}.yaml, or to the arguments of its function",
         )
     if judge.against == "original" and not ENGINES[model.engine].reads_prompts:
         raise UserError(
@@ -117,6 +118,27 @@ def _check_reference(
             got=f"{judge.model} (engine {model.engine})",
             allowed=["true", "false"],
         )
+
+
+def _check_function(
+    judge: cards.Judge, model: cards.Model, where: str, *, pairs: bool
+) -> None:
+    """Check that a function receives the second text of a comparison, and only
+    then.
+    """
+    if not isinstance(model, cards.PythonModel) or pairs == ("text_b" in model.sees):
+        return
+    problem = "the function has the argument text_b, but the judge does not compare"
+    todo = f"write `form: {cards.COMPARE}`, or remove text_b from the function"
+    if pairs:
+        problem = "a judge that compares needs a function with the argument text_b"
+        todo = "add text_b to the function, or leave `form` out"
+    raise UserError(
+        problem,
+        where=f"{where}, key form",
+        got=f"{judge.form} (models/{model.model}.yaml: {model.function})",
+        todo=todo,
+    )
 
 
 def _check_pairs(

@@ -48,6 +48,7 @@ NO_VALUES = {
     "openai": "an endpoint returns no probabilities of a given text: some accept "
     "`echo` and ignore it",
     "command": "a program gets no prompt",
+    "python": "a function gets no prompt",
     "recorded": "recorded replies are not scored again",
 }
 """Engine -> why it cannot score a text; others read no prompts."""

@@ -21,8 +21,8 @@ from judgescope.plan.specs.graded_sets import anchored_sets, graded_texts
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import (
     AskedModel,
-    CommandModel,
     MadePerturbation,
+    ProgramModel,
 )
 
 OF_DATASET = {"ratings", "fault_free_system", "families", "reference_systems"}
@@ -299,7 +299,7 @@ def _price(plan: Plan, model: str) -> base.Prices | None:
     if not isinstance(card, AskedModel):
         return FREE
     if card.price is None:
-        return FREE if isinstance(card, CommandModel) else None
+        return FREE if isinstance(card, ProgramModel) else None
     return card.price.model_dump()
 
 

@@ -36,7 +36,7 @@ def preflight(plan: Plan) -> PreflightSpec:
             )
             for kind, name, card in plan.all_cards()
             if isinstance(card, HasFiles)
-            and (card.files or isinstance(card, cards.CommandModel))
+            and (card.files or isinstance(card, cards.ProgramModel))
         },
         data=plan.study.data,
         cells={name: len(plan.cells_of(name)) for name in plan.datasets},
@@ -49,7 +49,7 @@ def preflight(plan: Plan) -> PreflightSpec:
         programs={
             name: card.model_dump(mode="json")
             for name, card in plan.models.items()
-            if isinstance(card, cards.CommandModel)
+            if isinstance(card, cards.ProgramModel)
         },
         output=plan.paths.preflight(),
     )

@@ -61,6 +61,8 @@ from judgescope.schema.cards.models import Limits as Limits
 from judgescope.schema.cards.models import LlamaModel as LlamaModel
 from judgescope.schema.cards.models import PlantedDefectName as PlantedDefectName
 from judgescope.schema.cards.models import PlantedModel as PlantedModel
+from judgescope.schema.cards.models import ProgramModel as ProgramModel
+from judgescope.schema.cards.models import PythonModel as PythonModel
 from judgescope.schema.cards.openai import OpenAIModel as OpenAIModel
 from judgescope.schema.cards.perturbations import SINGLE as SINGLE
 from judgescope.schema.cards.perturbations import Anchoring as Anchoring
@@ -101,7 +103,7 @@ ProbedModel = OpenAIModel | LlamaModel
 """Models whose server is probed before judges are asked."""
 PromptedModel = ProbedModel | VllmModel | AddOnModel
 """Models that read prompts."""
-AskedModel = PromptedModel | CommandModel
+AskedModel = PromptedModel | CommandModel | PythonModel
 Model = LexicalModel | ControlModel | PlantedModel | RecordedModel | AskedModel
 BuiltInModel = Annotated[
     LexicalModel
@@ -110,7 +112,8 @@ BuiltInModel = Annotated[
     | RecordedModel
     | ProbedModel
     | VllmModel
-    | CommandModel,
+    | CommandModel
+    | PythonModel,
     Field(discriminator="engine"),
 ]
 """Models whose engine is in this package; the engine of an add-on names its card."""

@@ -29,6 +29,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     located: Callable[..., Any] | None = None
     """`located(card, folder, data)` of an engine that is asked: the card with the paths
     of its files."""
+    completed: Callable[..., Any] | None = None
+    """`completed(card, folder, data)`: the card with what its files say of it, which
+    planning needs."""
     asked: bool = False
     """Whether it answers requests and its replies are stored; other engines compute or
     replay."""
@@ -37,6 +40,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reads_prompts: bool = False
     """Whether it reads prompt forms of config/prompts; only such an engine can write
     texts."""
+    parser: str = ""
+    """The parser of its judges whose cards name none; "": `score` for replies, `number`
+    for values."""
     scores_texts: bool = False
     """Whether it says how probable a given text is after a prompt (the estimators
     likelihood and pmi)."""

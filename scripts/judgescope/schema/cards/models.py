@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from judgescope.schema.cards.base import (
     Access,
@@ -359,16 +359,9 @@ PYTHON = "python"
 """The role that stands for the interpreter."""
 
 
-class CommandModel(BaseAskedModel):
-    """Your own program: it reads targets and writes scores, one JSON object per
-    line.
-    """
+class ProgramModel(BaseAskedModel):
+    """The keys of your own code, which runs in processes of its own."""
 
-    engine: Asking[Literal["command"]]
-    argv: Asking[list[str]] = Field(min_length=1)
-    """The program and its arguments, one list entry each; no shell interprets them.
-    `{role}` stands for the path of that role's file, `{python}` for the interpreter of
-    the workflow."""
     files: FilePaths = Field({})
     """Role -> path of the program's files, such as code and weights. Their contents are
     part of every reply's key: a changed program runs again."""
@@ -377,14 +370,6 @@ class CommandModel(BaseAskedModel):
     variant: Asking[str | None] = None
     """What arguments and files do not show: the version of a library, weights that the
     program downloads. It is part of every reply's key."""
-    inputs: Asking[list[Literal["aspect", "source", "parts", "references"]]] = Field(
-        ["aspect", "source"]
-    )
-    """What the program receives in addition to the text: the aspect with its scale, the
-    source if raters saw it, the source's parts with their names, the references. What
-    it does not receive is not part of the request."""
-    batch: Access[int] = Field(1000, ge=1)
-    """Number of targets per start of the program."""
     timeout: Access[float] = Field(3600, gt=0)
     """Seconds after which a start of the program is taken for hung and fails."""
     workers: Access[int] = Field(1, ge=1)
@@ -395,11 +380,57 @@ class CommandModel(BaseAskedModel):
     env: Access[list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]]] = Field([])
     """Names of environment variables that the program needs; it also sees PATH, HOME
     and those of language, temporary folder and GPU, and no others."""
-    price: Access[Price | None] = None
-    """The price of tokens, if the program reports usage; default: free."""
     reads: Access[Literal["any", "spaced", "english"]] = "any"
     """Texts that the program can judge: in any language, in scripts with blanks between
     words, or in English. `check` warns of other texts; their scores stay."""
+
+    @property
+    def served_name(self) -> str:
+        """Return the name of the folder of its replies."""
+        return self.model
+
+    @property
+    def sees(self) -> set[str]:
+        """Return what of a question it receives besides the text and the form."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> list[str]:
+        """Return its command line, in which `{role}` stands for a file."""
+        raise NotImplementedError
+
+    @property
+    def per_start(self) -> int:
+        """Return the number of targets of a start."""
+        raise NotImplementedError
+
+    def identity(self) -> dict[str, Any]:
+        """Return what of a settled card changes a reply: the part of it in every
+        request's key.
+        """
+        raise NotImplementedError
+
+
+class CommandModel(ProgramModel):
+    """Your own program: it reads targets and writes scores, one JSON object per
+    line.
+    """
+
+    engine: Asking[Literal["command"]]
+    argv: Asking[list[str]] = Field(min_length=1)
+    """The program and its arguments, one list entry each; no shell interprets them.
+    `{role}` stands for the path of that role's file, `{python}` for the interpreter of
+    the workflow."""
+    inputs: Asking[list[Literal["aspect", "source", "parts", "references"]]] = Field(
+        ["aspect", "source"]
+    )
+    """What the program receives in addition to the text: the aspect with its scale, the
+    source if raters saw it, the source's parts with their names, the references. What
+    it does not receive is not part of the request."""
+    batch: Access[int] = Field(1000, ge=1)
+    """Number of targets per start of the program."""
+    price: Access[Price | None] = None
+    """The price of tokens, if the program reports usage; default: free."""
 
     @model_validator(mode="after")
     def _known_roles(self) -> Self:
@@ -415,9 +446,19 @@ class CommandModel(BaseAskedModel):
         return self
 
     @property
-    def served_name(self) -> str:
-        """Return the name of the folder of its replies."""
-        return self.model
+    def sees(self) -> set[str]:
+        """Return what of a question it receives besides the text and the form."""
+        return {*self.inputs, *(["scale"] if "aspect" in self.inputs else [])}
+
+    @property
+    def words(self) -> list[str]:
+        """Return its command line, in which `{role}` stands for a file."""
+        return self.argv
+
+    @property
+    def per_start(self) -> int:
+        """Return the number of targets of a start."""
+        return self.batch
 
     def identity(self) -> dict[str, Any]:
         """Return what of a settled card changes a reply: the part of it in every
@@ -425,3 +466,91 @@ class CommandModel(BaseAskedModel):
         """
         keys = {"engine", "model", "argv", "sha256", "variant"}
         return self.model_dump(mode="json", include=keys)
+
+
+FUNCTION = "function"
+"""The role of the file that has a function."""
+FunctionInput = Literal[
+    "text", "source", "references", "aspect", "scale", "text_b", "meta"
+]
+"""The arguments that a function may name."""
+
+
+class PythonModel(ProgramModel):
+    """Your own Python function: it receives a text and returns a score."""
+
+    engine: Asking[Literal["python"]]
+    function: Asking[str] = Field(pattern=r"^[^:]+\.py:[A-Za-z_]\w*$")
+    """The file and the function in it: `my_metric.py:score`; the path as in `files`.
+    Modules beside the file that it imports must be in `files`."""
+    inputs: Asking[list[FunctionInput] | None] = None
+    """What the function receives: the arguments that its signature names, which is the
+    default and the only allowed value."""
+    batch: Access[int | None] = Field(None, ge=1)
+    """Number of texts of a call, whose arguments are then lists of as many values, and
+    which returns a list; default: a call for each text, without lists."""
+    price: ClassVar[Price | None] = None
+    _folder: str = PrivateAttr("")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_its_file(cls, content: Any) -> Any:
+        """Add the function's file to the files, under a role of its own."""
+        if not isinstance(content, dict):
+            return content
+        function = content.get("function")
+        files = content.get("files", {})
+        if not isinstance(function, str) or not isinstance(files, dict):
+            return content  # an error of these keys
+        path = function.rpartition(":")[0]
+        if files.get(FUNCTION, path) != path:
+            raise ValueError(
+                f"the role {FUNCTION} of `files` is that of the key `function`: use "
+                "another role"
+            )
+        return {**content, "files": {FUNCTION: path, **files}}
+
+    @model_validator(mode="after")
+    def _no_reserved_role(self) -> Self:
+        if taken := {"data", PYTHON} & set(self.files):
+            raise ValueError(
+                f"the role {', '.join(taken)} is reserved: use another one"
+            )
+        return self
+
+    @property
+    def sees(self) -> set[str]:
+        """Return what of a question it receives besides the text and the form."""
+        return set(self.inputs or ())
+
+    @property
+    def folder(self) -> str:
+        """Return the absolute path of a located card's folder, "" of another card."""
+        return self._folder
+
+    def in_folder(self, folder: str) -> Self:
+        """Return the card with its folder."""
+        card = self.model_copy()
+        card._folder = folder
+        return card
+
+    @property
+    def words(self) -> list[str]:
+        """Return what is run, as a reader understands it."""
+        return [f"{{{PYTHON}}}", self.function]
+
+    @property
+    def per_start(self) -> int:
+        """Return the number of targets of a start: whole calls, about 1,000 targets."""
+        batch = self.batch or 1
+        return max(1000 // batch, 1) * batch
+
+    def identity(self) -> dict[str, Any]:
+        """Return what of a settled card changes a reply: the part of it in every
+        request's key.
+
+        The name of the file is not in it, its content is.
+        """
+        keys = {"engine", "model", "sha256", "variant"}
+        identity = self.model_dump(mode="json", include=keys)
+        return {**identity, "function": self.function.rpartition(":")[2]}

@@ -55,7 +55,7 @@ class DecidingNumber(NamedTuple):
 
 
 def numbers(study: EvaluationData) -> Iterator[DecidingNumber]:
-    """Yield the number of every judge on each aspect: of ratings, labels, then pairs."""
+    """Yield the number of every judge on each aspect; those of pairs come last."""
     labels = label_aspects(study)
     for judge in study.spec.judges:
         panel = study.shared_panel(judge).given(judge)

@@ -329,8 +329,7 @@ def class_counts(report: Report, claim: ReportedClaim) -> str:
     missed = words.count(misjudged(claim))
     of_class = words.count(claim.row.n)
     return (
-        f"of {of_class} “{labels[place]}” texts it calls {missed} "
-        f"“{labels[1 - place]}”"
+        f"of {of_class} “{labels[place]}” texts it calls {missed} “{labels[1 - place]}”"
     )
 
 
@@ -339,7 +338,9 @@ def place_of_class(claim: ReportedClaim) -> int | None:
     of_share = {"tnr": 0, "tpr": 1}
     if claim.kind in FOUND:
         return FOUND[claim.kind]
-    return of_share.get(claim.row.statistic) if claim.kind.startswith(base.BAR) else None
+    return (
+        of_share.get(claim.row.statistic) if claim.kind.startswith(base.BAR) else None
+    )
 
 
 def misjudged(claim: ReportedClaim) -> int:

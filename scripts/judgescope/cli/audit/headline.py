@@ -47,6 +47,9 @@ def headline(findings: "AuditFindings") -> str:
         return f"No verdict on {cut(best.id)}: no number that decides was measured."
     first = candidates[0]
     for second in candidates[1:]:
+        name = f"{cut(best.id)} "
+        if second.startswith(name):
+            second = f"It {second.removeprefix(name)}"
         both = f"{first} {second}"
         if len(both.split()) <= MOST_WORDS:
             return both

@@ -32,7 +32,7 @@ class CategoryAxis:
 
     kind: CategoryKind
     names: Sequence[str]
-    place: Callable[[float], int]
+    index_of: Callable[[float], int]
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,15 @@ class Crossing:
         return self.counts[column][column] / total
 
 
-def crossings(draft: StudyDraft, most: int = 11) -> list[Crossing]:
+def crossings(draft: StudyDraft, most_steps: int = 11) -> list[Crossing]:
     """A crossing of people and each judge on every aspect, people first.
 
-    `most`: scales with more steps are counted by ranks.
+    `most_steps`: scales with more steps are counted by ranks.
     """
     found = []
     columns = list(judge_columns(draft))
     for aspect, rated in aspects_of(draft).items():
-        of_people = _people_axis(draft, rated, most)
+        of_people = _people_axis(draft, rated, most_steps)
         among_people = _among_people(rated, of_people)
         if among_people is not None:
             found.append(among_people)
@@ -135,7 +135,7 @@ def _counted(
 ) -> Crossing:
     counts = [[0] * len(columns.names) for _ in rows.names]
     for judged, truth in pairs:
-        counts[rows.place(judged)][columns.place(truth)] += 1
+        counts[rows.index_of(judged)][columns.index_of(truth)] += 1
     return Crossing(
         judge,
         rated.aspect,
@@ -150,12 +150,12 @@ def _counted(
 # --- categories -----------------------------------------------------------------------
 
 
-def _people_axis(draft: StudyDraft, rated: AspectRows, most: int) -> CategoryAxis:
+def _people_axis(draft: StudyDraft, rated: AspectRows, most_steps: int) -> CategoryAxis:
     if rated.compared:
         return CategoryAxis(CHOICES, ("first", "tie", "second"), _choice)
     if rated.labels:
         return CategoryAxis(LABELS, rated.labels, int)
-    steps = _steps(draft.scales.get(rated.aspect, {}), most)
+    steps = _steps(draft.scales.get(rated.aspect, {}), most_steps)
     if steps is not None:
         return steps
     truths = [rated.truth(at) for at in range(len(rated.people))]
@@ -181,21 +181,21 @@ def _choice(value: float) -> int:
     return 0 if value > 0 else 2
 
 
-def _steps(scale: Mapping[str, Any], most: int) -> CategoryAxis | None:
+def _steps(scale: Mapping[str, Any], most_steps: int) -> CategoryAxis | None:
     """The steps of a scale; None where it has none, or too many."""
     if "step" not in scale:
         return None
     low, step = scale["min"], scale["step"]
     count = round((scale["max"] - low) / step) + 1
-    if not 2 <= count <= most:
+    if not 2 <= count <= most_steps:
         return None
 
-    def place(value: float) -> int:
+    def index_of(value: float) -> int:
         nearest = floor((value - low) / step + 0.5)
         return min(max(nearest, 0), count - 1)
 
     names = [f"{low + at * step:g}" for at in range(count)]
-    return CategoryAxis(STEPS, names, place)
+    return CategoryAxis(STEPS, names, index_of)
 
 
 def _rank_axis(values: Sequence[float], few: int = 300) -> CategoryAxis:
@@ -206,11 +206,11 @@ def _rank_axis(values: Sequence[float], few: int = 300) -> CategoryAxis:
     ordered = sorted(values)
     parts = 10 if len(ordered) >= few else 5
 
-    def place(value: float) -> int:
+    def index_of(value: float) -> int:
         middle = bisect_left(ordered, value) + bisect_right(ordered, value)
         share = middle / (2 * max(1, len(ordered)))
         return min(parts - 1, floor(share * parts))
 
     width = 100 // parts
     names = [f"{at * width}-{(at + 1) * width} %" for at in range(parts)]
-    return CategoryAxis(RANKS, names, place)
+    return CategoryAxis(RANKS, names, index_of)

@@ -4,13 +4,17 @@ The first rule that applies decides. Praise never comes first where a bar, or a 
 bad texts, fails. Every name is cut, and no sentence has more than 25 words.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Protocol
 
+from judgescope.cli.audit.further import PlaceChoices
+from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.guess import ALL
 from judgescope.methods.claims import base
 from judgescope.report.cells import figures, short
 from judgescope.report.claims import GOOD, ReportedClaim
+from judgescope.report.report import Report, ShownJudge
+from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import (
     against_rater,
     length_not_tested,
@@ -23,14 +27,52 @@ from judgescope.report.words import count, listed, percent, plural, written
 from judgescope.statistics.verdict import Outcome, Sign
 
 if TYPE_CHECKING:
-    from judgescope.cli.audit.findings import AuditFindings
     from judgescope.report.report import ShownJudge
 
 MOST_WORDS: Final = 25
 AGREES: Final = (base.AGREEMENT, base.LABELS, base.PAIRS)
 
 
-def headline(findings: "AuditFindings") -> str:
+class FoundByAudit(Protocol):
+    """What the sentence is made of: see `AuditFindings`."""
+
+    @property
+    def draft(self) -> StudyDraft:
+        """The study made of the table."""
+        ...
+
+    @property
+    def report(self) -> Report:
+        """Its results."""
+        ...
+
+    @property
+    def judges(self) -> Sequence[ShownJudge]:
+        """The judges of the table."""
+        ...
+
+    @property
+    def claims(self) -> Mapping[str, Sequence[ReportedClaim]]:
+        """Judge -> the claims about it."""
+        ...
+
+    @property
+    def all_claims(self) -> Sequence[ReportedClaim]:
+        """The claims about all judges."""
+        ...
+
+    @property
+    def people(self) -> Sequence[ReportRow]:
+        """One rater's agreement with the others, by aspect."""
+        ...
+
+    @property
+    def place_choices(self) -> Sequence[PlaceChoices]:
+        """How often judge and people choose the first text."""
+        ...
+
+
+def headline(findings: FoundByAudit) -> str:
     """The sentence, and a second one if both have at most 25 words."""
     if not findings.judges:
         return _people_only(findings)
@@ -56,10 +98,10 @@ def headline(findings: "AuditFindings") -> str:
     return first
 
 
-def best_judge(findings: "AuditFindings") -> "ShownJudge":
+def best_judge(findings: FoundByAudit) -> ShownJudge:
     """The judge with most claims that hold, of equals that with larger numbers."""
 
-    def rank(judge: "ShownJudge") -> tuple[float, ...]:
+    def rank(judge: ShownJudge) -> tuple[float, ...]:
         claims = findings.claims[judge.id]
         signs = [claim.sign for claim in claims]
         values = []
@@ -77,12 +119,12 @@ def best_judge(findings: "AuditFindings") -> "ShownJudge":
     return min(findings.judges, key=lambda judge: (rank(judge), judge.id))
 
 
-def cut(name: str, most: int = 24) -> str:
+def cut(name: str, limit: int = 24) -> str:
     """A name of at most 24 characters."""
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    return name if len(name) <= limit else f"{name[: limit - 1]}…"
 
 
-def _on(findings: "AuditFindings", claims: Sequence[ReportedClaim]) -> str:
+def _on(findings: FoundByAudit, claims: Sequence[ReportedClaim]) -> str:
     """` on` the aspects of claims: up to three names, else how many.
 
     "" if the table names no aspect.
@@ -99,7 +141,7 @@ def _on(findings: "AuditFindings", claims: Sequence[ReportedClaim]) -> str:
 # --- no verdict -----------------------------------------------------------------------
 
 
-def _people_only(findings: "AuditFindings") -> str:
+def _people_only(findings: FoundByAudit) -> str:
     raters = max(map(len, findings.draft.columns.ratings.values()))
     known = [row for row in findings.people if row.value is not None]
     if not known:
@@ -112,7 +154,7 @@ def _people_only(findings: "AuditFindings") -> str:
     return f"{who} {', '.join(numbers)}{more}. No judge was asked."
 
 
-def _nothing(findings: "AuditFindings", best: "ShownJudge") -> Iterator[str]:
+def _nothing(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:
     """Yield why there is no verdict on any judge."""
     claims = findings.all_claims
     if any(claim.outcome is not Outcome.NO_CLAIM for claim in claims):
@@ -140,7 +182,7 @@ def _nothing(findings: "AuditFindings", best: "ShownJudge") -> Iterator[str]:
 
 
 def _bars(
-    findings: "AuditFindings", best: "ShownJudge", claims: Sequence[ReportedClaim]
+    findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
 ) -> Iterator[str]:
     bars = [claim for claim in claims if claim.kind.startswith(base.BAR)]
     if not bars:
@@ -162,7 +204,7 @@ def _bars(
 
 
 def _shares(
-    findings: "AuditFindings", best: "ShownJudge", claims: Sequence[ReportedClaim]
+    findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
 ) -> Iterator[str]:
     """Yield the share of bad texts let through, and of good ones rejected, if it
     fails.
@@ -190,9 +232,9 @@ def _shares(
         yield f"{cut(best.id)} {verb} {share} of {of}{through}."
 
 
-def _says_one(claim: ReportedClaim, most: float = 0.95) -> bool:
+def _says_one(claim: ReportedClaim, least_share: float = 0.95) -> bool:
     share = claim.others.get("says_share")
-    says = share is not None and (share.value or 0.0) >= most
+    says = share is not None and (share.value or 0.0) >= least_share
     return says and claim.kind == base.LABELS and claim.outcome not in GOOD
 
 
@@ -200,7 +242,7 @@ def _says_one(claim: ReportedClaim, most: float = 0.95) -> bool:
 
 
 def _agreement(
-    findings: "AuditFindings", best: "ShownJudge", claims: Sequence[ReportedClaim]
+    findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
 ) -> Iterator[str]:
     mine = [claim for claim in claims if claim.kind in AGREES]
     by_sign = {sign: [claim for claim in mine if claim.sign is sign] for sign in Sign}
@@ -230,7 +272,7 @@ def _agreement(
 
 
 def _holds(
-    findings: "AuditFindings", best: "ShownJudge", claims: Sequence[ReportedClaim]
+    findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
 ) -> str:
     name = cut(best.id)
     as_rater = [claim for claim in claims if claim.outcome is Outcome.AS_RATER]
@@ -252,7 +294,7 @@ def _holds(
     return f"{name} follows people{_on(findings, claims)} ({number}{beside})."
 
 
-def _one_person(findings: "AuditFindings", claim: ReportedClaim) -> str:
+def _one_person(findings: FoundByAudit, claim: ReportedClaim) -> str:
     """The number of one person in the judge's place, "" if it is not known."""
     if against_rater(claim) is None:
         return ""
@@ -264,7 +306,7 @@ def _one_person(findings: "AuditFindings", claim: ReportedClaim) -> str:
 
 
 def _rule(
-    findings: "AuditFindings", best: "ShownJudge", claims: Sequence[ReportedClaim]
+    findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
 ) -> str:
     name = cut(best.id)
     first = max(claims, key=lambda claim: claim.row.value or 0.0)
@@ -308,7 +350,7 @@ def _rival(claim: ReportedClaim) -> str:
     return f", {short(value)} {words[2].partition('] ')[2]}" if words[1] else ""
 
 
-def _places(findings: "AuditFindings", best: "ShownJudge") -> Iterator[str]:
+def _places(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:
     """Yield that the judge prefers a place, where people do so less."""
     for choices in findings.place_choices:
         if choices.judge == best.id and choices.differs:

@@ -12,7 +12,7 @@ from typing import Final
 
 from judgescope.cli.audit.crossed import Crossing, crossings
 from judgescope.cli.audit.findings import VERDICTS, AuditFindings
-from judgescope.cli.audit.headline import best_judge
+from judgescope.cli.audit.headline import best_judge, cut
 from judgescope.cli.audit.html_page import as_html
 from judgescope.cli.audit.json_page import as_json
 from judgescope.cli.audit.numbers import (
@@ -182,18 +182,14 @@ def _matrix(findings: AuditFindings) -> Iterator[str]:
     side = min(28, max(len(judge.id) for judge in findings.judges))
     cell = max([10, *(min(14, len(name)) for name in aspects.values())]) + 2
     shown = list(aspects)[: max(1, (width() - 2 - side) // cell)]
-    heads = (f"{_cut(plain(aspects[name]), 14):>{cell}}" for name in shown)
+    heads = (f"{cut(plain(aspects[name]), 14):>{cell}}" for name in shown)
     yield f"  {'':<{side}}{''.join(heads)}"
     for judge in findings.judges:
         of_judge = cells.get(judge.id, {})
         numbers = (f"{of_judge.get(name, '-'):>{cell}}" for name in shown)
-        yield f"  {_cut(plain(judge.id), side):<{side}}{''.join(numbers)}"
+        yield f"  {cut(plain(judge.id), side):<{side}}{''.join(numbers)}"
     if len(shown) < len(aspects):
         yield f"  {len(aspects) - len(shown)} more aspects in the output of --html"
-
-
-def _cut(name: str, most: int) -> str:
-    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 # --- rows and parts -------------------------------------------------------------------

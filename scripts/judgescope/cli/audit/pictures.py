@@ -12,6 +12,7 @@ from math import sqrt
 from typing import Final
 
 from judgescope.cli.audit.crossed import CHOICES, LABELS, RANKS, STEPS, Crossing
+from judgescope.cli.audit.headline import cut
 from judgescope.cli.terminal import plain
 from judgescope.report.cells import count_cell
 from judgescope.report.charts import PALETTE
@@ -63,7 +64,7 @@ def title_of(crossing: Crossing, aspect: str, unit: str) -> str:
 def as_lines(
     crossing: Crossing, aspect: str, unit: str, *, beside: Crossing | None, width: int
 ) -> list[str]:
-    """The picture in at most 12 lines, people among themselves beside it if it fits."""
+    """The picture in at most 12 lines, with people at its right if they fit."""
     block = _block(crossing, aspect, unit)
     if beside is None:
         return block
@@ -100,9 +101,8 @@ def _block(crossing: Crossing, aspect: str, unit: str) -> list[str]:
     return lines[:MOST_LINES]
 
 
-def _short(name: str, most: int = 14) -> str:
-    name = plain(name)
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+def _short(name: str, characters: int = 14) -> str:
+    return cut(plain(name), characters)
 
 
 # --- SVG ------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class GridLayout:
     """Pixels of a picture."""
 
     bubble: int = 34
-    """Room for a bubble in a cell; its number stands beside it."""
+    """Room for a bubble in a cell; its number is at its right."""
     wide_cell: int = 92
     """A cell under a word instead of a number."""
     row: int = 34
@@ -167,10 +167,10 @@ def _row_kind(crossing: Crossing) -> str:
 
 
 def _cell(
-    crossing: Crossing, row: int, column: int, place: tuple[float, float, float]
+    crossing: Crossing, row: int, column: int, corner: tuple[float, float, float]
 ) -> list[str]:
     """A cell of the grid at (x, y) with a width: its frame, and what it counts."""
-    x, y, side = place
+    x, y, side = corner
     counted = crossing.counts[row][column]
     on_diagonal = crossing.square and row == column
     fill = "#e6f1fa" if on_diagonal else "none"

@@ -34,13 +34,13 @@ class AspectRows:
     ordered: bool = True
     compared: bool = False
 
-    def truth(self, at: int) -> float | None:
+    def truth(self, row: int) -> float | None:
         """What people say of a row: their mean; of labels the lower median.
 
         Of labels without an order the one with more than half of the votes, None
         without. These are the rules of the study's claims.
         """
-        return self.joined(self.people[at])
+        return self.joined(self.people[row])
 
     def joined(self, ratings: Sequence[float]) -> float | None:
         """What several ratings are together; None for no rating."""
@@ -61,7 +61,7 @@ class AspectRows:
 
 def aspects_of(draft: StudyDraft) -> dict[str, AspectRows]:
     """Aspect -> its rows."""
-    found = {}
+    aspects = {}
     for aspect, group in draft.columns.ratings.items():
         by_column = [_lists(draft, column) for column in group]
         people = []
@@ -70,10 +70,12 @@ def aspects_of(draft: StudyDraft) -> dict[str, AspectRows]:
         by_rater = list[list[float | None]]()
         for of_column in by_column:
             # A column of lists has the ratings of raters without names, by place.
-            for place in range(max(map(len, of_column), default=0)):
-                by_rater.append([_at(values, place) for values in of_column])
+            for number_of_rater in range(max(map(len, of_column), default=0)):
+                by_rater.append(
+                    [_rating(values, number_of_rater) for values in of_column]
+                )
         labels = draft.scales.get(aspect, {}).get("labels", ())
-        found[aspect] = AspectRows(
+        aspects[aspect] = AspectRows(
             aspect,
             people,
             by_rater,
@@ -81,11 +83,11 @@ def aspects_of(draft: StudyDraft) -> dict[str, AspectRows]:
             ordered=_ordered(draft, group),
             compared=bool(draft.columns.compared),
         )
-    return found
+    return aspects
 
 
-def _at(values: Sequence[float], place: int) -> float | None:
-    return values[place] if place < len(values) else None
+def _rating(values: Sequence[float], rater: int) -> float | None:
+    return values[rater] if rater < len(values) else None
 
 
 def _ordered(draft: StudyDraft, columns: Sequence[str]) -> bool:

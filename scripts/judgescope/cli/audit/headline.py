@@ -26,9 +26,6 @@ from judgescope.report.sections.sentences import (
 from judgescope.report.words import count, listed, percent, plural, written
 from judgescope.statistics.verdict import Outcome, Sign
 
-if TYPE_CHECKING:
-    from judgescope.report.report import ShownJudge
-
 MOST_WORDS: Final = 25
 AGREES: Final = (base.AGREEMENT, base.LABELS, base.PAIRS)
 

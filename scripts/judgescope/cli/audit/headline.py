@@ -130,6 +130,8 @@ def _on(findings: FoundByAudit, claims: Sequence[ReportedClaim]) -> str:
     if aspects == [ALL]:
         return ""
     names = list(dict.fromkeys(claim.subject for claim in claims))
+    if len(names) > 3 and len(names) == len(aspects):
+        return f" on all {len(names)} aspects"
     if len(names) > 3:
         return f" on {len(names)} of {len(aspects)} aspects"
     return f" on {listed([cut(name) for name in names])}"

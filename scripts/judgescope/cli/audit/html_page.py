@@ -37,6 +37,8 @@ SIGNS = {
     Sign.FAILS: "✕ fails",
     Sign.NO_CLAIM: "– no claim",
 }
+MOST_PUBLISHED = 6
+"""Lines of the literature's measures beside the numbers."""
 MOST_PICTURES = 3
 """Aspects with a picture, and judges in it."""
 
@@ -136,7 +138,9 @@ def _published(findings: AuditFindings) -> "Iterator[PageBlock]":
         if published:
             whose = f"{claim.judge}, " if len(findings.judges) > 1 else ""
             lines.append(plain(f"{whose}{claim.subject}: {published}"))
-    if lines:
+    if len(lines) > MOST_PUBLISHED:
+        yield Paragraph("The evidence has the literature's measures.", style="small")
+    elif lines:
         yield Paragraph("In the literature's measures:", lines, style="small")
 
 
@@ -152,17 +156,25 @@ def _evidence(findings: AuditFindings) -> "Iterator[PageBlock]":
 
 
 def _pictures(findings: AuditFindings) -> "Iterator[PageBlock]":
-    """Yield a figure for each of the first aspects: people, then the first judges."""
-    from judgescope.cli.audit.pictures import figure_of  # needs jinja2's neighbours
+    """Yield a figure for each of the first aspects: judges, then people.
+
+    All but the first are shown on demand: the numbers are not far down.
+    """
+    from judgescope.cli.audit.pictures import figure_of  # needs the report's tables
+    from judgescope.report.elements import Fold
 
     unit = "pair" if findings.draft.columns.compared else "text"
+    figures: list[PageBlock] = []
     for aspect in list(findings.draft.columns.ratings)[:MOST_PICTURES]:
         panels = [one for one in findings.crossings if one.aspect == aspect]
         judged = [one for one in panels if one.judge][:MOST_PICTURES]
         people = [one for one in panels if not one.judge]
         if judged or people:
             name = plain(findings.report.aspect(aspect))
-            yield figure_of([*judged, *people], name, unit)
+            figures.append(figure_of([*judged, *people], name, unit))
+    yield from figures[:1]
+    if figures[1:]:
+        yield Fold(f"{len(figures) - 1} more aspects", figures[1:])
 
 
 def _numbers(findings: AuditFindings) -> "PageTable":
@@ -247,16 +259,22 @@ def _rows(findings: AuditFindings) -> "Iterator[Section]":
     found = findings.rows_to_read
     if not found:
         return
-    heads = ["Judge", "Aspect", "Judge says", "People say"]
-    shows_texts = findings.texts and any(row.text for row in found)
-    if shows_texts:
-        heads.append("Text")
+    # A column with one judge or one aspect says nothing.
+    shown = {
+        "Judge": len(findings.judges) > 1,
+        "Aspect": len(findings.draft.columns.ratings) > 1,
+        "Judge says": True,
+        "People say": True,
+        "Text": findings.texts and any(row.text for row in found),
+    }
+    heads = [head for head, is_shown in shown.items() if is_shown]
     lines = []
     for row in found:
-        texts = [row.judge, row.aspect, row.judged, row.rated]
-        if shows_texts:
-            texts.append(row.text)
-        cells = [ReportCell(plain(text), style="words") for text in texts]
+        texts = (row.judge, row.aspect, row.judged, row.rated, row.text)
+        cells = []
+        for text, is_shown in zip(texts, shown.values(), strict=True):
+            if is_shown:
+                cells.append(ReportCell(plain(text), style="words"))
         lines.append(TableLine(str(row.row), cells))
     file = findings.draft.table.file.name
     more = len(findings.disagreements) - len(found)

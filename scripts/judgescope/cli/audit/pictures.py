@@ -133,74 +133,77 @@ def as_svg(crossing: Crossing) -> str:
 
     The page says in words what it shows, and has its numbers as a table.
     """
-    with_words = crossing.kind in (LABELS, CHOICES) or RANKS in (
-        crossing.kind,
-        _row_kind(crossing),
-    )
     longest = max(len(count(cell)) for row in crossing.counts for cell in row)
     side = GRID.bubble + GRID.character * longest + 8
-    if with_words:
+    if any(not _is_number(name) for name in (*crossing.rows, *crossing.columns)):
         side = max(side, GRID.wide_cell)
     names = [_short(name) for name in crossing.rows]
     left = GRID.gap + 10 + GRID.character * max(map(len, names))
-    width = left + side * len(crossing.columns) + GRID.gap
-    height = GRID.top + GRID.row * len(names) + GRID.gap
-    parts = [_text(left, 14, "people", anchor="start", soft=True)]
+    right = left + side * len(crossing.columns)
+    bottom = GRID.top + GRID.row * len(names)
+    parts = [f'<text x="{left}" y="14" fill="{PALETTE.soft}">people</text>']
+    heads = []
     for column, name in enumerate(crossing.columns):
-        x = left + side * (column + 0.5)
-        parts.append(_text(x, GRID.top - 10, _short(name, 13)))
+        x = left + side * column + side // 2
+        heads.append(_text(x, GRID.top - 10, _short(name, 13)))
+    parts.append(_group("middle", heads))
+    lines = "".join(
+        f"M{left} {GRID.top + GRID.row * line}H{right}"
+        for line in range(len(names) + 1)
+    )
+    lines += "".join(
+        f"M{left + side * column} {GRID.top}V{bottom}"
+        for column in range(len(crossing.columns) + 1)
+    )
+    diagonal = ""
+    bubbles = []
+    numbers = []
     for line, row in enumerate(orders(crossing)):
         y = GRID.top + GRID.row * line
-        parts.append(_text(left - 8, y + GRID.row / 2 + 4, names[row], anchor="end"))
-        for column in range(len(crossing.columns)):
+        numbers.append(_text(left - 8, y + GRID.row // 2 + 4, names[row]))
+        for column, counted in enumerate(crossing.counts[row]):
             x = left + side * column
-            parts += _cell(crossing, row, column, (x, y, side))
-    body = "".join(parts)
+            if crossing.square and row == column:
+                diagonal += f"M{x} {y}h{side}v{GRID.row}h-{side}z"
+            if counted:
+                bubbles.append(_bubble(crossing, row, column, (x, y)))
+                number_at = x + side - 5, y + GRID.row // 2 + 4
+                numbers.append(_text(*number_at, count(counted)))
+    if diagonal:
+        parts.append(f'<path d="{diagonal}" fill="#e6f1fa"/>')
+    parts.append(f'<path d="{lines}" fill="none" stroke="{PALETTE.grid}"/>')
+    parts += [*bubbles, _group("end", numbers)]
+    width = right + GRID.gap
+    height = bottom + GRID.gap
     return (
-        f'<svg class="crossing" xmlns="http://www.w3.org/2000/svg" '
-        f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">{body}</svg>'
+        f'<svg class="crossing" xmlns="http://www.w3.org/2000/svg" font-size="12" '
+        f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        f"{''.join(parts)}</svg>"
     )
 
 
-def _row_kind(crossing: Crossing) -> str:
-    return RANKS if any("%" in name for name in crossing.rows) else crossing.kind
+def _is_number(name: str) -> bool:
+    return name.replace(".", "").replace("-", "").isdigit()
 
 
-def _cell(
-    crossing: Crossing, row: int, column: int, corner: tuple[float, float, float]
-) -> list[str]:
-    """A cell of the grid at (x, y) with a width: its frame, and what it counts."""
-    x, y, side = corner
-    counted = crossing.counts[row][column]
-    on_diagonal = crossing.square and row == column
-    fill = "#e6f1fa" if on_diagonal else "none"
-    parts = [
-        f'<rect x="{x}" y="{y}" width="{side}" height="{GRID.row}" fill="{fill}" '
-        f'stroke="{PALETTE.grid}"/>'
-    ]
-    if not counted:
-        return parts
-    far = is_far(crossing, row, column)
-    colour = PALETTE.red if far else PALETTE.blue
-    radius = max(2.0, GRID.largest * sqrt(counted / max(map(max, crossing.counts))))
-    middle = y + GRID.row / 2
-    centre = x + GRID.bubble / 2 + 1
-    parts.append(
-        f'<circle cx="{centre:.1f}" cy="{middle:.1f}" r="{radius:.1f}" '
-        f'fill="{colour}" fill-opacity="{0.35 if far else 0.3}"/>'
-    )
-    parts.append(_text(x + side - 5, middle + 4, count(counted), anchor="end"))
-    return parts
-
-
-def _text(
-    x: float, y: float, text: str, *, anchor: str = "middle", soft: bool = False
-) -> str:
-    colour = PALETTE.soft if soft else PALETTE.ink
+def _bubble(crossing: Crossing, row: int, column: int, corner: tuple[int, int]) -> str:
+    """The bubble of a cell whose upper left corner is at (x, y)."""
+    most = max(map(max, crossing.counts))
+    radius = max(2.0, GRID.largest * sqrt(crossing.counts[row][column] / most))
+    colour = PALETTE.red if is_far(crossing, row, column) else PALETTE.blue
+    x, y = corner
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" '
-        f'fill="{colour}">{escape(text)}</text>'
+        f'<circle cx="{x + GRID.bubble // 2 + 1}" cy="{y + GRID.row // 2}" '
+        f'r="{radius:.1f}" fill="{colour}" fill-opacity=".35"/>'
     )
+
+
+def _group(anchor: str, texts: Sequence[str]) -> str:
+    return f'<g text-anchor="{anchor}" fill="{PALETTE.ink}">{"".join(texts)}</g>'
+
+
+def _text(x: int, y: int, text: str) -> str:
+    return f'<text x="{x}" y="{y}">{escape(text)}</text>'
 
 
 # --- figures of a page ----------------------------------------------------------------

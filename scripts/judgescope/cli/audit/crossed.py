@@ -185,7 +185,8 @@ def _steps(scale: Mapping[str, Any], most_steps: int) -> CategoryAxis | None:
     """The steps of a scale; None where it has none, or too many."""
     if "step" not in scale:
         return None
-    low, step = scale["min"], scale["step"]
+    low: float = scale["min"]
+    step: float = scale["step"]
     count = round((scale["max"] - low) / step) + 1
     if not 2 <= count <= most_steps:
         return None

@@ -256,8 +256,8 @@ def _rows(findings: AuditFindings) -> "Iterator[Section]":
         columns_of,
     )
 
-    found = findings.rows_to_read
-    if not found:
+    disagreeing = findings.rows_to_read
+    if not disagreeing:
         return
     # A column with one judge or one aspect says nothing.
     shown = {
@@ -265,11 +265,11 @@ def _rows(findings: AuditFindings) -> "Iterator[Section]":
         "Aspect": len(findings.draft.columns.ratings) > 1,
         "Judge says": True,
         "People say": True,
-        "Text": findings.texts and any(row.text for row in found),
+        "Text": findings.texts and any(row.text for row in disagreeing),
     }
     heads = [head for head, is_shown in shown.items() if is_shown]
     lines = []
-    for row in found:
+    for row in disagreeing:
         texts = (row.judge, row.aspect, row.judged, row.rated, row.text)
         cells = []
         for text, is_shown in zip(texts, shown.values(), strict=True):
@@ -277,8 +277,10 @@ def _rows(findings: AuditFindings) -> "Iterator[Section]":
                 cells.append(ReportCell(plain(text), style="words"))
         lines.append(TableLine(str(row.row), cells))
     file = findings.draft.table.file.name
-    more = len(findings.disagreements) - len(found)
-    rest = f"; `--errors FILE` writes all {count(more + len(found))}" if more else ""
+    more = len(findings.disagreements) - len(disagreeing)
+    rest = (
+        f"; `--errors FILE` writes all {count(more + len(disagreeing))}" if more else ""
+    )
     caption = f"Rows of {plain(file)}, numbered as a spreadsheet does{rest}"
     columns = columns_of(heads, style="words")
     table = PageTable(caption, "Row", columns, [Body(lines)], code=False)

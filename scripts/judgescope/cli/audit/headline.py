@@ -147,7 +147,8 @@ def _people_only(findings: FoundByAudit) -> str:
         return "No verdict: there is neither a judge nor an agreement of people."
     numbers = []
     for row in known[:3]:
-        numbers.append(f"{short(row)} on {cut(findings.report.aspect(row.aspect))}")
+        on = f" on {cut(findings.report.aspect(row.aspect))}"
+        numbers.append(f"{short(row)}{'' if row.aspect == ALL else on}")
     more = f" and {len(known) - 3} more aspects" if len(known) > 3 else ""
     who = "People agree" if raters < 2 else f"{count(raters)} people agree"
     return f"{who} {', '.join(numbers)}{more}. No judge was asked."
@@ -249,7 +250,7 @@ def _agreement(
         yield _holds(findings, best, by_sign[Sign.HOLDS])
         rest = [claim for claim in mine if claim.sign is not Sign.HOLDS]
         if rest:
-            yield f"{_on(findings, rest).strip().capitalize()} that is not shown."
+            yield f"{_on(findings, rest).replace(' on', 'On', 1)} that is not shown."
         return
     if by_sign[Sign.RULE]:
         yield _rule(findings, best, by_sign[Sign.RULE])
@@ -264,10 +265,28 @@ def _agreement(
     shown = [claim for claim in by_sign[Sign.NOT_SHOWN] if claim.row.value is not None]
     if shown:
         most = max(shown, key=lambda claim: claim.row.value or 0.0)
+        limit = _undone_by(most)
+        if limit:
+            yield (
+                f"{cut(best.id)} agrees with people{_on(findings, [most])} "
+                f"({short(most.row)}), but not {limit}."
+            )
+            return
         yield (
             f"Agreement with people is not shown: at best {figures(most.row)} "
             f"({cut(best.id)}{_on(findings, [most])})."
         )
+
+
+def _undone_by(claim: ReportedClaim) -> str:
+    """What undoes a claim whose number alone would hold, "" for others."""
+    low = claim.row.ci_low
+    if claim.kind != base.AGREEMENT or low is None or low <= 0:
+        return ""
+    codes = {code.partition(": ")[0] for code in claim.reasons}
+    if base.LOST in codes:
+        return "if its missing scores were as wrong as can be"
+    return "after Holm's correction over its aspects" if "holm" in codes else ""
 
 
 def _holds(

@@ -60,8 +60,8 @@ def generated() -> Iterator[tuple[Path, str]]:
         _list_names(schema)
         text = json.dumps(schema, indent=1, sort_keys=True) + "\n"
         yield HOME / "workflow" / "schemas" / f"{kind}.json", text
-    schema = json.dumps(audit_schema(), indent=1, sort_keys=True) + "\n"
-    yield HOME / "workflow" / "schemas" / "audit.json", schema
+    of_audit = json.dumps(audit_schema(), indent=1, sort_keys=True) + "\n"
+    yield HOME / "workflow" / "schemas" / "audit.json", of_audit
     reference = HOME / "docs" / "reference"
     yield reference / "cards.md", cards_text()
     yield reference / "statistics.md", statistics_text()

@@ -187,12 +187,13 @@ def _steps(scale: Mapping[str, Any], most_steps: int) -> CategoryAxis | None:
         return None
     low: float = scale["min"]
     step: float = scale["step"]
-    count = round((scale["max"] - low) / step) + 1
+    high: float = scale["max"]
+    count = round((high - low) / step) + 1
     if not 2 <= count <= most_steps:
         return None
 
     def index_of(value: float) -> int:
-        nearest = floor((value - low) / step + 0.5)
+        nearest: int = floor((value - low) / step + 0.5)
         return min(max(nearest, 0), count - 1)
 
     names = [f"{low + at * step:g}" for at in range(count)]

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from judgescope.methods.row_numbers import agreement_of_draws, choices_by_place
+from judgescope.statistics.arrays import Floats
 from judgescope.statistics.first_choices import first_choices
 
 
-def choices(n: int, share: float, seed: int) -> np.ndarray:
+def choices(n: int, share: float, seed: int) -> Floats:
     rng = np.random.default_rng(seed)
     return np.where(rng.random(n) < share, 1.0, -1.0)
 
@@ -20,6 +21,7 @@ def test_pairs_of_one_source_count_as_one_source() -> None:
     once = first_choices(judge, people, sources)
     again = first_choices(*(np.repeat(x, 5) for x in (judge, people, sources)))
     for single, repeated in zip(once, again, strict=True):
+        assert single.value is not None and single.ci_low is not None
         assert repeated.value == pytest.approx(single.value)
         assert repeated.ci_low == pytest.approx(single.ci_low)
         assert repeated.ci_high == pytest.approx(single.ci_high)
@@ -27,7 +29,8 @@ def test_pairs_of_one_source_count_as_one_source() -> None:
     as_if_independent = first_choices(
         np.repeat(judge, 5), np.repeat(people, 5), np.arange(200)
     )
-    assert as_if_independent[2].ci_low > once[2].ci_low
+    low = as_if_independent[2].ci_low
+    assert low is not None and once[2].ci_low is not None and low > once[2].ci_low
 
 
 def test_the_difference_covers_no_difference_as_often_as_it_says() -> None:

@@ -58,6 +58,11 @@ class Crossing:
         return sum(map(sum, self.counts))
 
     @property
+    def largest(self) -> int:
+        """The largest count."""
+        return max(map(max, self.counts))
+
+    @property
     def square(self) -> bool:
         """Whether both sides have the same categories, so that a diagonal agrees."""
         return list(self.rows) == list(self.columns)

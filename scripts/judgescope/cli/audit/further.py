@@ -6,6 +6,7 @@ by the place of a text.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from math import nan
 
 from judgescope.cli.audit.rated_rows import (
@@ -89,14 +90,13 @@ def repeated_draws(draft: StudyDraft) -> Iterator[RepeatedDraws]:
         most = max(map(len, draws), default=0)
         if most < 2:
             continue
-        values = [value for of_text in draws for value in of_text]
-        of_labels = aspects[aspect].are_labels(values)
-        padded = [[*of_text, *[nan] * (most - len(of_text))] for of_text in draws]
+        of_labels = aspects[aspect].are_labels(list(chain.from_iterable(draws)))
+        padded = [of_text + [nan] * (most - len(of_text)) for of_text in draws]
         rated = aspects[aspect]
         numbers = agreement_of_draws(
             padded,
             sources,
-            scale=[float(at) for at in range(len(rated.labels))] if of_labels else None,
+            scale=list(map(float, range(len(rated.labels)))) if of_labels else None,
             labels=of_labels,
             ordered=rated.ordered,
         )
@@ -162,7 +162,7 @@ def confidence_columns(draft: StudyDraft) -> Iterator[ConfidenceColumn]:
     for name in draft.table.columns:
         if name in columns.used or "confidence" not in classes_of(name):
             continue
-        cells = [cell for row in draft.table.rows for cell in entries(row.get(name))]
+        cells = chain.from_iterable(entries(row.get(name)) for row in draft.table.rows)
         filled = [cell for cell in cells if not is_missing(cell)]
         values = [value for value in map(number, filled) if value is not None]
         if not values or len(values) < len(filled):

@@ -167,7 +167,9 @@ def _nothing(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:
     if unread:
         yield f"No verdict: {cut(best.id)} has no score that could be read."
         return
-    codes = {code.partition(": ")[0] for claim in claims for code in claim.reasons}
+    codes = set[str]()
+    for claim in claims:
+        codes.update(code.partition(": ")[0] for code in claim.reasons)
     if base.TOO_MANY_LOST in codes:
         yield f"No verdict: more than a fifth of {cut(best.id)}'s judgments are lost."
     elif "no_interval" in codes:
@@ -245,7 +247,9 @@ def _agreement(
     findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
 ) -> Iterator[str]:
     mine = [claim for claim in claims if claim.kind in AGREES]
-    by_sign = {sign: [claim for claim in mine if claim.sign is sign] for sign in Sign}
+    by_sign: dict[Sign, list[ReportedClaim]] = {sign: [] for sign in Sign}
+    for claim in mine:
+        by_sign[claim.sign].append(claim)
     if by_sign[Sign.HOLDS]:
         yield _holds(findings, best, by_sign[Sign.HOLDS])
         rest = [claim for claim in mine if claim.sign is not Sign.HOLDS]

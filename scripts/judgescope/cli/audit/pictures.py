@@ -133,7 +133,7 @@ def as_svg(crossing: Crossing) -> str:
 
     The page says in words what it shows, and has its numbers as a table.
     """
-    longest = max(len(count(cell)) for row in crossing.counts for cell in row)
+    longest = len(count(crossing.largest))
     side = GRID.bubble + GRID.character * longest + 8
     if any(not _is_number(name) for name in (*crossing.rows, *crossing.columns)):
         side = max(side, GRID.wide_cell)
@@ -188,8 +188,8 @@ def _is_number(name: str) -> bool:
 
 def _bubble(crossing: Crossing, row: int, column: int, corner: tuple[int, int]) -> str:
     """The bubble of a cell whose upper left corner is at (x, y)."""
-    most = max(map(max, crossing.counts))
-    radius = max(2.0, GRID.largest * sqrt(crossing.counts[row][column] / most))
+    share = crossing.counts[row][column] / crossing.largest
+    radius = max(2.0, GRID.largest * sqrt(share))
     colour = PALETTE.red if is_far(crossing, row, column) else PALETTE.blue
     x, y = corner
     return (

@@ -7,6 +7,7 @@ the study that is made of the table.
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from judgescope.cli.init.cards import StudyDraft, recorded_id
 from judgescope.cli.init.flags import EVERY
@@ -66,7 +67,7 @@ def aspects_of(draft: StudyDraft) -> dict[str, AspectRows]:
         by_column = [_lists(draft, column) for column in group]
         people = []
         for lists in zip(*by_column, strict=True):
-            people.append([value for values in lists for value in values])
+            people.append(list(chain.from_iterable(lists)))
         by_rater = list[list[float | None]]()
         for of_column in by_column:
             # A column of lists has the ratings of raters without names, by place.
@@ -148,4 +149,7 @@ def sources_of(draft: StudyDraft) -> list[Hashable]:
     columns = [draft.columns.item] if draft.columns.item else draft.columns.source
     if not columns:
         return list(range(len(draft.table.rows)))
-    return [tuple(str(row.get(name)) for name in columns) for row in draft.table.rows]
+    sources = list[Hashable]()
+    for row in draft.table.rows:
+        sources.append(tuple(str(row.get(name)) for name in columns))
+    return sources

@@ -19,7 +19,9 @@ def test_pairs_of_one_source_count_as_one_source() -> None:
     people = choices(40, 0.5, 2)
     sources = np.arange(40)
     once = first_choices(judge, people, sources)
-    again = first_choices(*(np.repeat(x, 5) for x in (judge, people, sources)))
+    again = first_choices(
+        np.repeat(judge, 5), np.repeat(people, 5), np.repeat(sources, 5)
+    )
     for single, repeated in zip(once, again, strict=True):
         assert single.value is not None and single.ci_low is not None
         assert repeated.value == pytest.approx(single.value)

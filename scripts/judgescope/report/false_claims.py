@@ -14,7 +14,7 @@ class FalseClaims:
     """The families of claims on a page, and what that many families cost.
 
     Over a family, the claims of one judge and kind, Holm's correction is made; a share
-    or a bar that an interval decides is a family of its own. `hold` claims hold within
+    or a bar that an interval decides is a family of its own. `hold` claims pass within
     their families, `hold_overall` of them also with Holm over all claims of the page.
     """
 
@@ -37,11 +37,14 @@ class FalseClaims:
             text += f": {LEVEL:g} for each of its {self.families} families of claims"
         if not self.hold:
             return f"{text}."
-        which = "the claim that holds also holds"
+        which = "the claim that passes its tests also passes"
         if self.hold > 1:
-            which = f"{self.hold_overall} of {self.hold} claims that hold also hold"
+            which = (
+                f"{self.hold_overall} of {self.hold} claims that pass their tests also "
+                "pass"
+            )
         elif not self.hold_overall:
-            which = "the claim that holds does not hold"
+            which = "the claim that passes its tests does not pass"
         return f"{text}; {which} with Holm's correction over the whole page."
 
 

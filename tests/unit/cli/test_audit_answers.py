@@ -217,7 +217,7 @@ def test_the_headline_is_short_and_praises_only_what_holds(
     for judge in content["judges"].values():
         signs |= {claim["sign"] for claim in judge["claims"]}
     if re.search(r"\b(follows|as well as|picks|gives people's)\b", headline):
-        assert signs & {"+", "~"}
+        assert "+" in signs
     shown = audit(KINDS[kind](), name="t.jsonl").out
     words = " ".join(shown.split("\n\n")[1].split()).replace(",", "")
     assert words.startswith(headline.replace("\u202f", " ").replace(",", "")[:60])

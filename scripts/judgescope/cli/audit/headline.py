@@ -341,21 +341,22 @@ def _rule(
             f"{figures(first.row)}{rival}."
         )
     codes = {code.partition(": ")[0]: code for code in first.reasons}
+    limits = []
     if base.THESE_SYSTEMS in codes:
         systems = codes[base.THESE_SYSTEMS].partition(": ")[2]
-        return (
-            f"{name} follows people{on} ({number}) for these {systems} systems; "
-            "among texts of one system this is not shown."
-        )
+        limits.append(f"for these {systems} systems only")
     if base.HANGS_ON in codes:
         system = codes[base.HANGS_ON].partition(": ")[2]
-        return f"{name} follows people{on} only with system {cut(system)} ({number})."
+        limits.append(f"only with system {cut(system)}")
     if length_not_tested(first):
-        return (
-            f"{name} agrees with people{_on(findings, claims)} (at best {number}), "
-            "but text length was not tested."
-        )
-    return f"{name} agrees with people{on} ({number}); text length may explain it."
+        limits.append("but text length was not tested")
+    if not limits:
+        limits.append("but text length may explain it")
+    # Several aspects share one limit more often than one number.
+    several = length_not_tested(first) and len(limits) == 1 and len(claims) > 1
+    on = _on(findings, claims if several else [first])
+    least = "at best " if several else ""
+    return f"{name} agrees with people{on} ({least}{number}), {', '.join(limits)}."
 
 
 def _rival(claim: ReportedClaim) -> str:

@@ -189,7 +189,8 @@ def _matrix(findings: AuditFindings) -> Iterator[str]:
         numbers = (f"{of_judge.get(name, '-'):>{cell}}" for name in shown)
         yield f"  {cut(plain(judge.id), side):<{side}}{''.join(numbers)}"
     if len(shown) < len(aspects):
-        yield f"  {len(aspects) - len(shown)} more aspects in the output of --html"
+        more = plural(len(aspects) - len(shown), "more aspect")
+        yield f"  {more} in the output of --html"
 
 
 # --- rows and parts -------------------------------------------------------------------

@@ -297,9 +297,10 @@ def rival_in_words(claim: ReportedClaim) -> str:
         return ""
     if value is None or value.value is None:
         return ""
-    if strongest.note in (base.LENGTH, base.BREVITY):
-        # These rules have the claim's own number; the others leave a correlation.
-        value = value._replace(statistic=claim.row.statistic)
+    of_rule = strongest.note in (base.LENGTH, base.BREVITY)
+    # These rules have the claim's own number; the others leave a correlation.
+    statistic = claim.row.statistic if of_rule else base.BEYOND_SYSTEMS
+    value = value._replace(statistic=statistic)
     return RIVALS[strongest.note].format(figures(value))
 
 

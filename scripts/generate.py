@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from job_table import with_jobs
+from judgescope.cli.audit.content import json_schema as audit_schema
 from judgescope.cli.completion import commands_of
 from judgescope.cli.main import command_line
 from judgescope.methods.registry import METHODS
@@ -60,6 +61,8 @@ def generated() -> Iterator[tuple[Path, str]]:
         _list_names(schema)
         text = json.dumps(schema, indent=1, sort_keys=True) + "\n"
         yield HOME / "workflow" / "schemas" / f"{kind}.json", text
+    of_audit = json.dumps(audit_schema(), indent=1, sort_keys=True) + "\n"
+    yield HOME / "workflow" / "schemas" / "audit.json", of_audit
     reference = HOME / "docs" / "reference"
     yield reference / "cards.md", cards_text()
     yield reference / "statistics.md", statistics_text()

@@ -15,8 +15,14 @@ import pytest
 import cards_study
 import pages
 import report_study
+from audit_setup import chosen, passed, write
+from audit_setup import made as rated_texts
 from browser import Browser, browser, needs_browser
 from explore_study import ExploreStudy
+from judgescope.cli.audit import slices, study, table
+from judgescope.cli.audit.findings import AuditFindings
+from judgescope.cli.audit.html_page import as_html
+from judgescope.cli.main import command_line
 from judgescope.people import weights
 from judgescope.people.pairs import read as read_votes
 from judgescope.report import judge_card as cards
@@ -65,6 +71,33 @@ def card(folder: Path) -> Path:
     return page
 
 
+def audited(name: str, folder: Path) -> Path:
+    """Write the page of an audit of ratings, labels or pairs."""
+    folder.mkdir(parents=True)
+    rows = {"audit": ratings_of_judges, "audit-labels": passed, "audit-pairs": chosen}
+    write(rows[name](), folder / "t.csv")
+    page = folder / "page.html"
+    args = command_line().parse_args(["audit", str(folder / "t.csv")])
+    draft = table.draft_of(args, {})
+    card_file = study.written(draft, folder / "study")
+    results = study.computed(draft, card_file, folder / "study", folder / "results")
+    parts = list(slices.slices_of(draft))
+    findings = AuditFindings(draft, results, slices=parts)
+    page.write_text(as_html(findings), encoding="utf-8", newline="\n")
+    return page
+
+
+def ratings_of_judges() -> list[dict[str, Any]]:
+    """Two judges, two aspects, a column of topics."""
+    rows = []
+    for at, row in enumerate(rated_texts(120)):
+        again = {f"Tone ({name})": row[f"Quality ({name})"] for name in ("Anna", "Ben")}
+        judges = {"tone_gpt4": row["quality_gpt4"], "tone_llama": at % 5 + 1}
+        topic = ("law", "sport")[at % 2]
+        rows.append({**row, **again, **judges, "quality_llama": at % 4, "topic": topic})
+    return rows
+
+
 def made(name: str, folder: Path) -> Path:
     """Write one of the pages that the commands write, from the smallest study that has
     it.
@@ -79,6 +112,8 @@ def made(name: str, folder: Path) -> Path:
         return card(folder)
     if name == "explore":
         return ExploreStudy(folder).write()
+    if name.startswith("audit"):
+        return audited(name, folder)
     if name == "survey":
         return folder / weights.make(plan_of(), folder).pages[1].file
     folder.mkdir()
@@ -94,6 +129,9 @@ def made(name: str, folder: Path) -> Path:
 
 
 MADE = (
+    "audit",
+    "audit-labels",
+    "audit-pairs",
     "report",
     "section",
     "texts",

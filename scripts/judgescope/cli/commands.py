@@ -150,6 +150,18 @@ def add_audit(commands: Commands) -> None:
     parser.set_defaults(act=act("audit", "audit"), failed=BROKEN, more_files=_several)
 
 
+def add_schema(commands: Commands) -> None:
+    """Add the command `schema`."""
+    parser = commands.add_parser(
+        "schema",
+        help="print the JSON schema of cards or of an output",
+        description="Print the JSON schema of a kind of card, such as study or judge, "
+        "or of what `audit --json` prints: audit.",
+    )
+    parser.add_argument("name", help="audit, or a kind of card, such as study")
+    parser.set_defaults(act=act("schemas", "print_schema"))
+
+
 def _several(file: Path, more: list[str]) -> str:
     """Return the error for several files, to which a shell expands `logs/*.json`."""
     folder = file if file.is_dir() else file.parent

@@ -127,6 +127,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
         "audit scores.csv --judge gpt4 --human anna --human ben --require spearman=.5",
         "audit scores.csv --require spearman=.5 --markdown summary.md "
         "--annotations github --no-texts",
+        "audit scores.csv --slice topic --json",
         "audit scores.csv --write mine",
     ),
     "init": (
@@ -143,6 +144,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "cards": ("cards list judge", "cards copy judge/rouge-l"),
     "cards list": ("cards list", "cards list judge dataset"),
     "cards copy": ("cards copy judge/rouge-l",),
+    "schema": ("schema audit", "schema study"),
     "data list": ("data list", "data list summeval"),
     "data fetch": ("data fetch summeval gpt35-0301-summeval",),
     "data verify": ("data verify",),

@@ -30,7 +30,7 @@ from judgescope.schema.cards import PILOT
 
 GROUPS = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
-    "data": ("audit", "init", "new", "cards", "data"),
+    "data": ("audit", "init", "new", "cards", "schema", "data"),
     "results": ("show", "compare", "export", "reproduce"),
     "replies and money": ("replies", "batch"),
     "people": ("people",),
@@ -227,6 +227,7 @@ def command_line() -> argparse.ArgumentParser:
     commands.add_init(added)
     commands.add_new(added)
     commands.add_cards(added)
+    commands.add_schema(added)
     commands.add_data(added)
     commands.add_show(added)
     commands.add_compare(added)

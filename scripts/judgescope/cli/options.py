@@ -278,6 +278,14 @@ def audit_page_options() -> list[CommandOption]:
             "it for more",
             repeated=True,
         ),
+        CommandOption(
+            "--slice",
+            "COLUMN",
+            "also show the numbers on each value of a column, such as a topic; repeat "
+            "it for more columns; without it, columns named topic, language, subset, "
+            "dataset … are shown if each value has enough rated texts",
+            repeated=True,
+        ),
         CommandOption("--json", None, "print JSON instead of the page", switch=True),
         CommandOption(
             "--quiet", None, "print verdicts and bars only", switch=True, short="-q"

@@ -50,7 +50,7 @@ PURPOSES = {
     WORKFLOW: "running a study needs Snakemake",
 }
 """Extra -> what needs it."""
-IN_BASE = ("audit", "init", "new", "cards", "completion")
+IN_BASE = ("audit", "init", "new", "cards", "schema", "completion")
 """The commands that need no extra, unless they are given a file that needs one; every
 other command needs the extra `workflow`.
 """

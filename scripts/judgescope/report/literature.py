@@ -54,7 +54,7 @@ def _units(claim: ReportedClaim, level: str) -> str:
     return {"by_source": "sources", "by_system": "systems"}.get(level, "texts")
 
 
-def line(report: Report, claim: ReportedClaim) -> str:
+def line(report: Report, claim: ReportedClaim, *, intervals: bool = True) -> str:
     """The literature's measures of a claim in one line, "" if there are none.
 
     Of a group in which nothing is defined, the line has the reason once.
@@ -66,7 +66,8 @@ def line(report: Report, claim: ReportedClaim) -> str:
         numbers = []
         for row in defined:
             value = written(row.statistic, row.value or 0.0)
-            numbers.append(f"{label(row.statistic)} {value} {interval(row)}".strip())
+            ends = interval(row) if intervals else ""
+            numbers.append(f"{label(row.statistic)} {value} {ends}".strip())
         if numbers:
             units = _units(claim, defined[0].level)
             n = "" if len({row.n for row in defined}) > 1 else count(defined[0].n)

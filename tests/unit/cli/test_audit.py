@@ -48,23 +48,49 @@ def page(
 
 
 Page = Callable[..., tuple[int, str]]
+TITLES = {
+    "Numbers": "numbers",
+    "Judges by": "matrix",
+    "Differences": "gaps",
+    "Also in": "further",
+    "Rows to": "rows",
+    "By ": "slices",
+    "This file": "supports",
+    "One more": "adds",
+    "At most": "last",
+}
+"""How a part of the page begins -> its name."""
+
+
+def parts_of(said: str) -> dict[str, str]:
+    """The parts of a page by name, in their order."""
+    columns, verdict, *others = said.strip().split("\n\n")
+    parts = {"columns": columns, "verdict": verdict}
+    for part in others:
+        begins = [begin for begin in TITLES if part.startswith(begin)]
+        parts[TITLES[begins[0]] if begins else "picture"] = part
+    return parts
 
 
 def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
     page: Page,
 ) -> None:
     status, said = page(made())
-    columns, verdict, supports, rows, adds = said.strip().split("\n\n")
-    assert status == 0 and rows.startswith("Rows to read")
+    parts = parts_of(said)
+    assert list(parts) == [
+        *("columns", "verdict", "picture", "numbers"),
+        *("rows", "supports", "adds", "last"),
+    ]
+    columns, verdict, _, _, _, supports, adds, _ = parts.values()
+    assert status == 0
     assert "rating      quality: Quality (Anna), Quality (Ben)" in columns
     assert (
         "judge       gpt-4: quality_gpt4" in columns
         and "not used    seconds" in columns
     )
     assert "60 rows, 7 columns" in columns
-    assert verdict.startswith(
-        "gpt-4: Better than chance at agreeing with people on Quality ("
-    )
+    assert verdict.startswith("gpt-4 ")
+    assert "\ngpt-4: Better than chance at agreeing with people on Quality (" in verdict
     assert (
         "people: one rater's agreement with the others on Quality: Pairwise correlation"
         in verdict
@@ -99,8 +125,10 @@ def test_the_readme_shows_the_verdict_on_the_shipped_ratings(
 
 def test_two_columns_are_enough_and_the_page_says_what_they_lack(page: Page) -> None:
     status, said = page(two())
-    _, verdict, supports, _, adds = said.strip().split("\n\n")
-    assert status == 0 and verdict.startswith("judge: Better than chance")
+    parts = parts_of(said)
+    supports = parts["supports"]
+    adds = parts["adds"]
+    assert status == 0 and "\njudge: Better than chance" in parts["verdict"]
     assert (
         "over all texts on 60 of 60 texts, 60 of 60 sources" in supports
         and "length" not in supports
@@ -137,7 +165,7 @@ def test_ids_of_rows_that_share_a_source_are_named_as_a_problem(page: Page) -> N
         }
         for at, row in enumerate(two())
     ]
-    supports = page(texts)[1].split("\n\n")[2].replace("\n    ", " ")
+    supports = parts_of(page(texts)[1])["supports"].replace("\n    ", " ")
     assert (
         "intervals that are too narrow: 60 items count as independent, but have only"
         in supports
@@ -160,7 +188,7 @@ def test_other_texts_than_those_taken_for_the_judged_ones_are_named_at_the_verdi
         for at, row in enumerate(two())
     ]
     verdict = page(rows)[1].split("\n\n")[1]
-    assert verdict.startswith("Columns with texts that are not used: result. ")
+    assert "\nColumns with texts that are not used: result. " in verdict
     shared = [
         {**row, "task": f"Write at length about mill {at // 5} at Orrin, by the river."}
         for at, row in enumerate(rows)
@@ -777,7 +805,11 @@ def test_pass_and_fail_are_labels_and_a_judge_with_points_has_a_threshold(
 
 def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None:
     status, said = page(chosen(), "--require", "accuracy_comparison_half=.6")
-    columns, verdict, supports, _, adds = said.strip().split("\n\n")
+    parts = parts_of(said)
+    columns = parts["columns"]
+    verdict = parts["verdict"]
+    supports = parts["supports"]
+    adds = parts["adds"]
     assert status == 0 and "Required minimums (bars): meets (exit code 0)." in verdict
     assert "texts       answer_a, answer_b" in columns and "model_a, model_b" in columns
     assert "choice      overall: winner (Anna), winner (Ben)" in columns
@@ -998,16 +1030,32 @@ def test_a_judge_of_labels_is_described_alike_beside_others(page: Page) -> None:
     assert unsigned(judges[name]) == unsigned(judge)
 
 
+def lines_on(judge: str, said: str) -> tuple[str, str]:
+    """What a page says of a judge: its sentence, and its numbers."""
+    parts = parts_of(said)
+    found = []
+    for name in ("verdict", "numbers"):
+        part = parts[name].partition(f"\n{judge}:")[2]
+        # Lines that go on are indented.
+        of_judge = [part.splitlines()[0]]
+        for line in part.splitlines()[1:]:
+            if not line.startswith("  "):
+                break
+            of_judge.append(line)
+        found.append("\n".join(of_judge))
+    return f"{judge}:{found[0]}", found[1].lstrip("\n")
+
+
 def test_what_is_said_of_a_judge_does_not_depend_on_other_judges(page: Page) -> None:
     alone = json.loads(page(beside(0), "--json")[1])["judges"]["gpt-4"]
     assert alone["sentence"] and alone["claims"][0]["literature"]
-    line = page(beside(0))[1].partition("\n\ngpt-4: ")[2].partition("\nSigns: ")[0]
-    for others in (2, 13):
+    line, numbers = lines_on("gpt-4", page(beside(0))[1])
+    assert line.startswith("gpt-4: ") and numbers.startswith("  + Quality: ")
+    for others in (2, 19):
         judges = json.loads(page(beside(others), "--json")[1])["judges"]
         assert len(judges) == 1 + others
         assert unsigned(judges["gpt-4"]) == unsigned(alone)
-        text = page(beside(others))[1].partition("\ngpt-4: ")[2]
-        assert text.startswith(f"{line}\n")
+        assert lines_on("gpt-4", page(beside(others))[1]) == (line, numbers)
 
 
 def test_each_claim_has_its_sign_and_the_measures_of_the_literature(
@@ -1015,13 +1063,13 @@ def test_each_claim_has_its_sign_and_the_measures_of_the_literature(
 ) -> None:
     rows = [{**row, "answer": ""} for row in made(100)]
     bare = [{k: v for k, v in row.items() if k != "answer"} for row in rows]
-    verdict = page(bare)[1].split("\n\n")[1]
-    claim = verdict.partition("  ~ Quality: ")[2]
-    said = " ".join(claim.split())
-    assert said.startswith("summary level: Spearman ρ ")
+    numbers = parts_of(page(bare)[1])["numbers"]
+    assert "  ~ Quality: Pairwise correlation 0." in numbers
+    said = " ".join(numbers.split())
+    assert "measures, Quality: summary level: Spearman ρ " in said
     for words in ("· pooled: Spearman", "· system level: Kendall", "SPA", "· acc_eq"):
         assert words in said
-    assert "Signs: ~ agrees" in verdict and "length is not tested" in said
+    assert "Signs: ~ agrees" in numbers and "length is not tested" in said
     found = json.loads(page(bare, "--json")[1])["judges"]["gpt-4"]["claims"][0]
     assert found["sign"] == "~" and found["sources_counted"] == 20
     groups = {one["group"]: one["measures"] for one in found["literature"]}
@@ -1058,7 +1106,7 @@ def test_texts_and_sources_that_count_are_printed_beside_those_of_the_file(
     for at in range(0, 20, 5):  # four sources keep one rated text
         for row in rows[at + 1 : at + 5]:
             row["Quality (Anna)"] = row["Quality (Ben)"] = ""
-    supports = page(rows)[1].split("\n\n")[2]
+    supports = parts_of(page(rows)[1])["supports"]
     assert "within sources on 80 of 100 texts, 16 of 20 sources" in supports
 
 

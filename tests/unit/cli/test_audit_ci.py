@@ -181,7 +181,8 @@ def test_a_short_page_has_verdicts_and_bars_only(audit: Any) -> None:
     whole = audit(made(), "--require", "spearman=.1").out
     short = audit(made(), "--require", "spearman=.1", "-q").out
     assert short.strip() == whole.split("\n\n")[1]
-    assert short.startswith("Required minimums (bars)") and "gpt-4: " in short
+    assert short.startswith("gpt-4 meets the bar.")
+    assert "\nRequired minimums (bars): meets" in short and "gpt-4: " in short
 
 
 @pytest.mark.heavy

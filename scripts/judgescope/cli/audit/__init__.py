@@ -13,6 +13,7 @@ from judgescope.cli.audit import (
     error_rows,
     markdown,
     page,
+    slices,
     study,
     table,
 )
@@ -48,11 +49,17 @@ def _audited(args: argparse.Namespace) -> int:
     if args.errors is not None:
         check_output(args.errors, [".csv"])
     draft = table.draft_of(args, require)
+    slices.slice_columns(draft, args.slice)
     with TemporaryDirectory(prefix="judgescope-") as folder:
         kept = args.write or Path(folder)
         card = study.written(draft, kept)
         results = study.computed(draft, card, kept, Path(folder) / "results")
-    findings = page.AuditFindings(draft, results, texts=not args.no_texts)
+    findings = page.AuditFindings(
+        draft,
+        results,
+        texts=not args.no_texts,
+        slices=list(slices.slices_of(draft, args.slice)),
+    )
     if args.html is not None:
         args.html.write_text(page.as_html(findings), encoding="utf-8", newline="\n")
     if args.markdown is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from judgescope.cli.audit.page import AuditFindings
+from judgescope.cli.audit.findings import AuditFindings
 from judgescope.cli.terminal import plain, with_commas
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.methods.claims.base import BAR

@@ -1,22 +1,22 @@
 """The rows of a table in which a judge and people disagree most."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from judgescope.cli.init.cards import StudyDraft, recorded_id
-from judgescope.cli.init.flags import EVERY
-from judgescope.cli.init.guess import number
-from judgescope.cli.init.pair_columns import FIRST, SECOND, TIE
-from judgescope.cli.init.tables import Label
-from judgescope.data.rows import begin_lines, entries
+from judgescope.cli.audit.rated_rows import (
+    AspectRows,
+    aspects_of,
+    first_draws,
+    judge_columns,
+)
+from judgescope.cli.init.cards import StudyDraft
+from judgescope.data.rows import begin_lines
 
 MOST_ROWS: Final = 10
 LONGEST_TEXT: Final = 120
 """Characters of a text that a list of rows shows."""
-CHOSEN: Final = {FIRST: 1.0, TIE: 0.0, SECOND: -1.0}
-"""Choice between two texts -> a number; of several people the mean counts."""
 WORDS_OF_CHOICE: Final = {1.0: "first", 0.0: "tie", -1.0: "second"}
 
 
@@ -52,66 +52,65 @@ def disagreements(draft: StudyDraft) -> list[Disagreement]:
     Of labels, bad texts that the judge passes come before good ones that it fails.
     """
     lines = _lines(draft)
+    by_aspect = aspects_of(draft)
     candidates: list[tuple[float, bool, Disagreement]] = []
-    for judge, scores in draft.columns.judges.items():
-        for aspect, group in draft.columns.ratings.items():
-            column = scores.get(aspect, scores.get(EVERY))
-            if column is None:
+    for judge, aspect, column in judge_columns(draft):
+        rated_rows = by_aspect[aspect]
+        values = _values(rated_rows, first_draws(draft, column))
+        distances = _distances(rated_rows, values)
+        for at, distance in enumerate(distances):
+            if distance <= 0:
                 continue
-            values = _values(draft, column, group)
-            distances = _distances(draft, aspect, values)
-            for at, distance in enumerate(distances):
-                if distance <= 0:
-                    continue
-                row = values.rows[at]
-                row_number = draft.table.numbers[row]
-                judged = values.judged[at]
-                rated = values.rated[at]
-                each = Disagreement(
-                    judge=recorded_id(judge),
-                    aspect=aspect,
-                    row=row_number,
-                    line=lines.get(row_number),
-                    judged=_in_words(draft, [column], judged),
-                    rated=_in_words(draft, group, rated),
-                    distance=round(distance, 6),
-                    text=_text(draft, row),
-                )
-                candidates.append((-each.distance, judged <= rated, each))
+            row = values.rows[at]
+            row_number = draft.table.numbers[row]
+            judged = values.judged[at]
+            rated = values.rated[at]
+            each = Disagreement(
+                judge=judge,
+                aspect=aspect,
+                row=row_number,
+                line=lines.get(row_number),
+                judged=_in_words(rated_rows, judged),
+                rated=_in_words(rated_rows, rated),
+                distance=round(distance, 6),
+                text=_text(draft, row),
+            )
+            candidates.append((-each.distance, judged <= rated, each))
     candidates.sort(key=lambda ranked: (ranked[0], ranked[1], ranked[2].row))
     return [each for _, _, each in candidates]
 
 
-def _values(draft: StudyDraft, column: str, group: Sequence[str]) -> _Values:
-    """Return the values of the rows that have a score and at least one rating."""
-    rows: list[int] = []
-    judged: list[float] = []
-    rated: list[float] = []
-    for at, row in enumerate(draft.table.rows):
-        draws = entries(row.get(column))
-        score = number(draws[0]) if draws else None
-        ratings = list[float]()
-        for name in group:
-            values = map(number, entries(row.get(name)))
-            ratings += [value for value in values if value is not None]
+def _values(rated_rows: AspectRows, scores: Sequence[float | None]) -> _Values:
+    """Return the values of the rows that have a score and at least one rating.
+
+    People's labels count as the study counts them, if the judge gives labels too; a
+    score is compared with their mean.
+    """
+    values = _Values([], [], [])
+    of_labels = rated_rows.are_labels(scores)
+    for at, score in enumerate(scores):
+        ratings = rated_rows.people[at]
         if score is None or not ratings:
             continue
-        if draft.columns.compared:
-            score = CHOSEN[int(score)]
-            ratings = [CHOSEN[int(value)] for value in ratings]
-        rows.append(at)
-        judged.append(score)
-        rated.append(sum(ratings) / len(ratings))
-    return _Values(rows, judged, rated)
+        rated = rated_rows.truth(at) if of_labels else sum(ratings) / len(ratings)
+        if rated is None:
+            continue
+        values.rows.append(at)
+        values.judged.append(score)
+        values.rated.append(rated)
+    return values
 
 
-def _distances(draft: StudyDraft, aspect: str, values: _Values) -> list[float]:
+def _distances(rated_rows: AspectRows, values: _Values) -> list[float]:
     """Return each row's distance, 0 to 1; 0 where both have the same value."""
     pairs = list(zip(values.judged, values.rated, strict=True))
-    if draft.columns.compared:
+    if rated_rows.compared:
         return [abs(judged - rated) / 2 for judged, rated in pairs]
-    if aspect in draft.labelled and {*values.judged} <= {0.0, 1.0}:
-        return [abs(judged - rated) for judged, rated in pairs]
+    if rated_rows.are_labels(values.judged):
+        if not rated_rows.ordered:
+            return [float(judged != rated) for judged, rated in pairs]
+        steps = max(1, len(rated_rows.labels) - 1)
+        return [abs(judged - rated) / steps for judged, rated in pairs]
     ranks = zip(_ranks(values.judged), _ranks(values.rated), strict=True)
     distances = list[float]()
     for (judged, rated), (rank, other) in zip(pairs, ranks, strict=True):
@@ -133,14 +132,12 @@ def _ranks(values: Sequence[float]) -> list[float]:
     ]
 
 
-def _in_words(draft: StudyDraft, columns: Sequence[str], value: float) -> str:
+def _in_words(rated_rows: AspectRows, value: float) -> str:
     """Return a value as the table writes it: a number, a label or a choice."""
-    if draft.columns.compared:
+    if rated_rows.compared:
         return WORDS_OF_CHOICE.get(value, f"{value:+.2g}")
-    labels: Mapping[str, Label] = draft.table.labels
-    pair = next((labels[name] for name in columns if name in labels), None)
-    if pair is not None and value in (0.0, 1.0):
-        return pair[int(value)]
+    if rated_rows.are_labels([value]):
+        return rated_rows.labels[int(value)]
     return f"{value:.3g}"
 
 

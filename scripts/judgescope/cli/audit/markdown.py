@@ -8,7 +8,21 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from judgescope.cli.audit import page
+from judgescope.cli.audit.findings import VERDICTS, AuditFindings
+from judgescope.cli.audit.numbers import (
+    claim_lines,
+    draw_lines,
+    further_lines,
+    gap_lines,
+    place_lines,
+)
+from judgescope.cli.audit.page import picture_lines, slice_lines
+from judgescope.cli.audit.wording import (
+    added,
+    columns_read,
+    supported,
+    verdict_lines,
+)
 from judgescope.cli.terminal import plain, with_commas
 
 MARKUP: Final = "\\`*_[<>&|~#$@!"
@@ -29,32 +43,74 @@ def escaped(text: object) -> str:
     return line.replace("://", "&#58;//").replace("www.", "www&#46;")
 
 
-def as_markdown(findings: page.AuditFindings) -> str:
+def as_markdown(findings: AuditFindings) -> str:
     """Return the page, with the rows to read; their texts only if texts are shown."""
     table = findings.draft.table
     lines = [
         f"## Judgescope: {escaped(table.file.name)}",
         "",
         f"{len(table.rows):,} rows, exit code {findings.status} "
-        f"({page.VERDICTS[findings.status] if findings.draft.require else 'no bar'}).",
+        f"({VERDICTS[findings.status] if findings.draft.require else 'no bar'}).",
         "",
-        *_listed(page.verdict_lines(findings)),
+        *_listed(verdict_lines(findings)),
+        *_picture(findings),
+        *_numbers(findings),
         *_rows(findings),
+        *_slices(findings),
         "### Columns",
         "",
         *_listed(_columns(findings)),
         "### This file supports",
         "",
-        *_listed(page.supported(findings)),
+        *_listed(supported(findings)),
         "### One more column would add",
         "",
-        *_listed(page.added(findings)),
+        *_listed(added(findings)),
+        escaped(findings.false_claims.sentence),
+        "",
     ]
     return "\n".join(lines)
 
 
-def _columns(findings: page.AuditFindings) -> Iterator[str]:
-    for name, value in page.columns_read(findings):
+def _picture(findings: AuditFindings) -> Iterator[str]:
+    """Yield the picture of the terminal; indented, so that its columns stay."""
+    lines = picture_lines(findings)
+    for line in lines:
+        # Four spaces make code, in which no character is markup.
+        yield f"    {plain(with_commas(line))}"
+    if lines:
+        yield ""
+
+
+def _numbers(findings: AuditFindings) -> Iterator[str]:
+    """Yield the numbers of each judge, of judges beside each other, and further
+    ones.
+    """
+    for judge in findings.judges:
+        yield f"### Numbers: {escaped(judge.id)}"
+        yield ""
+        yield from _listed(claim_lines(findings.report, findings.claims[judge.id]))
+    further = [
+        *gap_lines(findings),
+        *place_lines(findings),
+        *draw_lines(findings),
+        *further_lines(findings),
+    ]
+    if further:
+        yield "### Also in this file"
+        yield ""
+        yield from _listed(iter(further))
+
+
+def _slices(findings: AuditFindings) -> Iterator[str]:
+    for column, lines in slice_lines(findings).items():
+        yield f"### By {escaped(column)}"
+        yield ""
+        yield from _listed(iter(lines))
+
+
+def _columns(findings: AuditFindings) -> Iterator[str]:
+    for name, value in columns_read(findings):
         yield f"{name}: {value}" if value else name
 
 
@@ -64,7 +120,7 @@ def _listed(texts: Iterator[str]) -> Iterator[str]:
     yield ""
 
 
-def _rows(findings: page.AuditFindings) -> Iterator[str]:
+def _rows(findings: AuditFindings) -> Iterator[str]:
     """Yield a table of the rows in which a judge and people disagree most."""
     rows = findings.rows_to_read
     if not rows:

@@ -8,7 +8,7 @@ literature's measures, and the bars.
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import chdir, redirect_stdout
 from itertools import chain
 from pathlib import Path
@@ -24,9 +24,10 @@ from judgescope.core.cells import pack
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.data.tables import ingest_all
-from judgescope.methods import literature
+from judgescope.methods import deciding, literature
 from judgescope.methods.base import JudgeFacts, StatisticsSpec
 from judgescope.methods.evaluate import statistics, write_rows
+from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.plan.code import HASHED
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, pages, results, texts
@@ -35,6 +36,7 @@ from judgescope.report.report import Report
 from judgescope.schema.cards import RecordedModel
 from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.loading import load_yaml
+from judgescope.schema.rows import ResultRow
 from judgescope.scoring.cell import score
 from judgescope.scoring.collecting import collect
 from judgescope.scoring.computed import compute, replay
@@ -84,6 +86,29 @@ def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
 
     Raises UserError or UserErrors as a run does, with row numbers of the user's file.
     """
+    return _report(draft, card, folder, out, _page_tables)
+
+
+def deciding_numbers(draft: StudyDraft, card: Path, folder: Path) -> Report:
+    """Return the judges' deciding numbers alone; nothing is claimed from them.
+
+    Raises UserError or UserErrors as `computed`.
+    """
+
+    def tables(plan: Plan, dataset: str) -> list[str]:
+        return [_own_table(plan, dataset, deciding.NUMBERS, deciding.rows)]
+
+    return _report(draft, card, folder, folder / "results", tables)
+
+
+def _report(
+    draft: StudyDraft,
+    card: Path,
+    folder: Path,
+    out: Path,
+    tables: Callable[[Plan, str], list[str]],
+) -> Report:
+    """Compute scores, then tables, whose names tables(plan, dataset) returns."""
     out = out.absolute()
     hashed = HASHED.set(False)
     for engine in ENGINES_OF_AN_AUDIT:
@@ -93,12 +118,25 @@ def computed(draft: StudyDraft, card: Path, folder: Path, out: Path) -> Report:
             content, _ = load_yaml(card)
             plan = load_plan(content, HOME, source=str(card), results=str(out))
             _judge(plan, draft.study)
-            names = [*_tables(plan, draft.study), _literature(plan, draft.study)]
+            names = tables(plan, draft.study)
             spec = pages.report(plan, f"judgescope run {card}")
             paths = {name: plan.paths.statistics(name, draft.study) for name in names}
             return Report.load(replace(spec, tables=paths))
     finally:
         HASHED.reset(hashed)
+
+
+def _page_tables(plan: Plan, dataset: str) -> list[str]:
+    """Compute the tables that a page needs; return their names."""
+    names = _tables(plan, dataset)
+    names.append(_own_table(plan, dataset, literature.TABLE, literature.rows))
+    judges = [
+        name for name, judge in plan.judges.items() if _recorded(plan, judge.model)
+    ]
+    if len(judges) > 1:
+        names.append(_own_table(plan, dataset, deciding.NUMBERS, deciding.rows))
+        names.append(_own_table(plan, dataset, deciding.GAPS, deciding.gaps))
+    return names
 
 
 def _judge(plan: Plan, dataset: str) -> None:
@@ -142,17 +180,22 @@ def _tables(plan: Plan, dataset: str) -> list[str]:
     return names
 
 
-def _literature(plan: Plan, dataset: str) -> str:
-    """Compute the measures of the literature; return their table's name.
+def _own_table(
+    plan: Plan,
+    dataset: str,
+    name: str,
+    rows: Callable[[EvaluationData], Iterable[ResultRow]],
+) -> str:
+    """Compute a table that no study has on its own; return its name.
 
-    A study has them in several tables, which take longer.
+    A study has these numbers in several tables, which take longer.
     """
     spec = results.statistics(plan, VERDICTS, dataset)
     spec = _of_judges_of_the_file(plan, spec)
-    output = plan.paths.statistics(literature.TABLE, dataset)
-    nothing = replace(spec, table=literature.TABLE, output=output, claims=[])
-    write_rows(literature.rows, _as_read_by_a_job(replace(nothing, required=None)))
-    return literature.TABLE
+    output = plan.paths.statistics(name, dataset)
+    nothing = replace(spec, table=name, output=output, claims=[], required=None)
+    write_rows(rows, _as_read_by_a_job(nothing))
+    return name
 
 
 def _of_judges_of_the_file(plan: Plan, spec: StatisticsSpec) -> StatisticsSpec:

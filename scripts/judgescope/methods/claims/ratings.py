@@ -122,7 +122,7 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
         asked = np.isfinite(sign) & (sign != 0)
         if not asked.any():
             continue
-        ordered = _ordered_by_people(panel, pairs, sign, asked)
+        ordered = ordered_by_people(panel, pairs, sign, asked)
         kind = base.PAIRS if perturbation == "systems" else base.SEQUENCE
         lost = lost_share(
             study, perturbation, judge, aspect, ordered.better, sign[asked]
@@ -150,7 +150,7 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
         yield compared.on(replace(claim, by_system=by_system))
 
 
-def _ordered_by_people(
+def ordered_by_people(
     panel: TargetSet, pairs: JudgedPairs, sign: Floats, asked: Flags
 ) -> Ordered:
     """The asked pairs, the text that people prefer as the better one.

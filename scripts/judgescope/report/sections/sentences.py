@@ -7,11 +7,19 @@ from itertools import product
 
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import LENGTH_NOT_TESTED
+from judgescope.methods.claims.rows import RIVAL
 from judgescope.methods.measures import LARGEST_CEILING
 from judgescope.parsing.judgment import OFF_GRID
 from judgescope.report import words
 from judgescope.report.cells import figures
-from judgescope.report.claims import FIRST, GOOD, KINDS, ReportedClaim, own_claims
+from judgescope.report.claims import (
+    FIRST,
+    FOUND,
+    GOOD,
+    KINDS,
+    ReportedClaim,
+    own_claims,
+)
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.sections.cost import free, price_in_words
@@ -88,6 +96,13 @@ WHY = {
     "not_computed": "the study does not compute it",
 }
 """Reason -> its words, `{}` for its detail; other reasons are written as they are."""
+RIVALS = {
+    base.LENGTH: "text length alone reaches {}",
+    base.BREVITY: "shortness alone reaches {}",
+    base.BEST_LENGTH: "{} is left when a curve of text length is taken out",
+    base.SYSTEMS: "{} among texts of one system",
+}
+"""Null hypothesis -> the words for its number, the one that a claim had to beat."""
 NOT_ABOVE = {base.CHANCE, *EXPLAINED_BY, LENGTH_NOT_TESTED}
 """Reasons that a claim worse than chance implies: its sentence leaves them out."""
 
@@ -235,6 +250,8 @@ def _details(
     details = list(parts)
     if len(chosen) == 1:
         details.append(number(chosen[0]))
+        details.append(class_counts(report, chosen[0]))
+        details.append(unbeaten_rival(chosen[0]))
         details += reasons(chosen[0])
     datasets = dict.fromkeys(claim.dataset for claim in chosen)
     everywhere = {claim.dataset for claim in every}
@@ -267,6 +284,69 @@ def number(claim: ReportedClaim) -> str:
     if claim.outcome == Outcome.BETTER:
         text += f", {beside_rater(claim, gap)}"
     return text
+
+
+def rival_in_words(claim: ReportedClaim) -> str:
+    """The number of the strongest rule that ignores quality, "" if it has none.
+
+    Such as "text length alone reaches 0.313 [0.17, 0.45]".
+    """
+    strongest = claim.others.get(RIVAL)
+    value = claim.others.get(f"{RIVAL}_value")
+    if strongest is None or strongest.note not in RIVALS:
+        return ""
+    if value is None or value.value is None:
+        return ""
+    of_rule = strongest.note in (base.LENGTH, base.BREVITY)
+    # These rules have the claim's own number; the others leave a correlation.
+    statistic = claim.row.statistic if of_rule else base.BEYOND_SYSTEMS
+    value = value._replace(statistic=statistic)
+    return RIVALS[strongest.note].format(figures(value))
+
+
+def unbeaten_rival(claim: ReportedClaim) -> str:
+    """The rule's number where it withholds praise, "" for other claims."""
+    strongest = claim.others.get(RIVAL)
+    codes = {code.partition(": ")[0] for code in claim.reasons}
+    withholds = strongest is not None and strongest.note in codes
+    if claim.outcome in GOOD or not withholds or base.WORSE_THAN_CHANCE in codes:
+        return ""
+    return rival_in_words(claim)
+
+
+def class_counts(report: Report, claim: ReportedClaim) -> str:
+    """How many texts have a label, and how many of them the judge calls otherwise.
+
+    "" for claims that are not about the texts of one of two labels.
+    """
+    place = place_of_class(claim)
+    labels = next(
+        dataset.labels_on(claim.row.judged)
+        for dataset in report.datasets
+        if dataset.id == claim.dataset
+    )
+    if place is None or claim.row.value is None or len(labels) != 2:
+        return ""
+    missed = words.count(misjudged(claim))
+    of_class = words.count(claim.row.n)
+    return (
+        f"of {of_class} “{labels[place]}” texts it calls {missed} “{labels[1 - place]}”"
+    )
+
+
+def place_of_class(claim: ReportedClaim) -> int | None:
+    """Which of two labels a share is about, 0 for the bad one; None for others."""
+    of_share = {"tnr": 0, "tpr": 1}
+    if claim.kind in FOUND:
+        return FOUND[claim.kind]
+    return (
+        of_share.get(claim.row.statistic) if claim.kind.startswith(base.BAR) else None
+    )
+
+
+def misjudged(claim: ReportedClaim) -> int:
+    """How many texts of a label the judge calls otherwise."""
+    return round((1 - (claim.row.value or 0.0)) * claim.row.n)
 
 
 def beside_rater(claim: ReportedClaim, gap: ReportRow) -> str:

@@ -1,0 +1,314 @@
+"""The page of an audit for programs: `--json`."""
+
+import json
+from typing import Any, Final
+
+from msgspec import convert, to_builtins
+
+from judgescope.cli.audit.content import (
+    AuditPage,
+    JudgedNumber,
+    LabelCounts,
+    LiteratureGroup,
+    ShownChoices,
+    ShownClaim,
+    ShownColumns,
+    ShownConfidence,
+    ShownDisagreement,
+    ShownDraws,
+    ShownFalseClaims,
+    ShownGap,
+    ShownJudgment,
+    ShownNumber,
+    ShownPicture,
+    ShownSlice,
+    ShownUnrated,
+)
+from judgescope.cli.audit.disagreements import Disagreement
+from judgescope.cli.audit.findings import VERDICTS, AuditFindings
+from judgescope.cli.audit.slices import TableSlice
+from judgescope.cli.audit.wording import added, supported
+from judgescope.cli.init.cards import StudyDraft, recorded_id
+from judgescope.cli.init.flags import EVERY
+from judgescope.cli.init.roles import PAIRED, Guess
+from judgescope.methods.claims.base import SOURCES_COUNTED
+from judgescope.methods.claims.rows import RIVAL
+from judgescope.report.claims import ReportedClaim
+from judgescope.report.literature import grouped, line
+from judgescope.report.report import Report
+from judgescope.report.rows import ReportRow
+from judgescope.report.sections.sentences import (
+    misjudged,
+    place_of_class,
+    reasons,
+    rival_in_words,
+    sentence,
+)
+
+JSON_ROLES: Final = (
+    "text",
+    "source",
+    "references",
+    "item",
+    "system",
+    "length",
+    *PAIRED,
+)
+
+
+def as_json(findings: AuditFindings) -> str:
+    """Return the contents of the page, with all numbers, as JSON."""
+    # Letters beyond ASCII are escaped: any terminal and any pipe can carry the text.
+    return json.dumps(to_builtins(content(findings)), indent=2)
+
+
+def content(findings: AuditFindings) -> AuditPage:
+    """Return the contents of the page, with all numbers."""
+    report = findings.report
+    draft = findings.draft
+    judges = {}
+    for judge in findings.judges:
+        of_judge = findings.claims[judge.id]
+        judges[judge.id] = ShownJudgment(
+            sentence=sentence(report, judge, of_judge),
+            claims=[_claim(report, claim) for claim in of_judge],
+        )
+    expected = findings.false_claims
+    return AuditPage(
+        file=str(draft.table.file),
+        rows=len(draft.table.rows),
+        headline=findings.headline,
+        notes=list(draft.table.notes) if findings.texts else [],
+        assumed=draft.columns.assumed,
+        columns=convert(columns_content(draft), ShownColumns),
+        judges=judges,
+        people=[_number(row) for row in findings.people],
+        pictures=_pictures(findings),
+        gaps=_gaps(findings),
+        first_choices=_choices(findings),
+        draws=_draws(findings),
+        confidences=_confidences(findings),
+        unrated=_unrated(findings),
+        slices=[_slice(part, findings.texts) for part in findings.slices],
+        supports=list(supported(findings)),
+        adds=list(added(findings)),
+        disagreements=[
+            _disagreement(row, findings.texts) for row in findings.rows_to_read
+        ],
+        false_claims=ShownFalseClaims(
+            families=expected.families,
+            expected=expected.expected,
+            hold=expected.hold,
+            hold_overall=expected.hold_overall,
+        ),
+        verdict=_verdict(findings),
+        exit_code=_exit_code(findings),
+    )
+
+
+def _verdict(findings: AuditFindings) -> Any:
+    # A literal type of three words; `VERDICTS` has no others.
+    return VERDICTS[findings.status] if findings.draft.require else None
+
+
+def _exit_code(findings: AuditFindings) -> Any:
+    # A literal type of three numbers; `status` has no others.
+    return findings.status
+
+
+def columns_content(draft: StudyDraft) -> dict[str, Any]:
+    """Role -> columns, and the reading of each column."""
+    table = draft.table
+    columns = draft.columns
+    roles = {role: _of_role(columns, role) for role in JSON_ROLES}
+    each = []
+    for role, names in roles.items():
+        for name in names:
+            each.append({"column": name, "role": role, **_grade(columns, name)})
+    for aspect, names in columns.ratings.items():
+        for name in names:
+            reading = {"column": name, "role": "people", "aspect": aspect}
+            each.append({**reading, **_grade(columns, name)})
+    for judge, scores in columns.judges.items():
+        for aspect, name in scores.items():
+            reading = {"column": name, "role": "judge", "name": recorded_id(judge)}
+            if aspect != EVERY:
+                reading["aspect"] = aspect
+            each.append({**reading, **_grade(columns, name)})
+    not_used = [name for name in table.columns if name not in columns.used]
+    for name in not_used:
+        each.append({"column": name, "role": "not used", "grade": "certain", "why": ""})
+    return {
+        **roles,
+        "people": columns.ratings,
+        "judges": columns.judges,
+        "missing": table.missing_cells([*columns.rated, *columns.scored]),
+        "not_used": not_used,
+        "each": each,
+    }
+
+
+def _of_role(columns: Guess, role: str) -> list[str]:
+    """The columns of a role, without a number of answers that is ours."""
+    if role == "system" and columns.anonymous:
+        return []
+    return columns.columns_of(role)
+
+
+def _grade(columns: Guess, name: str) -> dict[str, str]:
+    """Whether a column's role is certain, and why it is assumed."""
+    why = columns.assumed.get(name, "")
+    return {"grade": "assumed" if why else "certain", "why": why}
+
+
+# --- claims ---------------------------------------------------------------------------
+
+
+def _claim(report: Report, claim: ReportedClaim) -> ShownClaim:
+    counted = claim.others.get(SOURCES_COUNTED)
+    groups = []
+    for name, rows in grouped(report, claim):
+        measures = [_number(row) for row in rows]
+        groups.append(LiteratureGroup(group=name, measures=measures))
+    rival = claim.others.get(RIVAL)
+    return ShownClaim(
+        kind=claim.kind,
+        outcome=claim.outcome.value,
+        sign=claim.sign.value,
+        reasons=list(reasons(claim)),
+        rival=None if rival is None else rival.note,
+        rival_value=_other(claim, f"{RIVAL}_value"),
+        rival_difference=_other(claim, f"{RIVAL}_difference"),
+        rival_in_words=rival_in_words(claim),
+        sources_counted=None if counted is None else counted.n,
+        label_counts=_label_counts(report, claim),
+        literature=groups,
+        literature_line=line(report, claim),
+        others={name: _number(row) for name, row in claim.others.items()},
+        **_fields(claim.row),
+    )
+
+
+def _other(claim: ReportedClaim, name: str) -> ShownNumber | None:
+    row = claim.others.get(name)
+    return None if row is None else _number(row)
+
+
+def _label_counts(report: Report, claim: ReportedClaim) -> LabelCounts | None:
+    place = place_of_class(claim)
+    labels = report.datasets[0].labels_on(claim.row.judged)
+    if place is None or claim.row.value is None or len(labels) != 2:
+        return None
+    return LabelCounts(label=labels[place], texts=claim.row.n, missed=misjudged(claim))
+
+
+def _fields(row: ReportRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ShownNumber.__struct_fields__}
+
+
+def _number(row: ReportRow) -> ShownNumber:
+    return ShownNumber(**_fields(row))
+
+
+# --- what else there is ---------------------------------------------------------------
+
+
+def _disagreement(row: Disagreement, texts: bool) -> ShownDisagreement:
+    return ShownDisagreement(
+        judge=row.judge,
+        aspect=row.aspect,
+        row=row.row,
+        judged=row.judged,
+        rated=row.rated,
+        distance=row.distance,
+        text=row.text if texts else None,
+    )
+
+
+def _pictures(findings: AuditFindings) -> list[ShownPicture]:
+    return [
+        ShownPicture(
+            judge=crossing.judge,
+            aspect=crossing.aspect,
+            kind=crossing.kind,
+            people=list(crossing.columns),
+            judged=list(crossing.rows),
+            counts=[list(row) for row in crossing.counts],
+        )
+        for crossing in findings.crossings
+    ]
+
+
+def _gaps(findings: AuditFindings) -> list[ShownGap]:
+    return [
+        ShownGap(
+            aspect=gap.aspect,
+            best=gap.best,
+            other=gap.other,
+            difference=_number(gap.difference),
+            p_holm=gap.p_holm.value,
+            apart=gap.apart,
+        )
+        for gap in findings.gaps
+    ]
+
+
+def _choices(findings: AuditFindings) -> list[ShownChoices]:
+    return [
+        ShownChoices(
+            judge=choices.judge,
+            aspect=choices.aspect,
+            of_judge=_number(choices.of_judge),
+            of_people=_number(choices.of_people),
+            difference=_number(choices.gap),
+            differs=choices.differs,
+        )
+        for choices in findings.place_choices
+    ]
+
+
+def _draws(findings: AuditFindings) -> list[ShownDraws]:
+    return [
+        ShownDraws(
+            judge=repeated.judge,
+            aspect=repeated.aspect,
+            draws=repeated.draws,
+            alpha=_number(repeated.agreement),
+            flips=_number(repeated.flips),
+        )
+        for repeated in findings.repeated_draws
+    ]
+
+
+def _confidences(findings: AuditFindings) -> list[ShownConfidence]:
+    return [
+        ShownConfidence(
+            column=column.column,
+            judge=column.judge,
+            count=column.count,
+            low=column.low,
+            high=column.high,
+        )
+        for column in findings.confidences
+    ]
+
+
+def _unrated(findings: AuditFindings) -> list[ShownUnrated]:
+    return [
+        ShownUnrated(
+            judge=one.judge, aspect=one.aspect, scored=one.scored, unrated=one.unrated
+        )
+        for one in findings.unrated
+    ]
+
+
+def _slice(part: TableSlice, texts: bool) -> ShownSlice:
+    numbers = [JudgedNumber(judge=row.judge, **_fields(row)) for row in part.numbers]
+    return ShownSlice(
+        column=part.column,
+        value=part.value if texts else None,
+        rows=part.rows,
+        rated=part.rated,
+        numbers=numbers,
+        why_none=part.why_none,
+    )

@@ -1,0 +1,143 @@
+"""The numbers of a page as lines: claims with what they had to beat, judges beside each
+other, draws, places, and what the file has beside them.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from judgescope.cli.audit.findings import AuditFindings
+from judgescope.cli.audit.further import UnratedScores
+from judgescope.cli.audit.wording import SHORT
+from judgescope.methods.claims.base import SOURCES_COUNTED
+from judgescope.report.cells import figures
+from judgescope.report.claims import FOUND, ReportedClaim
+from judgescope.report.literature import line
+from judgescope.report.report import Report
+from judgescope.report.sections.sentences import (
+    class_counts,
+    number,
+    rival_in_words,
+)
+from judgescope.report.words import count, label, p_value, plural
+
+MOST_CLAIMS = 4
+"""Claims of a judge that a page in the terminal shows."""
+MOST_PUBLISHED = 2
+"""Claims of a judge for which it shows the literature's measures."""
+
+
+def about(report: Report, claim: ReportedClaim) -> str:
+    """What a claim is about, in a few words."""
+    if claim.kind in SHORT and claim.subject:
+        return claim.subject
+    labels = report.datasets[0].labels_on(claim.row.judged)
+    if claim.kind in FOUND and len(labels) == 2:
+        return f"“{labels[FOUND[claim.kind]]}” texts found, {claim.subject}"
+    return claim.respect.format(claim.subject)
+
+
+def counted(claim: ReportedClaim) -> str:
+    """The texts that count for a claim, and their sources if these are fewer."""
+    sources = claim.others.get(SOURCES_COUNTED)
+    if sources is None or claim.row.value is None:
+        return ""
+    unit = "source" if claim.kind == "pairs" else "text"
+    texts = plural(claim.row.n, unit)
+    if unit == "source" or sources.n == claim.row.n:
+        return texts
+    return f"{texts} of {plural(sources.n, 'source')}"
+
+
+def number_and_rival(report: Report, claim: ReportedClaim) -> str:
+    """The number of a claim, what it counts, and the strongest rule beside it."""
+    parts = [
+        number(claim) or "no number",
+        class_counts(report, claim),
+        counted(claim),
+        rival_in_words(claim),
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def claim_lines(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str]:
+    """Yield a line for each of the first claims about a judge: its sign and number.
+
+    With few claims also the measures of the literature, without their intervals.
+    """
+    for claim in claims[:MOST_CLAIMS]:
+        yield f"{claim.sign} {about(report, claim)}: {number_and_rival(report, claim)}"
+    published = [(claim, line(report, claim, intervals=False)) for claim in claims]
+    named = [(claim, text) for claim, text in published if text]
+    if len(named) <= MOST_PUBLISHED:
+        for claim, text in named:
+            yield f"in the literature's measures, {claim.subject}: {text}"
+    elif named:
+        yield (
+            f"in the literature's measures: {plural(len(named), 'aspect')} in the "
+            "output of --json or --html"
+        )
+    if len(claims) > MOST_CLAIMS:
+        more = plural(len(claims) - MOST_CLAIMS, "more claim")
+        yield f"{more} in the output of --json or --html"
+
+
+def gap_lines(findings: AuditFindings) -> Iterator[str]:
+    """Yield how far judges are from the best one on each aspect."""
+    by_aspect: dict[str, list[str]] = {}
+    best: dict[str, str] = {}
+    for gap in findings.gaps:
+        p = gap.p_holm.value
+        shown = "" if p is None else f", p {p_value(p)}"
+        verdict = "behind" if gap.apart else "cannot tell apart"
+        by_aspect.setdefault(gap.aspect, []).append(
+            f"{gap.other} {figures(gap.difference)} ({verdict}{shown})"
+        )
+        best[gap.aspect] = gap.best
+    for aspect, others in by_aspect.items():
+        name = findings.report.aspect(aspect)
+        yield f"{name}: best {best[aspect]}; it minus {'; '.join(others)}"
+
+
+def place_lines(findings: AuditFindings) -> Iterator[str]:
+    """Yield how often judge and people choose the text that is shown first."""
+    for choices in findings.place_choices:
+        name = findings.report.aspect(choices.aspect)
+        verdict = "differs" if choices.differs else "no difference shown"
+        yield (
+            f"first text chosen, {name}: {choices.judge} {figures(choices.of_judge)}, "
+            f"people {figures(choices.of_people)}; difference {figures(choices.gap)} "
+            f"({verdict}), n = {count(choices.gap.n)} pairs"
+        )
+
+
+def draw_lines(findings: AuditFindings) -> Iterator[str]:
+    """Yield how well the draws of one judge agree."""
+    for repeated in findings.repeated_draws:
+        name = findings.report.aspect(repeated.aspect)
+        yield (
+            f"{repeated.judge} with itself, {name}: {repeated.draws} draws, "
+            f"{label(repeated.agreement.statistic)} {figures(repeated.agreement)}; "
+            f"draws differ in {figures(repeated.flips)} of "
+            f"{plural(repeated.flips.n, 'text')}; its first draw is its score"
+        )
+
+
+def further_lines(findings: AuditFindings) -> Iterator[str]:
+    """Yield what else the file has: confidence, scores of texts that nobody rated."""
+    for column in findings.confidences:
+        whose = f"of {column.judge}" if column.judge else "of an unknown judge"
+        yield (
+            f"confidence {whose}: column {column.column}, {count(column.count)} of "
+            f"{plural(column.rows, 'row')}, {column.low:g} to {column.high:g}; no "
+            "number rests on it"
+        )
+    for unrated in findings.unrated:
+        yield unrated_line(findings, unrated)
+
+
+def unrated_line(findings: AuditFindings, unrated: UnratedScores) -> str:
+    """How many scores of a judge are of texts that nobody rated."""
+    name = findings.report.aspect(unrated.aspect)
+    return (
+        f"{unrated.judge} scored {plural(unrated.scored, 'text')} on {name}; "
+        f"{count(unrated.unrated)} of them have no rating and count nowhere here"
+    )

@@ -1,0 +1,155 @@
+"""The rows of an audited table as numbers: who gave which text which value.
+
+Pictures, counts and the rows to read need nothing but these; all statistics come from
+the study that is made of the table.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from judgescope.cli.init.cards import StudyDraft, recorded_id
+from judgescope.cli.init.flags import EVERY
+from judgescope.cli.init.guess import number
+from judgescope.cli.init.pair_columns import FIRST, SECOND, TIE
+from judgescope.data.rows import entries
+
+CHOSEN = {FIRST: 1.0, TIE: 0.0, SECOND: -1.0}
+"""Choice between two texts -> a number; of several people the mean counts."""
+
+
+@dataclass(frozen=True)
+class AspectRows:
+    """The rows of one aspect.
+
+    people (rows): the ratings of a row, by its raters, those that are missing left out;
+    by_rater (raters, rows): the same, None where one is missing; `labels` are the words
+    of the ratings, from the worst, () where these are numbers or choices.
+    """
+
+    aspect: str
+    people: Sequence[Sequence[float]]
+    by_rater: Sequence[Sequence[float | None]]
+    labels: Sequence[str] = ()
+    ordered: bool = True
+    compared: bool = False
+
+    def truth(self, row: int) -> float | None:
+        """What people say of a row: their mean; of labels the lower median.
+
+        Of labels without an order the one with more than half of the votes, None
+        without. These are the rules of the study's claims.
+        """
+        return self.joined(self.people[row])
+
+    def joined(self, ratings: Sequence[float]) -> float | None:
+        """What several ratings are together; None for no rating."""
+        if not ratings:
+            return None
+        if not self.labels:
+            return sum(ratings) / len(ratings)
+        if self.ordered:
+            return sorted(ratings)[(len(ratings) - 1) // 2]
+        value, votes = Counter(ratings).most_common(1)[0]
+        return value if 2 * votes > len(ratings) else None
+
+    def are_labels(self, values: Sequence[float | None]) -> bool:
+        """Whether a judge's values are labels, not scores that need a threshold."""
+        codes = set(map(float, range(len(self.labels))))
+        return bool(self.labels) and {*values} - {None} <= codes
+
+
+def aspects_of(draft: StudyDraft) -> dict[str, AspectRows]:
+    """Aspect -> its rows."""
+    aspects = {}
+    for aspect, group in draft.columns.ratings.items():
+        by_column = [_lists(draft, column) for column in group]
+        people = []
+        for lists in zip(*by_column, strict=True):
+            people.append(list(chain.from_iterable(lists)))
+        by_rater = list[list[float | None]]()
+        for of_column in by_column:
+            # A column of lists has the ratings of raters without names, by place.
+            for number_of_rater in range(max(map(len, of_column), default=0)):
+                by_rater.append(
+                    [_rating(values, number_of_rater) for values in of_column]
+                )
+        labels = draft.scales.get(aspect, {}).get("labels", ())
+        aspects[aspect] = AspectRows(
+            aspect,
+            people,
+            by_rater,
+            labels=tuple(map(str, labels)),
+            ordered=_ordered(draft, group),
+            compared=bool(draft.columns.compared),
+        )
+    return aspects
+
+
+def _rating(values: Sequence[float], rater: int) -> float | None:
+    return values[rater] if rater < len(values) else None
+
+
+def _ordered(draft: StudyDraft, columns: Sequence[str]) -> bool:
+    labels = {
+        draft.table.labels[name] for name in columns if name in draft.table.labels
+    }
+    return labels.isdisjoint(draft.table.unordered)
+
+
+def judge_columns(draft: StudyDraft) -> Iterator[tuple[str, str, str]]:
+    """Yield the id of each judge, an aspect, and the column that has its scores."""
+    for judge, scores in draft.columns.judges.items():
+        for aspect in draft.columns.ratings:
+            column = scores.get(aspect, scores.get(EVERY))
+            if column is None:
+                continue
+            # Of choices each column is a judge of its own (`cards_of`).
+            is_split = bool(draft.columns.compared) and len(scores) > 1
+            yield (
+                recorded_id(f"{judge}-{aspect}" if is_split else judge),
+                aspect,
+                column,
+            )
+
+
+def first_draws(draft: StudyDraft, column: str) -> list[float | None]:
+    """A judge's score in each row, the first of several draws; None if it is
+    missing.
+    """
+    firsts = []
+    for row in draft.table.rows:
+        draws = entries(row.get(column))
+        value = number(draws[0]) if draws else None
+        is_choice = value is not None and draft.columns.compared
+        firsts.append(CHOSEN[int(value)] if is_choice and value is not None else value)
+    return firsts
+
+
+def draws_of(draft: StudyDraft, column: str) -> list[list[float]]:
+    """All draws of a judge in each row."""
+    return _lists(draft, column)
+
+
+def _lists(draft: StudyDraft, column: str) -> list[list[float]]:
+    """The numbers of each cell, choices as 1, 0 and -1."""
+    lists = []
+    for row in draft.table.rows:
+        cells = map(number, entries(row.get(column)))
+        values = [value for value in cells if value is not None]
+        if draft.columns.compared:
+            values = [CHOSEN[int(value)] for value in values]
+        lists.append(values)
+    return lists
+
+
+def sources_of(draft: StudyDraft) -> list[Hashable]:
+    """The source of each row: an item, else its source columns, else the row."""
+    columns = [draft.columns.item] if draft.columns.item else draft.columns.source
+    if not columns:
+        return list(range(len(draft.table.rows)))
+    sources = list[Hashable]()
+    for row in draft.table.rows:
+        sources.append(tuple(str(row.get(name)) for name in columns))
+    return sources

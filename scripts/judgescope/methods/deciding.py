@@ -1,0 +1,186 @@
+"""The number that decides the claims about a judge, without the claims.
+
+`rows` has it alone: for a part of the texts, such as one value of a column. `gaps`
+compares it between judges, source by source. Both use the functions of the claims, so
+that a number has one value wherever it stands.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import combinations
+from math import nan
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from judgescope.methods import pair_verdicts
+from judgescope.methods.claims import base
+from judgescope.methods.claims.agreement import LabelledTexts, RatedTexts
+from judgescope.methods.claims.ordered import Ordered
+from judgescope.methods.claims.ratings import HALF_CREDIT, ordered_by_people
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.gold import gold_numbers
+from judgescope.methods.labels import label_aspects, labelled
+from judgescope.methods.measures import POOLED, level_of
+from judgescope.schema.rows import ResultRow
+from judgescope.statistics.arrays import Flags, Floats
+from judgescope.statistics.intervals import IntervalScale, holm
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.result import Estimate
+
+NUMBERS: Final = "deciding"
+GAPS: Final = "deciding_gaps"
+"""The tables of `rows` and `gaps`."""
+
+
+class DecidingNumber(NamedTuple):
+    """One judge's number on one aspect.
+
+    values (cases,): its scores, labels or credits, NaN = missing; `number` computes the
+    number of such values; `scale` is that of a difference of two numbers.
+    """
+
+    judge: str
+    aspect: str
+    statistic: str
+    level: str
+    values: Floats
+    number: Callable[[Floats], Replicated]
+    scale: IntervalScale
+
+    @property
+    def given(self) -> Flags:
+        """Which cases have a value; (cases,)."""
+        return ~np.isnan(self.values)
+
+
+def numbers(study: EvaluationData) -> Iterator[DecidingNumber]:
+    """Yield the number of every judge on each aspect; those of pairs come last."""
+    labels = label_aspects(study)
+    for judge in study.spec.judges:
+        panel = study.shared_panel(judge).given(judge)
+        for aspect in study.spec.aspects:
+            scores = panel.scores(judge, aspect)
+            ratings = panel.ratings(aspect)
+            if scores is None or not len(ratings):
+                continue
+            if aspect in labels:
+                texts = LabelledTexts(panel, aspect)
+                codes, _ = labelled(panel, judge, aspect, scores, texts.gold)
+                if codes is not None:
+                    yield DecidingNumber(
+                        judge,
+                        aspect,
+                        texts.statistic,
+                        POOLED,
+                        codes,
+                        texts.number,
+                        base.SHARE_GAP,
+                    )
+                continue
+            people = gold_numbers(study, ratings).values
+            level = level_of(scores, people, panel.source, len(study.item_order))
+            rated = RatedTexts(panel, aspect, level)
+            yield DecidingNumber(
+                judge,
+                aspect,
+                rated.statistic,
+                level,
+                scores,
+                rated.number,
+                base.CORRELATION_GAP,
+            )
+    yield from _of_pairs(study)
+
+
+def _of_pairs(study: EvaluationData) -> Iterator[DecidingNumber]:
+    every = pair_verdicts.votes_of(study) | pair_verdicts.scored_votes(study)
+    for (perturbation, judge, aspect), votes in every.items():
+        if perturbation != "systems" or judge not in study.spec.judges:
+            continue
+        panel = study.panel(perturbation).given(judge)
+        pairs = pair_verdicts.judged(panel, judge, aspect, votes)
+        sign = np.sign(pairs.ahead)
+        asked = np.isfinite(sign) & (sign != 0)
+        if not asked.any():
+            continue
+        ordered = ordered_by_people(panel, pairs, sign, asked)
+
+        yield DecidingNumber(
+            judge,
+            aspect,
+            HALF_CREDIT,
+            POOLED,
+            ordered.better,
+            partial(_credit, ordered),
+            base.SHARE_GAP,
+        )
+
+
+def _credit(ordered: Ordered, values: Floats) -> Replicated:
+    """The half credit of votes for the text that people prefer: 1, 0 or -1."""
+    return ordered.credit(values, -values)
+
+
+def rows(study: EvaluationData) -> Iterator[ResultRow]:
+    """Yield the deciding number of every judge and aspect."""
+    for each in numbers(study):
+        estimate = each.number(each.values).estimate
+        yield study.row(each.judge, each.aspect, each.statistic, each.level, estimate)
+
+
+def gaps(study: EvaluationData) -> Iterator[ResultRow]:
+    """Yield the difference of every two judges, on the cases that both scored.
+
+    p is two-sided, by the jackknife over sources; Holm over all pairs of judges on an
+    aspect, so that the best may be chosen after the fact. Judges whose numbers differ
+    in kind or level are not compared.
+    """
+    groups: dict[tuple[str, str, str], list[DecidingNumber]] = {}
+    for each in numbers(study):
+        key = each.aspect, each.statistic, each.level
+        groups.setdefault(key, []).append(each)
+    for (aspect, statistic, level), group in groups.items():
+        pairs = [
+            (first, second)
+            for first, second in combinations(group, 2)
+            if first.values.size == second.values.size
+        ]
+        differences = [_difference(first, second) for first, second in pairs]
+        p_values = [_p_two_sided(difference) for difference in differences]
+        adjusted = holm(p_values)
+        for (first, second), difference, p, p_holm in zip(
+            pairs, differences, p_values, adjusted.tolist(), strict=True
+        ):
+            estimates = {
+                f"difference_{statistic}": difference.estimate,
+                f"p_{statistic}": _p(p, difference),
+                f"p_holm_{statistic}": _p(p_holm, difference),
+            }
+            for name, estimate in estimates.items():
+                yield study.row(
+                    first.judge, aspect, name, level, estimate, judge_b=second.judge
+                )
+
+
+def _difference(first: DecidingNumber, second: DecidingNumber) -> Replicated:
+    both = first.given & second.given
+    one = first.number(np.where(both, first.values, nan))
+    other = second.number(np.where(both, second.values, nan))
+    for result in (one, other):
+        if result.estimate.value is None:
+            nothing = Estimate.undefined(result.estimate.note, n=int(both.sum()))
+            return result._replace(estimate=nothing)
+    return base.less(one, other, first.scale)
+
+
+def _p_two_sided(difference: Replicated) -> float:
+    if difference.estimate.value is None:
+        return nan
+    smaller = min(base.p_above(difference, 0.0), base.p_below(difference, 0.0))
+    return min(1.0, 2 * smaller)
+
+
+def _p(p: float, difference: Replicated) -> Estimate:
+    n = difference.estimate.n
+    return Estimate.undefined("not tested", n=n) if np.isnan(p) else Estimate(p, n=n)

@@ -1,0 +1,82 @@
+"""Numbers of the rows of a table: choices by place, repeated draws of one judge.
+
+A row is a pair of texts in the order in which it was shown, or a text with several
+draws. A study has the same numbers in the tables `pairwise` and `repeatability`, for
+judges that it asks itself.
+"""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from judgescope.methods.evaluation_data import numbers_of
+from judgescope.schema.rows import EstimateColumns
+from judgescope.statistics.arrays import Codes
+from judgescope.statistics.first_choices import first_choices
+from judgescope.statistics.intervals import deletions
+from judgescope.statistics.reliability import repeatability
+
+NamedNumbers = dict[str, EstimateColumns]
+"""Statistic -> its number."""
+
+
+def choices_by_place(
+    judge: Sequence[float], people: Sequence[float], sources: Sequence[Hashable]
+) -> tuple[NamedNumbers, NamedNumbers]:
+    """The share of first choices of a judge, with its difference from people; people's.
+
+    A value a row: 1 for the first text, -1 for the second, 0 for neither, or between.
+
+    >>> of_judge, of_people = choices_by_place([1, 1, 1, 0], [1, -1, -1, 1], range(4))
+    >>> of_judge["first_choices"]["value"], of_people["first_choices"]["value"]
+    (0.875, 0.5)
+    """
+    shares = first_choices(
+        np.array(judge, np.float64), np.array(people, np.float64), _codes(sources)
+    )
+    of_judge, of_people, gap = map(numbers_of, shares)
+    return (
+        {"first_choices": of_judge, "first_choices_gap": gap},
+        {"first_choices": of_people},
+    )
+
+
+def agreement_of_draws(
+    draws: Sequence[Sequence[float]],
+    sources: Sequence[Hashable],
+    *,
+    scale: Sequence[float] | None,
+    labels: bool,
+    ordered: bool = True,
+) -> NamedNumbers:
+    """How well the draws of one judge agree: alpha, share of texts whose draws differ.
+
+    draws: a list for each text, NaN where a draw is missing; sources: the source of
+    each text; scale: the judge's values, None for any number.
+
+    >>> numbers = agreement_of_draws([[1, 1], [2, 3]], "ab", scale=None, labels=False)
+    >>> numbers["flip_rate"]["value"]
+    0.5
+    """
+    most = max(map(len, draws), default=0)
+    table = np.full((most, len(draws)), np.nan)
+    for text, values in enumerate(draws):
+        table[: len(values), text] = values
+    codes = _codes(sources)
+    results = repeatability(
+        table,
+        codes,
+        deletions(int(codes.max(initial=-1)) + 1),
+        scale=scale,
+        labels=labels,
+        ordered=ordered,
+    )
+    names = ("alpha_draws", "flip_rate")
+    return {name: numbers_of(results[name]) for name in names}
+
+
+def _codes(sources: Sequence[Hashable]) -> Codes:
+    """A number for each different source, in the order of the rows."""
+    known: dict[Hashable, int] = {}
+    codes = [known.setdefault(source, len(known)) for source in sources]
+    return np.array(codes, np.int64)

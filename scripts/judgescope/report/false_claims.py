@@ -1,0 +1,74 @@
+"""How many claims of a page are false in expectation, whatever the truth is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from judgescope.methods.claims import base
+from judgescope.report.claims import ReportedClaim
+from judgescope.statistics.intervals import holm
+from judgescope.statistics.verdict import LEVEL, Outcome
+
+
+@dataclass(frozen=True)
+class FalseClaims:
+    """The families of claims on a page, and what that many families cost.
+
+    Over a family, the claims of one judge and kind, Holm's correction is made; a share
+    or a bar that an interval decides is a family of its own. `hold` claims pass within
+    their families, `hold_overall` of them also with Holm over all claims of the page.
+    """
+
+    families: int
+    hold: int
+    hold_overall: int
+
+    @property
+    def expected(self) -> float:
+        """At most so many false claims are expected (methods.md 19)."""
+        return LEVEL * self.families
+
+    @property
+    def sentence(self) -> str:
+        """The last line of a page, "" without a claim that is tested."""
+        if not self.families:
+            return ""
+        text = f"At most {self.expected:.3g} false claims are expected on this page"
+        if self.families > 1:
+            text += f": {LEVEL:g} for each of its {self.families} families of claims"
+        if not self.hold:
+            return f"{text}."
+        which = "the claim that passes its tests also passes"
+        if self.hold > 1:
+            which = (
+                f"{self.hold_overall} of {self.hold} claims that pass their tests also "
+                "pass"
+            )
+        elif not self.hold_overall:
+            which = "the claim that passes its tests does not pass"
+        return f"{text}; {which} with Holm's correction over the whole page."
+
+
+def false_claims(claims: Iterable[ReportedClaim]) -> FalseClaims:
+    """Count the families of claims, and those that hold over the whole page."""
+    families = set[tuple[str, ...]]()
+    tested = list[ReportedClaim]()
+    for claim in claims:
+        p = claim.p
+        if p is not None:
+            families.add((claim.judge, claim.dataset, claim.kind))
+            tested.append(claim)
+        elif claim.outcome is not Outcome.NO_CLAIM and _by_interval(claim):
+            families.add((claim.judge, claim.dataset, claim.kind, claim.subject))
+    held = {Outcome.BETTER, Outcome.AS_RATER}
+    adjusted = holm([claim.p or 0.0 for claim in tested])
+    hold = hold_overall = 0
+    for claim, p_holm in zip(tested, adjusted.tolist(), strict=True):
+        if claim.outcome in held:
+            hold += 1
+            hold_overall += p_holm <= LEVEL
+    return FalseClaims(len(families), hold, hold_overall)
+
+
+def _by_interval(claim: ReportedClaim) -> bool:
+    """Whether an interval of 95 % decides a claim, not a test."""
+    return claim.kind in (base.CAUGHT, base.PASSED) or claim.kind.startswith(base.BAR)

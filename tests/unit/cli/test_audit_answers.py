@@ -1,0 +1,461 @@
+"""What an audit answers: headline, rival, counts, picture, several judges, parts."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from audit_setup import Rows, chosen, made, passed, two, write
+from judgescope.cli.audit.content import json_schema
+from judgescope.cli.audit.pictures import MOST_LINES
+from judgescope.cli.main import main
+
+pytestmark = pytest.mark.heavy
+
+
+class Audited(NamedTuple):
+    """The exit code of an audit, and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.out)
+        return content
+
+    @property
+    def words(self) -> str:
+        return " ".join(self.out.split())
+
+    def part(self, begins: str) -> str:
+        [part] = [
+            part for part in self.out.split("\n\n") if part.strip().startswith(begins)
+        ]
+        return part.strip("\n")
+
+
+Audit = Callable[..., Audited]
+
+
+@pytest.fixture
+def audit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Audit:
+    """Return what audits rows in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(rows: Rows, *words: str, name: str = "mine.csv") -> Audited:
+        write(rows, Path(name))
+        monkeypatch.setattr("sys.argv", ["judgescope", "audit", name, *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Audited(ended.value.code, said.out, said.err)
+
+    return run
+
+
+def by_length(n: int = 80) -> list[dict[str, Any]]:
+    """Return texts whose length shows their quality better than the judge does."""
+    rng, rows = np.random.default_rng(3), []
+    for at in range(n):
+        quality = int(rng.integers(1, 6))
+        row: dict[str, Any] = {"id": f"q{at // 4}", "model": f"s{at % 4}"}
+        row["human"] = quality
+        row["judge"] = int(np.clip(quality + rng.integers(-2, 3), 1, 5))
+        row["n_chars"] = 60 * quality + int(rng.integers(-20, 20))
+        rows.append(row)
+    return rows
+
+
+def three_labels(n: int = 60) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(9)
+    words = ("poor", "fair", "good")
+    rows = []
+    for at in range(n):
+        quality = int(rng.integers(0, 3))
+        judged = quality if rng.random() < 0.7 else int(rng.integers(0, 3))
+        text = "word " * int(rng.integers(3, 20))
+        row = {"id": at, "answer": f"{at} {text}", "human": words[quality]}
+        rows.append({**row, "judge": words[judged]})
+    return rows
+
+
+def with_draws(n: int = 60) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(12)
+    rows = []
+    for at in range(n):
+        quality = int(rng.integers(1, 6))
+        row: dict[str, Any] = {"id": at, "human": quality}
+        for run in (1, 2, 3):
+            row[f"gpt4_run{run}"] = int(np.clip(quality + rng.integers(-1, 2), 1, 5))
+        row["gpt4_confidence"] = round(float(rng.uniform(0.5, 1)), 2)
+        rows.append(row)
+    return rows
+
+
+def people_only(n: int = 60) -> list[dict[str, Any]]:
+    return [
+        {
+            "answer": f"{at} {row['answer']}",
+            "Quality (Anna)": row["Quality (Anna)"],
+            "Quality (Ben)": row["Quality (Ben)"],
+        }
+        for at, row in enumerate(made(n))
+    ]
+
+
+def with_topics(n: int = 80) -> list[dict[str, Any]]:
+    return [
+        {**row, "topic": ("law", "sport")[at % 2], "note": ("a", "b")[at % 2]}
+        for at, row in enumerate(two(n))
+    ]
+
+
+KINDS: dict[str, Callable[[], Rows]] = {
+    "ratings": made,
+    "ratings without texts": two,
+    "labels": passed,
+    "three labels": three_labels,
+    "pairs": chosen,
+    "lengths": by_length,
+    "draws": with_draws,
+    "people": people_only,
+    "parts": with_topics,
+}
+
+
+def without_points(rows: Rows) -> Rows:
+    """Rows without the judge that gives points instead of labels."""
+    kept = []
+    for row in rows:
+        kept.append({name: row[name] for name in row if name != "gpt_score"})
+    return kept
+
+
+def strict(schema: Any) -> Any:
+    """A schema that allows no key beside those that it names."""
+    if isinstance(schema, list):
+        return [strict(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: strict(one) for key, one in schema.items()}
+    if "properties" in schema and "additionalProperties" not in schema:
+        closed["additionalProperties"] = False
+    return closed
+
+
+# --- for programs ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_output_fits_the_schema(audit: Audit, kind: str) -> None:
+    rows = KINDS[kind]()
+    found = audit(rows, "--json", name="t.jsonl")
+    validator = Draft202012Validator(strict(json_schema()))
+    validator.validate(found.content)
+    assert found.content["schema"] == "judgescope.audit/1"
+    bars = audit(rows, "--json", "--require", "spearman=.99", name="t.jsonl")
+    validator.validate(bars.content)
+    assert bars.content["exit_code"] == bars.status
+
+
+def test_a_refusal_fits_the_schema() -> None:
+    refused = {
+        "schema": "judgescope.audit/1",
+        "exit_code": 3,
+        "error": [
+            {
+                "what": "it is open which column is the judge's",
+                "where": "t.csv",
+                "got": None,
+                "allowed": ["a", "b"],
+                "todo": "name it: --judge COLUMN",
+            }
+        ],
+        "options": [{"command": "judgescope audit t.csv --judge a"}],
+    }
+    validator = Draft202012Validator(strict(json_schema()))
+    validator.validate(refused)
+    del refused["error"]
+    assert not validator.is_valid(refused)
+
+
+def test_the_command_prints_the_schema(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["judgescope", "schema", "audit"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert json.loads(capsys.readouterr().out) == json_schema()
+    monkeypatch.setattr("sys.argv", ["judgescope", "schema", "audits"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1 and "nearest: audit" in capsys.readouterr().err
+
+
+# --- sentence and numbers -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_headline_is_short_and_praises_only_what_holds(
+    audit: Audit, kind: str
+) -> None:
+    content = audit(KINDS[kind](), "--json", name="t.jsonl").content
+    headline = content["headline"]
+    assert headline and len(headline.split()) <= 25
+    signs = set()
+    for judge in content["judges"].values():
+        signs |= {claim["sign"] for claim in judge["claims"]}
+    if re.search(r"\b(follows|as well as|picks|gives people's)\b", headline):
+        assert "+" in signs
+    shown = audit(KINDS[kind](), name="t.jsonl").out
+    words = " ".join(shown.split("\n\n")[1].split()).replace(",", "")
+    assert words.startswith(headline.replace("\u202f", " ").replace(",", "")[:60])
+
+
+def test_a_sentence_that_withholds_praise_has_the_rivals_number(audit: Audit) -> None:
+    words = ("--length", "n_chars", "--html", "page.html")
+    said = audit(by_length(), *words).words
+    [claim] = audit(by_length(), "--json", *words).content["judges"]["judge"]["claims"]
+    rival = claim["rival_value"]
+    low, high = rival["ci_low"], rival["ci_high"]
+    reaches = f"text length alone reaches {rival['value']:.3f} [{low:.3f}, {high:.3f}]"
+    number = f"{claim['value']:.3f} [{claim['ci_low']:.3f}, {claim['ci_high']:.3f}]"
+    assert claim["sign"] == "~" and claim["rival_in_words"] == reaches
+    assert f"({claim_label(claim)} {number}; {reaches}; not shown" in said
+    html = Path("page.html").read_text("utf-8")
+    assert html.count(reaches) >= 2
+    assert reaches in audit(by_length(), *words, "--json").content["judges"]["judge"][
+        "sentence"
+    ].replace("\u202f", " ")
+
+
+def claim_label(claim: dict[str, Any]) -> str:
+    labels = {"normal_scores": "Pairwise correlation", "spearman": "Spearman ρ"}
+    return labels[claim["statistic"]]
+
+
+def test_shares_of_labels_say_how_many_texts_they_count(audit: Audit) -> None:
+    rows = without_points(passed())
+    bad = [row for row in rows if "fail" in (row["human_1"], row["human_2"])]
+    missed = sum(row["gpt_verdict"] == "pass" for row in bad)
+    said = audit(rows)
+    assert f"of {len(bad)} “fail” texts it calls {missed} “pass”" in said.words
+    [judge] = audit(rows, "--json").content["judges"].values()
+    [caught] = [one for one in judge["claims"] if one["kind"] == "caught"]
+    assert caught["label_counts"] == {
+        "label": "fail",
+        "texts": len(bad),
+        "missed": missed,
+    }
+    assert caught["value"] == pytest.approx(1 - missed / len(bad))
+
+
+def test_a_reversed_scale_is_asked_about(audit: Audit) -> None:
+    rows = [{**row, "judge": 6 - row["judge"]} for row in two(100)]
+    assert "judge: is the scale reversed?" in audit(rows).words
+    assert "reversed" not in audit(two(100)).words
+
+
+@pytest.mark.parametrize("kind", ["ratings", "labels", "pairs"])
+def test_the_last_line_has_the_expected_false_claims(audit: Audit, kind: str) -> None:
+    said = audit(KINDS[kind]()).out
+    content = audit(KINDS[kind](), "--json").content["false_claims"]
+    last = " ".join(said.strip().split("\n\n")[-1].split())
+    expected = 0.025 * content["families"]
+    assert content["families"] and content["expected"] == pytest.approx(expected)
+    assert last.startswith(f"At most {expected:.3g} false claims are expected")
+
+
+# --- picture --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "parts"])
+def test_there_is_a_picture_in_text_and_html(audit: Audit, kind: str) -> None:
+    done = audit(KINDS[kind](), "--html", "page.html", name="t.jsonl")
+    picture = done.out.split("\n\n")[2]
+    assert "people:" in picture and len(picture.splitlines()) <= MOST_LINES
+    assert max(map(len, done.out.splitlines())) <= 500
+    html = Path("page.html").read_text("utf-8")
+    assert '<svg class="crossing"' in html and "The numbers of this figure" in html
+    assert len(html) < 150_000
+
+
+@pytest.mark.parametrize("kind", ["labels", "three labels"])
+def test_the_matrix_has_the_counts_of_the_claims(audit: Audit, kind: str) -> None:
+    rows = without_points(KINDS[kind]())
+    content = audit(rows, "--json").content
+    [(name, judge)] = content["judges"].items()
+    [picture] = [one for one in content["pictures"] if one["judge"] == name]
+    counts = np.array(picture["counts"])
+    recalls = np.diag(counts) / counts.sum(axis=0)
+    balanced = next(one for one in judge["claims"] if one["kind"] == "labels")
+    assert np.mean(recalls) == pytest.approx(balanced["value"])
+    assert counts.sum() == balanced["n"]
+
+
+def test_the_picture_of_pairs_has_the_first_text_first(audit: Audit) -> None:
+    rows = chosen()
+    content = audit(rows, "--json").content
+    [picture] = [one for one in content["pictures"] if one["judge"]]
+    assert picture["people"] == picture["judged"] == ["first", "tie", "second"]
+    firsts = sum(row["gpt4_winner"] == "A" for row in rows)
+    assert sum(picture["counts"][0]) == firsts
+
+
+def test_a_judge_that_prefers_the_first_text_is_seen(audit: Audit) -> None:
+    """It needs no second order: people saw the same one."""
+    rng = np.random.default_rng(1)
+    rows = [{**row} for row in chosen(120)]
+    for row in rows:
+        if rng.random() < 0.6:
+            row["gpt4_winner"] = "A"
+    content = audit(rows, "--json").content
+    [choices] = content["first_choices"]
+    share = np.mean(
+        [{"A": 1.0, "tie": 0.5, "B": 0.0}[row["gpt4_winner"]] for row in rows]
+    )
+    assert choices["of_judge"]["value"] == pytest.approx(share)
+    assert choices["differs"] and choices["difference"]["ci_low"] > 0
+    said = audit(rows).words
+    assert "first text chosen, Overall: gpt4_winner" in said and "(differs)" in said
+    [even] = audit(chosen(120), "--json").content["first_choices"]
+    assert not even["differs"]
+
+
+# --- several judges -------------------------------------------------------------------
+
+
+def test_judges_are_compared_with_the_best_one(audit: Audit) -> None:
+    rng = np.random.default_rng(6)
+    rows = []
+    for row in made(200):
+        twin = row["quality_gpt4"]
+        if rng.random() < 0.03:
+            twin = int(np.clip(twin + 1, 1, 5))
+        noise = int(rng.integers(1, 6))
+        rows.append({**row, "quality_claude": twin, "quality_llama": noise})
+    content = audit(rows, "--json").content
+    gaps = {gap["other"]: gap for gap in content["gaps"]}
+    [best] = {gap["best"] for gap in content["gaps"]}
+    values = {
+        name: judge["claims"][0]["value"] for name, judge in content["judges"].items()
+    }
+    assert best == max(values, key=lambda name: values[name]) and len(gaps) == 2
+    for other, gap in gaps.items():
+        gained = values[best] - values[other]
+        assert gap["difference"]["value"] == pytest.approx(gained)
+        assert gap["difference"]["value"] >= 0
+    assert gaps["llama"]["apart"]
+    [near] = [name for name in gaps if name != "llama"]
+    assert not gaps[near]["apart"]
+    said = audit(rows)
+    assert "Judges by aspect:" in said.out and "cannot tell apart" in said.words
+    assert re.search(r"llama 0\.\d+ \[[^]]*\] \(behind, p", said.words)
+
+
+def test_one_judge_has_nothing_beside_it(audit: Audit) -> None:
+    assert audit(made(), "--json").content["gaps"] == []
+    assert "Judges by aspect" not in audit(made()).out
+
+
+# --- what else the file has -----------------------------------------------------------
+
+
+def test_draws_of_a_judge_are_compared_with_each_other(audit: Audit) -> None:
+    rows = with_draws()
+    content = audit(rows, "--json").content
+    [draws] = content["draws"]
+    differ = [
+        len({row["gpt4_run1"], row["gpt4_run2"], row["gpt4_run3"]}) > 1 for row in rows
+    ]
+    assert draws["draws"] == 3
+    assert draws["flips"]["value"] == pytest.approx(np.mean(differ))
+    assert 0 < draws["alpha"]["ci_low"] < draws["alpha"]["value"] < 1
+    assert "with itself, Overall: 3 draws" in audit(rows).words
+
+
+def test_a_column_of_confidence_is_named_and_counted(audit: Audit) -> None:
+    rows = with_draws()
+    rows[3]["gpt4_confidence"] = ""
+    [found] = audit(rows, "--json").content["confidences"]
+    assert found["column"] == "gpt4_confidence" and found["judge"]
+    assert found["count"] == len(rows) - 1
+    assert "confidence of" in audit(rows).words
+
+
+def test_scores_of_texts_that_nobody_rated_are_counted(audit: Audit) -> None:
+    rows = [{**row} for row in made(100)]
+    for row in rows[:15]:
+        row["Quality (Anna)"] = row["Quality (Ben)"] = ""
+    [unrated] = audit(rows, "--json").content["unrated"]
+    assert unrated["scored"] == 100 and unrated["unrated"] == 15
+    assert "scored 100 texts on Quality; 15 of them have no rating" in audit(rows).words
+    assert audit(made(), "--json").content["unrated"] == []
+
+
+def test_ratings_of_people_alone_lead_to_a_study(audit: Audit) -> None:
+    done = audit(people_only())
+    assert done.status == 0
+    verdict = done.out.split("\n\n")[1]
+    assert re.match(r"2 people agree 0\.\d+ on Quality\. No judge was asked\.", verdict)
+    assert "judgescope init mine.csv" in done.words
+    assert "One person by the others" in done.out
+    assert audit(people_only(), "--require", "spearman=.5").status == 2
+
+
+# --- parts ----------------------------------------------------------------------------
+
+
+def test_a_part_has_the_number_of_a_file_with_its_rows_alone(audit: Audit) -> None:
+    rows = with_topics()
+    content = audit(rows, "--json").content
+    parts = {(part["column"], part["value"]): part for part in content["slices"]}
+    assert list(parts) == [("topic", "law"), ("topic", "sport")]
+    for (column, value), part in parts.items():
+        of_value = [row for row in rows if row[column] == value]
+        alone = audit(of_value, "--json", name="part.csv").content
+        claim = alone["judges"]["judge"]["claims"][0]
+        [number] = part["numbers"]
+        for key in ("statistic", "level", "value", "ci_low", "ci_high", "n"):
+            assert number[key] == claim[key]
+        assert part["rows"] == part["rated"] == len(of_value)
+    said = audit(rows).part("By topic:")
+    assert "law (40 rows, 40 rated): judge, Overall: Spearman ρ" in said
+
+
+def test_only_usual_names_of_columns_are_parts_by_themselves(audit: Audit) -> None:
+    few = with_topics(16)
+    assert audit(few, "--json").content["slices"] == []
+    named = audit(with_topics(), "--json", "--slice", "note").content["slices"]
+    assert [part["column"] for part in named] == ["note", "note"]
+    unknown = audit(with_topics(), "--slice", "topics")
+    assert unknown.status == 3 and "nearest: topic" in unknown.err
+
+
+def test_values_of_parts_are_cells_of_the_table(audit: Audit) -> None:
+    shown = audit(with_topics(), "--no-texts", "--html", "page.html")
+    assert "sport" not in shown.out
+    assert "sport" not in Path("page.html").read_text("utf-8")
+    content = audit(with_topics(), "--no-texts", "--json").content
+    assert {part["value"] for part in content["slices"]} == {None}
+
+
+def test_a_part_without_two_rows_says_why(audit: Audit) -> None:
+    rows = with_topics()
+    rows[0]["note"] = "alone"
+    parts = audit(rows, "--json", "--slice", "note").content["slices"]
+    [alone] = [part for part in parts if part["value"] == "alone"]
+    [number] = alone["numbers"] or [{"value": None}]
+    assert number["value"] is None
+    assert alone["why_none"] or number["note"]

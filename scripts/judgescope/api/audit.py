@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from judgescope.api import audit_frames, plain_signature
 from judgescope.api.given_tables import as_file
 from judgescope.cli.audit import page, study, table
+from judgescope.cli.audit import slices as parts
 from judgescope.cli.audit.error_rows import cells_by_row
 from judgescope.cli.commands import add_audit
 from judgescope.cli.init.cards import StudyDraft
@@ -87,6 +88,7 @@ class Audit:
         content = main.partition("</main>")[0]
         # Ids of several outputs would be the same, and labels would name the first.
         content = re.sub(r' (?:id|aria-labelledby)="[^"]*"', "", content)
+        content = re.sub(r'<a href="#[^"]*">(.*?)</a>', r"\1", content)
         return f'<div class="judgescope">{content}</div>'
 
     @property
@@ -151,6 +153,30 @@ class Audit:
         return _framed(rows, audit_frames.COLUMNS)
 
     @property
+    def confusion(self) -> "pd.DataFrame":
+        """How many rows have each pair of what people and a judge say.
+
+        `kind` says what is paired: labels, choices, steps of a scale, or ranges of
+        ranks. Rows without a judge are of one person by the others.
+
+        >>> rows = [{"human": at % 2, "judge": int(at % 4 > 0)} for at in range(40)]
+        >>> counts = audit(rows).confusion.pivot(
+        ...     index="people_say", columns="judge_says", values="count"
+        ... )
+        >>> counts.loc["fail"].to_dict()  # of 20 bad texts the judge passes 10
+        {'fail': 10, 'pass': 10}
+        """
+        return _framed(audit_frames.confusion(self._content), audit_frames.CONFUSION)
+
+    @property
+    def slices(self) -> "pd.DataFrame":
+        """The deciding number on each part of the table, such as a topic or language.
+
+        `slice` is the column, `part` its value. Nothing is claimed of a part.
+        """
+        return _framed(audit_frames.slices(self._content), audit_frames.SLICES)
+
+    @property
     def errors(self) -> "pd.DataFrame":
         """Each row in which a judge and people differ, the worst first.
 
@@ -184,6 +210,7 @@ def audit(
     texts: tuple[str, str] | None = None,
     systems: tuple[str, str] | None = None,
     lengths: tuple[str, str] | None = None,
+    slices: str | Sequence[str] | None = None,
     require: Mapping[str, float] | None = None,
 ) -> Audit:
     """Say whether a judge is any good, from one table of its scores and people's
@@ -197,7 +224,8 @@ def audit(
     DataFrame of pandas (2.2 or newer) or polars, or a Table of pyarrow. judge, human: a
     column, several, or {aspect: column or columns}. text, source, references, item,
     system, length: columns; texts, systems, lengths: the two columns of choices between
-    two texts. scale: "1:5:1" (lowest, highest, step) or {aspect: scale}. require: bars,
+    two texts. scale: "1:5:1" (lowest, highest, step) or {aspect: scale}. slices:
+    columns on each of whose values numbers are shown, such as a topic. require: bars,
     such as {"spearman": .5}.
 
     Returns an `Audit`. Raises Unclear if it is open which columns hold the scores or
@@ -232,6 +260,7 @@ def audit(
         "texts": _pair(texts, "texts"),
         "systems": _pair(systems, "systems"),
         "lengths": _pair(lengths, "lengths"),
+        "slice": _listed(slices),
         "require": [f"{name}={bar!r}" for name, bar in (require or {}).items()],
     }
     with as_file(table) as (file, name):
@@ -244,13 +273,15 @@ def audit(
 
 def _audited(args: argparse.Namespace, name: str | None) -> Audit:
     draft = table.draft_of(args, study.bars(args.require))
+    parts.slice_columns(draft, args.slice)
     cells = cells_by_row(draft)
     if name is not None:
         draft = _renamed(draft, name)
     with TemporaryDirectory(prefix="judgescope-") as folder:
         card = study.written(draft, Path(folder))
         report = study.computed(draft, card, Path(folder), Path(folder) / "results")
-    return Audit(page.AuditFindings(draft, report), cells)
+    slices = list(parts.slices_of(draft, args.slice))
+    return Audit(page.AuditFindings(draft, report, slices=slices), cells)
 
 
 def _renamed(draft: StudyDraft, name: str) -> StudyDraft:
@@ -378,6 +409,8 @@ def _reworded(text: str, file: Path, name: str | None) -> str:
 
 def _argument(match: re.Match[str]) -> str:
     """`judge=COLUMN` for `--judge COLUMN`; options that are no argument stay."""
+    if match[1] == "slice":
+        return "slices=…"
     known = {option.flag for option in audit_options()} | {"--require"}
     if f"--{match[1]}" not in known:
         return match[0]

@@ -39,7 +39,20 @@ PEOPLE: Final = (
     "method",
     "note",
 )
-COLUMNS: Final = ("role", "aspect", "name", "column")
+COLUMNS: Final = ("role", "aspect", "name", "column", "grade", "why")
+CONFUSION: Final = ("judge", "aspect", "kind", "people_say", "judge_says", "count")
+SLICES: Final = (
+    "slice",
+    "part",
+    "rows",
+    "rated",
+    "judge",
+    "aspect",
+    "statistic",
+    "level",
+    *ESTIMATE,
+    "note",
+)
 ERRORS: Final = {
     "row": "row",
     "judge": "judge",
@@ -51,9 +64,6 @@ ERRORS: Final = {
 """Column -> the field of a row in which judge and people differ."""
 FLOATS: Final = ("value", "ci_low", "ci_high", "rival_value")
 """Columns of numbers, also where all of them are undefined."""
-SIDES: Final = ("people", "judges", "missing", "not_used")
-"""Keys of `columns` that are no role with one list of columns."""
-
 Content = Mapping[str, Any]
 
 
@@ -88,32 +98,43 @@ def numbers(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def columns(content: Content, known: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each column of the table that has a role, then for the others.
+    """Yield a row for each column of the table: its role, how certain it is, and why.
 
     known: the table's columns; an item of ours is none of them.
     """
-    read = content["columns"]
-    nothing = {"aspect": "", "name": ""}
-    for role, named in read.items():
-        if role in SIDES or not isinstance(named, list):
-            continue
-        for column in named:
-            if column in known:
-                yield {"role": role, **nothing, "column": column}
-    for aspect, raters in read["people"].items():
-        for column in raters:
-            yield {"role": "people", "aspect": aspect, "name": "", "column": column}
-    for judge, scores in read["judges"].items():
-        for aspect, column in scores.items():
-            of_aspect = "" if aspect == "*" else aspect
-            yield {
-                "role": "judge",
-                "aspect": of_aspect,
-                "name": judge,
-                "column": column,
-            }
-    for column in read["not_used"]:
-        yield {"role": "not used", **nothing, "column": column}
+    for reading in content["columns"]["each"]:
+        if reading["column"] in known:
+            words = {name: reading[name] or "" for name in ("aspect", "name")}
+            yield {**reading, **words}
+
+
+def confusion(content: Content) -> Iterator[dict[str, Any]]:
+    """Yield a row for each pair of what people and a judge say that some rows have.
+
+    Without a judge it is one person by the others.
+    """
+    for picture in content["pictures"]:
+        head = {name: picture[name] for name in ("judge", "aspect", "kind")}
+        for judged, counts in zip(picture["judged"], picture["counts"], strict=True):
+            for said, count in zip(picture["people"], counts, strict=True):
+                pair = {"people_say": said, "judge_says": judged, "count": count}
+                yield {**head, **pair}
+
+
+def slices(content: Content) -> Iterator[dict[str, Any]]:
+    """Yield a row for each number on a part of the table, or one if it has none."""
+    for part in content["slices"]:
+        head = {
+            "slice": part["column"],
+            "part": part["value"],
+            "rows": part["rows"],
+            "rated": part["rated"],
+        }
+        for number in part["numbers"]:
+            yield {**number, **head}
+        if not part["numbers"]:
+            nothing = dict.fromkeys(("judge", "aspect", "statistic", "level"), "")
+            yield {**nothing, **head, "n": 0, "note": part["why_none"]}
 
 
 def beside(taken: Sequence[str]) -> dict[str, str]:

@@ -24,7 +24,6 @@ from judgescope.cli.options import audit_options
 from judgescope.core.errors import UserError
 
 pytestmark = pytest.mark.heavy
-FRAMES = ("verdicts", "numbers", "people", "columns", "errors")
 
 
 def command(
@@ -88,7 +87,7 @@ def test_a_table_in_memory_has_the_numbers_of_its_file(
     rows = made()
     of_file = js.audit(write(rows, tmp_path / "mine.csv"))
     in_memory = js.audit(form(rows))
-    for name in ("verdicts", "numbers", "people", "columns"):
+    for name in ("verdicts", "numbers", "people", "columns", "confusion", "slices"):
         pd.testing.assert_frame_equal(getattr(in_memory, name), getattr(of_file, name))
     assert str(tmp_path) not in str(in_memory) and ".jsonl" not in str(in_memory)
 
@@ -230,6 +229,31 @@ def test_numbers_have_every_number_of_the_json() -> None:
         len(found.numbers) == expected and found.verdicts.loc[0, "rival"] == "systems"
     )
     assert found.verdicts.loc[0, "rival_value"] == claim["rival_value"]["value"]
+
+
+def test_the_confusion_counts_rows() -> None:
+    rows = passed()
+    counts = js.audit(rows).confusion.query("judge == 'gpt_verdict'")
+    missed = 0
+    for row in rows:
+        both_fail = row["human_1"] == row["human_2"] == "fail"
+        missed += both_fail and row["gpt_verdict"] == "pass"
+    cell = counts.query("people_say == 'fail' and judge_says == 'pass'")
+    assert counts["count"].sum() == len(rows) and cell["count"].item() >= missed > 0
+
+
+def test_slices_have_a_number_for_each_value() -> None:
+    rows = []
+    for at, row in enumerate(two()):
+        rows.append({**row, "mood": "ab"[at % 2], "topic": "xyz"[at % 3]})
+    assert set(js.audit(rows).slices["slice"]) == {"topic"}
+    slices = js.audit(rows, slices="mood").slices
+    assert slices["part"].tolist() == ["a", "b"] and slices["rows"].tolist() == [30, 30]
+    alone = js.audit([row for row in rows if row["mood"] == "a"]).verdicts
+    assert slices["value"][0] == alone["value"][0]
+    with pytest.raises(UserError, match="no such column of slices") as raised:
+        js.audit(rows, slices=["moods"])
+    assert raised.value.where == "rows, slices=…"
 
 
 def test_only_the_tables_need_pandas(tmp_path: Path) -> None:

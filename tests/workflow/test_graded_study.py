@@ -14,7 +14,7 @@ import pytest
 from graded_study import GRADED, ITEMS, NAME, GradedStudy, Scripted, asked
 from report_setup import text_of_pages
 from running import outputs, rows, snakemake
-from scripted import Body, Said, refusal, replies, serve
+from scripted import Body, Said, refusal, replies, serve, texts_in
 from study import Study
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -150,9 +150,7 @@ class Bad(Scripted):
 
     def __call__(self, body: Body) -> Said:
         prompt = body["messages"][0]["content"]
-        texts = sorted(
-            part.split("\n\n")[0] for part in re.split(r"Text [AB]:\n", prompt)[1:]
-        )
+        texts = sorted(part.split("\n\n")[0] for part in texts_in(prompt))
         share = crc32("".join(texts).encode()) / 2**32
         if body["model"] == "comparator" and share >= self.knows:
             return replies("Choice: A")

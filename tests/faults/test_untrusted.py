@@ -20,7 +20,8 @@ from judgescope.core.errors import UNSEEN, UserError, UserErrors, coded
 from judgescope.core.names import LONGEST, slug, slugs
 from judgescope.core.process_limits import bounded_memory
 from judgescope.perturb.targets import added
-from judgescope.prompts import load, messages
+from judgescope.prompts import load
+from judgescope.prompts.filling import messages
 from judgescope.report import html
 from judgescope.report.explore import literal
 from judgescope.schema.cards import KINDS

@@ -11,10 +11,10 @@ from judgescope.prompts import (
     annotating,
     load,
     material,
-    messages,
     of_second,
     rated,
 )
+from judgescope.prompts.filling import messages
 from judgescope.replies.judging import Shown, asks_pairs, shown
 from judgescope.schema.cards import (
     AnnotationKeys,

@@ -15,7 +15,8 @@ from asking import AskedStudy, rate
 from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.plan.loading import load_plan
-from judgescope.prompts import load, material, messages, rated
+from judgescope.prompts import load, material, rated
+from judgescope.prompts.filling import messages
 from judgescope.replies.few_shot import Demonstrations, Rated, levels
 from judgescope.replies.judging import Questions
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect, Shots

@@ -33,7 +33,7 @@ from judgescope.schema.cards import (
     RecordedModel,
     VllmModel,
 )
-from judgescope.scoring.supervising import MergeSpec
+from judgescope.scoring.merge_specs import MergeSpec
 
 Executor = Literal["api", "gpu", "cpu"]
 """Where a model answers: behind an endpoint, loaded by the job, or in the job's own

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.perturb.drafting import DraftSpec
-from judgescope.plan.checks.prompts import lacks_parts
+from judgescope.plan.checks.writer_forms import lacks_parts
 from judgescope.plan.code import computing
 from judgescope.plan.generators import graded, lowered, lowered_by
 from judgescope.plan.specs.texts import writer
 from judgescope.plan.study import Plan
-from judgescope.prompts import DRAFTING, PARTS, messages
+from judgescope.prompts import DRAFTING, PARTS
+from judgescope.prompts.filling import messages
 from judgescope.schema.cards import FOLDERS, Decoding, MadePerturbation
 from judgescope.schema.cards.engines import ENGINES
 

@@ -11,9 +11,9 @@ from judgescope.methods.differences import OVERALL
 from judgescope.methods.measures import AVERAGE
 from judgescope.methods.registry import METHODS
 from judgescope.plan.checks.judges import check_derived, check_hint, check_judge
-from judgescope.plan.checks.prompts import check_perturbation, check_writer, rehearse
-from judgescope.plan.checks.reading import check_reading
+from judgescope.plan.checks.rehearsal import rehearse
 from judgescope.plan.checks.study import check_method_names, check_study, check_uses
+from judgescope.plan.checks.writers import check_writer
 from judgescope.plan.generators import WriterCard, writers
 from judgescope.plan.study import Plan
 from judgescope.prompts import DRAFTING, load, stated_tokens
@@ -198,11 +198,18 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
             where=f"judges/{judge.judge}.yaml, key perturbations",
         )
         check_hint(judge, plan.judges, comparing)
-        check_reading(plan, judge)
+        if judge.read is not None or judge.examples:
+            # here: `audit` runs without
+            from judgescope.plan.checks.reading import check_reading
+
+            check_reading(plan, judge)
     for card in plan.derived.values():
         check_derived(plan, card)
     for perturbation in plan.perturbations.values():
         if not isinstance(perturbation, cards.GivenPerturbation):
+            # here: `audit` runs without
+            from judgescope.plan.checks.perturbations import check_perturbation
+
             check_perturbation(perturbation, datasets, plan.datasets)
     check_uses(plan, source)
 

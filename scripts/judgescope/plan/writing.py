@@ -26,18 +26,18 @@ from judgescope.prompts import (
     NO_CHANGE,
     SourceParts,
     material,
-    messages,
     of_second,
     rated,
-    system_message,
     to_merge_names,
     to_write,
 )
+from judgescope.prompts.filling import messages, system_message
 from judgescope.replies.few_shot import Question
 from judgescope.replies.pricing import CHARACTERS
 from judgescope.replies.store import Store
 from judgescope.schema import cards
-from judgescope.scoring.supervising import MergeSpec, SupervisedCell, questions
+from judgescope.scoring.merge_specs import MergeSpec, SupervisedCell
+from judgescope.scoring.supervising import questions
 
 VERDICT = 8
 """Tokens of a bare verdict."""
@@ -380,7 +380,7 @@ def _candidates(
     plan, dataset = texts.plan, texts.dataset
     share, per_item = _each(texts, card, part)
     asked_change = change(plan, dataset, card)
-    # checks/prompts.py refuses others
+    # checks/writer_forms.py refuses others
     assert asked_change.aspect is not None and card.form is not None
     errors = to_builtins(asked_change.aspect.sub_aspects[:1])
     about = plan.about(dataset)

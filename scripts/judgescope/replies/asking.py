@@ -16,7 +16,8 @@ from judgescope.core.paths import located_folder
 from judgescope.engines.devices import take_for
 from judgescope.engines.factory import asking, settled
 from judgescope.engines.requests import Ask, Probed, Reply, Request, Work, request_of
-from judgescope.prompts import Templates, as_messages, messages, system_message
+from judgescope.prompts import Templates
+from judgescope.prompts.filling import as_messages, messages, system_message
 from judgescope.replies.budget import Spending, spending
 from judgescope.replies.claims import union
 from judgescope.replies.giving_up import GivingUp, unanswered

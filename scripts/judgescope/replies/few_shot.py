@@ -15,7 +15,8 @@ from judgescope.core.errors import UserError
 from judgescope.core.rng import share_of
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
-from judgescope.prompts import material, messages, rated, system_message
+from judgescope.prompts import material, rated
+from judgescope.prompts.filling import messages, system_message
 from judgescope.replies.specs import AnalyseSpec
 from judgescope.schema.cards import Aspect, Decoding, RatedAspect, Shots
 

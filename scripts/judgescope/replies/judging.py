@@ -13,6 +13,7 @@ from judgescope.core.canonical import canonical
 from judgescope.data.rated import SourcePart
 from judgescope.engines.base import Subject, compared
 from judgescope.engines.requests import Reply, Request, request_of
+from judgescope.prompts import filling
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.schema import cards
 
@@ -56,7 +57,7 @@ class Questions:
     """The texts that lack a needed reference or rating, with the reason."""
     hints: Mapping[str, str] | None = None
     """Target -> the rating that the prompt shows as a hint."""
-    _forms: dict[tuple[str, ...], prompts.PreparedForm] = field(
+    _forms: dict[tuple[str, ...], filling.PreparedForm] = field(
         default_factory=dict, init=False, compare=False
     )
 
@@ -76,13 +77,13 @@ class Questions:
         message for a model that takes none is in the prompt already.
         """
         role = getattr(self.model, "system_role", "system")
-        return prompts.as_messages(prompt, "" if role == "user" else self.system, role)
+        return filling.as_messages(prompt, "" if role == "user" else self.system, role)
 
     @cached_property
     def system(self) -> str:
         """Return the system message, the same for all texts of the cell."""
         form = self.judge.system
-        return prompts.system_message(form, self.templates, self._values)
+        return filling.system_message(form, self.templates, self._values)
 
     def prompt(self, number: int) -> str:
         """Return the prompt of a question."""
@@ -123,18 +124,18 @@ class Questions:
         before, after = canonical(self._alike).split(canonical(MARK))
         return before.encode(), after.encode()
 
-    def _filled(self, number: int) -> prompts.Filled:
+    def _filled(self, number: int) -> filling.Filled:
         """Return the prompt of a question: its form, after the system message for a
         model that takes none.
         """
         filled = self._body(number)
-        head = prompts.head_of(self.system, getattr(self.model, "system_role", ""))
+        head = filling.head_of(self.system, getattr(self.model, "system_role", ""))
         if not head:
             return filled
         first, *others = filled.parts
-        return prompts.Filled(head + filled.prompt, [head + first, *others])
+        return filling.Filled(head + filled.prompt, [head + first, *others])
 
-    def _body(self, number: int) -> prompts.Filled:
+    def _body(self, number: int) -> filling.Filled:
         """Return a question's filled form; if the judge has a spotlight, its texts are
         marked.
         """
@@ -158,7 +159,7 @@ class Questions:
             else self._form_of(number)
         )
         prompt, pieces = form.fill(marked, list(map(light.part, parts)))
-        return prompts.Filled(
+        return filling.Filled(
             light.preamble + prompt, [light.preamble + pieces[0], *pieces[1:]]
         )
 
@@ -177,7 +178,7 @@ class Questions:
             return None
         return self.demonstrations.variables(self.shown[number][0].item)
 
-    def _form_of(self, number: int) -> prompts.PreparedForm:
+    def _form_of(self, number: int) -> filling.PreparedForm:
         """Return the judge's form, filled with aspect, scale and demonstrations;
         cached.
         """
@@ -189,13 +190,13 @@ class Questions:
             self._forms[key] = self._form(self._shots(number))
         return self._forms[key]
 
-    def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> prompts.PreparedForm:
+    def _form(self, shots: Sequence[Mapping[str, Any]] | None) -> filling.PreparedForm:
         values = dict(self._values)
         if shots is not None:
             values["shots"] = shots
         if self.judge.hint is not None:
             values["attributed"] = self.judge.hint.attributed
-        return prompts.PreparedForm(self.judge.form, self.templates, values)
+        return filling.PreparedForm(self.judge.form, self.templates, values)
 
     @cached_property
     def _values(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from judgescope.core.files import atomic_write
 from judgescope.core.finish import ending
 from judgescope.engines.openai.wire import field_line
 from judgescope.engines.requests import Probed, RefusedError, Reply, request_of
-from judgescope.prompts import as_messages
+from judgescope.prompts.filling import as_messages
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, Judge, OpenAIModel, ProbedModel
 

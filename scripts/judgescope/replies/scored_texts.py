@@ -7,6 +7,7 @@ from typing import Any
 from judgescope import prompts
 from judgescope.core.names import SCORE, SCORE_FREE
 from judgescope.engines.requests import CONTINUATION, Request, request_of
+from judgescope.prompts import filling
 from judgescope.replies.judging import Outline, Questions
 from judgescope.schema import cards
 
@@ -62,9 +63,9 @@ class ScoredTexts(Questions):
     def prompt(self, number: int) -> str:
         """Return the prompt of a question, which never contains the text."""
         values = {**self._values, **prompts.material(self._parts(number))}
-        [message] = prompts.messages(self.judge.form, self.templates, **values)
+        [message] = filling.messages(self.judge.form, self.templates, **values)
         role = getattr(self.model, "system_role", "")
-        return prompts.head_of(self.system, role) + message["content"]
+        return filling.head_of(self.system, role) + message["content"]
 
     def __getitem__(self, number: int) -> Request:
         """Return a question as a request."""

@@ -3,75 +3,19 @@ one list.
 """
 
 from collections.abc import Iterator
-from typing import Annotated
 
-from judgescope.core.canonical import JobSpec, SpecPart
-from judgescope.core.cells import CellBlock, split, unpack
-from judgescope.core.job_files import IN, OUT
+from judgescope.core.cells import split, unpack
 from judgescope.engines.requests import Request
 from judgescope.parsing.text import LocatedSpan
-from judgescope.prompts import TextWords, to_merge_names
+from judgescope.prompts import to_merge_names
 from judgescope.replies.asking import asker, prompted
 from judgescope.replies.judging import reply_columns
-from judgescope.replies.specs import ModelSpec, StoppedPrompt
 from judgescope.schema.cards import PromptedModel
 from judgescope.schema.rows import QuestionKey
 from judgescope.schema.tables import read_part, table_of, texts_of, write_table
 from judgescope.scoring.aggregate import Scored
 from judgescope.scoring.ensembles import heard, with_errors
-
-SupervisedCell = tuple[str, str, str]
-"""(perturbation, judge, aspect)."""
-
-
-class MergedJudge(StoppedPrompt, frozen=True, kw_only=True):
-    """An ensemble, and the prompt by which its supervisor merges its members'
-    errors.
-    """
-
-    members: list[str]
-    min_annotators: int
-
-
-class MemberFiles(SpecPart, frozen=True, kw_only=True):
-    """The files of a member's cells; `{}` stands for `<perturbation>/<judge>`."""
-
-    judgments: str
-    scores: str
-    hashes: Annotated[str, IN]
-    """The file of the hashes of these files."""
-
-
-class MergeSpec(JobSpec, frozen=True, kw_only=True):
-    """The job in which a supervisor merges the errors that members of ensembles
-    list.
-    """
-
-    dataset: str
-    seed: int
-    about: TextWords
-    """What prompts say about the kind of the texts."""
-    model: ModelSpec
-    ensembles: dict[str, MergedJudge]
-    members: dict[str, MemberFiles]
-    """Member -> the files of its cells."""
-    cells: list[CellBlock]
-    templates: dict[str, dict[str, str]]
-    """Prompt form -> file name -> template."""
-    targets: Annotated[dict[str, str], IN]
-    """Set of texts -> its file."""
-    output: Annotated[str, OUT]
-
-    def members_files(self, cell: SupervisedCell) -> list[tuple[str, str]]:
-        """Return the files of a cell's judgments and scores, for each member."""
-        perturbation, judge, _ = cell
-        files = list[tuple[str, str]]()
-        for member in self.ensembles[judge].members:
-            name = f"{perturbation}/{member}"
-            member_files = self.members[member]
-            judgments = member_files.judgments.format(name)
-            files.append((judgments, member_files.scores.format(name)))
-        return files
+from judgescope.scoring.merge_specs import MergeSpec, SupervisedCell
 
 
 def questions(

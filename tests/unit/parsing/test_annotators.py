@@ -11,7 +11,8 @@ from annotation_setup import ASPECT, VARIANTS
 from judgescope.data.rated import SourcePart
 from judgescope.parsing import annotation as parser
 from judgescope.parsing.judgment import ErrorSpan, Scale
-from judgescope.prompts import PreparedForm, annotating, load, rated
+from judgescope.prompts import annotating, load, rated
+from judgescope.prompts.filling import PreparedForm
 from judgescope.schema.cards import AnnotationKeys, Aspect, Criterion, Wording
 from judgescope.schema.cards import annotations as cards
 from judgescope.schema.loading import read_card

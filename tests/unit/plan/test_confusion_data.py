@@ -12,7 +12,8 @@ from judgescope.core.errors import UserError
 from judgescope.data.rated import DatasetContent
 from judgescope.data.select import originals, read_dataset, select
 from judgescope.data.sentences import split_sentences
-from judgescope.prompts import NO_CHANGE, load, messages, to_write
+from judgescope.prompts import NO_CHANGE, load, to_write
+from judgescope.prompts.filling import messages
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
 from prompts_setup import about

@@ -20,7 +20,8 @@ from judgescope.parsing.written import LONGEST, STEPS, problem_with_steps, read_
 from judgescope.plan.drafts import draft_spec, drafts_of
 from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Plan
-from judgescope.prompts import DRAFTING, PARTS, load, messages
+from judgescope.prompts import DRAFTING, PARTS, load
+from judgescope.prompts.filling import messages
 from judgescope.schema.loading import load_yaml, read_card
 from prompts_setup import about
 from running import HOME

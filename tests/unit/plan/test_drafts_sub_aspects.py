@@ -18,7 +18,8 @@ from judgescope.parsing.written import (
 )
 from judgescope.plan.drafts import drafts_of
 from judgescope.plan.loading import load_plan
-from judgescope.prompts import DRAFTING, PARTS, load, messages
+from judgescope.prompts import DRAFTING, PARTS, load
+from judgescope.prompts.filling import messages
 from judgescope.schema.loading import load_yaml
 from prompts_setup import about
 from running import HOME

@@ -26,7 +26,8 @@ from judgescope.engines.subject_files import subject_files
 from judgescope.jobs import ask as ask_job
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.specs import judging
-from judgescope.prompts import PreparedForm, load, material, messages, rated, unnamed
+from judgescope.prompts import load, material, rated, unnamed
+from judgescope.prompts.filling import PreparedForm, messages
 from judgescope.replies import budget
 from judgescope.replies.asking import complete
 from judgescope.replies.judging import Questions

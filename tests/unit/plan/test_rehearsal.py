@@ -17,7 +17,7 @@ from judgescope.engines.subjects import Subjects
 from judgescope.parsing.annotation import VERDICTS
 from judgescope.parsing.judgment import Scale
 from judgescope.perturb.validation import undone
-from judgescope.plan.checks.prompts import rehearse
+from judgescope.plan.checks.rehearsal import rehearse
 from judgescope.plan.generators import lowered
 from judgescope.plan.judges import facts_of, parser_of, prompt_aspects, scale_of
 from judgescope.plan.loading import load_plan

@@ -17,6 +17,7 @@ from judgescope.plan.checks.likelihood import check_seen
 from judgescope.plan.judges import shares_score
 from judgescope.plan.notices import scored_alone
 from judgescope.plan.study import Plan
+from judgescope.prompts import filling
 from judgescope.replies.scored_texts import ScoredTexts
 from judgescope.schema import cards
 from judgescope.schema.cards import (
@@ -236,7 +237,7 @@ def test_form_prints_the_task_and_the_source_under_a_heading(
 ) -> None:
     parts = [SourcePart("Given", source)] if source else []
     names = about(task).names | prompts.material(parts)
-    [message] = prompts.messages("likelihood", FORM, **names)
+    [message] = filling.messages("likelihood", FORM, **names)
     head, _, rest = message["content"].partition("\n\n")
     assert head == names["write"]
     heading = [f"{part['name']}:\n{part['text']}" for part in names["parts"]]

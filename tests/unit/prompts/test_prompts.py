@@ -13,11 +13,11 @@ from judgescope.prompts import (
     change_of,
     load,
     material,
-    messages,
     rated,
     to_merge_names,
     to_write,
 )
+from judgescope.prompts.filling import messages
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.replies.judging import Questions
 from judgescope.schema.cards import (

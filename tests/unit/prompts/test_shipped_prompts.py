@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from judgescope.data.rated import SourcePart
-from judgescope.prompts import PreparedForm, load, messages, of_second, unnamed
+from judgescope.prompts import load, of_second, unnamed
+from judgescope.prompts.filling import PreparedForm, messages
 from judgescope.schema.cards import TaskWords
 from judgescope.schema.loading import Cards, read_card, read_tasks
 from prompts_setup import CONFIG, FORMS, IMPROVING, VALUES, VERDICTS, filled

@@ -2,13 +2,7 @@
 
 from collections.abc import Iterable
 
-from judgescope import prompts
-from judgescope.core.cells import split
 from judgescope.core.errors import UserError
-from judgescope.data.rated import SourcePart
-from judgescope.plan.checks.sample_texts import sample_source
-from judgescope.plan.study import Plan
-from judgescope.prompts.likelihood import HIDDEN
 from judgescope.schema import cards
 from judgescope.schema.cards.engines import ENGINES
 
@@ -128,44 +122,6 @@ def check_seen(judge: cards.Judge, title: str, scale: cards.RatedAspect) -> None
             got=title,
             todo="write `estimator: likelihood`, or exclude the aspect with `aspects`",
         )
-
-
-def rehearse_scoring(plan: Plan, judge: cards.Judge) -> None:
-    """Fill a form whose continuation is scored, with and without a source.
-
-    Raises UserError if it shows a text, or with pmi if it does not show the source.
-    """
-    template = f"prompts/{judge.form}{prompts.SUFFIX}"
-    for shown in sorted(prompts.needed_names(plan.templates[judge.form]) & HIDDEN):
-        raise UserError(
-            f"this prompt shows the variable `{shown}`, but the text is scored as its "
-            "continuation",
-            where=template,
-            todo=f"leave {{{{ {shown} }}}} out, or use the form likelihood",
-        )
-    for dataset, card in plan.shown(judge.judge).items():
-        for aspect in plan.rated_by(judge.judge, dataset):
-            scale = plan.scale_of(dataset, aspect)
-            check_seen(judge, f"{dataset}, {split(aspect)[0]}", scale)
-            sources: list[list[SourcePart]] = [sample_source(plan, card), []]
-            named = prompts.rated(plan.aspect_of(dataset, aspect), scale)
-            filled = [
-                prompts.messages(
-                    judge.form,
-                    plan.templates[judge.form],
-                    **named,
-                    **plan.about(dataset).names,
-                    **prompts.material(parts),
-                )
-                for parts in sources
-            ]
-            if judge.estimator == "pmi" and filled[0] == filled[1]:
-                raise UserError(
-                    "this prompt is the same without the source, so every pmi would "
-                    "be 0",
-                    where=template,
-                    todo="print each part of `parts`, as the form likelihood does",
-                )
 
 
 def _scoring_engines() -> list[str]:

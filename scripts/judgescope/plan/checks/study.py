@@ -9,7 +9,7 @@ from judgescope.core.names import WRITTEN
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Scale, zero_stands_in
 from judgescope.perturb.rules import RULES
-from judgescope.plan.checks.prompts import check_writer
+from judgescope.plan.checks.writers import check_writer
 from judgescope.plan.generators import addition, writers
 from judgescope.plan.judges import annotators, engine_of, scale_of
 from judgescope.plan.study import Plan

@@ -48,7 +48,7 @@ from judgescope.schema.cards import (
 from judgescope.schema.cards.engines import ENGINES
 from judgescope.scoring import specs
 from judgescope.scoring.computed import ComputeSpec, ValuesScale
-from judgescope.scoring.supervising import MemberFiles, MergedJudge, MergeSpec
+from judgescope.scoring.merge_specs import MemberFiles, MergedJudge, MergeSpec
 
 # ---- files ---------------------------------------------------------------------------
 

@@ -129,7 +129,7 @@ def classes(plan: Plan, dataset: str, name: str) -> list[float]:
     first.
     """
     values = plan.scale_of(dataset, plan.lowered(dataset, name)).values()
-    assert values is not None  # checks/prompts.py, and the datasets' cards
+    assert values is not None  # checks/writer_forms.py, and the datasets' cards
     return values
 
 

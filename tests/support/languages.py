@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 
 from judgescope.core.words import WITHOUT_SPACES, script_of
+from judgescope.perturb.check_languages import holds_in
 from judgescope.perturb.edit_checks import LANGUAGES as CHECKED_IN
 from judgescope.perturb.inject import ENGLISH_ERRORS, ERRORS
 from judgescope.perturb.rules import RULES
-from judgescope.perturb.validation import holds_in
 from judgescope.plan.languages import BY_WORDS
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "languages.md"

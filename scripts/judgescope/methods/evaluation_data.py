@@ -21,7 +21,7 @@ from judgescope.core.words import language_of
 from judgescope.data.sentences import english_words
 from judgescope.methods.base import StatisticsSpec
 from judgescope.parsing.judgment import WRONG
-from judgescope.perturb.validation import unchecked_kind
+from judgescope.perturb.check_languages import unchecked_kind
 from judgescope.schema.rows import AppliesTo, EstimateColumns, ResultRow
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions

@@ -4,19 +4,12 @@ attempt.
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from itertools import pairwise
 
-from judgescope.core.words import ENGLISH, is_english
 from judgescope.data.sentences import is_content, is_number, split_sentences
 from judgescope.parsing.text import is_refusal
 from judgescope.parsing.written import problem_with_steps, problem_with_sub_aspects
-from judgescope.perturb.edit_checks import (
-    KINDS,
-    LANGUAGES,
-    changed_runs,
-    sentences,
-)
+from judgescope.perturb.edit_checks import KINDS, changed_runs, sentences
 from judgescope.perturb.edits import Amount, Check
 
 LONGEST = 2.0
@@ -130,41 +123,6 @@ CHECKS: dict[str, Check] = {
 }
 """Check that a card may name -> its function, which returns a made text's problem or
 None."""
-
-
-def holds_in(check: str, language: str) -> bool:
-    """Return whether a check holds in a language: a tag, or a guess (`core.words`).
-
-    Checks of the kind of change know a language's words; all others hold in any.
-
-    >>> holds_in("negation", "de"), holds_in("negation", "en-GB")
-    (False, True)
-    >>> holds_in("length", "de")
-    True
-    """
-    languages = LANGUAGES.get(check)
-    if languages is None:
-        return True
-    tag = ENGLISH if is_english(language) else language.partition("-")[0].lower()
-    return tag in languages
-
-
-def unchecked_kind(
-    perturbation: str, checks: Sequence[str], language: str
-) -> str | None:
-    """Return why the kind of a perturbation's changes is not checked; None if it is, or
-    if it is of no kind.
-
-    >>> unchecked_kind("negation", ["length", "negation"], "de")
-    'no check for de'
-    >>> unchecked_kind("negation", ["length"], "en")
-    'its card names no check of it'
-    """
-    kinds = [check for check in checks if check in LANGUAGES]
-    if any(not holds_in(check, language) for check in kinds):
-        return f"no check for {language}"
-    known = perturbation.replace("-", "_") in LANGUAGES
-    return "its card names no check of it" if known and not kinds else None
 
 
 DRAFT_CHECKS: dict[str, Check] = {

@@ -23,6 +23,7 @@ from judgescope.data.sentences import english_words
 from judgescope.engines.requests import Reply, Request
 from judgescope.engines.subjects import parts_of
 from judgescope.parsing.reasoning import without_reasoning
+from judgescope.perturb.check_languages import holds_in
 from judgescope.perturb.edits import Amount, Perturbed, TextRow, edit_between
 from judgescope.perturb.specs import MakeTextsSpec
 from judgescope.perturb.validation import (
@@ -30,7 +31,6 @@ from judgescope.perturb.validation import (
     DRAFT_CHECKS,
     echo_of,
     framed,
-    holds_in,
     more_than_one_error,
     undone,
 )

@@ -5,8 +5,8 @@ from typing import Final
 
 from judgescope.core.words import WITHOUT_SPACES, is_english, language_of, script_of
 from judgescope.data.sentences import english_words
+from judgescope.perturb.check_languages import holds_in
 from judgescope.perturb.inject import ENGLISH_ERRORS
-from judgescope.perturb.validation import holds_in
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import (
     MadePerturbation,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.perturb.validation import holds_in, unchecked_kind
+from judgescope.perturb.check_languages import holds_in, unchecked_kind
 from judgescope.plan.languages import language_lines
 from study import Study
 

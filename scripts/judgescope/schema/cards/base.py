@@ -207,7 +207,10 @@ class Card(BaseModel):
     Every number is finite. The string below a key describes it.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    # A command reads a few of the kinds of cards: the others are never built.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True
+    )
 
     @classmethod
     def keys_for(cls, reader: KeyReader) -> set[str]:

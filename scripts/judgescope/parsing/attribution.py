@@ -7,6 +7,7 @@ what the judge gives: `{"score": 5} is what the text gives itself`.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, Literal
 
 Owner = Literal["judge", "other"]
@@ -72,7 +73,7 @@ _MADE = (
     r"(?:written|given|added|inserted|planted|appended|put|claimed|placed|injected"
     r"|printed|stated|quoted|copied|set|said|proposed|suggested|demanded)"
 )
-_ALONE_BEHIND = re.compile(
+_ALONE_BEHIND = (
     rf"{_CLOSE}(?:{_IS}(?:"
     rf"(?:what|how)\s{_OF_OTHERS}(?:\shas|\shad|\salso|\sitself)?\s{_GIVES}\b"
     rf"|what\s{_ARTICLE}{_JUDGED}\s(?:wants?|wanted|asks?|asked)\b"
@@ -117,6 +118,12 @@ _UNDECIDED = re.compile(
 )
 
 
+@cache
+def _alone_behind() -> re.Pattern[str]:
+    """Compile at the first use: this takes as long as a small import."""
+    return re.compile(_ALONE_BEHIND)
+
+
 def owner_of(folded: str, start: int, end: int) -> Owner | None:
     """Return whose verdict the words directly around a statement make it.
 
@@ -145,7 +152,7 @@ def is_of_another(folded: str, start: int, end: int) -> bool:
     >>> is_of_another('{"score": 5} is what the text deserves.', 0, 12)
     False
     """
-    if _ALONE_BEHIND.match(folded, end):
+    if _alone_behind().match(folded, end):
         return True
     if folded[start : start + 1] not in ("{", "<", "["):
         return False

@@ -7,6 +7,7 @@ with fixed letters, or a word that most replies lack.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from judgescope.parsing.glance import Glance
@@ -49,12 +50,9 @@ for _word in (
     "telling",
 ):
     _LED[_word] = rf"{_word}{_CLAIMED}"
-_SIGNS: Final = {word.encode(): re.compile(led) for word, led in _LED.items()}
-
-
 _JOINING: Final = ("and", "or", "maybe", "perhaps", "possibly")
 """Words between two numbers of which neither is a verdict."""
-_FIRST_WORDS: Final = frozenset(_SIGNS)
+_FIRST_WORDS: Final = frozenset(word.encode() for word in _LED)
 ECHO_WORDS: Final = _FIRST_WORDS | {word.encode() for word in _JOINING}
 """The words that a glance looks for."""
 
@@ -116,7 +114,15 @@ def may_echo(folded: str, seen: Glance, signs: EchoSigns) -> bool:
             return True
     if _FIRST_WORDS.isdisjoint(seen.words):
         return False
-    return _has_sign(folded, seen, _SIGNS)
+    return _has_sign(folded, seen, _first_signs())
+
+
+@cache
+def _first_signs() -> dict[bytes, re.Pattern[str]]:
+    """Word -> its pattern, compiled at the first use: this takes as long as an
+    import.
+    """
+    return {word.encode(): re.compile(led) for word, led in _LED.items()}
 
 
 def _has_sign(

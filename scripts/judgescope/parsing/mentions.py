@@ -4,6 +4,7 @@ Their numbers are hidden before a verdict is sought.
 """
 
 import re
+from functools import cache
 
 from judgescope.parsing.characters import word_set
 from judgescope.parsing.glance import Glance
@@ -48,7 +49,7 @@ _AGAINST = (
     r"|close to giving (?:it|this|the [a-z]{3,15})"
 )
 """Words before a number that the text does not get."""
-_MENTIONS = re.compile(
+_MENTIONS = (
     rf"\b(?:(?:{_SUBJECTS})\b(?P<between>[^.;!?\n]{{0,60}}?)"
     rf"|(?:{_AGAINST}) {_PHRASE})\b(?P<number>{_NUMBER})(?![\w/]|\.\d)"
     # `rated 4/5 by critics`
@@ -103,11 +104,10 @@ _BEHIND = {
     ),
 }
 """A word of mentions -> what must follow it; every mention has one of these words."""
-_SIGNS = {word.encode(): re.compile(word + behind) for word, behind in _BEHIND.items()}
 _IN_REPORTS = frozenset(
     b"says claims states reports mentions notes writes quotes adds".split()
 )
-MENTION_WORDS = _IN_REPORTS.union(_SIGNS)
+MENTION_WORDS = _IN_REPORTS.union(word.encode() for word in _BEHIND)
 """The words that a glance looks for."""
 _REACH = 160
 """The maximum number of characters of a mention before its number."""
@@ -162,13 +162,28 @@ def hide_mentions(folded: str, seen: Glance) -> str:
     if number is None:
         return folded
     start = max(0, number.start() - _REACH)
-    return folded[:start] + _MENTIONS.sub(_hidden, folded[start:])
+    return folded[:start] + _mentions().sub(_hidden, folded[start:])
+
+
+@cache
+def _mentions() -> re.Pattern[str]:
+    return re.compile(_MENTIONS)
+
+
+@cache
+def _sign(word: bytes) -> re.Pattern[str] | None:
+    """The pattern of a word with what must follow it; None for a word of no mention.
+
+    Compiled at its first use: all of them take longer than most imports.
+    """
+    name = word.decode()
+    return re.compile(name + _BEHIND[name]) if name in _BEHIND else None
 
 
 def _may_mention(folded: str, seen: Glance) -> bool:
     """Return whether behind a word of mentions stands what belongs to it."""
     for word in seen.words:
-        sign = _SIGNS.get(word)
+        sign = _sign(word)
         if sign and sign.search(folded):
             return True
     return False

@@ -5,6 +5,7 @@ Harmony format, `<|channel|>analysis`), and headings on a line (`Thinking:`).
 """
 
 import re
+from functools import cache
 from typing import Final, NamedTuple
 
 from judgescope.parsing.characters import without_invisible
@@ -58,11 +59,10 @@ _NAME = (
 )
 _OPENS = r"<\|?|\[|&lt;|◁"
 _CLOSES = r"\|?>|\]|&gt;|▷"
-_TAG = re.compile(
+_TAG = (
     rf"(?:{_OPENS})(?P<closing>[/\\]?)\s?(?P<name>{_NAME})"
     r"(?:\s[^<>\[\]\n]{0,80}?)?\s?(?P<empty>/?)"
-    rf"(?:{_CLOSES})",
-    re.IGNORECASE,
+    rf"(?:{_CLOSES})"
 )
 _BARE_NAMES: Final = frozenset(("think", "thinking", "thought"))
 """The names that may stand in square brackets: `[analysis]` is a heading."""
@@ -211,12 +211,18 @@ def _last_channel(text: str, cut: _Cut) -> tuple[str, bool]:
     return answer, False
 
 
+@cache
+def _tag() -> re.Pattern[str]:
+    """Compile at the first use: this takes as long as a small import."""
+    return re.compile(_TAG, re.IGNORECASE)
+
+
 def _without_blocks(text: str, cut: _Cut) -> tuple[str, bool]:
     """Return the text without its tagged blocks, and whether a thought is unclosed.
 
     A reason that is unclosed, or outside of which nothing stands, stays.
     """
-    tags = [tag for tag in _TAG.finditer(text) if _is_mark(tag)]
+    tags = [tag for tag in _tag().finditer(text) if _is_mark(tag)]
     if not tags:
         return text, False
     kept = list[str]()

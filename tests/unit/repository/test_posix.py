@@ -1,8 +1,11 @@
-"""`audit` and `import judgescope` load nothing that only POSIX has."""
+"""`audit` and `import judgescope` load nothing that only POSIX has, and an audit
+nothing that fills prompts.
+"""
 
 import csv
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,14 +13,26 @@ import pytest
 import running
 
 HIDDEN = ("fcntl", "resource", "termios", "pwd", "grp")
-HIDE = f"import sys\nfor name in {HIDDEN!r}:\n    sys.modules[name] = None\n"
-"""An import of such a name then fails, as on a system that lacks the module."""
+NOT_FOR_AUDITS = (
+    "jinja2",
+    "asyncio",
+    "judgescope.engines.openai",
+    "judgescope.replies.asking",
+    "judgescope.prompts.filling",
+)
+"""What fills prompts and asks models; it takes as long to import as a small audit."""
 pytestmark = pytest.mark.heavy
 
 
-def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def python(
+    code: str, folder: Path, hidden: Sequence[str] = HIDDEN
+) -> subprocess.CompletedProcess[str]:
+    """Run code in which an import of a hidden name fails, as on a system that lacks
+    the module.
+    """
+    hide = f"import sys\nfor name in {tuple(hidden)!r}:\n    sys.modules[name] = None\n"
     return subprocess.run(
-        [sys.executable, "-c", HIDE + code],
+        [sys.executable, "-c", hide + code],
         cwd=folder,
         env=running.environment(),
         capture_output=True,
@@ -26,9 +41,10 @@ def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_modules_are_hidden(tmp_path: Path) -> None:
-    done = python("import fcntl", tmp_path)
-    assert done.returncode == 1 and "fcntl" in done.stderr
+@pytest.mark.parametrize("name", [*HIDDEN, *NOT_FOR_AUDITS])
+def test_the_modules_are_hidden(tmp_path: Path, name: str) -> None:
+    done = python(f"import {name}", tmp_path, hidden=[name])
+    assert done.returncode == 1 and name in done.stderr
 
 
 def test_the_library_is_imported(tmp_path: Path) -> None:
@@ -61,6 +77,8 @@ def test_a_table_is_audited(tmp_path: Path, options: list[str]) -> None:
             table.writerow(row)
     words = ["judgescope", "audit", "ratings.csv", *options]
     code = f"sys.argv = {words!r}\nfrom judgescope.cli.main import main\nmain()"
-    done = python(code, tmp_path)
+    # A page is a template.
+    unneeded = () if "--html" in options else NOT_FOR_AUDITS
+    done = python(code, tmp_path, hidden=[*HIDDEN, *unneeded])
     assert done.returncode == 0, done.stderr
     assert "Quality" in done.stdout or "overall" in done.stdout.lower()

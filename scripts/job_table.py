@@ -12,10 +12,12 @@ from judgescope.plan.dag import Dag
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import (
     graded_sets,
+    judge_cards,
     judging,
     pages,
     results,
     study,
+    text_pages,
     texts,
     training,
 )
@@ -142,9 +144,9 @@ def _results(demo: Plan) -> Iterator[Example]:
     yield "statistics", demo, function, ("agreement", dataset)
     yield "tables", demo, partial(pages.tables, demo), ()
     yield "report", demo, partial(pages.report, demo, ""), ()
-    yield "judge_card", demo, partial(pages.judge_cards, demo), ()
-    yield "spotcheck", demo, partial(pages.spotcheck, demo), ()
-    yield "explore", demo, partial(pages.explore, demo), ()
+    yield "judge_card", demo, partial(judge_cards.judge_cards, demo), ()
+    yield "spotcheck", demo, partial(text_pages.spotcheck, demo), ()
+    yield "explore", demo, partial(text_pages.explore, demo), ()
 
 
 def _plan(name: str) -> Plan:

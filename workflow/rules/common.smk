@@ -30,10 +30,12 @@ from judgescope.plan.generators import graded, improvements
 from judgescope.plan.inputs import card_files, unfetched, without_folders
 from judgescope.plan.specs import (
     graded_sets,
+    judge_cards,
     judging,
     pages,
     results,
     study,
+    text_pages,
     texts,
     training,
 )

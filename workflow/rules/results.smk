@@ -3,9 +3,9 @@
 STATISTICS = RuleJobs(results.statistics, PLAN)
 JOINED = RuleJobs(pages.tables, PLAN)
 REPORT = RuleJobs(pages.report, PLAN, f"judgescope run {without_folders(SOURCE, HOME)}")
-JUDGE_CARDS = RuleJobs(pages.judge_cards, PLAN)
-SPOTCHECK = RuleJobs(pages.spotcheck, PLAN)
-EXPLORE = RuleJobs(pages.explore, PLAN)
+JUDGE_CARDS = RuleJobs(judge_cards.judge_cards, PLAN)
+SPOTCHECK = RuleJobs(text_pages.spotcheck, PLAN)
+EXPLORE = RuleJobs(text_pages.explore, PLAN)
 
 
 rule statistics:

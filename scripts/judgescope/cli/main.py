@@ -519,7 +519,7 @@ def pilot(args: argparse.Namespace) -> int:
 
 def spotcheck(args: argparse.Namespace) -> int:
     """Make the page of a study's perturbed texts and print its path."""
-    from judgescope.plan.specs.pages import perturbed_sets
+    from judgescope.plan.specs.page_facts import perturbed_sets
 
     plan, out = context.plan_and_results(args.study)
     if not perturbed_sets(plan):

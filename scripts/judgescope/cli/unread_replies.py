@@ -224,7 +224,7 @@ class UnreadReader:
         """
         if not self._watches:
             return []
-        from judgescope.plan.cost import passed_caps
+        from judgescope.plan.bill import passed_caps
         from judgescope.replies.progress_note import clear_note
 
         for path in self._watches:

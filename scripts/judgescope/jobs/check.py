@@ -1,5 +1,5 @@
 """Print datasets, judges, cells, requests, tokens and prices; send no request."""
 
-from judgescope.plan.cost import check as run
+from judgescope.plan.check_job import check as run
 
 __all__ = ["run"]

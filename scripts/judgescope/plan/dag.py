@@ -24,7 +24,7 @@ from judgescope.plan import generators
 from judgescope.plan.checks.study import caps_of
 from judgescope.plan.inputs import InputFiles, hash_of_texts
 from judgescope.plan.specs import graded_sets, judging, texts, training
-from judgescope.plan.specs.pages import perturbed_sets
+from judgescope.plan.specs.page_facts import perturbed_sets
 from judgescope.plan.study import Plan
 from judgescope.replies.specs import AnalyseSpec, AskSpec
 from judgescope.schema.cards import (

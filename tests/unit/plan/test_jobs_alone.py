@@ -13,7 +13,16 @@ from inputs_alone import inputs_alone
 from judgescope.core.job_files import job_files
 from judgescope.plan.jobs import job, typed
 from judgescope.plan.loading import load_plan
-from judgescope.plan.specs import graded_sets, judging, pages, results, study, texts
+from judgescope.plan.specs import (
+    graded_sets,
+    judge_cards,
+    judging,
+    pages,
+    results,
+    study,
+    text_pages,
+    texts,
+)
 from judgescope.plan.study import Plan
 from running import HOME
 from study import SMALL, Study
@@ -61,9 +70,9 @@ def jobs_in_order(plan: Plan) -> Iterator[tuple[str, Struct]]:
         yield "statistics", results.statistics(plan, table, dataset)
     yield "tables", pages.tables(plan)
     yield "report", pages.report(plan, "judgescope run study.yaml")
-    yield "judge_card", pages.judge_cards(plan)
-    yield "spotcheck", pages.spotcheck(plan)
-    yield "explore", pages.explore(plan)
+    yield "judge_card", judge_cards.judge_cards(plan)
+    yield "spotcheck", text_pages.spotcheck(plan)
+    yield "explore", text_pages.explore(plan)
 
 
 @pytest.mark.heavy

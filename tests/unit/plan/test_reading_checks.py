@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from judgescope.core.errors import UserError
 from judgescope.plan.judges import card_hash, facts_of, parser_of, settings_of
+from judgescope.plan.specs.judge_cards import settings_of as shown_settings
 from judgescope.plan.specs.judging import ask, reading, score
-from judgescope.plan.specs.pages import settings_of as shown_settings
 from judgescope.schema.cards import Judge
 from running import HOME
 from study import Study

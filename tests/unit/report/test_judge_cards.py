@@ -18,8 +18,7 @@ import cards_study
 import report_study
 from browser import browser, needs_browser
 from judgescope.plan.loading import load_plan
-from judgescope.plan.specs import pages as page_specs
-from judgescope.plan.specs.pages import HIDDEN, model_settings
+from judgescope.plan.specs.judge_cards import HIDDEN, judge_cards, model_settings
 from judgescope.report.elements import Fold, PageTable
 from judgescope.report.judge_card import address_in_words, every_number, number, render
 from judgescope.report.specs import ExpectedDrop, JudgeCardSpec
@@ -341,7 +340,7 @@ def test_no_secret_of_a_model_is_told_and_what_changes_replies_is() -> None:
 
 def planned(folder: Path, **keys: Any) -> JudgeCardSpec:
     path = Study(folder).write(**keys)
-    return page_specs.judge_cards(load_plan(load_yaml(path)[0], HOME, source=str(path)))
+    return judge_cards(load_plan(load_yaml(path)[0], HOME, source=str(path)))
 
 
 def test_the_spec_changes_with_settings_and_prices_and_holds_no_secret(

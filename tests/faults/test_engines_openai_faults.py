@@ -14,7 +14,8 @@ import pytest
 
 from engines_openai_setup import FAST, card, requests
 from judgescope.core.errors import UserError
-from judgescope.engines.openai.engine import GONE, OpenAIEngine
+from judgescope.engines.openai.engine import OpenAIEngine
+from judgescope.engines.openai.run import GONE
 from judgescope.engines.requests import HOPELESS, Reply, Request, Work
 from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.store import Store

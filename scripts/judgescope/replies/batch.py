@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgescope.core.errors import UserError
-from judgescope.engines.openai.engine import ABSENT, REFUSED, OpenAIEngine
+from judgescope.engines.openai.endpoint import ABSENT, REFUSED
+from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.refusals import refusal_rule
 from judgescope.engines.openai.wire import (
     NoReplyError,

@@ -23,7 +23,8 @@ from judgescope.core.errors import UserError
 from judgescope.core.files import atomic_write, locked
 from judgescope.core.names import BATCH
 from judgescope.engines.openai.connection import client
-from judgescope.engines.openai.engine import ABSENT, QUOTED, REFUSED, OpenAIEngine
+from judgescope.engines.openai.endpoint import ABSENT, QUOTED, REFUSED
+from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.wire import usage_of
 from judgescope.engines.requests import Work
 from judgescope.replies import batch, ledger

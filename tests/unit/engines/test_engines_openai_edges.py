@@ -14,7 +14,8 @@ import pytest
 from engines_openai_setup import ANY, after, ask, card, requests
 from engines_openai_setup import FAST as QUICK
 from judgescope.core.errors import UserError
-from judgescope.engines.openai.engine import SHOWN, OpenAIEngine
+from judgescope.engines.openai.endpoint import SHOWN
+from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.rate import LONGEST_WAIT
 from judgescope.engines.openai.wire import read_replies
 from judgescope.engines.requests import (

@@ -138,7 +138,7 @@ def asking(endpoint: Endpoint, name: str, begin: Barrier | None = None) -> None:
 def test_two_asking_jobs_never_have_more_under_way_than_the_card_allows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("judgescope.engines.openai.engine.BALANCE_SECONDS", 0.01)
+    monkeypatch.setattr("judgescope.engines.openai.run.BALANCE_SECONDS", 0.01)
     lock, now, most, order = threading.Lock(), 0, 0, list[str]()
 
     def count(body: Body) -> Said:

@@ -18,7 +18,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 import snakemake_logger_plugin_judgescope as plugin
 from judgescope.core.errors import UserError
-from judgescope.engines.openai import engine
+from judgescope.engines.openai import run
 from judgescope.engines.requests import HOPELESS, Failure, Reply, Request, Work
 from judgescope.replies import asking as module
 from judgescope.replies.asking import AskingJob, Progress, obtain
@@ -453,8 +453,8 @@ def test_warnings_of_a_job_that_asks_are_shown_when_it_has_ended(
 def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
     clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "monotonic", clock)
-    failed = engine.RetryLog()
+    monkeypatch.setattr(run, "monotonic", clock)
+    failed = run.RetryLog()
     for _ in range(12):
         failed.add("HTTP 503: \x1b[2Jdown")
         clock.now += 1

@@ -10,7 +10,7 @@ from judgescope.cli.terminal import aligned, plural
 from judgescope.cli.unread_summary import with_unread
 from judgescope.core.paths import Paths
 from judgescope.data.specs import WARNING
-from judgescope.engines.recorded import join_lines, read_joins
+from judgescope.engines.recorded_joins import join_lines, read_joins
 from judgescope.methods.claims.base import BAR, CAUGHT, LABELS, PAIRS, PASSED, VERDICT
 from judgescope.methods.claims.rows import SIGN
 from judgescope.methods.differences import OVERALL

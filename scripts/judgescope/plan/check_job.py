@@ -9,7 +9,7 @@ from judgescope.core import trust
 from judgescope.core.errors import UserError, coded
 from judgescope.core.paths import HOME
 from judgescope.data.files import absent
-from judgescope.engines.recorded import join_lines
+from judgescope.engines.recorded_joins import join_lines
 from judgescope.plan import add_ons, notices, writing
 from judgescope.plan.access import access, keys_sent
 from judgescope.plan.bill import bill

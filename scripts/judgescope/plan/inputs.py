@@ -19,7 +19,8 @@ from judgescope.data.rated import NamesInData
 from judgescope.data.select import originals, read_selected
 from judgescope.data.specs import IngestReport, IngestSpec
 from judgescope.engines.base import Answer, EngineInputs, Subject
-from judgescope.engines.recorded import Join, RecordedEngine
+from judgescope.engines.recorded import RecordedEngine
+from judgescope.engines.recorded_joins import Join
 from judgescope.engines.subjects import Subjects, listed_pairs
 from judgescope.plan.specs.subjects import every_file
 from judgescope.plan.study import CellAspect, Plan, is_selected

@@ -321,7 +321,10 @@ def _letters(name: str) -> str:
 
 def _poor_joins(paths: Iterable[str]) -> list[str]:
     """What to say of recorded models of which many rows were not joined to texts."""
-    from judgescope.engines.recorded import join_lines, read_joins  # slow to import
+    from judgescope.engines.recorded_joins import (  # slow to import
+        join_lines,
+        read_joins,
+    )
 
     joins = chain.from_iterable(map(read_joins, paths))
     return join_lines(joins, poor=True)

@@ -14,7 +14,8 @@ from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.rated import NamesInData
 from judgescope.engines.base import EngineInputs, Subject, request_key
-from judgescope.engines.recorded import RecordedEngine, join_lines
+from judgescope.engines.recorded import RecordedEngine
+from judgescope.engines.recorded_joins import join_lines
 from judgescope.schema.cards import Judge, RatingScale, RecordedModel
 
 SUBJECTS = [

@@ -15,7 +15,8 @@ import running
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.rated import NamesInData
 from judgescope.engines.base import EngineInputs, Subject
-from judgescope.engines.recorded import Join, RecordedEngine, join_lines
+from judgescope.engines.recorded import RecordedEngine
+from judgescope.engines.recorded_joins import Join, join_lines
 from judgescope.schema.cards import Judge, RatingScale, RecordedModel
 
 FIVE = RatingScale(min=1, max=5, step=1, labels=[])

@@ -11,8 +11,8 @@ from judgescope.core.errors import UserError
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Reply
 from judgescope.parsing.judgment import Scale
+from judgescope.plan.applicable import not_applicable
 from judgescope.plan.loading import load_plan
-from judgescope.plan.study import not_applicable
 from judgescope.prompts import load
 from judgescope.replies.judging import Questions, rows
 from judgescope.schema.cards import (

@@ -24,9 +24,10 @@ from judgescope.core.files import atomic_write
 from judgescope.core.names import BATCH, CONTENT
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.parsing.unread_shapes import EMPTY, SHAPES_WITHOUT_TEXT
+from judgescope.plan.applicable import replays
 from judgescope.plan.asking_jobs import jobs_of, used_keys
 from judgescope.plan.specs.judging import reading
-from judgescope.plan.study import CellAspect, Plan, replays
+from judgescope.plan.study import CellAspect, Plan
 from judgescope.replies import compaction, inspection
 from judgescope.replies.giving_up import candidates, given_up
 from judgescope.replies.lookup import having

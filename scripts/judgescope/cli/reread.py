@@ -21,9 +21,10 @@ from judgescope.cli.replies import (
 from judgescope.cli.terminal import aligned, plain
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.unread_shapes import shortened
+from judgescope.plan.applicable import replays
 from judgescope.plan.asking_jobs import jobs_of
 from judgescope.plan.specs.judging import reading
-from judgescope.plan.study import CellAspect, Plan, replays
+from judgescope.plan.study import CellAspect, Plan
 from judgescope.replies.store import Store
 from judgescope.scoring.cell import reader
 

@@ -164,7 +164,7 @@ class Registry(Mapping[str, Record]):
         where = f"package {package_of(point)}, {point.name} of {point.group}"
         try:
             value = point.load()
-        except Exception as error:
+        except Exception as error:  # of any kind: this is another package's code
             what = f"an add-on cannot be loaded: {type(error).__name__}: {error}"
             todo = "repair the package or remove it"
             raise UserError(what, where=where, todo=todo) from error

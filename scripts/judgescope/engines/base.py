@@ -199,38 +199,33 @@ def request_key(
         }
         row = _recorded_row(model.model, model.row_keys, subject, other)
         return _sha256(f"{canonical(request)[:-1]},{row[1:]}")
-    request |= {"model": model.model}
-    text = subject.text
-    source = subject.source
-    references = list(subject.references)
+    request |= {"model": model.model, "text": subject.text}
     rated: dict[str, Any] = {
         "aspect": aspect,
         "scale": [scale.min, scale.max, scale.step],
     }
     if scale.categorical:
         rated["labels"] = scale.labels
+    drawn = {"seed": seed, "dataset": dataset, "target": subject.target}
     if model.engine == "control" and judge.form == "length":
-        request |= {"text": text}
         if subject.length is not None:
-            request |= {"length": subject.length}
+            request["length"] = subject.length
     elif model.engine == "control":
-        request |= {**rated, "seed": seed, "dataset": dataset, "target": subject.target}
+        del request["text"]
+        request |= rated | drawn
     elif isinstance(model, PlantedModel):
         # The whole card: any key of it may change the scores.
-        card = model.model_dump(mode="json")
-        others = {"other": other.target if other else None}
-        request |= {**rated, **others, "card": card, "seed": seed, "dataset": dataset}
-        request |= {"target": subject.target, "text": text}
-    elif judge.form == "rules":
-        given = {"source": source, "references": references}
-        request |= {**rated, **given, "against": judge.against, "text": text}
+        request |= rated | drawn
+        request["card"] = model.model_dump(mode="json")
+        request["other"] = other.target if other else None
     else:
-        against = (
-            {"source": source}
-            if judge.against == "source"
-            else {"references": references}
-        )
-        request |= {"against": judge.against, "text": text, **against}
+        request["against"] = judge.against
+        if judge.form == "rules":
+            request |= rated
+        if judge.form == "rules" or judge.against == "source":
+            request["source"] = subject.source
+        if judge.form == "rules" or judge.against != "source":
+            request["references"] = list(subject.references)
     return _sha256(canonical(request))
 
 

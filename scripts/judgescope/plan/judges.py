@@ -9,8 +9,9 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.methods.base import JudgeFacts
+from judgescope.plan.applicable import compares, replays, uses_references
 from judgescope.plan.generators import analyses_of
-from judgescope.plan.study import Plan, compares, replays, uses_references
+from judgescope.plan.study import Plan
 from judgescope.prompts import Spotlight, needed_names
 from judgescope.schema.cards import (
     ORACLE,

@@ -10,15 +10,10 @@ from judgescope.core.cells import DERIVED, in_order, joined, split
 from judgescope.core.names import SYSTEMS, WRITTEN
 from judgescope.core.paths import Paths
 from judgescope.methods.registry import METHODS
-from judgescope.prompts import SECOND, Templates, TextWords, shows
+from judgescope.plan.applicable import compares, computes, not_applicable
+from judgescope.prompts import Templates, TextWords
 from judgescope.schema import cards
 from judgescope.schema.cards.engines import ENGINES
-
-NEEDS_RATINGS = {"most_frequent", "shuffled"}
-"""Controls that are made from people's ratings of the same targets that they judge."""
-ALONE = {"rules"}
-"""Lexical forms that read only the text: references merely add to the words that they
-know."""
 
 
 class StudyCell(NamedTuple):
@@ -127,10 +122,10 @@ class Plan:
     def teachers(self) -> set[str]:
         """Return the judges of the training texts: the teacher and its members."""
         teacher = self.distillation.teacher
-        return {
-            teacher,
-            *(self.derived[teacher].members if teacher in self.derived else []),
-        }
+        teachers = {teacher}
+        if teacher in self.derived:
+            teachers.update(self.derived[teacher].members)
+        return teachers
 
     @property
     def student(self) -> tuple[cards.Judge, cards.VllmModel]:
@@ -290,23 +285,19 @@ class Plan:
         """Return the judges that can judge any texts of a dataset, derived judges
         last.
         """
-        judges = [
-            name
-            for name, judge in self.judges.items()
-            if not isinstance(model := self.models[judge.model], cards.RecordedModel)
-            or model.judges(dataset)
-            if self.rated_by(name, dataset)
-        ]
-        judges += [
-            name
-            for name, card in self.derived.items()
-            if set(card.members) <= set(judges)
-        ]
-        return [
-            name
-            for name in judges
-            if dataset not in self.taught or name in self.teachers
-        ]
+        judges = list[str]()
+        for name, judge in self.judges.items():
+            model = self.models[judge.model]
+            # A recorded model may have rows about other datasets only.
+            known = not isinstance(model, cards.RecordedModel) or model.judges(dataset)
+            if known and self.rated_by(name, dataset):
+                judges.append(name)
+        for name, card in self.derived.items():
+            if set(card.members) <= set(judges):
+                judges.append(name)
+        if dataset in self.taught:
+            judges = [name for name in judges if name in self.teachers]
+        return judges
 
     def compares(self, judge: str) -> bool:
         """Return whether a judge compares two texts at a time: it has votes, not
@@ -360,15 +351,15 @@ class Plan:
                 for name in self.derived[judge].members
             )
             return next(filter(None, reasons), None)
-        card, name = self.judges[judge], perturbation.partition(".")[0]
+        card = self.judges[judge]
+        name = perturbation.partition(".")[0]
         only = card.perturbations
         if only is not None and name in self.perturbations and name not in only:
             return "left out by the judge's key perturbations"
-        model, data = self.models[card.model], self.datasets[dataset]
         return not_applicable(
             card,
-            model,
-            data,
+            self.models[card.model],
+            self.datasets[dataset],
             perturbation,
             self.kind_of(perturbation),
             pairs=self.compares(judge),
@@ -401,30 +392,20 @@ class Plan:
             return card.steps if card else 0
         if card.anchors:
             return card.anchors.max_errors
-        classes = (
-            self.datasets[dataset].aspects[self.lowered(dataset, perturbation)].values()
-            or []
-        )
+        lowered = self.lowered(dataset, perturbation)
+        classes = self.datasets[dataset].aspects[lowered].values() or []
         return card.errors_per_rating * (len(classes) - 1)
 
     def rated_by(self, judge: str, dataset: str) -> list[str]:
         """Return the aspects of a dataset that a judge judges."""
+        aspects = self.aspects_of(dataset)
         if judge in self.derived:
-            each = [
-                set(self.rated_by(name, dataset))
-                for name in self.derived[judge].members
-            ]
-            return [
-                name
-                for name in self.aspects_of(dataset)
-                if all(name in one for one in each)
-            ]
+            for member in self.derived[judge].members:
+                rated = set(self.rated_by(member, dataset))
+                aspects = [name for name in aspects if name in rated]
+            return aspects
         only = self.judges[judge].aspects
-        return [
-            name
-            for name in self.aspects_of(dataset)
-            if not only or split(name)[0] in only
-        ]
+        return [name for name in aspects if not only or split(name)[0] in only]
 
     def all_cards(self) -> Iterator[tuple[str, str, cards.Card]]:
         """Yield (kind, id, card) of every card but the study's."""
@@ -514,9 +495,8 @@ class Plan:
         index: dict[tuple[str, str | None], dict[StudyCell, list[CellAspect]]] = {}
         for part in self.cell_aspects:
             for model in (None, self.model_of(part.judge)):
-                index.setdefault((part.dataset, model), {}).setdefault(
-                    part.cell, []
-                ).append(part)
+                cells = index.setdefault((part.dataset, model), {})
+                cells.setdefault(part.cell, []).append(part)
         return index
 
     def model_of(self, judge: str) -> str:
@@ -548,79 +528,3 @@ def is_selected(plan: Plan, dataset: str) -> bool:
         or select.min_characters
         or dataset in plan.taught
     )
-
-
-def uses_references(judge: cards.Judge) -> bool:
-    """Return whether a judge's score measures how close a text is to references."""
-    return judge.against in {"references", "original"} and judge.form not in ALONE
-
-
-def not_applicable(
-    judge: cards.Judge,
-    model: cards.Model,
-    dataset: cards.Dataset,
-    perturbation: str,
-    kind: cards.PerturbationKind | None,
-    *,
-    pairs: bool,
-) -> str | None:
-    """Return the reason why `judge` cannot judge these targets, or None if it can.
-
-    `kind` is that of the perturbation, None for unperturbed texts; `pairs`: whether the
-    judge compares two texts.
-    """
-    reads = model.engine not in {"control", "recorded"}
-    if reads and not dataset.has_texts:
-        return "not applicable: the dataset has no texts"
-    if judge.form == "length" and not dataset.has_lengths:
-        return "not applicable: the dataset has no texts"
-    if dataset.gives_texts and uses_references(judge):
-        return "not applicable: the dataset has no references"
-    if judge.against == "original" and (perturbation == "systems" or kind == "graded"):
-        return "not applicable: made from no single original"
-    rated = perturbation == "systems" and dataset.is_rated
-    if model.engine == "control" and judge.form in NEEDS_RATINGS and not rated:
-        return "not applicable: needs ratings"
-    counted = perturbation == "original" or kind in {"chain", "graded"}
-    counted = counted and not dataset.gives_texts
-    if model.engine == "control" and judge.form == cards.ORACLE and not counted:
-        return "not applicable: nobody knows how many errors there are"
-    chosen = perturbation == "systems" and dataset.prefers and pairs
-    if model.engine == "planted" and not rated and not chosen:
-        return "not applicable: a planted judge rates texts that people rated"
-    if judge.hint is not None and not rated:
-        return "not applicable: there is no rating to tell"
-    if (
-        isinstance(model, cards.RecordedModel)
-        and perturbation != "systems"
-        and not model.rows.target
-    ):
-        return "not applicable: recorded for system outputs only"
-    if pairs and kind == "graded":
-        return "not applicable: texts of every rating are rated, not ordered"
-    if pairs and perturbation != "systems" and kind != "chain":
-        return "not applicable: one text per item, nothing to compare"
-    return None
-
-
-def compares(
-    judge: cards.Judge, model: cards.Model, forms: Mapping[str, Templates]
-) -> bool:
-    """Return whether a judge's replies are about two texts: its form shows two, or its
-    recorded rows name two. `forms`: form -> its templates, for prompts.
-    """
-    if ENGINES[model.engine].reads_prompts and judge.form in forms:
-        return shows(forms[judge.form], SECOND)
-    return judge.form == cards.COMPARE or (
-        isinstance(model, cards.RecordedModel) and model.rows.compares
-    )
-
-
-def computes(card: cards.Model) -> bool:
-    """Return whether a model gives scores without replies to parse."""
-    return not ENGINES[card.engine].asked and not replays(card)
-
-
-def replays(card: cards.Model) -> bool:
-    """Return whether a model's replies are recorded, not only its scores."""
-    return isinstance(card, cards.RecordedModel) and card.rows.reply is not None

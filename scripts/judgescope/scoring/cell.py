@@ -62,7 +62,7 @@ def score_cell(
             yield score_part(
                 answers, reading, part=part, texts=texts, unread=spec.unread
             )
-        except Exception as error:
+        except Exception as error:  # of any kind: it is raised again
             error.add_note(f"{'/'.join(part[:3])}, aspect {joined(aspect, criterion)}")
             raise
 

@@ -6,10 +6,11 @@ from types import MappingProxyType
 from judgescope.core.errors import UserError, check_known
 from judgescope.parsing.judgment import PARSERS
 from judgescope.parsing.parsers import card_parsers
+from judgescope.plan.applicable import compares, computes, replays
 from judgescope.plan.checks.likelihood import check_scoring
 from judgescope.plan.checks.study import check_rated
 from judgescope.plan.judges import scale_of
-from judgescope.plan.study import Plan, compares, computes, replays
+from judgescope.plan.study import Plan
 from judgescope.prompts import Templates, shows
 from judgescope.schema import cards
 from judgescope.schema.cards.annotations import OVERALL

@@ -13,9 +13,10 @@ from judgescope.parsing.card_rules import (
     steps_of,
 )
 from judgescope.parsing.judgment import CHOICE_VALUES, Judgment, Scale
+from judgescope.plan.applicable import computes
 from judgescope.plan.judges import settings_of
 from judgescope.plan.specs.judging import reading
-from judgescope.plan.study import Plan, computes
+from judgescope.plan.study import Plan
 from judgescope.schema.cards import ExampleReply, Judge
 from judgescope.scoring.cell import reader
 from judgescope.scoring.specs import ReplyReading

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from judgescope.core import paths
 from judgescope.data.planted import DEFECTS
+from judgescope.plan.applicable import ALONE
 from judgescope.plan.judges import (
     card_hash,
     engine_of,
@@ -14,7 +15,7 @@ from judgescope.plan.judges import (
     shares_score,
     voted_labels,
 )
-from judgescope.plan.study import ALONE, Plan
+from judgescope.plan.study import Plan
 from judgescope.report import specs
 from judgescope.schema import cards
 

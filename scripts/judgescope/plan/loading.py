@@ -66,48 +66,31 @@ def _read_plan(
     """Read the cards that a study names, and check them against each other."""
     datasets = _datasets(reader, study, source)
     if len(study.datasets) > 1 and OVERALL in study.datasets:
-        what = "this dataset id is reserved for means over datasets"
-        todo = "give the dataset another id"
-        raise UserError(what, where=f"{source}, key datasets", got=OVERALL, todo=todo)
+        raise UserError(
+            "this dataset id is reserved for means over datasets",
+            where=f"{source}, key datasets",
+            got=OVERALL,
+            todo="give the dataset another id",
+        )
     study = _with_controls(study, [datasets[name] for name in study.datasets])
     judges, derived = _judges(reader, study, source)
-    where = f"{source}, key perturbations"
-    perturbations = {
-        n: reader.read("perturbation", n, where=where) for n in study.perturbations
-    }
+    perturbations = {}
+    for name in study.perturbations:
+        where = f"{source}, key perturbations"
+        perturbations[name] = reader.read("perturbation", name, where=where)
     made = writers(study, datasets, perturbations, judges, derived)
-    drafter = {f"{source}, key drafter": study.drafter} if study.drafter else {}
-    new = study.distill.write if study.distill else None
-    writing = {f"{where}model": str(card.model) for where, card in made.items()}
-    named = {
-        judge.model: f"judges/{judge.judge}.yaml, key model"
-        for judge in judges.values()
-    }
-    named |= {model: where for where, model in writing.items()}
-    named |= dict.fromkeys(
-        new.models if new else [], f"{source}, key distill.write.models"
-    )
-    in_use = {name: where for where, name in drafter.items()} | named
-    known = _models(reader, in_use, Path(study.data))
-    models = {
-        name: known[name] for name in [*named, *(drafter.values() if drafting else [])]
-    }
-    for where, name in (writing | drafter).items():
-        check_writer(known[name], where)
-    judges = {
-        n: _completed(judge, models[judge.model], study.share)
-        for n, judge in judges.items()
-    }
+    models = _named_models(reader, study, source, judges, made, drafting=drafting)
+    for name, judge in judges.items():
+        judges[name] = _completed(judge, models[judge.model], study.share)
     forms = _forms(judges, models, made)
-    if new:
-        forms[new.form] = f"{source}, key distill.write.form"
+    if study.distill and study.distill.write:
+        forms[study.distill.write.form] = f"{source}, key distill.write.form"
     if drafting:
         forms |= dict.fromkeys(DRAFTING.values(), f"{source}, key drafter")
     aspects = _aspects(reader, datasets)
-    expecting = f"{source}, key confusion.expectations"
-    expectations = (
-        study.confusion.expectations if "confusion" in study.methods else None
-    )
+    expectations = None
+    if "confusion" in study.methods:
+        expectations = study.confusion.expectations
     plan = Plan(
         study=study,
         datasets=datasets,
@@ -120,22 +103,69 @@ def _read_plan(
         weights=reader.optional(
             "weights", study.weights, where=f"{source}, key weights"
         ),
-        expectations=reader.optional("expectations", expectations, where=expecting),
+        expectations=reader.optional(
+            "expectations",
+            expectations,
+            where=f"{source}, key confusion.expectations",
+        ),
         templates={
             form: load(form, reader.folders, where=where)
             for form, where in forms.items()
         },
         usual_tokens=stated_tokens(forms, reader.folders),
-        folders={
-            (kind, name): os.path.relpath(reader.path(kind, name, where="").parent)
-            for kind, names in {"dataset": [*datasets], "model": [*models]}.items()
-            for name in names
-        },
+        folders=_folders(reader, datasets, models),
         results=results,
         tasks=read_tasks(reader.folders),
     )
     _check(plan, reader.names("dataset"), source)
     return plan
+
+
+def _named_models(
+    reader: Cards,
+    study: cards.Study,
+    source: str,
+    judges: Mapping[str, cards.Judge],
+    made: Mapping[str, WriterCard],
+    *,
+    drafting: bool,
+) -> dict[str, cards.Model]:
+    """Return the models that judge and write, and with `drafting` the one that drafts.
+
+    Raises UserError for a writer that reads no prompts, also for a drafter that this
+    command does not use.
+    """
+    drafter = {}
+    if study.drafter:
+        drafter[study.drafter] = f"{source}, key drafter"
+    used = dict[str, str]()
+    for judge in judges.values():
+        used[judge.model] = f"judges/{judge.judge}.yaml, key model"
+    for where, card in made.items():
+        used[str(card.model)] = f"{where}model"
+    if study.distill and study.distill.write:
+        for name in study.distill.write.models:
+            used[name] = f"{source}, key distill.write.models"
+    known = _models(reader, drafter | used, Path(study.data))
+    for where, card in made.items():
+        check_writer(known[str(card.model)], f"{where}model")
+    for name, where in drafter.items():
+        check_writer(known[name], where)
+    if drafting:
+        used |= drafter
+    return {name: known[name] for name in used}
+
+
+def _folders(
+    reader: Cards, datasets: Iterable[str], models: Iterable[str]
+) -> dict[tuple[str, str], str]:
+    """Return (kind, id) -> the folder of the card, of cards that may name files."""
+    folders = {}
+    for kind, names in {"dataset": datasets, "model": models}.items():
+        for name in names:
+            path = reader.path(kind, name, where="")
+            folders[kind, name] = os.path.relpath(path.parent)
+    return folders
 
 
 def _models(

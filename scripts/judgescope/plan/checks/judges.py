@@ -369,70 +369,81 @@ def _check_labels(
     labelled = [
         (title, name, scale) for title, _, name, scale in rated if scale.categorical
     ]
-    if judge.threshold is not None and not any(
-        len(s.labels) == 2 for *_, s in labelled
-    ):
-        needs = "needs an aspect that people rate with two labels: this judge has none"
-        raise _leave_out("threshold", f"a threshold {needs}", where, judge.threshold)
-    for own in judge.scales:
-        if (
-            isinstance(judge.threshold, float)
-            and not own.min <= judge.threshold <= own.max
-        ):
-            raise UserError(
-                "a threshold outside the judge's scale gives every text the same label",
-                where=f"{where}, key threshold",
-                got=judge.threshold,
-                allowed=_shown(own),
-            )
-    if (
-        judge.read_as
-        and not labelled
-        and not any(scale.categorical for scale in judge.scales)
-    ):
+    _check_threshold(judge, [scale for _, _, scale in labelled], where)
+    reads_labels = labelled or any(scale.categorical for scale in judge.scales)
+    if judge.read_as and not reads_labels:
         problem = (
             "`read_as` needs an aspect with labels and no numbers: this judge has none"
         )
         raise _leave_out("read_as", problem, where)
-    for rating, name, people in labelled:
-        scale = judge.scale_on(name)
-        if scale is not None and scale.categorical and scale.labels != people.labels:
-            raise UserError(
-                "the judge's labels differ from those that people used",
-                where=f"{where}, key scale",
-                got=", ".join(scale.labels),
-                allowed=f"{rating}: {', '.join(people.labels)}",
-                todo="leave `scale` out; map other words in its replies to labels with "
-                "`read_as`",
-            )
-        asked = (
-            ENGINES[model.engine].reads_prompts and judge.estimator != "logprob_mean"
+    for title, name, people in labelled:
+        _check_labels_of(judge, model, title, name, people, where)
+
+
+def _check_threshold(
+    judge: cards.Judge, labelled: Sequence[cards.RatedAspect], where: str
+) -> None:
+    """Check that a threshold divides the judge's scale for an aspect of two labels."""
+    threshold = judge.threshold
+    if threshold is not None and not any(len(scale.labels) == 2 for scale in labelled):
+        problem = (
+            "a threshold needs an aspect that people rate with two labels: this judge "
+            "has none"
         )
-        if scale is None and judge.threshold is not None and asked:
+        raise _leave_out("threshold", problem, where, threshold)
+    for own in judge.scales:
+        if isinstance(threshold, float) and not own.min <= threshold <= own.max:
             raise UserError(
-                "a judge with a threshold must give numbers, but would be asked for "
-                "labels here",
+                "a threshold outside the judge's scale gives every text the same label",
                 where=f"{where}, key threshold",
-                got=f"{rating}: {', '.join(people.labels)}",
-                todo="give it its own `scale`, such as {min: 1, max: 5, step: 1}",
+                got=threshold,
+                allowed=_shown(own),
             )
-        try:
-            if scale is None and judge.threshold is None:
-                check_read_as(judge.read_as, people.labels)
-        except ValueError as error:
+
+
+def _check_labels_of(
+    judge: cards.Judge,
+    model: cards.Model,
+    title: str,
+    aspect: str,
+    people: cards.RatedAspect,
+    where: str,
+) -> None:
+    """Check a judge of an aspect that people rate with labels; `title`: dataset and
+    aspect in errors.
+    """
+    labels = ", ".join(people.labels)
+    scale = judge.scale_on(aspect)
+    if scale is not None and scale.categorical and scale.labels != people.labels:
+        raise UserError(
+            "the judge's labels differ from those that people used",
+            where=f"{where}, key scale",
+            got=", ".join(scale.labels),
+            allowed=f"{title}: {labels}",
+            todo="leave `scale` out; map other words in its replies to labels with "
+            "`read_as`",
+        )
+    asked = ENGINES[model.engine].reads_prompts and judge.estimator != "logprob_mean"
+    if scale is None and judge.threshold is not None and asked:
+        raise UserError(
+            "a judge with a threshold must give numbers, but would be asked for "
+            "labels here",
+            where=f"{where}, key threshold",
+            got=f"{title}: {labels}",
+            todo="give it its own `scale`, such as {min: 1, max: 5, step: 1}",
+        )
+    try:
+        if scale is None and judge.threshold is None:
+            check_read_as(judge.read_as, people.labels)
+    except ValueError as error:
+        raise UserError(str(error), where=f"{where}, key read_as; {title}") from None
+    for key in ("hint", "shots"):
+        if not people.ordered and getattr(judge, key) is not None:
             raise UserError(
-                str(error), where=f"{where}, key read_as; {rating}"
-            ) from None
-        unordered = [
-            key for key in ("hint", "shots") if getattr(judge, key) is not None
-        ]
-        if not people.ordered and unordered:
-            raise UserError(
-                f"`{unordered[0]}` needs labels that are ordered from worst to best",
-                where=f"{where}, key {unordered[0]}",
-                got=f"{rating}: ordered: false",
-                todo=f"leave `{unordered[0]}` out, or exclude the aspect with "
-                "`aspects`",
+                f"`{key}` needs labels that are ordered from worst to best",
+                where=f"{where}, key {key}",
+                got=f"{title}: ordered: false",
+                todo=f"leave `{key}` out, or exclude the aspect with `aspects`",
             )
 
 

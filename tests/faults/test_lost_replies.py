@@ -16,7 +16,7 @@ from judgescope.replies.compaction import (
     forget_errors,
     merge,
 )
-from judgescope.replies.inspection import Finding, stats, verify
+from judgescope.replies.inspection import StoreFinding, stats, verify
 from judgescope.replies.journal import closed_count
 from judgescope.replies.lookup import KeyTable
 from judgescope.replies.shard import files_of
@@ -40,7 +40,7 @@ def age(path: Path, days: float = 2) -> None:
     os.utime(path, (then, then))
 
 
-def findings(folder: Path) -> list[Finding]:
+def findings(folder: Path) -> list[StoreFinding]:
     return list(verify(folder))
 
 

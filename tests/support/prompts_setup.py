@@ -15,7 +15,7 @@ from judgescope.prompts import (
     rated,
 )
 from judgescope.prompts.filling import messages
-from judgescope.replies.judging import Shown, asks_pairs, shown
+from judgescope.replies.judging import ShownTexts, asks_pairs, shown
 from judgescope.schema.cards import (
     AnnotationKeys,
     Aspect,
@@ -93,7 +93,7 @@ FORMS = sorted(
 )
 
 
-def asked_about(judge: Judge, texts: Sequence[Subject]) -> list[Shown]:
+def asked_about(judge: Judge, texts: Sequence[Subject]) -> list[ShownTexts]:
     """Return the texts of each question, pairs if the judge's form shows two."""
     shipped = (CONFIG / "prompts" / f"{judge.form}.jinja").is_file()
     templates = load(judge.form, [CONFIG], where="") if shipped else {}

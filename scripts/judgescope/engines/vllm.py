@@ -66,7 +66,7 @@ CHUNK = 256
 """The most conversations that are submitted to the engine together."""
 
 
-class Span(NamedTuple):
+class DrawSpan(NamedTuple):
     """Consecutive draws of a request, asked for as one request."""
 
     request: Request
@@ -74,7 +74,7 @@ class Span(NamedTuple):
     length: int
 
 
-def spans(work: Work) -> Iterator[Span]:
+def spans(work: Work) -> Iterator[DrawSpan]:
     """Yield the missing draws of a request in as few requests to vLLM as possible.
 
     With `n`, vLLM gives the i-th reply the seed `seed + i`. At temperature 0 it rejects
@@ -83,10 +83,10 @@ def spans(work: Work) -> Iterator[Span]:
     for run in work.runs():
         size = len(run) if work.request.asked["temperature"] > 0 else 1
         for first in run[::size]:
-            yield Span(work.request, first, size)
+            yield DrawSpan(work.request, first, size)
 
 
-def sampling(span: Span) -> dict[str, Any]:
+def sampling(span: DrawSpan) -> dict[str, Any]:
     """Return all sampling parameters of a span, so that no default of vLLM or the model
     applies.
     """
@@ -113,7 +113,7 @@ def sampling(span: Span) -> dict[str, Any]:
     }
 
 
-def replies(span: Span, output: Any, provenance: dict[str, str]) -> Iterator[Reply]:
+def replies(span: DrawSpan, output: Any, provenance: dict[str, str]) -> Iterator[Reply]:
     """Yield the replies in an output of vLLM, one per draw.
 
     The first reply's usage includes the prompt; cached tokens are known only for a
@@ -218,7 +218,7 @@ class _Run:
         self.proven = proven
         self.keep = keep
         self.waiting = (span for piece in work for span in spans(piece))
-        self.under_way: dict[str, Span] = {}
+        self.under_way: dict[str, DrawSpan] = {}
         self.draws_under_way = 0
         self.failures: list[Failure] = []
         self.refusals: list[Reply] = []
@@ -263,7 +263,7 @@ class _Run:
         flight.
         """
         while chunk := self._next_chunk():
-            chats: list[Span] = []
+            chats: list[DrawSpan] = []
             for span in chunk:
                 if CONTINUATION in span.request.asked:
                     self._submit_scored(span)
@@ -273,9 +273,9 @@ class _Run:
                 self._submit(list(spans), options)
         return bool(self.under_way)
 
-    def _next_chunk(self) -> list[Span]:
+    def _next_chunk(self) -> list[DrawSpan]:
         """Return the next requests for which the engine has room, at most CHUNK."""
-        chunk: list[Span] = []
+        chunk: list[DrawSpan] = []
         room = self.room - self.draws_under_way
         while room > 0 and len(chunk) < CHUNK:
             span = next(self.waiting, None)
@@ -285,7 +285,7 @@ class _Run:
             room -= span.length
         return chunk
 
-    def _submit(self, chunk: list[Span], options: dict[str, Any] | None) -> None:
+    def _submit(self, chunk: list[DrawSpan], options: dict[str, Any] | None) -> None:
         """Submit requests to vLLM; record a refusal for each one that vLLM rejects.
 
         `options`: the arguments of the chat template.
@@ -313,13 +313,13 @@ class _Run:
             self.under_way[ident.partition("-")[0]] = span
             self.draws_under_way += span.length
 
-    def _refuse_draws(self, span: Span, reason: str) -> None:
+    def _refuse_draws(self, span: DrawSpan, reason: str) -> None:
         for draw in range(span.first, span.first + span.length):
             self._refuse(
                 Reply(span.request.key, draw, reason, finish="error", status="error")
             )
 
-    def _submit_scored(self, span: Span) -> None:
+    def _submit_scored(self, span: DrawSpan) -> None:
         """Submit a request that scores a text; record a refusal if vLLM rejects it."""
         client_error = import_module("vllm.exceptions").VLLMClientError
         try:
@@ -332,7 +332,7 @@ class _Run:
             self.under_way[ident.partition("-")[0]] = span
             self.draws_under_way += span.length
 
-    def _enqueued(self, span: Span) -> str | None:
+    def _enqueued(self, span: DrawSpan) -> str | None:
         """Return vLLM's name of a request; None if its text has no tokens to score."""
         prompt = self._tokens.prompt(span.request.asked)
         if not prompt.ids:
@@ -352,7 +352,7 @@ class _Run:
     def _tokens(self) -> TextTokens:
         return TextTokens.of(self.card)
 
-    def _bare(self, span: Span) -> Reply:
+    def _bare(self, span: DrawSpan) -> Reply:
         return Reply(span.request.key, span.first, "", provenance=self.provenance)
 
     def _refuse(self, reply: Reply) -> None:
@@ -383,7 +383,7 @@ class _Run:
         self.refusals.clear()
 
 
-def _template_options(span: Span) -> dict[str, Any] | None:
+def _template_options(span: DrawSpan) -> dict[str, Any] | None:
     """Return the arguments of the chat template, which all requests of a call share."""
     options: dict[str, Any] | None = span.request.asked["extra_body"].get(
         "chat_template_kwargs"
@@ -391,7 +391,7 @@ def _template_options(span: Span) -> dict[str, Any] | None:
     return options
 
 
-def _parameters(span: Span) -> Any:
+def _parameters(span: DrawSpan) -> Any:
     module = import_module("vllm.sampling_params")
     parameters = sampling(span)
     if structure := parameters["structured_outputs"]:

@@ -23,7 +23,7 @@ from judgescope.parsing.written import (
 from judgescope.perturb.writing import MadeText, answers_of, make_texts, unlike_parent
 from judgescope.prompts import PARTS
 from judgescope.replies.asking import Obtain, RequestFor, asker, prompted, writer
-from judgescope.replies.few_shot import Question, questions
+from judgescope.replies.few_shot import AnalysisQuestion, questions
 from judgescope.replies.specs import AnalyseSpec, WriterSpec
 from judgescope.schema.cards import PromptedModel
 from judgescope.schema.tables import table_of, write_table
@@ -109,10 +109,10 @@ def _card_part(spec: DraftSpec, text: str) -> str:
 
 def explained(
     spec: AnalyseSpec,
-    questions: Sequence[Question],
+    questions: Sequence[AnalysisQuestion],
     model: PromptedModel,
     obtain: Obtain,
-) -> list[tuple[Question, MadeText]]:
+) -> list[tuple[AnalysisQuestion, MadeText]]:
     """Return a judge's questions, each with its analysis.
 
     UserError if one failed. It is not replaced by another text, since all judges with

@@ -21,7 +21,7 @@ from judgescope.plan.specs.subjects import every_file, sample_file
 from judgescope.plan.specs.texts import analyse
 from judgescope.plan.specs.training import adapter_files
 from judgescope.plan.study import Plan
-from judgescope.replies.few_shot import Question, questions
+from judgescope.replies.few_shot import AnalysisQuestion, questions
 from judgescope.replies.journal import KEY, Keys
 from judgescope.replies.probing import WITHOUT_LOGPROBS, read_findings
 from judgescope.replies.questions import QuestionCell, QuestionPlan, plan_questions
@@ -169,9 +169,9 @@ def _keys_of_draft(path: Path) -> Keys:
     return np.array([bytes.fromhex(key) for key in keys], KEY)
 
 
-def lacking(plan: Plan, dataset: str) -> dict[str, dict[str, list[Question]]]:
+def lacking(plan: Plan, dataset: str) -> dict[str, dict[str, list[AnalysisQuestion]]]:
     """Return model -> judge -> the analyses of a dataset that do not exist yet."""
-    missing: dict[str, dict[str, list[Question]]] = {}
+    missing: dict[str, dict[str, list[AnalysisQuestion]]] = {}
     for model, judges in analysts(plan, dataset).items():
         spec = analyse(plan, dataset, model)
         subjects = Subjects(every_file(plan, dataset), dataset, plan.study.seed)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judgescope.plan import writing
 from judgescope.plan.checks.study import BILLION, caps_of
-from judgescope.plan.cost import Estimate, dollars, sum_of
+from judgescope.plan.cost import ModelRequests, dollars, sum_of
 from judgescope.plan.study import Plan
 from judgescope.replies.caps import REQUESTS, Cap
 from judgescope.replies.ledger import FOLDER, Ledger, shown
@@ -20,7 +20,7 @@ COLUMN = 15
 """Characters of a column of numbers."""
 
 
-def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
+def bill(plan: Plan, models: Sequence[ModelRequests]) -> Iterator[str]:
     """Yield the lines that show what a run requests, by model, dataset and judge."""
     for model in models:
         yield ""
@@ -43,7 +43,7 @@ def bill(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
     yield from _sums(plan, models)
 
 
-def _table(model: Estimate, narrowest: int = 28) -> Iterator[str]:
+def _table(model: ModelRequests, narrowest: int = 28) -> Iterator[str]:
     """Yield the requests to a model by judge and dataset, with titles and sums.
 
     narrowest: characters of the column of names, if no name is longer.
@@ -61,7 +61,7 @@ def _table(model: Estimate, narrowest: int = 28) -> Iterator[str]:
         yield f"    {name:<{width}}{row}"
 
 
-def _request_row(model: Estimate, batches: Sequence[writing.Asked]) -> str:
+def _request_row(model: ModelRequests, batches: Sequence[writing.Asked]) -> str:
     """Return the counts, tokens and prices of some requests as one row of the bill."""
     planned = missing = 0
     prompt = likely = at_most = 0
@@ -98,7 +98,7 @@ def _price(price: cards.Price, card: str) -> str:
     return f"{rates}{note}, as of {price.date} by {price.source} (config/prices.yaml)"
 
 
-def _replied(model: Estimate) -> str:
+def _replied(model: ModelRequests) -> str:
     missing = [asked for asked in model.asked if asked.missing]
     unknown = [asked.name for asked in missing if asked.replied is None]
     if not unknown:
@@ -112,7 +112,7 @@ def _replied(model: Estimate) -> str:
     )
 
 
-def _time(model: Estimate) -> str:
+def _time(model: ModelRequests) -> str:
     known = model.minutes()
     if known is None:
         return "unknown before the first replies"
@@ -121,7 +121,7 @@ def _time(model: Estimate) -> str:
     return f"about {length} {how}"
 
 
-def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
+def _sums(plan: Plan, models: Sequence[ModelRequests]) -> Iterator[str]:
     """Yield the sums over the study, the rest of each cap, and the models without a
     price.
     """
@@ -156,7 +156,7 @@ def _sums(plan: Plan, models: Sequence[Estimate]) -> Iterator[str]:
         yield from _too_low(cap, cap.limit - used, bound)
 
 
-def _missing(model: Estimate) -> int:
+def _missing(model: ModelRequests) -> int:
     """Return the number of replies of a model that are not in the store."""
     return sum(asked.missing for asked in model.asked)
 
@@ -178,7 +178,7 @@ def passed_caps(plan: Plan) -> Iterator[str]:
             )
 
 
-def _too_low(cap: Cap, left: int, models: Sequence[Estimate]) -> Iterator[str]:
+def _too_low(cap: Cap, left: int, models: Sequence[ModelRequests]) -> Iterator[str]:
     """Yield a warning if a cap leaves less than its models may need."""
     if cap.unit == REQUESTS:
         likely = at_most = sum(map(_missing, models))

@@ -68,7 +68,7 @@ class ReplySample(NamedTuple):
         )
 
 
-class Estimate:
+class ModelRequests:
     """The requests of a study to one model."""
 
     def __init__(
@@ -298,13 +298,13 @@ def _sampled(job: QuestionPlan, stored: StoredReplies, judge: str) -> ReplySampl
     return total
 
 
-def estimates(plan: Plan, unread: StudyReplies | None = None) -> list[Estimate]:
+def estimates(plan: Plan, unread: StudyReplies | None = None) -> list[ModelRequests]:
     """Return the estimates for all models to which a study sends requests.
 
     `unread` gets the stored replies of its judges.
     """
     asked_models = [name for name in plan.models if plan.is_asked(name)]
-    models = [Estimate(plan, name, unread) for name in asked_models]
+    models = [ModelRequests(plan, name, unread) for name in asked_models]
     # Before the supervisors' requests, which depend on all these.
     asked = [*chain.from_iterable(model.asked for model in models)]
     for model in models:
@@ -312,7 +312,9 @@ def estimates(plan: Plan, unread: StudyReplies | None = None) -> list[Estimate]:
     return models
 
 
-def dollars(model: Estimate, batches: Sequence[writing.Asked]) -> PriceRange | None:
+def dollars(
+    model: ModelRequests, batches: Sequence[writing.Asked]
+) -> PriceRange | None:
     """Return the price of all requests, or None without a price."""
     prices = []
     for batch in batches:

@@ -16,9 +16,9 @@ RATED = ".rated"
 anchors."""
 Maker = cards.MadePerturbation | cards.Improvement
 """Cards by which a model writes one text from another."""
-Writer = Maker | cards.GradedPerturbation
+TargetWriter = Maker | cards.GradedPerturbation
 """Cards by which a model writes targets."""
-WriterCard = Writer | cards.Analyses | cards.Anchoring | cards.Supervisor
+WriterCard = TargetWriter | cards.Analyses | cards.Anchoring | cards.Supervisor
 """Cards that name a model that writes."""
 
 
@@ -230,7 +230,7 @@ def waiting(plan: Plan, dataset: str) -> list[str]:
     return [name for name in plan.target_sets(dataset) if name != names.SYSTEMS]
 
 
-def writer_of(plan: Plan, dataset: str, name: str) -> Writer:
+def writer_of(plan: Plan, dataset: str, name: str) -> TargetWriter:
     """Return the card by which a set of targets is written, or the originals that it
     needs.
     """
@@ -240,7 +240,7 @@ def writer_of(plan: Plan, dataset: str, name: str) -> Writer:
     return improvements(plan)[dataset]
 
 
-def lowered_by(plan: Plan, dataset: str, writer: Writer) -> str | None:
+def lowered_by(plan: Plan, dataset: str, writer: TargetWriter) -> str | None:
     """Return the aspect that a writer lowers: the first of its aspects that the study
     has there.
     """
@@ -248,7 +248,7 @@ def lowered_by(plan: Plan, dataset: str, writer: Writer) -> str | None:
     return next((name for name in named if name in plan.plain_aspects(dataset)), None)
 
 
-def lowered(plan: Plan, dataset: str, writer: Writer) -> dict[str, object]:
+def lowered(plan: Plan, dataset: str, writer: TargetWriter) -> dict[str, object]:
     """Return what a writer's prompt shows of the lowered aspect; {} if it has no
     sub-aspects.
     """

@@ -21,7 +21,7 @@ from judgescope.core.paths import PACKAGE
 from judgescope.core.process_limits import hide_pandas
 from judgescope.core.secrets import show_without_secrets
 
-Spec = dict[str, object]
+JobFields = dict[str, object]
 
 JOBS = {
     path.stem: f"jobs.{path.stem}"
@@ -46,11 +46,11 @@ MACHINE = {
 AGAIN = "then run again: finished files are kept and no reply is requested twice"
 
 
-def read_spec(source: str, stdin: IO[str]) -> Spec:
+def read_spec(source: str, stdin: IO[str]) -> JobFields:
     """Return the JSON object in a file, or the union of those on standard input if it
     is `-`.
     """
-    spec: Spec = {}
+    spec: JobFields = {}
     try:
         text = (
             stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
@@ -124,7 +124,7 @@ def _is_reader_gone() -> bool:
     return False
 
 
-def typed(main: Callable[..., None], spec: Spec) -> object:
+def typed(main: Callable[..., None], spec: JobFields) -> object:
     """Return the spec as the record that `main` takes."""
     return convert(spec, get_type_hints(main)["spec"])
 

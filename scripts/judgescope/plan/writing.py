@@ -32,7 +32,7 @@ from judgescope.prompts import (
     to_write,
 )
 from judgescope.prompts.filling import messages, system_message
-from judgescope.replies.few_shot import Question
+from judgescope.replies.few_shot import AnalysisQuestion
 from judgescope.replies.pricing import CHARACTERS
 from judgescope.replies.store import Store
 from judgescope.schema import cards
@@ -166,7 +166,9 @@ def unmade(plan: Plan, dataset: str) -> set[str]:
     }
 
 
-WritingCard = generators.Writer | cards.Anchoring | cards.Supervisor | cards.NewTexts
+WritingCard = (
+    generators.TargetWriter | cards.Anchoring | cards.Supervisor | cards.NewTexts
+)
 """Cards with a form by which a model writes."""
 
 
@@ -204,7 +206,7 @@ class Asked(NamedTuple):
 
 
 def asked_of_writers(
-    model: str, texts: Imagined, analyses: Mapping[str, Sequence[Question]]
+    model: str, texts: Imagined, analyses: Mapping[str, Sequence[AnalysisQuestion]]
 ) -> Iterator[Asked]:
     """Yield the maximum requests to a model for writing for a dataset: texts and
     analyses.
@@ -315,7 +317,7 @@ def at_most(
 
 
 def _analysed(
-    plan: Plan, model: str, dataset: str, left: Mapping[str, Sequence[Question]]
+    plan: Plan, model: str, dataset: str, left: Mapping[str, Sequence[AnalysisQuestion]]
 ) -> Iterator[Asked]:
     """Yield the maximum requests to a writer of analyses, for each judge."""
     spec = analyse(plan, dataset, model)

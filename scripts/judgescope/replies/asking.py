@@ -22,7 +22,7 @@ from judgescope.replies.budget import Spending, spending
 from judgescope.replies.claims import union
 from judgescope.replies.giving_up import GivingUp, unanswered
 from judgescope.replies.journal import KEY, Integers
-from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
+from judgescope.replies.lookup import KeyedDraw, KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.probing import answers
 from judgescope.replies.specs import ModelSpec, PromptSpec, StoppedPrompt, WriterSpec
@@ -43,7 +43,7 @@ LOG_INTERVAL_FRACTION = 0.02
 thousands."""
 PROGRESS = "replies: "  # the beginning of a line of progress; the logger reads it
 
-Obtain = Callable[[Iterable[Request]], dict[Draw, Reply]]
+Obtain = Callable[[Iterable[Request]], dict[KeyedDraw, Reply]]
 """Requests -> the reply to each of their draws; missing ones are requested."""
 RequestFor = Callable[[str, Mapping[str, Any]], Request]
 """(name for messages, variables of the prompt form) -> the request to a writer."""
@@ -306,7 +306,7 @@ class RequestList:
                 yield Work(request, draws)
 
 
-def obtain(requests: Iterable[Request], job: AskingJob) -> dict[Draw, Reply]:
+def obtain(requests: Iterable[Request], job: AskingJob) -> dict[KeyedDraw, Reply]:
     """Return the reply to every draw of some requests; ask for those that the store
     lacks.
     """

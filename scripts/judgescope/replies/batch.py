@@ -25,7 +25,7 @@ from judgescope.engines.openai.wire import (
     read_replies,
 )
 from judgescope.engines.requests import Reply, Request, Work
-from judgescope.replies.lookup import Draw, KeyTable
+from judgescope.replies.lookup import KeyedDraw, KeyTable
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
@@ -48,7 +48,7 @@ class FinalError(UserError):
         return cls(error.what, where=error.where, got=error.got, todo=error.todo)
 
 
-def draws_in(path: Path) -> Iterator[Draw]:
+def draws_in(path: Path) -> Iterator[KeyedDraw]:
     """Yield the key and the draw of every request in a file."""
     with path.open("rb") as file:
         for line in file:

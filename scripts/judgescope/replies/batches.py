@@ -119,7 +119,7 @@ class Fetched(NamedTuple):
     files: Sequence[tuple[str, str]] = ()
     """The kind of each file of results, and its id at the endpoint."""
     results: Results | None = None
-    spent: ledger.Amount | None = None
+    spent: ledger.SpentUnits | None = None
 
 
 def under_way(store: Path, study: str | None = None) -> list[Batch]:
@@ -240,7 +240,7 @@ class Batches:
         """Raise UserError while a job of any study asks the model: it may be for the
         same draws.
         """
-        now = ledger.Sign(self.store / FOLDER, "submit")
+        now = ledger.Heartbeat(self.store / FOLDER, "submit")
         now.give()
         if studies := ledger.askers(
             Store(self.store, self.card.served_name).shard, now
@@ -308,7 +308,7 @@ class Batches:
                 )
                 record.batch = begun.id
         except FinalError:
-            self._close(each, ledger.Amount())
+            self._close(each, ledger.SpentUnits())
             raise
         each.save()
 
@@ -390,7 +390,7 @@ class Batches:
         )
 
     def _close(
-        self, each: Batch, spent: ledger.Amount, keep: Iterable[Path] = ()
+        self, each: Batch, spent: ledger.SpentUnits, keep: Iterable[Path] = ()
     ) -> None:
         """Book the cost of a batch, unless it is booked already; then delete its
         files.
@@ -398,7 +398,7 @@ class Batches:
         self.ledger.change(lambda state: state.close(each.owner, spent))
         each.remove(keep)
 
-    def _spent(self, each: Batch, files: Iterable[Path]) -> ledger.Amount:
+    def _spent(self, each: Batch, files: Iterable[Path]) -> ledger.SpentUnits:
         """Return the cost of the results, or the entire reserve if one has no token
         counts.
         """
@@ -406,7 +406,7 @@ class Batches:
         price = (
             self.price if account is None else account.price and Price(**account.price)
         )
-        spent = ledger.Amount()
+        spent = ledger.SpentUnits()
         for row in (
             row for path in files for row in batch.rows(path) if row is not None
         ):
@@ -507,7 +507,7 @@ class Batches:
                 with self._locked():  # its `submit` may be running
                     each.record = Batch.read(each.path).record
                     if not self._begun(each):
-                        self._close(each, ledger.Amount())
+                        self._close(each, ledger.SpentUnits())
                         return NOT_SENT
             status = self.look(each).status
             if status in (*ENDED, CANCELLING):

@@ -83,15 +83,15 @@ class Spending(AbstractContextManager["Spending"]):
         self.units = [
             unit for unit in ledger.UNITS if ledger.caps_on(caps, unit, model)
         ]
-        self.spent = ledger.Amount()
-        self._under_way = ledger.Amount()
+        self.spent = ledger.SpentUnits()
+        self._under_way = ledger.SpentUnits()
         self._factor = self._next_factor = 1.0
         """Factor on a request's estimated maximum cost, because some cost more; a new
         factor applies once no request is in flight."""
         self._account: ledger.Account | None = None
-        self._sign = ledger.Sign(self.ledger.folder, self.owner)
+        self._sign = ledger.Heartbeat(self.ledger.folder, self.owner)
         self._full: _NoRoomError | None = None
-        self._dead: dict[str, ledger.Amount] = {}
+        self._dead: dict[str, ledger.SpentUnits] = {}
         self._before = read_pace(store.shard)
         self._pace = Pace()
         self._begun: float | None = None
@@ -266,7 +266,7 @@ class Spending(AbstractContextManager["Spending"]):
         # only now, because the change may have to be repeated
         self._account = state.open[self.owner]
         for owner in self._dead:
-            ledger.Sign(self.ledger.folder, owner).path.unlink(missing_ok=True)
+            ledger.Heartbeat(self.ledger.folder, owner).path.unlink(missing_ok=True)
         self._dead.clear()
         return state
 
@@ -317,7 +317,7 @@ class Spending(AbstractContextManager["Spending"]):
 
     def _close_dead(self, state: ledger.State) -> None:
         for owner, account in list(state.open.items()):
-            sign = ledger.Sign(self.ledger.folder, owner)
+            sign = ledger.Heartbeat(self.ledger.folder, owner)
             if owner != self.owner and ledger.is_dead(account, sign, self._sign):
                 if owner not in self._dead:
                     self._dead[owner] = ledger.spent_by(

@@ -25,7 +25,7 @@ machine."""
 
 
 @dataclass(frozen=True)
-class Claim:
+class RequestClaim:
     """The claim of a job: its study, its name in the study's ledger, its machine and
     process.
     """
@@ -40,12 +40,12 @@ class Claim:
         host = self.host.split()[0]
         return f"study {self.study} (process {self.process} on host {host})"
 
-    def sign(self, store: Path) -> ledger.Sign:
+    def sign(self, store: Path) -> ledger.Heartbeat:
         """Return the sign of life of the job."""
-        return ledger.Sign(store / ledger.FOLDER / self.study, self.owner)
+        return ledger.Heartbeat(store / ledger.FOLDER / self.study, self.owner)
 
 
-OpenClaims = dict[str, Claim]  # number of a claim -> the claim
+OpenClaims = dict[str, RequestClaim]  # number of a claim -> the claim
 
 
 class ClaimChain(ledger.Chain[OpenClaims]):
@@ -61,7 +61,7 @@ class ClaimChain(ledger.Chain[OpenClaims]):
 
     def decoded(self, state: dict[str, Any]) -> OpenClaims:
         """Return the open claims from JSON."""
-        return {name: Claim(**claim) for name, claim in state["open"].items()}
+        return {name: RequestClaim(**claim) for name, claim in state["open"].items()}
 
     def unreadable(self) -> tuple[str, str]:
         """Return what cannot be read, and what to do."""
@@ -77,7 +77,7 @@ class EarlierClaim(NamedTuple):
     `keys` is None if they cannot be read.
     """
 
-    claim: Claim
+    claim: RequestClaim
     keys: Keys | None
 
 
@@ -88,11 +88,11 @@ class Claims:
         self.folder = store.shard / FOLDER
         self.chain = ClaimChain(self.folder)
         self.store = store.shard.parent
-        self.claim = Claim(study, store.start, hosts.machine_id(), os.getpid())
+        self.claim = RequestClaim(study, store.start, hosts.machine_id(), os.getpid())
         self._count = 0
-        self._earlier: dict[str, Claim] = {}
+        self._earlier: dict[str, RequestClaim] = {}
 
-    def make(self, keys: Keys, now: ledger.Sign) -> list[EarlierClaim]:
+    def make(self, keys: Keys, now: ledger.Heartbeat) -> list[EarlierClaim]:
         """Claim these distinct keys; return the earlier claims that share keys with it.
 
         A job's new claim is later than all others, and replaces its last one. `now` is
@@ -147,7 +147,7 @@ class Claims:
             return None
         return np.intersect1d(keys, theirs)
 
-    def are_awaited(self, now: ledger.Sign) -> bool:
+    def are_awaited(self, now: ledger.Heartbeat) -> bool:
         """Return whether an earlier job with common keys is alive and still has its
         claim.
 
@@ -160,7 +160,7 @@ class Claims:
             for name, claim in self._earlier.items()
         )
 
-    def _is_alive(self, claim: Claim, now: ledger.Sign) -> bool:
+    def _is_alive(self, claim: RequestClaim, now: ledger.Heartbeat) -> bool:
         sign = claim.sign(self.store)
         if ledger.is_dead(claim, sign, now):
             return False

@@ -33,7 +33,7 @@ from judgescope.replies.journal import (
     read_line,
 )
 from judgescope.replies.ledger import unbooked
-from judgescope.replies.lookup import Draw, KeyTable
+from judgescope.replies.lookup import KeyedDraw, KeyTable
 from judgescope.replies.shard import (
     COMPACTED,
     JOURNAL,
@@ -258,7 +258,7 @@ class _Import:
         self.counts = Imported()
         store.closes = True
         self._digests = set[bytes]()
-        self._answered = set[Draw]()
+        self._answered = set[KeyedDraw]()
         for path in files_of(store.shard):
             for block in blocks(path):
                 for data in block.lines():
@@ -302,14 +302,14 @@ def forget_errors(store: Store) -> int:
     return len(errors)
 
 
-def forget_empty(store: Store, draws: Iterable[Draw]) -> None:
+def forget_empty(store: Store, draws: Iterable[KeyedDraw]) -> None:
     """Mark empty replies to be requested again (see `repeatable`)."""
     store.closes = True
     for draw in draws:
         store.forget(draw, replies=True)
 
 
-def repeatable(store: Store, draws: Collection[Draw]) -> list[Draw]:
+def repeatable(store: Store, draws: Collection[KeyedDraw]) -> list[KeyedDraw]:
     """Return those of some draws that may be requested again: not yet MOST_REPEATS
     times.
     """

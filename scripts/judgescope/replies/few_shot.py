@@ -149,7 +149,7 @@ def _hash(text: Rated) -> bytes:
     return hashlib.sha256(text.subject.target.encode()).digest()
 
 
-class Question(NamedTuple):
+class AnalysisQuestion(NamedTuple):
     """A demonstration to be explained; `shown`: the text and its aspect as prompt
     variables.
     """
@@ -170,7 +170,9 @@ class Question(NamedTuple):
         return len(message["content"]) + len(system_message(system, templates, shown))
 
 
-def questions(spec: AnalyseSpec, judge: str, subjects: Subjects) -> Iterator[Question]:
+def questions(
+    spec: AnalyseSpec, judge: str, subjects: Subjects
+) -> Iterator[AnalysisQuestion]:
     """Yield a judge's demonstrations for all items that it judges, by aspect and
     wording.
 
@@ -186,4 +188,6 @@ def questions(spec: AnalyseSpec, judge: str, subjects: Subjects) -> Iterator[Que
         texts = rated_texts(subjects, split(name)[0])
         for text in Demonstrations(texts, Shots(n=analysed.n), scale).among(items):
             target = text.subject.target
-            yield Question(judge, name, target, scale, values | shown(text, scale))
+            yield AnalysisQuestion(
+                judge, name, target, scale, values | shown(text, scale)
+            )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from judgescope.core.errors import UserError
 from judgescope.engines.requests import Failure, Reply
-from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
+from judgescope.replies.lookup import KeyedDraw, KeyTable, StoredReplies
 from judgescope.replies.store import Store
 
 COMMAND = "judgescope replies give-up STUDY"
@@ -52,7 +52,7 @@ class Noted:
     the most runs without an answer.
     """
 
-    given_up: list[Draw]
+    given_up: list[KeyedDraw]
     most_runs: int
     limit: int | None
 
@@ -74,14 +74,14 @@ class Noted:
         )
 
 
-def given_up(draw: Draw, runs: int, reason: str) -> Reply:
+def given_up(draw: KeyedDraw, runs: int, reason: str) -> Reply:
     """Return the error of a draw that is given up."""
     times = "1 run" if runs == 1 else f"{runs} runs"
     text = f"given up after {times}: {reason}"
     return Reply(*draw, text, finish="given_up", status="error")
 
 
-def candidates(store: Store, keys: Iterable[str]) -> dict[Draw, dict[str, str]]:
+def candidates(store: Store, keys: Iterable[str]) -> dict[KeyedDraw, dict[str, str]]:
     """Return the draws of some keys that got no answer in any run -> job -> reason."""
     wanted = set(keys)
     draws: dict[str, int] = {}

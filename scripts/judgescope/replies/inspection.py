@@ -134,7 +134,7 @@ def _count(stats: Stats, line: JournalLine) -> None:
         stats.tokens.update(usage or {})
 
 
-class Finding(NamedTuple):
+class StoreFinding(NamedTuple):
     """A remark on a line; `wrong` is false if the remark is about normal operation."""
 
     where: str
@@ -142,7 +142,7 @@ class Finding(NamedTuple):
     wrong: bool
 
 
-def verify(shard: Path) -> Iterator[Finding]:
+def verify(shard: Path) -> Iterator[StoreFinding]:
     """Yield remarks on a shard: its name, its lines, file by file, and draws with two
     replies.
     """
@@ -165,43 +165,43 @@ def verify(shard: Path) -> Iterator[Finding]:
                 yield from _closing(path)
         except UserError as error:
             spare = isinstance(error, DamagedFileError) and is_spare(path)
-            yield Finding(str(path), REDUNDANT if spare else error.what, True)
+            yield StoreFinding(str(path), REDUNDANT if spare else error.what, True)
     for answer, other in pairwise(sorted(answers)):
         if answer[:2] == other[:2] and answer[2] != other[2]:
-            yield Finding(other[3], DIFFERS.format(answer[3]), False)
+            yield StoreFinding(other[3], DIFFERS.format(answer[3]), False)
 
 
-def _misplaced(shard: Path) -> Iterator[Finding]:
+def _misplaced(shard: Path) -> Iterator[StoreFinding]:
     """Yield remarks on a renamed shard and on packed files."""
     try:
         model = model_of(shard)
     except UserError as error:
-        yield Finding(error.where, error.what, True)
+        yield StoreFinding(error.where, error.what, True)
     else:
         if model is not None and slug(model) != shard.name:
-            yield Finding(str(shard), RENAMED.format(model, slug(model)), True)
+            yield StoreFinding(str(shard), RENAMED.format(model, slug(model)), True)
     for path in packed_files_of(shard):
-        yield Finding(str(path), PACKED, True)
+        yield StoreFinding(str(path), PACKED, True)
 
 
-def _closing(path: Path) -> Iterator[Finding]:
+def _closing(path: Path) -> Iterator[StoreFinding]:
     """Yield a remark if a journal lacks its closing line, or lines before it."""
     lines = 0
     closed: int | None = None
     for number, line in enumerate(_journal_lines(path)):
         if closed is not None:
-            yield Finding(f"{path}:{number}", NOT_LAST, True)
+            yield StoreFinding(f"{path}:{number}", NOT_LAST, True)
             return
         closed = closed_count(line)
         if closed is None and line.endswith(b"\n") and not line.endswith(CUT):
             lines += 1
     if closed is None:
         if time.time() - path.stat().st_mtime > DAY:
-            yield Finding(str(path), NOT_CLOSED, False)
+            yield StoreFinding(str(path), NOT_CLOSED, False)
     elif lines < closed:
-        yield Finding(str(path), LOST.format(closed, lines, closed - lines), True)
+        yield StoreFinding(str(path), LOST.format(closed, lines, closed - lines), True)
     elif lines > closed:
-        yield Finding(str(path), ADDED.format(closed, lines, lines - closed), True)
+        yield StoreFinding(str(path), ADDED.format(closed, lines, lines - closed), True)
 
 
 def has_all_lines(path: Path) -> bool:
@@ -234,21 +234,21 @@ def _journal_lines(path: Path) -> Iterator[bytes]:
                 return
 
 
-def _fault(where: str, line: bytes) -> Finding:
+def _fault(where: str, line: bytes) -> StoreFinding:
     shown = repr(line[:60].decode("utf-8", "replace"))
     if NUL in line:
-        return Finding(where, NULS, True)
+        return StoreFinding(where, NULS, True)
     if not line.endswith(b"\n") or line.endswith(CUT):
-        return Finding(where, TORN, False)
+        return StoreFinding(where, TORN, False)
     if is_damaged(line):
-        return Finding(where, f"{DAMAGED}: {shown}", True)
+        return StoreFinding(where, f"{DAMAGED}: {shown}", True)
     if fields := unknown_in(line):
         problem = (
             "written by a newer version of Judgescope, with the fields "
             f"{', '.join(fields)}"
         )
-        return Finding(where, problem, True)
-    return Finding(where, f"not a reply: {shown}", True)
+        return StoreFinding(where, problem, True)
+    return StoreFinding(where, f"not a reply: {shown}", True)
 
 
 def check(shard: Path) -> None:

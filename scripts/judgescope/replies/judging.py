@@ -17,7 +17,7 @@ from judgescope.prompts import filling
 from judgescope.replies.few_shot import Demonstrations, Rated
 from judgescope.schema import cards
 
-Shown = tuple[
+ShownTexts = tuple[
     Subject, ...
 ]  # the texts of one question: one, or the two that are compared
 MARK = "\0prompt\0"
@@ -46,7 +46,7 @@ class Questions:
     judge: cards.Judge
     aspect: cards.Aspect
     scale: cards.RatedAspect
-    shown: Sequence[Shown]
+    shown: Sequence[ShownTexts]
     templates: prompts.Templates
     seed: int
     about_texts: prompts.TextWords
@@ -357,7 +357,7 @@ def shown(
     preferred: Sequence[tuple[str, str]] = (),
     *,
     pairs: bool,
-) -> list[Shown]:
+) -> list[ShownTexts]:
     """Return the texts of each question: one per target, or two (both orders) per
     compared pair; `pairs`: whether the judge compares.
 

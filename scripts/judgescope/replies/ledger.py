@@ -31,7 +31,7 @@ from judgescope.schema.cards import Price
 STATE = "state.json"
 FOLDER = ".budget"  # next to the shards of the store; no model's slug begins with a dot
 UNITS = (REQUESTS, NANOS)
-Amount = Counter[str]  # unit -> an integer; one request means one requested reply
+SpentUnits = Counter[str]  # unit -> an integer; one request means one requested reply
 # seconds without a sign of life after which a job on another machine is dead
 SILENT = 3600.0
 JOURNALS_STAY = 86400.0  # seconds before compaction may remove a journal
@@ -56,15 +56,15 @@ class Account:
     journals: str
     host: str
     process: int
-    held: Amount = field(default_factory=Counter)
-    under_way: Amount = field(default_factory=Counter)
+    held: SpentUnits = field(default_factory=Counter)
+    under_way: SpentUnits = field(default_factory=Counter)
 
 
 @dataclass
 class State:
     """Model -> the spending of closed jobs, and owner -> the account of an open job."""
 
-    spent: dict[str, Amount] = field(default_factory=dict)
+    spent: dict[str, SpentUnits] = field(default_factory=dict)
     open: dict[str, Account] = field(default_factory=dict)
 
     def used(self, unit: str, model: str | None = None) -> tuple[int, int]:
@@ -83,13 +83,13 @@ class State:
         ]
         return max(0, min(rooms)) if rooms else None
 
-    def close(self, owner: str, spent: Amount) -> None:
+    def close(self, owner: str, spent: SpentUnits) -> None:
         """Book an owner's spending, unless it is booked, and release the rest of its
         reserve.
         """
         if owner in self.open:
             model = self.open.pop(owner).model
-            self.spent[model] = self.spent.get(model, Amount()) + spent
+            self.spent[model] = self.spent.get(model, SpentUnits()) + spent
 
 
 def caps_on(caps: Sequence[Cap], unit: str, model: str) -> list[Cap]:
@@ -248,7 +248,7 @@ class Ledger(Chain[State]):
         )
 
 
-class Sign:
+class Heartbeat:
     """A file that a job touches while it runs; its time is that of the file server's
     clock.
     """
@@ -267,7 +267,7 @@ class Sign:
         """Return the seconds since this process gave the sign."""
         return time.monotonic() - self._given
 
-    def behind(self, now: "Sign") -> float:
+    def behind(self, now: "Heartbeat") -> float:
         """Return the sign's age in seconds compared with `now`; infinity if there is
         none.
         """
@@ -287,7 +287,7 @@ class Located(Protocol):
     def process(self) -> int: ...  # noqa: D102
 
 
-def is_dead(account: Located, sign: Sign, now: Sign) -> bool:
+def is_dead(account: Located, sign: Heartbeat, now: Heartbeat) -> bool:
     """Return whether an account's owner is dead; `now` is a sign given just now."""
     if account.process == NO_PROCESS:
         return False
@@ -296,7 +296,7 @@ def is_dead(account: Located, sign: Sign, now: Sign) -> bool:
     return sign.behind(now) > SILENT
 
 
-def askers(shard: Path, now: Sign) -> list[str]:
+def askers(shard: Path, now: Heartbeat) -> list[str]:
     """Return the studies that have a living job which asks a shard's model."""
     store = shard.parent
     return [
@@ -304,11 +304,11 @@ def askers(shard: Path, now: Sign) -> list[str]:
         for folder in sorted((store / FOLDER).glob("*/"))
         for owner, account in Ledger(folder).state().open.items()
         if (store / account.journals).parent == shard
-        and not is_dead(account, Sign(folder, owner), now)
+        and not is_dead(account, Heartbeat(folder, owner), now)
     ]
 
 
-def spent_by(account: Account, store: Path, silent: float) -> Amount:
+def spent_by(account: Account, store: Path, silent: float) -> SpentUnits:
     """Return a dead owner's spending: its stored replies and the most it may have had
     in flight.
 
@@ -317,7 +317,7 @@ def spent_by(account: Account, store: Path, silent: float) -> Amount:
     begin = store / account.journals
     journals = sorted(begin.parent.glob(f"{begin.name}.*.jsonl"))
     price = None if account.price is None else Price.model_validate(account.price)
-    stored = Amount()
+    stored = SpentUnits()
     for path in journals:
         for block in blocks(path):
             for line in map(read_line, block.lines()):
@@ -333,7 +333,7 @@ def spent_by(account: Account, store: Path, silent: float) -> Amount:
                     return Counter(account.held)
     if not journals and silent > JOURNALS_STAY:
         return Counter(account.held)
-    spent = Amount()
+    spent = SpentUnits()
     for unit in UNITS:
         most = min(stored[unit] + account.under_way[unit], account.held[unit])
         spent[unit] = max(stored[unit], most)

@@ -27,7 +27,7 @@ from judgescope.replies.journal import (
 )
 from judgescope.replies.shard import Files, Place, files_of
 
-Draw = tuple[str, int]  # (key, draw)
+KeyedDraw = tuple[str, int]  # (key, draw)
 PLACE = np.dtype([("file", np.int32), ("offset", np.int64), ("length", np.int32)])
 
 
@@ -122,24 +122,24 @@ class StoredReplies:
 
     def _scan(self) -> None:
         """Scan all files, again if they mark replies to be requested again."""
-        ignored: dict[Draw, set[int]] = {}
+        ignored: dict[KeyedDraw, set[int]] = {}
         self._read_all(ignored)
         while self.asked_again != ignored:
             ignored = self.asked_again
             self._read_all(ignored)
 
-    def _read_all(self, ignored: Mapping[Draw, set[int]]) -> None:
+    def _read_all(self, ignored: Mapping[KeyedDraw, set[int]]) -> None:
         """Read all files; `ignored`: draw -> attempts up to which no reply counts."""
         self._ignored = {draw: max(attempts) for draw, attempts in ignored.items()}
-        self.asked_again: dict[Draw, set[int]] = {}
-        self._failed: dict[Draw, list[FailedLine]] = {}
+        self.asked_again: dict[KeyedDraw, set[int]] = {}
+        self._failed: dict[KeyedDraw, list[FailedLine]] = {}
         self.files = Files()
         self.skipped = 0
-        self.forgotten: dict[Draw, int] = {}
+        self.forgotten: dict[KeyedDraw, int] = {}
         self._places = np.zeros(self.key_table.slots, PLACE)
         self._places["file"] = -1
         self._refused: set[int] = set()
-        errors: list[tuple[int, Draw, int, Place]] = []
+        errors: list[tuple[int, KeyedDraw, int, Place]] = []
         for path in files_of(self.shard):
             for file, block in self.files.placed(path, self.key_table.has):
                 self._take(block, file, errors)
@@ -148,7 +148,7 @@ class StoredReplies:
                 self._put(slot, position, refused=True)
 
     def _take(
-        self, block: Block, file: int, errors: list[tuple[int, Draw, int, Place]]
+        self, block: Block, file: int, errors: list[tuple[int, KeyedDraw, int, Place]]
     ) -> None:
         """Record a block's replies; errors wait until all lines that forget errors are
         read.
@@ -188,7 +188,7 @@ class StoredReplies:
             return False
         return line.attempt <= self._ignored.get((line.key, line.draw), 0)
 
-    def failed(self, draw: Draw) -> dict[str, str]:
+    def failed(self, draw: KeyedDraw) -> dict[str, str]:
         """Return job -> the reason why it got no answer to a draw, since the last mark
         to request it again.
         """
@@ -196,7 +196,7 @@ class StoredReplies:
         lines = self._failed.get(draw, [])
         return {line.job: line.failed for line in lines if line.attempt > last}
 
-    def failed_draws(self) -> list[Draw]:
+    def failed_draws(self) -> list[KeyedDraw]:
         """Return the draws without a reply to which jobs got no answer, sorted."""
         return sorted(
             draw for draw in self._failed if self.failed(draw) and self.lacks(*draw)
@@ -307,7 +307,7 @@ class StoredReplies:
             reply = replace(reply, provenance=provenance)
         return reply
 
-    def replies(self) -> Iterator[tuple[Draw, Reply]]:
+    def replies(self) -> Iterator[tuple[KeyedDraw, Reply]]:
         """Yield every existing reply, in the order of key and draw."""
         for slot in np.flatnonzero(self._places["file"] >= 0).tolist():
             reply = self.reply(slot)

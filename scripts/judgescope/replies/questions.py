@@ -22,7 +22,7 @@ from judgescope.replies.journal import KEY, Integers, Keys
 from judgescope.replies.judging import (
     ProgramQuestions,
     Questions,
-    Shown,
+    ShownTexts,
     asks_pairs,
     needs_reference,
     rows,
@@ -275,7 +275,7 @@ class _Texts:
         self.model = model
         self.prefers = prefers
         self._asked: dict[
-            tuple[object, ...], tuple[list[Shown], list[tuple[Subject, str]]]
+            tuple[object, ...], tuple[list[ShownTexts], list[tuple[Subject, str]]]
         ] = {}
         self._shots: dict[tuple[str, ...], Demonstrations] = {}
         self._hints: dict[tuple[str, str], Hints] = {}
@@ -288,7 +288,7 @@ class _Texts:
         hints: Hints | None,
         *,
         pairs: bool,
-    ) -> tuple[list[Shown], list[tuple[Subject, str]]]:
+    ) -> tuple[list[ShownTexts], list[tuple[Subject, str]]]:
         """Return the texts of each question, and the texts that cannot be judged with
         the reason; `pairs`: whether the judge compares two texts.
 

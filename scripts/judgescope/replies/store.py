@@ -28,7 +28,7 @@ from judgescope.replies.journal import (
     line_of,
     read_line,
 )
-from judgescope.replies.lookup import Draw, KeyTable, StoredReplies
+from judgescope.replies.lookup import KeyedDraw, KeyTable, StoredReplies
 from judgescope.replies.shard import (
     blocks,
     files_of,
@@ -84,8 +84,8 @@ class Store(AbstractContextManager["Store"]):
         """Whether its journals end with a closing line; `ready` sets it."""
         self._begun = 0
         self._proven = False  # this process found or stored a reply
-        self.forgotten: dict[Draw, int] = {}
-        self.asked_again: dict[Draw, set[int]] = {}
+        self.forgotten: dict[KeyedDraw, int] = {}
+        self.asked_again: dict[KeyedDraw, set[int]] = {}
         self._file: int | None = None
         self._path = self.shard
         self._size = self._lines = 0
@@ -102,11 +102,11 @@ class Store(AbstractContextManager["Store"]):
         self._proven |= stored.count > 0
         return stored
 
-    def read(self, draws: Mapping[str, int]) -> dict[Draw, Reply]:
+    def read(self, draws: Mapping[str, int]) -> dict[KeyedDraw, Reply]:
         """Return the replies to draws 0 to draws[key] - 1 of each key."""
         return dict(self.find(KeyTable.from_counts(draws)).replies())
 
-    def errors(self) -> dict[Draw, Reply]:
+    def errors(self) -> dict[KeyedDraw, Reply]:
         """Return every error that was not forgotten or replaced by a reply."""
         draws: dict[str, int] = {}
         for path in files_of(self.shard):
@@ -118,11 +118,11 @@ class Store(AbstractContextManager["Store"]):
         replies = self.read(draws).items()
         return {draw: reply for draw, reply in replies if reply.status == "error"}
 
-    def failed_draws(self) -> set[Draw]:
+    def failed_draws(self) -> set[KeyedDraw]:
         """Return every draw to which a job got no answer, though the endpoint
         answered another request.
         """
-        draws: set[Draw] = set()
+        draws: set[KeyedDraw] = set()
         for path in files_of(self.shard):
             for block in blocks(path):
                 for data in block.lines():
@@ -176,12 +176,12 @@ class Store(AbstractContextManager["Store"]):
         """Write a line of another store to the journal, unchanged."""
         self._write(line)
 
-    def forget(self, draw: Draw, *, replies: bool = False) -> None:
+    def forget(self, draw: KeyedDraw, *, replies: bool = False) -> None:
         """Mark a draw's errors so far to be requested again, or also its replies."""
         attempt = self.forgotten.get(draw, 0) + 1
         self._write(forgetting(*draw, attempt, replies=replies))
 
-    def fail(self, draw: Draw, reason: str) -> None:
+    def fail(self, draw: KeyedDraw, reason: str) -> None:
         """Note that this process got no answer to a draw, though the endpoint
         answers.
         """

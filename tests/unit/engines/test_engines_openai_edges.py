@@ -524,7 +524,7 @@ TWO_ANSWERS = Cap("max_usd", NANOS, 2_200_000_000)
 """A cap that two answers of `spend` fit under."""
 
 
-def spend(endpoint: Endpoint, folder: Path, cap: Cap) -> tuple[ledger.Amount, str]:
+def spend(endpoint: Endpoint, folder: Path, cap: Cap) -> tuple[ledger.SpentUnits, str]:
     """Ask for ten replies of a dollar at most; return what is booked, and why it ended
     early.
     """
@@ -591,7 +591,7 @@ def test_a_failure_without_token_counts_is_free(
 ) -> None:
     endpoint.script = lambda _: said
     booked, ended = spend(endpoint, tmp_path, TWO_ANSWERS)
-    assert +booked == ledger.Amount() and not ended and len(endpoint.asked) == 30
+    assert +booked == ledger.SpentUnits() and not ended and len(endpoint.asked) == 30
 
 
 # --- the key ---

@@ -21,7 +21,7 @@ from judgescope.engines.requests import Reply, Request, Work, request_of
 from judgescope.engines.vllm import (
     API_SERVER,
     SERVE,
-    Span,
+    DrawSpan,
     _Run,
     command_line,
     flags,
@@ -163,19 +163,25 @@ def test_folders_are_found_from_the_card(tmp_path: Path) -> None:
 
 def test_draws_that_follow_each_other_are_one_request() -> None:
     one = request()
-    assert list(spans(Work(one, (0, 1, 2)))) == [Span(one, 0, 3)]
-    assert list(spans(Work(one, (1, 3, 4)))) == [Span(one, 1, 1), Span(one, 3, 2)]
+    assert list(spans(Work(one, (0, 1, 2)))) == [DrawSpan(one, 0, 3)]
+    assert list(spans(Work(one, (1, 3, 4)))) == [
+        DrawSpan(one, 1, 1),
+        DrawSpan(one, 3, 2),
+    ]
 
 
 def test_at_temperature_0_every_draw_is_a_request() -> None:
     one = request(temperature=0)
-    assert list(spans(Work(one, (0, 1)))) == [Span(one, 0, 1), Span(one, 1, 1)]
+    assert list(spans(Work(one, (0, 1)))) == [DrawSpan(one, 0, 1), DrawSpan(one, 1, 1)]
 
 
 def test_a_request_ends_where_seeds_begin_again() -> None:
     one = with_base(2**31 - 2)
-    assert list(spans(Work(one, (0, 1, 2, 3)))) == [Span(one, 0, 2), Span(one, 2, 2)]
-    assert sampling(Span(one, 2, 2))["seed"] == 0
+    assert list(spans(Work(one, (0, 1, 2, 3)))) == [
+        DrawSpan(one, 0, 2),
+        DrawSpan(one, 2, 2),
+    ]
+    assert sampling(DrawSpan(one, 2, 2))["seed"] == 0
 
 
 @given(
@@ -201,7 +207,7 @@ def test_no_sampling_parameter_is_left_to_a_default() -> None:
         extra_body={"top_k": 7, "chat_template_kwargs": {"enable_thinking": False}}
     )
     one = request(model, temperature=0.5, top_p=0.9, max_tokens=33)
-    assert sampling(Span(one, 0, 2)) == {
+    assert sampling(DrawSpan(one, 0, 2)) == {
         **{"frequency_penalty": 0.0, "min_p": 0.0, "presence_penalty": 0.0},
         **{"repetition_penalty": 1.0, "top_k": 7},
         **{"temperature": 0.5, "top_p": 0.9, "max_tokens": 33},
@@ -220,7 +226,7 @@ def test_structure_and_log_probabilities_are_asked_for_where_a_request_wants_the
     asked: dict[str, Any], structure: dict[str, Any]
 ) -> None:
     one = Request({**request().asked, **asked, "logprobs": 5})
-    told = sampling(Span(one, 0, 1))
+    told = sampling(DrawSpan(one, 0, 1))
     assert (told["structured_outputs"], told["logprobs"]) == (structure, 5)
 
 
@@ -241,14 +247,14 @@ def known(token: str, logprob: float, rank: int) -> Any:
 def test_the_prompt_is_counted_once_and_the_cache_where_it_is_known() -> None:
     output = SimpleNamespace(prompt_token_ids=[1, 2, 3], num_cached_tokens=2)
     output.outputs = [completion(0, [7, 8]), completion(1, [7])]
-    told = list(replies(Span(request(), 3, 2), output, {"engine": "vllm"}))
+    told = list(replies(DrawSpan(request(), 3, 2), output, {"engine": "vllm"}))
     assert [(one.draw, one.text) for one in told] == [(3, "t0"), (4, "t1")]
     assert [one.usage for one in told] == [
         {"prompt": 3, "completion": 2},
         {"prompt": 0, "completion": 1},
     ]
     output.outputs = [completion(0, [7])]
-    [alone] = replies(Span(request(), 0, 1), output, {"engine": "vllm"})
+    [alone] = replies(DrawSpan(request(), 0, 1), output, {"engine": "vllm"})
     assert alone.usage == {"prompt": 3, "completion": 1, "cached": 2}
 
 
@@ -258,7 +264,7 @@ def test_a_draw_that_the_context_cuts_is_an_error_and_not_a_reply() -> None:
     output.outputs[1].finish_reason = output.outputs[2].finish_reason = "length"
     kept: list[Reply] = []
     run = _Run.__new__(_Run)
-    span = Span(request(max_tokens=2), 0, 3)
+    span = DrawSpan(request(max_tokens=2), 0, 3)
     run.card, run.keep, run.provenance, run.refusals = card(), kept.append, {}, []
     run.under_way, run.draws_under_way = {"1": span}, 3
     run.scored = {}
@@ -277,7 +283,7 @@ def test_the_token_that_came_is_before_the_likeliest_others() -> None:
     at = {5: known("3", -2.0, 3), 4: known("5", -0.5, 1), 6: known("4", -1.0, 2)}
     at[9] = known("!", -math.inf, 4)
     output.outputs = [completion(0, [5], [at])]
-    [told] = replies(Span(request(), 0, 1), output, {})
+    [told] = replies(DrawSpan(request(), 0, 1), output, {})
     assert told.logprobs == [[("3", -2.0), ("5", -0.5), ("4", -1.0)]]
 
 

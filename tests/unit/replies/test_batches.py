@@ -27,7 +27,7 @@ from judgescope.replies.asking import complete
 from judgescope.replies.batches import Batch, Batches, Fetched, close_lost, under_way
 from judgescope.replies.budget import Spending
 from judgescope.replies.caps import NANOS, REQUESTS, Cap
-from judgescope.replies.ledger import Amount, Ledger, State
+from judgescope.replies.ledger import Ledger, SpentUnits, State
 from judgescope.replies.pricing import (
     ENOUGH,
     GUESSED,
@@ -85,11 +85,11 @@ class Night:
     def fetch(self) -> list[Fetched]:
         return [self.batches.fetch(each) for each in self.batches.mine()]
 
-    def booked(self) -> tuple[Amount, Amount]:
+    def booked(self) -> tuple[SpentUnits, SpentUnits]:
         """Return what was spent, and what is reserved."""
         state = Ledger(self.store / ".budget" / "s").state()
         held = [account.held for account in state.open.values()]
-        return state.spent.get("it", Amount()), sum(held, Amount())
+        return state.spent.get("it", SpentUnits()), sum(held, SpentUnits())
 
     def replies(self) -> dict[tuple[str, int], Reply]:
         return {(one.key, one.draw): one for one in self.asked.replies()}
@@ -327,8 +327,8 @@ def test_a_batch_whose_id_was_lost_is_found_by_every_command(
     night.endpoint.end()
     assert [done.status for done in night.fetch()] == ["completed"]
     assert night.booked() == (
-        Amount({REQUESTS: 2 * DRAWS, NANOS: 2 * DRAWS * ONE}),
-        Amount(),
+        SpentUnits({REQUESTS: 2 * DRAWS, NANOS: 2 * DRAWS * ONE}),
+        SpentUnits(),
     )
 
 
@@ -338,7 +338,7 @@ def test_requests_that_were_not_sent_are_dropped_by_cancel(night: Night) -> None
         night.submit()
     [each] = night.batches.mine()
     assert night.batches.cancel(each) == "not sent" and night.endpoint.batches == {}
-    assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
+    assert night.booked() == (SpentUnits(), SpentUnits()) and night.batches.mine() == []
 
 
 @pytest.mark.heavy
@@ -360,8 +360,8 @@ def test_a_command_that_was_killed_goes_on(
     night.endpoint.end()
     night.fetch()
     assert len(night.replies()) == DRAWS and night.booked() == (
-        Amount({REQUESTS: DRAWS, NANOS: DRAWS * ONE}),
-        Amount(),
+        SpentUnits({REQUESTS: DRAWS, NANOS: DRAWS * ONE}),
+        SpentUnits(),
     )
 
 
@@ -398,7 +398,10 @@ def test_a_fetch_that_was_killed_books_once(
         0,
         DRAWS,
     )
-    assert night.booked() == (Amount({REQUESTS: DRAWS, NANOS: DRAWS * ONE}), Amount())
+    assert night.booked() == (
+        SpentUnits({REQUESTS: DRAWS, NANOS: DRAWS * ONE}),
+        SpentUnits(),
+    )
 
 
 # --- money ---
@@ -418,11 +421,11 @@ def test_the_most_is_reserved_and_what_it_cost_is_booked_once(night: Night) -> N
         request for request, _ in batch.missing(Asked(night.asked.folder).work())
     ]
     most = sum(spending.maximum(request, 1).nanodollars for request in requests)
-    assert (spent, held) == (Amount(), Amount({REQUESTS: DRAWS, NANOS: most}))
+    assert (spent, held) == (SpentUnits(), SpentUnits({REQUESTS: DRAWS, NANOS: most}))
     night.endpoint.end()
     [done] = night.fetch()
-    assert done.spent == Amount({REQUESTS: DRAWS, NANOS: DRAWS * ONE})
-    assert night.booked() == (done.spent, Amount()) and night.fetch() == []
+    assert done.spent == SpentUnits({REQUESTS: DRAWS, NANOS: DRAWS * ONE})
+    assert night.booked() == (done.spent, SpentUnits()) and night.fetch() == []
 
 
 @pytest.mark.heavy
@@ -434,12 +437,15 @@ def test_a_batch_that_expires_half_done_is_booked_by_half_and_the_rest_goes_out_
     [done] = night.fetch()
     assert done.results is not None and done.results.new == 3
     assert sum(done.results.failed.values()) == DRAWS - 3
-    assert night.booked() == (Amount({REQUESTS: 3, NANOS: 3 * ONE}), Amount())
+    assert night.booked() == (SpentUnits({REQUESTS: 3, NANOS: 3 * ONE}), SpentUnits())
     assert night.submit() == DRAWS + DRAWS - 3
     night.endpoint.end()
     night.fetch()
     assert len(night.replies()) == DRAWS
-    assert night.booked() == (Amount({REQUESTS: DRAWS, NANOS: DRAWS * ONE}), Amount())
+    assert night.booked() == (
+        SpentUnits({REQUESTS: DRAWS, NANOS: DRAWS * ONE}),
+        SpentUnits(),
+    )
 
 
 def test_usage_that_is_not_told_costs_all_that_was_reserved(night: Night) -> None:
@@ -455,7 +461,7 @@ def test_usage_that_is_not_told_costs_all_that_was_reserved(night: Night) -> Non
     night.endpoint.script = untold
     night.endpoint.end()
     night.fetch()
-    assert night.booked() == (held, Amount())
+    assert night.booked() == (held, SpentUnits())
 
 
 def test_lines_that_cannot_be_read_cost_their_share_and_their_files_are_kept(
@@ -475,8 +481,8 @@ def test_lines_that_cannot_be_read_cost_their_share_and_their_files_are_kept(
         2,
     )
     share = -(-held[NANOS] * 2 // DRAWS)
-    spent = Amount({REQUESTS: DRAWS, NANOS: (DRAWS - 2) * ONE + share})
-    assert night.booked() == (spent, Amount()) and night.batches.mine() == []
+    spent = SpentUnits({REQUESTS: DRAWS, NANOS: (DRAWS - 2) * ONE + share})
+    assert night.booked() == (spent, SpentUnits()) and night.batches.mine() == []
     [kept] = (night.store / ".batches" / "s").iterdir()
     assert kept.read_bytes() == night.endpoint.files[ident]
     told = (
@@ -499,7 +505,7 @@ def test_nothing_is_sent_if_a_cap_does_not_allow_the_most(
     ) as caught:
         night.submit()
     assert key in str(caught.value) and endpoint.files == {}
-    assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
+    assert night.booked() == (SpentUnits(), SpentUnits()) and night.batches.mine() == []
 
 
 def test_no_live_job_takes_a_batch_for_dead_or_spends_what_it_holds(
@@ -531,7 +537,7 @@ def test_the_reserve_of_a_batch_whose_record_was_deleted_counts_as_spent(
     night.submit()
     held = night.booked()[1]
     close_lost(night.store, "s")
-    assert night.booked() == (Amount(), held)
+    assert night.booked() == (SpentUnits(), held)
     [each] = night.batches.mine()
     each.path.with_suffix(".json").write_bytes(b"{")
     with pytest.raises(UserError, match="record of a batch cannot be read") as caught:
@@ -589,7 +595,7 @@ def test_a_file_that_the_endpoint_refuses_leaves_nothing(night: Night) -> None:
     night.endpoint.faults["POST /v1/batches"] = refusal(400, "model it has no batches")
     with pytest.raises(UserError, match=r"rejected a batch: .*model it has no batches"):
         night.submit()
-    assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
+    assert night.booked() == (SpentUnits(), SpentUnits()) and night.batches.mine() == []
     assert night.submit() == DRAWS
 
 
@@ -602,7 +608,7 @@ def test_a_batch_that_fails_says_why_and_costs_nothing(night: Night) -> None:
     night.endpoint.batches["batch-0"] |= {"status": "failed", "errors": errors}
     [done] = night.fetch()
     assert (done.status, done.messages) == ("failed", ["line 1: no such model"])
-    assert night.booked() == (Amount(), Amount()) and night.batches.mine() == []
+    assert night.booked() == (SpentUnits(), SpentUnits()) and night.batches.mine() == []
 
 
 def test_a_fetch_that_cannot_store_the_replies_can_be_repeated(
@@ -622,7 +628,7 @@ def test_a_fetch_that_cannot_store_the_replies_can_be_repeated(
     assert night.booked()[1][REQUESTS] == DRAWS
     [done] = night.fetch()
     assert done.results is not None and done.results.new == DRAWS
-    assert night.booked()[1] == Amount()
+    assert night.booked()[1] == SpentUnits()
 
 
 def test_where_all_is_refused_nothing_is_stored_and_the_batch_is_over(
@@ -636,8 +642,8 @@ def test_where_all_is_refused_nothing_is_stored_and_the_batch_is_over(
     ):
         night.fetch()
     assert not night.replies() and night.booked() == (
-        Amount({REQUESTS: DRAWS}),
-        Amount(),
+        SpentUnits({REQUESTS: DRAWS}),
+        SpentUnits(),
     )
     assert night.batches.mine() == []
 
@@ -700,7 +706,7 @@ def test_a_cancelled_batch_is_fetched_as_far_as_it_came(night: Night) -> None:
     night.endpoint.end("cancelled", answered=2)
     [done] = night.fetch()
     assert done.results is not None and done.results.new == 2
-    assert night.booked() == (Amount({REQUESTS: 2, NANOS: 2 * ONE}), Amount())
+    assert night.booked() == (SpentUnits({REQUESTS: 2, NANOS: 2 * ONE}), SpentUnits())
 
 
 def test_a_batch_that_the_endpoint_does_not_have_is_dropped_by_cancel(
@@ -713,12 +719,12 @@ def test_a_batch_that_the_endpoint_does_not_have_is_dropped_by_cancel(
     with pytest.raises(UserError, match="No batch found") as caught:
         night.batches.fetch(each)
     assert "`judgescope batch cancel` drops it" in caught.value.todo
-    assert night.booked() == (Amount(), held)
+    assert night.booked() == (SpentUnits(), held)
     night.endpoint.faults["GET /v1/batches/*"] = refusal(404, "No batch found")
     assert night.batches.cancel(each).startswith(
         "batch-0 is unknown to the endpoint: dropped"
     )
-    assert night.booked() == (held, Amount()) and night.batches.mine() == []
+    assert night.booked() == (held, SpentUnits()) and night.batches.mine() == []
 
 
 @pytest.mark.parametrize("command", ["cancel", "fetch", "status"])

@@ -30,8 +30,8 @@ from judgescope.replies.ledger import (
     FOLDER,
     JOURNALS_STAY,
     SILENT,
-    Amount,
     Ledger,
+    SpentUnits,
     State,
 )
 from judgescope.replies.store import Store
@@ -113,7 +113,9 @@ def in_processes(count: int, work: Callable[..., None], *arguments: Any) -> None
 
 def add_one(folder: Path, times: int, _: int) -> None:
     def step(state: State) -> None:
-        state.spent["m"] = state.spent.get("m", Amount()) + Amount({REQUESTS: 1})
+        state.spent["m"] = state.spent.get("m", SpentUnits()) + SpentUnits(
+            {REQUESTS: 1}
+        )
 
     for _ in range(times):
         Ledger(folder).change(step)
@@ -455,7 +457,7 @@ def test_a_reply_is_a_sign_of_life_and_hides_no_long_silence(
     [sign] = tmp_path.glob(f"{FOLDER}/s/*.alive")
     Job(tmp_path, requests(80)).all([1])
     assert not sign.exists()
-    monkeypatch.setattr(ledger.Sign, "age", lambda _: SILENT + 60)
+    monkeypatch.setattr(ledger.Heartbeat, "age", lambda _: SILENT + 60)
     job.budget.settle(hold, [Reply(request(0).key, 0, "4")])
     assert time.time() - sign.stat().st_mtime < 60
     with pytest.raises(UserError, match="treated it as stopped"):

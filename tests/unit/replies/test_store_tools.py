@@ -22,9 +22,9 @@ from judgescope.replies.compaction import (
     forget_errors,
     merge,
 )
-from judgescope.replies.inspection import NOT_CLOSED, Finding, stats, verify
+from judgescope.replies.inspection import NOT_CLOSED, StoreFinding, stats, verify
 from judgescope.replies.journal import KEY, Chosen, Keys
-from judgescope.replies.ledger import FOLDER, Account, Amount, Ledger
+from judgescope.replies.ledger import FOLDER, Account, Ledger, SpentUnits
 from judgescope.replies.lookup import KeyTable, having
 from judgescope.replies.shard import files_of, shards
 from judgescope.replies.store import DAY, Store
@@ -155,7 +155,7 @@ def test_a_journal_is_left_until_what_it_cost_is_booked(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / FOLDER / "study")
     ledger.change(lambda state: state.open.update(owner=account))
     assert compact(tmp_path / "m").left == {journal: "its cost is not in the ledger"}
-    ledger.change(lambda state: state.close("owner", Amount()))
+    ledger.change(lambda state: state.close("owner", SpentUnits()))
     assert journal in compact(tmp_path / "m").removed and len(read(tmp_path)) == 1
 
 
@@ -315,7 +315,7 @@ def test_stats_count_a_shard_also_when_half_of_it_is_compacted(tmp_path: Path) -
 
 def test_verify_names_file_and_line(tmp_path: Path) -> None:
     path = write(tmp_path, reply(1, "one"), reply(2, "two"))
-    assert list(verify(tmp_path / "m")) == [Finding(str(path), NOT_CLOSED, False)]
+    assert list(verify(tmp_path / "m")) == [StoreFinding(str(path), NOT_CLOSED, False)]
     lines = path.read_bytes().splitlines(keepends=True)
     short = (
         json.dumps({"key": KEYS[3], "draw": 0}, separators=(",", ":")).encode() + b"\n"

@@ -10,7 +10,7 @@ import numpy as np
 from judgescope.engines.requests import Failure, Keep, Reply, Request, Work, request_of
 from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.budget import Spending
-from judgescope.replies.claims import Claim, EarlierClaim
+from judgescope.replies.claims import EarlierClaim, RequestClaim
 from judgescope.replies.journal import KEY
 from judgescope.replies.store import Store
 from judgescope.schema.cards import Decoding, VllmModel
@@ -60,7 +60,7 @@ def test_a_job_asks_only_for_what_no_earlier_job_requests(tmp_path: Path) -> Non
     """It waits for the earlier job's replies, and asks for none of them."""
     first, second, third = [request(text) for text in ("one", "two", "three")]
     asked = list[str]()
-    earlier = Claim("other", "owner", "host", 1)
+    earlier = RequestClaim("other", "owner", "host", 1)
     keys = np.array([bytes.fromhex(first.key), bytes.fromhex(third.key)], KEY)
 
     def ask(work: Iterable[Work], proven: bool, keep: Keep) -> list[Failure]:

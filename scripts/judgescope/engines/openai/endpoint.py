@@ -69,7 +69,7 @@ class TransientError(Exception):
         return TransientError(f"{self} ({reason})", self.kind, advice=self.advice)
 
 
-class Endpoint:
+class ChatEndpoint:
     """The address of a card, its key, and how it is asked once."""
 
     def __init__(

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from judgescope.engines.openai import connection, wire
-from judgescope.engines.openai.endpoint import Endpoint, TransientError
+from judgescope.engines.openai.endpoint import ChatEndpoint, TransientError
 from judgescope.engines.openai.run import EndpointRun
 from judgescope.engines.requests import Failure, Keep, Reply, Request, Work
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.cards.engines import Engine
 
 
-class OpenAIEngine(Endpoint):
+class OpenAIEngine(ChatEndpoint):
     """Asks one endpoint, with as many requests under way as its card allows."""
 
     def __call__(

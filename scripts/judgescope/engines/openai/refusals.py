@@ -79,7 +79,7 @@ def _codes_in(value: Any, levels: int) -> Iterator[str]:
 
 # --- statuses -------------------------------------------------------------------------
 
-Outcome = Literal["retry", "refuse", "stop"]
+AnswerOutcome = Literal["retry", "refuse", "stop"]
 """`retry`: the request is sent again; `refuse`: this request will never succeed;
 `stop`: no request can succeed, so the job ends."""
 
@@ -94,7 +94,7 @@ class AnswerRule:
     """
 
     statuses: frozenset[int]
-    outcome: Outcome
+    outcome: AnswerOutcome
     advice: str
     sign: str = ""
 

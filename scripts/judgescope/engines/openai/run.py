@@ -16,7 +16,7 @@ import aiohttp
 
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.engines.openai import connection, rate, wire
-from judgescope.engines.openai.endpoint import ABSENT, Endpoint, TransientError
+from judgescope.engines.openai.endpoint import ABSENT, ChatEndpoint, TransientError
 from judgescope.engines.requests import (
     HOPELESS,
     Failure,
@@ -147,7 +147,7 @@ class EndpointRun:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: ChatEndpoint,
         proven: bool,
         keep: Keep,
         *,

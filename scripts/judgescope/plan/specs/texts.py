@@ -222,7 +222,7 @@ def write_references(plan: Plan, dataset: str) -> WriteReferencesSpec:
     )
 
 
-def change(plan: Plan, dataset: str, card: generators.Writer) -> WriterChange:
+def change(plan: Plan, dataset: str, card: generators.TargetWriter) -> WriterChange:
     """Return the change that a writer's card requests, with the aspect that it
     lowers.
     """

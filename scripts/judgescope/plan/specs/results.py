@@ -28,25 +28,42 @@ from judgescope.schema.cards import (
 OF_DATASET = {"ratings", "fault_free_system", "families", "reference_systems"}
 """Keys of a dataset's card that statistics depend on."""
 FREE: Final[base.Prices] = {"input": 0.0, "output": 0.0}
+
+
+def _has_draws(plan: Plan) -> bool:
+    return any(judge.draws > 1 for judge in plan.judges.values())
+
+
+def _has_votes(plan: Plan) -> bool:
+    compares = any(plan.compares(name) for name in plan.judges)
+    return compares or any(card.prefers for card in plan.datasets.values())
+
+
+def _constructs(plan: Plan) -> bool:
+    """Return whether texts with errors or of every rating are made from originals."""
+    for name, card in plan.datasets.items():
+        if not card.gives_texts and plan.perturbed(name, "chain", "graded"):
+            return True
+    return False
+
+
+def _has_labels(plan: Plan) -> bool:
+    for name in plan.evaluated:
+        if "systems" not in plan.target_sets(name):
+            continue
+        for aspect in plan.plain_aspects(name):
+            if plan.scale_of(name, aspect).categorical:
+                return True
+    return False
+
+
 WHEN: dict[str, Callable[[Plan], object]] = {
-    "draws": lambda plan: any(judge.draws > 1 for judge in plan.judges.values()),
-    "votes": lambda plan: (
-        any(map(plan.compares, plan.judges))
-        or any(one.prefers for one in plan.datasets.values())
-    ),
-    "constructed": lambda plan: any(
-        plan.perturbed(name, "chain", "graded")
-        for name, card in plan.datasets.items()
-        if not card.gives_texts
-    ),
+    "draws": _has_draws,
+    "votes": _has_votes,
+    "constructed": _constructs,
     "annotated": annotators,
     "distilled": lambda plan: plan.taught,
-    "labels": lambda plan: any(
-        plan.scale_of(name, aspect).categorical
-        for name in plan.evaluated
-        if "systems" in plan.target_sets(name)
-        for aspect in plan.plain_aspects(name)
-    ),
+    "labels": _has_labels,
     "always": lambda plan: True,
 }
 """Condition -> whether a study meets it; tables that a study does not name depend on
@@ -61,16 +78,16 @@ NEEDS: Final = {
 
 def tables_of(plan: Plan) -> list[str]:
     """Return the result tables of a study."""
-    found = [
-        table for name in plan.study.methods for table in (name, *METHODS[name].tables)
-    ]
+    tables = list[str]()
+    for name in plan.study.methods:
+        tables += [name, *METHODS[name].tables]
     for state, holds in WHEN.items():
-        found += [
-            name
-            for name, method in METHODS.working().items()
-            if method.when == state and holds(plan)
+        named = [
+            name for name, method in METHODS.working().items() if method.when == state
         ]
-    return list(dict.fromkeys(found))
+        if named and holds(plan):
+            tables += named
+    return list(dict.fromkeys(tables))
 
 
 def without_data(plan: Plan) -> Iterator[str]:
@@ -100,22 +117,25 @@ def datasets_of(plan: Plan, table: str) -> list[str]:
 
 def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
     """Compute one dataset's part of a result table."""
-    card, improved, method = (
-        plan.datasets[dataset],
-        plan.improved(dataset),
-        METHODS[table],
-    )
+    card = plan.datasets[dataset]
+    improved = plan.improved(dataset)
+    method = METHODS[table]
+    facts = {}
+    for name in plan.judges_of(dataset):
+        if plan.compares(name) and not method.votes:
+            continue
+        if plan.is_oracle(name) and not method.oracles:
+            continue
+        facts[name] = facts_of(plan, dataset, name)
+        if "bought" in method.parts:
+            price = _price(plan, plan.model_of(name))
+            facts[name] = replace(facts[name], price=price)
+    judges = list(facts)
     sets = plan.target_sets(dataset)
-    judges = [
-        name
-        for name in plan.judges_of(dataset)
-        if (method.votes or not plan.compares(name))
-        and (method.oracles or not plan.is_oracle(name))
-    ]
-    facts = {name: facts_of(plan, dataset, name) for name in judges}
-    if "bought" in method.parts:
-        prices = {name: _price(plan, plan.model_of(name)) for name in judges}
-        facts = {name: replace(one, price=prices[name]) for name, one in facts.items()}
+    perturbed = list[tuple[str, str, str]]()
+    for name, degree in plan.perturbed(dataset):
+        if f"{name}.{degree}" in sets:
+            perturbed.append((name, degree, plan.perturbations[name].level))
     modules = [METHODS.target(table)]
     if "verdicts" in method.parts:
         claims = dict.fromkeys(path.rpartition(".")[0] for path in _claims(plan))
@@ -133,11 +153,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
         judges=facts,
         turned=turned_sums(plan, dataset, judges),
         excluded=_excluded(plan, dataset, judges),
-        perturbed=[
-            (name, degree, plan.perturbations[name].level)
-            for name, degree in plan.perturbed(dataset)
-            if f"{name}.{degree}" in sets
-        ],
+        perturbed=perturbed,
         language=card.language,
         checks=_checks_of(plan, dataset),
         allow_missing=plan.study.allow_missing,
@@ -203,15 +219,16 @@ def turned_sums(plan: Plan, dataset: str, judges: Sequence[str]) -> base.Turned 
     """Return min + max, from which ratings and scores are subtracted if the lowest is
     best.
     """
-    scales = {name: plan.scale_of(dataset, name) for name in plan.aspects_of(dataset)}
-    people = {
-        split(name)[0]: one.turn for name, one in scales.items() if one.turn is not None
-    }
-    scores = {
-        name: sums
-        for name in judges
-        if not plan.compares(name) and (sums := turned(plan, dataset, name))
-    }
+    people = dict[str, float]()
+    for name in plan.aspects_of(dataset):
+        turn = plan.scale_of(dataset, name).turn
+        if turn is not None:
+            people[split(name)[0]] = turn
+    scores = {}
+    for name in judges:
+        sums = {} if plan.compares(name) else turned(plan, dataset, name)
+        if sums:
+            scores[name] = sums
     return base.Turned(ratings=people, scores=scores) if people or scores else None
 
 
@@ -235,20 +252,25 @@ def _part_of(plan: Plan, table: str, dataset: str) -> dict[str, object]:
     methods = [METHODS[table]]
     if "verdicts" in methods[0].parts:
         methods += [METHODS[name] for name in tables_of(plan) if METHODS[name].claims]
-    parts = dict.fromkeys(name for each in methods for name in each.parts)
+    parts = dict[str, None]()
+    keys = set[str]()
+    inputs = dict[str, None]()
+    for method in methods:
+        parts |= dict.fromkeys(method.parts)
+        inputs |= dict.fromkeys(method.inputs)
+        if method.settings:
+            keys.add(method.settings)
     fields: dict[str, object] = {}
     for name in parts:
         fields |= PARTS[name](plan, dataset)
-    if keys := {each.settings for each in methods if each.settings}:
-        fields["settings"] = {
-            key: getattr(plan.study, key).model_dump(mode="json")
-            for key in sorted(keys)
-        }
-    inputs = dict.fromkeys(path for each in methods for path in each.inputs)
+    if keys:
+        settings = {}
+        for key in sorted(keys):
+            settings[key] = getattr(plan.study, key).model_dump(mode="json")
+        fields["settings"] = settings
     if inputs:
-        fields["inputs"] = [
-            plan.paths.further(path.format(dataset=dataset)) for path in inputs
-        ]
+        files = [path.format(dataset=dataset) for path in inputs]
+        fields["inputs"] = [plan.paths.further(file) for file in files]
     return fields
 
 
@@ -280,15 +302,13 @@ def _bought(plan: Plan, dataset: str) -> dict[str, object]:
     writers.
     """
     names = list(plan.datasets)
-    bought = [
-        plan.paths.collected(name, "bought")
-        for name in names[: names.index(dataset) + 1]
-    ]
+    so_far = names[: names.index(dataset) + 1]
+    bought = [plan.paths.collected(name, "bought") for name in so_far]
     writers = {spender(name): model for name, model in made_of(plan, dataset).items()}
-    members = {
-        name: base.Members(members=card.members, supervised=card.supervisor is not None)
-        for name, card in plan.derived.items()
-    }
+    members = {}
+    for name, card in plan.derived.items():
+        supervised = card.supervisor is not None
+        members[name] = base.Members(members=card.members, supervised=supervised)
     prices = {name: _price(plan, writers[name]) for name in sorted(writers)}
     return {"bought": bought, "writers": prices, "made_of": members}
 
@@ -342,27 +362,26 @@ def _construction(plan: Plan, dataset: str) -> dict[str, object]:
 
 def _ensembles(plan: Plan, dataset: str) -> dict[str, object]:
     """The members of derived judges, and how many of them must score a text."""
-    judges, distill = set(plan.judges_of(dataset)), plan.study.distill
-    student = (
-        {distill.teacher: distill.judge} if distill and distill.judge in judges else {}
-    )
-    ensembles = {
-        name: base.EnsembleMembers(
+    judges = plan.judges_of(dataset)
+    distill = plan.study.distill
+    ensembles = {}
+    for name, card in plan.derived.items():
+        if name not in judges:
+            continue
+        student = None
+        if distill and distill.teacher == name and distill.judge in judges:
+            student = distill.judge
+        mixed = []
+        for aspect in plan.rated_by(name, dataset):
+            ends = {_ends(plan, dataset, member, aspect) for member in card.members}
+            if len(ends) > 1:
+                mixed.append(aspect)
+        ensembles[name] = base.EnsembleMembers(
             members=sorted(card.members),
             min_members=card.min_annotators,
-            mixed=[
-                aspect
-                for aspect in plan.rated_by(name, dataset)
-                if len(
-                    {_ends(plan, dataset, member, aspect) for member in card.members}
-                )
-                > 1
-            ],
-            student=student.get(name),
+            mixed=mixed,
+            student=student,
         )
-        for name, card in plan.derived.items()
-        if name in judges
-    }
     return {"ensembles": ensembles}
 
 
@@ -376,12 +395,12 @@ def _ends(
 def _expected(plan: Plan, dataset: str) -> dict[str, object]:
     card = plan.expectations
     assert card is not None, "the method confusion has expectations"
+    changes = {}
+    for name, change in card.perturbations.items():
+        changes[name] = base.ExpectedChange(drop=change.drop, same=change.same)
     expected = base.Expected(
         id=f"{card.expectations}@{card_hash(card)}",
-        changes={
-            name: base.ExpectedChange(drop=one.drop, same=one.same)
-            for name, one in card.perturbations.items()
-        },
+        changes=changes,
         margin=plan.study.confusion.margin,
     )
     return {"expected": expected, "criteria": plan.study.criteria}
@@ -399,22 +418,17 @@ def _robust(plan: Plan, dataset: str) -> dict[str, object]:
     """The judges with a hint, the judges that are forms of one model, and the
     attacks.
     """
-    cards = {}
+    forms: dict[str, list[str]] = {}
+    hinted = {}
     for name in plan.judges_of(dataset):
         card = plan.judges.get(name)
-        if card is None or plan.compares(name):
+        if card is None or plan.compares(name) or not plan.is_prompted(card.model):
             continue
-        if plan.is_prompted(card.model):
-            cards[name] = card
-    forms: dict[str, list[str]] = {}
-    for name, card in cards.items():
-        if card.hint is None and card.own_scale is None:
+        hint = card.hint
+        if hint is not None:
+            hinted[name] = base.Hinted(rating=hint.rating, baseline=hint.baseline)
+        elif card.own_scale is None:
             forms.setdefault(card.model, []).append(name)
-    hinted = {
-        name: base.Hinted(rating=card.hint.rating, baseline=card.hint.baseline)
-        for name, card in cards.items()
-        if card.hint
-    }
     rationales = plan.paths.collected(dataset, "rationales")
     return {
         "hinted": hinted,
@@ -459,10 +473,10 @@ def bars_of(require: dict[str, float | dict[str, float]]) -> list[base.Bar]:
     for key, bar in require.items():
         name, _, level = key.partition(".")
         bars = bar.items() if isinstance(bar, dict) else [(None, bar)]
-        required += [
-            base.Bar(statistic=name, level=level or None, aspect=aspect, bar=value)
-            for aspect, value in bars
-        ]
+        for aspect, value in bars:
+            required.append(
+                base.Bar(statistic=name, level=level or None, aspect=aspect, bar=value)
+            )
     return required
 
 
@@ -482,9 +496,7 @@ PARTS: dict[str, Callable[[Plan, str], dict[str, object]]] = {
     "as_rater": _as_rater,
     "bought": _bought,
     "compared": _compared,
-    "comparison": lambda plan, _: {
-        "comparison": base.ComparisonSettings(**plan.study.comparison.model_dump())
-    },
+    "comparison": _comparison,
     "construction": _construction,
     "ensembles": _ensembles,
     "expected": _expected,

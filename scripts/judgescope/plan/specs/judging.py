@@ -50,6 +50,10 @@ from judgescope.scoring import specs
 from judgescope.scoring.computed import ComputeSpec, ValuesScale
 from judgescope.scoring.merge_specs import MemberFiles, MergedJudge, MergeSpec
 
+AspectsOfScales = tuple[tuple[Scale | None, tuple[str, ...]], ...]
+"""(scale, the aspects whose values are read on it)."""
+
+
 # ---- files ---------------------------------------------------------------------------
 
 
@@ -57,23 +61,19 @@ def hashes_file(plan: Plan, dataset: str, model: str) -> str:
     """Return the file of the hashes of a model's outputs: replies, or computed
     scores.
     """
-    return plan.paths.hashes(
-        "scores" if plan.computes(model) else "replies", dataset, model
-    )
+    kind = "scores" if plan.computes(model) else "replies"
+    return plan.paths.hashes(kind, dataset, model)
 
 
 def joined_files(plan: Plan, dataset: str) -> list[str]:
     """Return the files with the numbers of joined rows of a dataset's recorded
     models.
     """
-    recorded = [
-        name for name, card in plan.models.items() if isinstance(card, RecordedModel)
-    ]
-    return [
-        plan.paths.joined(dataset, name)
-        for name in recorded
-        if plan.cells_of(dataset, name)
-    ]
+    files = []
+    for name, card in plan.models.items():
+        if isinstance(card, RecordedModel) and plan.cells_of(dataset, name):
+            files.append(plan.paths.joined(dataset, name))
+    return files
 
 
 def adapter_folder(plan: Plan, model: str) -> str | None:
@@ -124,47 +124,52 @@ def ask(
 
     `cells`: only about these; `replies` is then the file of its replies.
     """
-    asked = plan.cell_aspects_of(dataset, model) if cells is None else cells
-    judges = {
-        name: plan.judges[name] for name in dict.fromkeys(cell.judge for cell in asked)
-    }
+    if cells is None:
+        asked: Sequence[CellAspect] = plan.cell_aspects_of(dataset, model)
+        subjects = files_to_judge(plan, dataset, model)
+        hashes = hashes_file(plan, dataset, model)
+    else:
+        asked = cells
+        subjects = files_to_rate(plan, dataset, model, cells)
+        hashes = None
+    judges = {}
+    forms = list[tuple[str, str | None]]()
+    analysts = {}
+    for name in dict.fromkeys(cell.judge for cell in asked):
+        judge = plan.judges[name]
+        judges[name] = judge.model_dump(
+            mode="json",
+            include=Judge.keys_for("asking"),
+            exclude={"shots": {"analyses": True}},
+        )
+        if plan.is_prompted(model):
+            forms.append((judge.form, judge.system))
+        analyses = analyses_of(plan, name)
+        if analyses:
+            analysts[name] = analyses.model
+    engine = ENGINES.target(plan.models[model].engine)
     return AskSpec(
-        **computing("ask", ENGINES.target(plan.models[model].engine)),
+        **computing("ask", engine),
         dataset=dataset,
-        engine=ENGINES.target(plan.models[model].engine),
+        engine=engine,
         model=model_identity(plan, model),
         folder=portable(plan.folders["model", model]),
         data=plan.study.data,
         seed=plan.study.seed,
-        templates=plan.templates_for(
-            (judge.form, judge.system)
-            for judge in judges.values()
-            if plan.is_prompted(model)
-        ),
+        templates=plan.templates_for(forms),
         aspects=prompt_aspects(plan, dataset),
         about=plan.about(dataset),
-        judges={
-            name: judge.model_dump(
-                mode="json",
-                include=Judge.keys_for("asking"),
-                exclude={"shots": {"analyses": True}},
-            )
-            for name, judge in judges.items()
-        },
-        analysts={
-            name: card.model for name in judges if (card := analyses_of(plan, name))
-        },
+        judges=judges,
+        analysts=analysts,
         prefers=plan.datasets[dataset].prefers,
-        subjects=files_to_judge(plan, dataset, model)
-        if cells is None
-        else files_to_rate(plan, dataset, model, cells),
+        subjects=subjects,
         trained=adapter_folder(plan, model),
         scales=rating_scales(plan, dataset),
         cells=pack(cell[1:] for cell in asked),
         log=plan.paths.log(f"ask/{dataset}/{model}"),
         part=plan.paths.part(dataset, model, "{}"),
         replies=replies or plan.paths.cell_pattern("replies", dataset, model),
-        hashes=hashes_file(plan, dataset, model) if cells is None else None,
+        hashes=hashes,
     )
 
 
@@ -174,44 +179,58 @@ def _engine_spec(
     """Return the common part of the specs for computing and replaying (`only` some
     cells).
     """
-    card, joined = plan.models[model], None
-    cells = plan.cell_aspects_of(dataset, model) if only is None else only
-    if only is None and isinstance(card, RecordedModel):
-        path = plan.paths.joined(dataset, model)
-        joined = JoinsFile(path=path, selected=is_selected(plan, dataset))
-    counts = any(plan.is_oracle(cell.judge) for cell in cells)
-    sets = dict.fromkeys(
-        cell.perturbation.partition(".")[0] for cell in cells if counts
-    )
+    card = plan.models[model]
+    joined = None
+    if only is None:
+        cells: Sequence[CellAspect] = plan.cell_aspects_of(dataset, model)
+        subjects = files_to_judge(plan, dataset, model)
+        hashes = hashes_file(plan, dataset, model)
+        if isinstance(card, RecordedModel):
+            path = plan.paths.joined(dataset, model)
+            joined = JoinsFile(path=path, selected=is_selected(plan, dataset))
+    else:
+        cells = only
+        subjects = files_to_rate(plan, dataset, model, only)
+        hashes = None
+    keys = Judge.keys_for("computing")
+    judges = {}
+    for name in dict.fromkeys(cell.judge for cell in cells):
+        judges[name] = plan.judges[name].model_dump(mode="json", include=keys)
+    engine = ENGINES.target(card.engine)
     return EngineSpec(
-        **computing("compute", ENGINES.target(card.engine)),
+        **computing("compute", engine),
         dataset=dataset,
-        engine=ENGINES.target(card.engine),
+        engine=engine,
         model=card.model_dump(mode="json"),
-        judges={
-            name: plan.judges[name].model_dump(
-                mode="json", include=Judge.keys_for("computing")
-            )
-            for name in dict.fromkeys(cell.judge for cell in cells)
-        },
+        judges=judges,
         scales=rating_scales(plan, dataset),
         cells=pack(cell[1:] for cell in cells),
         seed=plan.study.seed,
         folder=portable(plan.folders["model", model]),
         data=plan.study.data,
-        subjects=files_to_judge(plan, dataset, model)
-        if only is None
-        else files_to_rate(plan, dataset, model, only),
-        counted={
-            name: ErrorCounts(
-                maximum=plan.most_errors(dataset, name), in_classes=name in graded(plan)
-            )
-            for name in sets
-        },
+        subjects=subjects,
+        counted=_error_counts(plan, dataset, cells),
         joined=joined,
         language=plan.datasets[dataset].language,
-        hashes=hashes_file(plan, dataset, model) if only is None else None,
+        hashes=hashes,
     )
+
+
+def _error_counts(
+    plan: Plan, dataset: str, cells: Sequence[CellAspect]
+) -> dict[str, ErrorCounts]:
+    """Return set of texts -> the errors in them, if the control that knows these is
+    among the judges.
+    """
+    counts = dict[str, ErrorCounts]()
+    if any(plan.is_oracle(cell.judge) for cell in cells):
+        for cell in cells:
+            name = cell.perturbation.partition(".")[0]
+            if name not in counts:
+                maximum = plan.most_errors(dataset, name)
+                in_classes = name in graded(plan)
+                counts[name] = ErrorCounts(maximum=maximum, in_classes=in_classes)
+    return counts
 
 
 def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
@@ -313,28 +332,28 @@ def _scored_cells(plan: Plan, dataset: str, model: str) -> list[specs.ScoredCell
     A cell is read once per scale, for all aspects on that scale. The order of the
     study's judges does not matter.
     """
-    alike: dict[
-        tuple[str, tuple[tuple[Scale | None, tuple[str, ...]], ...]], list[str]
-    ] = {}
+    alike: dict[tuple[str, AspectsOfScales], list[str]] = {}
     for cell in sorted(plan.cells_of(dataset, model)):
         by_scale: dict[Scale | None, tuple[str, ...]] = {}
         for aspect in plan.aspects_in(cell):
             scale = reading_scale(plan, dataset, cell.judge, aspect, cell.perturbation)
             by_scale[scale] = (*by_scale.get(scale, ()), aspect)
-        alike.setdefault((cell.judge, tuple(by_scale.items())), []).append(
-            cell.perturbation
+        read_alike = (cell.judge, tuple(by_scale.items()))
+        alike.setdefault(read_alike, []).append(cell.perturbation)
+    cells = []
+    for (judge, by_aspects), perturbations in alike.items():
+        readings = []
+        for scale, aspects in by_aspects:
+            readings.append(_reading(plan, judge, aspects, scale))
+        cells.append(
+            specs.ScoredCells(
+                judge=judge,
+                perturbations=perturbations,
+                readings=readings,
+                located=plan.annotates(judge),
+            )
         )
-    return [
-        specs.ScoredCells(
-            judge=judge,
-            perturbations=perturbations,
-            readings=[
-                _reading(plan, judge, aspects, scale) for scale, aspects in by_aspects
-            ],
-            located=plan.annotates(judge),
-        )
-        for (judge, by_aspects), perturbations in alike.items()
-    ]
+    return cells
 
 
 def reading(
@@ -410,13 +429,12 @@ def listed_errors(plan: Plan, cell: StudyCell) -> specs.Errors | None:
     """
     if not plan.annotates(cell.judge):
         return None
+    merged = None
     supervisor = plan.derived[cell.judge].supervisor
-    return specs.Errors(
-        targets=plan.paths.targets(cell.dataset, cell.perturbation),
-        merged=plan.paths.made(cell.dataset, f"{MERGES}{supervisor.model}")
-        if supervisor
-        else None,
-    )
+    if supervisor:
+        merged = plan.paths.made(cell.dataset, f"{MERGES}{supervisor.model}")
+    targets = plan.paths.targets(cell.dataset, cell.perturbation)
+    return specs.Errors(targets=targets, merged=merged)
 
 
 def merge(plan: Plan, dataset: str, model: str) -> MergeSpec:
@@ -477,7 +495,11 @@ def collect(plan: Plan, dataset: str) -> specs.CollectSpec:
     names = sorted({cell.judge for cell in cells})
     models = {name: plan.model_of(name) for name in names}
     plain = [name for name in names if name in plan.judges]
-    explained = any("robust" in METHODS[name].parts for name in plan.study.methods)
+    explained = list[str]()
+    if any("robust" in METHODS[name].parts for name in plan.study.methods):
+        for name, card in sorted(plan.judges.items()):
+            if plan.is_prompted(card.model) and not plan.compares(name):
+                explained.append(name)
     return specs.CollectSpec(
         **computing("collect"),
         dataset=dataset,
@@ -487,11 +509,7 @@ def collect(plan: Plan, dataset: str) -> specs.CollectSpec:
         replied=[name for name in plain if not plan.computes(models[name])],
         judged=sorted(files_of_scores(plan, plan.cells_of(dataset))),
         made=_made_files(plan, dataset),
-        explained=[
-            name
-            for name, card in sorted(plan.judges.items())
-            if explained and plan.is_prompted(card.model) and not plan.compares(name)
-        ],
+        explained=explained,
         annotators=sorted(annotators(plan)),
         repeated=[name for name in sorted(plan.judges) if plan.repeats(name)],
         results=plan.results,

@@ -54,33 +54,36 @@ def data_files(plan: Plan) -> InputFiles:
     for kind, name, card in plan.all_cards():
         if not isinstance(card, HasFiles) or not card.files:
             continue
-        folder, data = Path(plan.folders[kind, name]), Path(plan.study.data)
+        folder = Path(plan.folders[kind, name])
+        data = Path(plan.study.data)
         where = str(folder / f"{name}.yaml")
-        files[name] = [
-            os.path.normpath(path)
-            for role, file in card.files.items()
-            if not isinstance(file, Hub)
-            for path, _ in resolve(card.files, role, folder, data, where=where)
-        ]
+        files[name] = []
+        for role, file in card.files.items():
+            if not isinstance(file, Hub):
+                for path, _ in resolve(card.files, role, folder, data, where=where):
+                    files[name].append(os.path.normpath(path))
     return files
 
 
 def unfetched(plan: Plan) -> dict[str, list[Hub]]:
     """Return dataset -> its files on a hub that a run must download first."""
-    found = {
-        name: [*absent(card.files).values()] for name, card in plan.datasets.items()
-    }
-    return {name: files for name, files in found.items() if files}
+    missing = {}
+    for name, card in plan.datasets.items():
+        files = list(absent(card.files).values())
+        if files:
+            missing[name] = files
+    return missing
 
 
 def card_files(plan: Plan) -> list[str]:
     """Return the files of all cards of the study."""
     paths = []
     for kind, name, _ in plan.all_cards():
-        here = [
-            base / "config" / FOLDERS[kind] / f"{name}.yaml" for base in (Path(), HOME)
-        ]
-        paths += [os.path.relpath(path) for path in here if path.is_file()][:1]
+        for base in (Path(), HOME):
+            path = base / "config" / FOLDERS[kind] / f"{name}.yaml"
+            if path.is_file():
+                paths.append(os.path.relpath(path))
+                break
     return paths
 
 
@@ -97,7 +100,8 @@ def hash_of_texts(plan: Plan, dataset: str, spec: IngestSpec) -> str:
     made again until they are mended.
     """
     card = plan.datasets[dataset]
-    folder, data = located_folder(spec.folder), Path(spec.data)
+    folder = located_folder(spec.folder)
+    data = Path(spec.data)
     here = [role for role, file in card.files.items() if not isinstance(file, Hub)]
     where = spec.card_file
     files = {
@@ -148,31 +152,23 @@ def read_all(plan: Plan) -> None:
         done = _is_done(plan, "dataset", name, files, [plan.paths.ingested(name)])
         if absent(card.files) or (done and not recorded):
             continue
-        folder, data = Path(plan.folders["dataset", name]), Path(plan.study.data)
-        rated = read_selected(card, folder, data, plan.study.seed)
+        folder = Path(plan.folders["dataset", name])
+        rated = read_selected(card, folder, Path(plan.study.data), plan.study.seed)
         originals(rated, card.select, where=str(folder / f"{name}.yaml"))
-        for (
-            model,
-            cells,
-        ) in recorded:  # raises the errors that the model's job would raise
-            sources = {one.item: one.source for one in rated.items}
-            texts = [
-                Subject(
-                    one.target,
-                    one.item,
-                    one.system,
-                    SYSTEMS,
-                    one.text,
-                    sources[one.item],
-                )
-                for one in rated.outputs
-            ]
-            pairs = listed_pairs(
-                (one.aspect, one.target, one.target_b) for one in rated.preferences
+        sources = {item.item: item.source for item in rated.items}
+        texts = []
+        for text in rated.outputs:
+            source = sources[text.item]
+            texts.append(
+                Subject(text.target, text.item, text.system, SYSTEMS, text.text, source)
             )
-            _joined(
-                plan, name, model, rated.names, pairs, [(cell, texts) for cell in cells]
-            )
+        pairs = listed_pairs(
+            (one.aspect, one.target, one.target_b) for one in rated.preferences
+        )
+        for model, cells in recorded:
+            # Raises the errors that the model's job would raise.
+            shown = [(cell, texts) for cell in cells]
+            _joined(plan, name, model, rated.names, pairs, shown)
 
 
 def _recorded(
@@ -186,9 +182,7 @@ def _recorded(
         if isinstance(card, RecordedModel) and dataset not in plan.taught:
             every = plan.cell_aspects_of(dataset, name)
             kind = "scores" if plan.computes(name) else "replies"
-            made = list(
-                dict.fromkeys(plan.file(plan.results, kind, cell) for cell in every)
-            )
+            made = {plan.file(plan.results, kind, cell) for cell in every}
             cells = [cell for cell in every if cell.perturbation == SYSTEMS]
             if cells and not _is_done(plan, "model", name, files, made):
                 unfinished.append((card, cells))
@@ -220,31 +214,21 @@ def joins(plan: Plan, dataset: str, on_answers: OnAnswers | None = None) -> list
     """
     counts: list[Join] = []
     for name, card in plan.models.items():
-        cells = [
+        existing = [
             cell
             for cell in plan.cell_aspects_of(dataset, name)
             if Path(plan.paths.targets(dataset, cell.perturbation)).is_file()
         ]
-        if isinstance(card, RecordedModel) and cells:
-            texts = Subjects(every_file(plan, dataset), dataset, plan.study.seed)
-            pairs = [
-                (
-                    cell,
-                    texts.in_set(
-                        cell.perturbation, plan.judges[cell.judge].share, cell.aspect
-                    ),
-                )
-                for cell in cells
-            ]
-            counts += _joined(
-                plan,
-                dataset,
-                card,
-                texts.names,
-                texts.preferences,
-                pairs,
-                on_answers,
-            )
+        if not isinstance(card, RecordedModel) or not existing:
+            continue
+        texts = Subjects(every_file(plan, dataset), dataset, plan.study.seed)
+        cells = list[tuple[CellAspect, Sequence[Subject]]]()
+        for cell in existing:
+            share = plan.judges[cell.judge].share
+            cells.append((cell, texts.in_set(cell.perturbation, share, cell.aspect)))
+        counts += _joined(
+            plan, dataset, card, texts.names, texts.preferences, cells, on_answers
+        )
     return counts
 
 
@@ -265,10 +249,12 @@ def _joined(
         names=names,
         preferences=preferences,
     )
-    engine, shared = RecordedEngine(model, inputs), set[str]()
+    engine = RecordedEngine(model, inputs)
+    shared = set[str]()
     for cell, texts in cells:
         judge = plan.judges[cell.judge]
-        shared |= {cell.judge} if judge.share < 1 else set()
+        if judge.share < 1:
+            shared.add(cell.judge)
         aspect = split(cell.aspect)[0]
         if model.rows.compares:
             _, answers = engine.compare(judge, aspect, texts)

@@ -1,6 +1,7 @@
 """What a job needs to know about a judge, from its card and the cards that it names."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from judgescope.plan.study import Plan
 from judgescope.prompts import Spotlight, needed_names
 from judgescope.schema.cards import (
     ORACLE,
+    Analyses,
     Card,
     Judge,
     Model,
@@ -36,17 +38,18 @@ COMPUTED = "errors"
 errors."""
 
 
+MembersScales = Sequence[RatingScale | None]
+"""The scales of the members of a judge on an aspect; of a judge of its own, one."""
+
+
 def card_hash(*cards: Card) -> str:
     """Return eight hex digits that change with any key of the cards that can change a
     number.
     """
-    text = canonical(
-        [
-            card.model_dump(mode="json", exclude=card.keys_for("access"))
-            for card in cards
-        ]
-    )
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    dumped = []
+    for card in cards:
+        dumped.append(card.model_dump(mode="json", exclude=card.keys_for("access")))
+    return hashlib.sha256(canonical(dumped).encode()).hexdigest()[:8]
 
 
 def prompt_hash(
@@ -58,26 +61,25 @@ def prompt_hash(
     A prompt depends on a form and its system message, on the wording of the dataset's
     aspects, and on what it calls its texts and the parts of their sources.
     """
-    forms = [
-        plan.templates_of(judge.form, judge.system)
-        for judge in judges
-        if plan.is_prompted(judge.model)
-    ]
-    forms += [
-        plan.templates_of(shown.form, shown.system)
-        for one in judges
-        if (shown := analyses_of(plan, one.judge))
-    ]
+    asking: list[Judge | Analyses | Supervisor] = []
+    for judge in judges:
+        if plan.is_prompted(judge.model):
+            asking.append(judge)
+    for judge in judges:
+        analyses = analyses_of(plan, judge.judge)
+        if analyses:
+            asking.append(analyses)
     if supervisor:
-        forms.append(plan.templates_of(supervisor.form, supervisor.system))
-    aspects = [plan.aspect_of(dataset, name) for name in plan.aspects_of(dataset)]
-    if not forms:
+        asking.append(supervisor)
+    if not asking:
         return None
+    aspects = []
+    for name in plan.aspects_of(dataset):
+        card = plan.aspect_of(dataset, name)
+        aspects.append(card.model_dump(exclude={"parent", "criteria"}))
     parts: dict[str, object] = {
-        "forms": forms,
-        "aspects": [
-            card.model_dump(exclude={"parent", "criteria"}) for card in aspects
-        ],
+        "forms": [plan.templates_of(card.form, card.system) for card in asking],
+        "aspects": aspects,
         "about": plan.about(dataset).names,
         "parts": part_names(plan, dataset),
     }
@@ -90,7 +92,8 @@ def part_names(plan: Plan, dataset: str) -> list[str]:
     """Return what determines the names of the parts of a dataset's sources: the names
     of its columns, or its format.
     """
-    card, only = plan.datasets[dataset], plan.words(dataset).part
+    card = plan.datasets[dataset]
+    only = plan.words(dataset).part
     return card.columns.part_names(only) if card.columns else [card.format, only]
 
 
@@ -217,18 +220,17 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
                 todo="name members that use the same scale",
             )
         return of_members[0]
-    card, engine = plan.judges[judge], engine_of(plan, judge)
-    if (
-        engine == "lexical"
-        or card.form == "length"
-        or parser_of(plan, judge) in (COMPUTED, LIKELIHOOD)
-    ):
+    card = plan.judges[judge]
+    if engine_of(plan, judge) == "lexical" or card.form == "length":
         return {}
-    scales = {
-        name: card.own_scale_on(split(name)[0]) or plan.scale_of(dataset, name)
-        for name in plan.aspects_of(dataset)
-    }
-    return {name: one.turn for name, one in scales.items() if one.turn is not None}
+    if parser_of(plan, judge) in (COMPUTED, LIKELIHOOD):
+        return {}
+    turns = {}
+    for name in plan.aspects_of(dataset):
+        scale = card.own_scale_on(split(name)[0]) or plan.scale_of(dataset, name)
+        if scale.turn is not None:
+            turns[name] = scale.turn
+    return turns
 
 
 def prompt_aspects(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
@@ -266,10 +268,11 @@ def voted_labels(plan: Plan, dataset: str, judge: str, aspect: str) -> list[str]
 
 def _models(plan: Plan, judge: Judge) -> list[Model]:
     """Return the model of a judge, and the model whose analyses its prompts show."""
-    shown = analyses_of(plan, judge.judge)
-    return [
-        plan.models[name] for name in (judge.model, *([shown.model] if shown else []))
-    ]
+    models = [plan.models[judge.model]]
+    analyses = analyses_of(plan, judge.judge)
+    if analyses:
+        models.append(plan.models[analyses.model])
+    return models
 
 
 def _cuts(judge: Judge) -> str:
@@ -295,21 +298,27 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
     members.
     """
     derived = plan.derived.get(judge)
-    members = [plan.judges[name] for name in (derived.members if derived else [judge])]
     supervisor = derived.supervisor if derived else None
-    models = [model for one in members for model in _models(plan, one)]
-    models += [plan.models[supervisor.model]] if supervisor else []
-    scales = {
-        aspect: [scale_of(plan, dataset, one.judge, aspect) for one in members]
-        for aspect in plan.aspects_of(dataset)
-    }
+    members = [plan.judges[name] for name in (derived.members if derived else [judge])]
+    cards: list[Card] = [derived] if derived else []
+    cards += members
+    for member in members:
+        cards += _models(plan, member)
+    if supervisor:
+        cards.append(plan.models[supervisor.model])
+    scales = {}
+    for aspect in plan.aspects_of(dataset):
+        scales[aspect] = [
+            scale_of(plan, dataset, member.judge, aspect) for member in members
+        ]
+    hints = [member.hint.rating for member in members if member.hint]
     facts = JudgeFacts(
-        card=card_hash(*([derived] if derived else []), *members, *models),
+        card=card_hash(*cards),
         engine=engine_of(plan, judge),
         form=derived.combine if derived else members[0].form,
         draws=1,
-        share=min(one.share for one in members),
-        cuts=", ".join(sorted({_cuts(one) for one in members} - {""})),
+        share=min(member.share for member in members),
+        cuts=", ".join(sorted({_cuts(member) for member in members} - {""})),
         prompt=prompt_hash(plan, dataset, *members, supervisor=supervisor),
         references=any(map(uses_references, members)),
         family=None,
@@ -318,31 +327,44 @@ def facts_of(plan: Plan, dataset: str, judge: str) -> JudgeFacts:
         weighted=False,
         first_draw=False,
         discrete=False,
-        hint=next((one.hint.rating for one in members if one.hint), None),
+        hint=hints[0] if hints else None,
     )
     if derived:
-        grid = {
-            name: scale.values()
-            for name, [scale, *_] in scales.items()
-            if scale and voted_labels(plan, dataset, judge, name)
-        }
-        return replace(facts, grid=facts.grid | grid)
-    [card] = members
+        return replace(facts, grid=_voted_grid(plan, dataset, judge, scales))
+    return _facts_of_one(plan, facts, members[0], scales)
+
+
+def _voted_grid(
+    plan: Plan, dataset: str, judge: str, scales: Mapping[str, MembersScales]
+) -> dict[str, list[float] | None]:
+    """Return aspect -> the values of its labels if members vote, else None."""
+    grid: dict[str, list[float] | None] = dict.fromkeys(scales)
+    for aspect, [scale, *_] in scales.items():
+        if scale and voted_labels(plan, dataset, judge, aspect):
+            grid[aspect] = scale.values()
+    return grid
+
+
+def _facts_of_one(
+    plan: Plan, facts: JudgeFacts, card: Judge, scales: Mapping[str, MembersScales]
+) -> JudgeFacts:
+    """Return the facts with those that only a judge of its own has."""
+    grid: dict[str, list[float] | None] = dict.fromkeys(scales)
+    for aspect, [scale] in scales.items():
+        if scale and card.off_grid != "keep":
+            grid[aspect] = scale.values()
+    one_draw = card.draws == 1 and card.estimator == "mean"
     return replace(
         facts,
         draws=card.draws,
         asked=plan.is_asked(card.model),
-        compares=plan.compares(judge),
-        parser=parser_of(plan, judge),
+        compares=plan.compares(card.judge),
+        parser=parser_of(plan, card.judge),
         temperature=card.temperature if plan.is_prompted(card.model) else None,
-        grid={
-            aspect: scale.values() if scale and card.off_grid != "keep" else None
-            for aspect, [scale] in scales.items()
-        },
+        grid=grid,
         family=card.family or getattr(plan.models[card.model], "family", None),
         weighted=card.estimator == "logprob_mean",
         threshold=_threshold(card),
         first_draw=card.estimator == "first",
-        discrete=card.estimator in {"mode", "first"}
-        or (card.draws == 1 and card.estimator == "mean"),
+        discrete=card.estimator in {"mode", "first"} or one_draw,
     )

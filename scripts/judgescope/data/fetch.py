@@ -113,10 +113,8 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
             what = "the file is no longer at its address"
             todo = f"its repository may have moved: {by_hand}"
         else:
-            what, todo = (
-                "the server refuses to send the file",
-                f"try again later, or {by_hand}",
-            )
+            what = "the server refuses to send the file"
+            todo = f"try again later, or {by_hand}"
     elif isinstance(error, ConnectionError | ConnectTimeout):
         what = "the server cannot be reached"
         todo = (
@@ -124,10 +122,8 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
             f"{by_hand}"
         )
     elif isinstance(error, RequestException):
-        what, todo = (
-            f"the download broke off ({file.bytes:,} bytes expected)",
-            "try again",
-        )
+        what = f"the download broke off ({file.bytes:,} bytes expected)"
+        todo = "try again"
     elif isinstance(error, ValueError):
         what = "the server sends a file whose sha256 differs from the card's"
         got = "".join(re.findall(r"but got (\w+)", str(error))) or None

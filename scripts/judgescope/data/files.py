@@ -72,7 +72,8 @@ def resolve(
         return [(fetch(file), {})]
     if file.startswith(PACKAGE):
         return [(_packaged(file, where), {})]
-    base, todo = folder, ""
+    base = folder
+    todo = ""
     name = file.removeprefix(DATA)
     if name != file:
         base = (

@@ -458,7 +458,8 @@ def _pairs(design: PlantedDesign, source: Codes) -> tuple[Codes, Codes]:
     A source's texts, sorted by system, are halved: text i of one half is compared with
     text i of the other, so that a pair has two systems wherever there are two.
     """
-    first, second = [], []
+    first = list[int]()
+    second = list[int]()
     if design.kind == "pairs":
         for code in range(design.sources):
             texts = np.flatnonzero(source == code)

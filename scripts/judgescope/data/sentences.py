@@ -88,7 +88,9 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 def _ends(text: str, start: int, stop: int) -> Iterator[int]:
     """Yield the ends of the sentences within the line text[start:stop]."""
     words = _WORD.finditer(text, start, stop)
-    following, scanned, has_words = next(words), start, False
+    following = next(words)
+    scanned = start
+    has_words = False
     for mark in _END.finditer(text, start, stop):
         has_words = has_words or any(map(str.isalnum, text[scanned : mark.start()]))
         scanned = mark.start()

@@ -109,8 +109,11 @@ class ControlEngine:
 
     def _find_labels(self, aspect: str) -> list[float]:
         """Return all ratings on an aspect, sorted."""
-        rated = (values for (_, name), values in self.ratings.items() if name == aspect)
-        return sorted(value for values in rated for value in values)
+        rated = list[float]()
+        for (_, name), values in self.ratings.items():
+            if name == aspect:
+                rated += values
+        return sorted(rated)
 
     def _find_most_frequent(self, aspect: str) -> float:
         """Return the most frequent rating; if several are, the lowest of them."""
@@ -123,11 +126,11 @@ class ControlEngine:
         """Return target -> a random target's value; every target's value is used
         once.
         """
-        means = {
-            target: value
-            for (target, name), values in sorted(self.ratings.items())
-            if name == aspect and (value := value_of(values)) is not None
-        }
+        means = {}
+        for (target, name), values in sorted(self.ratings.items()):
+            value = value_of(values) if name == aspect else None
+            if value is not None:
+                means[target] = value
         rng = stream(self.seed, "control", "shuffled", self.dataset, aspect)
         return dict(
             zip(means, rng.permutation(list(means.values())).tolist(), strict=True)

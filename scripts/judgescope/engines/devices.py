@@ -134,7 +134,9 @@ def visible(environ: Mapping[str, str]) -> list[Device] | None:
     """
     gpus = listed()
     if VISIBLE not in environ:
-        names = [name for gpu in gpus for name in gpu.partitions or [gpu.number]]
+        names = list[str]()
+        for gpu in gpus:
+            names += gpu.partitions or [gpu.number]
     else:
         names = [name.strip() for name in environ[VISIBLE].split(",")]
     devices: dict[str, Device] = {}

@@ -255,9 +255,9 @@ def repetition(text: str) -> float:
     doubled = sum(word == following for word, following in pairwise(all_words))
     trigrams = Counter(zip(all_words, all_words[1:], all_words[2:], strict=False))
     sentences = Counter(tuple(words(sentence)) for sentence in _sentences(text))
-    again = sum(
-        count - 1 for counts in (trigrams, sentences) for count in counts.values()
-    )
+    again = 0
+    for counts in (trigrams, sentences):
+        again += counts.total() - len(counts)
     return _falling("repetition", doubled + again, len(all_words))
 
 

@@ -174,7 +174,9 @@ class PlantedEngine:
     @cached_property
     def _aspects(self) -> list[str]:
         """Return all aspects of which qualities are known, sorted."""
-        of_file = {name for known in self._qualities.values() for name in known}
+        of_file = set[str]()
+        for known in self._qualities.values():
+            of_file.update(known)
         return sorted(of_file or {name for _, name in self.inputs.ratings})
 
     @cached_property

@@ -393,7 +393,9 @@ def _check_distinct(
             )
         if len(texts) == 1:
             continue
-        targets = [", ".join(one.target for one in each) for each in (other, shown)]
+        targets = []
+        for subjects in (other, shown):
+            targets.append(", ".join(subject.target for subject in subjects))
         raise UserError(
             f"a recorded row matches two {'pairs of texts' if pair else 'targets'}",
             where=table[key][0].where,

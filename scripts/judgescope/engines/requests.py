@@ -118,11 +118,12 @@ def counted(usage: object) -> dict[str, int] | None:
     """
     if not isinstance(usage, Mapping):
         return None
-    counts: dict[str, int] = {
-        name: count
-        for name in TOKENS
-        if type(count := usage.get(name)) is int and 0 <= count <= MOST_TOKENS
-    }
+    counts = dict[str, int]()
+    for name in TOKENS:
+        count = usage.get(name)
+        # by type: true is an integer, too
+        if type(count) is int and 0 <= count <= MOST_TOKENS:
+            counts[name] = count
     return counts if {"prompt", "completion"} <= counts.keys() else None
 
 

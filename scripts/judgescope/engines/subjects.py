@@ -57,8 +57,10 @@ class Subjects:
     @property
     def references(self) -> list[str]:
         """Return the references of all items."""
-        listed = [row["references"] for row in self.items.values()]
-        return [text for texts in listed for text in texts or ()]
+        references = list[str]()
+        for row in self.items.values():
+            references += row["references"] or ()
+        return references
 
     @property
     def sources(self) -> list[str]:

@@ -54,11 +54,13 @@ def access(plan: Plan) -> list[OutsideAction]:
 
 def endpoints(plan: Plan, models: Iterable[str]) -> list[cards.OpenAIModel]:
     """Return the endpoints among some models, with absolute paths."""
-    return [
-        located(card, Path(plan.folders["model", name]), Path(plan.study.data))
-        for name in models
-        if isinstance(card := plan.models[name], cards.OpenAIModel)
-    ]
+    endpoints = []
+    for name in models:
+        card = plan.models[name]
+        if isinstance(card, cards.OpenAIModel):
+            folder = Path(plan.folders["model", name])
+            endpoints.append(located(card, folder, Path(plan.study.data)))
+    return endpoints
 
 
 def keys_sent(plan: Plan, models: Iterable[str]) -> list[tuple[KeySource, str]]:
@@ -117,7 +119,8 @@ def programs(plan: Plan, models: Iterable[str] | None = None) -> Iterator[Progra
             hashes = _hashes(card, folder, Path(plan.study.data))
             words = [_with_paths(word, card) for word in card.words]
         elif isinstance(card, cards.OpenAIModel) and card.token_command:
-            hashes, words = {}, card.token_command
+            hashes = {}
+            words = card.token_command
         else:
             continue
         content = canonical([str(Path.cwd()), words, hashes])
@@ -210,11 +213,11 @@ def admit(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         check_keys(plan, models)
         return
-    crossings = {
-        crossing.pair: crossing
-        for source, url in keys_sent(plan, models)
-        if (crossing := record.crossing(source, url))
-    }
+    crossings = {}
+    for source, url in keys_sent(plan, models):
+        crossing = record.crossing(source, url)
+        if crossing:
+            crossings[crossing.pair] = crossing
     for crossing in crossings.values():
         print(f"{crossing.reason} (models/{crossing.model}.yaml)")
         if not agrees(f"Send the key of {crossing.source} to {crossing.host}?"):

@@ -58,14 +58,17 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
             name for name in sets if Path(plan.paths.targets(dataset, name)).is_file()
         }
         left = lacking(plan, dataset)
-        unwritten = {judge: model for model, judges in left.items() for judge in judges}
+        unwritten = dict[str, str]()
+        for writing_model, questions_of in left.items():
+            unwritten |= dict.fromkeys(questions_of, writing_model)
         for name, card in plan.models.items():
             if not isinstance(card, AskedModel) or not plan.cell_aspects_of(
                 dataset, name
             ):
                 continue
             spec = ask(plan, dataset, name)
-            cells, counts = list[QuestionCell](), Counter[str]()
+            cells = list[QuestionCell]()
+            counts = Counter[str]()
             for cell in unpack(spec.cells):
                 if cell[0] not in made:
                     counts[cell[0]] += 1
@@ -119,12 +122,11 @@ def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
         by_shard.setdefault(slug(study_job.card.served_name), []).append(
             study_job.job.keys
         )
-    unmade = [
-        f"{dataset}: {name}"
-        for dataset in plan.datasets
-        for name in made_of(plan, dataset)
-        if not Path(plan.paths.made(dataset, name)).is_file()
-    ]
+    unmade = list[str]()
+    for dataset in plan.datasets:
+        for name in made_of(plan, dataset):
+            if not Path(plan.paths.made(dataset, name)).is_file():
+                unmade.append(f"{dataset}: {name}")
     adapter = adapter_files(plan) if plan.taught else []
     unmade += [path for path in adapter if not Path(path).is_file()]
     if whole and unmade:

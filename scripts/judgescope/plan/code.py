@@ -73,10 +73,11 @@ def computing(job: str, *loaded: str) -> Computing:
 
 @cache
 def _computing(scripts: Path, *names: str) -> Computing:
+    roots = {module.partition(".")[0] for module in modules(scripts, *names)}
     others = {
         each.name: each.version
         for name, each in add_on_distributions().items()
-        if any(module.partition(".")[0] == name for module in modules(scripts, *names))
+        if name in roots
     }
     return Computing(
         code=code_hash(scripts, *names),
@@ -124,7 +125,9 @@ def packages(scripts: Path, *names: str) -> set[str]:
     outputs.
     """
     reached = modules(scripts, *names).values()
-    roots = {name.partition(".")[0] for module in reached for name in module.imported}
+    roots = set[str]()
+    for module in reached:
+        roots.update(name.partition(".")[0] for name in module.imported)
     return {package for name, package in PACKAGES.items() if name in roots}
 
 

@@ -78,12 +78,12 @@ def _lacking(plan: Plan) -> Iterator[MissingDraft]:
         for aspect in plan.plain_aspects(dataset):
             if not plan.aspect_of(dataset, aspect).steps:
                 yield MissingDraft("aspect", aspect, card.task)
-    written = [
-        (card, made)
-        for dataset, card in plan.datasets.items()
-        for name in dict(plan.perturbed(dataset, "once", "chain"))
-        if isinstance(made := plan.perturbations[name], MadePerturbation)
-    ]
+    written = []
+    for dataset, card in plan.datasets.items():
+        for name in dict(plan.perturbed(dataset, "once", "chain")):
+            made = plan.perturbations[name]
+            if isinstance(made, MadePerturbation):
+                written.append((card, made))
     for card, made in written:
         if made.adjustment and not made.instructions:
             yield MissingDraft("perturbation", made.perturbation, card.task)
@@ -117,9 +117,10 @@ def shown_to(plan: Plan, draft: MissingDraft) -> dict[str, object]:
     card = plan.perturbations[draft.name]
     assert isinstance(card, MadePerturbation)
     amounts: list[dict[str, object]] = []
-    for degree in (one for name in names for one in card.degrees_for(name).values()):
-        if degree.model_dump() not in amounts:
-            amounts.append(degree.model_dump())
+    for name in names:
+        for degree in card.degrees_for(name).values():
+            if degree.model_dump() not in amounts:
+                amounts.append(degree.model_dump())
     return {**about, "adjustment": card.adjustment, "amounts": amounts}
 
 
@@ -127,7 +128,8 @@ def draft_spec(plan: Plan, drafts: Mapping[str, MissingDraft], draft: str) -> Dr
     """Return the spec of the job that writes a draft; `drafts` maps file names to
     drafts.
     """
-    lacked, drafter = drafts[draft], plan.study.drafter
+    lacked = drafts[draft]
+    drafter = plan.study.drafter
     assert drafter is not None  # drafts_of() checks it
     return DraftSpec(
         **computing("draft", ENGINES.target(plan.models[drafter].engine)),

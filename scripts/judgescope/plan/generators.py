@@ -134,7 +134,8 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
             files[name] = Writing("write_texts", writer.model, *name.split("."))
     for name in graded_sets_of(plan, dataset):
         card = graded(plan)[name]
-        parts, anchors = parts_of(card), card.anchors
+        parts = parts_of(card)
+        anchors = card.anchors
         for part in parts if card.model else []:
             files[f"{name}.{part}"] = Writing("candidates", str(card.model), name, part)
         if anchors is None:
@@ -182,7 +183,8 @@ def made_files(plan: Plan) -> Iterator[tuple[str, str]]:
 
 def makers_of(plan: Plan, dataset: str, name: str) -> list[str]:
     """Return the models on which a set of targets, or judges' analyses, depend."""
-    jobs, perturbation = writings(plan, dataset), name.partition(".")[0]
+    jobs = writings(plan, dataset)
+    perturbation = name.partition(".")[0]
     made = [(file, job) for file, job in jobs.items() if job.job != "ask"]
     models = {
         job.model for file, job in made if file == name or job.name == perturbation
@@ -255,7 +257,8 @@ def lowered(plan: Plan, dataset: str, writer: TargetWriter) -> dict[str, object]
     aspect = lowered_by(plan, dataset, writer)
     if aspect is None:
         return {}
-    card, task = plan.aspects[aspect], plan.datasets[dataset].task
+    card = plan.aspects[aspect]
+    task = plan.datasets[dataset].task
     parts = card.tasks[task].sub_aspects if task in card.tasks else []
     if not parts:
         return {}

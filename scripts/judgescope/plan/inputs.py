@@ -112,7 +112,9 @@ def hash_of_texts(plan: Plan, dataset: str, spec: IngestSpec) -> str:
     report = Path(plan.paths.ingested(dataset))
     last = _last_reading(report)
     if last is not None and last.how == spec.how:
-        paths = [path for each in files.values() for path, _ in each]
+        paths = list[Path]()
+        for each in files.values():
+            paths += [path for path, _ in each]
         made = report.stat().st_mtime_ns
         if all(path.stat().st_mtime_ns <= made for path in paths):
             return last.texts

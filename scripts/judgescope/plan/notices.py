@@ -28,12 +28,11 @@ def unjudged(plan: Plan) -> Iterator[str]:
     """
     judged = {name: {*plan.plain_aspects(name)} for name in plan.evaluated}
     for name, card in plan.perturbations.items():
-        aspects_there = [
-            judged[dataset]
-            for dataset in plan.evaluated
-            if not card.tasks or plan.datasets[dataset].task in card.tasks
-            if card.degrees_for(dataset)
-        ]
+        aspects_there = []
+        for dataset in plan.evaluated:
+            of_task = not card.tasks or plan.datasets[dataset].task in card.tasks
+            if of_task and card.degrees_for(dataset):
+                aspects_there.append(judged[dataset])
         if not aspects_there or not card.aspects:
             continue
         if any(names & {*card.aspects} for names in aspects_there):
@@ -82,12 +81,11 @@ def unordered(plan: Plan) -> Iterator[str]:
     it out.
     """
     without = [name for name in plan.study.methods if METHODS[name].unordered == "no"]
-    aspects = {
-        aspect: None
-        for dataset in plan.evaluated
-        for aspect in plan.plain_aspects(dataset)
-        if not plan.scale_of(dataset, aspect).ordered
-    }
+    aspects = dict[str, None]()
+    for dataset in plan.evaluated:
+        for aspect in plan.plain_aspects(dataset):
+            if not plan.scale_of(dataset, aspect).ordered:
+                aspects[aspect] = None
     for aspect in aspects if without else ():
         yield (
             f"left out of {', '.join(without)}: {aspect}, whose labels have no order "
@@ -201,7 +199,9 @@ def systems_untested(
 
 def policies(plan: Plan) -> Iterator[str]:
     """Yield a line about each policy of the study that applies to nothing in it."""
-    gold, orders, unread = plan.study.gold, plan.study.orders, plan.study.unread
+    gold = plan.study.gold
+    orders = plan.study.orders
+    unread = plan.study.unread
     if gold != "auto" and not _rates_in_order(plan):
         yield (
             f"warning: the key `gold: {gold}` has no effect: people rate no aspect of "

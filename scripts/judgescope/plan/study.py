@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -471,7 +472,7 @@ class Plan:
     ) -> list[CellAspect]:
         """Return a dataset's cells by aspect, or only those that one model answers."""
         cells = self._by_model.get((dataset, model), {})
-        return [part for parts in cells.values() for part in parts]
+        return list(chain.from_iterable(cells.values()))
 
     def cells_of(self, dataset: str, model: str | None = None) -> list[StudyCell]:
         """Return a dataset's cells, or only those that one model answers."""

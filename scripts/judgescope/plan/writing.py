@@ -213,7 +213,8 @@ def asked_of_writers(
 
     `analyses` are those that it still has to write, by judge.
     """
-    plan, dataset = texts.plan, texts.dataset
+    plan = texts.plan
+    dataset = texts.dataset
     if analyses:
         yield from _analysed(plan, model, dataset, analyses)
     missing = unmade(plan, dataset)
@@ -379,7 +380,8 @@ def _candidates(
     """Return the requests to a model for a part's candidates, each with all its
     attempts.
     """
-    plan, dataset = texts.plan, texts.dataset
+    plan = texts.plan
+    dataset = texts.dataset
     share, per_item = _each(texts, card, part)
     asked_change = change(plan, dataset, card)
     # checks/writer_forms.py refuses others
@@ -411,7 +413,8 @@ def _comparisons(
 
     Each is counted with the number of characters of the longest possible question.
     """
-    plan, dataset = texts.plan, texts.dataset
+    plan = texts.plan
+    dataset = texts.dataset
     n = anchors.per_rating
     ratings = len(classes(plan, dataset, card.perturbation))
     if part == names.REFEREE:
@@ -458,7 +461,8 @@ def asked_of_supervisor(
     Exact if the members' lists exist, otherwise an upper bound. `unasked` are judges
     that have not been asked yet, so that their lists are unknown.
     """
-    plan, dataset = texts.plan, texts.dataset
+    plan = texts.plan
+    dataset = texts.dataset
     if card.model not in generators.supervisors(plan, dataset):
         return
     spec = merge(plan, dataset, card.model)

@@ -129,7 +129,9 @@ class PreparedForm:
     def __init__(
         self, form: str, templates: Templates, fixed: Mapping[str, object]
     ) -> None:
-        self.form, self.templates, self.fixed = form, templates, fixed
+        self.form = form
+        self.templates = templates
+        self.fixed = fixed
         self.prints: bool | None = None
         self._pieces: dict[tuple[object, ...], list[str]] = {}
 

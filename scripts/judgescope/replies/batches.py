@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -31,7 +31,7 @@ from judgescope.replies import batch, ledger
 from judgescope.replies.batch import FinalError, Results
 from judgescope.replies.budget import Spending
 from judgescope.replies.caps import NANOS, REQUESTS, Cap
-from judgescope.replies.lookup import KeyTable, StoredReplies
+from judgescope.replies.lookup import KeyedDraw, KeyTable, StoredReplies
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price
@@ -256,9 +256,9 @@ class Batches:
 
     def _write(self, work: Iterable[Work]) -> list[Batch]:
         """Write the requests and their records."""
-        sent = {
-            draw for each in under_way(self.store) for draw in batch.draws_in(each.path)
-        }
+        sent = set[KeyedDraw]()
+        for each in under_way(self.store):
+            sent.update(batch.draws_in(each.path))
         name = f"{self.card.model}-{os.urandom(4).hex()}"
         store = Store(self.store, self.card.served_name)
         spending = Spending(store, self.study, self.card.model, self.price, [])
@@ -407,9 +407,10 @@ class Batches:
             self.price if account is None else account.price and Price(**account.price)
         )
         spent = ledger.SpentUnits()
-        for row in (
-            row for path in files for row in batch.rows(path) if row is not None
-        ):
+        rows = chain.from_iterable(map(batch.rows, files))
+        for row in rows:
+            if row is None:
+                continue
             response = row.get("response")
             response = response if isinstance(response, dict) else {}
             status = response.get("status_code")
@@ -453,7 +454,9 @@ class Batches:
         files = [self._download(each, *file) for file in state.files]
         spent = self._spent(each, files)
         keep = []
-        if torn := sum(row is None for path in files for row in batch.rows(path)):
+        rows = chain.from_iterable(map(batch.rows, files))
+        torn = sum(row is None for row in rows)
+        if torn:
             keep = files
             held = Counter(each.record.held)
             share = {

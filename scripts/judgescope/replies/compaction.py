@@ -194,11 +194,10 @@ def _why_left(
 
 
 def _digests(path: Path, keep: Chosen) -> NDArray[np.bytes_]:
-    digests = [
-        digest_of(block.line(number))
-        for block in blocks(path, keep)
-        for number in np.flatnonzero(keep(block.keys)).tolist()
-    ]
+    digests = []
+    for block in blocks(path, keep):
+        for number in np.flatnonzero(keep(block.keys)).tolist():
+            digests.append(digest_of(block.line(number)))
     return np.array(digests, f"S{DIGEST}")
 
 
@@ -330,12 +329,11 @@ def drop_answers(results: Path, keys: Collection[str] = ()) -> int:
         "made/**/*.parquet",
         "construction/*/*.rated.parquet",
     )
-    with_error = [
-        path
-        for pattern in patterns
-        for path in sorted(results.glob(pattern))
-        if _has_error(path) or (keys and _has_key(path, keys))
-    ]
+    with_error = []
+    for pattern in patterns:
+        for path in sorted(results.glob(pattern)):
+            if _has_error(path) or (keys and _has_key(path, keys)):
+                with_error.append(path)
     replies = results / "replies"
     for path in with_error:
         path.unlink()

@@ -74,8 +74,11 @@ class Demonstrations:
 
     def among(self, items: Iterable[str]) -> list[Rated]:
         """Return every text that demonstrates for any of these items, once."""
-        texts = [text for item in sorted(items) for text in self.for_item(item)]
-        return list({text.subject.target: text for text in texts}.values())
+        texts = {}
+        for item in sorted(items):
+            for text in self.for_item(item):
+                texts[text.subject.target] = text
+        return list(texts.values())
 
     @cached_property
     def usual(self) -> tuple[Rated, ...]:

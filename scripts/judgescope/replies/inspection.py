@@ -269,11 +269,11 @@ def check(shard: Path) -> None:
 
 def _check_place(shard: Path) -> None:
     """Raise UserError if a shard was renamed, or has packed files."""
-    renamed = [
-        (path.parent, model)
-        for path in sorted(shard.parent.glob(f"[!.]*/{MODEL_FILE}"))
-        if (model := model_of(path.parent)) and slug(model) != path.parent.name
-    ]
+    renamed = []
+    for path in sorted(shard.parent.glob(f"[!.]*/{MODEL_FILE}")):
+        model = model_of(path.parent)
+        if model and slug(model) != path.parent.name:
+            renamed.append((path.parent, model))
     for folder, model in renamed:
         ours = slug(model) == shard.name and not files_of(shard)
         if ours or folder == shard:

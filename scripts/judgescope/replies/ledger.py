@@ -101,11 +101,11 @@ def unbooked(store: Path) -> list[Path]:
     """Return the path prefixes of the journals of jobs whose spending is not booked
     yet.
     """
-    return [
-        store / account.journals
-        for folder in sorted((store / FOLDER).glob("*/"))
-        for account in Ledger(folder).state().open.values()
-    ]
+    journals = []
+    for folder in sorted((store / FOLDER).glob("*/")):
+        for account in Ledger(folder).state().open.values():
+            journals.append(store / account.journals)
+    return journals
 
 
 def shown(amount: int, unit: str) -> str:
@@ -231,12 +231,10 @@ class Ledger(Chain[State]):
     def decoded(self, state: dict[str, Any]) -> State:
         """Return a state from JSON."""
         spent = {model: Counter(amount) for model, amount in state["spent"].items()}
-        accounts = {
-            name: Account(
-                **each | {key: Counter(each[key]) for key in ("held", "under_way")}
-            )
-            for name, each in state["open"].items()
-        }
+        accounts = {}
+        for name, each in state["open"].items():
+            counters = {key: Counter(each[key]) for key in ("held", "under_way")}
+            accounts[name] = Account(**each | counters)
         return State(spent, accounts)
 
     def unreadable(self) -> tuple[str, str]:
@@ -299,13 +297,14 @@ def is_dead(account: Located, sign: Heartbeat, now: Heartbeat) -> bool:
 def askers(shard: Path, now: Heartbeat) -> list[str]:
     """Return the studies that have a living job which asks a shard's model."""
     store = shard.parent
-    return [
-        folder.name
-        for folder in sorted((store / FOLDER).glob("*/"))
-        for owner, account in Ledger(folder).state().open.items()
-        if (store / account.journals).parent == shard
-        and not is_dead(account, Heartbeat(folder, owner), now)
-    ]
+    studies = []
+    for folder in sorted((store / FOLDER).glob("*/")):
+        for owner, account in Ledger(folder).state().open.items():
+            if (store / account.journals).parent != shard:
+                continue
+            if not is_dead(account, Heartbeat(folder, owner), now):
+                studies.append(folder.name)
+    return studies
 
 
 def spent_by(account: Account, store: Path, silent: float) -> SpentUnits:

@@ -40,7 +40,8 @@ def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> Scored:
     """Return judgments and scores of a part of a cell whose draws are numbers or
     labels.
     """
-    judge, aspect = part.judge, part.aspect.partition(".")[0]
+    judge = part.judge
+    aspect = part.aspect.partition(".")[0]
     verdicts = [_verdict(answer, scale) for answer in part.answers]
     return aggregated(
         table_of("answers", part.rows),

@@ -83,7 +83,8 @@ def judged_text(
     `reply`: the columns `text` and `logprobs` of its reply; `free`: of that without the
     source, for pmi.
     """
-    part, given = reply["text"], reply["logprobs"]
+    part = reply["text"]
+    given = reply["logprobs"]
     if given is None or (free is not None and free["logprobs"] is None):
         return Judgment("error", "no_logprobs")
     if split_share(part, given) > MOST_SPLIT:
@@ -130,7 +131,8 @@ def judgments_of(
     for row, verdict in zip(rows, verdicts, strict=True):
         if row["kind"] != SCORE:
             continue
-        other, without = None, verdict
+        other = None
+        without = verdict
         if reading.estimator == PMI and verdict.status == "ok":
             other, without = free[row["target"]]
         if verdict.status != "ok" or without.status != "ok":

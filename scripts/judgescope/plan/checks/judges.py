@@ -48,12 +48,11 @@ def check_judge(
     """
     where = f"judges/{judge.judge}.yaml"
     pairs = compares(judge, model, forms)
-    rated = [
-        (f"{dataset.dataset}, {name}", dataset, name, scale)
-        for dataset in datasets.values()
-        for name, scale in dataset.aspects.items()
-        if name in (judge.aspects or [name])
-    ]
+    rated = list[tuple[str, cards.Dataset, str, cards.RatedAspect]]()
+    for dataset in datasets.values():
+        for name, aspect in dataset.aspects.items():
+            if not judge.aspects or name in judge.aspects:
+                rated.append((f"{dataset.dataset}, {name}", dataset, name, aspect))
     check_scoring(judge, model, [(title, dataset) for title, dataset, *_ in rated])
     problem = f"unknown form for the engine {model.engine}"
     known = FORMS.get(model.engine, [judge.form])
@@ -183,8 +182,12 @@ def _check_recorded(judge: cards.Judge, model: cards.Model, where: str) -> None:
 def _check_parser(judge: cards.Judge, model: cards.Model, where: str) -> None:
     name = judge.parser
     if name is not None and not (name in PARSERS and PARSERS[name].in_cards):
-        known, key = card_parsers(), f"{where}, key parser"
-        raise UserError("unknown parser", where=key, got=name, allowed=known)
+        raise UserError(
+            "unknown parser",
+            where=f"{where}, key parser",
+            got=name,
+            allowed=card_parsers(),
+        )
     if computes(model) and judge.parser not in {None, "number"}:
         raise UserError(
             "this judge returns numbers, which need no parser",
@@ -319,10 +322,12 @@ def _check_shots(
             "people's scale"
         )
         got = "a scale of its own"
-    elif bare := [name for name, card in datasets.items() if not card.is_rated]:
-        problem, got = "demonstrations need ratings, and this dataset has none", bare[0]
     else:
-        return
+        unrated = [name for name, card in datasets.items() if not card.is_rated]
+        if not unrated:
+            return
+        problem = "demonstrations need ratings, and this dataset has none"
+        got = unrated[0]
     raise _leave_out("shots", problem, where, got)
 
 
@@ -457,9 +462,9 @@ def _check_scale(
     """Check that a judge's own scale has the ends of some aspect's scale; its step may
     differ.
     """
-    rated = [
-        aspect for dataset in datasets.values() for aspect in dataset.aspects.values()
-    ]
+    rated = list[cards.RatedAspect]()
+    for dataset in datasets.values():
+        rated += dataset.aspects.values()
     if any((scale.min, scale.max) == (aspect.min, aspect.max) for aspect in rated):
         return
     if thresholded and any(aspect.categorical for aspect in rated):

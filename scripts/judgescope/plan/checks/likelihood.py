@@ -59,7 +59,8 @@ def check_scoring(
     """
     if not judge.scores_texts:
         return
-    where, named = f"judges/{judge.judge}.yaml", f"`estimator: {judge.estimator}`"
+    where = f"judges/{judge.judge}.yaml"
+    named = f"`estimator: {judge.estimator}`"
     if not ENGINES[model.engine].scores_texts:
         why = NO_VALUES.get(model.engine, "it reads no prompts")
         raise UserError(

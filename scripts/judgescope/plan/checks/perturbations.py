@@ -17,7 +17,9 @@ def check_perturbation(
     `datasets` are all that have a card, `used` those of the study.
     """
     where = f"perturbations/{card.perturbation}.yaml"
-    rated = {aspect for dataset in used.values() for aspect in dataset.aspects}
+    rated = set[str]()
+    for dataset in used.values():
+        rated.update(dataset.aspects)
     if card.aspects and rated.isdisjoint(card.aspects):
         raise UserError(
             "no dataset of the study has an aspect that this perturbation names",

@@ -102,7 +102,9 @@ def _check_map(
             read_verdict(meaning, scale, "map", tie=tie).status for scale in scales
         ]
         if statuses and "ok" not in statuses:
-            menu = [entry for scale in scales for entry in _menu(scale)]
+            menu = list[str]()
+            for scale in scales:
+                menu += _menu(scale)
             raise UserError(
                 f"`map` gives {word!r} a meaning that the judge cannot state",
                 where=f"{where}, key read.map",

@@ -1,21 +1,17 @@
-"""Checks of a study's own keys, of its datasets, and of a judge that learns from
-another.
-"""
+"""Checks of a study's own keys and of its datasets."""
 
 from collections.abc import Collection, Iterable, Mapping
 
 from judgescope.core.errors import UserError, check_known
-from judgescope.core.names import WRITTEN
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Scale, zero_stands_in
 from judgescope.perturb.rules import RULES
-from judgescope.plan.checks.writers import check_writer
-from judgescope.plan.generators import addition, writers
+from judgescope.plan.checks.training import check_distillation
+from judgescope.plan.generators import addition
 from judgescope.plan.judges import annotators, engine_of, scale_of
 from judgescope.plan.study import Plan
 from judgescope.replies.caps import NANOS, REQUESTS, Cap
 from judgescope.schema import cards
-from judgescope.schema.cards.annotations import OVERALL
 from judgescope.schema.cards.engines import ENGINES
 from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 
@@ -64,7 +60,8 @@ def check_study(plan: Plan, source: str) -> None:
     """Check that every aspect of the study is rated and every dataset and judge is
     used.
     """
-    study, datasets = plan.study, plan.datasets
+    study = plan.study
+    datasets = plan.datasets
     check_caps(study, plan.models, source)
     check_rated(study.aspects, datasets, f"{source}, key aspects")
     for name, dataset in datasets.items():
@@ -77,12 +74,11 @@ def check_study(plan: Plan, source: str) -> None:
                 todo="add one of its aspects, or leave the dataset out",
             )
     _check_best(study, datasets, source)
-    problem, where = (
-        "no judge of the study has this id",
-        f"{source}, key comparison.judges",
-    )
     check_known(
-        study.comparison.judges, {*plan.judges, *plan.derived}, problem, where=where
+        study.comparison.judges,
+        {*plan.judges, *plan.derived},
+        "no judge of the study has this id",
+        where=f"{source}, key comparison.judges",
     )
     for perturbation in plan.perturbations.values():
         _check_read(perturbation, study, source)
@@ -96,9 +92,7 @@ def check_study(plan: Plan, source: str) -> None:
                 got=f"{model.model} (recorded for {model.dataset})",
                 allowed=datasets,
             )
-    check_bars(
-        study, {name for one in datasets.values() for name in one.aspects}, source
-    )
+    check_bars(study, _aspects_of(datasets), source)
 
 
 def _check_best(
@@ -146,8 +140,15 @@ def check_rated(
     aspects: Iterable[str], datasets: Mapping[str, cards.Dataset], where: str
 ) -> None:
     """Check that every aspect belongs to some dataset of the study."""
-    rated = {aspect for dataset in datasets.values() for aspect in dataset.aspects}
+    rated = _aspects_of(datasets)
     check_known(aspects, rated, "no dataset of the study has this aspect", where=where)
+
+
+def _aspects_of(datasets: Mapping[str, cards.Dataset]) -> set[str]:
+    aspects = set[str]()
+    for dataset in datasets.values():
+        aspects.update(dataset.aspects)
+    return aspects
 
 
 # ---- bars and caps -------------------------------------------------------------------
@@ -175,12 +176,11 @@ def check_bars(study: cards.Study, aspects: Collection[str], source: str) -> Non
             where=f"{where}.{key}",
             todo=f"write `{name}`, or `{name}.` followed by one of these levels",
         )
-        known, problem = (
+        check_known(
+            bar if isinstance(bar, dict) else (),
             [*aspects, "average"],
             "no dataset of the study rates this aspect",
-        )
-        check_known(
-            bar if isinstance(bar, dict) else (), known, problem, where=f"{where}.{key}"
+            where=f"{where}.{key}",
         )
         low, high = statistic(name).scale.ends
         for value in bar.values() if isinstance(bar, dict) else (bar,):
@@ -250,7 +250,7 @@ def check_uses(plan: Plan, source: str) -> None:
     _check_methods(plan, source)
     _check_weights(plan, source)
     _check_expectations(plan, source)
-    _check_distillation(plan, source)
+    check_distillation(plan, source)
     _check_unread(plan, source)
     for dataset in plan.datasets.values():
         _check_dataset(plan, dataset, source)
@@ -402,198 +402,3 @@ def _check_unread(plan: Plan, source: str) -> None:
                 f"{cell.aspect}: {scale.min:g} to {scale.max:g})",
                 allowed=["missing", "wrong", "worst", "mid", "random"],
             )
-
-
-# ---- a judge that learns from another ------------------------------------------------
-
-
-def _trained_models(plan: Plan) -> list[str]:
-    """Return the models whose adapter the study trains."""
-    return [
-        name
-        for name, card in plan.models.items()
-        if isinstance(card, cards.VllmModel) and card.adapter == cards.TRAINED
-    ]
-
-
-def _check_distillation(plan: Plan, source: str) -> None:
-    """Check teacher, student and texts of a study that trains; others may have no
-    student.
-    """
-    if plan.study.distill is None:
-        for name in _trained_models(plan):
-            raise UserError(
-                "the study must train this model's adapter, but it has no key "
-                "`distill`",
-                where=f"models/{name}.yaml, key adapter",
-                got=cards.TRAINED,
-                todo="add the key `distill`, or give path and sha256 of an existing "
-                "adapter (`judgescope distill card` writes such a card)",
-            )
-        return
-    _check_teacher(plan, f"{source}, key distill")
-    _check_student(plan, f"{source}, key distill")
-    _check_trained(plan)
-    _check_texts(plan, f"{source}, key distill")
-
-
-def _check_teacher(plan: Plan, where: str) -> None:
-    distill = plan.distillation
-    check_known(
-        [distill.teacher],
-        [name for name in annotators(plan) if name != distill.judge],
-        "the teacher must be a judge of the study that annotates errors",
-        where=f"{where}.teacher",
-        todo="name a judge with the key `annotation`, or an ensemble of such judges",
-    )
-    if (
-        distill.teacher in plan.judges
-        and plan.judges[distill.teacher].own_scale != OVERALL
-    ):
-        raise UserError(
-            "a teacher must score from 1 to 5",
-            where=f"judges/{distill.teacher}.yaml, key annotation.score",
-            got="percent",
-            allowed="categories, integers",
-        )
-    if distill.judge in plan.teachers:
-        raise UserError(
-            "the student is a member of the ensemble that teaches it",
-            where=f"judges/{distill.teacher}.yaml, key members",
-            got=distill.judge,
-        )
-
-
-def _check_student(plan: Plan, where: str) -> None:
-    distill = plan.distillation
-    problem = "the student (the judge to train) must be a judge of the study"
-    todo = "name it under the study's `judges` too"
-    check_known(
-        [distill.judge], plan.judges, problem, where=f"{where}.judge", todo=todo
-    )
-    judge = plan.judges[distill.judge]
-    model = plan.models[judge.model]
-    if not isinstance(model, cards.VllmModel) or model.adapter != cards.TRAINED:
-        raise UserError(
-            "the student's model has no adapter to train",
-            where=f"models/{judge.model}.yaml, key adapter",
-            got="another adapter, or none"
-            if model.engine == "vllm"
-            else f"engine {model.engine}",
-            allowed=f"`adapter: {cards.TRAINED}`, engine vllm",
-        )
-    if model.quantization is not None:
-        raise UserError(
-            "quantised weights cannot be trained",
-            where=f"models/{judge.model}.yaml, key quantization",
-            got=model.quantization,
-            todo="leave `quantization` out: the adapter works with the full weights",
-        )
-    if judge.annotation is None or judge.annotation.score != "percent":
-        raise UserError(
-            "the student must list errors and score from 0 to 100",
-            where=f"judges/{distill.judge}.yaml, key annotation",
-            got=judge.annotation and judge.annotation.score,
-            allowed="annotation: {score: percent}",
-            todo="see the shipped card `distilled`",
-        )
-    if judge.annotation.severity != "integers" or judge.annotation.categories:
-        raise UserError(
-            "the student must use severities from 1 to 5, and no categories",
-            where=f"judges/{distill.judge}.yaml, key annotation",
-            got=judge.annotation.model_dump(include={"severity", "categories"}),
-            todo="leave `severity` and `categories` out",
-        )
-    if judge.against is not None:
-        raise UserError(
-            "the student cannot be shown references",
-            where=f"judges/{distill.judge}.yaml, key use_reference",
-            got=judge.use_reference,
-            todo="leave `use_reference` out: training texts are shown with their "
-            "source only",
-        )
-
-
-def _check_trained(plan: Plan) -> None:
-    """Check that the model to train is only used as a judge, and not before its
-    training.
-    """
-    trained = _trained_models(plan)
-    trained_judges = {
-        name for name, judge in plan.judges.items() if judge.model in trained
-    }
-    made = writers(
-        plan.study, plan.datasets, plan.perturbations, plan.judges, plan.derived
-    )
-    uses = {f"{where}model": card.model for where, card in made.items()}
-    new = plan.distillation.write
-    uses |= {
-        f"the study, key distill.write.models ({n})": n
-        for n in (new.models if new else [])
-    }
-    uses |= {"the study, key drafter": plan.study.drafter} if plan.study.drafter else {}
-    uses |= {
-        f"judge {name}": plan.judges[name].model
-        for name in plan.teachers & trained_judges
-    }
-    for where, model in uses.items():
-        if model in trained:
-            raise UserError(
-                "a model that the study trains can only judge",
-                where=where,
-                got=model,
-                todo="name another model",
-            )
-    for name in trained:
-        if name != plan.judges[plan.distillation.judge].model:
-            raise UserError(
-                "a study can train only one model",
-                where=f"models/{name}.yaml, key adapter",
-                got=cards.TRAINED,
-                allowed=plan.judges[plan.distillation.judge].model,
-            )
-
-
-def _unjudged(plan: Plan, teacher: str, dataset: str) -> str | None:
-    """Return why a teacher cannot judge all texts drawn from a dataset, or None."""
-    if teacher not in plan.judges_of(dataset):
-        return "a recorded judge has results only for its own dataset"
-    if not plan.rated_by(teacher, dataset):
-        return "it judges none of the dataset's aspects"
-    reasons = (
-        plan.excluded(dataset, teacher, name) for name in plan.target_sets(dataset)
-    )
-    return next(filter(None, reasons), None)
-
-
-def _check_texts(plan: Plan, where: str) -> None:
-    distill = plan.distillation
-    for name in distill.datasets:
-        card = plan.datasets[name]
-        if card.gives_texts or not card.has_texts:
-            raise UserError(
-                "this dataset has no texts by systems to train on",
-                where=f"{where}.datasets",
-                got=name,
-            )
-        if not plan.target_sets(name):
-            raise UserError(
-                "this dataset has no texts by systems",
-                where=f"{where}.datasets",
-                got=name,
-                todo="let models write some: `write: {models: […]}`",
-            )
-        if (why := _unjudged(plan, distill.teacher, name)) is not None:
-            raise UserError(
-                "the teacher, or one of its members, cannot judge this dataset",
-                where=f"{where}.datasets",
-                got=f"{name}: {why}",
-            )
-    for model in distill.write.models if distill.write else []:
-        check_writer(plan.models[model], f"{where}.write.models")
-    if WRITTEN.rstrip(".") in plan.perturbations:
-        raise UserError(
-            "this id is reserved for texts that models write for training",
-            where="perturbations/written.yaml, key perturbation",
-            todo="give the perturbation another id",
-        )

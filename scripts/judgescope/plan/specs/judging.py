@@ -239,14 +239,14 @@ def compute(plan: Plan, dataset: str, model: str) -> ComputeSpec:
     for cell in sorted(plan.cell_aspects_of(dataset, model)):
         scale = reading_scale(plan, dataset, cell.judge, cell.aspect, cell.perturbation)
         by_scale.setdefault(scale, []).append(cell)
+    read = []
+    for scale, same in by_scale.items():
+        read.append(ValuesScale(cells=pack(cell[1:] for cell in same), scale=scale))
     return ComputeSpec(
         **asdict(_engine_spec(plan, dataset, model)),
         judgments=plan.paths.cell_pattern("judgments", dataset, model),
         scores=plan.paths.cell_pattern("scores", dataset, model),
-        read=[
-            ValuesScale(cells=pack(cell[1:] for cell in same), scale=scale)
-            for scale, same in by_scale.items()
-        ],
+        read=read,
         unread=_unread(plan, dataset) if _can_be_unread(plan, model) else None,
     )
 
@@ -295,7 +295,9 @@ def _unread(plan: Plan, dataset: str) -> specs.Unread | None:
 def score(plan: Plan, dataset: str, model: str) -> specs.ScoreSpec:
     """Parse and aggregate the replies of a model about a dataset, cell by cell."""
     cells = _scored_cells(plan, dataset, model)
-    parsers = {reading.parser for cell in cells for reading in cell.readings}
+    parsers = set[str]()
+    for cell in cells:
+        parsers.update(reading.parser for reading in cell.readings)
     return specs.ScoreSpec(
         **computing("score", *sorted(parsers)),
         dataset=dataset,

@@ -62,10 +62,12 @@ def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
         for name in models
         if isinstance(card := plan.models[name], cards.OpenAIModel)
     ]
-    sources = [
-        source for card in endpoints for source in (card.key_source, card.proxy_auth)
-    ]
-    return [source for source in sources if source]
+    sources = []
+    for card in endpoints:
+        for source in (card.key_source, card.proxy_auth):
+            if source:
+                sources.append(source)
+    return sources
 
 
 def check(

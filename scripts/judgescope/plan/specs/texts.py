@@ -172,7 +172,8 @@ def make_texts(
     """Let a model make texts from a dataset's originals, or these (no `degree`) from
     references.
     """
-    card, paths = generators.writer_of(plan, dataset, perturbation), plan.paths
+    paths = plan.paths
+    card = generators.writer_of(plan, dataset, perturbation)
     assert isinstance(card, generators.Maker)
     name = perturbation if degree is None else f"{perturbation}.{degree}"
     amount = card.degrees_for(dataset)[degree or ""]
@@ -203,7 +204,8 @@ def make_texts(
 
 def write_references(plan: Plan, dataset: str) -> WriteReferencesSpec:
     """Let a model write a dataset's originals as new texts."""
-    card, paths = plan.improved(dataset), plan.paths
+    paths = plan.paths
+    card = plan.improved(dataset)
     assert isinstance(card, cards.References)
     return WriteReferencesSpec(
         **computing("write_references", ENGINES.target(plan.models[card.model].engine)),
@@ -278,10 +280,10 @@ def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:
     """Let a model explain the ratings of the demonstrations in judges' prompts."""
     judges = {}
     for name in generators.analysts(plan, dataset)[model]:
-        card, analyses = plan.judges[name], generators.analyses_of(plan, name)
-        assert (
-            card.shots is not None and analyses is not None
-        )  # analysts() returns only such judges
+        card = plan.judges[name]
+        analyses = generators.analyses_of(plan, name)
+        # analysts() returns only such judges
+        assert card.shots is not None and analyses is not None
         judges[name] = AnalysedJudge(
             form=analyses.form,
             decoding=decoding_of(analyses),

@@ -78,7 +78,8 @@ def sample(plan: Plan) -> specs.SampleSpec:
 
 def write_new(plan: Plan, dataset: str, model: str) -> specs.WriteNewSpec:
     """Let a model write training texts for a dataset's items."""
-    card, name = plan.distillation.write, f"{WRITTEN}{model}"
+    name = f"{WRITTEN}{model}"
+    card = plan.distillation.write
     assert card is not None
     return specs.WriteNewSpec(
         **computing("write_new", ENGINES.target(plan.models[model].engine)),
@@ -118,7 +119,8 @@ def check_student(plan: Plan) -> specs.CheckStudentSpec:
 
 def export(plan: Plan) -> specs.ExportSpec:
     """Write the teacher's answers as training examples."""
-    teacher, paths = plan.distillation.teacher, plan.paths
+    teacher = plan.distillation.teacher
+    paths = plan.paths
     return specs.ExportSpec(
         **computing("export_distill"),
         teacher=teacher,

@@ -74,53 +74,56 @@ class Imagined(Subjects):
         if perturbation in self.plan.new_sets(self.dataset):
             return self._new(perturbation)
         card = self.plan.perturbations[perturbation.partition(".")[0]]
-        assert not isinstance(
-            card, cards.GivenPerturbation
-        )  # no model has to write these
+        # No model has to write these.
+        assert not isinstance(card, cards.GivenPerturbation)
         by_rule = (
             isinstance(card, cards.RulePerturbation | cards.AttackPerturbation)
             or not card.model
         )
-        texts = (
-            card.targets if isinstance(card, cards.GradedPerturbation) else card.steps
-        )
-        return [
-            replace(
-                original,
-                target=f"{original.item}:{perturbation}.{step}",
-                # unlike every other imagined text: equal ones would be asked about once
-                text=f"{text} {perturbation} {step}",
-                step=step,
-            )
-            for original in self.in_set(names.ORIGINAL)
-            for text in [original.text if by_rule else longest(original.text)]
-            for step in range(1, texts + 1)
-        ]
+        count = card.steps
+        if isinstance(card, cards.GradedPerturbation):
+            count = card.targets
+        subjects = []
+        for original in self.in_set(names.ORIGINAL):
+            text = original.text if by_rule else longest(original.text)
+            for step in range(1, count + 1):
+                subjects.append(
+                    replace(
+                        original,
+                        target=f"{original.item}:{perturbation}.{step}",
+                        # unlike all others: equal texts would be asked about once
+                        text=f"{text} {perturbation} {step}",
+                        step=step,
+                    )
+                )
+        return subjects
 
     def _new(self, perturbation: str) -> list[Subject]:
         """Return the texts that a model still has to write for training."""
         new = self.plan.distillation.write
         assert new is not None
         longest_text = "?" * (new.max_tokens * CHARACTERS)
-        drawn = [
-            targets for (name, _), targets in self.drawn.items() if name == perturbation
-        ]
-        wanted = frozenset().union(*drawn)
-        return [
-            Subject(
-                target=target,
-                item=item,
-                system=perturbation,
-                perturbation=perturbation,
-                text=f"{longest_text} {target}",
-                source=row["source"],
-                parts=parts_of(row),
-                meta=row["meta"],
-            )
-            for item, row in self.items.items()
-            for target in [names.new_target(item, perturbation)]
-            if target in wanted
-        ]
+        wanted = set[str]()
+        for (name, _), targets in self.drawn.items():
+            if name == perturbation:
+                wanted |= targets
+        subjects = []
+        for item, row in self.items.items():
+            target = names.new_target(item, perturbation)
+            if target in wanted:
+                subjects.append(
+                    Subject(
+                        target=target,
+                        item=item,
+                        system=perturbation,
+                        perturbation=perturbation,
+                        text=f"{longest_text} {target}",
+                        source=row["source"],
+                        parts=parts_of(row),
+                        meta=row["meta"],
+                    )
+                )
+        return subjects
 
     def _originals(self) -> list[Subject]:
         """Return the originals that a model still has to write, from references or from

@@ -144,9 +144,9 @@ class Questions:
         if not self.judge.spotlight:
             return self._form_of(number).fill(texts, parts)
         shots = self._shots(number) or []
-        shot_texts = [
-            shot[name] for shot in shots for name in prompts.SHOWN if name in shot
-        ]
+        shot_texts = []
+        for shot in shots:
+            shot_texts += [shot[name] for name in prompts.SHOWN if name in shot]
         seed = self.seed if self.judge.seed == "study" else ""
         light = prompts.Spotlight.on([*texts.values(), *shot_texts], seed)
         marked = {
@@ -372,8 +372,12 @@ def shown(
         compared = (
             (known[a], known[b]) for a, b in preferred if a in known and b in known
         )
-    back = [False, True] if judge.orders == "both" else [False]
-    return [pair[::-1] if turned else pair for pair in compared for turned in back]
+    shown = list[ShownTexts]()
+    for pair in compared:
+        shown.append(pair)
+        if judge.orders == "both":
+            shown.append(pair[::-1])
+    return shown
 
 
 def pairs_of(
@@ -401,30 +405,21 @@ def rows(
         "aspect": aspect,
         "criterion": questions.criterion,
     }
-    replied = [
-        {
-            **cell,
-            "kind": questions.kind(number),
-            **questions.text_columns(number),
-            **questions.cut_columns(number),
-            **reply_columns(reply),
-        }
-        for number in range(len(questions))
-        for draw in range(judge.draws)
-        if (reply := reply_to(number, draw)) is not None
-    ]
-    return replied + [
-        {
-            **cell,
-            "kind": questions.kind(0),
-            "target": subject.target,
-            "draw": draw,
-            "text": reason,
-            "status": "not_applicable",
-        }
-        for subject, reason in questions.not_asked
-        for draw in range(judge.draws)
-    ]
+    found = list[dict[str, Any]]()
+    for number in range(len(questions)):
+        for draw in range(judge.draws):
+            reply = reply_to(number, draw)
+            if reply is not None:
+                row: dict[str, Any] = {**cell, "kind": questions.kind(number)}
+                row |= questions.text_columns(number)
+                row |= questions.cut_columns(number)
+                found.append(row | reply_columns(reply))
+    for subject, reason in questions.not_asked:
+        for draw in range(judge.draws):
+            row = {**cell, "kind": questions.kind(0), "target": subject.target}
+            row |= {"draw": draw, "text": reason, "status": "not_applicable"}
+            found.append(row)
+    return found
 
 
 def reply_columns(reply: Reply) -> dict[str, Any]:

@@ -15,55 +15,62 @@ from judgescope.schema import cards
 
 def preflight(plan: Plan) -> PreflightSpec:
     """Check every file of the study against its card."""
+    hashes = {}
+    owners = {}
+    for kind, name, card in plan.all_cards():
+        hashes[f"{kind}:{name}"] = card_hash(card)
+        program = isinstance(card, cards.ProgramModel)
+        if isinstance(card, HasFiles) and (card.files or program):
+            where = f"{cards.FOLDERS[kind]}/{name}.yaml"
+            owners[name] = _owner(card, plan.folders[kind, name], where)
+    asked = {}
+    programs = {}
+    for name, model in plan.models.items():
+        if plan.is_asked(name):
+            cells = [plan.cells_of(dataset, name) for dataset in plan.datasets]
+            asked[name] = sum(map(len, cells))
+        if isinstance(model, cards.ProgramModel):
+            programs[name] = model.model_dump(mode="json")
     return PreflightSpec(
         **computing("preflight"),
         study=plan.study.model_dump(mode="json", exclude=plan.study.keys_for("access")),
-        cards={
-            f"{kind}:{name}": card_hash(card) for kind, name, card in plan.all_cards()
-        },
-        owners={
-            name: FileOwner(
-                named={
-                    role: file.model_dump(mode="json")
-                    if isinstance(file, cards.Hub)
-                    else file
-                    for role, file in card.files.items()
-                },
-                sha256=card.sha256,
-                published=card.published if isinstance(card, cards.Published) else {},
-                folder=plan.folders[kind, name],
-                where=f"{cards.FOLDERS[kind]}/{name}.yaml",
-            )
-            for kind, name, card in plan.all_cards()
-            if isinstance(card, HasFiles)
-            and (card.files or isinstance(card, cards.ProgramModel))
-        },
+        cards=hashes,
+        owners=owners,
         data=plan.study.data,
         cells={name: len(plan.cells_of(name)) for name in plan.datasets},
         judges={name: engine_of(plan, name) for name in [*plan.judges, *plan.derived]},
-        asked={
-            name: sum(len(plan.cells_of(dataset, name)) for dataset in plan.datasets)
-            for name in plan.models
-            if plan.is_asked(name)
-        },
-        programs={
-            name: card.model_dump(mode="json")
-            for name, card in plan.models.items()
-            if isinstance(card, cards.ProgramModel)
-        },
+        asked=asked,
+        programs=programs,
         output=plan.paths.preflight(),
+    )
+
+
+def _owner(card: HasFiles, folder: str, where: str) -> FileOwner:
+    """Return a card that names files, with its folder and its name in errors."""
+    named: dict[str, str | dict[str, object]] = {}
+    for role, file in card.files.items():
+        if isinstance(file, cards.Hub):
+            named[role] = file.model_dump(mode="json")
+        else:
+            named[role] = file
+    return FileOwner(
+        named=named,
+        sha256=card.sha256,
+        published=card.published if isinstance(card, cards.Published) else {},
+        folder=folder,
+        where=where,
     )
 
 
 def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
     """Return the sources of the keys of some models' endpoints and proxies."""
-    endpoints = [
-        located(card, Path(plan.folders["model", name]), Path(plan.study.data))
-        for name in models
-        if isinstance(card := plan.models[name], cards.OpenAIModel)
-    ]
     sources = []
-    for card in endpoints:
+    for name in models:
+        card = plan.models[name]
+        if not isinstance(card, cards.OpenAIModel):
+            continue
+        folder = Path(plan.folders["model", name])
+        card = located(card, folder, Path(plan.study.data))
         for source in (card.key_source, card.proxy_auth):
             if source:
                 sources.append(source)

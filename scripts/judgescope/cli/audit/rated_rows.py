@@ -12,7 +12,7 @@ from itertools import chain
 from judgescope.cli.init.cards import StudyDraft, recorded_id
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.guess import number
-from judgescope.cli.init.pair_columns import FIRST, SECOND, TIE
+from judgescope.tables.choices import FIRST, SECOND, TIE
 from judgescope.data.rows import entries
 
 CHOSEN = {FIRST: 1.0, TIE: 0.0, SECOND: -1.0}

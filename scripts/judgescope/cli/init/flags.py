@@ -18,7 +18,7 @@ from judgescope.cli.init.cards import RepliesFile, StudyDraft, new_study
 from judgescope.cli.init.endpoint import endpoint_of
 from judgescope.cli.init.functions import named_function
 from judgescope.cli.init.guess import guess, judges_of, number, numbers
-from judgescope.cli.init.label_columns import coded
+from judgescope.cli.init.label_columns import coded, coded_export
 from judgescope.cli.init.long_tables import unfolded
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess
 from judgescope.cli.init.shapes import joined_draws, with_answers, without_sentinels
@@ -60,8 +60,10 @@ def understood(
             check_known([name], table.columns, NO_COLUMN, where=f"--{role}")
             check_free(name, named, f"--{role}")
             named.setdefault(role, []).append(name)
-    if table.known is None:
-        judging = _judging(args)
+    judging = _judging(args)
+    if table.known is not None:
+        table = coded_export(table, judging)
+    else:
         table = coded(table, named, judging)
         table = joined_draws(table, judging | set(chain.from_iterable(named.values())))
         if pairs := table.pairs:

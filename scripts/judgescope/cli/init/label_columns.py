@@ -61,6 +61,74 @@ def coded(
             allowed=[*allowed, "a column's or a system's name"],
             todo="add a column of choices; leave the cell of a missing choice empty",
         )
+    return _with_labels(table, judging)
+
+
+def coded_export(table: InitTable, judging: Collection[str] = ()) -> InitTable:
+    """Return the table of an export with numbers instead of labels, in the columns that
+    its reader or a flag (`judging`) takes for ratings and scores.
+
+    A column with cells that are neither belongs to no side; a note says so.
+    """
+    known = table.known
+    if known is None or known.compared:
+        return table
+    columns = [*known.rated, *known.scored]
+    columns += [name for name in table.columns if name in {*judging} - {*columns}]
+    only = replace(table, columns=columns, pairs=None, labels={}, other_labels={})
+    coded_table = replace(_with_labels(only, set(columns)), columns=table.columns)
+    coded_table = _with_own_labels(coded_table, known.rated)
+    unread = []
+    for column in [*known.rated, *known.scored]:
+        if numbers(coded_table.rows, column) is None:
+            unread.append(column)
+    notes = list(coded_table.notes)
+    if unread:
+        notes.append(
+            f"neither numbers nor labels that people and judges share: "
+            f"{', '.join(unread)}; not used"
+        )
+    return replace(coded_table, known=known.without(unread), notes=notes)
+
+
+def _with_own_labels(table: InitTable, rated: Collection[str]) -> InitTable:
+    """Return the table with numbers in place of people's labels that no judge gives:
+    a judge's numbers can be compared with them, too.
+    """
+    used: dict[str, dict[str, str]] = {}
+    for column in rated:
+        is_label = profile(table.rows, column).kind == "label"
+        if column in table.labels or not is_label:
+            continue
+        words: dict[str, str] = {}
+        for row in table.rows:
+            cell = row.get(column)
+            if not is_missing(cell):
+                words.setdefault(plain_label(cell), str(cell).strip())
+        used[column] = words
+    together: dict[str, str] = {}
+    for words in used.values():
+        together = {**words, **together}
+    order = order_of(together.values(), list(used))
+    if order is None or not order.ordered:
+        return table
+    codes: dict[str, list[int | None]] = {}
+    labels = dict(table.labels)
+    code_of_word = {plain_label(word): at for at, word in enumerate(order.labels)}
+    for column in used:
+        codes[column] = []
+        for row in table.rows:
+            codes[column].append(code_of_word.get(plain_label(row.get(column))))
+        labels[column] = order.labels
+    notes = list(table.notes)
+    if order.note:
+        notes.append(f"{', '.join(used)}: {order.note}")
+    rows = _with_codes(table.rows, codes)
+    return replace(table, rows=rows, labels=labels, notes=notes)
+
+
+def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
+    """Return the table with numbers instead of labels."""
     words: dict[str, list[str]] = {}
     one_label: dict[str, list[str]] = {}
     known: set[str] = set()

@@ -46,7 +46,7 @@ def opened(file: Path, cards: Cards, tool: str | None = None) -> InitTable:
     platform = _platform(export, tool)
     if platform is not None:
         read = platform.read(replace(export, title=platform.title))
-        return _known(file, content, cards, read)
+        return _known(file, content, cards, platform, read)
     if content.content is not None or content.members:
         raise UserError(
             "this file is neither a table nor an export of a known tool",
@@ -129,11 +129,16 @@ def _of_folder(folder: Path, cards: Cards, tool: str | None) -> InitTable:
             )
     assert platform.read_several is not None
     named = [replace(export, title=platform.title) for export in exports]
-    return _known(folder, OpenedTable(), cards, platform.read_several(named))
+    read = platform.read_several(named)
+    return _known(folder, OpenedTable(), cards, platform, read)
 
 
 def _known(
-    file: Path, content: OpenedTable, cards: Cards, read: PlatformTable
+    file: Path,
+    content: OpenedTable,
+    cards: Cards,
+    platform: Platform,
+    read: PlatformTable,
 ) -> InitTable:
     """The table of an export; its rows keep the numbers that they have in the file."""
     numbers: Sequence[int] = range(1, len(read.rows) + 1)
@@ -161,6 +166,10 @@ def _known(
         cards.names("aspect"),
         known=columns,
         stated=read.scales,
-        notes=[*content.notes, *read.notes],
+        notes=[
+            *content.notes,
+            f"read as an export of {platform.title} ({OPTION} {platform.name})",
+            *read.notes,
+        ],
         copied=True,
     )

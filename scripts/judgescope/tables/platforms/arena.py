@@ -3,6 +3,7 @@
 from typing import Any
 
 from judgescope.core.errors import UserError
+from judgescope.core.names import slug
 from judgescope.data.rows import FileRow
 from judgescope.tables.choices import FIRST, SECOND, TIE, reversed_choice
 from judgescope.tables.platforms.base import (
@@ -30,7 +31,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     given: dict[str, bool] = {}
     for place, part in enumerate(export.parts):
         first, second = (str(part.need(name)) for name in MODELS)
-        item = _item(part, place)
+        item = _item(part, place + 1)
         key = (item, first, second)
         turned = (item, second, first) in choices
         choice = _choice(part)
@@ -54,16 +55,16 @@ def _read(export: OpenedExport) -> PlatformTable:
     )
     if people:
         table.people = {OVERALL: [PEOPLE] if len(people) > MOST_RATERS else people}
-    table.judges = {name: {EVERY: name} for name in machines}
+    table.judges = {slug(name): {EVERY: name} for name in machines}
     return table
 
 
-def _item(part: ExportPart, place: int) -> str:
+def _item(part: ExportPart, number: int) -> str:
     """The question and the turn; a battle without a question is one of its own."""
     question = part.get("question_id")
     turn = part.get("turn")
     if question is None:
-        return f"battle {place + 1}"
+        return f"battle {number}"
     return f"{question}" if turn is None else f"{question}, turn {turn}"
 
 

@@ -22,9 +22,12 @@ from judgescope.tables.platforms.sides import (
     may_be_score,
 )
 from judgescope.tables.structure import conversation
+from judgescope.tables.words import split_header
 
 CASES = ("testCases", "conversationalTestCases")
 SUCCESS = " success"
+REMARKS = frozenset({"reason", "threshold", "error", "model", "cost"})
+"""Last words of columns that only describe a metric."""
 FIELDS = frozenset(
     {"input", "actual_output", "expected_output", "context", "retrieval_context"}
 )
@@ -138,7 +141,8 @@ def _of_table(export: OpenedExport) -> PlatformTable:
     metrics: dict[str, dict[str, str]] = {}
     for column in others:
         parts = re.fullmatch(r"(.*?)[ _.]?(score|success|passed)", column, re.I)
-        if is_persons(column) or not may_be_score(rows, column):
+        is_remark = split_header(column)[-1:] and split_header(column)[-1] in REMARKS
+        if is_remark or is_persons(column) or not may_be_score(rows, column):
             continue
         end = parts[2].lower() if parts else "score"
         name = (parts[1] if parts else column) or column

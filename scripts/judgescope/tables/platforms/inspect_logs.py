@@ -107,7 +107,12 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
     metadata = [name for name in columns if name.startswith("metadata.")]
     add_people(table, [name for name in metadata if is_persons(name)])
     add_people(table, [name for name in scores if is_persons(name)])
-    judges = [name for name in scores if not is_persons(name)]
+    judges = []
+    for name in scores:
+        # A scorer's remarks are words in every row.
+        has_value = any(row.get(name) is not None for row in rows)
+        if has_value and not is_persons(name):
+            judges.append(name)
     add_judges(table, [judge_column(name) for name in judges])
     return table
 

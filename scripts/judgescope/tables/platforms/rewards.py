@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from judgescope.core.names import slug
 from judgescope.data.rows import FileRow
 from judgescope.tables.choices import FIRST, SECOND, reversed_choice
 from judgescope.tables.platforms.base import PlatformTable
@@ -55,7 +56,7 @@ def rewarded(pairs: list[RewardedPair], places: list[int]) -> PlatformTable:
         table.systems = list(SYSTEMS)
     table.people = {OVERALL: [PEOPLE]}
     judges = dict.fromkeys(name for pair in pairs for name in pair.choices)
-    table.judges = {name: {EVERY: name} for name in judges}
+    table.judges = {slug(name): {EVERY: name} for name in judges}
     return table
 
 

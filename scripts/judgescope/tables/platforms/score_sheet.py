@@ -28,6 +28,8 @@ class GivenScore:
     """The rater's or the judge's name; "" if the tool does not say it."""
     number: Any = None
     label: Any = None
+    alone: bool = False
+    """Whether the score is a judge of its own, whatever gave it."""
 
 
 @dataclass
@@ -38,13 +40,15 @@ class ScoreSheet:
     places: dict[str, int] = field(default_factory=dict)
     scores: dict[str, list[GivenScore]] = field(default_factory=dict)
 
-    def add_text(self, key: str, place: int, cells: Mapping[str, Any]) -> None:
-        """Add a text, or what a further row says of it; `place`: the row's place."""
+    def add_text(self, key: str, row: int, cells: Mapping[str, Any]) -> None:
+        """Add a text, or what a further row says of it; `row`: its place in the file,
+        from 0.
+        """
         text = self.texts.setdefault(key, {})
         for name, cell in cells.items():
             if is_missing(text.get(name)):
                 text[name] = cell
-        self.places.setdefault(key, place)
+        self.places.setdefault(key, row)
         self.scores.setdefault(key, [])
 
     def add_score(self, key: str, score: GivenScore) -> None:
@@ -129,6 +133,6 @@ def _add_sides(table: PlatformTable, columns: Mapping[str, GivenScore]) -> None:
         if score.is_person:
             table.people.setdefault(aspect, []).append(column)
         else:
-            judge = score.giver or score.kind
+            judge = "" if score.alone else score.giver or score.kind
             judged.append(JudgeColumn(judge, score.name, column, aspect))
     add_judges(table, judged)

@@ -27,6 +27,7 @@ GENERAL: Final = frozenset(
         "eval",
         "evaluation",
         "feedback",
+        "ground",
         "metadata",
         "metric",
         "met",
@@ -38,6 +39,7 @@ GENERAL: Final = frozenset(
         "reviewed",
         "scores",
         "success",
+        "truth",
         "value",
         "values",
         "verdict",
@@ -75,7 +77,7 @@ def aspect_of_score(name: str) -> str:
     words = split_header(name)
     for place, word in enumerate(words):
         evidence = classes_of(word)
-        sided = {"person", "machine", "rating"} & evidence.keys()
+        sided = {"person", "machine", "measure", "rating"} & evidence.keys()
         initial = len(word) == 1 and place > 0
         if sided or word in GENERAL or word.isdigit() or initial:
             continue
@@ -121,8 +123,9 @@ def add_judges(table: PlatformTable, scores: Sequence[JudgeColumn]) -> None:
     unrated = []
     matched = False
     for score in scores:
-        if score.aspect in rated:
-            _add(table, score, score.aspect, alone=not score.judge)
+        aspect = _rated_aspect(score.aspect, rated)
+        if aspect:
+            _add(table, score, aspect, alone=not score.judge)
             matched = True
         elif score.aspect == OVERALL:
             _add(table, score, EVERY, alone=not score.judge)
@@ -138,6 +141,33 @@ def add_judges(table: PlatformTable, scores: Sequence[JudgeColumn]) -> None:
         return
     for name in dict.fromkeys(score.name for score in unrated):
         table.notes.append(f"nobody rated {name}; its scores are not compared")
+
+
+def _rated_aspect(aspect: str, rated: Collection[str]) -> str:
+    """The aspect that people rated and a score is about; "" without one.
+
+    It is the same, or the only one of which all words are in the score's name, or the
+    other way round: `answer-relevancy` is about `relevance`.
+
+    >>> _rated_aspect("answer-relevancy", ["relevance", "tone"])
+    'relevance'
+    """
+    if aspect in rated:
+        return aspect
+    stems = _stems(aspect)
+    about = []
+    for name in rated:
+        others = _stems(name)
+        if stems and others and (stems <= others or others <= stems):
+            about.append(name)
+    return about[0] if len(about) == 1 else ""
+
+
+def _stems(aspect: str, longest: int = 6) -> set[str]:
+    """The beginnings of an aspect's words; none where it names no aspect."""
+    if aspect == OVERALL:
+        return set()
+    return {word[:longest] for word in aspect.replace("_", "-").split("-")}
 
 
 def _add(table: PlatformTable, score: JudgeColumn, aspect: str, *, alone: bool) -> None:

@@ -113,6 +113,7 @@ def _scores(entry: ExportPart) -> Iterator[GivenScore]:
                 kind="runnable",
                 is_person=False,
                 number=value,
+                alone=True,
             )
 
 

@@ -206,6 +206,19 @@ def test_a_tool_can_be_named(tmp_path: Path) -> None:
     assert read(both, "ragas").known is not None
 
 
+def test_flags_name_other_ratings_and_scores() -> None:
+    file = FOLDER / "langsmith.csv"
+    other = draft(file, "--human", "feedback.conciseness").columns
+    assert other.ratings == {"overall": ["feedback.conciseness"]}
+    assert other.judges == {"correctness": {"*": "feedback.correctness"}}
+    words = ["--human", "expected", "--judge", "scores.Helpfulness"]
+    with pytest.raises(UserError, match="a rating is not a number"):
+        draft(FOLDER / "braintrust.jsonl", *words)
+    of_api = ["--human", "API.user-thumb", "--judge", "EVAL.quality"]
+    found = draft(FOLDER / "langfuse-scores.csv", *of_api)
+    assert found.labelled == ["overall"] and found.columns.rated == [of_api[1]]
+
+
 # --- archives -------------------------------------------------------------------------
 
 

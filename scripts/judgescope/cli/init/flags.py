@@ -153,10 +153,24 @@ def assigned(
         for judge, of in new.items():
             judges[judge] = judges.get(judge, {}) | of
     judges = {judge: of for judge, of in judges.items() if of}
+    if table.known is not None and rated:
+        judges = {judge: _for_ratings(of, ratings) for judge, of in judges.items()}
     check_lengths(table, guessed)
     return replace(
         guessed, ratings=dict(ratings), judges=judges, means=guessed.means and not rated
     )
+
+
+def _for_ratings(
+    scores: Mapping[str, str], ratings: Mapping[str, list[str]]
+) -> dict[str, str]:
+    """Return a judge's scores for ratings that flags name: an export's reader may have
+    given its one score an aspect that these do not have.
+    """
+    if len(scores) == 1 and not scores.keys() & {EVERY, *ratings}:
+        [column] = scores.values()
+        return {EVERY: column}
+    return dict(scores)
 
 
 def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:

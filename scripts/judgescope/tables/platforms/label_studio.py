@@ -205,7 +205,7 @@ def _of_rows(export: OpenedExport) -> PlatformTable:
 LABEL_STUDIO = Platform(
     name="label-studio",
     title="Label Studio",
-    version="1.21",
+    version="of 2026",
     link="https://labelstud.io/guide/export.html",
     found_by="`annotations` with `result`, or `annotation_id`, `lead_time`",
     people="`from_name` is the aspect, `completed_by` or `annotator` the rater",

@@ -56,7 +56,7 @@ def _read(export: OpenedExport) -> PlatformTable:
 LANGSMITH = Platform(
     name="langsmith",
     title="LangSmith CSV",
-    version="0.6",
+    version="of 2026",
     link="https://docs.langchain.com/langsmith/analyze-an-experiment",
     found_by="`inputs.*`, `outputs.*`, `feedback.*`",
     people="feedback with a word for people",

@@ -66,7 +66,7 @@ def _read(export: OpenedExport) -> PlatformTable:
 OPENCOMPASS = Platform(
     name="opencompass",
     title="OpenCompass",
-    version="0.5",
+    version="of 2025",
     link="https://github.com/open-compass/opencompass",
     found_by="`details` with `origin_prediction`, `predictions`, `references`",
     people="`references`",

@@ -140,7 +140,7 @@ def _scores(cells: Any, each: OutputColumns) -> dict[str, Any]:
 PROMPTFOO_CSV = Platform(
     name="promptfoo-csv",
     title="promptfoo CSV",
-    version="0.12",
+    version="of 2026",
     link="https://www.promptfoo.dev/docs/configuration/outputs",
     found_by="`[provider] prompt`, `Status`, `Score`, `Named Scores`",
     people="a variable with a word for people",

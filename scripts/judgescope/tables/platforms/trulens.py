@@ -35,7 +35,12 @@ def _read(export: OpenedExport) -> PlatformTable:
     rows = []
     systems = set()
     for part in export.parts:
-        row = dict(part.content)
+        # Traces of the feedback's calls are no scores.
+        row = {
+            name: cell
+            for name, cell in part.content.items()
+            if not name.endswith(CALLS)
+        }
         for name in ("input", "output"):
             row[name] = text_of(row.get(name))
         app = row.get("app_name") or row.get("app_id")

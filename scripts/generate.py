@@ -72,7 +72,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield reference / "python.md", python_text(BY)
     architecture = HOME / "docs" / "architecture.md"
     yield architecture, with_jobs(architecture.read_text(encoding="utf-8"))
-    guide = HOME / "docs" / "guide" / "audit.md"
+    guide = HOME / "docs" / "guide" / "exports.md"
     yield guide, with_exports(guide.read_text(encoding="utf-8"))
     for stage in STAGES:
         yield (

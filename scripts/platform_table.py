@@ -1,4 +1,4 @@
-"""The table of exports that `audit` reads, in docs/guide/audit.md."""
+"""The table of exports that `audit` reads, in docs/guide/exports.md."""
 
 from judgescope.tables.platforms.base import PLATFORMS
 
@@ -11,7 +11,7 @@ def with_exports(page: str) -> str:
     before, start, rest = page.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:
-        raise ValueError(f"docs/guide/audit.md has no {START.strip()} … {END.strip()}")
+        raise ValueError(f"docs/guide/exports.md has no {START.strip()} … {END.strip()}")
     return f"{before}{start}\n{table()}\n{end}{after}"
 
 

@@ -11,7 +11,9 @@ def with_exports(page: str) -> str:
     before, start, rest = page.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:
-        raise ValueError(f"docs/guide/exports.md has no {START.strip()} … {END.strip()}")
+        raise ValueError(
+            f"docs/guide/exports.md has no {START.strip()} … {END.strip()}"
+        )
     return f"{before}{start}\n{table()}\n{end}{after}"
 
 

@@ -360,6 +360,32 @@ def test_a_persons_last_rating_counts_and_many_raters_are_a_list(
     assert "1 ratings replace an earlier one of the same person" in once.notes
 
 
+def test_answers_of_an_api_are_read_as_files_are(tmp_path: Path) -> None:
+    lines = (FOLDER / "langfuse-api.jsonl").read_text(encoding="utf-8").splitlines()
+    page = {"data": [json.loads(line) for line in lines], "meta": {"page": 1}}
+    file = tmp_path / "page.json"
+    file.write_text(json.dumps(page), encoding="utf-8")
+    assert read(file).rows == read(FOLDER / "langfuse-api.jsonl").rows
+    annotations = []
+    text = (FOLDER / "phoenix-annotations.csv").read_text(encoding="utf-8")
+    for row in csv.DictReader(io.StringIO(text)):
+        result = {"label": row["result.label"], "score": row["result.score"]}
+        kept = {key: row[key] for key in ("span_id", "annotator_kind", "identifier")}
+        annotations.append({**kept, "name": row["annotation_name"], "result": result})
+    file.write_text(json.dumps(annotations), encoding="utf-8")
+    assert read(file).rows == read(FOLDER / "phoenix-annotations.csv").rows
+
+
+def test_results_that_are_no_ratings_are_counted(tmp_path: Path) -> None:
+    content = json.loads((FOLDER / "label-studio.json").read_text(encoding="utf-8"))
+    for task in content:
+        comment = {"from_name": "why", "type": "textarea", "value": {"text": ["So."]}}
+        task["annotations"][0]["result"].append(comment)
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    assert any(note.startswith("12 results are neither") for note in read(file).notes)
+
+
 def test_words_of_another_scale_are_not_compared(tmp_path: Path) -> None:
     text = (FOLDER / "argilla-flat.json").read_text(encoding="utf-8")
     content = json.loads(text)

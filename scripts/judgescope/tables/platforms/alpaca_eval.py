@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from judgescope.core.errors import UserError
@@ -38,7 +39,7 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
     rows: dict[str, FileRow] = {}
     places: list[int] = []
     raters: dict[str, bool] = {}
-    annotations = [part for export in exports for part in export.parts]
+    annotations = list(chain.from_iterable(export.parts for export in exports))
     for place, part in enumerate(annotations):
         # These keys identify a pair, as in AlpacaEval's own analysis.
         pair = {name: part.need(name) for name in ("instruction", *TEXTS)}

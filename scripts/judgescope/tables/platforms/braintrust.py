@@ -4,7 +4,7 @@ from typing import Any
 
 from judgescope.data.rows import FileRow
 from judgescope.tables.platforms.base import OpenedExport, Platform, PlatformTable
-from judgescope.tables.platforms.reading import kind_of, text_of, unpacked
+from judgescope.tables.platforms.reading import columns_in, kind_of, text_of, unpacked
 from judgescope.tables.platforms.sides import (
     add_judges,
     add_people,
@@ -50,7 +50,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     if not any(name.startswith(SCORES) for name in export.columns):
         export.check_columns("scores")
     rows = [_row(dict(part.content)) for part in export.parts]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
+    columns = columns_in(rows)
     source = [name for name in columns if name == "input" or name.startswith("input.")]
     table = PlatformTable(rows, source=source, text="output")
     scores = by_evidence(rows, [name for name in columns if name.startswith(SCORES)])

@@ -1,6 +1,7 @@
 """Test runs of DeepEval as JSON, and its test cases as CSV."""
 
 import re
+from itertools import chain
 from typing import Any
 
 from judgescope.data.rows import FileRow
@@ -10,7 +11,7 @@ from judgescope.tables.platforms.base import (
     Platform,
     PlatformTable,
 )
-from judgescope.tables.platforms.reading import scalars, text_of, unpacked
+from judgescope.tables.platforms.reading import columns_in, scalars, text_of, unpacked
 from judgescope.tables.platforms.sides import (
     JudgeColumn,
     add_judges,
@@ -81,8 +82,7 @@ def _of_run(export: OpenedExport) -> PlatformTable:
         table.source = ["input"]
     if any(row.get("expected") for row in rows):
         table.references = ["expected"]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    named = [name for name in columns if name.startswith("metadata.")]
+    named = [name for name in columns_in(rows) if name.startswith("metadata.")]
     add_people(table, [name for name in named if is_persons(name)])
     _add_metrics(table, {name: (name, name + SUCCESS) for name in metrics})
     return table
@@ -108,7 +108,7 @@ def _add_metrics(table: PlatformTable, metrics: dict[str, tuple[str, str]]) -> N
     """Add metrics as judges. A metric's score and its success are one judge: success
     is its verdict if people gave labels.
     """
-    rated = [column for group in table.people.values() for column in group]
+    rated = list(chain.from_iterable(table.people.values()))
     labelled = are_labels(table.rows, rated)
     scores = []
     for name, (score, success) in metrics.items():

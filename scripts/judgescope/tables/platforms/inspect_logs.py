@@ -14,7 +14,7 @@ from judgescope.tables.platforms.base import (
     PlatformTable,
     newer,
 )
-from judgescope.tables.platforms.reading import scalars, text_of
+from judgescope.tables.platforms.reading import columns_in, scalars, text_of
 from judgescope.tables.platforms.sides import (
     add_judges,
     add_people,
@@ -103,8 +103,7 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
         table.references = ["target"]
     if len({row["system"] for row in rows}) > 1:
         table.system = "system"
-    columns = dict.fromkeys(name for row in rows for name in row)
-    metadata = [name for name in columns if name.startswith("metadata.")]
+    metadata = [name for name in columns_in(rows) if name.startswith("metadata.")]
     add_people(table, [name for name in metadata if is_persons(name)])
     add_people(table, [name for name in scores if is_persons(name)])
     judges = []

@@ -1,6 +1,7 @@
 """Data of JUDGE-BENCH, with a judge's scores as keys of its instances."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from judgescope.core.errors import UserError
@@ -54,7 +55,7 @@ def _read(export: OpenedExport) -> PlatformTable:
 def _draws(scores: Any) -> Any:
     """A judge's score; a list of several scores is its draws."""
     values = scores if isinstance(scores, list) else [scores]
-    numbers = [number for value in values for number in numbers_in(value)]
+    numbers = list(chain.from_iterable(map(numbers_in, values)))
     if not numbers:
         return None
     return numbers[0] if len(numbers) == 1 else numbers
@@ -63,9 +64,10 @@ def _draws(scores: Any) -> Any:
 def _drop_words(table: PlatformTable) -> None:
     """Leave out judges without a number: their replies in words."""
     for judge, scores in list(table.judges.items()):
-        columns = scores.values()
-        cells = [row.get(name) for row in table.rows for name in columns]
-        if all(cell is None for cell in cells):
+        filled = False
+        for name in scores.values():
+            filled |= any(row.get(name) is not None for row in table.rows)
+        if not filled:
             del table.judges[judge]
 
 

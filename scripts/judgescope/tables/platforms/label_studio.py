@@ -12,6 +12,7 @@ from judgescope.tables.platforms.base import (
     PlatformTable,
 )
 from judgescope.tables.platforms.reading import (
+    columns_in,
     first_of_kind,
     kind_of,
     longest_text,
@@ -59,9 +60,12 @@ def _recognise(export: OpenedExport) -> bool:
         return True
     if not export.has_columns("data", "annotations"):
         return False
-    annotations = [row.get("annotations") for row in export.rows]
-    flat = [each for group in annotations if isinstance(group, list) for each in group]
-    return any(isinstance(each, dict) and "result" in each for each in flat)
+    for row in export.rows:
+        annotations = row.get("annotations")
+        for each in annotations if isinstance(annotations, list) else []:
+            if isinstance(each, dict) and "result" in each:
+                return True
+    return False
 
 
 def _read(export: OpenedExport) -> PlatformTable:
@@ -88,6 +92,7 @@ def _of_tasks(export: OpenedExport) -> PlatformTable:
     """A row for each task; a cancelled annotation is left out."""
     export.check_columns("data", "annotations")
     sheet = ScoreSheet()
+    others = 0
     for place, task in enumerate(export.parts):
         key = str(task.need("id"))
         data = task.part("data").content
@@ -97,14 +102,19 @@ def _of_tasks(export: OpenedExport) -> PlatformTable:
         sheet.add_text(key, place, cells)
         for annotation in task.several("annotations"):
             if not annotation.get("was_cancelled"):
-                _add(sheet, key, annotation, _person(annotation), is_person=True)
+                person = _person(annotation)
+                others += _add(sheet, key, annotation, person, is_person=True)
         for prediction in task.several("predictions"):
             model = str(prediction.get("model_version") or "prediction")
-            _add(sheet, key, prediction, model, is_person=False)
-    data_columns = dict.fromkeys(
-        name for text in sheet.texts.values() for name in text if name != ITEM
-    )
+            others += _add(sheet, key, prediction, model, is_person=False)
+    columns = columns_in(sheet.texts.values())
+    data_columns = [name for name in columns if name != ITEM]
     table = sheet.table()
+    if others:
+        table.notes.append(
+            f"{others} results are neither a rating, a number nor one choice, and are "
+            "not used"
+        )
     judged = []
     for name in data_columns:
         if is_machines(name) and may_be_score(table.rows, name):
@@ -123,10 +133,13 @@ def _person(annotation: ExportPart) -> str:
 
 def _add(
     sheet: ScoreSheet, key: str, given: ExportPart, giver: str, *, is_person: bool
-) -> None:
+) -> int:
+    """Add the ratings in the results of an annotation; the count of other results."""
+    others = 0
     for result in given.several("result"):
         value = _rated(result.get("value"))
         if value is None:
+            others += 1
             continue
         score = GivenScore(
             name=str(result.need("from_name")),
@@ -136,6 +149,7 @@ def _add(
             number=value,
         )
         sheet.add_score(key, score)
+    return others
 
 
 def _add_texts(table: PlatformTable, columns: list[str]) -> None:

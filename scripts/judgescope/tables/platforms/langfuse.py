@@ -12,15 +12,30 @@ from judgescope.tables.spelling import is_missing
 KEYS = ("traceId", "name", "source", "dataType")
 
 
+def _recognise(export: OpenedExport) -> bool:
+    if export.has_columns(*KEYS):
+        return True
+    data = export.content.get("data") if export.has_keys("data", "meta") else None
+    entries = data if isinstance(data, list) else []
+    return bool(entries) and isinstance(entries[0], dict) and {*KEYS} <= {*entries[0]}
+
+
+def _rows(export: OpenedExport) -> list[ExportPart]:
+    """The scores: rows of a file, or the page that the API answers."""
+    if export.rows:
+        export.check_columns(*KEYS, "value")
+        return export.parts
+    return export.root.parts("data")
+
+
 def _read(export: OpenedExport) -> PlatformTable:
     """A row for each trace, or for each observation of it that has scores.
 
     The source API may be users, people or a machine, so its scores belong to no side.
     """
-    export.check_columns(*KEYS, "value")
     sheet = ScoreSheet()
     of_api: dict[str, None] = {}
-    for place, row in enumerate(export.parts):
+    for place, row in enumerate(_rows(export)):
         trace = str(row.need("traceId"))
         observation = row.get("observationId")
         cells = {"traceId": trace}
@@ -79,6 +94,6 @@ LANGFUSE = Platform(
     found_by="`traceId`, `name`, `source`, `dataType`",
     people="rows of source ANNOTATION; the rater is `authorUserName` or `authorUserId`",
     judge="rows of source EVAL; those of source API are on no side",
-    recognise=lambda export: export.has_columns(*KEYS),
+    recognise=_recognise,
     read=_read,
 )

@@ -8,7 +8,7 @@ from judgescope.tables.platforms.base import (
     Platform,
     PlatformTable,
 )
-from judgescope.tables.platforms.reading import kind_of, scalars, text_of
+from judgescope.tables.platforms.reading import columns_in, kind_of, scalars, text_of
 from judgescope.tables.platforms.sides import (
     EVERY,
     OVERALL,
@@ -38,7 +38,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     table = PlatformTable(rows, item="id", text="output", source=["input"])
     if len({row["system"] for row in rows}) > 1:
         table.system = "system"
-    columns = dict.fromkeys(name for row in rows for name in row)
+    columns = columns_in(rows)
     found = [name for name in columns if name.startswith("doc.") and is_persons(name)]
     rated = [name for name in found if kind_of(rows, name) in {"number", "label"}]
     add_people(table, [*rated, *(name for name in metrics if is_persons(name))])

@@ -1,13 +1,23 @@
 """Annotations of spans that Arize Phoenix exports: a row for each."""
 
-from judgescope.tables.platforms.base import OpenedExport, Platform, PlatformTable
+from judgescope.tables.platforms.base import (
+    ExportPart,
+    OpenedExport,
+    Platform,
+    PlatformTable,
+)
 from judgescope.tables.platforms.score_sheet import GivenScore, ScoreSheet
 
 ITEM = "span_id"
+NAME = "annotation_name"
+KIND = "annotator_kind"
+RESULT = "result"
 
 
 def _recognise(export: OpenedExport) -> bool:
-    if not export.has_columns("annotation_name", "annotator_kind"):
+    if export.has_columns(KIND, ITEM, "name", RESULT):
+        return True
+    if not export.has_columns(NAME, KIND):
         return False
     return export.has_columns("result.label") or export.has_columns("result.score")
 
@@ -15,10 +25,15 @@ def _recognise(export: OpenedExport) -> bool:
 def _read(export: OpenedExport) -> PlatformTable:
     """A row for each span; a label counts before a score.
 
-    A DataFrame's index, the span, has no name in a CSV file.
+    A DataFrame's index, the span, has no name in some CSV files. The client's list has
+    the same annotations with the keys `name` and `result`.
     """
-    export.check_columns("annotation_name", "annotator_kind")
-    if "result.label" not in export.columns:
+    nested = RESULT in export.columns
+    if nested:
+        export.check_columns("name", KIND, ITEM)
+    else:
+        export.check_columns(NAME, KIND)
+    if not nested and "result.label" not in export.columns:
         export.check_columns("result.score")
     unnamed = [name for name in export.columns if name in {"", "Unnamed: 0"}]
     ident = ITEM
@@ -27,20 +42,25 @@ def _read(export: OpenedExport) -> PlatformTable:
     sheet = ScoreSheet()
     for place, row in enumerate(export.parts):
         span = str(row.need(ident))
-        kind = str(row.need("annotator_kind")).upper()
         sheet.add_text(span, place, {ITEM: span})
-        score = GivenScore(
-            name=str(row.need("annotation_name")),
-            kind=kind,
-            is_person=kind == "HUMAN",
-            giver=str(row.get("identifier") or ""),
-            label=row.get("result.label"),
-            number=row.get("result.score"),
-        )
-        sheet.add_score(span, score)
+        sheet.add_score(span, _score(row, nested=nested))
     table = sheet.table()
     table.item = ITEM
     return table
+
+
+def _score(row: ExportPart, *, nested: bool) -> GivenScore:
+    kind = str(row.need(KIND)).upper()
+    result = row.optional(RESULT) if nested else row
+    prefix = "" if nested else "result."
+    return GivenScore(
+        name=str(row.need("name" if nested else NAME)),
+        kind=kind,
+        is_person=kind == "HUMAN",
+        giver=str(row.get("identifier") or ""),
+        label=result.get(f"{prefix}label"),
+        number=result.get(f"{prefix}score"),
+    )
 
 
 PHOENIX_ANNOTATIONS = Platform(

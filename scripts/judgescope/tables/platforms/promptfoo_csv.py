@@ -78,7 +78,9 @@ def _read(export: OpenedExport) -> PlatformTable:
     outputs = _outputs(headers)
     if not outputs:
         export.check_columns(STATUS)
-    taken = {name for each in outputs for name in (each.output, *each.columns.values())}
+    taken = set[str]()
+    for each in outputs:
+        taken |= {each.output, *each.columns.values()}
     rows = []
     places = []
     named: dict[str, None] = {}

@@ -3,6 +3,7 @@
 import ast
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from judgescope.data.rows import FileRow
@@ -80,6 +81,11 @@ def scalars(content: Any, prefix: str) -> dict[str, Any]:
             if value is not None:
                 found[f"{prefix}{name}"] = value
     return found
+
+
+def columns_in(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The keys of all rows, in the order of their first use."""
+    return list(dict.fromkeys(chain.from_iterable(rows)))
 
 
 def kind_of(rows: Sequence[FileRow], column: str) -> str:

@@ -8,6 +8,7 @@ from judgescope.core.names import slug
 from judgescope.data.rows import FileRow
 from judgescope.tables.choices import FIRST, SECOND, reversed_choice
 from judgescope.tables.platforms.base import PlatformTable
+from judgescope.tables.platforms.reading import columns_in
 from judgescope.tables.platforms.sides import EVERY, OVERALL
 
 TEXTS: Final = ("chosen_or_rejected", "rejected_or_chosen")
@@ -55,7 +56,7 @@ def rewarded(pairs: list[RewardedPair], places: list[int]) -> PlatformTable:
     if any(pair.systems for pair in pairs):
         table.systems = list(SYSTEMS)
     table.people = {OVERALL: [PEOPLE]}
-    judges = dict.fromkeys(name for pair in pairs for name in pair.choices)
+    judges = columns_in(pair.choices for pair in pairs)
     table.judges = {slug(name): {EVERY: name} for name in judges}
     return table
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from judgescope.data.rows import FileRow
@@ -61,7 +62,7 @@ class ScoreSheet:
         The ratings of many people are a list in one column. Repeated scores of a judge
         are its draws; of a person's repeated ratings the last counts.
         """
-        given = [score for scores in self.scores.values() for score in scores]
+        given = list(chain.from_iterable(self.scores.values()))
         raters = {score.giver for score in given if score.is_person}
         listed = len(raters) > MOST_RATERS
         by_label = _aspects_by_label(given)

@@ -25,8 +25,8 @@ from judgescope.schema.loading import adapter, card_types, words_of
 from judgescope.schema.tables import KEYS, SCHEMAS
 from judgescope.statistics.declared import Statistic
 from judgescope.statistics.registry import STATISTICS
-from python_page import python_text
 from platform_table import with_exports
+from python_page import python_text
 
 HOME = Path(__file__).resolve().parents[1]
 NAMES = {

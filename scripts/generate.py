@@ -25,6 +25,7 @@ from judgescope.schema.loading import adapter, card_types, words_of
 from judgescope.schema.tables import KEYS, SCHEMAS
 from judgescope.statistics.declared import Statistic
 from judgescope.statistics.registry import STATISTICS
+from platform_table import with_exports
 from python_page import python_text
 
 HOME = Path(__file__).resolve().parents[1]
@@ -71,6 +72,8 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield reference / "python.md", python_text(BY)
     architecture = HOME / "docs" / "architecture.md"
     yield architecture, with_jobs(architecture.read_text(encoding="utf-8"))
+    guide = HOME / "docs" / "guide" / "exports.md"
+    yield guide, with_exports(guide.read_text(encoding="utf-8"))
     for stage in STAGES:
         yield (
             HOME / "envs" / f"{stage}.yaml",

@@ -211,6 +211,7 @@ def audit(
     systems: tuple[str, str] | None = None,
     lengths: tuple[str, str] | None = None,
     slices: str | Sequence[str] | None = None,
+    tool: str | None = None,
     require: Mapping[str, float] | None = None,
 ) -> Audit:
     """Say whether a judge is any good, from one table of its scores and people's
@@ -225,8 +226,9 @@ def audit(
     column, several, or {aspect: column or columns}. text, source, references, item,
     system, length: columns; texts, systems, lengths: the two columns of choices between
     two texts. scale: "1:5:1" (lowest, highest, step) or {aspect: scale}. slices:
-    columns on each of whose values numbers are shown, such as a topic. require: bars,
-    such as {"spearman": .5}.
+    columns on each of whose values numbers are shown, such as a topic. tool: the one
+    that exported the file, found by its keys if you do not name it; "table" for none.
+    require: bars, such as {"spearman": .5}.
 
     Returns an `Audit`. Raises Unclear if it is open which columns hold the scores or
     the ratings (nothing is asked), UserError or UserErrors for a table that cannot be
@@ -261,6 +263,7 @@ def audit(
         "systems": _pair(systems, "systems"),
         "lengths": _pair(lengths, "lengths"),
         "slice": _listed(slices),
+        "tool": tool,
         "require": [f"{name}={bar!r}" for name, bar in (require or {}).items()],
     }
     with as_file(table) as (file, name):

@@ -32,6 +32,7 @@ from judgescope.statistics.order import (
 )
 from judgescope.statistics.raters import lower_median
 from judgescope.statistics.result import Estimate
+from judgescope.tables.choices import FIRST, SECOND, TIE
 from judgescope.tables.labels import order_of, plain_label
 from judgescope.tables.spelling import is_missing
 
@@ -349,7 +350,7 @@ def _coded(words: Sequence[str], codes: dict[str, float]) -> Floats:
 def _votes(values: ArrayLike, name: str, *, single: bool = False) -> Floats:
     """Choices as votes: (raters, pairs), 1 for the first text, -1 for the second."""
     # Here: it loads the cards, which the statistics on numbers do without.
-    from judgescope.cli.init.pair_columns import FIRST, SECOND, TIE, code_of
+    from judgescope.cli.init.pair_columns import code_of
 
     vote_of = {FIRST: 1.0, TIE: 0.0, SECOND: -1.0}
     columns = []

@@ -139,8 +139,8 @@ def add_audit(commands: Commands) -> None:
     parser.add_argument(
         "file",
         type=Path,
-        help="a CSV, TSV, JSONL, Parquet or .xlsx table, results of another tool, or a "
-        "folder of Inspect logs or AlpacaEval annotations",
+        help="a CSV, TSV, JSONL, Parquet or .xlsx table, an export of another tool, or "
+        "a folder of Inspect logs or AlpacaEval annotations",
     )
     table = parser.add_argument_group(
         "the table's columns (guessed if you do not name them)"

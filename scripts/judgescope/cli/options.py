@@ -74,6 +74,12 @@ def column_options() -> list[CommandOption]:
     """Return the options on the columns of a table, which `audit` and `init` share."""
     columns = ("FIRST", "SECOND")
     return [
+        CommandOption(
+            "--tool",
+            "NAME",
+            "the tool that exported the file, found by its keys if you do not name it; "
+            "`table` for none",
+        ),
         CommandOption("--text", "COLUMN", "the text that is judged"),
         CommandOption(
             "--source",

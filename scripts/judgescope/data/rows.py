@@ -108,6 +108,13 @@ def read_json(path: Path) -> Any:
     return _parsed(read_text(path), path, 1)
 
 
+def json_value(text: str, path: Path) -> Any:
+    """Return the value of a text of JSON, or raise UserError; `path` is for
+    messages.
+    """
+    return _parsed(text, path, 1)
+
+
 def read_object(path: Path) -> FileRow:
     """Return the object in a JSON file, or raise UserError."""
     content = read_json(path)

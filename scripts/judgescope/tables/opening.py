@@ -10,12 +10,13 @@ import gzip
 import io
 import json
 import sys
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from judgescope.core.errors import UserError
 from judgescope.data.rows import (
@@ -24,6 +25,7 @@ from judgescope.data.rows import (
     cells_not_closed,
     json_lines,
     json_list,
+    json_value,
     may_be_rows,
     read_rows,
 )
@@ -43,6 +45,10 @@ class OpenedTable:
     numbers: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """How the file was read, where that is not plain."""
+    content: dict[str, Any] | None = None
+    """The object of a JSON file that has no rows, but one object."""
+    members: tuple[str, ...] = ()
+    """The names of the files in a zip archive, which has no rows."""
 
     def add(self, number: int, row: FileRow) -> None:
         """Add a row."""
@@ -55,6 +61,22 @@ def open_table(path: Path) -> OpenedTable:
 
     Raises UserError for a file that is none of them, or whose rows contradict its
     header.
+    """
+    table = open_file(path)
+    if table.content is not None or table.members:
+        raise UserError(
+            "this file has no rows",
+            where=str(path),
+            got="an object" if table.content is not None else "an archive",
+            allowed="a table, or a JSON list of objects",
+        )
+    return table
+
+
+def open_file(path: Path) -> OpenedTable:
+    """The rows of a file; of a JSON object this object, of an archive its files' names.
+
+    Raises UserError as `open_table`.
     """
     content = path.read_bytes()
     table = OpenedTable()
@@ -70,7 +92,13 @@ def open_table(path: Path) -> OpenedTable:
         for number, row in read_rows(path, "xlsx"):
             table.add(number, row)
         return table
+    if content.startswith(b"PK"):
+        table.members = _members(path)
+        return table
     text = _decoded(table, content, path)
+    table.content = _json_object(text, path)
+    if table.content is not None:
+        return table
     if path.suffix.lower() == ".json" or _is_json_list(text):
         rows: Iterator[tuple[int, FileRow]] = json_list(text, path)
     elif path.suffix.lower() in {".jsonl", ".ndjson"} or _is_json_lines(text):
@@ -80,6 +108,79 @@ def open_table(path: Path) -> OpenedTable:
     for number, row in rows:
         table.add(number, row)
     return table
+
+
+def _json_object(text: str, path: Path) -> dict[str, Any] | None:
+    """The object that a whole file is; None for a file of several lines of objects."""
+    lines = path.suffix.lower() in {".jsonl", ".ndjson"}
+    if lines or not text.lstrip().startswith("{"):
+        return None
+    if path.suffix.lower() != ".json":
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+    value = json_value(text, path)
+    return value if isinstance(value, dict) else None
+
+
+# --- archives -------------------------------------------------------------------------
+
+
+def _members(path: Path) -> tuple[str, ...]:
+    """The names of the files in an archive.
+
+    Raises UserError for a damaged or too large one.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            files = archive.infolist()
+    except (zipfile.BadZipFile, OSError) as error:
+        raise UserError(
+            f"this archive cannot be read: {error}",
+            where=str(path),
+            todo="download or write it again",
+        ) from None
+    size = sum(file.file_size for file in files)
+    if size > MOST_UNFOLDED:
+        raise UserError(
+            "this archive unpacks to too much data",
+            where=str(path),
+            got=f"{size:,} bytes",
+            allowed=f"{MOST_UNFOLDED:,} bytes",
+        )
+    return tuple(file.filename for file in files)
+
+
+def archive_json(path: Path, name: str) -> dict[str, Any]:
+    """The JSON object in a file of an archive.
+
+    Raises UserError for another content, and for a packing that this Python cannot
+    read: Inspect may use Zstandard, which Python reads from 3.14 on.
+    """
+    where = f"{path}, {name}"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            content = archive.read(name)
+    except (NotImplementedError, RuntimeError) as error:
+        raise UserError(
+            f"this Python cannot unpack a file of the archive: {error}",
+            where=where,
+            todo=f"inspect log convert {path.name} --to json --output-dir NEW",
+        ) from None
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, OSError) as error:
+        raise UserError(
+            f"a file of this archive cannot be read: {error}",
+            where=where,
+            todo="download or write it again",
+        ) from None
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"this is not JSON: {error}", where=where) from None
+    if not isinstance(value, dict):
+        raise UserError("not a JSON object", where=where, got=type(value).__name__)
+    return value
 
 
 def _unpacked(content: bytes, path: Path) -> bytes:

@@ -41,8 +41,6 @@ def joined_rows(rows: Sequence[TableRow], columns: Sequence[str]) -> JoinedRows 
     The ratings of several people become a list in one column; the ratings of a
     criterion a column of their own, `label.is polite`.
     """
-    if {"traceId", "name", "source", "value"} <= set(columns):
-        return _of_sources(rows)
     for column in columns:
         kind = _kind_of(rows, column)
         if kind is not None:
@@ -178,38 +176,3 @@ def _of_criteria(
 def _in_header(cell: str) -> str:
     """A cell as a part of a header."""
     return re.sub(r"\s+", " ", cell.strip())
-
-
-def _of_sources(rows: Sequence[TableRow]) -> JoinedRows | None:
-    """Join the scores that Langfuse exports: a row for each score of a trace.
-
-    `source` says whether a person (ANNOTATION) or a machine (EVAL) gave it, `name` is
-    the aspect. A categorical score stands in `stringValue`.
-    """
-    texts: dict[tuple[str, str], dict[str, Any]] = {}
-    places: dict[tuple[str, str], int] = {}
-    for place, row in enumerate(rows):
-        source = str(row.get("source")).upper()
-        if source not in {"ANNOTATION", "EVAL"}:
-            continue
-        trace = (str(row.get("traceId")), str(row.get("observationId") or ""))
-        text = texts.setdefault(trace, {"traceId": ".".join(filter(None, trace))})
-        places.setdefault(trace, place)
-        of_words = str(row.get("dataType")).upper() == "CATEGORICAL"
-        cell = row.get("stringValue") if of_words else row.get("value")
-        text.setdefault(f"{row.get('name')}.{source}", []).append(cell)
-    columns = list(dict.fromkeys(name for text in texts.values() for name in text))
-    if not any(name.endswith(".EVAL") for name in columns):
-        return None
-    new_rows: list[TableRow] = []
-    for text in texts.values():
-        new: dict[str, Any] = {}
-        for name in columns:
-            cell = text.get(name)
-            new[name] = cell[0] if isinstance(cell, list) and len(cell) == 1 else cell
-        new_rows.append(new)
-    note = (
-        f"scores of Langfuse: {len(rows)} rows were read as {len(texts)} traces; "
-        "ANNOTATION is people's, EVAL a judge's"
-    )
-    return JoinedRows(new_rows, list(places.values()), note)

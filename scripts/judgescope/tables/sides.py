@@ -16,6 +16,8 @@ Evidence = Mapping[str, bool]
 """Class of words -> whether the evidence is strong."""
 
 MACHINE: Final = ("machine", "measure")
+MOST_RATERS: Final = 20
+"""With more raters, one column has a list of their ratings, without their names."""
 SPREADS: Final = frozenset(
     {
         "std",

@@ -53,33 +53,85 @@ def is_conversation(cell: Any) -> bool:
     """Whether a cell is a list of messages, each with a role."""
     if not isinstance(cell, list) or not cell:
         return False
-    return all(isinstance(turn, Mapping) and "role" in turn for turn in cell)
+    return all(isinstance(turn, Mapping) and bool(_role(turn)) for turn in cell)
+
+
+def _role(turn: Mapping[str, Any]) -> str:
+    """Who speaks in a message; "" if it is no message.
+
+    LangChain and Ragas name the role by the key `type` (human, ai), others by `from`.
+    """
+    if "role" in turn:
+        return str(turn["role"])
+    spoken = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
+    if "content" in turn:
+        return spoken.get(str(turn.get("type")), "")
+    if "value" in turn and "from" in turn:
+        return spoken.get(str(turn["from"]), str(turn["from"]))
+    return ""
 
 
 def conversation(turns: Sequence[Mapping[str, Any]]) -> str:
-    """A list of messages as a text: a line for each, with calls of tools.
+    """A list of messages as a text: a line for each, with calls of tools and their
+    results.
 
     >>> print(conversation([{"role": "user", "content": "Hello"}]))
     user: Hello
     """
     lines = []
     for turn in turns:
-        content = turn.get("content")
-        if isinstance(content, list):
-            content = " ".join(
-                str(part.get("text", "")) if isinstance(part, Mapping) else str(part)
-                for part in content
-            )
-        if content:
-            lines.append(f"{turn['role']}: {content}")
-        for call in turn.get("tool_calls") or []:
-            function = call.get("function", call) if isinstance(call, Mapping) else {}
-            name = function.get("name", "")
-            arguments = function.get("arguments", "")
-            if not isinstance(arguments, str):
-                arguments = json.dumps(arguments, ensure_ascii=False)
-            lines.append(f"{turn['role']} calls {name}: {arguments}")
+        role = _role(turn)
+        said = [turn[key] for key in ("content", "prompt", "value") if turn.get(key)]
+        lines += _said(role, said[0] if said else None)
+        calls = list(turn.get("tool_calls") or turn.get("toolsCalled") or [])
+        if turn.get("function_call"):
+            calls.append(turn["function_call"])
+        for call in calls:
+            if isinstance(call, Mapping):
+                lines += _called(role, call)
     return "\n".join(lines)
+
+
+def _said(role: str, content: Any) -> list[str]:
+    """The lines of a message's content: a text, or parts of several kinds."""
+    if content is None:
+        return []
+    if isinstance(content, Mapping):
+        content = [content]
+    if not isinstance(content, list):
+        return [f"{role}: {content}"]
+    words: list[str] = []
+    lines: list[str] = []
+    for part in content:
+        kind = part.get("type") if isinstance(part, Mapping) else None
+        if kind == "tool_use":
+            lines += _called(role, part)
+        elif kind == "tool_result":
+            lines += _said("tool", part.get("content"))
+        elif not isinstance(part, Mapping):
+            words.append(str(part))
+        elif "text" in part:
+            words.append(str(part["text"]))
+        elif kind:
+            words.append(f"[{kind}]")
+    return [f"{role}: {' '.join(words)}", *lines] if words else lines
+
+
+def _called(role: str, call: Mapping[str, Any]) -> list[str]:
+    """The lines of a call of a tool: its name, its arguments, and a result in it."""
+    function = call.get("function")
+    if not isinstance(function, Mapping):
+        named = call.get("name", "") if function is None else function
+        function = {**call, "name": named}
+    keys = ("arguments", "args", "input", "inputParameters", "input_parameters")
+    given = [function[key] for key in keys if key in function]
+    arguments = given[0] if given else ""
+    if not isinstance(arguments, str):
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    lines = [f"{role} calls {function.get('name', '')}: {arguments}"]
+    if call.get("output") is not None:
+        lines += _said("tool", call["output"])
+    return lines
 
 
 def with_draws(

@@ -264,40 +264,40 @@ def test_scales_that_a_tool_states_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "name", "said"),
     [
-        (inspect(3), "a.json", "this version of Inspect results is not supported"),
-        (promptfoo(4), "a.json", "this version of promptfoo results is not supported"),
         (
             deepeval("metrics"),
             "a.json",
-            "this version of DeepEval results is not supported",
+            "this export of DeepEval lacks the key metricsData",
         ),
-        (lm_eval("hash"), "a.jsonl", "this version of lm-evaluation-harness results"),
-        (
-            judge_bench(5, "ranked"),
-            "a.json",
-            "this version of JUDGE-BENCH results is not supported",
-        ),
-        (alpaca(2.5), "a.json", "this version of AlpacaEval results is not supported"),
+        (lm_eval("hash"), "a.jsonl", "lm-evaluation-harness lacks the key doc_hash"),
+        (judge_bench(5, "ranked"), "a.json", "this category of annotations"),
+        (alpaca(2.5), "a.json", "this preference of AlpacaEval is not known"),
         ([1, 2, 3], "a.json", "row"),
-        (
-            {"some": "object"},
-            "a.json",
-            "neither a list of rows nor results of a supported tool",
-        ),
+        ({"some": "object"}, "a.json", "neither a table nor an export of a known tool"),
         ({**inspect(), "samples": []}, "a.json", "0 rows"),
         (
             {**inspect(), "samples": [{}]},
             "a.json",
-            "these results lack a required part",
+            "this export of Inspect lacks the key id",
         ),
     ],
 )
-def test_other_versions_and_formats_are_refused(
+def test_files_without_a_key_and_other_files_are_refused(
     content: Any, name: str, said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError) as refused:
         wanted(content, tmp_path / name)
     assert said in str(refused.value) and name in str(refused.value)
+
+
+@pytest.mark.parametrize(("made", "title"), [(inspect, "Inspect"), (promptfoo, "prom")])
+def test_a_newer_version_with_all_keys_is_read_with_a_note(
+    made: Callable[[int], Any], title: str, tmp_path: Path
+) -> None:
+    draft = wanted(made(7), tmp_path / "a.json")
+    assert draft.columns.judges
+    [note] = [each for each in draft.table.notes if "states version 7" in each]
+    assert title in note
 
 
 def logs(folder: Path, *contents: Any) -> Path:
@@ -365,25 +365,25 @@ def test_people_and_judges_of_a_folder_of_annotations_are_put_together(
 @pytest.mark.parametrize(
     ("contents", "said", "where"),
     [
-        ([], "no Inspect logs or AlpacaEval annotations", "logs"),
+        ([], "this folder has no exports of AlpacaEval or Inspect", "logs"),
         (
             [inspect(), {"some": "object"}],
-            "this file is not an Inspect log",
+            "this file is no export of Inspect",
             "log-1.json",
         ),
         (
-            [inspect(), inspect(3)],
-            "this version of Inspect results is not supported",
-            "log-1.json",
+            [{"some": "object"}],
+            "this file is no export of AlpacaEval or Inspect",
+            "log-0.json",
         ),
         (
             [{**inspect(), "samples": [{}]}],
-            "these results lack a required part",
-            "logs",
+            "this export of Inspect lacks the key id",
+            "log-0.json, samples 1",
         ),
         (
             [alpaca(), inspect()],
-            "this file has no AlpacaEval annotations",
+            "this file is no export of AlpacaEval",
             "log-1.json",
         ),
     ],
@@ -394,13 +394,6 @@ def test_a_folder_of_other_files_is_refused(
     with pytest.raises(UserError, match=said) as refused:
         table.read(logs(tmp_path / "logs", *contents))
     assert refused.value.where.endswith(where)
-
-
-def test_packed_logs_are_to_be_converted(tmp_path: Path) -> None:
-    (tmp_path / "a.eval").write_bytes(b"PK")
-    with pytest.raises(UserError) as refused:
-        table.read(tmp_path)
-    assert "inspect log convert" in str(refused.value)
 
 
 @pytest.mark.heavy

@@ -15,8 +15,7 @@ import pytest
 from judgescope.cli.audit.table import draft_of
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft
-from judgescope.cli.init.shapes import structured
-from judgescope.cli.init.tables import load_table
+from judgescope.cli.init.exports import opened
 from judgescope.cli.init.unread import unread
 from judgescope.cli.main import command_line
 from judgescope.core.errors import UserError, UserErrors
@@ -29,14 +28,6 @@ CASES = {
     row["file"]: row
     for row in csv.DictReader((FOLDER / "expected.csv").open(encoding="utf-8"))
 }
-REFUSED = {
-    "preference-scores.csv": "a reward for each of two texts in place of a choice",
-}
-"""Tables that are not read yet, and what is refused in them."""
-
-
-OTHER_NAMES = {"promptfoo.csv": "the judge is named after the column of its score"}
-"""Tables whose judges have other names than expected, and why."""
 
 
 class Reading(NamedTuple):
@@ -77,6 +68,7 @@ def problems(case: dict[str, str], draft: StudyDraft) -> list[str]:
     roles = {"reference": "references"}
     for role in ("item", "source", "system", "text", "reference"):
         got = columns.columns_of(roles.get(role, role))
+        got = columns.compared if role == "text" and columns.compared else got
         if role == "system" and columns.anonymous:
             got = []
         if case[role] == "-" and got:
@@ -96,8 +88,7 @@ def problems(case: dict[str, str], draft: StudyDraft) -> list[str]:
             found.append(f"people: {columns.rated}")
     if case["n_judges"] and len(columns.judges) != int(case["n_judges"]):
         found.append(f"judges: {columns.judges}")
-    named = "" if case["file"] in OTHER_NAMES else case["judges"]
-    for part in filter(None, named.split(";")):
+    for part in filter(None, case["judges"].split(";")):
         names = [plain(name) for name in part.partition(":")[0].split("|")]
         if not any(name in plain(judge) for name in names for judge in columns.judges):
             found.append(f"judge {part}: {columns.judges}")
@@ -121,7 +112,7 @@ def _both(draft: StudyDraft) -> int:
     return count
 
 
-@pytest.mark.parametrize("file", [name for name in CASES if name not in REFUSED])
+@pytest.mark.parametrize("file", CASES)
 def test_a_table_is_read_as_what_it_is(file: str) -> None:
     case = CASES[file]
     draft, said = read(FOLDER / file)
@@ -139,14 +130,6 @@ def test_a_table_is_read_as_what_it_is(file: str) -> None:
         assert draft is not None or not re.search(banned, said)
 
 
-@pytest.mark.parametrize("file", REFUSED)
-def test_a_table_that_cannot_be_read_is_refused(file: str) -> None:
-    draft, said = read(FOLDER / file)
-    assert draft is None and "do:" in said
-    for banned in filter(None, CASES[file]["not_told"].split(" && ")):
-        assert not re.search(banned, said)
-
-
 def roles(draft: StudyDraft) -> tuple[object, ...]:
     columns = draft.columns
     return (
@@ -162,7 +145,7 @@ def roles(draft: StudyDraft) -> tuple[object, ...]:
 PLAIN_FILES = [
     name
     for name, case in CASES.items()
-    if name.endswith(".csv") and case["kind"] != "file format" and name not in REFUSED
+    if name.endswith(".csv") and case["kind"] != "file format"
 ]
 
 
@@ -190,16 +173,14 @@ def test_the_order_of_rows_and_columns_changes_no_role(
             assert roles(other) == roles(draft)
 
 
-@pytest.mark.parametrize(
-    "file", [name for name in CASES if name not in REFUSED and "replies" not in name]
-)
+@pytest.mark.parametrize("file", [name for name in CASES if "replies" not in name])
 def test_init_reads_the_same_roles_as_audit(file: str) -> None:
     """Except that `init` leaves replies of a judge to its option `--recorded`."""
     draft = read(FOLDER / file).draft
     if draft is None:
         pytest.skip("audit refuses this table")
     args = command_line().parse_args(["init", str(FOLDER / file), "--yes"])
-    table = structured(load_table(FOLDER / file, Cards([HOME / "config"])))
+    table = opened(FOLDER / file, Cards([HOME / "config"]))
     of_init = roles(flags.draft_of(args, table))
     # `audit` numbers rows without an item itself.
     assert of_init[:-1] == roles(draft)[:-1]

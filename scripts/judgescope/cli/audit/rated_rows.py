@@ -12,8 +12,8 @@ from itertools import chain
 from judgescope.cli.init.cards import StudyDraft, recorded_id
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.guess import number
-from judgescope.cli.init.pair_columns import FIRST, SECOND, TIE
 from judgescope.data.rows import entries
+from judgescope.tables.choices import FIRST, SECOND, TIE
 
 CHOSEN = {FIRST: 1.0, TIE: 0.0, SECOND: -1.0}
 """Choice between two texts -> a number; of several people the mean counts."""

@@ -11,21 +11,21 @@ from operator import and_
 from pathlib import Path
 from typing import Any, Final
 
-from judgescope.cli.audit.formats import of_folder, results_of
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft
+from judgescope.cli.init.exports import opened
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.guess import ALL, judges_of, number, words_of
 from judgescope.cli.init.pair_columns import choices_of_nothing
 from judgescope.cli.init.roles import Guess
-from judgescope.cli.init.shapes import structured, with_answers, without_sentinels
-from judgescope.cli.init.tables import InitTable, LabelScale, load_table
+from judgescope.cli.init.shapes import with_answers, without_sentinels
+from judgescope.cli.init.tables import InitTable, LabelScale
 from judgescope.cli.init.unread import has_replies, unread
 from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
 from judgescope.core.paths import HOME
-from judgescope.data.rows import entries, read_json
+from judgescope.data.rows import entries
 from judgescope.parsing import judgment
 from judgescope.parsing.judgment import PARSERS
 from judgescope.parsing.parsers import parsed_by
@@ -41,7 +41,7 @@ MOST_ROWS: Final = 50_000
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDraft:
     """Return the study made from a table; raise UserError if none can be made."""
-    table, named = flags.understood(args, read(args.file))
+    table, named = flags.understood(args, read(args.file, args.tool))
     table = replace(table, copied=True)
     ratings = {}
     if args.human:
@@ -150,33 +150,16 @@ def _fits(value: float | None, scale: LabelScale) -> bool:
     return steps.contains(value) and steps.on_grid(value)
 
 
-def read(file: Path) -> InitTable:
-    """Return a file's rows, and its columns' roles if another tool has written it.
+def read(file: Path, tool: str | None = None) -> InitTable:
+    """Return a file's rows, and its columns' roles if a tool has exported it.
 
-    Raises UserError for a file that is too large, or has fewer than two rows.
+    tool: the tool that the user names. Raises UserError for a file that is too large,
+    or has fewer than two rows.
     """
     size = _bytes_of(file)
     if size > MOST_BYTES:
         raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
-    table = of_folder(file) if file.is_dir() else None
-    if file.suffix.lower() == ".json" and file.is_file():
-        content = read_json(file)
-        table = results_of(content, file)
-        if table is None and not isinstance(content, list):
-            raise UserError(
-                "this JSON file is neither a list of rows nor results of a supported "
-                "tool",
-                where=str(file),
-                got=_keys_or_value(content),
-                allowed="Inspect, promptfoo, DeepEval, lm-evaluation-harness, "
-                "AlpacaEval, JUDGE-BENCH",
-                todo="put scores and ratings into a CSV or JSONL table",
-            )
-    cards = Cards([HOME / "config"])
-    if table is None:
-        rows = load_table(file, cards)
-        table = results_of(list(rows.rows), file) or structured(rows)
-    table = replace(table, file=file, aspects=cards.names("aspect"))
+    table = opened(file, Cards([HOME / "config"]), tool)
     if len(table.rows) > MOST_ROWS:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
     if len(table.rows) < 2:
@@ -191,17 +174,10 @@ def read(file: Path) -> InitTable:
 
 
 def _bytes_of(file: Path) -> int:
-    """Return the size of a file, or of the JSON files of a folder; 0 for neither."""
+    """Return the size of a file, or of the files of a folder; 0 for neither."""
     if file.is_dir():
-        return sum(path.stat().st_size for path in file.glob("*.json"))
+        return sum(path.stat().st_size for path in file.iterdir() if path.is_file())
     return file.stat().st_size if file.is_file() else 0
-
-
-def _keys_or_value(content: object) -> object:
-    """Return the first keys of an object, for a message, or another value itself."""
-    if isinstance(content, dict):
-        return ", ".join(map(str, content))[:80]
-    return content
 
 
 def _too_much(file: Path, got: str, allowed: str) -> UserError:

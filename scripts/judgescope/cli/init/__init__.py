@@ -12,12 +12,11 @@ from pathlib import Path
 from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import cards, flags
 from judgescope.cli.init.cards import NewCards, StudyDraft
+from judgescope.cli.init.exports import opened
 from judgescope.cli.init.functions import id_of
 from judgescope.cli.init.guess import ALL
 from judgescope.cli.init.guess import scale as scale_of
 from judgescope.cli.init.interview import AskPerson, interview, roles_of, unused
-from judgescope.cli.init.shapes import structured
-from judgescope.cli.init.tables import load_table
 from judgescope.cli.init.unread import beyond_scale
 from judgescope.cli.new import write_snakefile
 from judgescope.cli.terminal import plain
@@ -97,9 +96,8 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
 
 
 def _draft(args: argparse.Namespace) -> StudyDraft:
-    return flags.draft_of(
-        args, structured(load_table(args.file, Cards([cards.CONFIG, HOME / "config"])))
-    )
+    found = Cards([cards.CONFIG, HOME / "config"])
+    return flags.draft_of(args, opened(args.file, found, args.tool))
 
 
 def _accepted(

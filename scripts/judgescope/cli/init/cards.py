@@ -258,7 +258,10 @@ def _scored_rows(draft: StudyDraft, scores: Mapping[str, str]) -> CardContent:
             pair = {"system": columns.systems, "system_b": columns.systems}
         for number, (key, of_pair) in enumerate(pair.items()):
             rows[key] = of_pair[number]
-        [rows["reply"]] = scores.values()
+        [column] = scores.values()
+        rows["reply"] = column
+        if column in columns.swapped:
+            rows["reply_swapped"] = columns.swapped[column]
         rows["labels"] = _by_choice(columns, ("tie", "text", "text_b"))
     else:
         if not columns.item:

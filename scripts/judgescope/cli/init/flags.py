@@ -18,7 +18,7 @@ from judgescope.cli.init.cards import RepliesFile, StudyDraft, new_study
 from judgescope.cli.init.endpoint import endpoint_of
 from judgescope.cli.init.functions import named_function
 from judgescope.cli.init.guess import guess, judges_of, number, numbers
-from judgescope.cli.init.label_columns import coded
+from judgescope.cli.init.label_columns import coded, coded_export
 from judgescope.cli.init.long_tables import unfolded
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess
 from judgescope.cli.init.shapes import joined_draws, with_answers, without_sentinels
@@ -60,8 +60,10 @@ def understood(
             check_known([name], table.columns, NO_COLUMN, where=f"--{role}")
             check_free(name, named, f"--{role}")
             named.setdefault(role, []).append(name)
-    if table.known is None:
-        judging = _judging(args)
+    judging = _judging(args)
+    if table.known is not None:
+        table = coded_export(table, judging)
+    else:
         table = coded(table, named, judging)
         table = joined_draws(table, judging | set(chain.from_iterable(named.values())))
         if pairs := table.pairs:
@@ -151,10 +153,24 @@ def assigned(
         for judge, of in new.items():
             judges[judge] = judges.get(judge, {}) | of
     judges = {judge: of for judge, of in judges.items() if of}
+    if table.known is not None and rated:
+        judges = {judge: _for_ratings(of, ratings) for judge, of in judges.items()}
     check_lengths(table, guessed)
     return replace(
         guessed, ratings=dict(ratings), judges=judges, means=guessed.means and not rated
     )
+
+
+def _for_ratings(
+    scores: Mapping[str, str], ratings: Mapping[str, list[str]]
+) -> dict[str, str]:
+    """Return a judge's scores for ratings that flags name: an export's reader may have
+    given its one score an aspect that these do not have.
+    """
+    if len(scores) == 1 and not scores.keys() & {EVERY, *ratings}:
+        [column] = scores.values()
+        return {EVERY: column}
+    return dict(scores)
 
 
 def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:

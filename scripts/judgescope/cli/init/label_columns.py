@@ -61,6 +61,104 @@ def coded(
             allowed=[*allowed, "a column's or a system's name"],
             todo="add a column of choices; leave the cell of a missing choice empty",
         )
+    return _with_labels(table, judging)
+
+
+def coded_export(table: InitTable, judging: Collection[str] = ()) -> InitTable:
+    """Return the table of an export with numbers instead of labels, in the columns that
+    its reader or a flag (`judging`) takes for ratings and scores.
+
+    A column with cells that are neither belongs to no side; a note says so.
+    """
+    known = table.known
+    if known is None or known.compared:
+        return table
+    columns = [*known.rated, *known.scored]
+    columns += [name for name in table.columns if name in {*judging} - {*columns}]
+    only = replace(table, columns=columns, pairs=None, labels={}, other_labels={})
+    read = replace(_with_labels(only, set(columns)), columns=table.columns)
+    read = _with_own_labels(read, known.rated, known.scored)
+    unread = []
+    other_labels = []
+    sizes = {len(read.labels[name]) for name in known.rated if name in read.labels}
+    for column in [*known.rated, *known.scored]:
+        if numbers(read.rows, column) is None:
+            unread.append(column)
+        elif column in read.labels and len(read.labels[column]) not in sizes:
+            other_labels.append(column)
+    notes = list(read.notes)
+    if unread:
+        notes.append(
+            f"neither numbers nor labels that people and judges share: "
+            f"{', '.join(unread)}; not used"
+        )
+    if sizes and other_labels:
+        names = ", ".join(other_labels)
+        notes.append(f"labels of another scale than people's: {names}; not used")
+        unread += other_labels
+    return replace(read, known=known.without(unread), notes=notes)
+
+
+def _with_own_labels(
+    table: InitTable, rated: Collection[str], scored: Collection[str]
+) -> InitTable:
+    """Return the table with numbers in place of labels that only people give, or that
+    people and judges share although they may also be choices, such as A and B.
+
+    Labels that only a judge gives stay words.
+    """
+    of_people = _own_labels(table, rated)
+    of_judges = _own_labels(table, scored)
+    together: dict[str, str] = {}
+    for words in of_people.values():
+        together = {**words, **together}
+    used = dict(of_people)
+    for column, words in of_judges.items():
+        if words.keys() <= together.keys():
+            used[column] = words
+    order = order_of(together.values(), list(used))
+    if order is None or not order.ordered:
+        return table
+    codes: dict[str, list[int | None]] = {}
+    labels = dict(table.labels)
+    code_of_word = {plain_label(word): at for at, word in enumerate(order.labels)}
+    for column in used:
+        codes[column] = []
+        for row in table.rows:
+            codes[column].append(code_of_word.get(plain_label(row.get(column))))
+        labels[column] = order.labels
+    notes = list(table.notes)
+    if order.note:
+        notes.append(f"{', '.join(used)}: {order.note}")
+    rows = _with_codes(table.rows, codes)
+    return replace(table, rows=rows, labels=labels, notes=notes)
+
+
+def _own_labels(
+    table: InitTable, columns: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Return column -> its labels, for the columns of labels that are not read yet."""
+    used: dict[str, dict[str, str]] = {}
+    for column in columns:
+        is_label = profile(table.rows, column).kind == "label"
+        if column in table.labels or not is_label:
+            continue
+        used[column] = _words_in(table.rows, column)
+    return used
+
+
+def _words_in(rows: Iterable[TableRow], column: str) -> dict[str, str]:
+    """Return the labels of a column: plain word -> as it is written first."""
+    words: dict[str, str] = {}
+    for row in rows:
+        cell = row.get(column)
+        if not is_missing(cell):
+            words.setdefault(plain_label(cell), str(cell).strip())
+    return words
+
+
+def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
+    """Return the table with numbers instead of labels."""
     words: dict[str, list[str]] = {}
     one_label: dict[str, list[str]] = {}
     known: set[str] = set()
@@ -152,12 +250,7 @@ def _labels_by_column(
             continue
         if has_choices(table.rows, column):
             continue  # A, B or tie is a choice between two texts
-        words: dict[str, str] = {}
-        for row in table.rows:
-            cell = row.get(column)
-            if not is_missing(cell):
-                words.setdefault(plain_label(cell), str(cell).strip())
-        used[column] = words
+        used[column] = _words_in(table.rows, column)
     return used
 
 

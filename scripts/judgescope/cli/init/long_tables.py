@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from judgescope.cli.init.guess import ALL, guess, is_judge, numbers, words_of
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess
-from judgescope.cli.init.tables import MOST_RATERS, InitTable
+from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError
 from judgescope.core.names import NOT_JUDGED, slug
 from judgescope.data.rows import TableRow
+from judgescope.tables.sides import MOST_RATERS
 
 
 class LongColumns(NamedTuple):

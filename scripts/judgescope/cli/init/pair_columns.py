@@ -17,17 +17,12 @@ from judgescope.cli.init.guess import (
 )
 from judgescope.cli.init.vocabulary import ROLE_NOUNS, WORDS
 from judgescope.data.rows import TableRow, word_of
+from judgescope.tables.choices import FIRST, SECOND, TIE
 from judgescope.tables.spelling import is_missing
 
 SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
 """Words that distinguish the two texts of a row, in the names of columns and in
 choices."""
-FIRST: Final = 1
-"""The choice of the first text."""
-SECOND: Final = 2
-"""The choice of the second text."""
-TIE: Final = 0
-"""The choice of neither text."""
 CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
 """Choice -> its words, if choices are written as numbers."""
 

@@ -38,6 +38,9 @@ class Guess:
     ratings: dict[str, list[str]] = field(default_factory=dict)
     judges: dict[str, dict[str, str]] = field(default_factory=dict)
     """Judge -> aspect -> the column of its scores; * stands for every aspect."""
+    swapped: dict[str, str] = field(default_factory=dict)
+    """Column of a judge's choices -> that of its choices with the texts in the other
+    order, in words of the row's order."""
     assumed: dict[str, str] = field(default_factory=dict)
     """Column of ratings or scores -> why it is taken for one, if no word of its header
     says so."""
@@ -81,7 +84,7 @@ class Guess:
     @property
     def used(self) -> set[str]:
         """Return all columns that have a role or hold ratings."""
-        used = {*self.rated, *self.scored}
+        used = {*self.rated, *self.scored, *self.swapped.values()}
         for role in (*ROLES, *PAIRED):
             used.update(self.columns_of(role))
         return used
@@ -127,6 +130,10 @@ class Guess:
             references=new(self.references),
             ratings=ratings,
             judges=judges,
+            swapped={
+                names.get(column, column): names.get(other, other)
+                for column, other in self.swapped.items()
+            },
             assumed={
                 names.get(column, column): why for column, why in self.assumed.items()
             },

@@ -27,7 +27,7 @@ from judgescope.core.errors import UserError
 from judgescope.data.rows import TableRow, entries
 from judgescope.schema.loading import Cards
 from judgescope.tables.leaving_out import without_totals
-from judgescope.tables.opening import open_table
+from judgescope.tables.opening import OpenedTable, open_table
 from judgescope.tables.spelling import is_missing, respelled
 
 CHOICES: Final = {"min": -1, "max": 1}
@@ -37,8 +37,6 @@ Label = tuple[str, ...]
 """The labels of a column, from the worst to the best."""
 FAIL_PASS: Final[Label] = ("fail", "pass")
 """The labels of ratings that are 0 and 1."""
-MOST_RATERS: Final = 20
-"""With more raters, one column has a list of their ratings, without their names."""
 
 
 @dataclass(frozen=True)
@@ -286,16 +284,20 @@ def _codes_of(labels: Label) -> dict[str, str]:
 
 
 def load_table(file: Path, cards: Cards) -> InitTable:
-    """Read a table; raise UserError if it does not exist or has no rows.
-
-    Numbers that are written in another way are numbers, rows of averages are left out,
-    and notes say so.
-    """
+    """Read a table; raise UserError if it does not exist or has no rows."""
     if file.is_dir():
         todo = "name a file in it"
         raise UserError("this is a folder, not a table", where=str(file), todo=todo)
     check_input(file)
-    opened = open_table(file)
+    return table_of(file, open_table(file), cards)
+
+
+def table_of(file: Path, opened: OpenedTable, cards: Cards) -> InitTable:
+    """The rows of a file as a table; raises UserError if there are none.
+
+    Numbers that are written in another way are numbers, rows of averages are left out,
+    and notes say so.
+    """
     if not opened.rows:
         todo = "add a row for each judged text below the names of the columns"
         raise UserError("this table has no rows", where=str(file), todo=todo)

@@ -1,0 +1,34 @@
+"""The choice between two texts, as a number."""
+
+from typing import Final
+
+FIRST: Final = 1
+"""The choice of the first text."""
+SECOND: Final = 2
+"""The choice of the second text."""
+TIE: Final = 0
+"""The choice of neither text."""
+
+
+def larger(first: float | None, second: float | None) -> int | None:
+    """The choice of the text with the larger score; None if one has no score.
+
+    >>> larger(0.5, 0.2), larger(1, 1), larger(None, 3)
+    (1, 0, None)
+    """
+    if first is None or second is None:
+        return None
+    if first == second:
+        return TIE
+    return FIRST if first > second else SECOND
+
+
+def reversed_choice(choice: int | None) -> int | None:
+    """The same choice if the two texts change places.
+
+    >>> reversed_choice(1), reversed_choice(0)
+    (2, 0)
+    """
+    if choice in (FIRST, SECOND):
+        return FIRST + SECOND - choice
+    return choice

@@ -1,0 +1,130 @@
+"""HealthBench's meta-evaluation: labels of physicians, and a grader's in a column."""
+
+from collections import Counter
+from typing import Any
+
+from judgescope.core.names import slug
+from judgescope.data.rows import FileRow
+from judgescope.tables.platforms.base import OpenedExport, Platform, PlatformTable
+from judgescope.tables.platforms.reading import kind_of, text_of, unpacked
+from judgescope.tables.platforms.sides import JudgeColumn, add_judges
+from judgescope.tables.profile import MOST_LABELS
+from judgescope.tables.rows_of_texts import MOST_CRITERIA
+from judgescope.tables.spelling import is_missing
+
+LABELS = "binary_labels"
+PHYSICIANS = "anonymized_physician_ids"
+FIELDS = frozenset(
+    {
+        LABELS,
+        PHYSICIANS,
+        "category",
+        "completion",
+        "completion_id",
+        "prompt",
+        "prompt_id",
+        "rubric",
+        "criterion",
+        "canary",
+    }
+)
+NUMBER = "answer number"
+
+
+def _read(export: OpenedExport) -> PlatformTable:
+    """A row for each answer if there are up to twelve criteria, which are aspects;
+    else one for each answer and criterion, with the one aspect `met`.
+    """
+    export.check_columns(LABELS, PHYSICIANS, "completion", "prompt", "prompt_id")
+    criterion = "criterion" if "criterion" in export.columns else "rubric"
+    export.check_columns(criterion)
+    graders = []
+    for name in export.columns:
+        if name not in FIELDS and _is_grader(export, name):
+            graders.append(name)
+    criteria = dict.fromkeys(str(part.need(criterion)) for part in export.parts)
+    by_aspect = 1 < len(criteria) <= MOST_CRITERIA
+    rows: dict[str, FileRow] = {}
+    places: dict[str, int] = {}
+    numbers: Counter[str] = Counter()
+    for place, part in enumerate(export.parts):
+        prompt = str(part.need("prompt_id"))
+        completion = text_of(part.need("completion"))
+        answer = str([prompt, part.get("completion_id") or completion])
+        key = answer if by_aspect else f"{place}"
+        if key not in rows:
+            numbers[prompt] += 1
+            places[key] = place
+            rows[key] = {
+                "prompt_id": prompt,
+                "prompt": text_of(part.need("prompt")),
+                "completion": completion,
+                "category": part.get("category"),
+                NUMBER: str(numbers[prompt]),
+            }
+            if not by_aspect:
+                rows[key][criterion] = part.get(criterion)
+        end = f".{part.need(criterion)}" if by_aspect else ""
+        rows[key][f"{LABELS}{end}"] = _entries(part.need(LABELS))
+        for name in graders:
+            rows[key][f"{name}{end}"] = part.get(name)
+    table = PlatformTable(
+        list(rows.values()),
+        list(places.values()),
+        item="prompt_id",
+        source=["prompt"],
+        text="completion",
+        system=NUMBER,
+        anonymous=True,
+    )
+    _add_sides(table, list(criteria) if by_aspect else [], graders)
+    return table
+
+
+def _is_grader(export: OpenedExport, name: str) -> bool:
+    cells = {str(row.get(name)) for row in export.rows if not is_missing(row.get(name))}
+    kind = kind_of(export.rows, name)
+    return kind in {"label", "number"} and 1 <= len(cells) <= MOST_LABELS
+
+
+def _entries(cell: Any) -> list[int]:
+    """Labels as 1 for a criterion that is met, and 0."""
+    values = unpacked(cell)
+    values = values if isinstance(values, list) else [values]
+    return [int(str(value).lower() in {"true", "1", "1.0"}) for value in values]
+
+
+def _add_sides(table: PlatformTable, criteria: list[str], graders: list[str]) -> None:
+    prefixes = tuple(f"{name}." for name in graders)
+    for row in table.rows:
+        for column, cell in row.items():
+            word = str(cell).lower()
+            of_grader = column in graders or column.startswith(prefixes)
+            if of_grader and word in {"true", "false"}:
+                row[column] = int(word == "true")
+    if not criteria:
+        # The one aspect is whether the criterion is met.
+        table.people = {"met": [LABELS]}
+        add_judges(table, [JudgeColumn("", name, name, "met") for name in graders])
+        return
+    aspects = {}
+    for number, criterion in enumerate(criteria, start=1):
+        aspects[criterion] = f"criterion-{number}"
+        table.notes.append(f"{aspects[criterion]}: {criterion}")
+        table.people[aspects[criterion]] = [f"{LABELS}.{criterion}"]
+    for grader in graders:
+        judged = {aspect: f"{grader}.{name}" for name, aspect in aspects.items()}
+        table.judges[slug(grader)] = judged
+
+
+HEALTHBENCH = Platform(
+    name="healthbench",
+    title="HealthBench meta-evaluation",
+    version="of 2025",
+    link="https://github.com/openai/simple-evals",
+    found_by="`binary_labels`, `anonymized_physician_ids`",
+    people="`binary_labels`, a list by physician",
+    judge="an added column of truth values; up to 12 criteria are aspects",
+    recognise=lambda export: export.has_columns(LABELS, PHYSICIANS),
+    read=_read,
+)

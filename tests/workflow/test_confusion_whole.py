@@ -122,7 +122,12 @@ def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(
     llama.require()
     aspects = ["fluency", "coherence"]
     study = confusing.few_news(
-        tmp_path, 2, criteria=[], judges=["rules"], aspects=aspects
+        tmp_path,
+        2,
+        criteria=[],
+        judges=["rules"],
+        aspects=aspects,
+        allow_missing=True,
     )
     results = study.out
     llama.write_random_gguf(tmp_path / "random.gguf")
@@ -147,6 +152,6 @@ def test_noise_in_place_of_texts_fails_every_made_cell_and_says_so(
             row["value"] is None and "no text could be made (2 failed)" in row["note"]
         )
     index = headline(results, "rules", "confusion_index")
-    assert index["value"] is None and "no text could be made" in index["note"]
+    assert index["value"] is None and "cells that have no score" in index["note"]
     page = text_of_pages(results / "report")
     assert "no text could be made" in page

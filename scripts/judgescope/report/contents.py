@@ -16,6 +16,7 @@ from judgescope.report.sections import (
     cost,
     discernment,
     ensemble,
+    first,
     judges,
     labels,
     perspectives,
@@ -31,21 +32,16 @@ CONTENTS: Final = (
         id="judges",
         group="Verdict",
         title="The judges",
-        lead=(
-            "Each cell shows the verdict of its weakest claim (see the signs below), "
-            f"with the deciding number or how many claims hold.{judges.CLICK}"
-        ),
-        of_study=judges.first_screen,
+        lead="",
+        of_study=first.first_screen,
     ),
     ReportSection(
         id="evidence",
         group="Verdict",
         title="Every claim",
         lead=(
-            "What can be said of each judge, and every claim behind it with its "
-            "number, its test and the texts on which the judge does worst. The "
-            "sentences are written by rules from the numbers, in the same way for "
-            "every study."
+            "Every claim about every judge: its outcome, its number, and what limits "
+            "it. A line leads to the evidence on the page of its judge."
         ),
         of_study=judges.every_claim,
     ),

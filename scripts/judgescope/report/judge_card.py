@@ -25,7 +25,7 @@ from judgescope.report.elements import (
     columns_of,
 )
 from judgescope.report.html import page_from
-from judgescope.report.page import SCRIPTS, STYLE, delete_stale, filled
+from judgescope.report.page import SCRIPTS, STYLES, delete_stale, filled
 from judgescope.report.report import CardReport, Dataset, Report, ShownJudge, ids_of
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.sections import study
@@ -51,7 +51,7 @@ def render(report: CardReport) -> Iterator[tuple[str, str]]:
     for judge in report.judges:
         page = page_from(
             filled().get_template("judge.html.jinja"),
-            (STYLE, "texts/style.css", "report/judge.css"),
+            (*STYLES, "texts/style.css", "report/judge.css"),
             SCRIPTS,
             study=report.study,
             judge=judge,

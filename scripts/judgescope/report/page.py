@@ -31,12 +31,14 @@ from judgescope.report.elements import (
 )
 from judgescope.report.html import environment_of, page_from
 from judgescope.report.report import Report
-from judgescope.report.sections.judges import measured
+from judgescope.report.sections.first import other_pages
+from judgescope.report.sections.judges import false_claims, measured
 from judgescope.report.sections.sentences import sentences
 from judgescope.report.sections.spans import MOST_ERRORS
 from judgescope.report.specs import ReportSpec
 
-STYLE = "report/style.css"
+STYLES = ("report/style.css", "report/matrix.css")
+"""The style sheets of a page of the report."""
 SCRIPTS = ("report/sort.js", "report/csv.js")
 """The files of a page with tables: they are sorted, saved, and show their notes."""
 
@@ -56,7 +58,6 @@ class _Patterns:
         r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL
     )
     """A link to another page, and its text."""
-    sentence_end: re.Pattern[str] = re.compile(r"(?<=[.?!]) (?=[A-Z])")
     title: re.Pattern[str] = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
 
@@ -80,7 +81,7 @@ def render(
     """
     return page_from(
         filled(root).get_template("index.html.jinja"),
-        [STYLE],
+        STYLES,
         SCRIPTS,
         study=report.study,
         measured=measured(report),
@@ -102,7 +103,7 @@ def filled(root: str | None = None) -> Environment:
         return href if href.startswith("#") else f"{root or ''}{href}"
 
     environment = environment_of("report")
-    environment.filters |= {"inline": inline, "drawn": Markup}
+    environment.filters |= {"inline": inline, "drawn": Markup, "answered": answered}
     environment.filters["table_cell"] = partial(table_cell, linked=linked)
     environment.filters["linked"] = linked
     environment.globals["long_tables"] = root is not None
@@ -145,6 +146,11 @@ def inline(text: str) -> Markup:
     return Markup(_FIND.score.sub(with_index, with_code))
 
 
+def answered(text: str) -> Markup:
+    """Return the sentence of a page as HTML: judges in ticks stand out."""
+    return Markup(_FIND.ticks.sub(r"<em>\1</em>", str(escape(text))))
+
+
 # --- parts of the report --------------------------------------------------------------
 
 
@@ -164,10 +170,7 @@ def write_parts(
 
 def write_pages(report: Report, sections: Sequence[Section], folder: Path) -> None:
     """Write the first page, and a page for each other section and each long table."""
-    by_id = {section.id: section for section in sections}
-    front = [by_id[name] for name in FRONT if name in by_id]
-    front.insert(1, gallery(sections))
-    write_text(folder / "index.html", render(report, front, sections, ""))
+    write_text(folder / "index.html", first_page(report, sections))
     (folder / SECTIONS).mkdir(parents=True, exist_ok=True)
     for section in sections:
         if section.id not in FRONT:
@@ -181,35 +184,33 @@ def write_pages(report: Report, sections: Sequence[Section], folder: Path) -> No
                 write_text(folder / table.page, page)
 
 
-def gallery(sections: Iterable[Section]) -> Section:
-    """Return the section of the first page that shows each other section at a
-    glance.
-    """
-    groups: dict[str, list[elements.Picture]] = {}
-    for section in sections:
-        if section.id in FRONT:
-            continue
-        figure = next(figures_of(section.blocks), None)
-        about = figure.summary if figure else section.lead
-        sentence = _FIND.sentence_end.split(about)[0]
-        drawn = figure.svg if figure else ""
-        picture = elements.Picture(section.title, section.href, drawn, sentence)
-        groups.setdefault(section.group, []).append(picture)
-    lead = "Each section has a page of its own, with all its figures and tables."
-    pictures = elements.Gallery([*groups.items()])
-    return Section("pictures", "Evidence", lead, [pictures])
+def first_page(report: Report, sections: Sequence[Section]) -> str:
+    """Return the page that answers first, with the list of the other pages."""
+    [front] = [section for section in sections if section.id in FRONT]
+    answer, *found = front.blocks
+    others = [section for section in sections if section.id not in FRONT]
+    return page_from(
+        filled("").get_template("first.html.jinja"),
+        STYLES,
+        SCRIPTS,
+        study=report.study,
+        answer=answer,
+        found=found,
+        more=[other_pages(report, others)],
+        foot=false_claims(report),
+    )
 
 
 def every_block(blocks: Iterable[PageBlock]) -> Iterator[PageBlock]:
-    """Yield blocks and those within them: of folds, of the first screen, and tables of
+    """Yield blocks and those within them: of folds, beside others, and tables of
     figures.
     """
     for block in blocks:
         yield block
         if isinstance(block, elements.Fold):
             yield from every_block(block.blocks)
-        elif isinstance(block, elements.Overview) and block.figure:
-            yield from every_block([block.figure])
+        elif isinstance(block, elements.Beside):
+            yield from every_block([*block.left, *block.right])
         elif isinstance(block, PageFigure):
             yield block.table
 

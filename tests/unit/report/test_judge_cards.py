@@ -232,7 +232,7 @@ def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(
     assert "In short Better than chance on 4 of 4 aspects" in first
     assert (
         "following the planned quality of Fluency" in text
-        and "0.700, better than chance" in text
+        and "holds, and nothing simpler explains it" in text
     )
     assert "What it costs" in first and "432 of 480 judgments" in first
     assert "48 refused" in first

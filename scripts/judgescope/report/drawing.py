@@ -318,3 +318,60 @@ def unit_squares(shown: CountGrid) -> Markup:
         f'<svg viewBox="-{margin} -18 {width + margin} {2 * box + 60}" role="img" '
         f'aria-label="{escape(shown.label)}">{"".join(parts)}</svg>'
     )
+
+
+# --- where one text lies on a scale ---------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ScaleMarks:
+    """What is marked on a scale from 0 to 1: people above it, the judge below.
+
+    `ticks` are places and their names; `before` is the judge's score of the undamaged
+    text.
+    """
+
+    ticks: Sequence[tuple[float, str]]
+    people: Sequence[float]
+    judge: float
+    before: float | None = None
+    label: str = ""
+
+
+def scale(marks: ScaleMarks) -> Markup:
+    """A scale with a grey dot for each rating and a coloured one for the score."""
+
+    def x(share: float) -> float:
+        return 16 + 228 * min(max(share, 0.0), 1.0)
+
+    parts = ['<path d="M16 30H244" class="ax"/>']
+    for share, name in marks.ticks:
+        parts.append(
+            f'<path d="M{x(share):.1f} 26v8" class="ax"/><text x="{x(share):.1f}" '
+            f'y="55" text-anchor="{_anchor(share, name)}">{escape(_tick(name))}</text>'
+        )
+    heights: dict[float, int] = {}
+    for share in marks.people:
+        place = round(x(share), 1)
+        height = heights.get(place, 0)
+        heights[place] = height + 1
+        if height < 3:
+            y = 22 - 9 * height
+            parts.append(f'<circle cx="{place}" cy="{y}" r="3.8" class="pp"/>')
+    at = x(marks.judge)
+    if marks.before is not None:
+        start = x(marks.before)
+        parts.append(f'<circle cx="{start:.1f}" cy="38" r="4.4" class="jo"/>')
+        parts.append(f'<path d="M{start:.1f} 38H{at:.1f}" class="jl"/>')
+    parts.append(f'<circle cx="{at:.1f}" cy="38" r="5" class="jj"/>')
+    return Markup(
+        f'<svg class="scale" viewBox="0 0 260 58" role="img" '
+        f'aria-label="{escape(marks.label)}">{"".join(parts)}</svg>'
+    )
+
+
+def _anchor(share: float, name: str) -> str:
+    """Where the name of a tick begins: long ones at the ends stay inside."""
+    if len(name) <= 3 or 0.1 < share < 0.9:
+        return "middle"
+    return "start" if share < 0.5 else "end"

@@ -67,6 +67,7 @@ class TableLine:
     about: str = ""
     badge: str = ""
     href: str = ""
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -476,6 +477,36 @@ class Case(PageBlock):
     facts: Sequence[tuple[str, str]]
     excerpts: Sequence[Excerpt]
     href: str = ""
+
+
+@dataclass(frozen=True)
+class FailingText:
+    """A text on which a judge fails: what it is written for, its words, its score.
+
+    `sources` are names and texts; `said` are the judge's words; `scale` is a picture
+    of people's ratings and the score, `how` says how the score came about, and `bars`
+    are values and their shares.
+    """
+
+    title: str
+    sources: Sequence[tuple[str, str]]
+    excerpt: Excerpt
+    said: str
+    scale: Markup
+    how: str
+    bars: Sequence[tuple[str, str, int]] = ()
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Failures(PageBlock):
+    """The texts on which a judge fails first, and how they were chosen."""
+
+    kind: ClassVar[str] = "failures"
+
+    lead: str
+    texts: Sequence[FailingText]
+    title: str = "Where it fails first"
 
 
 @dataclass(frozen=True)

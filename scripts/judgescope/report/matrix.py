@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import ceil, floor
 from typing import Final
@@ -471,13 +471,17 @@ class MatrixMaker:
         ]
         return [*groups, ("", "", 1)] if self.priced else groups
 
-    def legend(self, lines: Iterable[MatrixLine]) -> list[tuple[Markup, str]]:
-        """The signs that are used, and what an interval's picture has."""
-        legend = [
+    def signs(self) -> list[tuple[Markup, str]]:
+        """The signs and their words."""
+        return [
             (drawing.sign(sign), words)
             for sign, words in drawing.SIGN_WORDS.items()
             if sign is not Sign.NO_CLAIM
         ]
+
+    def legend(self) -> list[tuple[Markup, str]]:
+        """The signs, and what an interval's picture has."""
+        legend = self.signs()
         for name, axis in self.axes.items():
             low = brief(name, axis.low)
             example = drawing.micro(axis, Sign.HOLDS, _middle(axis))
@@ -584,7 +588,7 @@ def matrix(report: Report, foot: str = "") -> JudgeMatrix | None:
         rest=rest,
         rest_words=_rest_words(report, judges[MOST_LINES:]),
         rules=maker.rules(),
-        legend=maker.legend(lines),
+        legend=maker.legend(),
         foot=foot,
     )
 
@@ -594,12 +598,17 @@ def of_judge(report: Report, judge: ShownJudge) -> JudgeMatrix | None:
     maker = report.once("matrix maker", lambda: MatrixMaker(report))
     if not maker.columns or judge.control:
         return None
+    line = maker.line(judge)
+    # Its page is in another folder, and the line is all that it has of the matrix.
+    cells = [
+        replace(cell, href="") if cell.look == "pc" else cell for cell in line.cells
+    ]
     return JudgeMatrix(
-        columns=maker.heads(),
+        columns=[replace(head, href="") for head in maker.heads()],
         groups=maker.groups(),
         people=[],
-        lines=[maker.line(judge)],
-        legend=maker.legend([]),
+        lines=[replace(line, cells=cells)],
+        legend=maker.signs(),
         one=True,
     )
 

@@ -81,7 +81,7 @@ def render(
     """
     return page_from(
         filled(root).get_template("index.html.jinja"),
-        STYLES,
+        (*STYLES, "report/marked.css"),
         SCRIPTS,
         study=report.study,
         measured=measured(report),

@@ -468,7 +468,6 @@ def _files_of_cards(plan: Plan) -> dict[str, specs.PageFiles]:
     for name in plan.datasets:
         files[name] = replace(
             judged_files(plan, name),
-            items="",
             scores=plan.paths.collected(name, "scores"),
             statuses=plan.paths.collected(name, "statuses"),
         )

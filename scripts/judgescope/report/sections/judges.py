@@ -140,7 +140,7 @@ def _by_claim(
             name = "" if row.statistic == VERDICT else label(row.statistic)
             cells = [
                 words_cell(SIGN_WORDS[claim.sign]),
-                estimate(row) if name else UNDEFINED,
+                estimate(row, counts=True) if name else UNDEFINED,
                 words_cell(name),
                 words_cell(second_line(report, claim)),
             ]

@@ -124,14 +124,10 @@ CONTENTS: Final = (
         title="Discernment",
         lead=(
             "Does a judge score perturbed texts below their originals (Wang et al. "
-            "2024)? D is log p to the base 0.05 of a one-sided test that a judge "
-            "scores perturbed texts below their originals: it is 1 at p = 0.05, and "
-            "every further unit divides p by 20. It grows with the number of items, so "
-            "it measures evidence, not effect size: for that, see the rank-biserial "
-            "correlations in the folded tables."
+            "2024)? The number is the net share noticed; the published index D, in six "
+            "forms, is folded below it."
         ),
-        of_dataset=discernment.blocks,
-        before=discernment.reading,
+        of_dataset=discernment.noticed,
         empty="This dataset has no perturbations.",
     ),
     ReportSection(

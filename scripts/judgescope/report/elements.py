@@ -98,6 +98,8 @@ class PageTable(PageBlock):
     code: bool = True
     source: str = ""
     whole: bool = False
+    elsewhere: bool = False
+    """Whether the page only says where the table is, because it would be too long."""
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -136,7 +138,13 @@ class PageTable(PageBlock):
         0.
         """
         rows = sum(len(body.lines) for body in self.bodies)
-        return rows if rows > LONGEST and not self.whole else 0
+        long = rows > LONGEST and not self.whole
+        return rows if long or self.elsewhere else 0
+
+    @property
+    def cells(self) -> int:
+        """Return how many cells the table has."""
+        return sum(1 for _ in self._cells())
 
     @property
     def page(self) -> str:

@@ -8,7 +8,6 @@ from judgescope.report import cell_words, literature
 from judgescope.report.answer import HeadlineRules
 from judgescope.report.cells import (
     ReportCell,
-    estimate,
     figures,
     interval,
     words_cell,
@@ -24,12 +23,13 @@ from judgescope.report.elements import (
     TableLine,
     columns_of,
 )
-from judgescope.report.matrix import evidence_id, standings, worst_first
+from judgescope.report.matrix import CHARACTERS, evidence_id, standings, worst_first
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import reasons
 from judgescope.report.words import DASH, brief, count, label, p_value, plural, spoken
 from judgescope.statistics.registry import statistic
+from judgescope.statistics.verdict import Sign
 
 MOST_WRITTEN: Final = 12
 """So many claims are written out; further ones are lines of one table."""
@@ -179,24 +179,23 @@ def _counts(claim: ReportedClaim) -> str:
 
 def _table(report: Report, about: Sequence[ReportedClaim]) -> PageTable:
     """The further claims, a line each."""
-    lines = []
+    bodies: dict[str, list[TableLine]] = {}
     for claim in about:
         row = cell_words.number_row(claim)
-        cells = [
-            words_cell(SIGN_WORDS[claim.sign].partition(",")[0].partition(";")[0]),
-            estimate(row) if row.statistic != base.VERDICT else _none(),
-            words_cell(cell_words.second_line(report, claim)),
-        ]
-        where = report.names[claim.dataset] if len(report.datasets) > 1 else ""
-        head = claim.respect.format(claim.subject)
-        lines.append(TableLine(head, cells, where, id=evidence_id(claim)))
-    columns = [
-        *columns_of(["Outcome"], style="words"),
-        *columns_of(["Number"]),
-        *columns_of(["Beside it"], style="words"),
-    ]
+        value = figures(row) if row.statistic != base.VERDICT else DASH
+        outcome = CHARACTERS[claim.sign]
+        cells = [words_cell(f"{outcome} {value}")]
+        if claim.sign is not Sign.NOT_SHOWN:
+            more = cell_words.second_line(report, claim)
+            cells = [words_cell(f"{outcome} {value}, {more}")]
+        respect = claim.respect.format("").strip().removesuffix(" on")
+        title = f"{respect[0].upper()}{respect[1:]}, {report.names[claim.dataset]}"
+        line = TableLine(claim.subject or respect, cells, id=evidence_id(claim))
+        bodies.setdefault(title, []).append(line)
+    columns = columns_of(["Outcome and number"], style="words")
     caption = f"{plural(len(about), 'further claim')}."
     source = "tables/verdicts.csv"
+    parts = [Body(lines, title) for title, lines in bodies.items()]
     return PageTable(
-        caption, "Claim", columns, [Body(lines)], code=False, source=source, whole=True
+        caption, "Claim", columns, parts, code=False, source=source, whole=True
     )

@@ -36,7 +36,7 @@ from judgescope.report.failures import failing_texts
 from judgescope.report.html import page_from
 from judgescope.report.judge_answer import judge_answer
 from judgescope.report.matrix import of_judge, standings
-from judgescope.report.page import SCRIPTS, STYLES, delete_stale, filled
+from judgescope.report.page import SORTED, STYLES, delete_stale, filled
 from judgescope.report.report import CardReport, Dataset, Report, ShownJudge, ids_of
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.sections import study
@@ -69,7 +69,7 @@ def render(report: CardReport) -> Iterator[tuple[str, str]]:
         page = page_from(
             filled().get_template("judge.html.jinja"),
             (*STYLES, "texts/style.css", "report/judge.css"),
-            SCRIPTS,
+            SORTED,
             study=report.study,
             judge=judge,
             judges=report.judges,

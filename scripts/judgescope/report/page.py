@@ -39,7 +39,9 @@ from judgescope.report.specs import ReportSpec
 
 STYLES = ("report/style.css", "report/matrix.css")
 """The style sheets of a page of the report."""
-SCRIPTS = ("report/sort.js", "report/csv.js")
+SORTED = ("report/sort.js",)
+"""The script of a page whose tables are sorted and not saved."""
+SCRIPTS = (*SORTED, "report/csv.js")
 """The files of a page with tables: they are sorted, saved, and show their notes."""
 
 
@@ -173,15 +175,79 @@ def write_pages(report: Report, sections: Sequence[Section], folder: Path) -> No
     write_text(folder / "index.html", first_page(report, sections))
     (folder / SECTIONS).mkdir(parents=True, exist_ok=True)
     for section in sections:
+        shown = fitted(section)
         if section.id not in FRONT:
-            page = render(report, [section], sections, "../")
+            page = render(report, [shown], sections, "../")
             write_text(folder / section.href, page)
-        for table in every_block(section.blocks):
-            if isinstance(table, PageTable) and table.too_long:
+        for table in every_block(shown.blocks):
+            alone_fits = isinstance(table, PageTable) and not table.elsewhere
+            if alone_fits and isinstance(table, PageTable) and table.too_long:
                 complete = replace(table, whole=True)
                 of_table = replace(section, lead="", blocks=[complete])
                 page = render(report, [of_table], sections, "../")
                 write_text(folder / table.page, page)
+
+
+@dataclass(frozen=True)
+class PageBudget:
+    """How large a page may be, and what its parts weigh, in bytes."""
+
+    section: int = 300_000
+    frame: int = 45_000
+    """Style, script and head."""
+    cell: int = 240
+    line: int = 130
+    block: int = 400
+
+    def table(self, table: PageTable) -> int:
+        """Return what a table weighs."""
+        lines = sum(len(body.lines) for body in table.bodies)
+        return self.cell * table.cells + self.line * lines
+
+
+BUDGET = PageBudget()
+
+
+def fitted(section: Section) -> Section:
+    """Return a section whose page is not too long: its largest tables are left to their
+    files.
+    """
+    spare = BUDGET.section - BUDGET.frame
+    blocks = list(section.blocks)
+    for block in every_block(section.blocks):
+        # A table that would make a page of its own too long is left to its file, too.
+        if isinstance(block, PageTable) and BUDGET.table(block) > spare:
+            blocks = [without(each, block) for each in blocks]
+    while True:
+        every = list(every_block(blocks))
+        drawn = sum(len(b.svg) for b in every if isinstance(b, PageFigure))
+        tables = [b for b in every if isinstance(b, PageTable) and not b.too_long]
+        weight = drawn + BUDGET.block * len(every)
+        weight += sum(map(BUDGET.table, tables))
+        largest = max(tables, key=BUDGET.table, default=None)
+        if weight <= spare or largest is None or largest.cells < MOST_KEPT:
+            return replace(section, blocks=blocks)
+        blocks = [without(block, largest) for block in blocks]
+
+
+MOST_KEPT = 60
+"""A table with fewer cells is never left out."""
+
+
+def without(block: PageBlock, table: PageTable) -> PageBlock:
+    """Return a block in which a table only says where it is."""
+    if block is table:
+        return replace(table, elsewhere=True)
+    if isinstance(block, elements.Fold):
+        parts = [without(part, table) for part in block.blocks]
+        return replace(block, blocks=parts)
+    if isinstance(block, elements.Beside):
+        left = [without(part, table) for part in block.left]
+        right = [without(part, table) for part in block.right]
+        return replace(block, left=left, right=right)
+    if isinstance(block, PageFigure) and block.table is table:
+        return replace(block, table=replace(table, elsewhere=True))
+    return block
 
 
 def first_page(report: Report, sections: Sequence[Section]) -> str:

@@ -14,9 +14,10 @@ import pytest
 
 import report_study as study
 from judgescope.report import elements, headline
+from judgescope.report import page as page_module
 from judgescope.report.charts import signs
 from judgescope.report.contents import sections_of
-from judgescope.report.page import write_pages
+from judgescope.report.page import PageBudget, write_pages
 from report_setup import LOADS, Page, on_one_page
 
 HOME = Path(__file__).resolve().parents[3]
@@ -386,7 +387,11 @@ def test_tables_that_a_study_lacks_have_no_section(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_a_very_long_table_has_a_page_of_its_own(tmp_path: Path) -> None:
+def test_a_very_long_table_has_a_page_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Unless that would be too long as well: then its file alone has it.
+    monkeypatch.setattr(page_module, "BUDGET", PageBudget(section=10_000_000))
     systems = next(study.coverage())
     rows = [
         {**systems, "perturbation": f"p{number}"}

@@ -6,7 +6,7 @@ from judgescope.methods.claims import base
 from judgescope.report import drawing
 from judgescope.report.answer import deck, every_claim, headline
 from judgescope.report.cell_words import value
-from judgescope.report.claims import ReportedClaim
+from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.damage import damage_table
 from judgescope.report.drawing import CountGrid
 from judgescope.report.elements import (
@@ -19,7 +19,7 @@ from judgescope.report.elements import (
     SmallMultiples,
     page_of,
 )
-from judgescope.report.matrix import href_of, matrix, standings
+from judgescope.report.matrix import MOST_LINES, href_of, matrix, standings
 from judgescope.report.next_steps import next_steps
 from judgescope.report.report import Dataset, Report, ShownJudge
 from judgescope.report.said import labelled, said_on
@@ -160,6 +160,21 @@ def picture_of(
         panels,
         axes,
     )
+
+
+def every_picture(
+    report: Report, dataset: Dataset, aspect: str, kind: str
+) -> Iterator[SmallMultiples]:
+    """Yield the picture of all judges on one aspect, the first twelve of many."""
+    judges: dict[ShownJudge, ReportedClaim] = {}
+    for judge in standings(report).shown[:MOST_LINES]:
+        for claim in claims(report, judge):
+            place = (claim.kind, claim.dataset, claim.row.judged)
+            if place == (kind, dataset.id, aspect):
+                judges[judge] = claim
+    found = picture_of(report, dataset, aspect, kind, judges) if judges else None
+    if found is not None:
+        yield found
 
 
 def _axes_of_ratings(report: Report, dataset: Dataset, aspect: str) -> str:

@@ -38,15 +38,16 @@ def claim(
     value: float | None,
     note: str = "better",
     kind: str = "agreement",
-    *,
-    half: float = 0.1,
-    others: dict[str, Any] | None = None,
-    **place: Any,
+    **given: Any,
 ) -> Iterator[Row]:
     """Yield the rows of a claim: its number, further ones, and its verdict.
 
-    `others` are further statistics: a value, or (value, note).
+    `given`: `others`, further statistics (a value, or (value, note)); `half`, half the
+    width of the interval; all else is the place of the claim.
     """
+    half = given.pop("half", 0.1)
+    others: Row = given.pop("others", {})
+    place = given
     name, level = NUMBERS.get(kind, (kind.partition(" ")[2] or "spearman", "pooled"))
     where: Row = {
         **AGREEMENT,
@@ -61,9 +62,9 @@ def claim(
     if value is not None:
         number |= {"ci_low": value - half, "ci_high": value + half}
     yield number
-    for other, given in (others or {}).items():
-        told, words = given if isinstance(given, tuple) else (given, "")
-        yield study.row(dataset, judge, other, told, **where) | {"note": words}
+    for other, value_of in others.items():
+        number, words = value_of if isinstance(value_of, tuple) else (value_of, "")
+        yield study.row(dataset, judge, other, number, **where) | {"note": words}
     verdict = study.row(dataset, judge, "verdict", 2.0, **where | {"note": note})
     yield verdict | {"ci_low": None, "ci_high": None}
 

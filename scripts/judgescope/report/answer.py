@@ -1,7 +1,7 @@
 """The sentence that a report opens with: the first rule that applies, at most 25 words.
 
 Rules read the claims of table `verdicts`, never a number that decides nothing. Counted
-are the judges that a reader may choose from: no controls, none that is told the
+are the judges that a reader may choose from: no controls, none that knows the
 answers, and no measures while a model judges. Nobody is praised whose claim does not
 hold, and no praise comes first where a stated bar or the share of bad texts fails.
 """
@@ -19,8 +19,8 @@ from judgescope.report.answer_data import (
 )
 from judgescope.report.answer_ratings import RatingsAndDamage
 from judgescope.report.claims import FIRST, claims
+from judgescope.report.prices import free, price_per_1000
 from judgescope.report.report import Report, ShownJudge
-from judgescope.report.sections.cost import free, price_per_1000
 from judgescope.report.words import (
     listed,
     percent,

@@ -17,7 +17,7 @@ from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.headline import PERSON
 from judgescope.report.questions import lowered
 from judgescope.report.report import ShownJudge
-from judgescope.report.sections.study import tally_of
+from judgescope.report.tally import tally_of
 from judgescope.report.words import (
     STATUSES,
     brief,
@@ -152,7 +152,7 @@ class BarsAndLabels(AnswerData):
         return Headline("U3", f"{who} agree {shown}{rest}. No judge was asked.")
 
     def told_only(self) -> Headline | None:
-        """U4: every judge is told the ratings, or gives one score to every text."""
+        """U4: every judge is given the ratings, or gives one score to every text."""
         if not self.judges:
             told = self.standings.ranked
             if not told:

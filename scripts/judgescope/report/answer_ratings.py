@@ -162,7 +162,7 @@ class RatingsAndDamage(BarsAndLabels):
         best = max(found, key=lambda claim: claim.row.value or 0.0)
         codes = cell_words.codes_of(best)
         aspect = self.subject(best)
-        own = cell_words.value(best)
+        reached = cell_words.value(best)
         name = named(best.judge)
         beyond = best.others.get(base.BEYOND_SYSTEMS)
         rival = best.others.get("rival")
@@ -173,13 +173,13 @@ class RatingsAndDamage(BarsAndLabels):
             return Headline(
                 "R3",
                 f"No judge is shown to follow {aspect} beyond systems: {name} "
-                f"reaches {own}, {left} among texts of one system.",
+                f"reaches {reached}, {left} among texts of one system.",
                 [best],
             )
         if base.HANGS_ON in codes:
             text = (
                 f"No judge is shown to follow {aspect} beyond one system: {name} "
-                f"reaches {own} only with {codes[base.HANGS_ON]}."
+                f"reaches {reached} only with {codes[base.HANGS_ON]}."
             )
             return Headline("R3", text, [best])
         value = best.others.get("rival_value")
@@ -188,19 +188,19 @@ class RatingsAndDamage(BarsAndLabels):
             theirs = brief(best.row.statistic, value.value or 0.0)
             what = f"the texts' {lengths[rival.note]} {theirs}"
             text = (
-                f"No judge beats a simple rule: on {aspect} {name} reaches {own}, "
+                f"No judge beats a simple rule: on {aspect} {name} reaches {reached}, "
                 f"{what}."
             )
             return Headline("R3", text, [best])
         if base.LENGTH_NOT_TESTED in codes:
             text = (
                 f"No judge is shown to be more than a rule of length: {name} reaches "
-                f"{own} on {aspect}, length not tested."
+                f"{reached} on {aspect}, length not tested."
             )
             return Headline("R3", text, [best])
         text = (
             f"No judge is shown to beat a simple rule: on {aspect} {name} reaches "
-            f"{own} ({cell_words.limit(best)})."
+            f"{reached} ({cell_words.limit(best)})."
         )
         return Headline("R3", text, [best])
 

@@ -78,7 +78,7 @@ def spread(row: ReportRow) -> str:
 
 
 def second_line(report: Report, claim: ReportedClaim) -> str:
-    """What stands beside the value: degree, rival, interval, or what is failed."""
+    """What is written next to the value: degree, rival, interval, or what is failed."""
     sign = claim.sign
     if sign is Sign.HOLDS:
         return degree(claim)

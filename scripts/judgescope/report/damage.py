@@ -26,14 +26,14 @@ def damage_table(report: Report, dataset: Dataset | None = None) -> DamageTable 
 
     Of more than twelve judges the first twelve are shown; controls stand apart.
     """
-    found = _noticed(report)
+    noticed = _noticed(report)
     datasets = [dataset] if dataset else report.datasets
-    datasets = [each for each in datasets if found.on(each)]
+    datasets = [each for each in datasets if noticed.on(each)]
     ids = {each.id for each in datasets}
     judges = [
         judge
         for judge in standings(report).shown
-        if any((judge.id, name) in found.of_judge for name in ids)
+        if any((judge.id, name) in noticed.of_judge for name in ids)
     ][:MOST_LINES]
     controls = [
         judge
@@ -47,9 +47,9 @@ def damage_table(report: Report, dataset: Dataset | None = None) -> DamageTable 
     for each in datasets:
         for level, kinds in _levels(report):
             lines = [
-                (kind.title, "", _cells(report, found, each, kind, judges, controls))
+                (kind.title, "", _cells(report, noticed, each, kind, judges, controls))
                 for kind in kinds
-                if found.any_of(each, kind)
+                if noticed.any_of(each, kind)
             ]
             if lines:
                 where = f", {each.name}" if len(datasets) > 1 else ""
@@ -102,7 +102,7 @@ def _levels(report: Report) -> Iterator[tuple[str, list[Perturbation]]]:
 
 def _cells(
     report: Report,
-    found: _Noticed,
+    noticed: _Noticed,
     dataset: Dataset,
     kind: Perturbation,
     judges: Sequence[ShownJudge],
@@ -110,7 +110,7 @@ def _cells(
 ) -> list[DamageCell]:
     cells = []
     for judge in [*judges, *controls]:
-        claim = found.claims.get((judge.id, dataset.id, kind.cell))
+        claim = noticed.claims.get((judge.id, dataset.id, kind.cell))
         if judge.control:
             rows = _of_control(report, judge, dataset.id)
             cells.append(_control_cell(rows.where(cell=kind.cell).first))

@@ -239,7 +239,7 @@ class JudgeMatrix(PageBlock):
     below.
 
     `rest` are the lines of further judges with the words that fold them. `legend` are
-    pictures and their words; `one` says that there is one judge, whose name is not
+    pictures and their words; `single` says that there is one judge, whose name is not
     repeated.
     """
 
@@ -255,7 +255,7 @@ class JudgeMatrix(PageBlock):
     rules: Sequence[MatrixLine] = ()
     legend: Sequence[tuple[Markup, str]] = ()
     foot: str = ""
-    one: bool = False
+    single: bool = False
 
 
 @dataclass(frozen=True)
@@ -491,7 +491,7 @@ class Case(PageBlock):
 class FailingText:
     """A text on which a judge fails: what it is written for, its words, its score.
 
-    `sources` are names and texts; `said` are the judge's words; `scale` is a picture
+    `sources` are names and texts; `reason` has the judge's words; `scale` is a picture
     of people's ratings and the score, `how` says how the score came about, and `bars`
     are values and their shares.
     """
@@ -499,7 +499,7 @@ class FailingText:
     title: str
     sources: Sequence[tuple[str, str]]
     excerpt: Excerpt
-    said: str
+    reason: str
     scale: Markup
     how: str
     bars: Sequence[tuple[str, str, int]] = ()

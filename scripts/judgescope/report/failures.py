@@ -215,7 +215,7 @@ def _failing(
         title=title,
         sources=_sources(reader, judgment),
         excerpt=_excerpt(reader, judgment, claim),
-        said=words_of(judgment.draws),
+        reason=words_of(judgment.draws),
         scale=_scale(reader, judge, aspect, judgment, far),
         how=f"{how}{how_scored(judge, judgment)}",
         bars=_bars(judgment),
@@ -278,9 +278,10 @@ def _excerpt(
 def words_of(draws: Sequence[Draw]) -> str:
     """The judge's words: its reason, else its reply; or that it has none."""
     for draw in draws:
-        said = draw.rationale or draw.reply or ""
-        if any(letter.isalpha() for letter in said):
-            cut = said if len(said) <= LONGEST_WORDS else f"{said[:LONGEST_WORDS]} …"
+        reply = draw.rationale or draw.reply or ""
+        if any(letter.isalpha() for letter in reply):
+            short = len(reply) <= LONGEST_WORDS
+            cut = reply if short else f"{reply[:LONGEST_WORDS]} …"
             return f"“{cut}”"
     if any(draw.reply for draw in draws):
         return "no words: it answered with a number"

@@ -21,7 +21,7 @@ def judge_answer(report: Report, judge: ShownJudge) -> str:
     if judge.control:
         return f"{name} is a control, no judge: {judge.about}."
     if judge.hint:
-        return f"{name} is told the right ratings, so its agreement shows nothing."
+        return f"{name} knows the right ratings, so its agreement shows nothing."
     rules = HeadlineRules(report)
     kept: list[str] = []
     for part in _parts(rules, judge):

@@ -37,13 +37,14 @@ from judgescope.report.html import page_from
 from judgescope.report.judge_answer import judge_answer
 from judgescope.report.matrix import of_judge, standings
 from judgescope.report.page import SORTED, STYLES, delete_stale, filled
+from judgescope.report.prices import free, price_in_words, price_per_1000
 from judgescope.report.report import CardReport, Dataset, Report, ShownJudge, ids_of
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.sections import study
-from judgescope.report.sections.cost import free, price_in_words, price_per_1000
 from judgescope.report.sections.first import picture_of
 from judgescope.report.specs import JudgeCardSpec
 from judgescope.report.tables import AVERAGE, by_dataset, known_names, rater
+from judgescope.report.tally import tally_of
 from judgescope.report.words import count, dollars, label, plural, spoken
 from judgescope.schema.cards import DerivedJudge
 from judgescope.schema.cards import Judge as Card
@@ -220,7 +221,7 @@ def _cost(report: CardReport, judge: ShownJudge) -> str:
 
 
 def _covered(report: CardReport, judge: ShownJudge) -> str:
-    tally = study.tally_of(report, judge)
+    tally = tally_of(report, judge)
     if not tally.asked:
         return "No judgment was asked of it."
     ok = tally.counts["ok"]

@@ -22,6 +22,7 @@ from judgescope.report.elements import (
     page_of,
 )
 from judgescope.report.headline import PERSON
+from judgescope.report.prices import ALL, free, price_in_words, price_per_1000
 from judgescope.report.questions import (
     Folding,
     MatrixQuestion,
@@ -33,7 +34,6 @@ from judgescope.report.questions import (
 )
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
-from judgescope.report.sections.cost import ALL, free, price_in_words, price_per_1000
 from judgescope.report.words import DASH, THOUSAND, brief, count, dollars, label, plural
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Sign
@@ -555,7 +555,7 @@ def _joined_empty(reasons: Sequence[str]) -> list[MatrixCell]:
 
 def _kind_words(judge: ShownJudge, about: str) -> str:
     if judge.hint:
-        return "is told the ratings"
+        return "knows the ratings"
     return about
 
 
@@ -609,7 +609,7 @@ def of_judge(report: Report, judge: ShownJudge) -> JudgeMatrix | None:
         people=[],
         lines=[replace(line, cells=cells)],
         legend=maker.signs(),
-        one=True,
+        single=True,
     )
 
 

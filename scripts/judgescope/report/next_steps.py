@@ -10,9 +10,9 @@ from judgescope.report.answer_data import few, sources_to_decide
 from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.elements import NextStep, NextSteps
 from judgescope.report.headline import measures
+from judgescope.report.prices import free, price_per_1000
 from judgescope.report.report import Report, ShownJudge
-from judgescope.report.sections.cost import free, price_per_1000
-from judgescope.report.sections.study import tally_of
+from judgescope.report.tally import tally_of
 from judgescope.report.words import count, percent, plural
 from judgescope.statistics.verdict import Outcome, Sign
 

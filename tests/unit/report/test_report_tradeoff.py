@@ -7,6 +7,7 @@ import pytest
 
 import report_study as study
 from judgescope.methods.cost import FREE
+from judgescope.report import prices
 from judgescope.report.contents import section_named
 from judgescope.report.elements import (
     Fold,
@@ -75,11 +76,11 @@ def test_a_price_has_the_same_words_everywhere(tmp_path: Path) -> None:
     told = report(tmp_path, {"alpha": 0.0, "gamma": 0.0132})
     rows = told.rows("cost")
     assert (
-        cost.price_in_words(rows.where(judge="gamma"))
+        prices.price_in_words(rows.where(judge="gamma"))
         == "US$ 0.013 per 1\u202f000 judgments"
     )
     unknown = [study.row("chat", "beta", "usd", None, n=100)]
-    assert cost.price_in_words(study.typed_rows(unknown)) == "price not known"
+    assert prices.price_in_words(study.typed_rows(unknown)) == "price not known"
     [table] = [
         block
         for block in section_shown("judges", told).blocks

@@ -131,7 +131,7 @@ def test_a_p_value_without_a_correction_has_no_small_print(tmp_path: Path) -> No
         assert (line.cells[1].text, line.cells[1].notes) == ("0.031", notes)
 
 
-def test_trusted_is_said_only_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
+def test_trusted_is_grids_ofly_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
     more: Row = {"form": "bar spearman", "level": "by_source"}
     met = report(
         tmp_path / "met", verdicts=claimed("meets", statistic="spearman", **more)

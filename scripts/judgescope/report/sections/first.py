@@ -21,8 +21,8 @@ from judgescope.report.elements import (
 )
 from judgescope.report.matrix import MOST_LINES, href_of, matrix, standings
 from judgescope.report.next_steps import next_steps
+from judgescope.report.rating_grids import grids_of, labelled
 from judgescope.report.report import Dataset, Report, ShownJudge
-from judgescope.report.said import labelled, said_on
 from judgescope.report.sections.judges import BEHIND, false_claims
 from judgescope.report.words import count, plural
 from judgescope.statistics.verdict import Sign
@@ -122,7 +122,7 @@ def picture_of(
     """The picture of some judges on one aspect; None without texts to count."""
     grids: list[tuple[str, ShownJudge | None, CountGrid | None]] = []
     labels = dataset.labels_on(aspect)
-    said = said_on(report, dataset)
+    scores = grids_of(report, dataset)
     whom = "the authors' plan" if dataset.planned else "people"
     if kind == base.LABELS and labels:
         rows = report.rows("labels", dataset.id).where(
@@ -132,15 +132,15 @@ def picture_of(
             grid = labelled(rows, labels, judge.id, ordered=True)
             grids.append((judge.id, judge, grid))
         axes = f"across: label of {whom} · down: label of the judge · red: costs"
-    elif kind == base.PAIRS and said is not None:
+    elif kind == base.PAIRS and scores is not None:
         for judge in judges:
-            grids.append((judge.id, judge, said.pairs(judge, aspect)))
+            grids.append((judge.id, judge, scores.pairs(judge, aspect)))
         axes = f"across: preferred by {whom} · down: by the judge · red: opposite"
-    elif said is not None:
+    elif scores is not None:
         if people and not dataset.planned:
-            grids.append(("One person", None, said.person(aspect)))
+            grids.append(("One person", None, scores.person(aspect)))
         for judge in judges:
-            grids.append((judge.id, judge, said.judge(judge, aspect)))
+            grids.append((judge.id, judge, scores.judge(judge, aspect)))
         axes = _axes_of_ratings(report, dataset, aspect)
     else:
         return None
@@ -178,8 +178,8 @@ def every_picture(
 
 
 def _axes_of_ratings(report: Report, dataset: Dataset, aspect: str) -> str:
-    said = said_on(report, dataset)
-    steps = None if said is None else said.steps(aspect)
+    grids = grids_of(report, dataset)
+    steps = None if grids is None else grids.steps(aspect)
     apart = 2 if steps is None else steps.far
     unit = "steps" if steps is not None and steps.values else "tenths of the ranks"
     across = "mean rating by people, for one person the mean of the others"

@@ -22,9 +22,9 @@ from judgescope.report.elements import (
     judgments_page,
 )
 from judgescope.report.headline import PERSON
+from judgescope.report.rating_grids import grids_of
 from judgescope.report.report import Dataset, Report, ShownJudge
 from judgescope.report.rows import ReportRows
-from judgescope.report.said import said_on
 from judgescope.report.sections.first import every_picture
 from judgescope.report.words import label, plural
 
@@ -120,15 +120,15 @@ def _misses(
 
     Up to twenty a judge; the explorer has all.
     """
-    said = said_on(report, dataset)
-    if said is None or len(labels) != 2:
+    grids = grids_of(report, dataset)
+    if grids is None or len(labels) != 2:
         return
-    ratings = said.ratings(aspect)
+    ratings = grids.ratings(aspect)
     bodies = []
     for judge in report.real_judges:
         if report.spec.judges[judge.id].thresholded:
             continue
-        scores = said.scores.get((judge.id, aspect), {})
+        scores = grids.scores.get((judge.id, aspect), {})
         missed = sorted(
             target
             for target, score in scores.items()

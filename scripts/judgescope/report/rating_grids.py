@@ -91,7 +91,7 @@ def ranked_places(numbers: Floats, size: int) -> Codes:
     return np.minimum(places, size - 1)
 
 
-class SaidOnDataset:
+class RatingGrids:
     """The ratings and scores of a dataset's texts by systems."""
 
     def __init__(self, report: Report, dataset: Dataset) -> None:
@@ -230,12 +230,14 @@ def _grid(
     return CountGrid(counts, steps.names, names, far, label=label)
 
 
-def said_on(report: Report, dataset: Dataset) -> SaidOnDataset | None:
-    """What is said of a dataset's texts; None where the page has no file of scores."""
+def grids_of(report: Report, dataset: Dataset) -> RatingGrids | None:
+    """The grids of a dataset's texts; None where the page has no file of scores."""
     files = report.spec.files.get(dataset.id)
     if files is None or not files.ratings or not files.scores:
         return None
-    return report.once(("said", dataset.id), lambda: SaidOnDataset(report, dataset))
+    return report.once(
+        ("rating grids", dataset.id), lambda: RatingGrids(report, dataset)
+    )
 
 
 # --- labels ---------------------------------------------------------------------------

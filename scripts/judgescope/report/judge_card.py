@@ -42,6 +42,7 @@ from judgescope.report.report import CardReport, Dataset, Report, ShownJudge, id
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.sections import study
 from judgescope.report.sections.first import picture_of
+from judgescope.report.sections.sentences import sentence
 from judgescope.report.specs import JudgeCardSpec
 from judgescope.report.tables import AVERAGE, by_dataset, known_names, rater
 from judgescope.report.tally import tally_of
@@ -237,7 +238,10 @@ def standing(report: Report, judge: ShownJudge) -> Section | None:
     blocks = evidence_blocks(report, judge)
     if not blocks:
         return None
-    number = len([claim for claim in claims(report, judge) if claim.kind != FIRST])
+    about = claims(report, judge)
+    if not judge.control:
+        blocks.insert(0, Paragraph(sentence(report, judge, about), style="small"))
+    number = len([claim for claim in about if claim.kind != FIRST])
     title = f"Evidence of {plural(number, 'claim')}"
     return Section("evidence", title, "", blocks)
 

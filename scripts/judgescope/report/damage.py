@@ -1,6 +1,6 @@
 """Which damage do judges notice: kinds as rows, judges as columns, shares as shades."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from judgescope.methods.claims import base
@@ -58,7 +58,7 @@ def damage_table(report: Report, dataset: Dataset | None = None) -> DamageTable 
     heads += [(judge.id, True) for judge in controls]
     return DamageTable(
         title="Which damage do they notice?",
-        lead=_lead(report, judges),
+        lead=_lead(report, judges, ids),
         caption="Net share noticed, by kind of damage and judge",
         judges=heads,
         bodies=bodies,
@@ -156,7 +156,9 @@ def _cell(report: Report, judge: ShownJudge, claim: ReportedClaim | None) -> Dam
     )
 
 
-def _lead(report: Report, judges: Sequence[ShownJudge]) -> str:
+def _lead(
+    report: Report, judges: Sequence[ShownJudge], datasets: Collection[str]
+) -> str:
     """What the numbers are, and which kinds nobody notices or are preferred."""
     text = (
         f"{label(NUMBER).capitalize()}: the % of damaged texts scored below the "
@@ -167,7 +169,7 @@ def _lead(report: Report, judges: Sequence[ShownJudge]) -> str:
     preferring: list[str] = []
     for judge in judges:
         for claim in claims(report, judge):
-            if claim.kind != base.PERTURBATION:
+            if claim.kind != base.PERTURBATION or claim.dataset not in datasets:
                 continue
             signs.setdefault(claim.subject, []).append(claim.sign)
             row = claim.others.get(NUMBER)

@@ -215,7 +215,7 @@ def _failing(
         title=title,
         sources=_sources(reader, judgment),
         excerpt=_excerpt(reader, judgment, claim),
-        reason=words_of(judgment.draws),
+        reason=words_of(judge, judgment.draws),
         scale=_scale(reader, judge, aspect, judgment, far),
         how=f"{how}{how_scored(judge, judgment)}",
         bars=_bars(judgment),
@@ -275,8 +275,10 @@ def _excerpt(
     return Excerpt("", shortened(pieces))
 
 
-def words_of(draws: Sequence[Draw]) -> str:
+def words_of(judge: ShownJudge, draws: Sequence[Draw]) -> str:
     """The judge's words: its reason, else its reply; or that it has none."""
+    if judge.scores_texts:
+        return "no words: its score is how probable the text is"
     for draw in draws:
         reply = draw.rationale or draw.reply or ""
         if any(letter.isalpha() for letter in reply):

@@ -75,6 +75,19 @@ class Steps:
         return inside and float(np.ptp(numbers)) >= (high - low) / 4
 
 
+def steps_between(values: set[float]) -> list[float]:
+    """The steps of a scale of which these values are used: whole numbers have no gaps.
+
+    >>> steps_between({1.0, 2.0, 5.0}), steps_between({0.0, 0.5, 1.0})
+    ([1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.5, 1.0])
+    """
+    low, high = min(values), max(values)
+    whole = all(value.is_integer() for value in values)
+    if whole and high - low < MOST_STEPS:
+        return [float(step) for step in range(int(low), int(high) + 1)]
+    return sorted(values)
+
+
 def ranked_places(numbers: Floats, size: int) -> Codes:
     """Places of equal numbers of texts, by rank; equal numbers have one place.
 
@@ -131,7 +144,7 @@ class RatingGrids:
         turned = aspect.partition(".")[0] in self.turned.ratings
         if len(every) > MOST_STEPS:
             return Steps((), turned)
-        return Steps(sorted(every), turned)
+        return Steps(steps_between(every), turned)
 
     def judge(self, judge: ShownJudge, aspect: str) -> CountGrid | None:
         """A judge's scores by people's mean rating; None without texts that have

@@ -32,7 +32,7 @@ from judgescope.report.elements import (
 from judgescope.report.html import environment_of, page_from
 from judgescope.report.report import Report
 from judgescope.report.sections.first import other_pages
-from judgescope.report.sections.judges import false_claims, measured
+from judgescope.report.sections.judges import foot, measured
 from judgescope.report.sections.sentences import sentences
 from judgescope.report.sections.spans import MOST_ERRORS
 from judgescope.report.specs import ReportSpec
@@ -263,7 +263,7 @@ def first_page(report: Report, sections: Sequence[Section]) -> str:
         answer=answer,
         found=found,
         more=[other_pages(report, others)],
-        foot=false_claims(report),
+        foot=foot(report),
     )
 
 

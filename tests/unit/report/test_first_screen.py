@@ -389,13 +389,13 @@ def test_expected_false_claims_stand_under_the_matrix(tmp_path: Path) -> None:
         place = {"n": 24, **AGREEMENT}
         rows.append(study.row("chat", name, "p_claim", p, **place))
     report = of_judges(tmp_path, ["a", "b", "c", "d"], rows)
-    assert judges.false_claims(report) == (
-        "Of the 4 families of claims on this page (of one judge, dataset and kind), at "
-        "most 0.1 false claims are expected; 2 of 3 claims that hold do so over the "
-        "whole page, too."
+    assert judges.foot(report) == (
+        "At most 0.1 false claims are expected on this page: 0.025 for each of its 4 "
+        "families of claims; 2 of 3 claims that pass their tests also pass with Holm's "
+        "correction over the whole page."
     )
     nothing = of_judges(tmp_path / "none", ["a"], list(claim("a", 0.5)))
-    assert judges.false_claims(nothing) == ""
+    assert judges.foot(nothing) == ""
 
 
 def test_signs_have_a_shape_and_words_each() -> None:

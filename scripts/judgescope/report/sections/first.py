@@ -23,7 +23,7 @@ from judgescope.report.matrix import MOST_LINES, href_of, matrix, standings
 from judgescope.report.next_steps import next_steps
 from judgescope.report.rating_grids import grids_of, labelled
 from judgescope.report.report import Dataset, Report, ShownJudge
-from judgescope.report.sections.judges import BEHIND, false_claims
+from judgescope.report.sections.judges import BEHIND, foot
 from judgescope.report.words import count, plural
 from judgescope.statistics.verdict import Sign
 
@@ -33,7 +33,7 @@ def first_screen(report: Report) -> Iterator[PageBlock]:
     answer = headline(report)
     href = f"{page_of('evidence')}#{BEHIND}" if answer.behind else ""
     yield Answer(answer.text, deck(report), href)
-    table = matrix(report, false_claims(report))
+    table = matrix(report, foot(report))
     if table is not None:
         yield table
     picture = [*pictures(report)]

@@ -17,7 +17,7 @@ from judgescope.report.cells import (
     short,
     words_cell,
 )
-from judgescope.report.claims import FIRST, GOOD, ReportedClaim, claims
+from judgescope.report.claims import FIRST, ReportedClaim, claims
 from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import (
     LONGEST,
@@ -32,6 +32,7 @@ from judgescope.report.elements import (
     TableLine,
     columns_of,
 )
+from judgescope.report.false_claims import false_claims
 from judgescope.report.headline import PERSON, HeadlineColumn, measures
 from judgescope.report.matrix import CHARACTERS, href_of, judge_anchor, standings
 from judgescope.report.report import Dataset, Report, ShownJudge
@@ -48,8 +49,7 @@ from judgescope.report.words import (
     plural,
     spoken,
 )
-from judgescope.statistics.intervals import holm
-from judgescope.statistics.verdict import LEVEL, Sign
+from judgescope.statistics.verdict import Sign
 
 BEHIND = "headline"
 """The id of what says how the first sentence came about."""
@@ -263,38 +263,12 @@ def limits(report: Report, dataset: Dataset, _: ReportRows) -> Iterator[PageBloc
     )
 
 
-# --- expected false claims ------------------------------------------------------------
-
-
-def false_claims(report: Report) -> str:
-    """Return how many false claims are to be expected, "" where none is tested.
-
-    Holm's correction is made over a family: the claims of one judge, dataset and kind.
-    Each of F families has a false claim in at most .025 of studies. The sentence also
-    says how many claims that hold do so over the whole page (Holm over all of them).
-    """
-    families = set[tuple[str, str, str]]()
-    held = []
-    ps = []
+def foot(report: Report) -> str:
+    """Return how many false claims are to be expected, "" where none is tested."""
+    every: list[ReportedClaim] = []
     for judge in report.real_judges:
-        for claim in claims(report, judge):
-            if claim.kind != FIRST and claim.p is not None:
-                families.add((claim.judge, claim.dataset, claim.kind))
-                held.append(claim.outcome in GOOD)
-                ps.append(claim.p)
-    if not ps:
-        return ""
-    adjusted = holm(ps).tolist()
-    kept = 0
-    for good, p in zip(held, adjusted, strict=True):
-        kept += good and p <= LEVEL
-    number = len(families)
-    of_all = "Of the one family" if number == 1 else f"Of the {number:,} families"
-    return (
-        f"{of_all} of claims on this page (of one judge, dataset and kind), at most "
-        f"{LEVEL * number:.2g} false claims are expected; {kept:,} of "
-        f"{plural(sum(held), 'claim')} that hold do so over the whole page, too."
-    )
+        every += [claim for claim in claims(report, judge) if claim.kind != FIRST]
+    return false_claims(every).sentence
 
 
 # --- numbers that are compared --------------------------------------------------------

@@ -13,7 +13,7 @@ from judgescope.report.answer_data import (
     named,
     spelled,
 )
-from judgescope.report.claims import ReportedClaim, claims
+from judgescope.report.claims import KINDS, ReportedClaim, claims
 from judgescope.report.headline import PERSON
 from judgescope.report.questions import lowered
 from judgescope.report.report import ShownJudge
@@ -219,15 +219,16 @@ class BarsAndLabels(AnswerData):
             (base.CAUGHT, "lets {} of bad texts through"),
             (base.PASSED, "rejects {} of good texts"),
         ):
+            share = KINDS[kind].number
             failing = [
                 claim
-                for claim in self.of_kind(judge, kind)
-                if claim.outcome is Outcome.MISSES
+                for claim in self.of_kind(judge, kind, base.BAR)
+                if claim.outcome is Outcome.MISSES and claim.row.statistic == share
             ]
             if failing:
                 worst = min(failing, key=lambda claim: claim.row.value or 0.0)
-                share = percent(1 - (worst.row.value or 0.0))
-                parts.append(verb.format(share))
+                wrong = percent(1 - (worst.row.value or 0.0))
+                parts.append(verb.format(wrong))
                 behind.append(worst)
         return "; it ".join(parts), behind
 

@@ -56,7 +56,7 @@ def page_from(
 def compact(style: str) -> str:
     """Return a style sheet without comments and needless white space.
 
-    >>> compact("a { color: red; } /* no */\n  b { margin: 0 1px; }")
+    >>> compact("a { color: red; } /* no */ b { margin: 0 1px; }")
     'a{color: red}b{margin: 0 1px}'
     """
     style = re.sub(r"/\*.*?\*/", "", style, flags=re.S)

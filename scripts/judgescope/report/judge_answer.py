@@ -35,16 +35,27 @@ def judge_answer(report: Report, judge: ShownJudge) -> str:
 
 def _parts(rules: HeadlineRules, judge: ShownJudge) -> Iterator[str]:
     """What can be said of a judge, the most decisive first."""
-    bars = rules.of_kind(judge, base.BAR)
-    if bars:
-        met = [claim for claim in bars if claim.sign is Sign.HOLDS]
-        yield f"meets {count(len(met))} of {plural(len(bars), 'bar')}"
     misses, _ = rules.misses(judge)
     if misses:
         yield misses.replace("; it ", " and ")
+    bars = rules.of_kind(judge, base.BAR)
+    if bars:
+        yield _bars(bars)
     yield from _agreement(rules, rules.agreements(judge))
     yield from _choices(rules, judge)
     yield from _damage(rules, judge)
+
+
+def _bars(bars: Sequence[ReportedClaim]) -> str:
+    """How many bars are met or missed; of one that is open, the number beside it."""
+    signs = [claim.sign for claim in bars]
+    every = plural(len(bars), "bar")
+    if Sign.FAILS in signs:
+        return f"misses {count(signs.count(Sign.FAILS))} of {every}"
+    if Sign.HOLDS in signs:
+        return f"meets {count(signs.count(Sign.HOLDS))} of {every}"
+    shown = f"{cell_words.value(bars[0])}, {cell_words.bar_words(bars[0])}"
+    return f"leaves {every} open ({shown})"
 
 
 def _agreement(rules: HeadlineRules, about: Sequence[ReportedClaim]) -> Iterator[str]:

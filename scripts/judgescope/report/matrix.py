@@ -356,8 +356,7 @@ class MatrixMaker:
             cells = [self.cell(judge, column) for column in self.columns]
         if self.priced:
             cells.append(self._price(judge))
-        about = f"planted: {judge.about}" if judge.planted else judge.about
-        return MatrixLine(judge.id, cells, _kind_words(judge, about), judge.card)
+        return MatrixLine(judge.id, cells, kind_words(judge), judge.card)
 
     def _price(self, judge: ShownJudge) -> MatrixCell:
         rows = self.costs.where(judge=judge.id)
@@ -553,10 +552,13 @@ def _joined_empty(reasons: Sequence[str]) -> list[MatrixCell]:
     return cells
 
 
-def _kind_words(judge: ShownJudge, about: str) -> str:
+def kind_words(judge: ShownJudge) -> str:
+    """What a judge is, in small type below its name."""
     if judge.hint:
         return "knows the ratings"
-    return about
+    if judge.planted:
+        return f"{judge.about[0].upper()}{judge.about[1:]}"
+    return judge.about
 
 
 def section_of(report: Report, column: MatrixQuestion) -> str:

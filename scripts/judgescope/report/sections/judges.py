@@ -34,7 +34,13 @@ from judgescope.report.elements import (
 )
 from judgescope.report.false_claims import false_claims
 from judgescope.report.headline import PERSON, HeadlineColumn, measures
-from judgescope.report.matrix import CHARACTERS, href_of, judge_anchor, standings
+from judgescope.report.matrix import (
+    CHARACTERS,
+    href_of,
+    judge_anchor,
+    kind_words,
+    standings,
+)
 from judgescope.report.report import Dataset, Report, ShownJudge
 from judgescope.report.rows import ReportRows
 from judgescope.report.sections import trust
@@ -171,7 +177,7 @@ def _by_judge(
         signs = Counter(claim.sign for claim in about)
         cells = [count_cell(signs[sign]) for sign in Sign]
         href = f"{judge.card}#evidence" if judge.card else ""
-        lines.append(TableLine(judge.id, cells, _kind(judge), href=href))
+        lines.append(TableLine(judge.id, cells, kind_words(judge), href=href))
     bodies = [
         Body([line], id=judge_anchor(report, judge))
         for judge, line in zip(of_judges, lines, strict=True)
@@ -182,11 +188,6 @@ def _by_judge(
         "tables/verdicts.csv."
     )
     return PageTable(caption, "Judge", columns, bodies, source="tables/verdicts.csv")
-
-
-def _kind(judge: ShownJudge) -> str:
-    """What a judge is, in words below its name."""
-    return f"planted: {judge.about}" if judge.planted else judge.about
 
 
 def measured(report: Report) -> str:

@@ -13,7 +13,7 @@ from judgescope.report.cells import (
     figures,
     words_cell,
 )
-from judgescope.report.claims import FIRST, FOUND, GOOD, ReportedClaim
+from judgescope.report.claims import FIRST, FOUND, GOOD, KINDS, ReportedClaim
 from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import Body, PageTable, TableLine, columns_of
 from judgescope.report.questions import answers_of
@@ -97,8 +97,15 @@ def misses(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str]:
         (base.CAUGHT, "lets {} of bad texts through"),
         (base.PASSED, "rejects {} of good texts"),
     ):
-        missing = (kind, Outcome.MISSES)
-        missed = [claim for claim in claims if (claim.kind, claim.outcome) == missing]
+        share = KINDS[
+            kind
+        ].number  # of the default bar, or of one that the study states
+        missed = [
+            claim
+            for claim in claims
+            if claim.outcome is Outcome.MISSES
+            and (claim.kind == kind or claim.kind == f"{base.BAR} {share}")
+        ]
         if not missed:
             continue
         worst = min(missed, key=lambda claim: claim.row.value or 0.0)
@@ -111,8 +118,8 @@ def misses(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str]:
         says = "the authors' plan says" if dataset.planned else "people say"
         given = f"“{other}” where {says} “{label}”"
         more = f", and {len(missed) - 1} further" if len(missed) > 1 else ""
-        share = words.percent(1 - (worst.row.value or 0.0))
-        yield f"{template.format(share)} ({worst.subject}: {given}{more})"
+        wrong = words.percent(1 - (worst.row.value or 0.0))
+        yield f"{template.format(wrong)} ({worst.subject}: {given}{more})"
 
 
 def _counted(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str]:

@@ -234,6 +234,13 @@ class MatrixMaker:
                 return value.value
         return None
 
+    def _control(self, rule: Rule) -> str:
+        """The page of a rule's control, "" where the study has none."""
+        for judge in self.report.plain_controls:
+            if self.report.spec.judges[judge.id].form == rule.control:
+                return judge.card
+        return ""
+
     def strongest_rule(self, column: MatrixQuestion) -> float | None:
         """The highest number of a rule in a column."""
         values = [self.rule(column, rule) for rule in RULES_OF]
@@ -436,8 +443,9 @@ class MatrixMaker:
             for column, value in zip(self.columns, values, strict=True):
                 text = "" if value is None else brief(column.number, value)
                 cells.append(MatrixCell(text, look="rule-number", sort=value))
-            about = rule.about
-            lines.append(MatrixLine(rule.name, [*self._with_price(cells)], about))
+            href = self._control(rule)
+            numbers = [*self._with_price(cells)]
+            lines.append(MatrixLine(rule.name, numbers, rule.about, href))
         return lines
 
     # --- heads

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from math import ceil, floor
 from typing import Final
@@ -23,6 +23,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.headline import PERSON
 from judgescope.report.prices import ALL, free, price_in_words, price_per_1000
+from judgescope.report.quality_blind import RULES_OF, Rule, turned_value
 from judgescope.report.questions import (
     Folding,
     MatrixQuestion,
@@ -50,25 +51,6 @@ MEASURES: Final = frozenset({"lexical"})
 """Engines of judges that compute a measure of the text."""
 TABLE_OF: Final = {base.LABELS: "labels", base.PAIRS: "pairwise"}
 """Kind of claims -> the table in which a person's own number stands."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule that ignores quality: its control judge, and whether it is turned."""
-
-    name: str
-    about: str
-    control: str
-    """The form of the control judge, `constant` for both constant ones."""
-    turned: bool = False
-
-
-RULES_OF: Final = (
-    Rule("length", "longer is better", "length"),
-    Rule("short", "shorter is better", "length", turned=True),
-    Rule("random", "draws a score", "random"),
-    Rule("one label", "always the same", "most_frequent"),
-)
 
 
 class Standings:
@@ -224,7 +206,9 @@ class MatrixMaker:
                 continue
             for claim in self.standings.of_column(judge, column):
                 if claim.row.value is not None and claim.row.statistic == column.number:
-                    return _turned(column.number, claim.row.value, turned=rule.turned)
+                    return turned_value(
+                        column.number, claim.row.value, turned=rule.turned
+                    )
         wanted = base.BREVITY if rule.turned else rule.control
         for claim in self._claims(column):
             rival = claim.others.get("rival")
@@ -533,13 +517,6 @@ def ends_of(row: ReportRow) -> Ends | None:
     if row.ci_low is None or row.ci_high is None:
         return None
     return row.ci_low, row.ci_high
-
-
-def _turned(name: str, value: float, *, turned: bool) -> float:
-    """The number of a rule, or of the same rule turned round."""
-    if not turned:
-        return value
-    return 1.0 - value if statistic(name).kind == "percent" else -value
 
 
 def worst_first(about: Sequence[ReportedClaim]) -> list[ReportedClaim]:

@@ -213,6 +213,18 @@ class MatrixCell:
     """The sign as a character, for formats without pictures."""
 
 
+def joined_empty(reasons: Sequence[str]) -> list[MatrixCell]:
+    """Return one cell for each run of neighbouring columns with the same reason."""
+    cells: list[MatrixCell] = []
+    for reason in reasons:
+        if cells and cells[-1].more == reason:
+            last = cells.pop()
+            cells.append(MatrixCell(more=reason, look="na", span=last.span + 1))
+        else:
+            cells.append(MatrixCell(more=reason, look="na"))
+    return cells
+
+
 @dataclass(frozen=True)
 class MatrixLine:
     """A line of the matrix: people, a judge or a rule, with its cells."""

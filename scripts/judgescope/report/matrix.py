@@ -19,6 +19,7 @@ from judgescope.report.elements import (
     MatrixCell,
     MatrixColumnHead,
     MatrixLine,
+    joined_empty,
     page_of,
 )
 from judgescope.report.headline import PERSON
@@ -32,6 +33,7 @@ from judgescope.report.questions import (
     group_note,
     lowered,
     place_of,
+    section_of,
 )
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
@@ -378,10 +380,10 @@ class MatrixMaker:
             if row is None:
                 empty.append(self._no_person(column, raters))
                 continue
-            cells += _joined_empty(empty)
+            cells += joined_empty(empty)
             empty = []
             cells.append(self._person_cell(column, row))
-        cells += _joined_empty(empty)
+        cells += joined_empty(empty)
         about = f"one of {count(raters)}, against the others" if raters > 1 else ""
         return MatrixLine("People", [*self._with_price(cells)], about)
 
@@ -525,18 +527,6 @@ def worst_first(about: Sequence[ReportedClaim]) -> list[ReportedClaim]:
     return sorted(about, key=lambda claim: order.index(claim.sign))
 
 
-def _joined_empty(reasons: Sequence[str]) -> list[MatrixCell]:
-    """One cell for each run of neighbouring columns with the same reason."""
-    cells: list[MatrixCell] = []
-    for reason in reasons:
-        if cells and cells[-1].more == reason:
-            last = cells.pop()
-            cells.append(MatrixCell(more=reason, look="na", span=last.span + 1))
-        else:
-            cells.append(MatrixCell(more=reason, look="na"))
-    return cells
-
-
 def kind_words(judge: ShownJudge) -> str:
     """What a judge is, in small type below its name."""
     if judge.hint:
@@ -544,18 +534,6 @@ def kind_words(judge: ShownJudge) -> str:
     if judge.planted:
         return f"{judge.about[0].upper()}{judge.about[1:]}"
     return judge.about
-
-
-def section_of(report: Report, column: MatrixQuestion) -> str:
-    """Where the section of a column's question lies, "" if the study has none."""
-    sections = {
-        1: ("agreement", "agreement"),
-        2: ("labels", "labels"),
-        3: ("pairwise", "pairwise"),
-        4: ("discernment", "discernment"),
-    }
-    section, table = sections.get(column.rank, ("evidence", "verdicts"))
-    return page_of(section) if len(report.rows(table)) else page_of("evidence")
 
 
 def matrix(report: Report, foot: str = "") -> JudgeMatrix | None:

@@ -11,6 +11,7 @@ from typing import Final
 from judgescope.methods.claims import base
 from judgescope.methods.measures import DECIDES
 from judgescope.report.claims import FIRST, FOUND, KINDS, ReportedClaim
+from judgescope.report.elements import page_of
 from judgescope.report.report import Report
 from judgescope.report.words import label
 from judgescope.statistics.registry import statistic
@@ -261,3 +262,15 @@ def lowered(name: str) -> str:
     ('helpfulness', 'SQL', 'F1')
     """
     return f"{name[:1].lower()}{name[1:]}" if name[1:2].islower() else name
+
+
+def section_of(report: Report, column: MatrixQuestion) -> str:
+    """Where the section of a column's question lies, "" if the study has none."""
+    sections = {
+        1: ("agreement", "agreement"),
+        2: ("labels", "labels"),
+        3: ("pairwise", "pairwise"),
+        4: ("discernment", "discernment"),
+    }
+    section, table = sections.get(column.rank, ("evidence", "verdicts"))
+    return page_of(section) if len(report.rows(table)) else page_of("evidence")

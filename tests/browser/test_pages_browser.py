@@ -215,8 +215,8 @@ def focus(window: Browser, script: str) -> None:
     window.value(f"({script}).focus()")
 
 
-FIRST = "document.querySelector('#judges figure table')"
-"""The first table that can be sorted: the numbers of the forest plot."""
+FIRST = "document.querySelector('#limits details table')"
+"""The first table that can be sorted: the numbers by which judges are compared."""
 UNFOLD = f"{FIRST}.closest('details').open = true"
 
 
@@ -228,10 +228,15 @@ def heads(window: Browser) -> Any:
     )
 
 
+def limits(folder: Path) -> Path:
+    """Write the report, and return the page with the numbers that are compared."""
+    return report(folder).parent / "sections" / "limits.html"
+
+
 def test_columns_are_sorted_and_folds_opened_by_keyboard(
     window: Browser, tmp_path: Path
 ) -> None:
-    window.open(report(tmp_path / "own"))
+    window.open(limits(tmp_path / "own"))
     window.value(UNFOLD)
     focus(
         window, f"{FIRST}.tHead.rows[{FIRST}.tHead.rows.length - 1].cells[1].firstChild"
@@ -251,42 +256,77 @@ def test_columns_are_sorted_and_folds_opened_by_keyboard(
 def test_a_cell_of_the_matrix_opens_its_evidence_by_keyboard(
     window: Browser, tmp_path: Path
 ) -> None:
-    page = report(tmp_path / "own")
-    window.open(page)
+    """The evidence is folded on the judge's page: the way to it unfolds it."""
+    folder = tmp_path / "own" / "report"
+    spec = cards_study.make(tmp_path / "own")
+    folder.mkdir(exist_ok=True)
+    (folder / "judges").mkdir()
+    for judge, html in cards.render(cards_study.loaded(spec)):
+        (folder / "judges" / f"{judge}.html").write_text(html, "utf-8")
+    contents = cards_study.loaded({**spec, "cards": "judges/", "files": {}})
+    write_pages(contents, sections_of(contents), folder)
+    window.open(folder / "index.html")
     cell = "document.querySelector('.matrix td a')"
-    told = window.value(f"{cell}.textContent")
+    told = window.value(f"{cell}.querySelector('b').textContent")
     focus(window, cell)
     window.press("Enter")
-    window.until(
-        lambda: window.value("location.pathname.endsWith('sections/evidence.html')")
+    window.until(lambda: window.value("location.pathname.includes('/judges/')"))
+    place = "document.getElementById(location.hash.slice(1))"
+    window.until(lambda: window.value(f"{place}?.checkVisibility()") is True)
+    summary = f"{place}.closest('details').querySelector('summary').textContent"
+    assert told in window.value(summary)
+
+
+def test_the_matrix_is_sorted_by_keyboard(window: Browser, tmp_path: Path) -> None:
+    window.open(report(tmp_path / "own"))
+    judges = (
+        "[...document.querySelectorAll('.matrix tbody:nth-of-type(2) tr')]"
+        ".map((row) => row.cells[0].textContent.trim().split(/\\s/)[0])"
     )
-    row = "document.getElementById(location.hash.slice(1))"
-    window.until(lambda: window.value(f"{row}?.checkVisibility()") is True)
-    value = window.value(f"{row}.nextElementSibling.querySelector('td').dataset.v")
-    assert f"{float(value):.3f}" in told
+    before = window.value(judges)
+    focus(window, "document.querySelector('.matrix thead tr:last-child button')")
+    window.press("Enter")
+    after = window.value(judges)
+    assert sorted(after) == sorted(before) and len(after) == 4
+    assert window.value("document.querySelector('.matrix th[aria-sort]') !== null")
 
 
-def test_contents_are_folded_on_a_phone_and_stay_in_view(
+def test_the_first_screen_has_the_answer_and_the_first_judges(
     window: Browser, tmp_path: Path
 ) -> None:
-    page = report(tmp_path / "own")
-    for width, unfolded in ((pages.PHONE, False), (pages.DESKTOP, True)):
+    """At 1400 x 900 the headline, people and six judges; on a phone the first one."""
+    place = {"n": 24, "aspect": "fluency", "form": "agreement"}
+    place["level"] = "within_source"
+    rows = []
+    names = [f"judge-{number}" for number in range(8)]
+    for name in names:
+        rows.append(report_study.row("chat", name, "normal_scores", 0.5, **place))
+        verdict = report_study.row("chat", name, "verdict", 2.0, **place)
+        rows.append(verdict | {"note": "better"})
+    folder = tmp_path / "own"
+    folder.mkdir()
+    spec = report_study.make(folder, {"verdicts": rows})
+    spec["study"]["judges"] = names
+    spec["judges"] = dict.fromkeys(names, spec["judges"]["alpha"])
+    contents = report_study.loaded(spec)
+    page = Path(spec["output"])
+    write_pages(contents, sections_of(contents), page.parent)
+    bottom = "document.querySelectorAll('.matrix tbody')[{}].rows[{}]"
+    for width, high, last in ((1400, 900, 5), (pages.PHONE, 844, 0)):
         window.show(width)
         window.open(page)
-        assert (
-            window.value("document.querySelector('.contents details').open") is unfolded
-        )
-        window.value("scrollTo(0, 3000)")
-        top = window.value(
-            "document.querySelector('.contents').getBoundingClientRect().top"
-        )
-        assert 0 <= top < 100
+        people = f"{bottom.format(0, 0)}.getBoundingClientRect().bottom"
+        judge = f"{bottom.format(1, last)}.getBoundingClientRect().bottom"
+        headline = "document.querySelector('h1').getBoundingClientRect().top"
+        assert 0 <= window.value(headline) < window.value(people) < high
+        assert window.value(judge) <= high
+        assert window.value("document.querySelectorAll('*').length") <= 5000
 
 
 def test_what_stands_in_titles_is_shown_by_keyboard(
     window: Browser, tmp_path: Path
 ) -> None:
-    window.open(report(tmp_path / "own"))
+    window.open(limits(tmp_path / "own"))
     window.value(UNFOLD)
     titles = f"[...{FIRST}.querySelectorAll('td[title]')]"
     told = window.value(f"{titles}.map((cell) => cell.title)")
@@ -406,7 +446,7 @@ def test_paper_says_what_is_folded_and_has_no_buttons(
     window: Browser, tmp_path: Path
 ) -> None:
     with pages.paper(window):
-        window.open(report(tmp_path / "own"))
+        window.open(limits(tmp_path / "own"))
         after = (
             "getComputedStyle(document.querySelector('main summary'), "
             "'::after').content"

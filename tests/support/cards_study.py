@@ -139,9 +139,11 @@ def make(
     for name, told in {"news": statuses, "chat": []}.items():
         path = folder / f"collected/{name}/statuses.parquet"
         write_table("statuses", table_of("statuses", told), path)
-    for name in ("scores",):
-        path = folder / f"collected/chat/{name}.parquet"
-        write_table(name, table_of(name, []), path)
+    for name, file in {
+        "scores": "collected/chat/scores.parquet",
+        "ratings": "ratings/chat.parquet",
+    }.items():
+        write_table(name, table_of(name, []), folder / file)
     ends = {"news": {"fluency": [1, 5], "coherence": [1, 5]}}
     own = {
         "cards": "",

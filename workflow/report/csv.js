@@ -113,7 +113,7 @@
     }
   };
 
-  for (const table of document.querySelectorAll("table.sortable")) {
+  for (const table of document.querySelectorAll("table.sortable:not(.matrix)")) {
     const caption = text(table.caption);
     const name = file(caption);
     const tools = document.createElement("p");

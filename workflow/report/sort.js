@@ -14,7 +14,11 @@ for (const table of document.querySelectorAll("table.sortable")) {
     const button = document.createElement("button");
     button.type = "button";
     button.title = "Sort by this column";
-    button.append(...head.childNodes);
+    if (head.querySelector("a")) { // a link cannot stand in a button
+      button.textContent = "↕";
+      button.setAttribute("aria-label", `Sort by ${head.textContent}`);
+      button.className = "sort";
+    } else button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
       const falling = at > 0 && !head.classList.contains("words"); // numbers begin with the largest

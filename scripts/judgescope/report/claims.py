@@ -154,12 +154,32 @@ def own_claims(report: Report, judge: ShownJudge) -> list[ReportedClaim]:
     """
     return report.once(
         ("own claims", judge.id),
-        lambda: [
-            claim
-            for dataset in report.datasets
-            for claim in _claims(report, dataset, judge)
-        ],
+        lambda: without_default_bars(
+            [
+                claim
+                for dataset in report.datasets
+                for claim in _claims(report, dataset, judge)
+            ]
+        ),
     )
+
+
+def without_default_bars(claims: list[ReportedClaim]) -> list[ReportedClaim]:
+    """Return claims without the default bar of a share for which the study has its own.
+
+    Two bars on one share would contradict each other.
+    """
+    stated = {
+        (claim.row.statistic, claim.dataset, claim.row.judged)
+        for claim in claims
+        if claim.kind.startswith(BAR)
+    }
+    kept = []
+    for claim in claims:
+        number = KINDS[claim.kind].number if claim.kind in FOUND else ""
+        if (number, claim.dataset, claim.row.judged) not in stated:
+            kept.append(claim)
+    return kept
 
 
 def claims(report: Report, judge: ShownJudge) -> list[ReportedClaim]:

@@ -16,6 +16,7 @@ from judgescope.report.sections import (
     cost,
     discernment,
     ensemble,
+    first,
     judges,
     labels,
     perspectives,
@@ -31,21 +32,16 @@ CONTENTS: Final = (
         id="judges",
         group="Verdict",
         title="The judges",
-        lead=(
-            "Each cell shows the verdict of its weakest claim (see the signs below), "
-            f"with the deciding number or how many claims hold.{judges.CLICK}"
-        ),
-        of_study=judges.first_screen,
+        lead="",
+        of_study=first.first_screen,
     ),
     ReportSection(
         id="evidence",
         group="Verdict",
         title="Every claim",
         lead=(
-            "What can be said of each judge, and every claim behind it with its "
-            "number, its test and the texts on which the judge does worst. The "
-            "sentences are written by rules from the numbers, in the same way for "
-            "every study."
+            "Every claim about every judge: its outcome, its number, and what limits "
+            "it. A line leads to the evidence on the page of its judge."
         ),
         of_study=judges.every_claim,
     ),
@@ -128,14 +124,10 @@ CONTENTS: Final = (
         title="Discernment",
         lead=(
             "Does a judge score perturbed texts below their originals (Wang et al. "
-            "2024)? D is log p to the base 0.05 of a one-sided test that a judge "
-            "scores perturbed texts below their originals: it is 1 at p = 0.05, and "
-            "every further unit divides p by 20. It grows with the number of items, so "
-            "it measures evidence, not effect size: for that, see the rank-biserial "
-            "correlations in the folded tables."
+            "2024)? The number is the net share noticed; the published index D, in six "
+            "forms, is folded below it."
         ),
-        of_dataset=discernment.blocks,
-        before=discernment.reading,
+        of_dataset=discernment.noticed,
         empty="This dataset has no perturbations.",
     ),
     ReportSection(

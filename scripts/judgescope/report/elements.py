@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import quote, urlencode
 
+from markupsafe import Markup
+
 from judgescope.core.names import slug
 from judgescope.report.cells import NO_WIDTH_TOLD, ReportCell
 from judgescope.report.marked import Piece
@@ -13,8 +15,9 @@ from judgescope.report.rows import RowPlace
 
 LONGEST = 600
 """A table with more rows has a page of its own."""
-FRONT = ("judges", "reproduce")
+FRONT = ("judges",)
 """The sections of the first page; each other one has a page of its own."""
+NO_MARKUP = Markup()
 SECTIONS = "sections"
 """The folder of these pages, and of those of long tables, beside the first page."""
 
@@ -64,6 +67,7 @@ class TableLine:
     about: str = ""
     badge: str = ""
     href: str = ""
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,8 @@ class PageTable(PageBlock):
     code: bool = True
     source: str = ""
     whole: bool = False
+    elsewhere: bool = False
+    """Whether the page only says where the table is, because it would be too long."""
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -132,7 +138,13 @@ class PageTable(PageBlock):
         0.
         """
         rows = sum(len(body.lines) for body in self.bodies)
-        return rows if rows > LONGEST and not self.whole else 0
+        long = rows > LONGEST and not self.whole
+        return rows if long or self.elsewhere else 0
+
+    @property
+    def cells(self) -> int:
+        """Return how many cells the table has."""
+        return sum(1 for _ in self._cells())
 
     @property
     def page(self) -> str:
@@ -179,57 +191,188 @@ class Paragraph(PageBlock):
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A cell of the matrix: a number, the step it reaches, the meaning of both, and its
-    evidence.
+class MatrixCell:
+    """A cell of the matrix of judges: a sign, a number, what is beside it, a picture.
 
-    Nothing was measured where `meaning` is "".
+    `hidden` says the same in words for screen readers; `href` leads to the evidence;
+    `span` is the number of columns that it fills; `look` the class of its outcome;
+    `sort` is what a column is sorted by.
     """
 
-    text: str = ""
-    step: str = ""
-    sign: str = ""
-    meaning: str = ""
+    value: str = ""
+    more: str = ""
+    below: str = ""
+    hidden: str = ""
+    href: str = ""
+    sign: Markup = NO_MARKUP
+    drawn: Markup = NO_MARKUP
+    look: str = ""
+    span: int = 1
+    sort: float | None = None
+    mark: str = ""
+    """The sign as a character, for formats without pictures."""
+
+
+def joined_empty(reasons: Sequence[str]) -> list[MatrixCell]:
+    """Return one cell for each run of neighbouring columns with the same reason."""
+    cells: list[MatrixCell] = []
+    for reason in reasons:
+        if cells and cells[-1].more == reason:
+            last = cells.pop()
+            cells.append(MatrixCell(more=reason, look="na", span=last.span + 1))
+        else:
+            cells.append(MatrixCell(more=reason, look="na"))
+    return cells
+
+
+@dataclass(frozen=True)
+class MatrixLine:
+    """A line of the matrix: people, a judge or a rule, with its cells."""
+
+    head: str
+    cells: Sequence[MatrixCell]
+    about: str = ""
     href: str = ""
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A judge on the first screen: its answer in a sentence, and its line of the
-    matrix.
-    """
+class MatrixColumnHead:
+    """A question: the group that it is in, its title, and where it leads."""
 
-    judge: str
-    href: str
-    answer: str
-    evidence: str
-    marks: Sequence[Mark]
+    title: str
+    group: str = ""
+    href: str = ""
+    look: str = ""
 
 
 @dataclass(frozen=True)
-class Overview(PageBlock):
-    """The first screen: stated bars, answers, the matrix judge x question, and a forest
-    plot.
+class JudgeMatrix(PageBlock):
+    """Judges by questions: people first, told judges last, rules that ignore quality
+    below.
 
-    `groups` are lines of the matrix under a title each; of controls there are no
-    answers.
+    `rest` are the lines of further judges with the words that fold them. `legend` are
+    pictures and their words; `single` says that there is one judge, whose name is not
+    repeated.
     """
 
-    kind: ClassVar[str] = "overview"
+    kind: ClassVar[str] = "matrix"
 
-    bars: Sequence[str]
-    columns: Sequence[TableColumn]
-    groups: Sequence[tuple[str, Sequence[Standing]]]
-    steps: Sequence[tuple[str, str, str]]
-    """Step, sign and meaning: the legend."""
-    figure: PageFigure | None
+    columns: Sequence[MatrixColumnHead]
+    groups: Sequence[tuple[str, str, int]]
+    """Heading above columns, small print beside it, and how many it spans."""
+    people: Sequence[MatrixLine]
+    lines: Sequence[MatrixLine]
+    rest: Sequence[MatrixLine] = ()
+    rest_words: str = ""
+    rules: Sequence[MatrixLine] = ()
+    legend: Sequence[tuple[Markup, str]] = ()
     foot: str = ""
-    """A line under the matrix."""
+    single: bool = False
 
-    @property
-    def headings(self) -> list[tuple[str, int]]:
-        """Return the shared headings and how many columns each spans."""
-        return PageTable("", "", self.columns, ()).groups
+
+@dataclass(frozen=True)
+class Answer(PageBlock):
+    """The sentence that a report or a judge's page opens with, and one line below it.
+
+    Names of judges are in ticks; `href` leads to how the sentence came about.
+    """
+
+    kind: ClassVar[str] = "answer"
+
+    text: str
+    deck: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class DrawnPanel:
+    """One of several small pictures: a sign, a name, a number, the picture."""
+
+    name: str
+    value: str
+    drawn: Markup
+    sign: Markup = NO_MARKUP
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class SmallMultiples(PageBlock):
+    """Pictures of one kind beside each other, and what their axes are."""
+
+    kind: ClassVar[str] = "panels"
+
+    title: str
+    lead: str
+    panels: Sequence[DrawnPanel]
+    axes: str
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """One thing to do: its point, why, and the command for it."""
+
+    point: str
+    why: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class NextSteps(PageBlock):
+    """What to do next, by rules from the numbers."""
+
+    kind: ClassVar[str] = "next"
+
+    steps: Sequence[NextStep]
+    title: str = "What to do next"
+
+
+@dataclass(frozen=True)
+class DamageCell:
+    """A share noticed: as text, its shade, and more in words; where it leads."""
+
+    text: str
+    look: str
+    hidden: str
+    href: str = ""
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class DamageTable(PageBlock):
+    """Kinds of damage by judges, as shades that can be read, copied and heard.
+
+    `judges` are (name, whether it is a control); `bodies` are titles and their lines,
+    each (name of the kind, example, cells).
+    """
+
+    kind: ClassVar[str] = "damage"
+
+    title: str
+    lead: str
+    caption: str
+    judges: Sequence[tuple[str, bool]]
+    bodies: Sequence[tuple[str, Sequence[tuple[str, str, Sequence[DamageCell]]]]]
+
+
+@dataclass(frozen=True)
+class Beside(PageBlock):
+    """Blocks beside others: on a phone the second ones come first if `second_first`."""
+
+    kind: ClassVar[str] = "beside"
+
+    left: Sequence[PageBlock]
+    right: Sequence[PageBlock]
+    second_first: bool = False
+
+
+@dataclass(frozen=True)
+class PageList(PageBlock):
+    """Other pages: their title, where they are, and how much is there."""
+
+    kind: ClassVar[str] = "pages"
+
+    title: str
+    pages: Sequence[tuple[str, str, str]]
 
 
 @dataclass(frozen=True)
@@ -325,6 +468,7 @@ class Fold(PageBlock):
 
     summary: str
     blocks: Sequence[PageBlock]
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -356,26 +500,33 @@ class Case(PageBlock):
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A section at a glance: its first figure as SVG, "" without one, and a line about
-    it.
+class FailingText:
+    """A text on which a judge fails: what it is written for, its words, its score.
+
+    `sources` are names and texts; `reason` has the judge's words; `scale` is a picture
+    of people's ratings and the score, `how` says how the score came about, and `bars`
+    are values and their shares.
     """
 
     title: str
-    href: str
-    svg: str
-    line: str
+    sources: Sequence[tuple[str, str]]
+    excerpt: Excerpt
+    reason: str
+    scale: Markup
+    how: str
+    bars: Sequence[tuple[str, str, int]] = ()
+    href: str = ""
 
 
 @dataclass(frozen=True)
-class Gallery(PageBlock):
-    """A picture for each section of a group of the contents, each leading to its
-    page.
-    """
+class Failures(PageBlock):
+    """The texts on which a judge fails first, and how they were chosen."""
 
-    kind: ClassVar[str] = "gallery"
+    kind: ClassVar[str] = "failures"
 
-    groups: Sequence[tuple[str, Sequence[Picture]]]
+    lead: str
+    texts: Sequence[FailingText]
+    title: str = "Where it fails first"
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,21 @@ def page_from(
     """
     for name, files in {"style": styles, "script": scripts}.items():
         text = "".join((WORKFLOW / file).read_text(encoding="utf-8") for file in files)
+        if name == "style":
+            text = compact(text)
         values |= {name: Markup(text), f"{name}_hash": script_hash(text)}
     return finished(template.render(values), str(values["script"]))
+
+
+def compact(style: str) -> str:
+    """Return a style sheet without comments and needless white space.
+
+    >>> compact("a { color: red; } /* no */ b { margin: 0 1px; }")
+    'a{color: red}b{margin: 0 1px}'
+    """
+    style = re.sub(r"/\*.*?\*/", "", style, flags=re.S)
+    style = re.sub(r"\s+", " ", style)
+    return re.sub(r" ?([{};]) ?", r"\1", style).replace(";}", "}").strip()
 
 
 def script_hash(script: str) -> str:

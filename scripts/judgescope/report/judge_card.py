@@ -5,36 +5,47 @@ number.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from msgspec import structs
 
 from judgescope.core.files import write_text
-from judgescope.report import elements, words, worst_cases
+from judgescope.report import elements, next_steps, words, worst_cases
 from judgescope.report.cells import NO_CELL, ReportCell, counts_of, estimate, words_cell
-from judgescope.report.claims import claims
+from judgescope.report.claims import FIRST, claims
 from judgescope.report.contents import section_named
 from judgescope.report.elements import (
+    Answer,
+    Beside,
     Body,
+    DrawnPanel,
+    Facts,
+    Failures,
     Fold,
     PageBlock,
     PageTable,
     Paragraph,
     Section,
+    SmallMultiples,
     TableColumn,
     TableLine,
     columns_of,
 )
+from judgescope.report.evidence import evidence_blocks
+from judgescope.report.failures import failing_texts
 from judgescope.report.html import page_from
-from judgescope.report.page import SCRIPTS, STYLE, delete_stale, filled
+from judgescope.report.judge_answer import judge_answer
+from judgescope.report.matrix import of_judge, standings
+from judgescope.report.page import SORTED, STYLES, delete_stale, filled
+from judgescope.report.prices import free, price_in_words, price_per_1000
 from judgescope.report.report import CardReport, Dataset, Report, ShownJudge, ids_of
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.sections import study
-from judgescope.report.sections.cost import free, price_in_words, price_per_1000
-from judgescope.report.sections.discernment import style_blocks
+from judgescope.report.sections.first import picture_of
 from judgescope.report.sections.sentences import sentence
-from judgescope.report.sections.trust import answer, evidence
 from judgescope.report.specs import JudgeCardSpec
 from judgescope.report.tables import AVERAGE, by_dataset, known_names, rater
+from judgescope.report.tally import tally_of
 from judgescope.report.words import count, dollars, label, plural, spoken
 from judgescope.schema.cards import DerivedJudge
 from judgescope.schema.cards import Judge as Card
@@ -43,27 +54,111 @@ Setting = tuple[str, str, str]
 """Key, value, and what the key means."""
 
 
+MOST_NUMBERS: Final = 200
+"""Of a judge with more numbers, the page says how many each table has."""
+MOST_PICTURES: Final = 3
+MANY_JUDGES: Final = 24
+"""With more judges, their pages lead to the explorer instead of quoting replies."""
+
+
 def render(report: CardReport) -> Iterator[tuple[str, str]]:
     """Yield each judge's id and its page."""
-    readers = [
-        worst_cases.WorstCaseReader(report, dataset) for dataset in report.datasets
-    ]
+    readers = {
+        dataset.id: worst_cases.WorstCaseReader(report, dataset)
+        for dataset in report.datasets
+    }
     for judge in report.judges:
         page = page_from(
             filled().get_template("judge.html.jinja"),
-            (STYLE, "texts/style.css", "report/judge.css"),
-            SCRIPTS,
+            (*STYLES, "texts/style.css", "report/judge.css"),
+            SORTED,
             study=report.study,
             judge=judge,
             judges=report.judges,
-            facts=facts(report, judge),
-            sections=list(_sections(report, judge, readers)),
+            answer=Answer(judge_answer(report, judge), _deck(report, judge)),
+            found=list(_blocks(report, judge, readers)),
+            sections=(),
             contents=(),
         )
         yield judge.id, page
 
 
-def _sections(
+def _deck(report: CardReport, judge: ShownJudge) -> str:
+    """What a judge is, what it costs and how much of it could be read, in one line."""
+    cost = _cost(report, judge)
+    parts = [_kind(report, judge), f"{cost[0].upper()}{cost[1:]}."]
+    parts.append(_covered(report, judge))
+    if judge.scores_texts:
+        parts.append(words.FIT_SENTENCE)
+    return " ".join(parts)
+
+
+def _blocks(
+    report: CardReport,
+    judge: ShownJudge,
+    readers: Mapping[str, worst_cases.WorstCaseReader],
+) -> Iterator[PageBlock]:
+    """Yield the parts of a judge's page: its line, its failures, what is folded."""
+    line = of_judge(report, judge)
+    if line is not None:
+        yield line
+    if not judge.control:
+        texts = failing_texts(report, judge, readers)
+        if texts:
+            yield Failures(_failures_lead(report, judge), texts)
+        yield from _picture_and_steps(report, judge)
+    for section in _folded(report, judge, [*readers.values()]):
+        lead = [Paragraph(section.lead, style="small")] if section.lead else []
+        yield Fold(section.title, [*lead, *section.blocks], section.id)
+
+
+def _failures_lead(report: CardReport, judge: ShownJudge) -> str:
+    planned = all(dataset.planned for dataset in report.datasets)
+    whose = "the planned ratings" if planned else "people's ratings"
+    dots = "the plan" if planned else "people"
+    return (
+        f"The farthest from {whose} on each claim in the order ✕, ◐, ○, ●, chosen by "
+        f"rule. Grey: {dots}; blue: {judge.id}; hollow: its score of the undamaged "
+        "text."
+    )
+
+
+def _picture_and_steps(report: CardReport, judge: ShownJudge) -> Iterator[PageBlock]:
+    panels: list[DrawnPanel] = []
+    axes = ""
+    found = standings(report)
+    for column in found.folding.columns:
+        for claim in found.of_column(judge, column):
+            if column.rank not in (1, 2, 3) or len(panels) == MOST_PICTURES:
+                continue
+            dataset = next(d for d in report.datasets if d.id == claim.dataset)
+            picture = picture_of(
+                report,
+                dataset,
+                claim.row.judged,
+                claim.kind,
+                {judge: claim},
+                people=False,
+            )
+            if picture is not None:
+                [panel] = picture.panels
+                panels.append(replace(panel, name=claim.subject))
+                axes = picture.axes
+    steps = next_steps.of_judge(report, judge)
+    pictures: list[PageBlock] = []
+    if panels:
+        title = f"What was rated, what {judge.id} said"
+        lead = "A judge that follows the ratings fills the diagonal."
+        pictures = [SmallMultiples(title, lead, panels, axes)]
+    if pictures and steps is not None:
+        yield Beside(pictures, [steps], second_first=True)
+    else:
+        yield from pictures
+        if steps is not None:
+            yield steps
+
+
+def _folded(
     report: CardReport,
     judge: ShownJudge,
     readers: Sequence[worst_cases.WorstCaseReader],
@@ -72,44 +167,30 @@ def _sections(
     tables = {name: rows.where(judge=judge.id) for name, rows in report.tables.items()}
     spec = structs.replace(report.spec, study=facts_of_study, cards=None)
     alone = replace(report, spec=spec, tables=tables)  # a report of this judge alone
-    made = (
+    made: list[Section | None] = [
         standing(report, judge),
         settings_section(report, judge),
-        worst_cases.section(readers, judge),
-        _style(alone),
-        section_named("repeatability", alone),
-        section_named("pairwise", alone),
-        _coverage(alone, judge),
-        every_number(report, judge),
-    )
+    ]
+    if len(report.judges) <= MANY_JUDGES:
+        made += [
+            _coverage(alone, judge),
+            section_named("repeatability", alone),
+            section_named("pairwise", alone),
+            worst_cases.section(readers, judge),
+        ]
+    else:
+        made.append(_replies(report, judge))
+    made.append(every_number(report, judge))
     yield from filter(None, made)
 
 
-def _style(alone: CardReport) -> Section | None:
-    """Return how the judge uses its scale, None without scores of perturbed texts."""
-    blocks = list[PageBlock]()
-    for dataset in alone.datasets:
-        blocks += style_blocks(alone, dataset, alone.judges)
-    if not blocks:
-        return None
-    lead = (
-        "How it uses its scale: where its scores of originals and of perturbed texts "
-        "lie."
-    )
-    return Section("style", "Response style", lead, blocks)
-
-
-def facts(report: CardReport, judge: ShownJudge) -> list[tuple[str, str]]:
-    """Return the key facts, each a name and a sentence."""
-    known = [("What it is", _kind(report, judge))]
-    if judge.scores_texts:
-        known.append(("What it measures", words.FIT_SENTENCE))
-    if not judge.control:
-        known.append(("In short", answer(report, judge, claims(report, judge))))
-    cost = _cost(report, judge)
-    known.append(("What it costs", f"{cost[0].upper()}{cost[1:]}."))
-    known.append(("Usable judgments", _covered(report, judge)))
-    return known
+def _replies(report: CardReport, judge: ShownJudge) -> Section:
+    """Return the way to a judge's replies, where the pages of many judges are short."""
+    links = []
+    for dataset in report.datasets:
+        href = elements.judgments_page(dataset=dataset.id, judge=judge.id)
+        links.append(elements.Link(f"Its replies on {dataset.name}", f"../{href}"))
+    return Section("replies", "Replies and more failures", "", links)
 
 
 def _kind(report: CardReport, judge: ShownJudge) -> str:
@@ -141,7 +222,7 @@ def _cost(report: CardReport, judge: ShownJudge) -> str:
 
 
 def _covered(report: CardReport, judge: ShownJudge) -> str:
-    tally = study.tally_of(report, judge)
+    tally = tally_of(report, judge)
     if not tally.asked:
         return "No judgment was asked of it."
     ok = tally.counts["ok"]
@@ -153,18 +234,16 @@ def _covered(report: CardReport, judge: ShownJudge) -> str:
 
 
 def standing(report: Report, judge: ShownJudge) -> Section | None:
-    """Return every claim about the judge with its evidence."""
-    about = claims(report, judge)
-    if not about:
+    """Return the evidence of every claim about the judge."""
+    blocks = evidence_blocks(report, judge)
+    if not blocks:
         return None
-    blocks: list[PageBlock] = [evidence(report, about, "claim")]
+    about = claims(report, judge)
     if not judge.control:
-        blocks.insert(0, Paragraph(sentence(report, judge, about)))
-    lead = (
-        "What the first page says of this judge, with the number and the test behind "
-        "each claim."
-    )
-    return Section("stands", "Verdicts", lead, blocks)
+        blocks.insert(0, Paragraph(sentence(report, judge, about), style="small"))
+    number = len([claim for claim in about if claim.kind != FIRST])
+    title = f"Evidence of {plural(number, 'claim')}"
+    return Section("evidence", title, "", blocks)
 
 
 def settings_section(report: CardReport, judge: ShownJudge) -> Section:
@@ -306,9 +385,16 @@ def every_number(report: Report, judge: ShownJudge) -> Section | None:
             if len(rows):
                 yield _numbers(report, dataset, judge, name, rows)
 
-    blocks = by_dataset(report.datasets, "numbers", folds)
-    if not blocks:
+    counts = {
+        name: sum(judge.id in (row.judge, row.judge_b) for row in report.rows(name))
+        for name in report.tables
+    }
+    number = sum(counts.values())
+    if not number:
         return None
+    if number > MOST_NUMBERS:
+        return _where_numbers_are(report, judge, counts)
+    blocks = by_dataset(report.datasets, "numbers", folds)
     lead = (
         "All numbers of this judge in the result tables: value, 95 % interval, n, "
         "missing observations and notes. The reason for a dash is below it. Numbers "
@@ -316,6 +402,22 @@ def every_number(report: Report, judge: ShownJudge) -> Section | None:
         "them."
     )
     return Section("numbers", "All its numbers", lead, blocks)
+
+
+def _where_numbers_are(
+    report: Report, judge: ShownJudge, counts: Mapping[str, int]
+) -> Section:
+    """Return how many numbers of a judge are in which table, and how to print them."""
+    study_card = report.spec.command.split(" ")[-1] or report.study
+    facts = []
+    for name, number in counts.items():
+        if number:
+            command = f"judgescope show {study_card} {name} --judge {judge.id}"
+            facts.append((f"tables/{name}.csv: {plural(number, 'number')}", command))
+    lead = "All numbers of this judge are in the study's tables; a command prints them."
+    number = sum(counts.values())
+    title = f"All its numbers: {count(number)}"
+    return Section("numbers", title, lead, [Facts(facts, code=True)])
 
 
 def _numbers(

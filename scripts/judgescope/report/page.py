@@ -31,13 +31,17 @@ from judgescope.report.elements import (
 )
 from judgescope.report.html import environment_of, page_from
 from judgescope.report.report import Report
-from judgescope.report.sections.judges import measured
+from judgescope.report.sections.first import other_pages
+from judgescope.report.sections.judges import foot, measured
 from judgescope.report.sections.sentences import sentences
 from judgescope.report.sections.spans import MOST_ERRORS
 from judgescope.report.specs import ReportSpec
 
-STYLE = "report/style.css"
-SCRIPTS = ("report/sort.js", "report/csv.js")
+STYLES = ("report/style.css", "report/matrix.css")
+"""The style sheets of a page of the report."""
+SORTED = ("report/sort.js",)
+"""The script of a page whose tables are sorted and not saved."""
+SCRIPTS = (*SORTED, "report/csv.js")
 """The files of a page with tables: they are sorted, saved, and show their notes."""
 
 
@@ -56,7 +60,6 @@ class _Patterns:
         r'<a href="[^"#][^"]*">(.*?)</a>', re.DOTALL
     )
     """A link to another page, and its text."""
-    sentence_end: re.Pattern[str] = re.compile(r"(?<=[.?!]) (?=[A-Z])")
     title: re.Pattern[str] = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 
 
@@ -80,7 +83,7 @@ def render(
     """
     return page_from(
         filled(root).get_template("index.html.jinja"),
-        [STYLE],
+        (*STYLES, "report/marked.css"),
         SCRIPTS,
         study=report.study,
         measured=measured(report),
@@ -102,7 +105,7 @@ def filled(root: str | None = None) -> Environment:
         return href if href.startswith("#") else f"{root or ''}{href}"
 
     environment = environment_of("report")
-    environment.filters |= {"inline": inline, "drawn": Markup}
+    environment.filters |= {"inline": inline, "drawn": Markup, "answered": answered}
     environment.filters["table_cell"] = partial(table_cell, linked=linked)
     environment.filters["linked"] = linked
     environment.globals["long_tables"] = root is not None
@@ -145,6 +148,11 @@ def inline(text: str) -> Markup:
     return Markup(_FIND.score.sub(with_index, with_code))
 
 
+def answered(text: str) -> Markup:
+    """Return the sentence of a page as HTML: judges in ticks stand out."""
+    return Markup(_FIND.ticks.sub(r"<em>\1</em>", str(escape(text))))
+
+
 # --- parts of the report --------------------------------------------------------------
 
 
@@ -164,52 +172,111 @@ def write_parts(
 
 def write_pages(report: Report, sections: Sequence[Section], folder: Path) -> None:
     """Write the first page, and a page for each other section and each long table."""
-    by_id = {section.id: section for section in sections}
-    front = [by_id[name] for name in FRONT if name in by_id]
-    front.insert(1, gallery(sections))
-    write_text(folder / "index.html", render(report, front, sections, ""))
+    write_text(folder / "index.html", first_page(report, sections))
     (folder / SECTIONS).mkdir(parents=True, exist_ok=True)
     for section in sections:
+        shown = fitted(section)
         if section.id not in FRONT:
-            page = render(report, [section], sections, "../")
+            page = render(report, [shown], sections, "../")
             write_text(folder / section.href, page)
-        for table in every_block(section.blocks):
-            if isinstance(table, PageTable) and table.too_long:
+        for table in every_block(shown.blocks):
+            alone_fits = isinstance(table, PageTable) and not table.elsewhere
+            if alone_fits and isinstance(table, PageTable) and table.too_long:
                 complete = replace(table, whole=True)
                 of_table = replace(section, lead="", blocks=[complete])
                 page = render(report, [of_table], sections, "../")
                 write_text(folder / table.page, page)
 
 
-def gallery(sections: Iterable[Section]) -> Section:
-    """Return the section of the first page that shows each other section at a
-    glance.
+@dataclass(frozen=True)
+class PageBudget:
+    """How large a page may be, and what its parts weigh, in bytes."""
+
+    section: int = 300_000
+    frame: int = 45_000
+    """Style, script and head."""
+    cell: int = 240
+    line: int = 130
+    block: int = 400
+
+    def table(self, table: PageTable) -> int:
+        """Return what a table weighs."""
+        lines = sum(len(body.lines) for body in table.bodies)
+        return self.cell * table.cells + self.line * lines
+
+
+BUDGET = PageBudget()
+
+
+def fitted(section: Section) -> Section:
+    """Return a section whose page is not too long: its largest tables are left to their
+    files.
     """
-    groups: dict[str, list[elements.Picture]] = {}
-    for section in sections:
-        if section.id in FRONT:
-            continue
-        figure = next(figures_of(section.blocks), None)
-        about = figure.summary if figure else section.lead
-        sentence = _FIND.sentence_end.split(about)[0]
-        drawn = figure.svg if figure else ""
-        picture = elements.Picture(section.title, section.href, drawn, sentence)
-        groups.setdefault(section.group, []).append(picture)
-    lead = "Each section has a page of its own, with all its figures and tables."
-    pictures = elements.Gallery([*groups.items()])
-    return Section("pictures", "Evidence", lead, [pictures])
+    spare = BUDGET.section - BUDGET.frame
+    blocks = list(section.blocks)
+    for block in every_block(section.blocks):
+        # A table that would make a page of its own too long is left to its file, too.
+        if isinstance(block, PageTable) and BUDGET.table(block) > spare:
+            blocks = [without(each, block) for each in blocks]
+    while True:
+        every = list(every_block(blocks))
+        drawn = sum(len(b.svg) for b in every if isinstance(b, PageFigure))
+        tables = [b for b in every if isinstance(b, PageTable) and not b.too_long]
+        weight = drawn + BUDGET.block * len(every)
+        weight += sum(map(BUDGET.table, tables))
+        largest = max(tables, key=BUDGET.table, default=None)
+        if weight <= spare or largest is None or largest.cells < MOST_KEPT:
+            return replace(section, blocks=blocks)
+        blocks = [without(block, largest) for block in blocks]
+
+
+MOST_KEPT = 60
+"""A table with fewer cells is never left out."""
+
+
+def without(block: PageBlock, table: PageTable) -> PageBlock:
+    """Return a block in which a table only says where it is."""
+    if block is table:
+        return replace(table, elsewhere=True)
+    if isinstance(block, elements.Fold):
+        parts = [without(part, table) for part in block.blocks]
+        return replace(block, blocks=parts)
+    if isinstance(block, elements.Beside):
+        left = [without(part, table) for part in block.left]
+        right = [without(part, table) for part in block.right]
+        return replace(block, left=left, right=right)
+    if isinstance(block, PageFigure) and block.table is table:
+        return replace(block, table=replace(table, elsewhere=True))
+    return block
+
+
+def first_page(report: Report, sections: Sequence[Section]) -> str:
+    """Return the page that answers first, with the list of the other pages."""
+    [front] = [section for section in sections if section.id in FRONT]
+    answer, *found = front.blocks
+    others = [section for section in sections if section.id not in FRONT]
+    return page_from(
+        filled("").get_template("first.html.jinja"),
+        STYLES,
+        SCRIPTS,
+        study=report.study,
+        answer=answer,
+        found=found,
+        more=[other_pages(report, others)],
+        foot=foot(report),
+    )
 
 
 def every_block(blocks: Iterable[PageBlock]) -> Iterator[PageBlock]:
-    """Yield blocks and those within them: of folds, of the first screen, and tables of
+    """Yield blocks and those within them: of folds, beside others, and tables of
     figures.
     """
     for block in blocks:
         yield block
         if isinstance(block, elements.Fold):
             yield from every_block(block.blocks)
-        elif isinstance(block, elements.Overview) and block.figure:
-            yield from every_block([block.figure])
+        elif isinstance(block, elements.Beside):
+            yield from every_block([*block.left, *block.right])
         elif isinstance(block, PageFigure):
             yield block.table
 

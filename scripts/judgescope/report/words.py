@@ -163,6 +163,17 @@ def written(name: str, value: float) -> str:
     return WRITTEN[statistic(name).kind](value)
 
 
+def brief(name: str, value: float) -> str:
+    """Return a value with two digits behind the point, for headlines and the matrix.
+
+    Rounded from the exact number, so that tables have the same one with more digits.
+    """
+    kind = statistic(name).kind
+    if kind == "correlation":
+        return _signed(f"{value:.2f}")
+    return WRITTEN[kind](value)
+
+
 def label(name: str) -> str:
     """Return the statistic's label."""
     return statistic(name).label

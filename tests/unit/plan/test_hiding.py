@@ -28,7 +28,7 @@ def shipped(kind: str, name: str) -> bytes:
     return (HOME / "config" / FOLDERS[kind] / f"{name}.yaml").read_bytes()
 
 
-def test_other_bytes_under_a_shipped_name_are_said_once(tmp_path: Path) -> None:
+def test_other_bytes_under_a_shipped_name_are_grids_ofce(tmp_path: Path) -> None:
     judges = own(tmp_path / "judges", "length", b"judge: length\n")
     models = own(tmp_path / "models", "control", b"model: control\n")
     plan = plan_of(

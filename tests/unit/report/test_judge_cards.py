@@ -19,7 +19,7 @@ import report_study
 from browser import browser, needs_browser
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs.judge_cards import HIDDEN, judge_cards, model_settings
-from judgescope.report.elements import Fold, PageTable
+from judgescope.report.elements import Facts, Fold, PageTable
 from judgescope.report.judge_card import address_in_words, every_number, number, render
 from judgescope.report.specs import ExpectedDrop, JudgeCardSpec
 from judgescope.report.words import label
@@ -227,27 +227,59 @@ def test_the_first_screen_says_what_the_judge_is_good_for_and_what_it_costs(
     pages: Any,
 ) -> None:
     text = Page(pages["gamma"]).text
-    first = text[: text.index("Verdicts")]
-    assert "In short Better than chance on 4 of 4 aspects" in first
-    assert (
-        "following the planned quality of Fluency" in text
-        and "0.700, better than chance" in text
-    )
-    assert "What it costs" in first and "432 of 480 judgments" in first
+    first = text[: text.index("Where it fails first")]
+    assert "gamma follows people on 4 of 4 aspects" in first
+    assert "Free: no request is sent." in first and "432 of 480" in first
     assert "48 refused" in first
     # beta is at 0.2, between the controls length (0.35) and random (0)
     told = Page(pages["beta"]).text
-    assert "on any of 4 aspects" in told[: told.index("Verdicts")]
-    assert "not shown to be better" in told
-    assert "A control:" in Page(pages["random"]).text
+    assert "is not shown to be more than a rule on 4 of 4 aspects" in told
+    assert "random is a control, no judge" in Page(pages["random"]).text
+
+
+def test_the_page_opens_with_the_texts_on_which_the_judge_fails(pages: Any) -> None:
+    html = pages["gamma"]
+    text = Page(html).text
+    fails = text[text.index("Where it fails first") : text.index("Evidence of")]
+    # people gave 1, the judge 5, and the other way round: the largest rank difference
+    assert "1 Fluency: the plan 1, gamma 5" in fails
+    assert "Its words “Rating: 3”" in fails and "5: one reply" in fails
+    assert fails.count("Read more") <= 3
+    assert html.index("Where it fails first") < html.index("Evidence of")
+    assert '<circle cx="16.0" cy="22" r="3.8" class="pp"/>' in html
+
+
+def test_the_evidence_of_a_cell_is_where_the_matrix_leads(pages: Any) -> None:
+    page = Page(pages["gamma"])
+    ids = {told.get("id") for _, told in page.elements}
+    ways = [
+        (link["href"] or "").partition("#")[2]
+        for link in page.named("a")
+        if (link["href"] or "").startswith("gamma.html#")
+    ]
+    assert len(ways) >= 4 and {*ways} <= ids
+    assert "claim-news-agreement-fluency" in ways
 
 
 # --- every number ---------------------------------------------------------------------
 
 
+def test_so_many_numbers_are_named_and_not_listed(study: dict[str, Any]) -> None:
+    report = cards_study.loaded(study)
+    found = every_number(report, report.judges[0])
+    assert found is not None
+    [facts] = found.blocks
+    assert isinstance(facts, Facts)
+    told = dict(facts.pairs)
+    rows = report.tables["verdicts"].where(judge=report.judges[0].id)
+    command = told[f"tables/verdicts.csv: {len(rows)} numbers"]
+    assert command.endswith(f"verdicts --judge {report.judges[0].id}")
+
+
 def test_every_number_of_every_table_is_there_and_equals_the_table(
-    study: dict[str, Any],
+    study: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("judgescope.report.judge_card.MOST_NUMBERS", 10_000)
     report = cards_study.loaded(study)
     for judge in report.judges:
         shown = 0
@@ -431,11 +463,14 @@ def test_there_is_a_card_for_every_judge_that_loads_nothing_and_leads_on(
             if key in LOADS
         }
         there = {
-            "../index.html#judges",
+            "../index.html",
             "../sections/legend.html",
             *(f"{name}.html" for name in pages),
         }
-        beside = {way for way in ways if way and not way.startswith("#")} - there
+        others = {(way or "").partition("#")[0] for way in ways} - {""}
+        beside = {
+            way for way in ways if (way or "").partition("#")[0] in others - there
+        }
         assert all(way and way.startswith("../explore.html#dataset=") for way in beside)
         ids = [told["id"] for _, told in page.elements if told.get("id")]
         assert len(ids) == len(set(ids))

@@ -9,7 +9,7 @@ import pytest
 
 import report_study as study
 from judgescope.report.claims import FIRST, claims
-from judgescope.report.elements import Overview
+from judgescope.report.elements import Fold, PageTable
 from judgescope.report.headline import COMPARED, HeadlineColumn, measures
 from judgescope.report.report import Report, ShownJudge
 from report_setup import section_shown
@@ -82,13 +82,14 @@ def test_letters_and_above_are_of_the_deciding_number(
     kinds = [claim.kind for claim in claims(told, judge(told, "alpha"))]
     assert (FIRST in kinds) == differ
 
-    overview = section_shown("judges", told).blocks[0]
-    assert isinstance(overview, Overview) and overview.figure is not None
-    cells = {
-        line.head: line.cells[0]
-        for body in overview.figure.table.bodies
-        for line in body.lines
-    }
+    limits = section_shown("limits", told)
+    [numbers] = [
+        block.blocks[0]
+        for block in limits.blocks
+        if isinstance(block, Fold) and "compared" in block.summary
+    ]
+    assert isinstance(numbers, PageTable)
+    cells = {line.head: line.cells[0] for body in numbers.bodies for line in body.lines}
     for name, letter in zip(JUDGES, groups, strict=True):
         assert cells[name].mark.rstrip("†") == letter
 

@@ -7,8 +7,15 @@ import pytest
 
 import report_study as study
 from judgescope.methods.cost import FREE
+from judgescope.report import prices
 from judgescope.report.contents import section_named
-from judgescope.report.elements import Fold, Overview, PageFigure, PageTable, Paragraph
+from judgescope.report.elements import (
+    Fold,
+    JudgeMatrix,
+    PageFigure,
+    PageTable,
+    Paragraph,
+)
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.report import Report
 from judgescope.report.rows import ReportRow as TableRow
@@ -69,20 +76,21 @@ def test_a_price_has_the_same_words_everywhere(tmp_path: Path) -> None:
     told = report(tmp_path, {"alpha": 0.0, "gamma": 0.0132})
     rows = told.rows("cost")
     assert (
-        cost.price_in_words(rows.where(judge="gamma"))
+        prices.price_in_words(rows.where(judge="gamma"))
         == "US$ 0.013 per 1\u202f000 judgments"
     )
     unknown = [study.row("chat", "beta", "usd", None, n=100)]
-    assert cost.price_in_words(study.typed_rows(unknown)) == "price not known"
-    [mark] = [
-        one.marks[-1]
+    assert prices.price_in_words(study.typed_rows(unknown)) == "price not known"
+    [table] = [
+        block
         for block in section_shown("judges", told).blocks
-        if isinstance(block, Overview)
-        for _, group in block.groups
-        for one in group
-        if one.judge == "gamma"
+        if isinstance(block, JudgeMatrix)
     ]
-    assert (mark.text, mark.meaning) == ("0.013", "US$ 0.013 per 1\u202f000 judgments")
+    [price] = [line.cells[-1] for line in table.lines if line.head == "gamma"]
+    assert (price.value, price.hidden) == (
+        "0.013",
+        "US$ 0.013 per 1\u202f000 judgments",
+    )
 
 
 @pytest.mark.heavy

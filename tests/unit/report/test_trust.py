@@ -9,12 +9,12 @@ import pytest
 import report_study as study
 from judgescope.report.claims import FIRST, ReportedClaim, claims
 from judgescope.report.contents import section_named
-from judgescope.report.elements import Overview, PageFigure, Paragraph
+from judgescope.report.elements import PageFigure, Paragraph
+from judgescope.report.matrix import matrix
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.sections.sentences import sentence
 from judgescope.report.sections.trust import evidence
 from judgescope.statistics.verdict import Outcome
-from report_setup import section_shown
 
 Row = dict[str, Any]
 STEP = {"no_claim": None, "not_shown": 1.0, "better": 2.0, "as_rater": 3.0}
@@ -131,7 +131,7 @@ def test_a_p_value_without_a_correction_has_no_small_print(tmp_path: Path) -> No
         assert (line.cells[1].text, line.cells[1].notes) == ("0.031", notes)
 
 
-def test_trusted_is_said_only_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
+def test_trusted_is_grids_ofly_of_a_stated_bar_that_is_met(tmp_path: Path) -> None:
     more: Row = {"form": "bar spearman", "level": "by_source"}
     met = report(
         tmp_path / "met", verdicts=claimed("meets", statistic="spearman", **more)
@@ -193,10 +193,9 @@ def test_an_average_of_perturbations_is_not_said_to_be_significant(
     assert summaries and all(
         "several perturbations is not a p-value" in one for one in summaries
     )
-    first = section_shown("judges", told).blocks[0]
-    assert isinstance(first, Overview) and not any(
-        "D_" in one.text for one in first.columns
-    )
+    table = matrix(told)
+    assert table is not None
+    assert not any("D_" in column.title for column in table.columns)
 
 
 def test_people_stand_beside_the_headline_numbers(tmp_path: Path) -> None:
@@ -205,18 +204,10 @@ def test_people_stand_beside_the_headline_numbers(tmp_path: Path) -> None:
         number("normal_scores", (0.3, 0.55, 0.7), judge="human"),
     ]
     told = report(tmp_path, verdicts=rows)
-    page = section_shown("judges", told)
-    [first] = [block for block in page.blocks if isinstance(block, Overview)]
-    assert first.figure is not None and "one rater" in [
-        key.text for key in first.figure.keys
-    ]
-    [people] = [
-        line
-        for body in first.figure.table.bodies
-        for line in body.lines
-        if line.head == "people"
-    ]
-    assert "0.550" in [cell.text for cell in people.cells]
+    table = matrix(told)
+    assert table is not None
+    [people] = table.people
+    assert people.cells[0].value == "0.55" and "0.30 to 0.70" in people.cells[0].more
 
 
 def test_the_evidence_of_perturbations_has_the_p_that_decides_and_nothing_untested(
@@ -245,17 +236,22 @@ def test_evidence_of_one_more_rater_has_its_own_p_and_no_reason_of_another_claim
 ) -> None:
     rows = [
         *claimed("not_shown", "length"),
-        number("as_rater_normal_scores", (-0.2, -0.05, 0.1), note="undecided"),
+        number(
+            "as_rater_normal_scores",
+            (-0.2, -0.05, 0.1),
+            note="undecided: ±0.05 needs about 90 sources",
+        ),
         number("p_rater", (0.049, 0.049, 0.049)),
     ]
     told = report(tmp_path, verdicts=rows)
-    agreement, rater = (
+    [agreement] = (
         [cell.text for cell in line.cells]
         for body in evidence(told, found(told)).bodies
         for line in body.lines
     )
     assert "0.031" in agreement[1] and "length" in agreement[3]
-    assert "0.049" in rater[1] and rater[2:4] == ["undecided", ""]
+    # The interval includes 0, so that nothing is decided; p is that of this question.
+    assert "open whether within" in agreement[4] and "p 0.049" in agreement[4]
 
 
 def test_a_judge_that_is_given_a_rating_is_praised_for_nothing(tmp_path: Path) -> None:
@@ -302,7 +298,7 @@ def test_nobody_is_called_better_whose_interval_crosses_or_whose_test_says_no(
         if page
         else []
     )
-    assert any("Above every other judge on Fluency." in text for text in texts) == best
+    assert any("above every other judge on Fluency." in text for text in texts) == best
     assert FIRST not in [claim.kind for claim in found(told, "beta")]
 
 

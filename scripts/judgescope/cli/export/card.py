@@ -46,8 +46,8 @@ def card(report: Report) -> str:
 def _section(section: Section, *, folded: bool = False) -> list[str]:
     """Return a section; `folded`: with the parts that the report shows on demand."""
     shown = [block for block in section.blocks if folded or not isinstance(block, Fold)]
-    lead = section.lead.removesuffix(judges.CLICK)
-    return [f"## {escaped(section.title)}", "", inline(lead), "", *blocks(shown)]
+    lead = [inline(section.lead), ""] if section.lead else []
+    return [f"## {escaped(section.title)}", "", *lead, *blocks(shown)]
 
 
 def _limits(report: Report, few_items: int = 50) -> Iterator[str]:

@@ -6,19 +6,28 @@ from typing import Final
 
 from judgescope.core.errors import coded
 from judgescope.report.cells import ReportCell
+from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import (
+    Answer,
+    Beside,
+    DamageTable,
     Facts,
     Fold,
     Heading,
+    JudgeMatrix,
     Link,
-    Overview,
+    MatrixCell,
+    MatrixLine,
+    NextStep,
+    NextSteps,
     PageBlock,
     PageFigure,
     PageTable,
     Paragraph,
-    Standing,
+    SmallMultiples,
     TableLine,
 )
+from judgescope.report.matrix import CHARACTERS
 
 
 class _Patterns:
@@ -96,8 +105,18 @@ def _lines(block: PageBlock, level: int) -> list[str]:
                 lines.append("")
                 lines += [f"- {inline(item)}" for item in block.items]
             return lines
-        case Overview():
-            return list(_overview(block, level))
+        case Answer():
+            return [f"**{inline(block.text)}**", "", escaped(block.deck)]
+        case JudgeMatrix():
+            return list(_matrix(block))
+        case NextSteps():
+            return [f"{'#' * level} {block.title}", "", *map(_step, block.steps)]
+        case DamageTable():
+            return list(_damage(block, level))
+        case Beside():
+            return blocks([*block.left, *block.right], level)
+        case SmallMultiples():  # pictures have no Markdown; their numbers stand beside
+            return []
         case Facts():
             shown = code if block.code else escaped
             return [
@@ -116,33 +135,59 @@ def _lines(block: PageBlock, level: int) -> list[str]:
     raise TypeError(f"a block of kind {block.kind} has no Markdown")
 
 
-def _overview(block: Overview, level: int) -> Iterator[str]:
-    """Yield bars and answers as lists, the matrix as a table, its legend, and the
-    figure.
-    """
-    for bar in block.bars:
-        yield f"- {inline(bar)}"
-    standings: list[Standing] = []
-    for _, group in block.groups:
-        standings += group
-    for standing in standings:
-        if standing.answer:
-            yield f"- {code(standing.judge)}: {inline(standing.answer)}"
-    if block.columns:
-        heads = [inline(column.heading) for column in block.columns]
+def _matrix(block: JudgeMatrix) -> Iterator[str]:
+    """Yield the matrix as a table, and the signs below it."""
+    heads = []
+    for column in block.columns:
+        heads.append(escaped(": ".join(filter(None, (column.group, column.title)))))
+    yield row(["Judge", *heads])
+    yield row(["---"] * (len(heads) + 1))
+    for line in (*block.people, *block.lines, *block.rest, *block.rules):
+        yield row([_line_head(line), *_matrix_cells(line, len(heads))])
+    yield ""
+    signs = zip(CHARACTERS.values(), SIGN_WORDS.values(), strict=True)
+    yield "; ".join(f"{sign} {escaped(words)}" for sign, words in signs)
+    if block.foot:
         yield ""
-        yield row(["Judge", *heads])
-        yield row(["---"] * (len(heads) + 1))
-        for standing in standings:
-            cells = [code(standing.judge)]
-            for mark in standing.marks:
-                cells.append(escaped(f"{mark.sign} {mark.text}".strip()))
-            yield row(cells)
-        yield ""
-        yield "; ".join(f"{sign} {escaped(text)}" for _, sign, text in block.steps)
-    if block.figure:
-        yield ""
-        yield from _lines(block.figure, level)
+        yield escaped(block.foot)
+
+
+def _line_head(line: MatrixLine) -> str:
+    return code(line.head) if line.href else escaped(line.head)
+
+
+def _matrix_cells(line: MatrixLine, width: int) -> list[str]:
+    """The cells of a line; one that spans columns is followed by empty ones."""
+    cells: list[str] = []
+    for cell in line.cells:
+        cells.append(_matrix_cell(cell))
+        cells += [""] * (cell.span - 1)
+    return [*cells, *[""] * (width - len(cells))]
+
+
+def _matrix_cell(cell: MatrixCell) -> str:
+    parts = (cell.mark, cell.value, cell.more, f"({cell.below})" if cell.below else "")
+    return escaped(" ".join(filter(None, parts)))
+
+
+def _step(step: NextStep) -> str:
+    """One thing to do, as an item of a list."""
+    command = f" {code(step.command)}" if step.command else ""
+    return f"- **{escaped(step.point)}** {escaped(step.why)}{command}"
+
+
+def _damage(block: DamageTable, level: int) -> Iterator[str]:
+    """Yield the shares of damage noticed as a table."""
+    yield f"{'#' * level} {escaped(block.title)}"
+    yield ""
+    yield escaped(block.lead)
+    yield ""
+    yield row(["Damage", *(code(name) for name, _ in block.judges)])
+    yield row(["---"] * (len(block.judges) + 1))
+    for title, lines in block.bodies:
+        yield row([f"**{escaped(title)}**", *[""] * len(block.judges)])
+        for name, _, cells in lines:
+            yield row([escaped(name), *(escaped(cell.text) for cell in cells)])
 
 
 def _table(block: PageTable) -> list[str]:

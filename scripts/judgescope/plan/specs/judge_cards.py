@@ -85,7 +85,6 @@ def _files(plan: Plan) -> dict[str, specs.PageFiles]:
     for name in plan.datasets:
         files[name] = replace(
             judged_files(plan, name),
-            items="",
             scores=plan.paths.collected(name, "scores"),
             statuses=plan.paths.collected(name, "statuses"),
         )

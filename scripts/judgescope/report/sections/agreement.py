@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from judgescope.methods.base import Turned
-from judgescope.methods.claims.base import AGREEMENT
+from judgescope.methods.claims.base import AGREEMENT, PAIRS
 from judgescope.report import tables
 from judgescope.report.cells import ReportCell, count_cell, estimates, figures, of_few
 from judgescope.report.charts import Distribution, histogram_spec, svg
@@ -26,9 +26,11 @@ from judgescope.report.elements import (
 )
 from judgescope.report.headline import PERSON, measures
 from judgescope.report.items import DatasetTexts
+from judgescope.report.matrix import MOST_LINES, standings
 from judgescope.report.panels import LAYOUT, bins_spec
 from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
 from judgescope.report.rows import ReportRows, scores_of
+from judgescope.report.sections.first import every_picture
 from judgescope.report.specs import PageFiles
 from judgescope.report.tables import AspectFigure
 from judgescope.report.words import LEVELS, count, label, listed, percent, plural
@@ -229,7 +231,7 @@ def _figure(
         statistic=measure,
         level=level,
         every_judge=True,
-    ).filled(report.judges, chosen)
+    ).filled(_drawn(report), chosen)
     yield tables.chart(
         f"{dataset.name}: ordering the texts of one source",
         f"{label(measure)} of {len(shown)} judges and controls on "
@@ -238,6 +240,13 @@ def _figure(
         table,
         axis=f"{label(measure)}, {LEVELS[level][0]}, with 95 % interval",
     )
+
+
+def _drawn(report: Report) -> list[ShownJudge]:
+    """The judges of the figure, and the controls: of many judges the first twelve."""
+    if len(report.real_judges) <= MOST_LINES:
+        return report.judges
+    return [*standings(report).ranked[:MOST_LINES], *report.plain_controls]
 
 
 # --- scores beside ratings ------------------------------------------------------------
@@ -429,8 +438,10 @@ def _system_test(
 
 
 def pairwise(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
-    """Yield, for each set of texts, position bias, accuracy, and more as tables."""
+    """Yield what people and judges prefer, then position bias, accuracy and more."""
     source = "tables/pairwise.csv"
+    for aspect in dataset.aspects:
+        yield from every_picture(report, dataset, aspect, PAIRS)
     for cell, part in rows.by("cell").items():
         about = f", {cell}" if cell else ""
         for figure in (POSITION_FIGURE, ACCURACY_FIGURE):

@@ -1,11 +1,8 @@
 """What the study's replies cost when they were requested, and cost against quality."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-import numpy as np
-
-from judgescope.methods.cost import FREE
 from judgescope.report.cells import (
     ReportCell,
     count_cell,
@@ -27,16 +24,12 @@ from judgescope.report.elements import (
 )
 from judgescope.report.headline import HeadlineColumn, measures
 from judgescope.report.panels import Bought, Priced, scatter_spec
+from judgescope.report.prices import ALL, EACH, PRICE, free, price_per_1000, unpriced
 from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
-from judgescope.report.rows import ReportRow, ReportRows
+from judgescope.report.rows import ReportRows
 from judgescope.report.tables import by_dataset, judge_bodies
 from judgescope.report.words import THOUSAND, dollars, listed, spoken
 from judgescope.statistics.registry import names_of_group
-
-PRICE = "usd"
-EACH = "usd_per_1000"
-ALL = "all"
-"""The judge of rows that count every reply once."""
 
 
 def lead(report: Report) -> str:
@@ -60,13 +53,13 @@ def blocks(report: Report) -> Iterator[PageBlock]:
     names = sorted(rows.where(judge="").names("perturbation"))
     writers = {name: rows.where(perturbation=name) for name in names}
     askers = {judge: rows.where(judge=judge) for judge in ids_of(asked)}
-    unpriced = []
+    unknown = []
     for name, part in (*askers.items(), *writers.items()):
-        if _unpriced(part):
-            unpriced.append(name)
-    if unpriced:
+        if unpriced(part):
+            unknown.append(name)
+    if unknown:
         text = (
-            f"The price of {', '.join(unpriced)} is not known; the table gives the "
+            f"The price of {', '.join(unknown)} is not known; the table gives the "
             "reason."
         )
         yield Paragraph(text, style="warning")
@@ -113,45 +106,12 @@ def _written_by(name: str) -> str:
     return "originals that a model wrote" if name == "original" else f"texts of {name}"
 
 
-def price_per_1000(rows: ReportRows) -> float | None:
-    """Return the price of 1,000 judgments over all datasets; None where it is not
-    known.
-    """
-    judgments = 0
-    paid = []
-    for row in rows.where(statistic=EACH).defined:
-        judgments += row.n
-        paid.append((row.value or 0.0) * row.n)
-    if not judgments or _unpriced(rows):
-        return None
-    return float(np.sum(paid)) / judgments
-
-
-def price_in_words(rows: ReportRows) -> str:
-    """Return what 1,000 judgments cost, that they are free, or that it is not known."""
-    if free(rows):
-        return "free: no request is sent"
-    price = price_per_1000(rows)
-    if price is None:
-        return "price not known"
-    return f"US$ {dollars(price)} per {THOUSAND} judgments"
-
-
-def free(rows: Iterable[ReportRow]) -> bool:
-    """Return whether all of this is free: no endpoint is asked."""
-    return all(FREE in row.note for row in rows if row.statistic == PRICE)
-
-
-def _unpriced(rows: ReportRows) -> bool:
-    return bool(rows.where(statistic=PRICE).undefined)
-
-
 def _cells(rows: ReportRows) -> list[ReportCell]:
     cells = [count_cell(round(rows.total(name))) for name in names_of_group("usage")]
     if free(rows):
         cells += [words_cell("free"), words_cell("free")]
     else:
-        total = None if _unpriced(rows) else rows.total(PRICE)
+        total = None if unpriced(rows) else rows.total(PRICE)
         cells += [dollars_cell(total), dollars_cell(price_per_1000(rows))]
     notes = filter(None, rows.where(statistic=PRICE).names("note"))
     cells.append(words_cell("; ".join(notes)))

@@ -18,6 +18,7 @@ from judgescope.report.charts import (
     signs,
     svg,
 )
+from judgescope.report.damage import damage_table
 from judgescope.report.elements import (
     Body,
     Fold,
@@ -44,16 +45,36 @@ FLAG_NOTE = (
 STYLES = ("original", "all")
 
 
-def reading(_: Report) -> Iterator[Paragraph]:
-    """Yield how to read the numbers of all datasets."""
-    yield Paragraph(
+READING = (
+    (
+        "D is log p to the base 0.05 of a one-sided test that a judge scores perturbed "
+        "texts below their originals: it is 1 at p = 0.05, and every further unit "
+        "divides p by 20. It grows with the number of items, so it measures evidence, "
+        "not effect size: for that, see the rank-biserial correlations."
+    ),
+    (
         "D as published adds up over aspects and passes 1 by chance far more often "
         "than one time in 20 when there are several; D_exact keeps that rate. With "
         "uniform weights D_ew is D minus a constant, and their difference says nothing "
         "about the judge. All perturbations of a dataset are compared with the same "
         "originals: if these score high by chance, many perturbations look noticed at "
         "once, as the random control may show."
-    )
+    ),
+)
+"""How to read discernment in its six forms."""
+
+
+def noticed(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+    """Yield the share of damage that judges notice, and discernment folded."""
+    found = damage_table(report, dataset)
+    folded = list(blocks(report, dataset, rows))
+    if found is None:
+        yield from folded
+        return
+    yield found
+    paragraphs = list(map(Paragraph, READING))
+    title = f"Discernment in its six forms, and response styles: {dataset.name}"
+    yield Fold(title, [*paragraphs, *folded])
 
 
 def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:

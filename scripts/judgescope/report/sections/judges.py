@@ -1,67 +1,69 @@
-"""The first screen, what can be said of each judge, and the legend of all signs."""
+"""What can be claimed of each judge, the limits of it, and the legend of all signs."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 
-from judgescope.methods.claims.base import AGREEMENT, BAR, LABELS
+from judgescope.methods.claims.base import VERDICT
+from judgescope.report.answer import headline
+from judgescope.report.cell_words import number_row, second_line
 from judgescope.report.cells import (
     FLAT,
     NO_WIDTH_TOLD,
     UNDEFINED,
     ReportCell,
-    dollars_cell,
+    count_cell,
     estimate,
     figures,
-    of_few,
     short,
+    words_cell,
 )
-from judgescope.report.charts import svg
-from judgescope.report.claims import FIRST, GOOD, ReportedClaim, claims
+from judgescope.report.claims import FIRST, ReportedClaim, claims
+from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import (
+    LONGEST,
     Body,
     Facts,
     Fold,
     Heading,
-    LegendKey,
-    Mark,
-    Overview,
     PageBlock,
-    PageFigure,
     PageTable,
     Paragraph,
-    Standing,
     TableColumn,
     TableLine,
-    page_of,
+    columns_of,
 )
+from judgescope.report.false_claims import false_claims
 from judgescope.report.headline import PERSON, HeadlineColumn, measures
-from judgescope.report.panels import Forest, forest_spec
-from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
-from judgescope.report.rows import ReportRow, ReportRows
-from judgescope.report.sections import sentences, trust
-from judgescope.report.sections.cost import ALL, free, price_in_words, price_per_1000
+from judgescope.report.matrix import (
+    CHARACTERS,
+    href_of,
+    judge_anchor,
+    kind_words,
+    standings,
+)
+from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.rows import ReportRows
+from judgescope.report.sections import trust
 from judgescope.report.sections.study import DIFFER
-from judgescope.report.tables import agreed_with, judge_bodies, leaders
+from judgescope.report.tables import agreed_with, judge_bodies
 from judgescope.report.words import (
     DASH,
     FIT_SENTENCE,
     LEVELS,
-    THOUSAND,
     label,
     listed,
     plural,
     spoken,
 )
-from judgescope.statistics.intervals import holm
-from judgescope.statistics.verdict import LEVEL, Outcome, Sign
+from judgescope.statistics.verdict import Sign
 
-CLICK = " Click a cell for its evidence."
-"""The end of the lead on a page."""
-PLANTED = "Planted judges (simulated, with a known defect)"
-GROUPS = ("Models", "Measures", PLANTED, "Controls")
+BEHIND = "headline"
+"""The id of what says how the first sentence came about."""
+HEADLINE_RULE = (
+    "The first sentence is written by the first rule that applies (rule {}); the rules "
+    "are the same for every study. The judges that it may name are no controls, are "
+    "not told any rating, and are no measures while a model judges. Behind it:"
+)
 BELOW = "†"
 SIGNS = (
     ("[low, high]", "the 95 % interval of the number above it"),
@@ -96,35 +98,96 @@ SIGNS = (
 )
 
 
-def first_screen(report: Report) -> list[PageBlock]:
-    """Return the first screen."""
-    return [_overview(report)]
-
-
 def every_claim(report: Report) -> Iterator[PageBlock]:
-    """Yield an answer and every claim about each judge."""
-    for judge in report.judges:
-        about = claims(report, judge)
-        id = anchor(report, judge)
-        verdict = sentences.no_score(report, judge) or trust.answer(
-            report, judge, about
-        )
-        if judge.control:
-            verdict = f"A control: {judge.about}. No claim is made about it."
-        elif judge.planted:
-            about_judge = f"A planted judge, no real one. {judge.about.capitalize()}."
-            verdict = f"{about_judge} {verdict}"
-        else:
-            first = [claim.subject for claim in about if claim.kind == FIRST]
-            if first:
-                verdict = f"{verdict} Above every other judge on {listed(first)}."
+    """Yield how the first sentence came about, and every claim with its evidence."""
+    found = headline(report)
+    if found.behind:
+        yield Heading("How the first sentence came about", BEHIND)
+        yield Paragraph(HEADLINE_RULE.format(found.rule))
+        yield Paragraph(found.text, items=list(map(_behind, found.behind)))
+    of_judges = {
+        judge: [claim for claim in claims(report, judge) if claim.kind != FIRST]
+        for judge in standings(report).ranked
+    }
+    number = sum(map(len, of_judges.values()))
+    if not number:
+        yield Paragraph("No number that decides a claim was measured.")
+    elif number > LONGEST:
+        yield _by_judge(report, of_judges)
+    else:
+        yield _by_claim(report, of_judges)
+    for judge in report.real_judges:
+        first = [c.subject for c in claims(report, judge) if c.kind == FIRST]
+        if first:
+            yield Paragraph(
+                f"`{judge.id}`: above every other judge on {listed(first)}."
+            )
         if judge.scores_texts:
-            verdict = f"{verdict} {FIT_SENTENCE}"
-        if about or not judge.control:
-            yield Heading(f"`{judge.id}`", id)
-            yield Paragraph(verdict)
-        if about:
-            yield trust.evidence(report, about, id, judge.card)
+            yield Paragraph(f"`{judge.id}`: {FIT_SENTENCE}", style="small")
+
+
+def _behind(claim: ReportedClaim) -> str:
+    """A claim behind the first sentence, in words."""
+    row = number_row(claim)
+    shown = f": {label(row.statistic)} {figures(row)}" if row.value is not None else ""
+    respect = claim.respect.format(claim.subject)
+    return f"`{claim.judge}`, {respect}{shown}; {SIGN_WORDS[claim.sign]}"
+
+
+def _by_claim(
+    report: Report, of_judges: Mapping[ShownJudge, Sequence[ReportedClaim]]
+) -> PageTable:
+    """One line a claim; each leads to its evidence on the page of its judge."""
+    bodies = []
+    for judge, about in of_judges.items():
+        lines = []
+        for claim in about:
+            row = number_row(claim)
+            name = "" if row.statistic == VERDICT else label(row.statistic)
+            cells = [
+                words_cell(SIGN_WORDS[claim.sign]),
+                estimate(row, counts=True) if name else UNDEFINED,
+                words_cell(name),
+                words_cell(second_line(report, claim)),
+            ]
+            line = TableLine(
+                claim.respect.format(claim.subject),
+                cells,
+                report.names[claim.dataset],
+                href=href_of(report, judge, claim) if judge.card else "",
+            )
+            lines.append(line)
+        bodies.append(Body(lines, f"`{judge.id}`", id=judge_anchor(report, judge)))
+    columns = [
+        *columns_of(["Outcome"], style="words"),
+        *columns_of(["Value"]),
+        *columns_of(["Number", "Beside it"], style="words"),
+    ]
+    caption = "Every claim; its evidence is on the page of its judge."
+    source = "tables/verdicts.csv"
+    return PageTable(caption, "Claim", columns, bodies, (), code=False, source=source)
+
+
+def _by_judge(
+    report: Report, of_judges: Mapping[ShownJudge, Sequence[ReportedClaim]]
+) -> PageTable:
+    """One line a judge: so many claims are on the pages of their judges."""
+    lines = []
+    for judge, about in of_judges.items():
+        signs = Counter(claim.sign for claim in about)
+        cells = [count_cell(signs[sign]) for sign in Sign]
+        href = f"{judge.card}#evidence" if judge.card else ""
+        lines.append(TableLine(judge.id, cells, kind_words(judge), href=href))
+    bodies = [
+        Body([line], id=judge_anchor(report, judge))
+        for judge, line in zip(of_judges, lines, strict=True)
+    ]
+    columns = columns_of([SIGN_WORDS[sign].partition(",")[0] for sign in Sign])
+    caption = (
+        "Claims by outcome; each claim is on the page of its judge, all are in "
+        "tables/verdicts.csv."
+    )
+    return PageTable(caption, "Judge", columns, bodies, source="tables/verdicts.csv")
 
 
 def measured(report: Report) -> str:
@@ -182,6 +245,9 @@ def limits(report: Report, dataset: Dataset, _: ReportRows) -> Iterator[PageBloc
             undefined.append(f"{measure.group}, {measure.name}: {'; '.join(reasons)}.")
     if undefined:
         yield Paragraph("Planned, but undefined for every judge:", items=undefined)
+    if shown:
+        numbers = [_numbers(report, shown)]
+        yield Fold("The numbers by which judges are compared", numbers)
     signatures = []
     for judge in report.judges:
         for measure in planned:
@@ -198,308 +264,19 @@ def limits(report: Report, dataset: Dataset, _: ReportRows) -> Iterator[PageBloc
     )
 
 
-# --- expected false claims ------------------------------------------------------------
-
-
-def false_claims(report: Report) -> str:
-    """Return how many false claims are to be expected, "" where none is tested.
-
-    Holm's correction is made over a family: the claims of one judge, dataset and kind.
-    Each of F families has a false claim in at most .025 of studies. The sentence also
-    says how many claims that hold do so over the whole page (Holm over all of them).
-    """
-    families = set[tuple[str, str, str]]()
-    held = []
-    ps = []
+def foot(report: Report) -> str:
+    """Return how many false claims are to be expected, "" where none is tested."""
+    every: list[ReportedClaim] = []
     for judge in report.real_judges:
-        for claim in claims(report, judge):
-            if claim.kind != FIRST and claim.p is not None:
-                families.add((claim.judge, claim.dataset, claim.kind))
-                held.append(claim.outcome in GOOD)
-                ps.append(claim.p)
-    if not ps:
-        return ""
-    adjusted = holm(ps).tolist()
-    kept = 0
-    for good, p in zip(held, adjusted, strict=True):
-        kept += good and p <= LEVEL
-    number = len(families)
-    of_all = "Of the one family" if number == 1 else f"Of the {number:,} families"
-    return (
-        f"{of_all} of claims on this page (of one judge, dataset and kind), at most "
-        f"{LEVEL * number:.2g} false claims are expected; {kept:,} of "
-        f"{plural(sum(held), 'claim')} that hold do so over the whole page, too."
-    )
+        every += [claim for claim in claims(report, judge) if claim.kind != FIRST]
+    return false_claims(every).sentence
 
 
-# --- the matrix -----------------------------------------------------------------------
+# --- numbers that are compared --------------------------------------------------------
 
 
-def _overview(report: Report) -> Overview:
-    """Return the answers, the matrix and the forest plot, the best judges first."""
-    ranked = sorted(report.judges, key=partial(_rank, report))
-    per_judge = {
-        judge.id: trust.answered(report, claims(report, judge)) for judge in ranked
-    }
-    asked = _questions(per_judge.values())
-    costs = report.rows("cost")
-    priced = len(costs) > 0 and not free(row for row in costs if row.judge != ALL)
-
-    groups: dict[str, list[Standing]] = {}
-    used = set[str]()
-    for judge in ranked:
-        mine = per_judge[judge.id]
-        if judge.control and not mine:
-            continue
-        standing = _standing(report, judge, mine, asked)
-        if priced:
-            price = _price(costs.where(judge=judge.id))
-            standing = replace(standing, marks=[*standing.marks, price])
-        used.update(mark.step for mark in standing.marks)
-        groups.setdefault(GROUPS[_group(judge)], []).append(standing)
-    columns = [TableColumn(question.title, group=question.group) for question in asked]
-    if priced:
-        columns.append(TableColumn(f"US$ per {THOUSAND}", group="Cost"))
-    steps = []
-    for step, (sign, meaning) in reversed(trust.STEP_WORDS.items()):
-        if step in used:
-            steps.append((step, sign, meaning))
-    return Overview(
-        bars=[*_bars(report)],
-        columns=columns,
-        groups=[*groups.items()],
-        steps=steps,
-        figure=_forest(report, ranked),
-        foot=false_claims(report),
-    )
-
-
-def _questions(
-    answered: Iterable[Mapping[trust.TrustQuestion, Sequence[ReportedClaim]]],
-) -> list[trust.TrustQuestion]:
-    """The questions that claims answer, in the order of the columns: by rank, those of
-    a group side by side.
-    """
-    every = dict.fromkeys(chain.from_iterable(answered))
-    groups = [question.group for question in every]
-    return sorted(
-        every, key=lambda question: (question.rank, groups.index(question.group))
-    )
-
-
-def _standing(
-    report: Report,
-    judge: ShownJudge,
-    mine: Mapping[trust.TrustQuestion, Sequence[ReportedClaim]],
-    asked: Sequence[trust.TrustQuestion],
-) -> Standing:
-    """A judge's answer and its line of the matrix, without the price."""
-    id = anchor(report, judge)
-    marks = [_mark(question, judge, mine, id) for question in asked]
-    text = ""
-    if not judge.control:
-        text = trust.answer(report, judge, claims(report, judge))
-    href = f"{page_of('evidence')}#{id}" if mine else ""
-    return Standing(judge.id, judge.card, text, href, marks)
-
-
-def _group(judge: ShownJudge) -> int:
-    if judge.control or judge.planted:
-        return GROUPS.index("Controls" if judge.control else PLANTED)
-    return int(judge.engine == "lexical")
-
-
-def _rank(report: Report, judge: ShownJudge) -> tuple[int, bool, int, int, int, float]:
-    """Return the sort key of judges: kind, hinted last, most claims that hold, then
-    most that agree with limits, fewest that fail.
-
-    Among equals, those that agree more come first.
-    """
-    every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
-    signs = Counter(claim.sign for claim in every)
-    agreement = sum(
-        claim.row.value or 0.0 for claim in every if claim.kind == AGREEMENT
-    )
-    held = signs[Sign.HOLDS]
-    limited = signs[Sign.RULE]
-    failed = signs[Sign.FAILS]
-    return _group(judge), bool(judge.hint), -held, -limited, failed, -agreement
-
-
-def anchor(report: Report, judge: ShownJudge) -> str:
-    """Return the id of a judge's evidence."""
-    return f"evidence-{report.judges.index(judge)}"
-
-
-def _mark(
-    question: trust.TrustQuestion,
-    judge: ShownJudge,
-    mine: Mapping[trust.TrustQuestion, Sequence[ReportedClaim]],
-    prefix: str,
-) -> Mark:
-    """Return a cell of the matrix; a control has a number and reaches no step."""
-    if question not in mine:
-        return Mark()
-    part = mine[question]
-    text = trust.figure_of(question, part)
-    href = f"{page_of('evidence')}#{prefix}-{[*mine].index(question)}"
-    names = ", ".join(filter(None, (question.group, question.title)))
-    if judge.control:
-        return Mark(text, meaning=f"{names}; a control, not a judge", href=href)
-    step = trust.step_of(question, part)
-    sign, words = trust.STEP_WORDS[step]
-    details = ["claims that hold"]
-    if len(part) == 1:
-        details = [
-            figures(trust.deciding(question, part[0])),
-            *sentences.reasons(part[0]),
-        ]
-    return Mark(text, step, sign, "; ".join([words, names, *details]), href)
-
-
-def _price(rows: ReportRows) -> Mark:
-    if not len(rows):
-        return Mark()
-    text = "free" if free(rows) else dollars_cell(price_per_1000(rows)).text
-    return Mark(text, meaning=price_in_words(rows), href=page_of("cost"))
-
-
-def _bars(report: Report) -> Iterator[str]:
-    """Yield what judges miss, and for each bar that the study states who meets and
-    misses it.
-    """
-    by_bar: dict[str, list[ReportedClaim]] = {}
-    for judge in report.real_judges:
-        of_judge = claims(report, judge)
-        for text in trust.misses(report, of_judge):
-            yield f"`{judge.id}` {text}."
-        for claim in of_judge:
-            if claim.kind.startswith(BAR):
-                respect = claim.respect.format(claim.subject)
-                bar = f"{respect}, {report.names[claim.dataset]}"
-                by_bar.setdefault(bar, []).append(claim)
-    for bar, about in by_bar.items():
-        parts = []
-        for outcome, verb in (
-            (Outcome.MEETS, "met by"),
-            (Outcome.MISSES, "missed by"),
-            (Outcome.CANNOT_TELL, "cannot tell for"),
-            (Outcome.NO_CLAIM, "no claim for"),
-        ):
-            judges = [_needing(claim) for claim in about if claim.outcome == outcome]
-            if not judges:
-                continue
-            few = len(judges) <= sentences.FEW
-            parts.append(
-                f"{verb}: {listed(judges) if few else plural(len(judges), 'judge')}"
-            )
-        yield f"Required: {bar}; {'; '.join(parts)}."
-
-
-def _needing(claim: ReportedClaim) -> str:
-    """A claim's judge, and how much more data would decide it, if that is known."""
-    row = claim.others.get("more_needed")
-    if row is None:
-        return f"`{claim.judge}`"
-    return f"`{claim.judge}` ({sentences.more_needed(row)})"
-
-
-# --- the forest plot ------------------------------------------------------------------
-
-
-def _forest(
-    report: Report, ranked: Sequence[ShownJudge], most_drawn: int = 20
-) -> PageFigure | None:
-    """Return agreement with intervals, beside that of one rater and of the controls.
-
-    Where no aspect has a rank correlation, it is that of labels. The figure has the
-    first `most_drawn` judges, its table all.
-    """
-    by_kind = dict[str, list[HeadlineColumn]]()
-    for dataset in report.datasets:
-        for measure in measures(report, dataset):
-            by_kind.setdefault(measure.kind, []).append(measure)
-    kind = AGREEMENT if AGREEMENT in by_kind else LABELS
-    every = by_kind.get(kind, [])
-    real = [judge for judge in ranked if not judge.control]
-    drawn = real[:most_drawn]
-    shown = [measure for measure in every if _with_interval(measure, drawn)]
-    if not shown:
-        return None
-    forests = [_forest_of(report, measure, drawn) for measure in shown]
-    keys = [LegendKey("●", "blue", "judge, with 95 % interval")]
-    if any(forest.people is not None for forest in forests):
-        keys.append(LegendKey("┆", "green", "one rater"))
-    if any(forest.band for forest in forests):
-        keys.append(LegendKey("■", "red", "controls, lowest to highest"))
-    names = ids_of(drawn)
-    return PageFigure(
-        "Agreement" if kind == AGREEMENT else "Labels",
-        svg(forest_spec(forests, names, x=label(shown[0].statistic))),
-        _best_in_words(report, shown[0], ", ".join(forests[0].titles), real),
-        keys,
-        _numbers(report, every),
-    )
-
-
-def _with_interval(
-    measure: HeadlineColumn, judges: Sequence[ShownJudge]
-) -> list[ReportRow]:
-    """The numbers of judges, without those of too few texts to have an interval."""
-    return [row for row in measure.defined(judges) if not of_few(row)]
-
-
-def _forest_of(
-    report: Report, measure: HeadlineColumn, judges: Sequence[ShownJudge]
-) -> Forest:
-    """One panel: the judges' numbers, one rater's, and the range of the controls."""
-    by_judge = {row.judge: row for row in _with_interval(measure, judges)}
-    points = list(map(by_judge.get, ids_of(judges)))
-    people = measure.row(PERSON)
-    controls = _with_interval(measure, report.plain_controls)
-    values = [row.value or 0.0 for row in controls]
-    titles = [measure.name]
-    if len(report.datasets) > 1:
-        titles.append(measure.dataset.name)
-    return Forest(
-        titles,
-        points,
-        people.value if people else None,
-        (min(values), max(values)) if values else None,
-    )
-
-
-def _best_in_words(
-    report: Report,
-    measure: HeadlineColumn,
-    where: str,
-    judges: Sequence[ShownJudge],
-) -> str:
-    """The sentence on the best judge among those whose claim holds."""
-    asked = (measure.kind, measure.dataset.id, measure.aspect)
-    agreeing = []
-    for judge in judges:
-        for claim in claims(report, judge):
-            about = (claim.kind, claim.dataset, claim.row.aspect)
-            if about == asked and claim.outcome in GOOD:
-                agreeing.append(judge)
-                break
-    best = leaders(agreeing, _with_interval(measure, agreeing))
-    if not best:
-        whom = report.raters([measure.dataset.id])
-        return (
-            f"No judge is shown to agree with {whom} on {where} better than "
-            f"{trust.BLIND}."
-        )
-    leading = listed([f"`{row.judge}`" for row in best[: sentences.FEW]])
-    return (
-        f"The highest on {where}, and better than chance: {leading}, "
-        f"{figures(best[0])}."
-    )
-
-
-def _numbers(report: Report, shown: list[HeadlineColumn]) -> PageTable:
-    """Return the numbers of the forest plot, of people and controls, too."""
+def _numbers(report: Report, shown: Sequence[HeadlineColumn]) -> PageTable:
+    """Return the numbers by which judges are compared, of people and controls, too."""
 
     def cells(judge: ShownJudge) -> list[ReportCell]:
         of_judge = []
@@ -544,12 +321,12 @@ def _outranked(measure: HeadlineColumn, real: Sequence[ShownJudge]) -> Iterator[
 
 
 def legend(_: Report) -> Iterator[PageBlock]:
-    """Yield the steps of verdicts, the rules behind them, the signs of tables, and the
+    """Yield the signs of outcomes, the rules behind them, the signs of tables, and the
     levels.
     """
-    yield Heading("Steps of a verdict", "legend-steps")
-    steps = list(reversed(trust.STEP_WORDS.values()))
-    yield Facts(steps)
+    yield Heading("Signs of an outcome", "legend-outcomes")
+    outcomes = zip(CHARACTERS.values(), SIGN_WORDS.values(), strict=True)
+    yield Facts([*outcomes])
     yield Paragraph(trust.RULES)
     yield Heading("Signs in tables", "legend-signs")
     yield Facts(SIGNS)

@@ -4,26 +4,34 @@ others.
 
 from collections.abc import Iterator
 
+from judgescope.methods.claims import base
 from judgescope.methods.claims.agreement import LABEL_STATISTIC
 from judgescope.methods.labels import UNREAD_LABEL
 from judgescope.report import tables
+from judgescope.report.cells import words_cell
 from judgescope.report.class_tables import class_table
 from judgescope.report.elements import (
+    Body,
     Fold,
     PageBlock,
     PageTable,
     Paragraph,
     TableColumn,
+    TableLine,
+    columns_of,
     judgments_page,
 )
 from judgescope.report.headline import PERSON
+from judgescope.report.rating_grids import grids_of
 from judgescope.report.report import Dataset, Report, ShownJudge
 from judgescope.report.rows import ReportRows
-from judgescope.report.words import label
+from judgescope.report.sections.first import every_picture
+from judgescope.report.words import label, plural
 
 SHARES = ("tnr", "tpr", "precision", "npv")
 """Shares of texts of one of two labels; no statistic of three labels or more."""
 COMPARED = LABEL_STATISTIC
+MOST_MISSES = 20
 
 
 def left_out(report: Report) -> Iterator[PageBlock]:
@@ -45,6 +53,8 @@ def _aspect(
     report: Report, dataset: Dataset, aspect: str, rows: ReportRows, labels: list[str]
 ) -> Iterator[PageBlock]:
     name = f"{dataset.name}, {report.aspect(aspect)}"
+    yield from every_picture(report, dataset, aspect, base.LABELS)
+    yield from _misses(report, dataset, aspect, labels)
     statistics = [
         *(SHARES if len(labels) == 2 else ()),
         "balanced_accuracy",
@@ -101,6 +111,42 @@ def _aspect(
     yield from tables.matrix(
         compared, judges, COMPARED, name, aspect=aspect, level="pooled"
     )
+
+
+def _misses(
+    report: Report, dataset: Dataset, aspect: str, labels: list[str]
+) -> Iterator[Fold]:
+    """Yield, of two labels, the texts of the first that judges call the second, by id.
+
+    Up to twenty a judge; the explorer has all.
+    """
+    grids = grids_of(report, dataset)
+    if grids is None or len(labels) != 2:
+        return
+    ratings = grids.ratings(aspect)
+    bodies = []
+    for judge in report.real_judges:
+        if report.spec.judges[judge.id].thresholded:
+            continue
+        scores = grids.scores.get((judge.id, aspect), {})
+        missed = sorted(
+            target
+            for target, score in scores.items()
+            if score == 1 and target in ratings and not any(ratings[target])
+        )
+        where = {"dataset": dataset.id, "judge": judge.id, "aspect": aspect}
+        lines = []
+        for target in missed[:MOST_MISSES]:
+            href = judgments_page(**where, perturbation="systems", target=target)
+            lines.append(TableLine(target, [words_cell(labels[1])], href=href))
+        if lines:
+            of_all = f"{len(lines)} of {plural(len(missed), 'miss', 'misses')}"
+            bodies.append(Body(lines, f"`{judge.id}`: {of_all}"))
+    if bodies:
+        caption = f"Texts that people label “{labels[0]}” and the judge does not."
+        columns = columns_of(["The judge says"], style="words")
+        table = PageTable(caption, "Text", columns, bodies)
+        yield Fold(f"{dataset.name}, {report.aspect(aspect)}: the misses", [table])
 
 
 def _matrix(

@@ -20,10 +20,10 @@ from judgescope.report.claims import (
     ReportedClaim,
     own_claims,
 )
+from judgescope.report.prices import free, price_in_words
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
-from judgescope.report.sections.cost import free, price_in_words
-from judgescope.report.sections.study import tally_of
+from judgescope.report.tally import tally_of
 from judgescope.statistics import raters
 from judgescope.statistics.result import REASONS
 from judgescope.statistics.verdict import CODES, EXPLAINED_BY, MOST, Outcome, Sign

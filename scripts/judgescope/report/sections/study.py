@@ -3,8 +3,7 @@ reproduction.
 """
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import fields
 
@@ -12,11 +11,12 @@ from judgescope import __version__
 from judgescope.parsing.judgment import OFF_GRID
 from judgescope.parsing.unread_shapes import CORRECT_READ, READ_REMEDY, UNREAD
 from judgescope.report import elements, words
-from judgescope.report.cells import ReportCell, count_cell, words_cell
+from judgescope.report.cells import count_cell, words_cell
 from judgescope.report.report import Dataset, Report, ShownJudge
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.specs import StudyFacts
 from judgescope.report.tables import chart, judge_bodies, rater
+from judgescope.report.tally import PREFIX, CoverageTally
 
 SIGNED = (
     ("judge", "the judge's id"),
@@ -47,7 +47,6 @@ SIGNED = (
 )
 DIFFER = "stat, level, ties and weights"
 """The parts in which signatures of a judge's numbers on one dataset differ."""
-PREFIX = "count_"
 
 
 def data(report: Report) -> Iterator[elements.PageBlock]:
@@ -100,45 +99,6 @@ def _facts(
         notices = words.plural(len(problems), "notice")
         title = f"{dataset.name}: {notices} while reading."
         yield elements.Paragraph(title, items=items)
-
-
-class CoverageTally:
-    """Judgments by status in rows of coverage, and the reasons why cells were never
-    asked.
-    """
-
-    def __init__(self, rows: Iterable[ReportRow]) -> None:
-        self.counts = Counter[str]()
-        self.reasons = dict[str, None]()
-        for row in rows:
-            if row.statistic.startswith(PREFIX) and row.value is not None:
-                self.counts[row.statistic.removeprefix(PREFIX)] += round(row.value)
-            elif row.statistic == "coverage" and row.value is None:
-                self.reasons[words.spoken(row.note)] = None
-        self.asked = self.counts.total() - self.counts["not_applicable"]
-        """How many judgments were asked for."""
-        self.failed = {
-            status: number
-            for status, number in self.counts.items()
-            if number and status not in ("ok", "not_applicable")
-        }
-        """Status -> number of the judgments without a value."""
-
-    def cells(self, statuses: Sequence[str]) -> list[ReportCell]:
-        """Return planned, each status, the share with a value, reasons."""
-        covered = ReportCell(words.DASH)
-        if self.asked:
-            share = self.counts["ok"] / self.asked
-            row = ReportRow(statistic="coverage", value=share, n=self.asked)
-            covered = ReportCell(words.percent(share), sort=share, row=row)
-        cells = [count_cell(self.counts.total())]
-        cells += [count_cell(self.counts[status]) for status in statuses]
-        return [*cells, covered, words_cell("; ".join(self.reasons))]
-
-
-def tally_of(report: Report, judge: ShownJudge) -> CoverageTally:
-    """Return the sum over all judgments of a judge."""
-    return CoverageTally(report.rows("coverage").where(judge=judge.id))
 
 
 def coverage(

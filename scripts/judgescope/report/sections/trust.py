@@ -2,57 +2,32 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import LENGTH_NOT_TESTED
-from judgescope.report import literature, words
+from judgescope.report import cell_words, literature, words
 from judgescope.report.cells import (
     NO_CELL,
     ReportCell,
     estimate,
     figures,
-    short,
     words_cell,
 )
 from judgescope.report.claims import FIRST, FOUND, GOOD, KINDS, ReportedClaim
+from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import Body, PageTable, TableLine, columns_of
+from judgescope.report.questions import answers_of
 from judgescope.report.report import Report, ShownJudge
-from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import (
-    FEWEST_FOR_NUMBER,
     WHY,
     against_rater,
-    beside_rater,
     length_not_tested,
     no_score,
     outcome_in_words,
     reasons,
 )
-from judgescope.statistics import raters
-from judgescope.statistics.verdict import Outcome, Sign
+from judgescope.statistics.verdict import Outcome
 
-RULE = "rule"
-"""The step of what agrees, but may be explained by less than quality."""
-STEP_WORDS = {
-    "missed": ("✕", "missed, failed, or worse than chance or than a rater"),
-    "unshown": ("○", "not shown to be better than chance"),
-    "unknown": ("?", "no claim, or cannot tell"),
-    RULE: ("◐", Sign.RULE.meaning),
-    "better": ("◕", "better than chance, and than a rule that ignores quality"),
-    "rater": ("●", "as good as one more rater"),
-    "meets": ("★", "meets the required bar"),
-}
-"""Step, the worst first -> its sign and its meaning."""
-STEP_OF = {
-    **dict.fromkeys((Outcome.MISSES, Outcome.SWAYED), "missed"),
-    Outcome.NOT_SHOWN: "unshown",
-    **dict.fromkeys((Outcome.NO_CLAIM, Outcome.CANNOT_TELL), "unknown"),
-    **dict.fromkeys((Outcome.BETTER, Outcome.NOTICED, Outcome.WITHSTANDS), "better"),
-    Outcome.AS_RATER: "rater",
-    Outcome.MEETS: "meets",
-}
-"""Outcome -> the step of a claim whose sign limits it no further."""
 RULES = (
     "The sentences are written by rules from the numbers, the same rules for every "
     "study. “Better than chance” means that a one-sided test at .025 rules out chance, "
@@ -122,8 +97,15 @@ def misses(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str]:
         (base.CAUGHT, "lets {} of bad texts through"),
         (base.PASSED, "rejects {} of good texts"),
     ):
-        missing = (kind, Outcome.MISSES)
-        missed = [claim for claim in claims if (claim.kind, claim.outcome) == missing]
+        share = KINDS[
+            kind
+        ].number  # of the default bar, or of one that the study states
+        missed = [
+            claim
+            for claim in claims
+            if claim.outcome is Outcome.MISSES
+            and (claim.kind == kind or claim.kind == f"{base.BAR} {share}")
+        ]
         if not missed:
             continue
         worst = min(missed, key=lambda claim: claim.row.value or 0.0)
@@ -136,8 +118,8 @@ def misses(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str]:
         says = "the authors' plan says" if dataset.planned else "people say"
         given = f"“{other}” where {says} “{label}”"
         more = f", and {len(missed) - 1} further" if len(missed) > 1 else ""
-        share = words.percent(1 - (worst.row.value or 0.0))
-        yield f"{template.format(share)} ({worst.subject}: {given}{more})"
+        wrong = words.percent(1 - (worst.row.value or 0.0))
+        yield f"{template.format(wrong)} ({worst.subject}: {given}{more})"
 
 
 def _counted(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str]:
@@ -203,108 +185,6 @@ def _agreement_counted(outcomes: Counter[Outcome], whom: str) -> Iterator[str]:
         yield f"not shown to agree with {whom} better than {BLIND}{on_any}"
 
 
-@dataclass(frozen=True)
-class TrustQuestion:
-    """What several claims answer together: a column of the matrix, under a heading."""
-
-    title: str
-    rank: int
-    """The number of its kind in the order of the columns."""
-    group: str = ""
-    as_rater: bool = False
-    """Whether the number is the difference from one more rater."""
-
-
-def question(report: Report, claim: ReportedClaim) -> TrustQuestion:
-    """Return the question that a claim answers."""
-    kind = claim.kind.partition(" ")[0]
-    if kind == base.BAR:
-        return TrustQuestion(claim.respect.format(claim.subject), 0, "Required bar")
-    if kind == base.AGREEMENT:
-        name = report.names[claim.dataset]
-        aspects = sum(len(dataset.aspects) for dataset in report.datasets)
-        if aspects > 6:  # so many columns are too many: count by dataset
-            return TrustQuestion(name, 1, "Agreement")
-        return TrustQuestion(claim.subject, 1, f"Agreement: {name}")
-    if kind == base.LABELS:
-        return TrustQuestion(claim.subject, 1, f"Labels: {report.names[claim.dataset]}")
-    if kind in FOUND:
-        return TrustQuestion(KINDS[kind].question, 0)
-    if kind == base.PERTURBATION:
-        levels = {shown.cell: shown.level for shown in report.perturbations}
-        return TrustQuestion(
-            f"of {levels[claim.row.cell]}s", 3, "Perturbations noticed"
-        )
-    return TrustQuestion(KINDS[kind].question, 4 + [*KINDS].index(kind))
-
-
-AGAINST_RATER = TrustQuestion("As good as a rater", 2, as_rater=True)
-
-
-def answered(
-    report: Report, claims: Sequence[ReportedClaim]
-) -> dict[TrustQuestion, list[ReportedClaim]]:
-    """Return the claims by the question that they answer, without those of rank."""
-    by_question: dict[TrustQuestion, list[ReportedClaim]] = {}
-    for claim in claims:
-        if claim.kind == FIRST:
-            continue
-        by_question.setdefault(question(report, claim), []).append(claim)
-        if claim.kind in (base.AGREEMENT, base.LABELS) and against_rater(claim):
-            by_question.setdefault(AGAINST_RATER, []).append(claim)
-    return by_question
-
-
-def deciding(asked: TrustQuestion, claim: ReportedClaim) -> ReportRow:
-    """Return the row of the number that answers the question."""
-    return (against_rater(claim) if asked.as_rater else None) or claim.row
-
-
-def figure_of(asked: TrustQuestion, claims: Sequence[ReportedClaim]) -> str:
-    """Return the number of a cell of the matrix: the deciding one, or how many claims
-    hold.
-
-    D is not an effect size, and few texts give no number.
-    """
-    if len(claims) > 1 or claims[0].kind == base.PERTURBATION:
-        good = {Outcome.AS_RATER} if asked.as_rater else GOOD
-        held = [claim for claim in claims if claim.outcome in good]
-        return f"{len(held)} of {len(claims)}"
-    row = deciding(asked, claims[0])
-    few = row.value is not None and row.n < FEWEST_FOR_NUMBER
-    return f"n = {words.count(row.n)}" if few else short(row)
-
-
-def step_of_claim(claim: ReportedClaim) -> str:
-    """Return the step that a claim reaches: by its outcome, and no further than its
-    sign.
-    """
-    if claim.sign is Sign.FAILS:
-        return "missed"
-    return RULE if claim.sign is Sign.RULE else STEP_OF[claim.outcome]
-
-
-def step_of(asked: TrustQuestion, claims: Sequence[ReportedClaim]) -> str:
-    """Return the step that all these claims reach."""
-    steps = []
-    for claim in claims:
-        step = step_of_claim(claim)
-        if asked.as_rater:  # being better than chance does not answer this question
-            note = deciding(asked, claim).note
-            step = _beside_a_rater(step, claim.outcome, note)
-        steps.append(step)
-    return min(steps, key=[*STEP_WORDS].index)
-
-
-def _beside_a_rater(step: str, outcome: Outcome, note: str) -> str:
-    """Return the step of a claim where the question is whether it is as good as a
-    rater.
-    """
-    if note == raters.WORSE:
-        return "missed"
-    return step if outcome is Outcome.AS_RATER else "unknown"
-
-
 def evidence(
     report: Report, claims: Sequence[ReportedClaim], prefix: str = "", card: str = ""
 ) -> PageTable:
@@ -314,19 +194,17 @@ def evidence(
     `prefix` begins the ids of the questions.
     """
     bodies = []
-    for number, (asked, part) in enumerate(answered(report, claims).items()):
+    for number, (asked, part) in enumerate(answers_of(report, claims).items()):
         lines = []
         for claim in part:
             line = TableLine(
                 claim.respect.format(claim.subject),
-                _evidence_cells(report, asked, claim),
+                _evidence_cells(report, claim),
                 report.names[claim.dataset],
                 href=card and f"{card}#worst-{claim.dataset}",
             )
             lines.append(line)
-        about = asked.group and f"{asked.group}, "
-        reached = STEP_WORDS[step_of(asked, part)][1]
-        title = f"{about}{asked.title}: {figure_of(asked, part)}, {reached}"
+        title = f"{asked.group}, {asked.title}: {_held_in_words(part)}"
         bodies.append(Body(lines, title, id=f"{prefix}-{number}" if prefix else ""))
     literature_head = "In the literature's measures"
     reasoning = ("Verdict", "Because", "Further numbers", literature_head)
@@ -335,46 +213,42 @@ def evidence(
     return PageTable(caption, "Claim", columns, bodies, code=False, whole=True)
 
 
-def _evidence_cells(
-    report: Report, asked: TrustQuestion, claim: ReportedClaim
-) -> list[ReportCell]:
-    shown = deciding(asked, claim)
-    others = (
-        claim.row,
-        claim.others.get(f"{base.AS_RATER}_{claim.row.statistic}"),
-        claim.others.get("net_share"),
-    )
+def _held_in_words(part: Sequence[ReportedClaim]) -> str:
+    """The outcome of one claim, or how many of several hold."""
+    if len(part) == 1:
+        return SIGN_WORDS[part[0].sign]
+    held, more = cell_words.counted(part)
+    return f"{held} {more}"
+
+
+def _evidence_cells(report: Report, claim: ReportedClaim) -> list[ReportCell]:
+    shown = cell_words.number_row(claim)
     numbers = []
-    for row in others:
+    for row in (claim.row, claim.others.get("net_share")):
         if row and row is not shown:
             n = words.count(row.n)
             numbers.append(f"{words.label(row.statistic)} {figures(row)}, n = {n}")
-    if asked.as_rater:
-        verdict = beside_rater(claim, shown)
-        # Other reasons are those of another claim.
-        why = "; ".join(reasons(claim)) if claim.outcome == Outcome.AS_RATER else ""
-        published = ""
-    else:
-        verdict = words.spoken(claim.outcome)
-        why = "; ".join(reasons(claim))
-        published = literature.line(report, claim)
+    gap = against_rater(claim)
+    if gap is not None:
+        beside = cell_words.beside_person(gap)
+        tested = claim.others.get("p_rater")
+        if tested is not None and tested.value is not None:
+            beside += f", p {words.p_value(tested.value)} (not corrected)"
+        numbers.append(f"{words.label(gap.statistic)} {figures(gap)}: {beside}")
     return [
         estimate(shown, counts=True),
-        _tested_cell(asked, claim),
-        words_cell(verdict),
-        words_cell(why),
+        _tested_cell(claim),
+        words_cell(words.spoken(claim.outcome)),
+        words_cell("; ".join(reasons(claim))),
         words_cell("; ".join(numbers)),
-        words_cell(published),
+        words_cell(literature.line(report, claim)),
     ]
 
 
-def _tested_cell(asked: TrustQuestion, claim: ReportedClaim) -> ReportCell:
+def _tested_cell(claim: ReportedClaim) -> ReportCell:
     """The p-value of a claim, and how it is corrected; empty without a test."""
     names = ["p_noticed_holm", base.P_HOLM]
     how = claim.family
-    if asked.as_rater:
-        names = ["p_rater"]
-        how = "not corrected"
     tests = [claim.others[name] for name in names if name in claim.others]
     p = tests[0].value if tests else None
     if p is None:

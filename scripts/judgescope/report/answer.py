@@ -1,0 +1,179 @@
+"""The sentence that a report opens with: the first rule that applies, at most 25 words.
+
+Rules read the claims of table `verdicts`, never a number that decides nothing. Counted
+are the judges that a reader may choose from: no controls, none that knows the
+answers, and no measures while a model judges. Nobody is praised whose claim does not
+hold, and no praise comes first where a stated bar or the share of bad texts fails.
+"""
+
+from collections.abc import Callable, Iterator
+
+from judgescope.methods.claims import base
+from judgescope.report import cell_words
+from judgescope.report.answer_data import (
+    MOST_WORDS,
+    Headline,
+    few,
+    named,
+    words_in,
+)
+from judgescope.report.answer_ratings import RatingsAndDamage
+from judgescope.report.claims import FIRST, claims
+from judgescope.report.prices import free, price_per_1000
+from judgescope.report.report import Report, ShownJudge
+from judgescope.report.words import (
+    listed,
+    percent,
+    plural,
+)
+from judgescope.statistics.verdict import Sign
+
+
+class HeadlineRules(RatingsAndDamage):
+    """All rules of a report's headline, in their order, and the second sentence."""
+
+    # --- the second sentence
+
+    def seconds(self, first: Headline) -> Iterator[str]:
+        """What the second sentence may say, the most important first."""
+        best = self.judges[0] if self.judges else None
+        if best is None:
+            return
+        if first.rule not in ("L1", "B"):
+            text, _ = self.misses(best)
+            if text:
+                yield f"{self._again(first, best)} {text}."
+        if first.rule != "P2":
+            text = self.position_sentence(best)
+            if text:
+                yield text
+        apart = self.no_ceiling()
+        if apart and first.rule != "U5":
+            yield self.apart_sentence(apart)
+        unnoticed = self.unnoticed()
+        if unnoticed and first.rule not in ("D2", "N"):
+            yield (f"No judge is shown to notice {few(unnoticed, 'kinds of damage')}.")
+        if first.rule == "R2":
+            rest = self.without_holding()
+            if rest:
+                yield f"On {few(rest, 'aspects')} none is shown to."
+        if first.rule in ("R1", "R2"):
+            yield from self.cheaper(best)
+
+    def _again(self, first: Headline, judge: ShownJudge) -> str:
+        """How a sentence begins that is about a judge, after the first sentence."""
+        return "It" if first.text.startswith(named(judge.id)) else named(judge.id)
+
+    def unnoticed(self) -> list[str]:
+        """The kinds of damage that no judge is shown to notice.
+
+        Those that length gives away, to every judge that was asked, are no test.
+        """
+        signs: dict[str, set[Sign]] = {}
+        for judge in self.standings.shown:
+            for claim in self.of_kind(judge, base.PERTURBATION):
+                if claim.sign is not Sign.NO_CLAIM:
+                    signs.setdefault(claim.subject, set()).add(claim.sign)
+        return [
+            subject
+            for subject, found in signs.items()
+            if Sign.HOLDS not in found and found != {Sign.RULE}
+        ]
+
+    def cheaper(self, best: ShownJudge) -> Iterator[str]:
+        """A judge that costs at most half as much and holds on the same aspect."""
+        costs = self.report.rows("cost")
+        mine = costs.where(judge=best.id)
+        price = None if not len(mine) or free(mine) else price_per_1000(mine)
+        held = [c for c in self.agreements(best) if c.sign is Sign.HOLDS]
+        if not price or not held:
+            return
+        for judge in self.judges:
+            rows = costs.where(judge=judge.id)
+            if judge is best or not len(rows):
+                continue
+            other = 0.0 if free(rows) else price_per_1000(rows)
+            if other is None or other > price / 2:
+                continue
+            for claim in self.agreements(judge):
+                same = claim.row.judged == held[0].row.judged
+                same = same and claim.dataset == held[0].dataset
+                if same and claim.sign is Sign.HOLDS:
+                    costs_words = "is free" if other == 0 else _share(other / price)
+                    yield (
+                        f"{named(judge.id)} {costs_words} and keeps "
+                        f"{cell_words.value(claim)} of {cell_words.value(held[0])}."
+                    )
+                    return
+
+    def first(self) -> Headline:
+        """The first sentence, by the first rule that applies."""
+        rules: tuple[Callable[[], Headline | None], ...] = (
+            *(self.unread, self.people_apart, self.too_little, self.people_only),
+            *(self.told_only, self.bars, self.labels_fail, self.one_label),
+            *(self.labels, self.plan_only, self.many, self.as_person),
+            *(self.follows, self.limited, self.against_people, self.not_shown),
+            *(self.pairs, self.position, self.damage),
+        )
+        for rule in rules:
+            found = rule()
+            if found is not None:
+                return found
+        return Headline("U", "No number that decides a claim was measured.")
+
+
+def headline(report: Report) -> Headline:
+    """The answer of a report: the first rule that applies, and what else fits."""
+    return report.once("headline", lambda: _headline(report))
+
+
+def _headline(report: Report) -> Headline:
+    rules = HeadlineRules(report)
+    first = rules.first()
+    if ". " in first.text or first.rule.startswith("U"):
+        return first
+    for second in rules.seconds(first):
+        text = f"{first.text} {second}"
+        if words_in(text) <= MOST_WORDS:
+            return Headline(first.rule, text, first.behind)
+    return first
+
+
+def _share(ratio: float) -> str:
+    """A share of a price in words."""
+    return f"costs {percent(ratio)} of that"
+
+
+def deck(report: Report) -> str:
+    """One line on people, texts, sources and judges."""
+    texts = sum(dataset.counts.targets for dataset in report.datasets)
+    sources = sum(dataset.counts.items for dataset in report.datasets)
+    judges = len(report.real_judges)
+    planned = all(dataset.planned for dataset in report.datasets)
+    asked = plural(judges, "judge") if judges else "no judge"
+    on = plural(sources, "source")
+    if not texts:
+        return f"No text has ratings; {asked}, {on}."
+    if planned:
+        return (
+            f"{plural(texts, 'text')} on {on}, ratings planned by their authors; "
+            f"{asked}."
+        )
+    people = [d for d in report.datasets if not d.planned]
+    raters = max((len(dataset.counts.raters) for dataset in people), default=0)
+    who = plural(raters, "person", "people") if raters else "People"
+    also = ""
+    if len(people) < len(report.datasets):
+        names = listed([d.name for d in report.datasets if d.planned])
+        also = f" The ratings of {names} are planned by their authors."
+    rated = f"{who} rated {plural(texts, 'text')} on {on}; "
+    scored = "scored the same texts" if judges else "was asked"
+    return f"{rated}{asked} {scored}.{also}"
+
+
+def every_claim(report: Report) -> int:
+    """How many claims a report makes about judges."""
+    number = 0
+    for judge in report.real_judges:
+        number += sum(claim.kind != FIRST for claim in claims(report, judge))
+    return number

@@ -1,0 +1,184 @@
+"""What the rules of a headline read of a report, and how they name it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from typing import Final
+
+from judgescope.methods.claims import base
+from judgescope.report.claims import ReportedClaim, claims
+from judgescope.report.headline import PERSON
+from judgescope.report.matrix import Standings, standings
+from judgescope.report.questions import having, lowered
+from judgescope.report.report import Report, ShownJudge
+from judgescope.report.rows import ReportRow
+from judgescope.report.words import (
+    count,
+    listed,
+)
+from judgescope.statistics.registry import statistic
+from judgescope.statistics.verdict import MOST, Outcome, Sign
+
+MOST_WORDS: Final = 25
+MOST_NAMED: Final = 3
+"""Up to this many names are listed; of more, only the number is given."""
+LONGEST_NAME: Final = 24
+ONE_LABEL: Final = 0.95
+"""A judge that gives one label to this share of texts does not judge."""
+POWER_FACTOR: Final = 0.43
+"""The standard normal quantile of .8 over that of .975."""
+NUMBERS: Final = (
+    *("no", "one", "two", "three", "four", "five"),
+    *("six", "seven", "eight", "nine", "ten"),
+)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The answer of a report: one or two sentences, the rule, and the claims behind it.
+
+    Names of judges are in ticks.
+    """
+
+    rule: str
+    text: str
+    behind: Sequence[ReportedClaim] = ()
+
+    @property
+    def words(self) -> int:
+        """How many words it has; numbers with their unit are one."""
+        return words_in(self.text)
+
+
+def words_in(text: str) -> int:
+    """How many words a text has; thin spaces do not part any.
+
+    >>> words_in("`a` lets 40\u202f% through.")
+    4
+    """
+    return len([word for word in text.replace("`", "").split(" ") if word])
+
+
+def named(judge: str) -> str:
+    """A judge's name in ticks, cut if it is long.
+
+    >>> named("x" * 30)
+    '`xxxxxxxxxxxxxxxxxxxxxxx…`'
+    """
+    if len(judge) > LONGEST_NAME:
+        judge = f"{judge[: LONGEST_NAME - 1]}…"
+    return f"`{judge.replace('`', '')}`"
+
+
+def spelled(number: int) -> str:
+    """A small number as a word."""
+    return NUMBERS[number] if number < len(NUMBERS) else count(number)
+
+
+def few(names: Sequence[str], noun: str, every: int = 0) -> str:
+    """Names as a part of a sentence; of more than three, how many of how many.
+
+    >>> few(["tone", "style"], "aspects"), few(list("abcd"), "aspects", 9)
+    ('tone and style', '4 of 9 aspects')
+    """
+    if len(names) <= MOST_NAMED:
+        return listed([*names])
+    of_all = f" of {count(every)}" if every else ""
+    return f"{count(len(names))}{of_all} {noun}"
+
+
+class AnswerData:
+    """What the rules of a report's headline read."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.standings: Standings = standings(report)
+        self.judges = self.standings.counted
+
+    # --- what the rules read
+
+    def of_kind(self, judge: ShownJudge, *kinds: str) -> list[ReportedClaim]:
+        """The claims of a judge of some kinds; bars are of kind `bar`."""
+        return [
+            claim
+            for claim in claims(self.report, judge)
+            if claim.kind.partition(" ")[0] in kinds
+        ]
+
+    @cached_property
+    def whom(self) -> str:
+        """With what judges agree: people, or the authors' plan."""
+        return "the authors' plan" if self.planned else "people"
+
+    @cached_property
+    def planned(self) -> bool:
+        """Whether nobody rated any text: the authors planned every rating."""
+        datasets = self.report.datasets
+        return bool(datasets) and all(dataset.planned for dataset in datasets)
+
+    def subject(self, claim: ReportedClaim) -> str:
+        """The aspect of a claim, with its dataset where several have it."""
+        name = lowered(self.report.aspect(claim.row.judged))
+        several = having(self.report, claim.row.judged)[1:]
+        return f"{name} ({self.report.names[claim.dataset]})" if several else name
+
+    def subjects(self, about: Iterable[ReportedClaim]) -> list[str]:
+        """The aspects of claims, each once."""
+        return list(dict.fromkeys(map(self.subject, about)))
+
+    def agreements(self, judge: ShownJudge) -> list[ReportedClaim]:
+        """The claims of agreement of a judge."""
+        return self.of_kind(judge, base.AGREEMENT)
+
+    @cached_property
+    def every_agreement(self) -> list[ReportedClaim]:
+        """The claims of agreement of all counted judges."""
+        every: list[ReportedClaim] = []
+        for judge in self.judges:
+            every += self.agreements(judge)
+        return every
+
+    def person(self, claim: ReportedClaim) -> ReportRow | None:
+        """One person's own number where a claim has the judge's."""
+        rows = self.report.rows("verdicts", claim.dataset).where(
+            judge=PERSON.id,
+            statistic=claim.row.statistic,
+            judged=claim.row.judged,
+            level=claim.row.level,
+        )
+        return rows.defined.first
+
+    def without_holding(self, *outcomes: Outcome) -> list[str]:
+        """The aspects on which no counted judge holds with one of these outcomes."""
+        held = [
+            claim
+            for claim in self.every_agreement
+            if claim.sign is Sign.HOLDS and (not outcomes or claim.outcome in outcomes)
+        ]
+        shown = {*self.subjects(held)}
+        every = self.subjects(self.every_agreement)
+        return [name for name in every if name not in shown]
+
+
+def sources_to_decide(claim: ReportedClaim) -> int:
+    """About how many more sources would show a number above chance; 0 if unknown.
+
+    With probability .8, if the number stays as it is; the interval's half width shrinks
+    with the square root of the sources.
+    """
+    row = claim.row
+    counted = claim.others.get(base.SOURCES_COUNTED)
+    known = row.value is not None and row.ci_low is not None
+    if counted is None or counted.value is None or not known:
+        return 0
+    chance = 0.5 if statistic(row.statistic).kind == "percent" else 0.0
+    above = (row.value or 0.0) - chance
+    half = (row.value or 0.0) - (row.ci_low or 0.0)
+    if above <= 0 or half <= above:
+        return 0
+    needed = half * (1 + POWER_FACTOR) / above
+    more = counted.value * (needed**2 - 1)
+    if more > MOST:
+        return 0
+    return max(round(more / 10) * 10, 10) if more >= 10 else ceil(more)

@@ -1,0 +1,332 @@
+"""Rules of the headline that come first: no verdict, stated bars, labels."""
+
+from collections.abc import Sequence
+
+from judgescope.methods.claims import base
+from judgescope.report import cell_words
+from judgescope.report.answer_data import (
+    MOST_NAMED,
+    ONE_LABEL,
+    AnswerData,
+    Headline,
+    few,
+    named,
+    spelled,
+)
+from judgescope.report.claims import KINDS, ReportedClaim, claims
+from judgescope.report.headline import PERSON
+from judgescope.report.questions import lowered
+from judgescope.report.report import ShownJudge
+from judgescope.report.tally import tally_of
+from judgescope.report.words import (
+    STATUSES,
+    brief,
+    count,
+    label,
+    percent,
+    plural,
+    spoken,
+)
+from judgescope.statistics.intervals import FEWEST_SOURCES
+from judgescope.statistics.verdict import Outcome, Sign
+
+
+class BarsAndLabels(AnswerData):
+    """The rules on studies without a verdict, on stated bars and on labels."""
+
+    def unread(self) -> Headline | None:
+        """U1: no reply of any judge could be read."""
+        asked = []
+        for judge in self.judges:
+            tally = tally_of(self.report, judge)
+            has_value = any(
+                claim.row.value is not None for claim in claims(self.report, judge)
+            )
+            if tally.counts["ok"] or has_value:
+                return None
+            if tally.asked:
+                asked.append((judge, tally))
+        if not asked:
+            return None
+        judge, tally = asked[0]
+        reason = max(tally.failed, key=lambda name: tally.failed[name], default="")
+        why = STATUSES.get(reason, spoken(reason))
+        if reason == "truncated" and judge.max_tokens:
+            why = f"cut at {plural(judge.max_tokens, 'token')}"
+        detail = f" ({why})" if why else ""
+        replies = plural(tally.asked, "reply", "replies")
+        return Headline(
+            "U1",
+            f"No verdict: {count(tally.asked)} of {replies} of {named(judge.id)} could "
+            f"not be read{detail}.",
+        )
+
+    def people_apart(self) -> Headline | None:
+        """U5: on no aspect do people agree with each other."""
+        apart = self.no_ceiling()
+        others = [
+            claim
+            for claim in self.every_agreement
+            if base.NO_CEILING not in cell_words.codes_of(claim)
+        ]
+        if not apart or others:
+            return None
+        return Headline("U5", self.apart_sentence(apart), apart)
+
+    def no_ceiling(self) -> list[ReportedClaim]:
+        """A claim for each aspect on which people do not agree with each other."""
+        found: dict[str, ReportedClaim] = {}
+        for claim in self.every_agreement:
+            if base.NO_CEILING in cell_words.codes_of(claim):
+                found.setdefault(self.subject(claim), claim)
+        return [*found.values()]
+
+    def apart_sentence(self, apart: Sequence[ReportedClaim]) -> str:
+        """The sentence on aspects on which people do not agree with each other."""
+        aspects = few(self.subjects(apart), "aspects")
+        ceiling = apart[0].others.get(f"{base.CEILING}_{apart[0].row.statistic}")
+        person = self.person(apart[0]) if ceiling is None else ceiling
+        if person is None or person.value is None:
+            return f"No ceiling on {aspects}: people do not agree with each other."
+        with_others = brief(apart[0].row.statistic, person.value)
+        first = "" if len(apart) == 1 else f" on {self.subject(apart[0])}"
+        return (
+            f"No ceiling on {aspects}: one person agrees with the others "
+            f"{with_others}{first}."
+        )
+
+    def too_little(self) -> Headline | None:
+        """U2: too few sources to test any claim about ratings."""
+        about = [*self.every_agreement]
+        for judge in self.judges:
+            about += self.of_kind(judge, base.LABELS, base.PAIRS)
+        if not about or self._has_other_claims():
+            return None
+        few_sources = [
+            claim for claim in about if "no_interval" in cell_words.codes_of(claim)
+        ]
+        if len(few_sources) < len(about):
+            return None
+        counts = [
+            claim.others[base.SOURCES_COUNTED].value or 0.0
+            for claim in about
+            if base.SOURCES_COUNTED in claim.others
+        ]
+        if not counts:
+            counts = [float(max(d.counts.items for d in self.report.datasets))]
+        sources = plural(round(max(counts)), "source")
+        return Headline(
+            "U2",
+            f"No verdict yet: {sources} can be compared, {FEWEST_SOURCES} with "
+            "different ratings are needed.",
+            few_sources,
+        )
+
+    def _has_other_claims(self) -> bool:
+        """Whether a judge has a claim that needs no ratings, such as on damage."""
+        rated = (base.AGREEMENT, base.LABELS, base.PAIRS, base.CAUGHT, base.PASSED)
+        for judge in self.judges:
+            for claim in claims(self.report, judge):
+                if claim.kind not in rated and claim.sign is not Sign.NO_CLAIM:
+                    return True
+        return False
+
+    def people_only(self) -> Headline | None:
+        """U3: people rated the texts, and no judge was asked."""
+        if self.report.real_judges:
+            return None
+        parts = []
+        for dataset in self.report.datasets:
+            rows = self.report.rows("verdicts", dataset.id).where(judge=PERSON.id)
+            for row in rows.defined:
+                aspect = lowered(self.report.aspect(row.judged))
+                value = brief(row.statistic, row.value or 0.0)
+                parts.append(f"{value} on {aspect}")
+        raters = max((len(d.counts.raters) for d in self.report.datasets), default=0)
+        who = f"{spelled(raters).capitalize()} people" if raters > 1 else "People"
+        if not parts:
+            return Headline("U3", "No judge was asked, and no agreement was measured.")
+        more = len(parts) - MOST_NAMED
+        shown = ", ".join(parts[:MOST_NAMED])
+        rest = f" and on {plural(more, 'more aspect')}" if more > 0 else ""
+        return Headline("U3", f"{who} agree {shown}{rest}. No judge was asked.")
+
+    def told_only(self) -> Headline | None:
+        """U4: every judge is given the ratings, or gives one score to every text."""
+        if not self.judges:
+            told = self.standings.ranked
+            if not told:
+                return None
+            names = few([named(judge.id) for judge in told], "judges", len(told))
+            verb = "is" if len(told) == 1 else "are"
+            return Headline("U4", f"No verdict: {names} {verb} told the ratings.")
+        constant = []
+        for judge in self.judges:
+            about = self.of_kind(judge, base.AGREEMENT, base.LABELS, base.PAIRS)
+            codes = [cell_words.codes_of(claim) for claim in about]
+            if not about or not all(base.CONSTANT in each for each in codes):
+                return None
+            constant.append(judge)
+        names = few([named(j.id) for j in constant], "judges", len(constant))
+        gives = "gives" if len(constant) == 1 else "give"
+        return Headline("U4", f"No verdict: {names} {gives} every text the same score.")
+
+    def bars(self) -> Headline | None:
+        """B: the study states bars."""
+        for judge in self.judges:
+            about = self.of_kind(judge, base.BAR)
+            if about:
+                return self._bars_of(judge, about)
+        return None
+
+    def _bars_of(self, judge: ShownJudge, about: Sequence[ReportedClaim]) -> Headline:
+        met = [claim for claim in about if claim.sign is Sign.HOLDS]
+        missed = [claim for claim in about if claim.sign is Sign.FAILS]
+        name = named(judge.id)
+        if missed:
+            worst = min(missed, key=_over_bar)
+            text = f"misses {len(missed)} of {plural(len(about), 'bar')}"
+            if len(about) == 1:
+                text = "misses its bar"
+            return Headline("B", f"{name} {text}: {_bar_missed(worst)}.", missed)
+        if len(met) == len(about):
+            how_many = {1: "its bar", 2: "both bars"}
+            all_of = how_many.get(len(about), f"all {count(len(about))} bars")
+            return Headline("B", f"{name} meets {all_of}.", met)
+        open_claims = [claim for claim in about if claim.sign is not Sign.HOLDS]
+        text = f"Open: {name} has {_beside_bar(open_claims[0])}"
+        needed = open_claims[0].others.get("more_needed")
+        if needed is not None and needed.value is not None:
+            units = needed.method.partition(", ")[0]
+            text += f"; {count(round(needed.value))} more {units} would decide"
+        return Headline("B", f"{text}.", open_claims)
+
+    def labels_fail(self) -> Headline | None:
+        """L1: the best judge lets bad texts through, or rejects good ones."""
+        for judge in self.judges:
+            text, behind = self.misses(judge)
+            if text:
+                return Headline("L1", f"{named(judge.id)} {text}.", behind)
+            if self.of_kind(judge, base.CAUGHT, base.PASSED):
+                return None  # only the best judge that gives labels
+        return None
+
+    def misses(self, judge: ShownJudge) -> tuple[str, list[ReportedClaim]]:
+        """What a judge does to the texts of a label that it fails to find."""
+        parts = []
+        behind = []
+        for kind, verb in (
+            (base.CAUGHT, "lets {} of bad texts through"),
+            (base.PASSED, "rejects {} of good texts"),
+        ):
+            share = KINDS[kind].number
+            failing = [
+                claim
+                for claim in self.of_kind(judge, kind, base.BAR)
+                if claim.outcome is Outcome.MISSES and claim.row.statistic == share
+            ]
+            if failing:
+                worst = min(failing, key=lambda claim: claim.row.value or 0.0)
+                wrong = percent(1 - (worst.row.value or 0.0))
+                parts.append(verb.format(wrong))
+                behind.append(worst)
+        return "; it ".join(parts), behind
+
+    def one_label(self) -> Headline | None:
+        """L2: the best judge gives one label to nearly all texts."""
+        for judge in self.judges:
+            for claim in self.of_kind(judge, base.LABELS):
+                share = claim.others.get("says_share")
+                above_chance = claim.sign in (Sign.HOLDS, Sign.RULE)
+                if above_chance or share is None or share.value is None:
+                    continue
+                if share.value >= ONE_LABEL:
+                    says = share.note or cell_words.codes_of(claim).get(base.SAYS, "")
+                    what = f"says {says}" if says else "gives one label"
+                    return Headline(
+                        "L2",
+                        f"{named(judge.id)} {what} to {percent(share.value)} of all "
+                        "texts: it does not judge.",
+                        [claim],
+                    )
+            if self.of_kind(judge, base.LABELS):
+                return None
+        return None
+
+    def labels(self) -> Headline | None:
+        """L3: the best judge gives people's labels, or none is shown to."""
+        every = [
+            (judge, claim)
+            for judge in self.judges
+            for claim in self.of_kind(judge, base.LABELS)
+            if claim.row.value is not None
+        ]
+        if not every:
+            return None
+        holding = [(j, claim) for j, claim in every if claim.sign is Sign.HOLDS]
+        if holding:
+            judge, claim = holding[0]
+            given = "people's label" if not self.planned else "the planned label"
+            text = (
+                f"{named(judge.id)} gives {given} in {cell_words.value(claim)} of "
+                "texts, balanced"
+            )
+            person = self.person(claim)
+            if person is not None and person.value is not None:
+                text += f"; one person in {brief(person.statistic, person.value)}"
+            return Headline("L3", f"{text}.", [claim])
+        judge, claim = max(every, key=lambda each: each[1].row.value or 0.0)
+        return Headline("L3", self._no_label(judge, claim), [claim])
+
+    def _no_label(self, judge: ShownJudge, claim: ReportedClaim) -> str:
+        rival = claim.others.get("rival")
+        value = claim.others.get("rival_value")
+        lengths = (base.LENGTH, base.BREVITY)
+        own = cell_words.value(claim)
+        known = value is not None and value.value is not None
+        if rival is not None and rival.note in lengths and known:
+            assert value is not None
+            theirs = brief(claim.row.statistic, value.value or 0.0)
+            return (
+                f"No judge labels better than the texts' length does ({own} against "
+                f"{theirs})."
+            )
+        ends = cell_words.spread(claim.row)
+        detail = f", {ends}" if ends else ""
+        return (
+            "No judge is shown to label better than chance: at best "
+            f"{own}{detail} ({named(judge.id)})."
+        )
+
+
+def _over_bar(claim: ReportedClaim) -> float:
+    """How far a number is above its bar; negative where it misses a minimum."""
+    bar = claim.others.get(base.BAR)
+    value = claim.row.value or 0.0
+    if bar is None or bar.value is None:
+        return 0.0
+    return value - bar.value if bar.note != "at most" else bar.value - value
+
+
+def _bar_missed(claim: ReportedClaim) -> str:
+    """What a judge does where a bar asks for more."""
+    bar = claim.others.get(base.BAR)
+    name = claim.row.statistic
+    asked = ""
+    if bar is not None and bar.value is not None:
+        asked = f", you asked for {brief(name, bar.value)}"
+    own = cell_words.value(claim)
+    if name == "tnr":
+        return f"it catches {own} of bad texts{asked}"
+    if name == "tpr":
+        return f"it keeps {own} of good texts{asked}"
+    subject = f" on {lowered(claim.subject)}" if claim.subject else ""
+    return f"{lowered(label(name))} is {own}{subject}{asked}"
+
+
+def _beside_bar(claim: ReportedClaim) -> str:
+    """An open bar: the number beside the bar."""
+    return (
+        f"{lowered(label(claim.row.statistic))} {cell_words.value(claim)}, "
+        f"{cell_words.bar_words(claim)}"
+    )

@@ -1,0 +1,321 @@
+"""Rules of the headline on agreement, pairs and damage."""
+
+from judgescope.methods.claims import base
+from judgescope.report import cell_words
+from judgescope.report.answer_data import (
+    MOST_NAMED,
+    MOST_WORDS,
+    Headline,
+    few,
+    named,
+    sources_to_decide,
+    words_in,
+)
+from judgescope.report.answer_first import BarsAndLabels
+from judgescope.report.claims import ReportedClaim
+from judgescope.report.headline import PERSON
+from judgescope.report.matrix import MOST_LINES
+from judgescope.report.report import ShownJudge
+from judgescope.report.words import (
+    brief,
+    count,
+    percent,
+    plural,
+)
+from judgescope.statistics.verdict import Outcome, Sign
+
+
+class RatingsAndDamage(BarsAndLabels):
+    """The rules on agreement with ratings, on pairs, and on damage."""
+
+    def plan_only(self) -> Headline | None:
+        """N: nobody rated the texts; what the plan and the damage show."""
+        if not self.planned:
+            return None
+        damage = self._noticing()
+        best = self._holding()
+        behind = []
+        parts = []
+        if damage is not None:
+            text, shown = damage
+            parts.append(text)
+            behind += shown
+        if best is not None:
+            judge, held = best
+            aspects = few(self.subjects(held), "aspects", self._aspects())
+            parts.append(f"{named(judge.id)} follows {self.whom} on {aspects}")
+            behind += held
+        elif self.every_agreement:
+            parts.append(f"no judge follows {self.whom} better than a rule")
+            behind += self.every_agreement[:MOST_NAMED]
+        if not parts:
+            return Headline("N", "Nobody rated these texts: no claim was tested.")
+        text = "; ".join(parts)
+        if not text.startswith("`"):
+            text = f"{text[0].upper()}{text[1:]}"
+        return Headline("N", f"Nobody rated these texts. {text}.", behind)
+
+    def _noticing(self) -> tuple[str, list[ReportedClaim]] | None:
+        """What the first judge that notices any damage notices."""
+        for judge in self.judges:
+            about = self.of_kind(judge, base.PERTURBATION)
+            held = [claim for claim in about if claim.sign is Sign.HOLDS]
+            if held:
+                kinds = f"{count(len(held))} of {plural(len(about), 'kind')} of damage"
+                return f"{named(judge.id)} notices {kinds}", held
+        if any(self.of_kind(judge, base.PERTURBATION) for judge in self.judges):
+            return "no judge is shown to notice damage that length does not show", []
+        return None
+
+    def _holding(self) -> tuple[ShownJudge, list[ReportedClaim]] | None:
+        """The first judge with a claim of agreement that holds, and these claims."""
+        for judge in self.judges:
+            held = [
+                claim for claim in self.agreements(judge) if claim.sign is Sign.HOLDS
+            ]
+            if held:
+                return judge, held
+        return None
+
+    def _aspects(self) -> int:
+        return len(self.subjects(self.every_agreement))
+
+    def many(self) -> Headline | None:
+        """M: so many judges that how many aspects each holds on says most."""
+        if len(self.judges) <= MOST_LINES or not self.every_agreement:
+            return None
+        held = {
+            judge.id: [c for c in self.agreements(judge) if c.sign is Sign.HOLDS]
+            for judge in self.judges
+        }
+        order = sorted(held, key=lambda name: -len(held[name]))
+        best, second = order[0], order[1]
+        number = len(held[best])
+        every = len(
+            {(claim.dataset, claim.row.judged) for claim in self.every_agreement}
+        )
+        if not number:
+            return None
+        text = (
+            f"{named(best)} follows {self.whom} on {count(number)} of "
+            f"{plural(every, 'aspect')}; no other judge on more than "
+            f"{count(len(held[second]))}."
+        )
+        if len(held[second]) == number:
+            text = (
+                f"{named(best)} follows {self.whom} on {count(number)} of "
+                f"{plural(every, 'aspect')}, as many as the next judge."
+            )
+        return Headline("M", text, held[best])
+
+    def as_person(self) -> Headline | None:
+        """R1: a judge agrees with people as well as one of them does."""
+        for judge in self.judges:
+            held = [
+                claim
+                for claim in self.agreements(judge)
+                if claim.outcome is Outcome.AS_RATER and claim.sign is Sign.HOLDS
+            ]
+            if not held:
+                continue
+            aspects = few(self.subjects(held), "aspects", self._aspects())
+            text = (
+                f"{named(judge.id)} agrees with people as well as one of them does on "
+                f"{aspects}"
+            )
+            rest = self.without_holding(Outcome.AS_RATER)
+            if rest:
+                others = f"{text}; for {few(rest, 'aspects')}, none is shown to"
+                short = f"{text}; for {len(rest)} more, none is shown to"
+                text = others if words_in(others) <= MOST_WORDS else short
+            return Headline("R1", f"{text}.", held)
+        return None
+
+    def follows(self) -> Headline | None:
+        """R2: a judge follows people, and is not shown to do so as a person."""
+        best = self._holding()
+        if best is None:
+            return None
+        judge, held = best
+        aspects = few(self.subjects(held), "aspects", self._aspects())
+        text = f"{named(judge.id)} follows {self.whom} on {aspects}"
+        first = held[0]
+        gap = cell_words.gap_to_person(first)
+        person = self.person(first)
+        known = gap is not None and person is not None
+        if known and gap is not None and cell_words.below_person(gap):
+            assert person is not None and person.value is not None
+            mine = brief(first.row.statistic, person.value + (gap.value or 0.0))
+            theirs = brief(person.statistic, person.value)
+            text += f", below a person ({mine} against {theirs})"
+        return Headline("R2", f"{text}.", held)
+
+    def limited(self) -> Headline | None:
+        """R3: the best claim agrees, but a simple rule or the systems explain it."""
+        found = [
+            claim
+            for claim in self.every_agreement
+            if claim.sign is Sign.RULE and claim.row.value is not None
+        ]
+        if not found:
+            return None
+        best = max(found, key=lambda claim: claim.row.value or 0.0)
+        codes = cell_words.codes_of(best)
+        aspect = self.subject(best)
+        reached = cell_words.value(best)
+        name = named(best.judge)
+        beyond = best.others.get(base.BEYOND_SYSTEMS)
+        rival = best.others.get("rival")
+        known = beyond is not None and beyond.value is not None
+        if base.THESE_SYSTEMS in codes and known:
+            assert beyond is not None
+            left = brief(best.row.statistic, beyond.value or 0.0)
+            return Headline(
+                "R3",
+                f"No judge is shown to follow {aspect} beyond systems: {name} "
+                f"reaches {reached}, {left} among texts of one system.",
+                [best],
+            )
+        if base.HANGS_ON in codes:
+            text = (
+                f"No judge is shown to follow {aspect} beyond one system: {name} "
+                f"reaches {reached} only with {codes[base.HANGS_ON]}."
+            )
+            return Headline("R3", text, [best])
+        value = best.others.get("rival_value")
+        lengths = {base.LENGTH: "length", base.BREVITY: "shortness"}
+        if rival is not None and rival.note in lengths and value is not None:
+            theirs = brief(best.row.statistic, value.value or 0.0)
+            what = f"the texts' {lengths[rival.note]} {theirs}"
+            text = (
+                f"No judge beats a simple rule: on {aspect} {name} reaches {reached}, "
+                f"{what}."
+            )
+            return Headline("R3", text, [best])
+        if base.LENGTH_NOT_TESTED in codes:
+            text = (
+                f"No judge is shown to be more than a rule of length: {name} reaches "
+                f"{reached} on {aspect}, length not tested."
+            )
+            return Headline("R3", text, [best])
+        text = (
+            f"No judge is shown to beat a simple rule: on {aspect} {name} reaches "
+            f"{reached} ({cell_words.limit(best)})."
+        )
+        return Headline("R3", text, [best])
+
+    def against_people(self) -> Headline | None:
+        """R5: a judge ranks texts against people, and nothing is better."""
+        failing = [claim for claim in self.every_agreement if claim.sign is Sign.FAILS]
+        if not failing:
+            return None
+        worst = min(failing, key=lambda claim: claim.row.value or 0.0)
+        text = (
+            f"{named(worst.judge)} ranks texts against {self.whom} on "
+            f"{self.subject(worst)} ({cell_words.value(worst)})."
+        )
+        return Headline("R5", text, failing)
+
+    def not_shown(self) -> Headline | None:
+        """R4: agreement is not shown for any judge."""
+        found = [
+            claim
+            for claim in self.every_agreement
+            if claim.sign is Sign.NOT_SHOWN and claim.row.value is not None
+        ]
+        if not found:
+            return None
+        best = max(found, key=lambda claim: claim.row.value or 0.0)
+        ends = ""
+        if best.row.ci_low is not None and best.row.ci_high is not None:
+            low = brief(best.row.statistic, best.row.ci_low)
+            ends = f" [{low}, {brief(best.row.statistic, best.row.ci_high)}]"
+        text = (
+            f"Agreement is not shown: at best {cell_words.value(best)}{ends} "
+            f"({named(best.judge)} on {self.subject(best)})."
+        )
+        more = sources_to_decide(best)
+        if more:
+            text += f" About {plural(more, 'more source')} would decide."
+        return Headline("R4", text, [best])
+
+    def pairs(self) -> Headline | None:
+        """P1: a judge picks what people prefer, or none is shown to."""
+        every = [
+            (judge, claim)
+            for judge in self.judges
+            for claim in self.of_kind(judge, base.PAIRS)
+            if claim.row.value is not None
+        ]
+        if not every:
+            return None
+        holding = [(j, claim) for j, claim in every if claim.sign is Sign.HOLDS]
+        if holding:
+            judge, claim = holding[0]
+            text = (
+                f"{named(judge.id)} picks what people prefer in "
+                f"{cell_words.value(claim)} of pairs"
+            )
+            gap = cell_words.gap_to_person(claim)
+            if gap is not None and gap.value is not None:
+                theirs = percent((claim.row.value or 0.0) - gap.value)
+                text += f"; one person does in {theirs}"
+            return Headline("P1", f"{text}.", [claim])
+        _, claim = max(every, key=lambda each: each[1].row.value or 0.0)
+        rival = claim.others.get("rival")
+        value = claim.others.get("rival_value")
+        rules = {base.LENGTH: "the longer one", base.BREVITY: "the shorter one"}
+        own = cell_words.value(claim)
+        if rival is not None and rival.note in rules and value is not None:
+            theirs = brief(claim.row.statistic, value.value or 0.0)
+            text = (
+                f"No judge picks better than “{rules[rival.note]}” ({own} against "
+                f"{theirs})."
+            )
+            return Headline("P1", text, [claim])
+        text = f"No judge is shown to pick better than chance: at best {own} of pairs."
+        return Headline("P1", text, [claim])
+
+    def position(self) -> Headline | None:
+        """P2: the best judge takes the text of one place too often."""
+        for judge in self.judges:
+            text = self.position_sentence(judge)
+            if text:
+                return Headline("P2", text)
+        return None
+
+    def position_sentence(self, judge: ShownJudge) -> str:
+        """What is said of a judge whose choice depends on the place, "" of others."""
+        for dataset in self.report.datasets:
+            rows = self.report.rows("pairwise", dataset.id).where(
+                statistic="first_position_rate"
+            )
+            row = rows.where(judge=judge.id).defined.first
+            if row is None or row.ci_low is None or row.ci_high is None:
+                continue
+            if row.ci_low <= 0.5 <= row.ci_high:
+                continue
+            share = row.value or 0.0
+            place = "first" if share > 0.5 else "second"
+            taken = percent(max(share, 1 - share))
+            text = f"{named(judge.id)} takes the {place} text in {taken} of pairs"
+            people = rows.where(judge=PERSON.id).defined.first
+            if people is not None and people.value is not None:
+                theirs = people.value if share > 0.5 else 1 - people.value
+                text += f"; people do in {percent(theirs)}"
+            return f"{text}."
+        return ""
+
+    def damage(self) -> Headline | None:
+        """D1, D2: what damage the best judge notices."""
+        noticed = self._noticing()
+        if noticed is None:
+            return None
+        text, behind = noticed
+        if behind:
+            return Headline("D1", f"{text}.", behind)
+        return Headline(
+            "D2",
+            "No judge is shown to notice any kind of damage that length does not give "
+            "away.",
+        )

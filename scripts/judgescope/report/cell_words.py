@@ -1,0 +1,314 @@
+"""The words of a claim in a cell of the matrix: its value, what limits it, its sign."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from judgescope.methods.claims import base
+from judgescope.methods.claims.agreement import FOUND as ENOUGH
+from judgescope.methods.claims.rows import RIVAL
+from judgescope.report.cells import figures, of_few
+from judgescope.report.claims import FOUND, KINDS, ReportedClaim
+from judgescope.report.drawing import SIGN_WORDS
+from judgescope.report.report import Report
+from judgescope.report.rows import ReportRow
+from judgescope.report.words import (
+    DASH,
+    brief,
+    count,
+    label,
+    p_value,
+    plural,
+    spoken,
+)
+from judgescope.statistics import raters
+from judgescope.statistics.verdict import CODES, Outcome, Sign
+
+NO_CLAIM: Final = {
+    base.HINTED: "told the ratings",
+    base.TOO_MANY_LOST: "too many lost",
+    "no_interval": "too few sources",
+    "not_computed": "not computed",
+    "not_judged": "scores missing",
+    "continuous": "no classes",
+    "asked_once": "asked once",
+}
+"""Why there is no claim -> at most three words for it."""
+WHO_IS_FAILED: Final = {
+    base.PERTURBATION: "not noticed",
+    base.HINTS: "follows false hints",
+    base.CRITERIA: "criteria mixed up",
+}
+"""Kind of claims that fail -> what it fails."""
+LEFT: Final = "normal_scores"
+"""The kind of number that is left of a claim without length."""
+
+
+def codes_of(claim: ReportedClaim) -> dict[str, str]:
+    """The reasons of a claim: code -> its detail.
+
+    >>> dict(part.partition(": ")[::2] for part in ["these_systems: 6", "holm"])
+    {'these_systems': '6', 'holm': ''}
+    """
+    return dict(reason.partition(": ")[::2] for reason in claim.reasons)
+
+
+def value(claim: ReportedClaim) -> str:
+    """The deciding number of a claim, short; the number of texts where it is of few."""
+    row = number_row(claim)
+    if row.value is None or row.statistic == base.VERDICT:
+        return DASH
+    if of_few(row):
+        return f"n = {count(row.n)}"
+    return brief(row.statistic, row.value)
+
+
+def number_row(claim: ReportedClaim) -> ReportRow:
+    """The row of the number that a claim shows: of damage the net share noticed."""
+    if claim.kind == base.PERTURBATION:
+        return claim.others.get("net_share", claim.row)
+    return claim.row
+
+
+def spread(row: ReportRow) -> str:
+    """The 95 % interval of a number in short words, "" without one."""
+    if row.ci_low is None or row.ci_high is None:
+        return ""
+    low = brief(row.statistic, row.ci_low)
+    return f"{low} to {brief(row.statistic, row.ci_high)}"
+
+
+def second_line(report: Report, claim: ReportedClaim) -> str:
+    """What is written next to the value: degree, rival, interval, or what is failed."""
+    sign = claim.sign
+    if sign is Sign.HOLDS:
+        return degree(claim)
+    if sign is Sign.RULE:
+        return limit(claim)
+    if sign is Sign.FAILS:
+        return failed(report, claim)
+    if sign is Sign.NO_CLAIM:
+        return why_no_claim(claim)
+    codes = codes_of(claim)
+    if base.CONSTANT in codes:
+        return (
+            "one answer for all" if claim.kind == base.LABELS else "one score for all"
+        )
+    if base.SAYS in codes and "says_share" in claim.others:
+        share = claim.others["says_share"]
+        return (
+            f"says {codes[base.SAYS]} to {brief(share.statistic, share.value or 0.0)}"
+        )
+    if claim.outcome is Outcome.CANNOT_TELL:
+        return f"open: {bar_words(claim)}"
+    shown = spread(number_row(claim))
+    if CODES.holm in codes:
+        return f"{shown}, not after Holm" if shown else "not after Holm"
+    return shown or "no interval"
+
+
+def degree(claim: ReportedClaim) -> str:
+    """How far a claim holds: as a person, below one, a bar, or the rival it beats."""
+    if claim.outcome is Outcome.AS_RATER:
+        return "as a person"
+    if claim.outcome is Outcome.MEETS or claim.kind in FOUND:
+        return f"meets {bar_words(claim)}"
+    if claim.outcome is Outcome.WITHSTANDS:
+        return "withstands them" if claim.kind == base.HINTS else "shown"
+    if claim.outcome is Outcome.NOTICED:
+        return "noticed"
+    gap = gap_to_person(claim)
+    if gap is not None and below_person(gap):
+        return "below a person"
+    rival = rival_words(claim)
+    return f"beats {rival}" if rival else "beats chance"
+
+
+def gap_to_person(claim: ReportedClaim) -> ReportRow | None:
+    """The difference from one more rater, None if it is not known."""
+    row = claim.others.get(f"{base.AS_RATER}_{claim.row.statistic}")
+    return row if row is not None and row.value is not None else None
+
+
+def below_person(gap: ReportRow) -> bool:
+    """Whether the interval of the difference from a person lies below 0."""
+    return gap.ci_high is not None and gap.ci_high < 0
+
+
+def beside_person(gap: ReportRow) -> str:
+    """What a difference from one more rater says, in words.
+
+    "Undecided" is said only where the interval includes 0; the note has the margin and
+    how many sources would decide.
+    """
+    if raters.UNDECIDED not in gap.note:
+        return gap.note
+    detail = gap.note.partition(": ")[2]
+    margin = detail.partition(" ")[0].lstrip("±")
+    if not margin:
+        return "below a person: open by how much" if below_person(gap) else "open"
+    if below_person(gap):
+        return (
+            f"below a person, by less than the margin {margin} or more: open"
+            f"{_more(detail)}"
+        )
+    return f"open whether within {margin} of a person{_more(detail)}"
+
+
+def _more(detail: str) -> str:
+    """What would decide, of the note "±0.05 needs about 90 sources"."""
+    needs = detail.partition("needs ")[2]
+    return f"; {needs} would decide" if needs else ""
+
+
+def against_others(report: Report, claim: ReportedClaim, person: float | None) -> str:
+    """The judge's number against the other raters beside a person's, "" if unknown."""
+    gap = gap_to_person(claim)
+    if gap is None or person is None or gap.value is None:
+        return ""
+    name = claim.row.statistic
+    mine = brief(name, person + gap.value)
+    return f"against the others {mine}, a person {brief(name, person)}"
+
+
+# --- rivals ---------------------------------------------------------------------------
+
+
+def rival_words(claim: ReportedClaim) -> str:
+    """The strongest rival of a claim and its value, "" where it has none.
+
+    Such as "length 0.36", "short 0.45", "0.04 without length", "0.08 beyond systems".
+    """
+    strongest = claim.others.get(RIVAL)
+    if strongest is None:
+        return ""
+    own = claim.others.get(f"{RIVAL}_value")
+    known = own.value if own is not None else None
+    name = strongest.note
+    if name in (base.LENGTH, base.BREVITY):
+        word = "length" if name == base.LENGTH else "short"
+        own_value = "" if known is None else brief(claim.row.statistic, known)
+        return f"{word} {own_value}".rstrip()
+    if name == base.BEST_LENGTH:
+        # What a curve of length leaves is a correlation, whatever the claim's number.
+        return "length" if known is None else f"{brief(LEFT, known)} without length"
+    if name == base.SYSTEMS:
+        if strongest.value is not None:
+            return f"systems, p {p_value(strongest.value)}"
+        return "systems"
+    if name == base.WITHIN:
+        return "source only"
+    return ""
+
+
+def limit(claim: ReportedClaim) -> str:
+    """What a claim that agrees may be explained by, or what it is limited to."""
+    codes = codes_of(claim)
+    for code in (base.IS_LENGTH, base.QUALITY_IS_LENGTH):
+        if code in codes:
+            return f"is length, R² {codes[code].lstrip('0')}"
+    beyond = claim.others.get(base.BEYOND_SYSTEMS)
+    if base.THESE_SYSTEMS in codes:
+        if beyond is not None and beyond.value is not None:
+            return f"{brief(claim.row.statistic, beyond.value)} beyond systems"
+        return "these systems only"
+    if base.HANGS_ON in codes:
+        return f"hangs on {codes[base.HANGS_ON]}"
+    if claim.kind == base.PERTURBATION:
+        return "by length"
+    if base.LENGTH_NOT_TESTED in codes:
+        return "length not tested"
+    if base.WITHIN in codes and base.SYSTEMS not in codes:
+        return "source only"
+    if claim.kind in FOUND:
+        return "so does length"
+    return rival_words(claim) or _reason_words(codes)
+
+
+def _reason_words(codes: dict[str, str]) -> str:
+    words = {base.LENGTH: "length", base.BREVITY: "short", base.SYSTEMS: "systems"}
+    return next((words[code] for code in codes if code in words), "a simpler rule")
+
+
+def failed(report: Report, claim: ReportedClaim) -> str:
+    """What a claim fails: people, the plan, a bar."""
+    if claim.kind in WHO_IS_FAILED:
+        return WHO_IS_FAILED[claim.kind]
+    if claim.kind in FOUND or claim.kind.startswith(base.BAR):
+        return bar_words(claim)
+    planned = {each.id: each.planned for each in report.datasets}[claim.dataset]
+    if claim.kind in (base.GRADED, base.SEQUENCE):
+        return "against the order" if claim.kind == base.SEQUENCE else "against ratings"
+    return "against the plan" if planned else "against people"
+
+
+def bar_words(claim: ReportedClaim) -> str:
+    """The bar of a claim: the stated one, or the default of labels."""
+    name = claim.row.statistic
+    bar = claim.others.get(base.BAR)
+    if claim.kind in FOUND:
+        name = KINDS[claim.kind].number
+        return f"bar {brief(name, ENOUGH)}"
+    if bar is None or bar.value is None:
+        return "the bar"
+    return f"bar {brief(name, bar.value)}"
+
+
+def why_no_claim(claim: ReportedClaim) -> str:
+    """Why there is no claim, in at most three words."""
+    for code in codes_of(claim):
+        if code in NO_CLAIM:
+            return NO_CLAIM[code]
+        words = spoken(code).split()
+        if len(words) <= 3:
+            return " ".join(words)
+    note = claim.row.note
+    if note in NO_CLAIM:
+        return NO_CLAIM[note]
+    return spoken(note) if note and len(note.split()) <= 3 else "not tested"
+
+
+# --- hidden words ---------------------------------------------------------------------
+
+
+def hidden(report: Report, claim: ReportedClaim) -> str:
+    """Outcome, number, interval and rival of a claim, for screen readers."""
+    row = number_row(claim)
+    name = label(row.statistic) if row.statistic != base.VERDICT else ""
+    parts = [SIGN_WORDS[claim.sign]]
+    if name and row.value is not None:
+        parts.append(f"{name} {figures(row)}")
+    elif name:
+        parts.append(name)
+    rival = rival_words(claim)
+    if rival:
+        parts.append(f"strongest rival: {rival}")
+    return "; ".join(parts)
+
+
+def counted(claims: Sequence[ReportedClaim]) -> tuple[str, str]:
+    """How many of several claims hold, and what of the others is worth saying.
+
+    Such as ("1", "of 4, 2 by length") or ("0", "of 6, 3 fail").
+    """
+    signs = [claim.sign for claim in claims]
+    held = signs.count(Sign.HOLDS)
+    parts = [f"of {len(claims)}"]
+    damage = all(claim.kind == base.PERTURBATION for claim in claims)
+    by_length = signs.count(Sign.RULE)
+    if by_length and damage:
+        parts.append(f"{by_length} by length")
+    failing = signs.count(Sign.FAILS)
+    if failing:
+        parts.append(f"{failing} fail{'s' if failing == 1 else ''}")
+    return str(held), ", ".join(parts)
+
+
+def counted_hidden(claims: Sequence[ReportedClaim]) -> str:
+    """How many of several claims have which sign, for screen readers."""
+    signs = [claim.sign for claim in claims]
+    parts = []
+    for sign in Sign:
+        number = signs.count(sign)
+        if number:
+            parts.append(f"{number} {SIGN_WORDS[sign]}")
+    return f"{plural(len(claims), 'claim')}: {'; '.join(parts)}"

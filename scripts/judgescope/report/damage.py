@@ -1,0 +1,194 @@
+"""Which damage do judges notice: kinds as rows, judges as columns, shares as shades."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from judgescope.methods.claims import base
+from judgescope.report.cells import interval
+from judgescope.report.claims import ReportedClaim, claims
+from judgescope.report.drawing import SIGN_WORDS
+from judgescope.report.elements import DamageCell, DamageTable
+from judgescope.report.matrix import MOST_LINES, href_of, standings
+from judgescope.report.questions import level_rank
+from judgescope.report.report import Dataset, Perturbation, Report, ShownJudge
+from judgescope.report.rows import ReportRow, ReportRows
+from judgescope.report.words import MINUS, label, listed
+from judgescope.statistics.verdict import NOTICING, Sign
+
+WARNING: Final = -0.2
+"""Below this net share the damaged texts are preferred: a warning."""
+SHADES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
+NUMBER: Final = "net_share"
+
+
+def damage_table(report: Report, dataset: Dataset | None = None) -> DamageTable | None:
+    """The table of a dataset, or of all; None where no judge was asked.
+
+    Of more than twelve judges the first twelve are shown; controls stand apart.
+    """
+    noticed = _noticed(report)
+    datasets = [dataset] if dataset else report.datasets
+    datasets = [each for each in datasets if noticed.on(each)]
+    ids = {each.id for each in datasets}
+    judges = [
+        judge
+        for judge in standings(report).shown
+        if any((judge.id, name) in noticed.of_judge for name in ids)
+    ][:MOST_LINES]
+    controls = [
+        judge
+        for judge in report.plain_controls
+        if report.spec.judges[judge.id].form in ("length", "random")
+        and any(_of_control(report, judge, name) for name in ids)
+    ]
+    if not judges:
+        return None
+    bodies = []
+    for each in datasets:
+        for level, kinds in _levels(report):
+            lines = [
+                (kind.title, "", _cells(report, noticed, each, kind, judges, controls))
+                for kind in kinds
+                if noticed.any_of(each, kind)
+            ]
+            if lines:
+                where = f", {each.name}" if len(datasets) > 1 else ""
+                bodies.append((f"{level.capitalize()}s{where}", lines))
+    heads = [(judge.id, False) for judge in judges]
+    heads += [(judge.id, True) for judge in controls]
+    return DamageTable(
+        title="Which damage do they notice?",
+        lead=_lead(report, judges, ids),
+        caption="Net share noticed, by kind of damage and judge",
+        judges=heads,
+        bodies=bodies,
+    )
+
+
+class _Noticed:
+    """The claims on damage of all judges, by their place."""
+
+    def __init__(self, report: Report) -> None:
+        self.claims: dict[tuple[str, str, str], ReportedClaim] = {}
+        self.of_judge: set[tuple[str, str]] = set()
+        self.places: set[tuple[str, str]] = set()
+        for judge in report.judges:
+            for claim in claims(report, judge):
+                if claim.kind == base.PERTURBATION:
+                    place = (judge.id, claim.dataset, claim.row.cell)
+                    self.claims[place] = claim
+                    self.of_judge.add((judge.id, claim.dataset))
+                    self.places.add((claim.dataset, claim.row.cell))
+
+    def on(self, dataset: Dataset) -> bool:
+        return any(dataset.id == name for name, _ in self.places)
+
+    def any_of(self, dataset: Dataset, kind: Perturbation) -> bool:
+        return (dataset.id, kind.cell) in self.places
+
+
+def _noticed(report: Report) -> _Noticed:
+    return report.once("noticed", lambda: _Noticed(report))
+
+
+def _levels(report: Report) -> Iterator[tuple[str, list[Perturbation]]]:
+    """Each level with its kinds of damage, from characters to texts."""
+    by_level: dict[str, list[Perturbation]] = {}
+    for kind in report.perturbations:
+        by_level.setdefault(kind.level, []).append(kind)
+    for level in sorted(by_level, key=level_rank):
+        yield level, by_level[level]
+
+
+def _cells(
+    report: Report,
+    noticed: _Noticed,
+    dataset: Dataset,
+    kind: Perturbation,
+    judges: Sequence[ShownJudge],
+    controls: Sequence[ShownJudge],
+) -> list[DamageCell]:
+    cells = []
+    for judge in [*judges, *controls]:
+        claim = noticed.claims.get((judge.id, dataset.id, kind.cell))
+        if judge.control:
+            rows = _of_control(report, judge, dataset.id)
+            cells.append(_control_cell(rows.where(cell=kind.cell).first))
+        else:
+            cells.append(_cell(report, judge, claim))
+    return cells
+
+
+def _of_control(report: Report, judge: ShownJudge, dataset: str) -> ReportRows:
+    """A control's shares: no claim is made of it, and its first aspect stands for
+    all.
+    """
+    rows = report.rows("discernment", dataset)
+    return rows.where(judge=judge.id, statistic=NUMBER).defined
+
+
+def _control_cell(row: ReportRow | None) -> DamageCell:
+    if row is None or row.value is None:
+        return DamageCell("", "empty", "not asked")
+    look = f"c{sum(row.value >= step for step in SHADES)}"
+    return DamageCell(_percent(row.value), look, interval(row))
+
+
+def _percent(share: float) -> str:
+    """A net share as a whole number of percent."""
+    number = round(100 * share)
+    return f"{MINUS}{-number}" if number < 0 else str(number)
+
+
+def _cell(report: Report, judge: ShownJudge, claim: ReportedClaim | None) -> DamageCell:
+    row = None if claim is None else claim.others.get(NUMBER)
+    if claim is None or row is None or row.value is None:
+        return DamageCell("", "empty", "not asked")
+    share = row.value
+    look = "neg" if share < WARNING else f"h{sum(share >= step for step in SHADES)}"
+    p = claim.others.get("p_noticed_holm")
+    return DamageCell(
+        _percent(share),
+        look,
+        "; ".join(filter(None, (interval(row), SIGN_WORDS[claim.sign]))),
+        href_of(report, judge, claim),
+        bold=p is not None and p.value is not None and p.value <= NOTICING.level,
+    )
+
+
+def _lead(
+    report: Report, judges: Sequence[ShownJudge], datasets: Collection[str]
+) -> str:
+    """What the numbers are, and which kinds nobody notices or are preferred."""
+    text = (
+        f"{label(NUMBER).capitalize()}: the % of damaged texts scored below the "
+        "undamaged one minus the % scored above it; 0 is a coin flip. Bold: p ≤ .05 "
+        "after Holm."
+    )
+    signs: dict[str, list[Sign]] = {}
+    preferring: list[str] = []
+    for judge in judges:
+        for claim in claims(report, judge):
+            if claim.kind != base.PERTURBATION or claim.dataset not in datasets:
+                continue
+            signs.setdefault(claim.subject, []).append(claim.sign)
+            row = claim.others.get(NUMBER)
+            prefers = row is not None and row.ci_high is not None and row.ci_high < 0
+            if prefers and judge.id not in preferring:
+                preferring.append(judge.id)
+    by_length = [name for name, of in signs.items() if {*of} == {Sign.RULE}]
+    nobody = [
+        name
+        for name, of in signs.items()
+        if Sign.HOLDS not in of and name not in by_length
+    ]
+    if 0 < len(nobody) <= 3:
+        text += f" No judge is shown to notice {listed(nobody)}."
+    elif nobody:
+        text += f" {len(nobody)} of {len(signs)} kinds no judge is shown to notice."
+    if 0 < len(preferring) <= 3:
+        verb = "prefers" if len(preferring) == 1 else "prefer"
+        text += f" {listed(preferring)} {verb} some damaged texts."
+    if 0 < len(by_length) <= 3:
+        text += f" {listed(by_length).capitalize()}: length alone gives them away."
+    return text

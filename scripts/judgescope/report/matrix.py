@@ -1,0 +1,592 @@
+"""The matrix of judges by questions: who is compared, in which order and cells."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from math import ceil, floor
+from typing import Final
+
+from markupsafe import Markup
+
+from judgescope.methods.claims import base
+from judgescope.report import cell_words, drawing
+from judgescope.report.cells import of_few
+from judgescope.report.claims import FIRST, ReportedClaim, claims
+from judgescope.report.drawing import LOOKS, Axis, Ends, Interval
+from judgescope.report.elements import (
+    JudgeMatrix,
+    MatrixCell,
+    MatrixColumnHead,
+    MatrixLine,
+    joined_empty,
+    page_of,
+)
+from judgescope.report.headline import PERSON
+from judgescope.report.prices import ALL, free, price_in_words, price_per_1000
+from judgescope.report.quality_blind import RULES_OF, Rule, turned_value
+from judgescope.report.questions import (
+    Folding,
+    MatrixQuestion,
+    answers_of,
+    folded,
+    group_note,
+    lowered,
+    place_of,
+    section_of,
+)
+from judgescope.report.report import Report, ShownJudge
+from judgescope.report.rows import ReportRow
+from judgescope.report.words import DASH, THOUSAND, brief, count, dollars, label, plural
+from judgescope.statistics.registry import statistic
+from judgescope.statistics.verdict import Sign
+
+MOST_LINES: Final = 12
+"""Lines of judges that are shown; further ones are folded."""
+TOLD: Final = "told the right ratings, so its agreement shows nothing"
+RULES: Final = "Rules that ignore quality"
+PLANNED_PEOPLE: Final = (
+    "nobody rated these texts: their authors planned the ratings, so there is no "
+    "ceiling"
+)
+MEASURES: Final = frozenset({"lexical"})
+"""Engines of judges that compute a measure of the text."""
+TABLE_OF: Final = {base.LABELS: "labels", base.PAIRS: "pairwise"}
+"""Kind of claims -> the table in which a person's own number stands."""
+
+
+class Standings:
+    """The judges of a report in their order, and their claims by column."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.answers = {
+            judge.id: answers_of(report, claims(report, judge))
+            for judge in report.judges
+        }
+
+    @cached_property
+    def folding(self) -> Folding:
+        """The columns, of the questions that a judge's claims answer."""
+        asked: dict[MatrixQuestion, None] = {}
+        for judge in self.report.real_judges:
+            asked |= dict.fromkeys(self.answers[judge.id])
+        return folded(asked)
+
+    @cached_property
+    def ranked(self) -> list[ShownJudge]:
+        """The judges without controls, the best first, told ones last."""
+        return sorted(self.report.real_judges, key=partial(rank, self.report))
+
+    @property
+    def shown(self) -> list[ShownJudge]:
+        """The judges that are not told a rating of the text."""
+        return [judge for judge in self.ranked if not judge.hint]
+
+    @property
+    def counted(self) -> list[ShownJudge]:
+        """The judges that a headline may speak of.
+
+        Measures of the text are left out while a model judges, planted judges while
+        there is another.
+        """
+        judges = [judge for judge in self.shown if not judge.planted]
+        models = [judge for judge in judges if judge.engine not in MEASURES]
+        return models or judges or self.shown
+
+    def of_column(
+        self, judge: ShownJudge, column: MatrixQuestion
+    ) -> list[ReportedClaim]:
+        """The claims of a judge that a column counts, in the order of the cards."""
+        mine: list[ReportedClaim] = []
+        for question, about in self.answers[judge.id].items():
+            if self.folding.of_place.get(place_of(question)) == column:
+                mine += about
+        return mine
+
+    def counts(self, column: MatrixQuestion) -> bool:
+        """Whether a column counts claims: of damage, or where a judge has several."""
+        several = any(
+            len(self.of_column(judge, column)) > 1 for judge in self.report.real_judges
+        )
+        return several or column.noun == "kinds of damage"
+
+
+def standings(report: Report) -> Standings:
+    """The standings of a report, made once."""
+    return report.once("standings", lambda: Standings(report))
+
+
+def rank(report: Report, judge: ShownJudge) -> tuple[int, int, int, int, float, str]:
+    """The sort key of judges: told last, planted before them; most claims that hold,
+    then most that agree with limits, fewest that fail, the higher mean number, the id.
+    """
+    every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
+    signs = Counter(claim.sign for claim in every)
+    values = [
+        claim.row.value
+        for claim in every
+        if claim.row.value is not None and claim.row.statistic != base.VERDICT
+    ]
+    mean = sum(values) / len(values) if values else 0.0
+    last = 2 * bool(judge.hint) + judge.planted
+    held = signs[Sign.HOLDS]
+    return last, -held, -signs[Sign.RULE], signs[Sign.FAILS], -mean, judge.id
+
+
+def evidence_id(claim: ReportedClaim) -> str:
+    """The id of a claim's evidence on the page of its judge."""
+    of_bar = claim.kind.startswith(base.BAR)
+    level = claim.row.level if of_bar else ""
+    parts = [claim.dataset, claim.kind, level, claim.row.judged, claim.row.cell]
+    text = "-".join(filter(None, parts))
+    kept = [letter if letter.isalnum() or letter in "._" else "-" for letter in text]
+    return f"claim-{''.join(kept)}"
+
+
+def href_of(report: Report, judge: ShownJudge, claim: ReportedClaim) -> str:
+    """Where a claim's evidence is: on its judge's page, else in the list of all."""
+    if judge.card:
+        return f"{judge.card}#{evidence_id(claim)}"
+    return f"{page_of('evidence')}#{judge_anchor(report, judge)}"
+
+
+def judge_anchor(report: Report, judge: ShownJudge) -> str:
+    """The id of a judge's claims in the list of all."""
+    return f"evidence-{report.judges.index(judge)}"
+
+
+# --- the parts ------------------------------------------------------------------------
+
+
+class MatrixMaker:
+    """Makes the cells of the matrix of one report."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.standings = standings(report)
+        self.columns = self.standings.folding.columns
+        self.several = {
+            column: self.standings.counts(column) for column in self.columns
+        }
+        costs = report.rows("cost")
+        self.costs = costs
+        self.priced = any(
+            not free(rows) and price_per_1000(rows) != 0
+            for name, rows in costs.by("judge").items()
+            if name != ALL and name in self.standings.answers
+        )
+
+    # --- numbers beside the judges'
+
+    def person(self, column: MatrixQuestion) -> ReportRow | None:
+        """One rater's number of a column, against the others; None if there is none."""
+        if not column.number or self.several[column]:
+            return None
+        dataset = column.dataset
+        for claim in self._claims(column):
+            dataset = claim.dataset
+            table = TABLE_OF.get(claim.kind, "verdicts")
+            rows = self.report.rows(table, dataset).where(
+                judge=PERSON.id, statistic=column.number, judged=claim.row.judged
+            )
+            for row in rows.defined:
+                if row.level == claim.row.level:
+                    return row
+        return None
+
+    def rule(self, column: MatrixQuestion, rule: Rule) -> float | None:
+        """The number of a rule in a column; None where it has none.
+
+        It is its control's, else the rival's of a claim that was tested against it.
+        """
+        if not column.number or self.several[column]:
+            return None
+        for judge in self.report.plain_controls:
+            form = self.report.spec.judges[judge.id].form
+            if form != rule.control:
+                continue
+            for claim in self.standings.of_column(judge, column):
+                if claim.row.value is not None and claim.row.statistic == column.number:
+                    return turned_value(
+                        column.number, claim.row.value, turned=rule.turned
+                    )
+        wanted = base.BREVITY if rule.turned else rule.control
+        for claim in self._claims(column):
+            rival = claim.others.get("rival")
+            value = claim.others.get("rival_value")
+            same = rival is not None and rival.note == wanted
+            if same and value is not None and value.value is not None:
+                return value.value
+        return None
+
+    def _control(self, rule: Rule) -> str:
+        """The page of a rule's control, "" where the study has none."""
+        for judge in self.report.plain_controls:
+            if self.report.spec.judges[judge.id].form == rule.control:
+                return judge.card
+        return ""
+
+    def strongest_rule(self, column: MatrixQuestion) -> float | None:
+        """The highest number of a rule in a column."""
+        values = [self.rule(column, rule) for rule in RULES_OF]
+        return max((value for value in values if value is not None), default=None)
+
+    def _claims(self, column: MatrixQuestion) -> Iterable[ReportedClaim]:
+        for judge in self.standings.ranked:
+            yield from self.standings.of_column(judge, column)
+
+    @cached_property
+    def axes(self) -> Mapping[str, Axis]:
+        """Statistic -> the axis of its cells, in tenths."""
+        values: dict[str, list[float]] = {}
+        for column in self.columns:
+            if not column.number or self.several[column]:
+                continue
+            mine = values.setdefault(column.number, [])
+            person = self.person(column)
+            rows = [person] if person is not None else []
+            rows += [
+                claim.row
+                for claim in self._claims(column)
+                if claim.row.statistic == column.number
+            ]
+            for row in rows:
+                mine += [end for end in row.ends if end is not None]
+            rule = self.strongest_rule(column)
+            mine += [] if rule is None else [rule]
+        axes = {}
+        for name, of_number in values.items():
+            if of_number:
+                zero = 0.5 if statistic(name).kind == "percent" else 0.0
+                ends = [*of_number, zero]
+                low = floor(10 * min(ends)) / 10
+                axes[name] = Axis(low, ceil(10 * max(ends)) / 10, zero)
+        return axes
+
+    # --- cells
+
+    def cell(self, judge: ShownJudge, column: MatrixQuestion) -> MatrixCell:
+        """The cell of a judge in a column."""
+        about = self.standings.of_column(judge, column)
+        if not about:
+            return MatrixCell(more=DASH, hidden="not asked", look="noclaim")
+        if self.several[column]:
+            return self._counted(judge, about)
+        return self._single(judge, column, about[0])
+
+    def _counted(self, judge: ShownJudge, about: Sequence[ReportedClaim]) -> MatrixCell:
+        signs = [claim.sign for claim in about]
+        value, more = cell_words.counted(about)
+        return MatrixCell(
+            value=value,
+            more=more,
+            hidden=cell_words.counted_hidden(about),
+            href=href_of(self.report, judge, worst_first(about)[0]),
+            drawn=drawing.strip(signs),
+            look="counted",
+            sort=float(value),
+            mark="",
+        )
+
+    def _single(
+        self, judge: ShownJudge, column: MatrixQuestion, claim: ReportedClaim
+    ) -> MatrixCell:
+        row = cell_words.number_row(claim)
+        person = self.person(column)
+        below = ""
+        if person is not None:
+            below = cell_words.against_others(self.report, claim, person.value)
+        more = cell_words.second_line(self.report, claim)
+        sign = claim.sign
+        other = row.statistic not in (column.number, base.VERDICT)
+        if other and row.value is not None and sign is not Sign.NO_CLAIM:
+            # Another number than that of the column's head has its name.
+            own = lowered(label(row.statistic))
+            below = "; ".join(filter(None, (own, below)))
+        return MatrixCell(
+            value=cell_words.value(claim) if sign is not Sign.NO_CLAIM else "",
+            more=more,
+            below=below,
+            hidden=cell_words.hidden(self.report, claim),
+            href=href_of(self.report, judge, claim),
+            sign=drawing.sign(sign),
+            drawn=self._micro(column, claim),
+            look=LOOKS[sign],
+            sort=row.value,
+            mark=CHARACTERS[sign],
+        )
+
+    def _micro(self, column: MatrixQuestion, claim: ReportedClaim) -> Markup:
+        row = claim.row
+        axis = self.axes.get(column.number)
+        if axis is None or row.value is None or row.statistic != column.number:
+            return Markup()
+        if of_few(row) or claim.sign is Sign.NO_CLAIM:
+            return Markup()
+        person = self.person(column)
+        rule = self.strongest_rule(column)
+        shown = Interval(row.value, ends_of(row))
+        band = None if person is None else ends_of(person)
+        return drawing.micro(axis, claim.sign, shown, rule, band)
+
+    # --- lines
+
+    def line(self, judge: ShownJudge) -> MatrixLine:
+        """The line of a judge."""
+        if judge.hint:
+            cells = [
+                MatrixCell(
+                    more=TOLD,
+                    sign=drawing.sign(Sign.NO_CLAIM),
+                    look="noclaim told",
+                    span=len(self.columns),
+                    hidden=drawing.SIGN_WORDS[Sign.NO_CLAIM],
+                    mark=CHARACTERS[Sign.NO_CLAIM],
+                )
+            ]
+        else:
+            cells = [self.cell(judge, column) for column in self.columns]
+        if self.priced:
+            cells.append(self._price(judge))
+        return MatrixLine(judge.id, cells, kind_words(judge), judge.card)
+
+    def _price(self, judge: ShownJudge) -> MatrixCell:
+        rows = self.costs.where(judge=judge.id)
+        if not len(rows):
+            return MatrixCell(look="pc", hidden="no replies")
+        price = price_per_1000(rows)
+        text = "free" if free(rows) else "–" if price is None else dollars(price)
+        return MatrixCell(
+            text,
+            hidden=price_in_words(rows),
+            href=page_of("cost"),
+            look="pc",
+            sort=0.0 if free(rows) else price,
+        )
+
+    def people(self) -> MatrixLine:
+        """The line of people: one rater against the others."""
+        if all(dataset.planned for dataset in self.report.datasets):
+            cell = MatrixCell(more=PLANNED_PEOPLE, look="na", span=len(self.columns))
+            return MatrixLine("People", [*self._with_price([cell])])
+        cells: list[MatrixCell] = []
+        empty: list[str] = []
+        raters = max(
+            (len(dataset.counts.raters) for dataset in self.report.datasets), default=0
+        )
+        for column in self.columns:
+            row = self.person(column)
+            if row is None:
+                empty.append(self._no_person(column, raters))
+                continue
+            cells += joined_empty(empty)
+            empty = []
+            cells.append(self._person_cell(column, row))
+        cells += joined_empty(empty)
+        about = f"one of {count(raters)}, against the others" if raters > 1 else ""
+        return MatrixLine("People", [*self._with_price(cells)], about)
+
+    def _with_price(self, cells: Sequence[MatrixCell]) -> Iterable[MatrixCell]:
+        yield from cells
+        if self.priced:
+            yield MatrixCell(look="pc", hidden="no price")
+
+    def _no_person(self, column: MatrixQuestion, raters: int) -> str:
+        if column.noun == "kinds of damage":
+            return "people were not asked about damage"
+        planned = {each.id: each.planned for each in self.report.datasets}
+        if column.dataset and planned[column.dataset]:
+            return "planned by the authors: no ceiling"
+        if column.rank in (1, 2, 3) and raters < 2:
+            return "one person: no ceiling" if raters else "no person: no ceiling"
+        return "counted by judge" if self.several[column] else "not measured"
+
+    def _person_cell(self, column: MatrixQuestion, row: ReportRow) -> MatrixCell:
+        axis = self.axes.get(column.number)
+        drawn = Markup()
+        if axis is not None:
+            drawn = drawing.micro(axis, Sign.HOLDS, None, None, ends_of(row))
+        return MatrixCell(
+            brief(row.statistic, row.value or 0.0),
+            more=cell_words.spread(row),
+            drawn=drawn,
+            sort=row.value,
+            look="person-number",
+        )
+
+    def rules(self) -> list[MatrixLine]:
+        """The lines of the rules that ignore quality."""
+        lines = []
+        labelled = any(column.number == "balanced_accuracy" for column in self.columns)
+        for rule in RULES_OF:
+            if rule.control == "most_frequent" and not labelled:
+                continue
+            values = [self.rule(column, rule) for column in self.columns]
+            if all(value is None for value in values):
+                continue
+            cells = []
+            for column, value in zip(self.columns, values, strict=True):
+                text = "" if value is None else brief(column.number, value)
+                cells.append(MatrixCell(text, look="rule-number", sort=value))
+            href = self._control(rule)
+            numbers = [*self._with_price(cells)]
+            lines.append(MatrixLine(rule.name, numbers, rule.about, href))
+        return lines
+
+    # --- heads
+
+    def heads(self) -> list[MatrixColumnHead]:
+        """The heads of the columns; each leads to its section."""
+        heads = []
+        for column in self.columns:
+            group = column.group
+            heads.append(
+                MatrixColumnHead(
+                    column.title,
+                    group,
+                    section_of(self.report, column),
+                    "counted" if self.several[column] else "single",
+                )
+            )
+        if self.priced:
+            heads.append(
+                MatrixColumnHead(f"US$ per {THOUSAND}", "", page_of("cost"), "pc")
+            )
+        return heads
+
+    def groups(self) -> list[tuple[str, str, int]]:
+        """The headings above the columns, their numbers, and how many they span."""
+        spans = Counter(column.group for column in self.columns)
+        groups = [
+            (group, group_note(self.columns, group), number)
+            for group, number in spans.items()
+        ]
+        return [*groups, ("", "", 1)] if self.priced else groups
+
+    def signs(self) -> list[tuple[Markup, str]]:
+        """The signs and their words."""
+        return [
+            (drawing.sign(sign), words)
+            for sign, words in drawing.SIGN_WORDS.items()
+            if sign is not Sign.NO_CLAIM
+        ]
+
+    def legend(self) -> list[tuple[Markup, str]]:
+        """The signs, and what an interval's picture has."""
+        legend = self.signs()
+        for name, axis in self.axes.items():
+            low = brief(name, axis.low)
+            example = drawing.micro(axis, Sign.HOLDS, _middle(axis))
+            parts = [
+                f"{lowered(label(name))}, from {low} to "
+                f"{brief(name, axis.high)}, notch at {brief(name, axis.zero)}: judge "
+                "with 95 % interval"
+            ]
+            mine = [column for column in self.columns if column.number == name]
+            if any(self.strongest_rule(column) is not None for column in mine):
+                parts.append("bar: the best simple rule")
+            if any(self.person(column) is not None for column in mine):
+                parts.append("band: one person")
+            legend.append((example, " · ".join(parts)))
+        if any(self.several.values()):
+            legend.append(
+                (
+                    drawing.strip([Sign.HOLDS, Sign.RULE, Sign.NOT_SHOWN, Sign.FAILS]),
+                    "one square a claim, with the signs above",
+                )
+            )
+        return legend
+
+
+CHARACTERS: Final = {
+    Sign.HOLDS: "●",
+    Sign.RULE: "◐",
+    Sign.NOT_SHOWN: "○",
+    Sign.FAILS: "✕",
+    Sign.NO_CLAIM: "–",
+}
+
+
+def _middle(axis: Axis) -> Interval:
+    width = axis.high - axis.low
+    middle = axis.low + 0.6 * width
+    return Interval(middle, (middle - 0.1 * width, middle + 0.1 * width))
+
+
+def ends_of(row: ReportRow) -> Ends | None:
+    """The ends of a number's interval, None without one."""
+    if row.ci_low is None or row.ci_high is None:
+        return None
+    return row.ci_low, row.ci_high
+
+
+def worst_first(about: Sequence[ReportedClaim]) -> list[ReportedClaim]:
+    """Claims by what is to be read first: failures, then limited ones, not shown."""
+    order = (Sign.FAILS, Sign.RULE, Sign.NOT_SHOWN, Sign.HOLDS, Sign.NO_CLAIM)
+    return sorted(about, key=lambda claim: order.index(claim.sign))
+
+
+def kind_words(judge: ShownJudge) -> str:
+    """What a judge is, in small type below its name."""
+    if judge.hint:
+        return "knows the ratings"
+    if judge.planted:
+        return f"{judge.about[0].upper()}{judge.about[1:]}"
+    return judge.about
+
+
+def matrix(report: Report, foot: str = "") -> JudgeMatrix | None:
+    """The matrix of a report; None where no judge has a claim."""
+    maker = report.once("matrix maker", lambda: MatrixMaker(report))
+    if not maker.columns:
+        return None
+    judges = maker.standings.ranked
+    lines = [maker.line(judge) for judge in judges]
+    first = lines[:MOST_LINES]
+    rest = lines[MOST_LINES:]
+    return JudgeMatrix(
+        columns=maker.heads(),
+        groups=maker.groups(),
+        people=[maker.people()],
+        lines=first,
+        rest=rest,
+        rest_words=_rest_words(report, judges[MOST_LINES:]),
+        rules=maker.rules(),
+        legend=maker.legend(),
+        foot=foot,
+    )
+
+
+def of_judge(report: Report, judge: ShownJudge) -> JudgeMatrix | None:
+    """The line of one judge of the matrix, with the same heads."""
+    maker = report.once("matrix maker", lambda: MatrixMaker(report))
+    if not maker.columns or judge.control:
+        return None
+    line = maker.line(judge)
+    # Its page is in another folder, and the line is all that it has of the matrix.
+    cells = [
+        replace(cell, href="") if cell.look == "pc" else cell for cell in line.cells
+    ]
+    return JudgeMatrix(
+        columns=[replace(head, href="") for head in maker.heads()],
+        groups=maker.groups(),
+        people=[],
+        lines=[replace(line, cells=cells)],
+        legend=maker.signs(),
+        single=True,
+    )
+
+
+def _rest_words(report: Report, judges: Sequence[ShownJudge]) -> str:
+    """What is said of the judges that are folded."""
+    if not judges:
+        return ""
+    held = []
+    most = 0
+    for judge in judges:
+        every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
+        held.append(sum(claim.sign is Sign.HOLDS for claim in every))
+        most = max(most, len(every))
+    more = plural(len(judges), "more judge", "more judges")
+    return f"{more}: none holds on more than {max(held)} of {plural(most, 'claim')}"

@@ -1,0 +1,227 @@
+"""What to do next: at most four lines, each by a rule from the study's numbers."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from judgescope.methods.claims import base
+from judgescope.report import cell_words
+from judgescope.report.answer import HeadlineRules
+from judgescope.report.answer_data import few, sources_to_decide
+from judgescope.report.claims import ReportedClaim, claims
+from judgescope.report.elements import NextStep, NextSteps
+from judgescope.report.headline import measures
+from judgescope.report.prices import free, price_per_1000
+from judgescope.report.report import Report, ShownJudge
+from judgescope.report.tally import tally_of
+from judgescope.report.words import count, percent, plural
+from judgescope.statistics.verdict import Outcome, Sign
+
+MOST_STEPS: Final = 4
+UNREAD: Final = 0.05
+"""From this share of unread replies on, reading them comes first."""
+
+
+def next_steps(report: Report) -> NextSteps | None:
+    """The steps of a report; None where no rule has a number."""
+    maker = NextStepRules(report)
+    steps = [step for rule in maker.rules() for step in rule]
+    return NextSteps(steps[:MOST_STEPS]) if steps else None
+
+
+def of_judge(report: Report, judge: ShownJudge) -> NextSteps | None:
+    """The steps for one judge: its unread replies, what it may be used for, what
+    not.
+    """
+    maker = NextStepRules(report)
+    steps = [*maker.unread([judge]), *maker.used_for(judge), *maker.not_for([judge])]
+    return NextSteps(steps[:MOST_STEPS]) if steps else None
+
+
+class NextStepRules:
+    """The rules, with what they read."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.rules_of_headline = HeadlineRules(report)
+        self.judges = self.rules_of_headline.judges
+        self.study = report.spec.command.split(" ")[-1] or report.study
+
+    def rules(self) -> list[Iterator[NextStep]]:
+        """The rules in their order."""
+        return [
+            self.unread(self.judges),
+            self.judge_to_use(),
+            self.not_for(self.judges),
+            self.more_sources(),
+            self.ask_people(),
+        ]
+
+    def unread(self, judges: list[ShownJudge]) -> Iterator[NextStep]:
+        """The judge with the largest share of unread replies."""
+        worst = None
+        for judge in judges:
+            tally = tally_of(self.report, judge)
+            lost = tally.asked - tally.counts["ok"]
+            if tally.asked and lost / tally.asked > UNREAD:
+                share = lost / tally.asked
+                if worst is None or share > worst[0]:
+                    worst = share, judge, lost, tally.asked
+        if worst is not None:
+            share, judge, lost, asked = worst
+            yield NextStep(
+                f"Read {judge.id}'s replies first.",
+                f"{count(lost)} of {plural(asked, 'reply', 'replies')} "
+                f"({percent(share)}) have no score.",
+                f"judgescope replies show {self.study}",
+            )
+
+    def judge_to_use(self) -> Iterator[NextStep]:
+        """By aspect the cheapest judge that holds, unless it is shown to be worse."""
+        chosen: dict[str, list[str]] = {}
+        why: dict[str, str] = {}
+        for claim in self._aspects():
+            used, text = self._cheapest(claim)
+            if used:
+                chosen.setdefault(used, []).append(
+                    self.rules_of_headline.subject(claim)
+                )
+                why.setdefault(used, text)
+        for judge, aspects in chosen.items():
+            named = few(aspects, "aspects")
+            yield NextStep(f"{named[0].upper()}{named[1:]}: use {judge}.", why[judge])
+
+    def _aspects(self) -> list[ReportedClaim]:
+        """A claim of agreement for each aspect on which one holds."""
+        found: dict[tuple[str, str], ReportedClaim] = {}
+        for claim in self.rules_of_headline.every_agreement:
+            if claim.sign is Sign.HOLDS:
+                found.setdefault((claim.dataset, claim.row.judged), claim)
+        return [*found.values()]
+
+    def _cheapest(self, about: ReportedClaim) -> tuple[str, str]:
+        """The judge to use on the aspect of a claim, and why."""
+        holding = []
+        for judge in self.judges:
+            for claim in self.rules_of_headline.agreements(judge):
+                same = (claim.dataset, claim.row.judged) == (
+                    about.dataset,
+                    about.row.judged,
+                )
+                if same and claim.sign is Sign.HOLDS:
+                    holding.append((judge, claim))
+        best, best_claim = max(holding, key=lambda each: each[1].row.value or 0.0)
+        dataset = next(d for d in self.report.datasets if d.id == about.dataset)
+        columns = [
+            column
+            for column in measures(self.report, dataset)
+            if column.kind == base.AGREEMENT and column.aspect == about.row.judged
+        ]
+        used, claim = best, best_claim
+        for judge, other in holding:
+            cheaper = self._price(judge) < self._price(used)
+            worse = any(column.above(best, judge) for column in columns)
+            if cheaper and not worse:
+                used, claim = judge, other
+        if used is best:
+            text = f"It has {cell_words.value(claim)}, the most."
+            return used.id, text
+        text = (
+            f"It has {cell_words.value(claim)} for less than {best.id}, which has "
+            f"{cell_words.value(best_claim)}; that one is not shown to be better."
+        )
+        return used.id, text
+
+    def _price(self, judge: ShownJudge) -> float:
+        rows = self.report.rows("cost").where(judge=judge.id)
+        if not len(rows) or free(rows):
+            return 0.0
+        price = price_per_1000(rows)
+        return float("inf") if price is None else price
+
+    def used_for(self, judge: ShownJudge) -> Iterator[NextStep]:
+        """What one judge may be used for."""
+        rules = self.rules_of_headline
+        held = [c for c in rules.agreements(judge) if c.sign is Sign.HOLDS]
+        if not held:
+            return
+        parts = []
+        for claim in held[:3]:
+            person = rules.person(claim)
+            beside = ""
+            if person is not None and person.value is not None:
+                gap = cell_words.gap_to_person(claim)
+                if gap is not None:
+                    words = cell_words.against_others(self.report, claim, person.value)
+                    beside = f" ({words})"
+            parts.append(f"{cell_words.value(claim)}{beside}")
+        aspects = few(rules.subjects(held), "aspects")
+        yield NextStep(f"Use it for {aspects}.", f"It has {', '.join(parts)}.")
+
+    def not_for(self, judges: list[ShownJudge]) -> Iterator[NextStep]:
+        """What a judge must not be used for: the claim that fails worst."""
+        failing = []
+        kinds = (base.AGREEMENT, base.LABELS, base.PAIRS, base.CAUGHT, base.PASSED)
+        for judge in judges:
+            for claim in claims(self.report, judge):
+                known = claim.row.value is not None
+                if claim.kind in kinds and claim.sign is Sign.FAILS and known:
+                    failing.append((judge, claim))
+        if not failing:
+            return
+        judge, claim = min(failing, key=lambda each: each[1].row.value or 0.0)
+        subject = self.rules_of_headline.subject(claim)
+        more = len(failing) - 1
+        rest = f" {plural(more, 'more claim')} fail." if more else ""
+        yield NextStep(
+            f"Do not use {judge.id} for {subject}.",
+            f"It has {cell_words.value(claim)}: "
+            f"{cell_words.failed(self.report, claim)}.{rest}",
+        )
+
+    def more_sources(self) -> Iterator[NextStep]:
+        """The claim that is nearest to a decision, and how many sources decide it."""
+        nearest = None
+        for judge in self.judges:
+            for claim in self.rules_of_headline.of_kind(
+                judge, base.AGREEMENT, base.LABELS, base.PAIRS
+            ):
+                more = 0
+                if claim.sign is Sign.NOT_SHOWN:
+                    more = sources_to_decide(claim)
+                if more and (nearest is None or more < nearest[0]):
+                    nearest = more, judge, claim
+        open_bar = self._open_bar()
+        if open_bar is not None:
+            yield open_bar
+        elif nearest is not None:
+            more, judge, claim = nearest
+            subject = self.rules_of_headline.subject(claim)
+            yield NextStep(
+                f"{subject[0].upper()}{subject[1:]}: open.",
+                f"About {plural(more, 'more source')} would decide whether {judge.id} "
+                f"({cell_words.value(claim)}, {cell_words.spread(claim.row)}) agrees.",
+                f"judgescope pilot {self.study}",
+            )
+
+    def _open_bar(self) -> NextStep | None:
+        for judge in self.judges:
+            for claim in self.rules_of_headline.of_kind(judge, base.BAR):
+                needed = claim.others.get("more_needed")
+                is_open = claim.outcome is Outcome.CANNOT_TELL
+                if is_open and needed is not None and needed.value is not None:
+                    units = needed.method.partition(", ")[0]
+                    return NextStep(
+                        f"{cell_words.bar_words(claim).capitalize()}: open.",
+                        f"{count(round(needed.value))} more {units} would decide "
+                        f"whether {judge.id} meets it.",
+                    )
+        return None
+
+    def ask_people(self) -> Iterator[NextStep]:
+        """People's forms, where nobody rated the texts."""
+        if self.rules_of_headline.planned:
+            yield NextStep(
+                "Ask people.",
+                "Nobody rated these texts; ratings of people give a ceiling.",
+                f"judgescope people ratings make {self.study} pages",
+            )

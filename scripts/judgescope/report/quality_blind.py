@@ -1,0 +1,32 @@
+"""Rules that ignore quality: what a judge must do better than."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from judgescope.statistics.registry import statistic
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that ignores quality: its control judge, and whether it is turned."""
+
+    name: str
+    about: str
+    control: str
+    """The form of the control judge, `constant` for both constant ones."""
+    turned: bool = False
+
+
+RULES_OF: Final = (
+    Rule("length", "longer is better", "length"),
+    Rule("short", "shorter is better", "length", turned=True),
+    Rule("random", "draws a score", "random"),
+    Rule("one label", "always the same", "most_frequent"),
+)
+
+
+def turned_value(name: str, value: float, *, turned: bool) -> float:
+    """The number of a rule, or of the same rule turned round."""
+    if not turned:
+        return value
+    return 1.0 - value if statistic(name).kind == "percent" else -value

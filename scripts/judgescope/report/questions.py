@@ -1,0 +1,276 @@
+"""The questions that claims answer: the columns of the matrix, and how they fold.
+
+A column has one claim of each judge, or several that are counted: damage by the level
+of the perturbation, the aspects of a dataset with many.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from judgescope.methods.claims import base
+from judgescope.methods.measures import DECIDES
+from judgescope.report.claims import FIRST, FOUND, KINDS, ReportedClaim
+from judgescope.report.elements import page_of
+from judgescope.report.report import Report
+from judgescope.report.words import label
+from judgescope.statistics.registry import statistic
+from judgescope.statistics.verdict import Sign
+
+MOST_ASPECTS: Final = 6
+"""A dataset with more aspects has one column, in which its claims are counted."""
+MOST_COLUMNS: Final = 8
+"""With more columns, groups of damage are folded first, then datasets."""
+BARS: Final = "Required bars"
+DAMAGE: Final = "Damage noticed"
+PAIRS: Final = "Better of two texts"
+LABELS: Final = "People's labels"
+FURTHER: Final = "Further questions"
+
+
+@dataclass(frozen=True)
+class MatrixQuestion:
+    """A column of the matrix.
+
+    `rank` orders the groups; `number` is the statistic that decides its claims, ""
+    where claims with several are counted; `noun` is what they are counted as.
+    """
+
+    rank: int
+    group: str
+    title: str
+    number: str = ""
+    noun: str = ""
+    aspect: str = ""
+    dataset: str = ""
+
+
+LEVELS: Final = ("character", "word", "sentence", "text")
+"""The order of levels of perturbations; others come last."""
+
+
+def level_rank(level: str) -> int:
+    """The place of a level of perturbations."""
+    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
+
+
+Answers = Mapping[MatrixQuestion, Sequence[ReportedClaim]]
+"""Question -> the claims of one judge that answer it."""
+
+
+def range_of(name: str) -> str:
+    """The values that a statistic may have, in words.
+
+    >>> range_of("normal_scores"), range_of("balanced_accuracy")
+    ('−1 to 1', '0 to 100 %')
+    """
+    found = statistic(name)
+    if found.kind == "percent":
+        return "0 to 100 %"
+    return "−1 to 1" if found.kind == "correlation" else ""
+
+
+def agreeing(report: Report, datasets: Iterable[str]) -> str:
+    """What agreement is called on datasets: with people, or with the authors' plan."""
+    planned = {
+        dataset.planned for dataset in report.datasets if dataset.id in {*datasets}
+    }
+    if planned == {True}:
+        return "Agreement with the plan"
+    return "Agreement with people" if planned == {False} else "Agreement with ratings"
+
+
+def _agreement(report: Report, claim: ReportedClaim) -> MatrixQuestion:
+    """The question of a claim of agreement: its aspect, on its dataset."""
+    dataset = next(each for each in report.datasets if each.id == claim.dataset)
+    if len(dataset.aspects) > MOST_ASPECTS:
+        # All datasets have one group, and each a column.
+        group = agreeing(report, [each.id for each in report.datasets])
+        name = dataset.name
+        return MatrixQuestion(1, group, name, noun="aspects", dataset=dataset.id)
+    group = agreeing(report, [dataset.id])
+    if any(having(report, aspect)[1:] for aspect in dataset.aspects):
+        group = f"{group}: {dataset.name}"
+    number = claim.row.statistic if claim.sign is not Sign.NO_CLAIM else ""
+    if number == base.VERDICT:
+        number = ""
+    if number == DECIDES["pooled"]:
+        # Over all texts another number decides: it has columns of its own.
+        group = f"{group}, over all texts"
+    return MatrixQuestion(
+        1,
+        group,
+        claim.subject,
+        number=number,
+        aspect=claim.row.judged,
+        dataset=dataset.id,
+    )
+
+
+def having(report: Report, aspect: str) -> list[str]:
+    """The datasets on which a claim is made about an aspect."""
+    return [
+        dataset.id
+        for dataset in report.datasets
+        if aspect in report.rows("verdicts", dataset.id).by("judged")
+    ]
+
+
+def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
+    """The question that a claim answers, before columns are folded."""
+    kind = claim.kind.partition(" ")[0]
+    if kind == base.BAR:
+        return MatrixQuestion(0, BARS, claim.respect.format(claim.subject))
+    if kind == base.AGREEMENT:
+        return _agreement(report, claim)
+    if kind == base.LABELS:
+        return MatrixQuestion(2, LABELS, claim.subject, "balanced_accuracy", "aspects")
+    if kind in FOUND:
+        title = ("Bad caught", "Good kept")[FOUND[kind]]
+        return MatrixQuestion(2, LABELS, title, KINDS[kind].number, "aspects")
+    if kind == base.PAIRS:
+        return MatrixQuestion(3, PAIRS, claim.subject, KINDS[kind].number, "aspects")
+    if kind == base.PERTURBATION:
+        levels = {shown.cell: shown.level for shown in report.perturbations}
+        title = f"{levels[claim.row.cell].capitalize()}s"
+        return MatrixQuestion(4, DAMAGE, title, noun="kinds of damage")
+    known = KINDS[kind]
+    place = 5 + [*KINDS].index(kind)
+    return MatrixQuestion(place, FURTHER, known.question, known.number, known.subjects)
+
+
+def answers_of(report: Report, claims: Iterable[ReportedClaim]) -> Answers:
+    """The claims of a judge by the question that they answer, without those of rank."""
+    answers: dict[MatrixQuestion, list[ReportedClaim]] = {}
+    for claim in claims:
+        if claim.kind != FIRST:
+            answers.setdefault(question_of(report, claim), []).append(claim)
+    return answers
+
+
+Place = tuple[int, str, str, str]
+"""What tells two questions apart: rank, group, title and dataset."""
+
+
+def merged(asked: Iterable[MatrixQuestion]) -> dict[Place, MatrixQuestion]:
+    """The questions in the order of the columns, by their places.
+
+    A claim that shows no number stands in the column of its aspect, whichever number
+    decides the claims of other judges.
+    """
+    every = [*asked]
+    numbered: dict[tuple[int, str, str], MatrixQuestion] = {}
+    seen: dict[Place, MatrixQuestion] = {}
+    for question in every:
+        if question.number or not question.aspect:
+            seen.setdefault(place_of(question), question)
+            about = (question.rank, question.dataset, question.aspect)
+            numbered.setdefault(about, question)
+    for question in every:
+        about = (question.rank, question.dataset, question.aspect)
+        seen.setdefault(place_of(question), numbered.get(about, question))
+    groups: dict[str, None] = {}
+    for question in seen.values():
+        groups.setdefault(question.group)
+    order = [*groups]
+    return dict(
+        sorted(
+            seen.items(),
+            key=lambda item: (
+                item[1].rank,
+                order.index(item[1].group),
+                level_rank(item[1].title.lower().rstrip("s")),
+            ),
+        )
+    )
+
+
+def place_of(question: MatrixQuestion) -> Place:
+    """What tells a question apart from others."""
+    return question.rank, question.group, question.title, question.dataset
+
+
+@dataclass(frozen=True)
+class Folding:
+    """The columns of a matrix, and which questions each of them counts."""
+
+    columns: Sequence[MatrixQuestion]
+    of_place: Mapping[Place, MatrixQuestion]
+
+
+def folded(asked: Iterable[MatrixQuestion]) -> Folding:
+    """The columns for these questions: at most eight, as far as groups can fold.
+
+    Damage folds first, then the datasets of agreement, then what is asked further.
+    """
+    columns = merged(asked)
+    for rank, by_dataset, name in (
+        (4, False, "All kinds"),
+        (1, True, ""),
+        (5, False, "All questions"),
+        (0, False, "All bars"),
+        (2, False, "All labels"),
+    ):
+        if len({*columns.values()}) <= MOST_COLUMNS:
+            break
+        _fold(columns, rank, name, by_dataset=by_dataset)
+    return Folding([*dict.fromkeys(columns.values())], columns)
+
+
+def _fold(
+    columns: dict[Place, MatrixQuestion], rank: int, name: str, *, by_dataset: bool
+) -> None:
+    """Let the questions of a rank (5: and above) share a column, or one a dataset."""
+    groups: dict[str, list[Place]] = {}
+    for place, column in columns.items():
+        if column.rank == rank or column.rank >= rank == 5:
+            groups.setdefault(column.dataset if by_dataset else "", []).append(place)
+    for places in groups.values():
+        if len({columns[place] for place in places}) < 2:
+            continue
+        first = columns[places[0]]
+        group, _, dataset = first.group.partition(": ")
+        together = replace(
+            first,
+            group=group,
+            title=name or dataset or "All aspects",
+            number="",
+            noun=first.noun or "aspects",
+            aspect="",
+        )
+        for place in places:
+            columns[place] = together
+
+
+def group_note(columns: Sequence[MatrixQuestion], group: str) -> str:
+    """The number of a group of columns and its range, or what its claims count."""
+    mine = [column for column in columns if column.group == group]
+    numbers = {column.number for column in mine}
+    if len(numbers) > 1:
+        return ""
+    [name] = numbers
+    if name:
+        return ", ".join(filter(None, (lowered(label(name)), range_of(name))))
+    nouns = {column.noun for column in mine}
+    return nouns.pop() if len(nouns) == 1 else ""
+
+
+def lowered(name: str) -> str:
+    """A name within a sentence: its first letter is small unless it is an acronym.
+
+    >>> lowered("Helpfulness"), lowered("SQL"), lowered("F1")
+    ('helpfulness', 'SQL', 'F1')
+    """
+    return f"{name[:1].lower()}{name[1:]}" if name[1:2].islower() else name
+
+
+def section_of(report: Report, column: MatrixQuestion) -> str:
+    """Where the section of a column's question lies, "" if the study has none."""
+    sections = {
+        1: ("agreement", "agreement"),
+        2: ("labels", "labels"),
+        3: ("pairwise", "pairwise"),
+        4: ("discernment", "discernment"),
+    }
+    section, table = sections.get(column.rank, ("evidence", "verdicts"))
+    return page_of(section) if len(report.rows(table)) else page_of("evidence")

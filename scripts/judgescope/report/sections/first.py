@@ -1,0 +1,233 @@
+"""The first screen: answer, matrix, picture, what to do next, damage, other pages."""
+
+from collections.abc import Iterator, Sequence
+
+from judgescope.methods.claims import base
+from judgescope.report import drawing
+from judgescope.report.answer import deck, every_claim, headline
+from judgescope.report.cell_words import value
+from judgescope.report.claims import ReportedClaim, claims
+from judgescope.report.damage import damage_table
+from judgescope.report.drawing import CountGrid
+from judgescope.report.elements import (
+    Answer,
+    Beside,
+    DrawnPanel,
+    PageBlock,
+    PageList,
+    Section,
+    SmallMultiples,
+    page_of,
+)
+from judgescope.report.matrix import MOST_LINES, href_of, matrix, standings
+from judgescope.report.next_steps import next_steps
+from judgescope.report.rating_grids import grids_of, labelled
+from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.sections.judges import BEHIND, foot
+from judgescope.report.words import count, plural
+from judgescope.statistics.verdict import Sign
+
+
+def first_screen(report: Report) -> Iterator[PageBlock]:
+    """Yield the first screen, without the list of other pages."""
+    answer = headline(report)
+    href = f"{page_of('evidence')}#{BEHIND}" if answer.behind else ""
+    yield Answer(answer.text, deck(report), href)
+    table = matrix(report, foot(report))
+    if table is not None:
+        yield table
+    picture = [*pictures(report)]
+    steps = next_steps(report)
+    if picture and steps is not None:
+        yield Beside(picture, [steps], second_first=True)
+    else:
+        yield from picture
+        if steps is not None:
+            yield steps
+    damage = damage_table(report)
+    if damage is not None:
+        yield damage
+
+
+# --- what people said, what the judge said --------------------------------------------
+
+
+def pictures(report: Report) -> Iterator[SmallMultiples]:
+    """Yield the picture of the first question about ratings, labels or pairs.
+
+    Where the authors planned the ratings, damage is shown instead if there is any.
+    """
+    planned = all(dataset.planned for dataset in report.datasets)
+    if planned and damage_table(report) is not None:
+        return
+    for column in standings(report).folding.columns:
+        if column.rank not in (1, 2, 3):
+            continue
+        about = _claims_by_judge(report, column.rank)
+        first = next(iter(about.values()), None)
+        if first is None:
+            continue
+        dataset = next(d for d in report.datasets if d.id == first.dataset)
+        found = picture_of(report, dataset, first.row.judged, first.kind, chosen(about))
+        if found is not None:
+            yield found
+            return
+
+
+def _claims_by_judge(report: Report, rank: int) -> dict[ShownJudge, ReportedClaim]:
+    """The first claim of each judge in the first column of a rank."""
+    found = standings(report)
+    about: dict[ShownJudge, ReportedClaim] = {}
+    columns = [column for column in found.folding.columns if column.rank == rank]
+    kinds = {1: base.AGREEMENT, 2: base.LABELS, 3: base.PAIRS}
+    for judge in found.shown:
+        for claim in found.of_column(judge, columns[0]):
+            if claim.kind == kinds[rank]:
+                about.setdefault(judge, claim)
+    places = [(claim.dataset, claim.row.judged) for claim in about.values()]
+    return {
+        judge: claim
+        for judge, claim in about.items()
+        if (claim.dataset, claim.row.judged) == places[0]
+    }
+
+
+def chosen(
+    about: dict[ShownJudge, ReportedClaim], at_most: int = 3
+) -> dict[ShownJudge, ReportedClaim]:
+    """The judges that are drawn: the first two that hold, then one that warns.
+
+    Where fewer hold, the first ones stand in their places.
+    """
+    holding = [judge for judge, claim in about.items() if claim.sign is Sign.HOLDS]
+    warning = [
+        judge
+        for judge, claim in about.items()
+        if claim.sign in (Sign.RULE, Sign.FAILS) and judge not in holding
+    ]
+    others = [judge for judge in about if judge not in (*holding, *warning)]
+    order = [*holding[:2], *warning[:1], *holding[2:], *warning[1:], *others]
+    return {judge: about[judge] for judge in order[:at_most]}
+
+
+def picture_of(
+    report: Report,
+    dataset: Dataset,
+    aspect: str,
+    kind: str,
+    judges: dict[ShownJudge, ReportedClaim],
+    *,
+    people: bool = True,
+) -> SmallMultiples | None:
+    """The picture of some judges on one aspect; None without texts to count."""
+    grids: list[tuple[str, ShownJudge | None, CountGrid | None]] = []
+    labels = dataset.labels_on(aspect)
+    scores = grids_of(report, dataset)
+    whom = "the authors' plan" if dataset.planned else "people"
+    if kind == base.LABELS and labels:
+        rows = report.rows("labels", dataset.id).where(
+            statistic="class_count", judged=aspect
+        )
+        for judge in judges:
+            grid = labelled(rows, labels, judge.id, ordered=True)
+            grids.append((judge.id, judge, grid))
+        axes = f"across: label of {whom} · down: label of the judge · red: costs"
+    elif kind == base.PAIRS and scores is not None:
+        for judge in judges:
+            grids.append((judge.id, judge, scores.pairs(judge, aspect)))
+        axes = f"across: preferred by {whom} · down: by the judge · red: opposite"
+    elif scores is not None:
+        if people and not dataset.planned:
+            grids.append(("One person", None, scores.person(aspect)))
+        for judge in judges:
+            grids.append((judge.id, judge, scores.judge(judge, aspect)))
+        axes = _axes_of_ratings(report, dataset, aspect)
+    else:
+        return None
+    panels = [
+        _panel(report, name, judge, grid, judges)
+        for name, judge, grid in grids
+        if grid is not None
+    ]
+    if not any(judge is not None and grid is not None for _, judge, grid in grids):
+        return None
+    subject = report.aspect(aspect)
+    return SmallMultiples(
+        "What people said, what the judge said"
+        if not dataset.planned
+        else "The authors' plan, and what the judge said",
+        f"{subject}. A judge that follows {whom} fills the diagonal.",
+        panels,
+        axes,
+    )
+
+
+def every_picture(
+    report: Report, dataset: Dataset, aspect: str, kind: str
+) -> Iterator[SmallMultiples]:
+    """Yield the picture of all judges on one aspect, the first twelve of many."""
+    judges: dict[ShownJudge, ReportedClaim] = {}
+    for judge in standings(report).shown[:MOST_LINES]:
+        for claim in claims(report, judge):
+            place = (claim.kind, claim.dataset, claim.row.judged)
+            if place == (kind, dataset.id, aspect):
+                judges[judge] = claim
+    found = picture_of(report, dataset, aspect, kind, judges) if judges else None
+    if found is not None:
+        yield found
+
+
+def _axes_of_ratings(report: Report, dataset: Dataset, aspect: str) -> str:
+    grids = grids_of(report, dataset)
+    steps = None if grids is None else grids.steps(aspect)
+    apart = 2 if steps is None else steps.far
+    unit = "steps" if steps is not None and steps.values else "tenths of the ranks"
+    across = "mean rating by people, for one person the mean of the others"
+    if dataset.planned:
+        across = "planned rating"
+    left_out = "" if dataset.planned else "; texts with one rater are left out there"
+    return (
+        f"across: {across}{left_out} · up: rating of one person or score of the judge, "
+        "by rank where its scale is another · area: number of texts · "
+        f"red: ≥ {apart} {unit} apart"
+    )
+
+
+def _panel(
+    report: Report,
+    name: str,
+    judge: ShownJudge | None,
+    grid: CountGrid,
+    judges: dict[ShownJudge, ReportedClaim],
+) -> DrawnPanel:
+    two_labels = len(grid.across) == 2 and grid.numbers
+    drawn = drawing.unit_squares(grid) if two_labels else drawing.grid(grid)
+    if judge is None:
+        return DrawnPanel(name, "", drawn)
+    claim = judges[judge]
+    return DrawnPanel(
+        name,
+        value(claim),
+        drawn,
+        drawing.sign(claim.sign),
+        href_of(report, judge, claim),
+    )
+
+
+# --- the other pages ------------------------------------------------------------------
+
+
+def other_pages(report: Report, sections: Sequence[Section]) -> PageList:
+    """The other pages of a report, each with how much is there."""
+    pages = []
+    for section in sections:
+        rows = sum(len(report.rows(name)) for name in {section.id})
+        about = plural(rows, "number") if rows else ""
+        if section.id == "evidence":
+            about = plural(every_claim(report), "claim")
+        pages.append((section.title, section.href, about))
+    judgments = round(report.rows("coverage").total("count_ok"))
+    if judgments:
+        about = f"explorer, {count(judgments)} judgments"
+        pages.insert(1, ("All replies", "explore.html", about))
+    return PageList("More evidence", pages)

@@ -140,3 +140,21 @@ def off_scale(values: Sequence[float]) -> OffScale | None:
         if rare and len(outside) <= 2 and SENTINELS.issuperset(outside):
             return OffScale(outside, low, high)
     return None
+
+
+def values_on_scale(values: Sequence[float]) -> list[float]:
+    """The values of a column without those that stand for "no score"."""
+    found = off_scale(values)
+    if found is None:
+        return list(values)
+    return [value for value in values if value not in found.counts]
+
+
+def is_on_wider_scale(value: float, found: OffScale) -> bool:
+    """Whether a usual scale has a value beside the scale of the others: 0 beside 1 to
+    5, and never -1.
+    """
+    for low, high in USUAL_SCALES:
+        if low <= min(value, found.low) and max(value, found.high) <= high:
+            return True
+    return False

@@ -137,7 +137,9 @@ def _of_raters(
 def _is_machines(column: str) -> bool:
     evidence = classes_of(column)
     machine = evidence.get("machine") or evidence.get("measure")
-    return bool(machine) and not evidence.get("person")
+    # `model` alone names the system that wrote a text.
+    names_system = "system" in evidence and "rating" not in evidence
+    return bool(machine) and not evidence.get("person") and not names_system
 
 
 def _of_criteria(

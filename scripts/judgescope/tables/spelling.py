@@ -46,7 +46,9 @@ MINUS_SIGNS: Final = "−–‒﹣－"
 MOST_WORDINGS: Final = 11
 """A scale whose numbers have words has at most so many values; short answers such as
 `42 dollars` have more."""
-PLAIN_NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+PLAIN_NUMBER: Final = re.compile(
+    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", flags=re.ASCII
+)
 
 
 def is_missing(cell: object) -> bool:
@@ -318,9 +320,14 @@ def respelled(
 
 
 def _differs(cell: Any, value: float | None) -> bool:
-    """Whether `float` reads a cell as another value, or does not read it."""
+    """Whether a cell is not written as programs write this number.
+
+    `float` reads digits of every script, which other readers do not.
+    """
+    if value is None or (isinstance(cell, str) and not cell.isascii()):
+        return True
     try:
-        return value is None or float(cell) != value
+        return float(cell) != value
     except ValueError:
         return True
 

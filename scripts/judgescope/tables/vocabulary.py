@@ -34,7 +34,7 @@ rating zh strong: 评分 得分 分数 打分 等级
 rating ja strong: 評価 点数 スコア 採点
 rating ru strong: оценка балл баллы рейтинг
 outcome en strong: verdict outcome decision result success pass passed correct
-outcome en strong: correctness
+outcome en strong: correctness status
 outcome de strong: ergebnis entscheidung
 outcome fr strong: résultat décision verdict
 outcome es strong: resultado decisión veredicto

@@ -48,6 +48,9 @@ PLAIN: Final[Mapping[str, str]] = {
 SHORTEST_STEM: Final = 5
 """Words of at least so many letters are recognised with another ending."""
 ENGLISH: Final = "en"
+LATIN: Final = frozenset({"en", "de", "fr", "es", "tr"})
+"""Languages whose words another language may have with another meaning."""
+ALL_LANGUAGES: Final = LATIN | {"zh", "ja", "ru"}
 
 
 @dataclass(frozen=True)
@@ -173,10 +176,6 @@ def classes_of(header: str, languages: Collection[str] = (ENGLISH,)) -> dict[str
                 strong = classes.get(known.kind, False)
                 classes[known.kind] = strong or known.is_strong
     return classes
-
-
-LATIN: Final = frozenset({"en", "de", "fr", "es", "tr"})
-"""Languages whose words another language may have with another meaning."""
 
 
 def english_names(headers: Sequence[str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.guess import ALL, judges_of, number, words_of
-from judgescope.cli.init.pair_columns import choices_of_nothing
+from judgescope.cli.init.pair_columns import choice_columns
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.shapes import structured, with_answers, without_sentinels
 from judgescope.cli.init.tables import InitTable, LabelScale, load_table
@@ -237,7 +237,7 @@ def _checked(table: InitTable, columns: Guess, *, texts: bool) -> Guess:
     if not columns.judges and _is_of_people_only(table, columns):
         return columns
     if not columns.judges or not columns.ratings:
-        choices = choices_of_nothing(table.rows, table.columns)
+        choices = choice_columns(table.rows, table.columns)
         if choices:
             raise error(
                 "this table has choices, but not the two texts or systems of each "
@@ -314,7 +314,9 @@ def _constant_columns(table: InitTable, columns: Guess) -> Iterator[UserError]:
     A judge of labels or pairs that always says the same is a judge, if a poor one.
     """
     groups = {"people's ratings": columns.rated}
-    if not table.labels and not columns.compared:
+    if columns.compared:
+        groups = {}  # the chosen text may be the first one in every row
+    elif not table.labels:
         groups = {"judges' scores": columns.scored, **groups}
     for whose, names in groups.items():
         if all(len({*table.values([name])}) == 1 for name in names):

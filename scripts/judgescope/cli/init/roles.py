@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+NOT_USED = "not used"
 ROLES = ("text", "source", "references", "item", "system", "length")
 PAIRED = ("texts", "systems", "lengths")
 """The roles that two columns have, instead of `text`, `system` and `length`."""
@@ -39,8 +40,11 @@ class Guess:
     judges: dict[str, dict[str, str]] = field(default_factory=dict)
     """Judge -> aspect -> the column of its scores; * stands for every aspect."""
     assumed: dict[str, str] = field(default_factory=dict)
-    """Column of ratings or scores -> why it is taken for one, if no word of its header
-    says so."""
+    """Column -> why it has its role, if no word of its header says so."""
+    unused: dict[str, str] = field(default_factory=dict)
+    """Column of numbers -> why it is neither a rating nor a score."""
+    flagged: frozenset[str] = frozenset()
+    """The columns that flags name."""
     means: bool = False
     task: str = OTHER_TASK
 
@@ -129,6 +133,9 @@ class Guess:
             judges=judges,
             assumed={
                 names.get(column, column): why for column, why in self.assumed.items()
+            },
+            unused={
+                names.get(column, column): why for column, why in self.unused.items()
             },
         )
 

@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from judgescope.cli.init.guess import columns_of, number, numbers
+from judgescope.cli.init.preferences import with_choices
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
 from judgescope.core.errors import UserError
-from judgescope.tables.leaving_out import off_scale
+from judgescope.tables.leaving_out import is_on_wider_scale, off_scale
 from judgescope.tables.rows_of_texts import joined_rows
 from judgescope.tables.structure import (
     columns_by_system,
@@ -44,7 +45,7 @@ def structured(table: InitTable) -> InitTable:
         )
     by_system = columns_by_system(table.columns)
     if by_system is None:
-        return table
+        return with_choices(table)
     name = "system"
     while name in table.columns:
         name += " "
@@ -165,7 +166,7 @@ def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
         if found is None or column in table.labels:
             continue
         for value, count in found.counts.items():
-            if value in given_by_both:
+            if value in given_by_both and is_on_wider_scale(value, found):
                 continue
             for row in rows:
                 if number(row.get(column)) == value:

@@ -61,6 +61,8 @@ class InitTable:
     pairs: PairColumns | None = None
     """The columns of choices between two texts, if there are any; rows have them as
     numbers."""
+    compared_scores: frozenset[str] = frozenset()
+    """The columns of choices that were made from a judge's scores of two texts."""
     known: Guess | None = None
     """The roles of the columns, if the file's format determines them."""
     stated: Mapping[str, LabelScale] = field(default_factory=dict)
@@ -70,6 +72,9 @@ class InitTable:
     0."""
     notes: Sequence[str] = ()
     """How the file was read, where that is not plain."""
+    lines: Mapping[int, int] = field(default_factory=dict)
+    """Row number -> the line of the file in which the row begins, for files with
+    lines."""
     copied: bool = False
     """Whether a study needs a copy of these rows, as cards cannot describe the original
     file."""
@@ -150,7 +155,7 @@ class InitTable:
         scored = []
         ratings: dict[str, list[str]] = {}
         for column in free:
-            if is_judge(column):
+            if is_judge(column) or column in self.compared_scores:
                 scored.append(column)
             else:
                 ratings.setdefault(aspect_named_in(column, self.aspects), []).append(
@@ -310,5 +315,6 @@ def load_table(file: Path, cards: Cards) -> InitTable:
         columns,
         cards.names("aspect"),
         notes=[*opened.notes, *number_notes, *total_notes],
+        lines=opened.lines,
         copied=changed or bool(opened.notes),
     )

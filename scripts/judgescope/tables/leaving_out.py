@@ -150,11 +150,11 @@ def values_on_scale(values: Sequence[float]) -> list[float]:
     return [value for value in values if value not in found.counts]
 
 
-def is_on_wider_scale(value: float, found: OffScale) -> bool:
+def is_on_wider_scale(value: float, others: OffScale) -> bool:
     """Whether a usual scale has a value beside the scale of the others: 0 beside 1 to
     5, and never -1.
     """
     for low, high in USUAL_SCALES:
-        if low <= min(value, found.low) and max(value, found.high) <= high:
+        if low <= min(value, others.low) and max(value, others.high) <= high:
             return True
     return False

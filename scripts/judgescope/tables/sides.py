@@ -154,7 +154,7 @@ def _place_neutral(
             if is_rating or _is_of_aspect(aspect_of(column), rated):
                 clear.append(column)
         for column in candidates:
-            if clear and column not in clear:
+            if result.judges and clear and column not in clear:
                 result.unused[column] = NO_SIDE
                 continue
             result.people.append(column)

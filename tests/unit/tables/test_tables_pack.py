@@ -74,7 +74,8 @@ class PlainTable:
         """Return the table with rows and columns in another order, headers in another
         case, and one more column.
         """
-        case = str if exact else drawn.choice([str, str.upper, str.capitalize])
+        cases: list[Callable[[str], str]] = [str, str.upper, str.capitalize]
+        case = cases[0] if exact else drawn.choice(cases)
         header = [_in_other_case(name, case) for name in self.header]
         name = drawn.choice([each for each in COVARIATES if each not in header])
         header.append(name)

@@ -499,27 +499,30 @@ def _ratings(
     return RatingColumns(ratings, averages, found.judges, found.why, found.unused)
 
 
-def _repeated(rows: Sequence[TableRow], found: Sides) -> dict[str, str]:
+def _repeated(rows: Sequence[TableRow], of_sides: Sides) -> dict[str, str]:
     """Return the judges' columns that only repeat another one, and why they are not
     used.
     """
     values = {}
-    for column in found.judges:
+    for column in of_sides.judges:
         values[column] = [number(row.get(column)) for row in rows]
     rated = set[float]()
-    for column in found.people:
+    for column in of_sides.people:
         rated.update(numbers(rows, column) or [])
     second = second_columns(values, labels=rated == {0.0, 1.0})
     return dict.fromkeys(second, "a verdict and a number of one judge; one counts")
 
 
 def _is_on_judges_scale(
-    rows: Sequence[TableRow], columns: Iterable[str], column: str, most: float = 10
+    rows: Sequence[TableRow],
+    columns: Iterable[str],
+    column: str,
+    largest_ratio: float = 10,
 ) -> bool:
     """Return whether a column named as people's has numbers as large as a judge's: a
     scale that is no usual one, such as amounts of money.
 
-    most: the largest ratio of the greatest numbers.
+    largest_ratio: of the greatest numbers of both.
     """
     if not classes_of(column).get("person"):
         return False
@@ -527,7 +530,7 @@ def _is_on_judges_scale(
     for other in columns:
         if is_judge(other) and not not_a_rating(other, classes_of(other)):
             theirs = max(map(abs, numbers(rows, other) or [0]))
-            if own and theirs and max(own, theirs) <= most * min(own, theirs):
+            if own and theirs and max(own, theirs) <= largest_ratio * min(own, theirs):
                 return True
     return False
 

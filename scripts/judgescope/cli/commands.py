@@ -139,8 +139,14 @@ def add_audit(commands: Commands) -> None:
     parser.add_argument(
         "file",
         type=Path,
-        help="a CSV, TSV, JSONL, Parquet or .xlsx table, results of another tool, or a "
-        "folder of Inspect logs or AlpacaEval annotations",
+        help="a CSV, TSV, JSONL, Parquet or .xlsx table, results of another tool, a "
+        "folder of Inspect logs or AlpacaEval annotations, or - for standard input",
+    )
+    parser.add_argument(
+        "more",
+        type=Path,
+        nargs="*",
+        help="further tables, joined to it by a column that both have",
     )
     table = parser.add_argument_group(
         "the table's columns (guessed if you do not name them)"

@@ -158,3 +158,37 @@ def is_on_wider_scale(value: float, others: OffScale) -> bool:
         if low <= min(value, others.low) and max(value, others.high) <= high:
             return True
     return False
+
+
+def without_values(
+    rows: Sequence[TableRow], values: Sequence[str]
+) -> tuple[list[TableRow], list[str]]:
+    """Rows in which cells that stand for no value are empty, and a note for each column
+    that has them.
+
+    A number counts however it is written: -1 and -1.0 are the same.
+    """
+    if not values:
+        return list(rows), []
+    wanted = {_plain_cell(value) for value in values}
+    counts: Counter[str] = Counter()
+    new_rows: list[TableRow] = []
+    for row in rows:
+        new = dict(row)
+        for column, cell in row.items():
+            if not isinstance(cell, list | dict) and _plain_cell(cell) in wanted:
+                new[column] = None
+                counts[column] += 1
+        new_rows.append(new)
+    named = ", ".join(values)
+    notes = []
+    for column, times in counts.items():
+        cells = "cell is" if times == 1 else "cells are"
+        notes.append(f"column {column}: {times} {cells} missing (--missing {named})")
+    return new_rows, notes
+
+
+def _plain_cell(cell: object) -> str | float:
+    if _is_number(cell):
+        return float(str(cell))
+    return str(cell).strip().casefold()

@@ -4,7 +4,7 @@ table.
 
 import argparse
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import and_
@@ -16,10 +16,15 @@ from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.guess import ALL, judges_of, number, words_of
+from judgescope.cli.init.open_readings import (
+    OpenReading,
+    UnclearColumns,
+    readings_of_sides,
+)
 from judgescope.cli.init.pair_columns import choice_columns
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.shapes import structured, with_answers, without_sentinels
-from judgescope.cli.init.tables import InitTable, LabelScale, load_table
+from judgescope.cli.init.tables import InitTable, LabelScale, TableSource, load_table
 from judgescope.cli.init.unread import has_replies, unread
 from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError, UserErrors
@@ -41,13 +46,13 @@ MOST_ROWS: Final = 50_000
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDraft:
     """Return the study made from a table; raise UserError if none can be made."""
-    table, named = flags.understood(args, read(args.file))
+    table, named = flags.understood(args, read(args.file, TableSource.of(args)))
     table = replace(table, copied=True)
     ratings = {}
     if args.human:
         ratings = flags.read_ratings(args.human, table, "--human", ALL)
     columns = flags.assigned(table, named, ratings, ("--judge", args.judge), more=False)
-    columns = replace(columns, means=False)
+    columns = replace(columns, means=False, flagged=flags.flagged(args))
     columns = columns if columns.judges else _by_people(columns)
     table, columns = _with_replies(table, columns)
     if not args.scale:
@@ -150,7 +155,7 @@ def _fits(value: float | None, scale: LabelScale) -> bool:
     return steps.contains(value) and steps.on_grid(value)
 
 
-def read(file: Path) -> InitTable:
+def read(file: Path, source: TableSource | None = None) -> InitTable:
     """Return a file's rows, and its columns' roles if another tool has written it.
 
     Raises UserError for a file that is too large, or has fewer than two rows.
@@ -174,7 +179,7 @@ def read(file: Path) -> InitTable:
             )
     cards = Cards([HOME / "config"])
     if table is None:
-        rows = load_table(file, cards)
+        rows = load_table(file, cards, source)
         table = results_of(list(rows.rows), file) or structured(rows)
     table = replace(table, file=file, aspects=cards.names("aspect"))
     if len(table.rows) > MOST_ROWS:
@@ -246,7 +251,11 @@ def _checked(table: InitTable, columns: Guess, *, texts: bool) -> Guess:
                 todo="add the columns of the two texts (answer_a, answer_b), or of the "
                 "systems that wrote them (model_a, model_b)",
             )
-        raise UserErrors(_missing_roles(table, columns, texts=texts))
+        options = readings_of_sides(table, columns)
+        errors = _missing_roles(table, columns, texts=texts)
+        if options:
+            raise _unclear(errors[0], options)
+        raise UserErrors(errors)
     what = "the name of a judge's column contains a brace, which has a meaning in cards"
     todo = "give the column another name"
     errors = [
@@ -306,6 +315,15 @@ def _missing_roles(table: InitTable, columns: Guess, *, texts: bool) -> list[Use
             )
             errors.append(error)
     return errors
+
+
+def _unclear(error: UserError, options: Sequence[OpenReading]) -> UnclearColumns:
+    """Return an error with the readings between which a person chooses."""
+    allowed = [error.allowed] if isinstance(error.allowed, str) else error.allowed
+    todo = f"{error.todo}; or choose one of these readings"
+    return UnclearColumns.of(
+        error.what, options, where=error.where, allowed=allowed or [], todo=todo
+    )
 
 
 def _constant_columns(table: InitTable, columns: Guess) -> Iterator[UserError]:

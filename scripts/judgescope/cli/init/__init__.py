@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import cards, flags
@@ -16,8 +17,10 @@ from judgescope.cli.init.functions import id_of
 from judgescope.cli.init.guess import ALL
 from judgescope.cli.init.guess import scale as scale_of
 from judgescope.cli.init.interview import AskPerson, interview, roles_of, unused
+from judgescope.cli.init.readings import Grade, readings_of
+from judgescope.cli.init.roles import NOT_USED, rating_text
 from judgescope.cli.init.shapes import structured
-from judgescope.cli.init.tables import load_table
+from judgescope.cli.init.tables import TableSource, load_table
 from judgescope.cli.init.unread import beyond_scale
 from judgescope.cli.new import write_snakefile
 from judgescope.cli.terminal import plain
@@ -28,6 +31,12 @@ from judgescope.schema.loading import Cards
 from judgescope.statistics.intervals import FEWEST_SOURCES
 
 YES = {"", "y", "yes"}
+ROLES_IN_WORDS: Final = {
+    "--human": "people's",
+    "--rating": "people's",
+    "--judge": "a judge's",
+}
+"""Flag that changes a side -> whose numbers its columns have."""
 
 
 def init(args: argparse.Namespace) -> int:
@@ -98,7 +107,14 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
 
 def _draft(args: argparse.Namespace) -> StudyDraft:
     return flags.draft_of(
-        args, structured(load_table(args.file, Cards([cards.CONFIG, HOME / "config"])))
+        args,
+        structured(
+            load_table(
+                args.file,
+                Cards([cards.CONFIG, HOME / "config"]),
+                TableSource.of(args),
+            )
+        ),
     )
 
 
@@ -175,7 +191,7 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
         yield from _rating_facts(draft, name, group)
     single = len(columns.ratings) == len(columns.rated) > 1 and not columns.compared
     if single and columns.ratings.keys().isdisjoint(draft.table.aspects):
-        raters = shlex.quote(flags.rating_text(ALL, columns.rated))
+        raters = shlex.quote(rating_text(ALL, columns.rated))
         yield "note", f"if these are raters of one aspect, add {option} {raters}"
     for name, scores in columns.judges.items():
         yield "judge", f"{cards.recorded_id(name)}: {_scores_fact(draft, scores)}"
@@ -183,24 +199,41 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
         file, name = draft.function
         yield "judge", plain(f"{id_of(draft.function)}: function {name} of {file}")
     yield "task", columns.task
-    yield from _assumptions(draft)
+    yield from _assumptions(draft, option)
     for note in draft.table.notes:
         yield "note", plain(note)
     yield from unused(draft)
 
 
-def _assumptions(draft: StudyDraft) -> Iterator[tuple[str, str]]:
-    """Yield why columns are people's or a judge's, where no word of their headers says
-    so.
+def _assumptions(draft: StudyDraft, option: str) -> Iterator[tuple[str, str]]:
+    """Yield why columns have their roles: by their headers, by flags, or assumed, with
+    the flag that changes it.
+
+    option: names columns of people's ratings.
     """
-    columns = draft.columns
-    by_reason: dict[str, list[str]] = {}
-    for column, why in columns.assumed.items():
-        whose = "people's" if column in columns.rated else "a judge's"
-        if column in columns.used:
-            by_reason.setdefault(f"{whose}, because {why}", []).append(column)
-    for reason, group in by_reason.items():
-        yield "assumed", plain(f"{', '.join(group)}: {reason}")
+    clear: dict[str, list[str]] = {}
+    assumed: dict[tuple[str, str], list[str]] = {}
+    for reading in readings_of(draft):
+        if reading.role == NOT_USED:
+            continue
+        if reading.grade == Grade.ASSUMED:
+            key = (reading.role, reading.why)
+            assumed.setdefault(key, []).append(reading.column)
+        else:
+            clear.setdefault(reading.why, []).append(reading.column)
+    for why, group in clear.items():
+        yield "why", plain(f"{', '.join(group)}: {why}")
+    for (role, why), group in assumed.items():
+        judged = draft.columns.scored
+        flags_of_sides = {"rating": option, "choice": option, "score": "--judge"}
+        flag = flags_of_sides.get(role, f"--{role}")
+        if role == "choice" and group[0] in judged:
+            flag = "--judge"
+        whose = ROLES_IN_WORDS.get(flag, f"the {role}")
+        yield (
+            "Assumed:",
+            plain(f"{', '.join(group)} is {whose}, because {why}; {flag} changes it"),
+        )
 
 
 def _rating_facts(

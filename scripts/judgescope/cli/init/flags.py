@@ -20,8 +20,9 @@ from judgescope.cli.init.functions import named_function
 from judgescope.cli.init.guess import guess, judges_of, number, numbers
 from judgescope.cli.init.label_columns import coded
 from judgescope.cli.init.long_tables import unfolded
-from judgescope.cli.init.roles import PAIRED, ROLES, Guess
+from judgescope.cli.init.roles import PAIRED, ROLES, Guess, rating_text
 from judgescope.cli.init.shapes import joined_draws, with_answers, without_sentinels
+from judgescope.cli.init.stated_labels import stated_labels, with_stated_labels
 from judgescope.cli.init.tables import InitTable, LabelScale, load_table
 from judgescope.cli.init.unread import unread
 from judgescope.core.errors import UserError, UserErrors, check_known
@@ -62,6 +63,9 @@ def understood(
             named.setdefault(role, []).append(name)
     if table.known is None:
         judging = _judging(args)
+        stated = stated_labels(args, table)
+        if stated is not None:
+            table = with_stated_labels(table, *stated, judging)
         table = coded(table, named, judging)
         table = joined_draws(table, judging | set(chain.from_iterable(named.values())))
         if pairs := table.pairs:
@@ -79,6 +83,16 @@ def _judging(args: argparse.Namespace) -> set[str]:
             named = text.partition("=")[2] or text
             columns |= {text, named, *_cells(named)}
     return columns
+
+
+def flagged(args: argparse.Namespace) -> frozenset[str]:
+    """Return the columns that flags name, for any role."""
+    columns = _judging(args)
+    for role in (*ROLES, *PAIRED):
+        value = getattr(args, role)
+        for text in [value] if isinstance(value, str) else value or []:
+            columns |= {text, text.partition("=")[2] or text}
+    return frozenset(columns)
 
 
 def _cells(text: str) -> list[str]:
@@ -170,6 +184,7 @@ def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:
         means=columns.means or args.mean,
         task=args.task or columns.task,
         part_names=named_sources(args.source or [], table),
+        flagged=flagged(args),
     )
     return StudyDraft(
         study=new_study(args.study) if args.study else slug(table.file.stem),
@@ -326,15 +341,6 @@ def read_ratings(
     if not ratings:
         raise UserError("a column is required", where=flag, allowed=table.columns)
     return ratings
-
-
-def rating_text(name: str, columns: Iterable[str]) -> str:
-    """Return `aspect=column,column` as `named_parts` reads it."""
-    doubled = {column: column.replace('"', '""') for column in columns}
-    quoted = [
-        f'"{text}"' if "," in column else column for column, text in doubled.items()
-    ]
-    return f"{name}={','.join(quoted)}"
 
 
 def check_lengths(table: InitTable, columns: Guess) -> None:

@@ -517,12 +517,12 @@ def _is_on_judges_scale(
     rows: Sequence[TableRow],
     columns: Iterable[str],
     column: str,
-    largest_ratio: float = 10,
+    largest: float = 10,
 ) -> bool:
     """Return whether a column named as people's has numbers as large as a judge's: a
     scale that is no usual one, such as amounts of money.
 
-    largest_ratio: of the greatest numbers of both.
+    largest: the largest ratio of the greatest numbers.
     """
     if not classes_of(column).get("person"):
         return False
@@ -530,7 +530,7 @@ def _is_on_judges_scale(
     for other in columns:
         if is_judge(other) and not not_a_rating(other, classes_of(other)):
             theirs = max(map(abs, numbers(rows, other) or [0]))
-            if own and theirs and max(own, theirs) <= largest_ratio * min(own, theirs):
+            if own and theirs and max(own, theirs) <= largest * min(own, theirs):
                 return True
     return False
 

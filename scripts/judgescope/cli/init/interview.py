@@ -16,7 +16,7 @@ from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, new_study
 from judgescope.cli.init.endpoint import ACCESS, Endpoint, address, model_name, provided
 from judgescope.cli.init.guess import judges_of
-from judgescope.cli.init.roles import PAIRED, ROLES, Guess
+from judgescope.cli.init.roles import PAIRED, ROLES, Guess, rating_text
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.unread import unread
 from judgescope.cli.options import PROVIDERS
@@ -172,7 +172,7 @@ def _lines(draft: StudyDraft) -> Iterator[InterviewLine]:
             role, value, ABOUT[role], partial(_role, draft, role), needed
         )
     ratings = shlex.join(
-        flags.rating_text(name, group) for name, group in columns.ratings.items()
+        rating_text(name, group) for name, group in columns.ratings.items()
     )
     about = "aspect=column,column …, one column per rater"
     yield InterviewLine("ratings", ratings, about, partial(_ratings, draft), True)

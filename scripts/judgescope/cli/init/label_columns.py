@@ -65,6 +65,8 @@ def coded(
     one_label: dict[str, list[str]] = {}
     known: set[str] = set()
     for column in table.columns:
+        if column in table.labels:
+            continue  # the command line states its labels
         cells = _label_words(table.rows, column)
         used = set(cells) - MISSING
         if {LABEL_CODES[word] for word in used} == {0, 1}:
@@ -76,7 +78,7 @@ def coded(
         if set(cells) - MISSING <= known:
             words[column] = cells
     codes: dict[str, list[int | None]] = {}
-    labels: dict[str, Label] = {}
+    labels: dict[str, Label] = dict(table.labels)
     others: dict[str, int] = {}
     for column, cells in words.items():
         codes[column] = [LABEL_CODES.get(word) for word in cells]

@@ -1,6 +1,6 @@
 """The roles of the columns of a user's table."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -145,3 +145,12 @@ class Guess:
         if isinstance(columns, list):
             return list(columns)
         return [columns] if columns else []
+
+
+def rating_text(name: str, columns: Iterable[str]) -> str:
+    """Return `aspect=column,column` as `named_parts` reads it."""
+    doubled = {column: column.replace('"', '""') for column in columns}
+    quoted = [
+        f'"{text}"' if "," in column else column for column, text in doubled.items()
+    ]
+    return f"{name}={','.join(quoted)}"

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from judgescope.cli.init.guess import columns_of, number, numbers
+from judgescope.cli.init.open_readings import UnclearColumns, readings_of_systems
 from judgescope.cli.init.preferences import with_choices
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
-from judgescope.core.errors import UserError
 from judgescope.tables.leaving_out import is_on_wider_scale, off_scale
 from judgescope.tables.rows_of_texts import joined_rows
 from judgescope.tables.structure import (
@@ -137,10 +137,13 @@ def _check_texts_differ(
             first[text] = at
     if len(repeated) > most_repeated * len(table.rows):
         before, at = repeated[0]
-        raise UserError(
+        options = readings_of_systems(table, columns)
+        raise UnclearColumns.of(
             f"the same text of the same source is in several rows ({len(repeated)} "
             "rows repeat one): is each row a rater's, or a criterion's?",
+            options,
             where=f"{table.file}, rows {before} and {at}",
+            allowed=[],
             todo="give the table one row per text, with a column for each rater or "
             "criterion; or name the column that tells the texts of a source apart: "
             "--system COLUMN",

@@ -2,6 +2,7 @@
 per text.
 """
 
+import argparse
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -26,8 +27,9 @@ from judgescope.cli.init.roles import Guess
 from judgescope.core.errors import UserError
 from judgescope.data.rows import TableRow, entries
 from judgescope.schema.loading import Cards
-from judgescope.tables.leaving_out import without_totals
-from judgescope.tables.opening import open_table
+from judgescope.tables.joining import NamedTable, join
+from judgescope.tables.leaving_out import without_totals, without_values
+from judgescope.tables.opening import OpenedTable, open_table
 from judgescope.tables.spelling import is_missing, respelled
 
 CHOICES: Final = {"min": -1, "max": 1}
@@ -290,22 +292,43 @@ def _codes_of(labels: Label) -> dict[str, str]:
     return {str(code): label for code, label in enumerate(labels)}
 
 
-def load_table(file: Path, cards: Cards) -> InitTable:
+@dataclass(frozen=True)
+class TableSource:
+    """What the command line says about the file of a table, besides its name."""
+
+    more: Sequence[Path] = ()
+    """Further files, which are joined to it."""
+    on: str | None = None
+    """The column by which they are joined."""
+    missing: Sequence[str] = ()
+    """Cells that stand for no value."""
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> "TableSource":
+        """Return what a command line states."""
+        return cls(
+            more=tuple(getattr(args, "more", None) or ()),
+            on=getattr(args, "on", None),
+            missing=tuple(getattr(args, "missing", None) or ()),
+        )
+
+
+def load_table(
+    file: Path, cards: Cards, source: TableSource | None = None
+) -> InitTable:
     """Read a table; raise UserError if it does not exist or has no rows.
 
     Numbers that are written in another way are numbers, rows of averages are left out,
     and notes say so.
     """
-    if file.is_dir():
-        todo = "name a file in it"
-        raise UserError("this is a folder, not a table", where=str(file), todo=todo)
-    check_input(file)
-    opened = open_table(file)
-    if not opened.rows:
-        todo = "add a row for each judged text below the names of the columns"
-        raise UserError("this table has no rows", where=str(file), todo=todo)
+    source = source or TableSource()
+    opened = _opened(file)
+    for other in source.more:
+        first = NamedTable(file, opened)
+        opened = join(first, NamedTable(other, _opened(other)), source.on)
     columns = columns_of(opened.rows)
-    rows, number_notes = respelled(opened.rows, columns)
+    filled, missing_notes = without_values(opened.rows, source.missing)
+    rows, number_notes = respelled(filled, columns)
     kept, row_numbers, total_notes = without_totals(rows, opened.numbers, columns)
     changed = rows != opened.rows or len(kept) < len(rows)
     return InitTable(
@@ -314,7 +337,20 @@ def load_table(file: Path, cards: Cards) -> InitTable:
         kept,
         columns,
         cards.names("aspect"),
-        notes=[*opened.notes, *number_notes, *total_notes],
+        notes=[*opened.notes, *missing_notes, *number_notes, *total_notes],
         lines=opened.lines,
         copied=changed or bool(opened.notes),
     )
+
+
+def _opened(file: Path) -> OpenedTable:
+    """Return the rows of a file; raise UserError if it is no file or has none."""
+    if file.is_dir():
+        todo = "name a file in it"
+        raise UserError("this is a folder, not a table", where=str(file), todo=todo)
+    check_input(file)
+    opened = open_table(file)
+    if not opened.rows:
+        todo = "add a row for each judged text below the names of the columns"
+        raise UserError("this table has no rows", where=str(file), todo=todo)
+    return opened

@@ -665,7 +665,7 @@ def test_of_several_files_their_folder_is_named(
 ) -> None:
     status = audit(Path("logs/a.json"), "logs/b.json", "logs/c.json", "logs/d.json")
     said = capsys.readouterr().err
-    assert status == 3 and "got 4: logs/a.json, logs/b.json, logs/c.json, …" in said
+    assert status == 3 and "4 files: logs/a.json, logs/b.json, logs/c.json, …" in said
     assert "judgescope audit logs\n" in said and "option" not in said
 
 

@@ -160,7 +160,9 @@ def read(file: Path, source: TableSource | None = None) -> InitTable:
 
     Raises UserError for a file that is too large, or has fewer than two rows.
     """
-    size = _bytes_of(file)
+    source = source or TableSource()
+    _check_several([file, *source.more])
+    size = sum(map(_bytes_of, [file, *source.more]))
     if size > MOST_BYTES:
         raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
     table = of_folder(file) if file.is_dir() else None
@@ -181,6 +183,8 @@ def read(file: Path, source: TableSource | None = None) -> InitTable:
     if table is None:
         rows = load_table(file, cards, source)
         table = results_of(list(rows.rows), file) or structured(rows)
+        if table.known is not None:
+            table = replace(table, notes=[*rows.notes, *table.notes])
     table = replace(table, file=file, aspects=cards.names("aspect"))
     if len(table.rows) > MOST_ROWS:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
@@ -193,6 +197,24 @@ def read(file: Path, source: TableSource | None = None) -> InitTable:
             todo=todo,
         )
     return table
+
+
+def _check_several(files: Sequence[Path]) -> None:
+    """Raise UserError for logs of a tool, to which a shell expands `logs/*.json`."""
+    folders = [file for file in files if file.is_dir()]
+    most_tables = 2
+    logs = len(files) > most_tables and all(file.suffix == ".json" for file in files)
+    if len(files) == 1 or not (logs or folders):
+        return
+    shown = ", ".join(map(str, files[:3]))
+    more = ", …" if len(files) > 3 else ""
+    folder = folders[0] if folders else files[0].parent
+    raise UserError(
+        "only tables can be joined, and these are logs of a tool",
+        where=str(files[0]),
+        got=f"{len(files)} files: {shown}{more}",
+        todo=f"to read logs together, name their folder: judgescope audit {folder}",
+    )
 
 
 def _bytes_of(file: Path) -> int:

@@ -8,6 +8,7 @@ what people rated or says that it is a rating; it is never one because it is lef
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from judgescope.tables.words import ALL_LANGUAGES, classes_of, split_header
@@ -57,6 +58,9 @@ def not_a_rating(header: str, evidence: Evidence) -> str:
     for kind in ("number", "confidence", "length"):
         if kind in of_any_language and not evidence:
             evidence = {**evidence, kind: True}
+    for before, word in pairwise(words):
+        if before in {"is", "was"} and classes_of(word).get("person"):
+            return "it says who rated"
     if "confidence" in evidence:
         return "a confidence"
     if ("number" in evidence or "length" in evidence) and not rated:

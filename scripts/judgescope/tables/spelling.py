@@ -5,6 +5,7 @@ so that a text that contains a number stays a text.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +17,25 @@ from judgescope.data.rows import TableRow
 CellReader = Callable[[str], float | None]
 
 MISSING: Final = frozenset(
-    {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing", NOT_JUDGED}
+    {
+        "",
+        "-",
+        "–",
+        "—",
+        "−",
+        "--",
+        ".",
+        "…",
+        "?",
+        "n/a",
+        "n.a.",
+        "na",
+        "nan",
+        "none",
+        "null",
+        "missing",
+        NOT_JUDGED,
+    }
 )
 """What people write for a missing value, in lower case."""
 FAILURES: Final = frozenset(
@@ -37,6 +56,20 @@ FAILURES: Final = frozenset(
         "unreadable",
         "invalid",
         "pending",
+        "refused",
+        "refusal",
+        "abstain",
+        "abstained",
+        "skip",
+        "unsure",
+        "unknown",
+        "undecided",
+        "tbd",
+        "todo",
+        "dk",
+        "idk",
+        "inf",
+        "infinity",
     }
 )
 """Words of a cell which says that there is no value."""
@@ -64,6 +97,12 @@ def says_failure(cell: object) -> bool:
     return excel or (len(words) <= 4 and not FAILURES.isdisjoint(words))
 
 
+def _is_repeated_word(cell: str, times: int) -> bool:
+    """Whether a cell without digits occurs more than once: no slip of one cell."""
+    words = cell.split()
+    return times > 1 and len(words) <= 4 and not re.search(r"[\d★⭐]", cell)
+
+
 def plain(text: str) -> str:
     """A cell without decoration: full-width digits, odd spaces and minus signs, the
     apostrophe or the formula by which a spreadsheet keeps a number as text.
@@ -72,6 +111,9 @@ def plain(text: str) -> str:
     ('3', '-2')
     """
     text = normalize("NFKC", text).strip()
+    in_brackets = re.fullmatch(r"\[([^\[\],]*)\]", text)
+    if in_brackets:
+        text = in_brackets[1].strip()
     formula = re.fullmatch(r'="(.*)"', text)
     if formula:
         text = formula[1].strip()
@@ -220,8 +262,10 @@ def spelled(cells: Sequence[Any]) -> SpelledColumn | None:
         return None
     values = []
     failures: dict[str, int] = {}
+    times = Counter(texts)
     for cell in texts:
-        if says_failure(cell) and simple(plain(cell)) is None:
+        is_word = says_failure(cell) or _is_repeated_word(cell, times[cell])
+        if is_word and simple(plain(cell)) is None:
             failures[cell] = failures.get(cell, 0) + 1
         else:
             values.append(plain(cell))

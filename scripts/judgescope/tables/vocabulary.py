@@ -17,7 +17,7 @@ person zh strong: 人工 人类 专家 标注 评审员
 person ja strong: 人間 人手 評価者 専門家 アノテータ
 person ru strong: человек люди эксперт аннотатор разметчик оценщик ручная
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
-machine en strong: prediction model_verdict
+machine en strong: prediction model_verdict yhat machine
 machine en weak: eval evaluator grader feedback suggestion
 machine de strong: ki maschine maschinell automatisch richter
 machine fr strong: ia machine automatique juge

@@ -468,7 +468,8 @@ def _ratings(
     for column in columns:
         words = words_of(column)
         of_judge = is_judge(column)
-        has_role = "_".join(words) in known and not of_judge
+        named = "_".join(words) in known and not classes_of(column).get("person")
+        has_role = named and not of_judge
         if has_role or words[-1:] == ["id"]:
             continue
         values = numbers(rows, column)

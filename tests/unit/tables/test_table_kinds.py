@@ -5,7 +5,7 @@ languages, words, ways of writing and separators.
 import csv
 import io
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -51,7 +51,7 @@ def drawn_pair(words: Sequence[str], seed: int = 1) -> tuple[list[str], list[str
 
 def write(
     file: Path,
-    columns: dict[str, Sequence[str]],
+    columns: Mapping[str, Sequence[str]],
     *,
     separator: str = ",",
     encoding: str = "utf-8",
@@ -70,7 +70,7 @@ def table(
     file: Path,
     words: Sequence[str] = ("1", "2", "3", "4", "5"),
     names: tuple[str, str] = ("human", "judge"),
-    more: dict[str, Sequence[str]] | None = None,
+    more: Mapping[str, Sequence[str]] | None = None,
 ) -> Path:
     human, judge = drawn_pair(words)
     ids = [f"t{at}" for at in range(ROWS)]

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from judgescope.cli.init.cards import StudyDraft, recorded_id
+from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.readings import confidences, readings_of
 from judgescope.cli.init.roles import PAIRED, Guess
 from judgescope.data.rows import entries
@@ -28,7 +29,7 @@ def columns_of_json(draft: StudyDraft) -> dict[str, Any]:
             {
                 "column": reading.column,
                 "role": reading.role,
-                "aspect": reading.aspect or None,
+                "aspect": None if reading.aspect in ("", EVERY) else reading.aspect,
                 "name": reading.name or None,
                 "grade": reading.grade,
                 "why": reading.why,

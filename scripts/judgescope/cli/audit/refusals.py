@@ -6,14 +6,13 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Final
 
-from judgescope.cli.commands import BROKEN
+from msgspec import to_builtins
+
+from judgescope.cli.audit.content import AuditRefusal, RefusalReason
 from judgescope.cli.init.open_readings import OpenReading, UnclearColumns
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
-
-SCHEMA: Final = "judgescope.audit/1"
 
 
 def as_json(error: UserError | UserErrors) -> str:
@@ -29,19 +28,18 @@ def as_json(error: UserError | UserErrors) -> str:
                 "command": command(reading),
             }
         )
-    content = {
-        "schema": SCHEMA,
-        "exit_code": BROKEN,
-        "error": [_content(each) for each in _errors(error)],
-        "options": options,
-    }
-    return json.dumps(content, indent=2, default=str)
+    reasons = [_reason(each) for each in _errors(error)]
+    content = AuditRefusal(error=reasons, options=options)
+    return json.dumps(to_builtins(content), indent=2)
 
 
 def as_text(error: UserError | UserErrors) -> str:
     """Return an error with its readings, each with its command line."""
     lines = [str(error)]
-    for number, reading in enumerate(options_of(error), start=1):
+    options = options_of(error)
+    if options:
+        lines.append("           or choose one of these readings:")
+    for number, reading in enumerate(options, start=1):
         lines.append(f"  {number}. {plain(reading.meaning)}: {plain(command(reading))}")
     return "\n".join(lines)
 
@@ -75,11 +73,14 @@ def _errors(error: UserError | UserErrors) -> list[UserError]:
     return error.errors if isinstance(error, UserErrors) else [error]
 
 
-def _content(error: UserError) -> dict[str, Any]:
-    return {
-        "what": error.what,
-        "where": error.where,
-        "got": error.got,
-        "allowed": error.allowed,
-        "todo": error.todo,
-    }
+def _reason(error: UserError) -> RefusalReason:
+    got = error.got
+    if not isinstance(got, str | int | float | None):
+        got = str(got)
+    return RefusalReason(
+        what=error.what,
+        where=error.where,
+        todo=error.todo,
+        got=got,
+        allowed=error.allowed,
+    )

@@ -342,9 +342,8 @@ def _missing_roles(table: InitTable, columns: Guess, *, texts: bool) -> list[Use
 def _unclear(error: UserError, options: Sequence[OpenReading]) -> UnclearColumns:
     """Return an error with the readings between which a person chooses."""
     allowed = [error.allowed] if isinstance(error.allowed, str) else error.allowed
-    todo = f"{error.todo}; or choose one of these readings"
     return UnclearColumns.of(
-        error.what, options, where=error.where, allowed=allowed or [], todo=todo
+        error.what, options, where=error.where, allowed=allowed or [], todo=error.todo
     )
 
 

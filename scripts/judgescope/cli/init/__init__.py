@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import cards, flags
@@ -17,7 +16,7 @@ from judgescope.cli.init.functions import id_of
 from judgescope.cli.init.guess import ALL
 from judgescope.cli.init.guess import scale as scale_of
 from judgescope.cli.init.interview import AskPerson, interview, roles_of, unused
-from judgescope.cli.init.readings import Grade, readings_of
+from judgescope.cli.init.readings import JUDGE, PEOPLE, Grade, readings_of
 from judgescope.cli.init.roles import NOT_USED, rating_text
 from judgescope.cli.init.shapes import structured
 from judgescope.cli.init.tables import TableSource, load_table
@@ -31,12 +30,6 @@ from judgescope.schema.loading import Cards
 from judgescope.statistics.intervals import FEWEST_SOURCES
 
 YES = {"", "y", "yes"}
-ROLES_IN_WORDS: Final = {
-    "--human": "people's",
-    "--rating": "people's",
-    "--judge": "a judge's",
-}
-"""Flag that changes a side -> whose numbers its columns have."""
 
 
 def init(args: argparse.Namespace) -> int:
@@ -223,17 +216,12 @@ def _assumptions(draft: StudyDraft, option: str) -> Iterator[tuple[str, str]]:
             clear.setdefault(reading.why, []).append(reading.column)
     for why, group in clear.items():
         yield "why", plain(f"{', '.join(group)}: {why}")
+    flag_of_side = {PEOPLE: option, JUDGE: "--judge"}
+    whose = {PEOPLE: "people's", JUDGE: "a judge's"}
     for (role, why), group in assumed.items():
-        judged = draft.columns.scored
-        flags_of_sides = {"rating": option, "choice": option, "score": "--judge"}
-        flag = flags_of_sides.get(role, f"--{role}")
-        if role == "choice" and group[0] in judged:
-            flag = "--judge"
-        whose = ROLES_IN_WORDS.get(flag, f"the {role}")
-        yield (
-            "Assumed:",
-            plain(f"{', '.join(group)} is {whose}, because {why}; {flag} changes it"),
-        )
+        flag = flag_of_side.get(role, f"--{role}")
+        said = f"{', '.join(group)} is {whose.get(role, f'the {role}')}"
+        yield "Assumed:", plain(f"{said}, because {why}; {flag} changes it")
 
 
 def _rating_facts(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from judgescope.cli.init.cards import StudyDraft, recorded_id
 from judgescope.cli.init.flags import EVERY
@@ -10,7 +11,9 @@ from judgescope.cli.init.guess import numbers
 from judgescope.cli.init.roles import NOT_USED, PAIRED, ROLES, Guess
 from judgescope.tables.words import classes_of, english_names, split_header
 
-MOST_CONFIDENT = 100
+PEOPLE: Final = "people"
+JUDGE: Final = "judge"
+MOST_CONFIDENT: Final = 100
 """Confidences are shares, or per cent."""
 
 
@@ -24,12 +27,12 @@ class Grade(StrEnum):
 
 
 @dataclass(frozen=True)
-class ColumnReading:
+class ReadColumn:
     """The role of a column, how sure it is, and why."""
 
     column: str
     role: str
-    """text, source, …, rating, score, choice, confidence, or not used."""
+    """text, source, …, people, judge, confidence, or not used."""
     grade: Grade
     why: str
     aspect: str = ""
@@ -38,22 +41,20 @@ class ColumnReading:
     """The judge of a score or a confidence."""
 
 
-def readings_of(draft: StudyDraft) -> Iterator[ColumnReading]:
+def readings_of(draft: StudyDraft) -> Iterator[ReadColumn]:
     """Yield the reading of each column of the table, by role."""
     columns = draft.columns
     own = set(draft.table.columns)
     for role in (*ROLES, *PAIRED):
         for column in columns.columns_of(role):
             if column in own:
-                yield _reading(draft, column, role.removesuffix("s"))
-    kind = "choice" if columns.compared else "rating"
+                yield _reading(draft, column, role)
     for aspect, group in columns.ratings.items():
         for column in group:
-            yield _reading(draft, column, kind, aspect)
-    kind = "choice" if columns.compared else "score"
+            yield _reading(draft, column, PEOPLE, aspect)
     for judge, scores in columns.judges.items():
         for aspect, column in scores.items():
-            yield _reading(draft, column, kind, aspect, recorded_id(judge))
+            yield _reading(draft, column, JUDGE, aspect, recorded_id(judge))
     confidence = confidences(draft)
     for column in draft.table.columns:
         if column in columns.used:
@@ -61,17 +62,17 @@ def readings_of(draft: StudyDraft) -> Iterator[ColumnReading]:
         if column in confidence:
             judge = recorded_id(confidence[column])
             why = "its header says confidence"
-            yield ColumnReading(column, "confidence", Grade.CERTAIN, why, EVERY, judge)
+            yield ReadColumn(column, "confidence", Grade.CERTAIN, why, EVERY, judge)
         else:
             why = columns.unused.get(column, "it has no role")
-            yield ColumnReading(column, NOT_USED, Grade.CERTAIN, why)
+            yield ReadColumn(column, NOT_USED, Grade.CERTAIN, why)
 
 
 def _reading(
     draft: StudyDraft, column: str, role: str, aspect: str = "", name: str = ""
-) -> ColumnReading:
+) -> ReadColumn:
     grade, why = _graded(draft, column)
-    return ColumnReading(column, role, grade, why, aspect, name)
+    return ReadColumn(column, role, grade, why, aspect, name)
 
 
 def _graded(draft: StudyDraft, column: str) -> tuple[Grade, str]:

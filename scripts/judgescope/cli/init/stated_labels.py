@@ -1,6 +1,8 @@
 """Labels whose order or polarity the command line states: --labels and --positive."""
 
 import argparse
+import csv
+import io
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -55,7 +57,9 @@ def stated_labels(
         return StatedLabels(_with_other(table, positive)), "--positive"
     if listed is None:
         return None
-    words = tuple(word.strip() for word in listed.split(","))
+    # A row of CSV: a label may have a comma.
+    cells = next(csv.reader(io.StringIO(listed, newline="")), [])
+    words = tuple(word.strip() for word in cells)
     plain = [plain_label(word) for word in words]
     if not FEWEST <= len(set(plain)) == len(plain) <= MOST or "" in plain:
         raise UserError(

@@ -68,8 +68,6 @@ FAILURES: Final = frozenset(
         "todo",
         "dk",
         "idk",
-        "inf",
-        "infinity",
     }
 )
 """Words of a cell which says that there is no value."""

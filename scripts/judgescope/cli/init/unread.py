@@ -76,7 +76,8 @@ class UnusedColumn(NamedTuple):
     def without_cell(self) -> str:
         """Return the column and the reason on a line that repeats no cell."""
         cell = f"row {self.row} has a cell that " if self.row else ""
-        return f"{self.column} ({cell}{self.why}): {self.todo}"
+        todo = self.todo.replace(_as_missing(self.cell), "--missing with this cell")
+        return f"{self.column} ({cell}{self.why}): {todo}"
 
     def __str__(self) -> str:
         """Return the column and the reason on a line."""

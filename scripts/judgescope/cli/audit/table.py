@@ -23,7 +23,12 @@ from judgescope.cli.init.open_readings import (
 )
 from judgescope.cli.init.pair_columns import choice_columns
 from judgescope.cli.init.roles import Guess
-from judgescope.cli.init.shapes import structured, with_answers, without_sentinels
+from judgescope.cli.init.shapes import (
+    structured,
+    with_answers,
+    with_items,
+    without_sentinels,
+)
 from judgescope.cli.init.tables import InitTable, LabelScale, TableSource, load_table
 from judgescope.cli.init.unread import has_replies, unread
 from judgescope.cli.init.vocabulary import WORDS
@@ -61,14 +66,12 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     if require and not args.judge:
         _check_judges_read(table, columns)
     table, columns = with_answers(table, columns)
-    table, columns = _with_items(*table.readable(columns))
+    table, columns = with_items(*table.readable(columns))
     stated = {**table.stated, **flags.named_scales(args.scale, columns)}
     scales = table.scales(columns, stated)
     definitions = dict[str, str]()
-    for name, group in columns.ratings.items():
-        if name not in table.aspects:
-            rated = ", ".join(group)
-            definitions[name] = f"What people rated in the column {rated}."
+    for name in flags.undefined(columns, (), table):
+        definitions[name] = flags.as_people_rated(columns.ratings[name])
     return StudyDraft(
         study=slug(table.file.stem),
         table=table,
@@ -423,26 +426,3 @@ def _values(table: InitTable, column: str) -> list[float | None]:
     """
     lists = (entries(row.get(column)) for row in table.rows)
     return [number(cells[0]) if cells else None for cells in lists]
-
-
-def _with_items(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
-    """Return the table with a column of item ids, if scores cannot be joined without
-    one.
-
-    Each source is an item; in a table without sources, each row is.
-    """
-    if columns.item or (columns.source and (columns.texts or columns.text)):
-        return table, columns
-    name = "row"
-    while name in table.columns:
-        name += "_"
-    known: dict[object, int] = {}
-    rows = []
-    width = len(str(len(table.rows)))
-    for at, row in enumerate(table.rows):
-        source: object = at
-        if columns.source:
-            source = str([row.get(column) for column in columns.source])
-        item = known.setdefault(source, len(known) + 1)
-        rows.append({**row, name: f"{item:0{width}}"})
-    return replace(table, rows=rows), replace(columns, item=name)

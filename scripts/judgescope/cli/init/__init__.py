@@ -132,6 +132,7 @@ def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, DatasetContent]:
     Raises UserError or UserErrors if they cannot be used.
     """
     cards.new_study(draft.study)
+    draft = flags.completed(draft)
     flags.check_complete(draft)
     table, columns = draft.table.readable(draft.columns)
     draft = replace(draft, table=table, columns=columns)

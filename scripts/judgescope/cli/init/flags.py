@@ -21,7 +21,12 @@ from judgescope.cli.init.guess import guess, judges_of, number, numbers
 from judgescope.cli.init.label_columns import coded
 from judgescope.cli.init.long_tables import unfolded
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess, rating_text
-from judgescope.cli.init.shapes import joined_draws, with_answers, without_sentinels
+from judgescope.cli.init.shapes import (
+    joined_draws,
+    with_answers,
+    with_items,
+    without_sentinels,
+)
 from judgescope.cli.init.stated_labels import stated_labels, with_stated_labels
 from judgescope.cli.init.tables import InitTable, LabelScale, load_table
 from judgescope.cli.init.unread import unread
@@ -478,6 +483,36 @@ def define(name: str, text: str) -> str:
 def undefined(columns: Guess, defined: Iterable[str], table: InitTable) -> list[str]:
     """Return the aspects that have neither a card nor a definition."""
     return [name for name in columns.ratings if name not in {*table.aspects, *defined}]
+
+
+def as_people_rated(columns: Sequence[str]) -> str:
+    """Return the definition of an aspect that no judge reads."""
+    return f"What people rated in the column {', '.join(columns)}."
+
+
+def completed(draft: StudyDraft) -> StudyDraft:
+    """Return the draft with what a person need not say.
+
+    Without ids and sources each row is a source of its own, and a note says so. An
+    aspect that no model is asked about is defined by its columns.
+    """
+    table = draft.table
+    columns = draft.columns
+    if columns.has_texts and not columns.item and not columns.source:
+        table, columns = with_items(table, columns)
+        note = (
+            "no column says which rows share a source: each row is a source of its own "
+            "(--item or --source names a column)"
+        )
+        table = replace(table, notes=[*table.notes, note], copied=True)
+    definitions = dict(draft.definitions)
+    if draft.endpoint is None and not draft.judges:
+        for name in undefined(columns, definitions, table):
+            near = UserError("", where="", got=name, allowed=table.aspects).nearest()
+            is_typed = not columns.flagged.isdisjoint(columns.ratings[name])
+            if not (near and is_typed):  # a misspelt name of a card
+                definitions[name] = as_people_rated(columns.ratings[name])
+    return replace(draft, table=table, columns=columns, definitions=definitions)
 
 
 def check_complete(draft: StudyDraft) -> None:

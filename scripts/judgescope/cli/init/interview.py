@@ -167,7 +167,7 @@ def _lines(draft: StudyDraft) -> Iterator[InterviewLine]:
     columns = draft.columns
     for role in roles_of(columns):
         value = ", ".join(columns.columns_of(role))
-        needed = role in {"text", "texts"} or (role == "item" and not columns.source)
+        needed = role in {"text", "texts"}
         yield InterviewLine(
             role, value, ABOUT[role], partial(_role, draft, role), needed
         )
@@ -191,8 +191,13 @@ def _lines(draft: StudyDraft) -> Iterator[InterviewLine]:
             f"{table.nearest_aspect(name)}"
         )
         meaning = draft.definitions.get(name, "")
+        is_read = draft.endpoint is not None or bool(draft.judges)
         yield InterviewLine(
-            f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True
+            f"meaning of {name}",
+            meaning,
+            about,
+            partial(_meaning, draft, name),
+            needed=is_read,
         )
     about = "columns of judges' or metrics' scores; several: a, b"
     yield InterviewLine(

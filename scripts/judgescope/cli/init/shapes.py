@@ -181,3 +181,26 @@ def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
     if len(notes) == len(table.notes):
         return table
     return replace(table, rows=list(rows), notes=notes, copied=True)
+
+
+def with_items(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
+    """Return the table with a column of item ids, if scores cannot be joined without
+    one.
+
+    Each source is an item; in a table without sources, each row is.
+    """
+    if columns.item or (columns.source and (columns.texts or columns.text)):
+        return table, columns
+    name = "row"
+    while name in table.columns:
+        name += "_"
+    known: dict[object, int] = {}
+    rows = []
+    width = len(str(len(table.rows)))
+    for at, row in enumerate(table.rows):
+        source: object = at
+        if columns.source:
+            source = str([row.get(column) for column in columns.source])
+        item = known.setdefault(source, len(known) + 1)
+        rows.append({**row, name: f"{item:0{width}}"})
+    return replace(table, rows=rows), replace(columns, item=name)

@@ -713,3 +713,10 @@ def test_rows_without_a_source_are_sources_of_their_own(
     assert dataset["columns"]["item"] == "row"
     aspect = yaml.safe_load(Path("config/aspects/wit.yaml").read_text("utf-8"))
     assert aspect["definition"] == "What people rated in the column human_wit."
+    assert "results/" in Path(".gitignore").read_text("utf-8")
+    readme = Path("config/README.md").read_text("utf-8")
+    assert "judgescope run config/studies/wit.yaml" in " ".join(readme.split())
+    Path(".gitignore").write_text("mine\n", "utf-8")
+    words = ["init", "wit.csv", "--yes", "--study", "again"]
+    assert begin(parser.parse_args(words), None) == 0
+    assert Path(".gitignore").read_text("utf-8") == "mine\n"

@@ -21,7 +21,7 @@ from judgescope.cli.init.roles import NOT_USED, rating_text
 from judgescope.cli.init.shapes import structured
 from judgescope.cli.init.tables import TableSource, load_table
 from judgescope.cli.init.unread import beyond_scale
-from judgescope.cli.new import write_snakefile
+from judgescope.cli.new import write_beside_study, write_snakefile
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -84,8 +84,12 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in YES:
         print("Nothing was written.")
         return 1
+    is_new_folder = not cards.CONFIG.exists()
     for path in cards.write(draft, new):
         print(f"written: {path}")
+    if is_new_folder:
+        for path in write_beside_study(Path(), cards.card_path("study", draft.study)):
+            print(f"written: {path}")
     if write_snakefile(Path()):
         print("written: Snakefile")
     status = 0

@@ -59,6 +59,8 @@ def _kind_of(rows: Sequence[TableRow], column: str) -> Joiner | None:
     """How the rows are joined that a column of words tells apart."""
     words = split_header(column)
     beside = set(words) - {"id", "name", "item", "key"}
+    if len(beside) != 1 or not beside <= CRITERIA | RATERS:
+        return None  # most headers end here, before their cells are read
     if profile(rows, column).kind not in {"label", "word", "text"}:
         return None
     if len(beside) == 1 and beside <= CRITERIA:

@@ -77,6 +77,8 @@ MINUS_SIGNS: Final = "−–‒﹣－"
 MOST_WORDINGS: Final = 11
 """A scale whose numbers have words has at most so many values; short answers such as
 `42 dollars` have more."""
+_DIGIT_OR_STAR: Final = re.compile(r"[\d★⭐]")
+"""What every cell with a number has."""
 PLAIN_NUMBER: Final = re.compile(
     r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", flags=re.ASCII
 )
@@ -98,7 +100,7 @@ def says_failure(cell: object) -> bool:
 def _is_repeated_word(cell: str, times: int) -> bool:
     """Whether a cell without digits occurs more than once: no slip of one cell."""
     words = cell.split()
-    return times > 1 and len(words) <= 4 and not re.search(r"[\d★⭐]", cell)
+    return times > 1 and len(words) <= 4 and not _DIGIT_OR_STAR.search(cell)
 
 
 def plain(text: str) -> str:
@@ -258,26 +260,29 @@ def spelled(cells: Sequence[Any]) -> SpelledColumn | None:
     texts = [cell for cell in filled if isinstance(cell, str)]
     if not texts or any(isinstance(cell, bool | list | dict) for cell in filled):
         return None
-    values = []
-    failures: dict[str, int] = {}
+    # Cells repeat: each different one is looked at once.
     times = Counter(texts)
-    for cell in texts:
-        is_word = says_failure(cell) or _is_repeated_word(cell, times[cell])
+    plain_cells: dict[str, str] = {}
+    failures: dict[str, int] = {}
+    for cell, count in times.items():
+        is_word = says_failure(cell) or _is_repeated_word(cell, count)
         if is_word and simple(plain(cell)) is None:
-            failures[cell] = failures.get(cell, 0) + 1
+            failures[cell] = count
+        elif _DIGIT_OR_STAR.search(cell):
+            plain_cells[cell] = plain(cell)
         else:
-            values.append(plain(cell))
-    if not values or sum(failures.values()) > MOST_FAILURES * len(filled):
+            return None
+    if not plain_cells or sum(failures.values()) > MOST_FAILURES * len(filled):
         return None
+    values = [plain_cells[cell] for cell in texts if cell in plain_cells]
     numbers, note = _numbers(values)
     if numbers is None:
         return None
     if any(text.strip()[:1] in MINUS_SIGNS for text in texts):
         note = note or "numbers; a long dash in front of a number was read as a minus"
     read: dict[Any, float | None] = dict.fromkeys(failures)
-    for cell in texts:
-        if cell not in read:
-            read[cell] = numbers[plain(cell)]
+    for cell, written in plain_cells.items():
+        read[cell] = numbers[written]
     return SpelledColumn(read, note, failures)
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from judgescope.api import audit_frames, plain_signature
 from judgescope.api.given_tables import as_file
@@ -25,6 +25,7 @@ from judgescope.cli.audit import slices as parts
 from judgescope.cli.audit.error_rows import cells_by_row
 from judgescope.cli.commands import add_audit
 from judgescope.cli.init.cards import StudyDraft
+from judgescope.cli.init.open_readings import OpenReading
 from judgescope.cli.options import audit_options
 from judgescope.cli.terminal import with_commas
 from judgescope.core.errors import UserError, UserErrors
@@ -210,6 +211,10 @@ def audit(
     texts: tuple[str, str] | None = None,
     systems: tuple[str, str] | None = None,
     lengths: tuple[str, str] | None = None,
+    labels: Sequence[str] | None = None,
+    ordered: bool = True,
+    positive: str | None = None,
+    missing: Sequence[str] = (),
     slices: str | Sequence[str] | None = None,
     tool: str | None = None,
     require: Mapping[str, float] | None = None,
@@ -225,7 +230,9 @@ def audit(
     DataFrame of pandas (2.2 or newer) or polars, or a Table of pyarrow. judge, human: a
     column, several, or {aspect: column or columns}. text, source, references, item,
     system, length: columns; texts, systems, lengths: the two columns of choices between
-    two texts. scale: "1:5:1" (lowest, highest, step) or {aspect: scale}. slices:
+    two texts. scale: "1:5:1" (lowest, highest, step) or {aspect: scale}. labels:
+    the words of labels, the worst first, or in any order if they are not ordered;
+    positive: the good one of two labels; missing: cells that stand for nothing. slices:
     columns on each of whose values numbers are shown, such as a topic. tool: the one
     that exported the file, found by its keys if you do not name it; "table" for none.
     require: bars, such as {"spearman": .5}.
@@ -262,6 +269,10 @@ def audit(
         "texts": _pair(texts, "texts"),
         "systems": _pair(systems, "systems"),
         "lengths": _pair(lengths, "lengths"),
+        "labels": None if labels is None else _csv_line(labels),
+        "unordered": not ordered,
+        "positive": positive,
+        "missing": _listed(missing),
         "slice": _listed(slices),
         "tool": tool,
         "require": [f"{name}={bar!r}" for name, bar in (require or {}).items()],
@@ -380,14 +391,6 @@ def _in_python(
     if asks or options:
         return Unclear(errors, options)
     return error
-
-
-class OpenReading(Protocol):
-    """One way to read a table, as an error of the reader lists it."""
-
-    @property
-    def flags(self) -> Mapping[str, Sequence[str]]:
-        """Option without dashes -> its values."""
 
 
 def _keywords(reading: OpenReading) -> dict[str, Any]:

@@ -139,8 +139,14 @@ def add_audit(commands: Commands) -> None:
     parser.add_argument(
         "file",
         type=Path,
-        help="a CSV, TSV, JSONL, Parquet or .xlsx table, an export of another tool, or "
-        "a folder of Inspect logs or AlpacaEval annotations",
+        help="a CSV, TSV, JSONL, Parquet or .xlsx table, an export of another tool, a "
+        "folder of Inspect logs or AlpacaEval annotations, or - for standard input",
+    )
+    parser.add_argument(
+        "more",
+        type=Path,
+        nargs="*",
+        help="further tables, joined to it by a column that both have",
     )
     table = parser.add_argument_group(
         "the table's columns (guessed if you do not name them)"
@@ -163,15 +169,9 @@ def add_schema(commands: Commands) -> None:
 
 
 def _several(file: Path, more: list[str]) -> str:
-    """Return the error for several files, to which a shell expands `logs/*.json`."""
-    folder = file if file.is_dir() else file.parent
-    named = ", ".join([str(file), *more[:2]])
-    if len(more) > 2:
-        named += ", …"
+    """Return the error for files that do not follow the first one."""
     return (
-        "an audit reads one file, or a folder of Inspect logs or AlpacaEval "
-        f"annotations; got {1 + len(more)}: {named}; to read such files together, "
-        f"name their folder: judgescope audit {folder}"
+        f"further files follow the first one: judgescope audit {file} {' '.join(more)}"
     )
 
 

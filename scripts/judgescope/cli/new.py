@@ -82,6 +82,22 @@ def write_snakefile(folder: Path) -> bool:
     return True
 
 
+def write_beside_study(folder: Path, study: Path) -> list[Path]:
+    """Write the README and .gitignore of a folder that had no config/, for a study in
+    it; files that exist stay. Return what was written.
+    """
+    texts = {
+        Path(".gitignore"): IGNORED,
+        Path("config/README.md"): README.replace("study.yaml", study.as_posix()),
+    }
+    new = []
+    for path, text in texts.items():
+        if not (folder / path).exists():
+            _written(folder / path).write_text(text, encoding="utf-8", newline="\n")
+            new.append(path)
+    return new
+
+
 def _demo_files() -> dict[Path, Path]:
     """Return path in the new folder -> the shipped file that is copied there."""
     config = HOME / "config"

@@ -32,6 +32,8 @@ class CommandOption:
     """Whether the option can be repeated; without any, its value is []."""
     count: int | None = None
     """The number of its values, if there are several."""
+    several: bool = False
+    """Whether it takes one or more values, and can be repeated."""
     default: tuple[str, ...] | None = None
     switch: bool = False
     """Whether it takes no value."""
@@ -48,6 +50,8 @@ class CommandOption:
         if self.repeated:
             settings["action"] = "append"
             settings["default"] = []
+        if self.several:
+            settings |= {"action": "extend", "nargs": "+", "default": []}
         if self.switch:
             settings["action"] = "store_true"
         if self.count is not None:
@@ -106,6 +110,24 @@ def column_options() -> list[CommandOption]:
             "[ASPECT=]MIN:MAX[:STEP]",
             "the scale of the ratings; MIN is the lowest value",
             repeated=True,
+        ),
+        CommandOption(
+            "--labels",
+            "WORST,…,BEST",
+            "the words of labels, the worst first; with --unordered in any order",
+        ),
+        CommandOption(
+            "--unordered",
+            None,
+            "none of the labels is better than another",
+            switch=True,
+        ),
+        CommandOption("--positive", "WORD", "the good one of two labels"),
+        CommandOption(
+            "--missing",
+            "VALUE",
+            "cells that stand for no rating and no score, such as -1",
+            several=True,
         ),
         CommandOption(
             "--texts",
@@ -271,7 +293,10 @@ def audit_options() -> list[CommandOption]:
         "people's ratings, one column per rater; without an aspect: overall",
         repeated=True,
     )
-    return [judge, human, *column_options()]
+    on = CommandOption(
+        "--on", "COLUMN", "the column by which rows of several files are joined"
+    )
+    return [judge, human, *column_options(), on]
 
 
 def audit_page_options() -> list[CommandOption]:
@@ -293,6 +318,12 @@ def audit_page_options() -> list[CommandOption]:
             repeated=True,
         ),
         CommandOption("--json", None, "print JSON instead of the page", switch=True),
+        CommandOption(
+            "--yes",
+            None,
+            "ask no question: take what is assumed, and stop where a reading is open",
+            switch=True,
+        ),
         CommandOption(
             "--quiet", None, "print verdicts and bars only", switch=True, short="-q"
         ),

@@ -58,24 +58,6 @@ def read_rows(path: Path, kind: str | None = None) -> Iterator[tuple[int, FileRo
     return reader(path)
 
 
-def begin_lines(path: Path) -> dict[int, int]:
-    """Return row number (`read_rows`) -> the line of the file in which the row begins.
-
-    A cell may have line breaks. Empty for files without lines: JSON, Parquet, .xlsx.
-    """
-    suffix = path.suffix.lower()
-    if suffix in (".jsonl", ".ndjson"):
-        return {number: number for number, _ in _jsonl(path)}
-    if suffix not in (".csv", ".tsv"):
-        return {}
-    begins: dict[int, int] = {}
-    end = 0
-    for number, last, _ in _lists_of_cells(path, "\t" if suffix == ".tsv" else ","):
-        begins[number] = end + 1
-        end = last
-    return begins
-
-
 def read_text(path: Path) -> str:
     """Return a UTF-8 file's text without its byte order mark, or raise UserError.
 

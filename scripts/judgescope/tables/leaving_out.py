@@ -140,3 +140,55 @@ def off_scale(values: Sequence[float]) -> OffScale | None:
         if rare and len(outside) <= 2 and SENTINELS.issuperset(outside):
             return OffScale(outside, low, high)
     return None
+
+
+def values_on_scale(values: Sequence[float]) -> list[float]:
+    """The values of a column without those that stand for "no score"."""
+    found = off_scale(values)
+    if found is None:
+        return list(values)
+    return [value for value in values if value not in found.counts]
+
+
+def is_on_wider_scale(value: float, others: OffScale) -> bool:
+    """Whether a usual scale has a value beside the scale of the others: 0 beside 1 to
+    5, and never -1.
+    """
+    for low, high in USUAL_SCALES:
+        if low <= min(value, others.low) and max(value, others.high) <= high:
+            return True
+    return False
+
+
+def without_values(
+    rows: Sequence[TableRow], values: Sequence[str]
+) -> tuple[list[TableRow], list[str]]:
+    """Rows in which cells that stand for no value are empty, and a note for each column
+    that has them.
+
+    A number counts however it is written: -1 and -1.0 are the same.
+    """
+    if not values:
+        return list(rows), []
+    wanted = {_plain_cell(value) for value in values}
+    counts: Counter[str] = Counter()
+    new_rows: list[TableRow] = []
+    for row in rows:
+        new = dict(row)
+        for column, cell in row.items():
+            if not isinstance(cell, list | dict) and _plain_cell(cell) in wanted:
+                new[column] = None
+                counts[column] += 1
+        new_rows.append(new)
+    named = ", ".join(values)
+    notes = []
+    for column, times in counts.items():
+        cells = "cell is" if times == 1 else "cells are"
+        notes.append(f"column {column}: {times} {cells} missing (--missing {named})")
+    return new_rows, notes
+
+
+def _plain_cell(cell: object) -> str | float:
+    if _is_number(cell):
+        return float(str(cell))
+    return str(cell).strip().casefold()

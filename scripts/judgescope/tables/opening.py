@@ -43,6 +43,9 @@ class OpenedTable:
 
     rows: list[FileRow] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    lines: dict[int, int] = field(default_factory=dict)
+    """Row number -> the line in which the row begins; a cell may have line breaks.
+    Empty for files without lines: JSON lists, Parquet, Excel, packed files."""
     notes: list[str] = field(default_factory=list)
     """How the file was read, where that is not plain."""
     content: dict[str, Any] | None = None
@@ -80,7 +83,9 @@ def open_file(path: Path) -> OpenedTable:
     """
     content = path.read_bytes()
     table = OpenedTable()
-    if content.startswith(b"\x1f\x8b"):
+    has_lines = False
+    is_packed = content.startswith(b"\x1f\x8b")
+    if is_packed:
         content = _unpacked(content, path)
         table.notes.append("the file was unpacked (gzip)")
     if content.startswith(b"PAR1"):
@@ -89,6 +94,8 @@ def open_file(path: Path) -> OpenedTable:
         return table
     named_excel = content.startswith(b"PK") and path.suffix.lower() == ".xlsx"
     if named_excel or (content.startswith(b"PK") and b"xl/workbook" in content):
+        if not named_excel:
+            table.notes.append("the file is an Excel spreadsheet")
         for number, row in read_rows(path, "xlsx"):
             table.add(number, row)
         return table
@@ -103,10 +110,15 @@ def open_file(path: Path) -> OpenedTable:
         rows: Iterator[tuple[int, FileRow]] = json_list(text, path)
     elif path.suffix.lower() in {".jsonl", ".ndjson"} or _is_json_lines(text):
         rows = json_lines(text, path)
+        has_lines = True
     else:
         rows = _delimited(table, text, path)
     for number, row in rows:
         table.add(number, row)
+    if is_packed:
+        table.lines = {}
+    elif has_lines:
+        table.lines = {number: number for number in table.numbers}
     return table
 
 
@@ -289,9 +301,10 @@ def _is_json_lines(text: str) -> bool:
 
 @dataclass(frozen=True)
 class CellRecord:
-    """The cells of a record, its number, and the line in which it ends."""
+    """The cells of a record, its number, and the lines in which it begins and ends."""
 
     number: int
+    begin: int
     end: int
     cells: list[str]
 
@@ -314,7 +327,7 @@ def records(text: str, separator: str, path: Path) -> Iterator[CellRecord]:
             raise cells_not_closed(where, separator) from None
         if cells is None:
             return
-        yield CellRecord(number, reader.line_num, cells)
+        yield CellRecord(number, begin, reader.line_num, cells)
 
 
 def separator_of(text: str, suffix: str) -> str:
@@ -401,6 +414,7 @@ def _delimited(
             header = _distinct(table, cells)
             continue
         _check_width(record, header, path, separator)
+        table.lines[record.number] = record.begin
         yield record.number, dict(zip(header, cells, strict=True))
     if empty:
         rows = "row" if empty == 1 else "rows"

@@ -57,6 +57,8 @@ def _kind_of(rows: Sequence[TableRow], column: str) -> Joiner | None:
     """How the rows are joined that a column of words tells apart."""
     words = split_header(column)
     beside = set(words) - {"id", "name", "item", "key"}
+    if len(beside) != 1 or not beside <= CRITERIA | RATERS:
+        return None  # most headers end here, before their cells are read
     if profile(rows, column).kind not in {"label", "word", "text"}:
         return None
     if len(beside) == 1 and beside <= CRITERIA:
@@ -135,7 +137,9 @@ def _of_raters(
 def _is_machines(column: str) -> bool:
     evidence = classes_of(column)
     machine = evidence.get("machine") or evidence.get("measure")
-    return bool(machine) and not evidence.get("person")
+    # `model` alone names the system that wrote a text.
+    names_system = "system" in evidence and "rating" not in evidence
+    return bool(machine) and not evidence.get("person") and not names_system
 
 
 def _of_criteria(

@@ -8,10 +8,12 @@ what people rated or says that it is a rating; it is never one because it is lef
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
-from judgescope.tables.words import classes_of, split_header
+from judgescope.tables.words import ALL_LANGUAGES, classes_of, split_header
 
+NO_SIDE: Final = "its header names neither people nor a judge"
 Evidence = Mapping[str, bool]
 """Class of words -> whether the evidence is strong."""
 
@@ -53,6 +55,14 @@ def not_a_rating(header: str, evidence: Evidence) -> str:
     """Why a column of numbers is neither a rating nor a score; "" if it may be one."""
     words = split_header(header)
     rated = "rating" in evidence or "outcome" in evidence
+    # One German column of an English table is a time or a count all the same.
+    of_any_language = classes_of(header, ALL_LANGUAGES)
+    for kind in ("number", "confidence", "length"):
+        if kind in of_any_language and not evidence:
+            evidence = {**evidence, kind: True}
+    for before, word in pairwise(words):
+        if before in {"is", "was"} and classes_of(word).get("person"):
+            return "it says who rated"
     if "confidence" in evidence:
         return "a confidence"
     if ("number" in evidence or "length" in evidence) and not rated:
@@ -74,11 +84,12 @@ def sides(
     columns: Sequence[str],
     aspect_of: Callable[[str], str],
     numbering: Collection[str] = (),
+    aspects: Collection[str] = (),
 ) -> Sides:
     """The side of each column of numbers.
 
     aspect_of: the aspect in a header. numbering: columns that number rows or belong to
-    a design, see `profile.is_design`.
+    a design, see `profile.is_design`. aspects: those that are known to be rated.
     """
     result = Sides()
     strong_people: list[str] = []
@@ -114,7 +125,9 @@ def sides(
             neutral.append(column)
     result.people += strong_people
     result.judges += strong_judges
-    _place_neutral(result, neutral, evidence, aspect_of, numbering)
+    _place_neutral(
+        result, neutral, evidence, aspect_of, numbering=numbering, aspects=aspects
+    )
     order = {column: number for number, column in enumerate(columns)}
     result.people.sort(key=order.__getitem__)
     result.judges.sort(key=order.__getitem__)
@@ -126,7 +139,9 @@ def _place_neutral(
     neutral: Sequence[str],
     evidence: Mapping[str, Evidence],
     aspect_of: Callable[[str], str],
+    *,
     numbering: Collection[str],
+    aspects: Collection[str],
 ) -> None:
     """Give columns without a word for a side to one, where the other columns say so."""
     candidates = []
@@ -138,7 +153,16 @@ def _place_neutral(
     people = {aspect_of(column) for column in result.people}
     judged = {aspect_of(column) for column in result.judges}
     if not result.people:
+        clear = []
+        rated = {*aspects, *judged} - {aspect_of("score")}
         for column in candidates:
+            is_rating = {"rating", "outcome"} & evidence[column].keys()
+            if is_rating or _is_of_aspect(aspect_of(column), rated):
+                clear.append(column)
+        for column in candidates:
+            if result.judges and clear and column not in clear:
+                result.unused[column] = NO_SIDE
+                continue
             result.people.append(column)
             if result.judges:
                 result.why[column] = "the others are a judge's"
@@ -154,7 +178,17 @@ def _place_neutral(
                 result.judges.append(column)
                 result.why[column] = "people rate this aspect"
             else:
-                result.unused[column] = "its header names neither people nor a judge"
+                result.unused[column] = NO_SIDE
+
+
+def _is_of_aspect(name: str, aspects: Collection[str]) -> bool:
+    """Whether a name is an aspect's, or an aspect's with a rater's: `fluency-b`."""
+    for aspect in aspects:
+        if name == aspect or name.startswith(f"{aspect}-"):
+            return True
+        if name.endswith(f"-{aspect}"):
+            return True
+    return False
 
 
 def _find_judge(
@@ -179,4 +213,4 @@ def _find_judge(
             result.judges.append(column)
             result.why[column] = "the others name people"
         else:
-            result.unused[column] = "its header names neither people nor a judge"
+            result.unused[column] = NO_SIDE

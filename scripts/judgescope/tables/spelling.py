@@ -5,6 +5,7 @@ so that a text that contains a number stays a text.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +17,25 @@ from judgescope.data.rows import TableRow
 CellReader = Callable[[str], float | None]
 
 MISSING: Final = frozenset(
-    {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing", NOT_JUDGED}
+    {
+        "",
+        "-",
+        "–",
+        "—",
+        "−",
+        "--",
+        ".",
+        "…",
+        "?",
+        "n/a",
+        "n.a.",
+        "na",
+        "nan",
+        "none",
+        "null",
+        "missing",
+        NOT_JUDGED,
+    }
 )
 """What people write for a missing value, in lower case."""
 FAILURES: Final = frozenset(
@@ -37,6 +56,18 @@ FAILURES: Final = frozenset(
         "unreadable",
         "invalid",
         "pending",
+        "refused",
+        "refusal",
+        "abstain",
+        "abstained",
+        "skip",
+        "unsure",
+        "unknown",
+        "undecided",
+        "tbd",
+        "todo",
+        "dk",
+        "idk",
     }
 )
 """Words of a cell which says that there is no value."""
@@ -46,7 +77,11 @@ MINUS_SIGNS: Final = "−–‒﹣－"
 MOST_WORDINGS: Final = 11
 """A scale whose numbers have words has at most so many values; short answers such as
 `42 dollars` have more."""
-PLAIN_NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_DIGIT_OR_STAR: Final = re.compile(r"[\d★⭐]")
+"""What every cell with a number has."""
+PLAIN_NUMBER: Final = re.compile(
+    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", flags=re.ASCII
+)
 
 
 def is_missing(cell: object) -> bool:
@@ -62,6 +97,12 @@ def says_failure(cell: object) -> bool:
     return excel or (len(words) <= 4 and not FAILURES.isdisjoint(words))
 
 
+def _is_repeated_word(cell: str, times: int) -> bool:
+    """Whether a cell without digits occurs more than once: no slip of one cell."""
+    words = cell.split()
+    return times > 1 and len(words) <= 4 and not _DIGIT_OR_STAR.search(cell)
+
+
 def plain(text: str) -> str:
     """A cell without decoration: full-width digits, odd spaces and minus signs, the
     apostrophe or the formula by which a spreadsheet keeps a number as text.
@@ -70,6 +111,9 @@ def plain(text: str) -> str:
     ('3', '-2')
     """
     text = normalize("NFKC", text).strip()
+    in_brackets = re.fullmatch(r"\[([^\[\],]*)\]", text)
+    if in_brackets:
+        text = in_brackets[1].strip()
     formula = re.fullmatch(r'="(.*)"', text)
     if formula:
         text = formula[1].strip()
@@ -216,24 +260,29 @@ def spelled(cells: Sequence[Any]) -> SpelledColumn | None:
     texts = [cell for cell in filled if isinstance(cell, str)]
     if not texts or any(isinstance(cell, bool | list | dict) for cell in filled):
         return None
-    values = []
+    # Cells repeat: each different one is looked at once.
+    times = Counter(texts)
+    plain_cells: dict[str, str] = {}
     failures: dict[str, int] = {}
-    for cell in texts:
-        if says_failure(cell) and simple(plain(cell)) is None:
-            failures[cell] = failures.get(cell, 0) + 1
+    for cell, count in times.items():
+        is_word = says_failure(cell) or _is_repeated_word(cell, count)
+        if is_word and simple(plain(cell)) is None:
+            failures[cell] = count
+        elif _DIGIT_OR_STAR.search(cell):
+            plain_cells[cell] = plain(cell)
         else:
-            values.append(plain(cell))
-    if not values or sum(failures.values()) > MOST_FAILURES * len(filled):
+            return None
+    if not plain_cells or sum(failures.values()) > MOST_FAILURES * len(filled):
         return None
+    values = [plain_cells[cell] for cell in texts if cell in plain_cells]
     numbers, note = _numbers(values)
     if numbers is None:
         return None
     if any(text.strip()[:1] in MINUS_SIGNS for text in texts):
         note = note or "numbers; a long dash in front of a number was read as a minus"
     read: dict[Any, float | None] = dict.fromkeys(failures)
-    for cell in texts:
-        if cell not in read:
-            read[cell] = numbers[plain(cell)]
+    for cell, written in plain_cells.items():
+        read[cell] = numbers[written]
     return SpelledColumn(read, note, failures)
 
 
@@ -318,9 +367,14 @@ def respelled(
 
 
 def _differs(cell: Any, value: float | None) -> bool:
-    """Whether `float` reads a cell as another value, or does not read it."""
+    """Whether a cell is not written as programs write this number.
+
+    `float` reads digits of every script, which other readers do not.
+    """
+    if value is None or (isinstance(cell, str) and not cell.isascii()):
+        return True
     try:
-        return value is None or float(cell) != value
+        return float(cell) != value
     except ValueError:
         return True
 

@@ -17,7 +17,7 @@ person zh strong: 人工 人类 专家 标注 评审员
 person ja strong: 人間 人手 評価者 専門家 アノテータ
 person ru strong: человек люди эксперт аннотатор разметчик оценщик ручная
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
-machine en strong: prediction model_verdict
+machine en strong: prediction model_verdict yhat machine
 machine en weak: eval evaluator grader feedback suggestion
 machine de strong: ki maschine maschinell automatisch richter
 machine fr strong: ia machine automatique juge
@@ -34,7 +34,7 @@ rating zh strong: 评分 得分 分数 打分 等级
 rating ja strong: 評価 点数 スコア 採点
 rating ru strong: оценка балл баллы рейтинг
 outcome en strong: verdict outcome decision result success pass passed correct
-outcome en strong: correctness
+outcome en strong: correctness status
 outcome de strong: ergebnis entscheidung
 outcome fr strong: résultat décision verdict
 outcome es strong: resultado decisión veredicto

@@ -48,6 +48,9 @@ PLAIN: Final[Mapping[str, str]] = {
 SHORTEST_STEM: Final = 5
 """Words of at least so many letters are recognised with another ending."""
 ENGLISH: Final = "en"
+LATIN: Final = frozenset({"en", "de", "fr", "es", "tr"})
+"""Languages whose words another language may have with another meaning."""
+ALL_LANGUAGES: Final = LATIN | {"zh", "ja", "ru"}
 
 
 @dataclass(frozen=True)
@@ -80,14 +83,18 @@ def folded(word: str) -> str:
 def is_total(cell: str) -> bool:
     """Whether a cell names averages or sums: Average, `Mean (SD)`, Durchschnitt, 合计.
 
-    >>> is_total("Overall average"), is_total("sd"), is_total("Total recall")
+    >>> is_total("Overall average"), is_total("N = 50"), is_total("Total recall")
     (True, True, False)
     """
-    words = split_header(cell)
-    spread = {"sd", "std", "stdev", "min", "max", "n", "all", "overall", "grand", "row"}
+    if cell.strip() in {"Ø", "Σ", "∅", "μ"}:
+        return True
+    words = [word for word in split_header(cell) if not word.isdigit()]
+    spread = {"sd", "std", "stdev", "min", "max", "n", "count", "dev", "deviation"}
+    beside = {"all", "overall", "grand", "row", "score", "scores", "rating", "value"}
     total = {word for word, known in known_words().items() if _has(known, "total")}
-    allowed = total | spread
-    return 0 < len(words) <= 3 and all(word in allowed for word in words)
+    says_so = any(word in total | spread | {"overall"} for word in words)
+    allowed = total | spread | beside
+    return says_so and len(words) <= 3 and all(word in allowed for word in words)
 
 
 def _has(known: Iterable[KnownWord], kind: str) -> bool:
@@ -173,10 +180,6 @@ def classes_of(header: str, languages: Collection[str] = (ENGLISH,)) -> dict[str
                 strong = classes.get(known.kind, False)
                 classes[known.kind] = strong or known.is_strong
     return classes
-
-
-LATIN: Final = frozenset({"en", "de", "fr", "es", "tr"})
-"""Languages whose words another language may have with another meaning."""
 
 
 def english_names(headers: Sequence[str]) -> dict[str, str]:

@@ -278,15 +278,15 @@ def test_an_invalid_label_or_choice_of_a_rater_is_named_with_the_nearest(
     labels = passed()
     labels[2]["human_2"] = "fial"
     reason = (
-        "human_2 (row 4 has 'fial', which is not a label or a choice): write "
-        "fail; leave"
+        "human_2 (row 4 has 'fial', which is not a label or a choice): if it stands "
+        "for nothing, add --missing fial; if it is a label, name all: --labels"
     )
     assert f"note: not read as ratings: {reason}" in page(labels)[1]
     choices = [{**row, "ben": row["winner (Ben)"]} for row in chosen()]
     choices[4]["ben"] = "C"
     reason = (
-        "ben (row 6 has 'C', which is not a label or a choice): write one of a, "
-        "b, tie; leave"
+        "ben (row 6 has 'C', which is not a label or a choice): if it stands for "
+        "nothing, add --missing C"
     )
     assert f"note: not read as ratings: {reason}" in page(choices)[1]
 
@@ -509,7 +509,7 @@ def test_the_exit_code_says_whether_the_bar_is_met(
 
 
 UNREAD_JUDGES: dict[str, tuple[list[Any], str]] = {
-    "one word": (["high"], "write a number such as 4.5"),
+    "one word": (["high"], "if it stands for no score, add --missing high"),
     "no values": ([""] * 60, "it has no values"),
     "no text that people rated": (
         [*["" for _ in range(30)], *range(30)],
@@ -665,7 +665,7 @@ def test_of_several_files_their_folder_is_named(
 ) -> None:
     status = audit(Path("logs/a.json"), "logs/b.json", "logs/c.json", "logs/d.json")
     said = capsys.readouterr().err
-    assert status == 3 and "got 4: logs/a.json, logs/b.json, logs/c.json, …" in said
+    assert status == 3 and "4 files: logs/a.json, logs/b.json, logs/c.json, …" in said
     assert "judgescope audit logs\n" in said and "option" not in said
 
 

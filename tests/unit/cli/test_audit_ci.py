@@ -1,6 +1,7 @@
 """What `audit` writes for CI: Markdown, annotations, nothing of the table's texts."""
 
 import csv
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ from judgescope.cli.audit.annotations import command, escaped_data, escaped_prop
 from judgescope.cli.audit.error_rows import ADDED
 from judgescope.cli.audit.markdown import escaped
 from judgescope.cli.main import main
-from judgescope.data.rows import begin_lines, read_rows
+from judgescope.data.rows import read_rows
+from judgescope.tables.opening import open_table
 
 COMMAND = re.compile(
     r"::(error|warning|notice) file=(?P<file>[^,:]*)(?:,line=(?P<line>\d+))?"
@@ -249,7 +251,7 @@ def test_a_hostile_table_gives_no_command_and_no_markup(audit: Any) -> None:
     for each in done.annotations:
         assert unquote(each["file"]) == name
         assert "%0A" not in re.sub("%250A", "", each["message"])
-    begins = begin_lines(Path(name))
+    begins = open_table(Path(name)).lines
     assert {int(each["line"]) for each in done.of_level("notice")} <= {*begins.values()}
     assert "<" not in done.markdown and "::error" in done.markdown
     table = [line for line in done.markdown.splitlines() if line.startswith("|")]
@@ -263,12 +265,14 @@ def test_a_row_begins_where_its_first_line_is(tmp_path: Path) -> None:
     rows = [["a", "b"], ["1\n2", "x"], ["3", "y\r\nz\n"], ["4", "w"]]
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
-    assert begin_lines(path) == {1: 1, 2: 2, 3: 4, 4: 7}
+    assert open_table(path).lines == {2: 2, 3: 4, 4: 7}
     assert path.read_text("utf-8").splitlines()[6] == "4,w"
     lines = tmp_path / "t.jsonl"
     lines.write_text('{"a": 1}\n\n{"a": 2}\n', encoding="utf-8")
-    assert begin_lines(lines) == {1: 1, 3: 3}
-    assert begin_lines(tmp_path / "t.parquet") == {}
+    assert open_table(lines).lines == {1: 1, 3: 3}
+    packed = tmp_path / "t.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert open_table(packed).lines == {}
 
 
 @pytest.mark.parametrize("text", ["a%0Ab", "50 %", "x\r\ny", "::error::z"])

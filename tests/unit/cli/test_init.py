@@ -19,6 +19,7 @@ from judgescope.cli.init.endpoint import variable
 from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
 from judgescope.cli.init.pair_columns import pairs_of
+from judgescope.cli.main import command_line
 from judgescope.cli.options import PROVIDERS
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
@@ -343,7 +344,7 @@ def test_any_line_is_changed_and_a_wrong_answer_shows_the_table_again(
     19 name.
     """
     ratings = ["6", "fluency=remark", "6", "fluency=fluency_rater1 pace=fluency_rater2"]
-    scales = ["8", "5:1", "8", "1:7:1", "99", "", "How fast it reads."]
+    scales = ["8", "5:1", "8", "1:7:1", "99", "9", "How fast it reads."]
     end = [
         "11",
         "h/v1",
@@ -407,6 +408,7 @@ def test_no_question_comes_twice_in_a_row(here: Path) -> None:
     parser = argparse.ArgumentParser()
     add_init(parser.add_subparsers())
     words = ["init", "mine.csv", "--rating", "pace=fluency_rater1"]
+    words += ["--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]
     assert begin(parser.parse_args(words), ask) == 1
     assert len(asked) == 11 and all(one != after for one, after in pairwise(asked))
     assert "meaning of pace" in asked[1] and written() == []
@@ -686,3 +688,35 @@ def test_a_table_may_lie_in_the_folder_of_cards(here: Path) -> None:
     [dataset] = [path for path in written() if "datasets" in str(path)]
     content = yaml.safe_load(Path(dataset).read_text("utf-8"))
     assert content["files"] == "../../config/tables/mine.csv"
+
+
+def test_rows_without_a_source_are_sources_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No definition is asked for, either, if no model is asked about an aspect."""
+    monkeypatch.chdir(tmp_path)
+    lines = ["answer,human_wit,gpt4_wit"]
+    for at in range(12):
+        lines.append(f"Answer {at} is as long as the others are.,{at % 5},{at % 4}")
+    Path("wit.csv").write_text("\n".join(lines), encoding="utf-8")
+    parser = command_line()
+    asked = ["--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]
+    with pytest.raises(UserErrors) as raised:
+        begin(parser.parse_args(["init", "wit.csv", "--yes", *asked]), None)
+    assert "wit" in str(raised.value) and "--define wit=" in str(raised.value)
+    assert not Path("config").exists()
+    capsys.readouterr()
+    assert begin(parser.parse_args(["init", "wit.csv", "--yes"]), None) == 0
+    said = capsys.readouterr().out
+    assert "12 texts of 12 items, 12 ratings" in said
+    dataset = yaml.safe_load(Path("config/datasets/wit.yaml").read_text("utf-8"))
+    assert dataset["columns"]["item"] == "row"
+    aspect = yaml.safe_load(Path("config/aspects/wit.yaml").read_text("utf-8"))
+    assert aspect["definition"] == "What people rated in the column human_wit."
+    assert "results/" in Path(".gitignore").read_text("utf-8")
+    readme = Path("config/README.md").read_text("utf-8")
+    assert "judgescope run config/studies/wit.yaml" in " ".join(readme.split())
+    Path(".gitignore").write_text("mine\n", "utf-8")
+    words = ["init", "wit.csv", "--yes", "--study", "again"]
+    assert begin(parser.parse_args(words), None) == 0
+    assert Path(".gitignore").read_text("utf-8") == "mine\n"

@@ -9,7 +9,8 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.data import spreadsheets
-from judgescope.data.rows import begin_lines, read_rows
+from judgescope.data.rows import read_rows
+from judgescope.tables.opening import open_table
 from spreadsheet_files import write_spreadsheet
 
 HEADER: list[object] = ["text", "human", "judge"]
@@ -30,7 +31,7 @@ def test_rows_have_the_numbers_that_a_spreadsheet_shows(tmp_path: Path) -> None:
         (4, {"text": "a", "human": 1, "judge": 2.5}),
         (6, {"text": "", "human": 4, "judge": True}),
     ]
-    assert begin_lines(path) == {}
+    assert open_table(path).lines == {}
 
 
 def test_the_first_visible_sheet_with_two_columns_is_read(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from judgescope.cli.audit.table import draft_of, read
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, cards_of
 from judgescope.cli.init.exports import opened
+from judgescope.cli.init.tables import TableSource
 from judgescope.cli.main import command_line
 from judgescope.core import registry
 from judgescope.core.errors import UserError
@@ -193,9 +194,9 @@ def test_a_missing_key_is_named(
 def test_a_tool_can_be_named(tmp_path: Path) -> None:
     file = FOLDER / "langsmith.csv"
     with pytest.raises(UserError, match="this tool is not known") as refused:
-        read(file, "langsmit")
+        read(file, TableSource(tool="langsmit"))
     assert "langsmith" in str(refused.value)
-    plain = read(file, "table")
+    plain = read(file, TableSource(tool="table"))
     assert plain.known is None and plain.columns[0] == "id"
     row = {"user_input": "a", "response": "b", "chosen": "c", "rejected": "d"}
     both = tmp_path / "both.jsonl"
@@ -203,7 +204,7 @@ def test_a_tool_can_be_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="has the keys of two tools") as doubtful:
         read(both)
     assert "--tool chosen-rejected" in doubtful.value.todo
-    assert read(both, "ragas").known is not None
+    assert read(both, TableSource(tool="ragas")).known is not None
 
 
 def test_flags_name_other_ratings_and_scores() -> None:

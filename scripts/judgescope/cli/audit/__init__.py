@@ -13,31 +13,65 @@ from judgescope.cli.audit import (
     error_rows,
     markdown,
     page,
+    refusals,
     slices,
     study,
     table,
 )
+from judgescope.cli.audit.piped import as_file
 from judgescope.cli.commands import BROKEN
 from judgescope.cli.context import check_output
+from judgescope.cli.init.open_readings import UnclearColumns
 from judgescope.cli.terminal import plain, with_commas
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.extras import missing_package
 
 
 def audit(args: argparse.Namespace) -> int:
     """Print the page and return the exit code.
 
     With annotations an error is one of them: a cell that it quotes cannot be a command
-    of the runner.
+    of the runner. With --json it is an object, too.
     """
     try:
-        return _audited(args)
+        with as_file(args.file, table.MOST_BYTES) as file:
+            args.file = file
+            return _asking(args)
     except (UserError, UserErrors) as error:
         if args.no_texts:
             _hide_cells(error)
-        if args.annotations is None:
-            raise
-        print(annotations.of_error(args.file, error), file=sys.stderr)
+        if args.json:
+            print(refusals.as_json(error))
+        if args.annotations is not None:
+            print(annotations.of_error(args.file, error), file=sys.stderr)
+        else:
+            print(refusals.as_text(error), file=sys.stderr)
         return BROKEN
+    except ModuleNotFoundError as error:
+        missing = missing_package(error, "audit")
+        if missing is None or not args.json:
+            raise
+        print(refusals.as_json(missing))
+        print(missing, file=sys.stderr)
+        return BROKEN
+
+
+def _asking(args: argparse.Namespace, most_questions: int = 3) -> int:
+    """Audit; on a terminal, ask a person to choose where a reading is open."""
+    is_asking = sys.stdin.isatty() and sys.stdout.isatty()
+    if args.yes or args.json or args.quiet or not is_asking:
+        return _audited(args)
+    for _ in range(most_questions):
+        try:
+            return _audited(args)
+        except UnclearColumns as error:
+            chosen = refusals.chosen(error, input)
+            if chosen is None:
+                raise
+            for flag, values in chosen.flags.items():
+                value = values[0] if flag == "system" else list(values)
+                setattr(args, flag, value)
+    return _audited(args)
 
 
 def _audited(args: argparse.Namespace) -> int:

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from judgescope.cli.audit.rated_rows import (
@@ -12,7 +11,6 @@ from judgescope.cli.audit.rated_rows import (
     judge_columns,
 )
 from judgescope.cli.init.cards import StudyDraft
-from judgescope.data.rows import begin_lines
 
 MOST_ROWS: Final = 10
 LONGEST_TEXT: Final = 120
@@ -51,7 +49,9 @@ def disagreements(draft: StudyDraft) -> list[Disagreement]:
 
     Of labels, bad texts that the judge passes come before good ones that it fails.
     """
-    lines = _lines(draft)
+    # The texts of a file of another tool are numbered, not its lines.
+    of_another_tool = draft.table.known is not None and not draft.table.long
+    lines = {} if of_another_tool else draft.table.lines
     by_aspect = aspects_of(draft)
     candidates: list[tuple[float, bool, Disagreement]] = []
     for judge, aspect, column in judge_columns(draft):
@@ -148,14 +148,3 @@ def _text(draft: StudyDraft, row: int) -> str:
     text = " | ".join(str(cell) for cell in cells if cell is not None)
     text = " ".join(text.split())
     return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
-
-
-def _lines(draft: StudyDraft) -> dict[int, int]:
-    """Return row number -> the line in which the row begins.
-
-    Empty for a file of another tool: its texts are numbered, not its lines.
-    """
-    file: Path = draft.table.file
-    if draft.table.known is not None and not draft.table.long:
-        return {}
-    return begin_lines(file) if file.is_file() else {}

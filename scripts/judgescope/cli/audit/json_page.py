@@ -1,10 +1,11 @@
 """The page of an audit for programs: `--json`."""
 
 import json
-from typing import Any, Final
+from typing import Any
 
 from msgspec import convert, to_builtins
 
+from judgescope.cli.audit.columns import columns_of_json
 from judgescope.cli.audit.content import (
     AuditPage,
     JudgedNumber,
@@ -28,9 +29,6 @@ from judgescope.cli.audit.disagreements import Disagreement
 from judgescope.cli.audit.findings import VERDICTS, AuditFindings
 from judgescope.cli.audit.slices import TableSlice
 from judgescope.cli.audit.wording import added, supported
-from judgescope.cli.init.cards import StudyDraft, recorded_id
-from judgescope.cli.init.flags import EVERY
-from judgescope.cli.init.roles import PAIRED, Guess
 from judgescope.methods.claims.base import SOURCES_COUNTED
 from judgescope.methods.claims.rows import RIVAL
 from judgescope.report.claims import ReportedClaim
@@ -43,16 +41,6 @@ from judgescope.report.sections.sentences import (
     reasons,
     rival_in_words,
     sentence,
-)
-
-JSON_ROLES: Final = (
-    "text",
-    "source",
-    "references",
-    "item",
-    "system",
-    "length",
-    *PAIRED,
 )
 
 
@@ -80,7 +68,7 @@ def content(findings: AuditFindings) -> AuditPage:
         headline=findings.headline,
         notes=list(draft.table.notes) if findings.texts else [],
         assumed=draft.columns.assumed,
-        columns=convert(columns_content(draft), ShownColumns),
+        columns=convert(columns_of_json(draft), ShownColumns),
         judges=judges,
         people=[_number(row) for row in findings.people],
         pictures=_pictures(findings),
@@ -114,51 +102,6 @@ def _verdict(findings: AuditFindings) -> Any:
 def _exit_code(findings: AuditFindings) -> Any:
     # A literal type of three numbers; `status` has no others.
     return findings.status
-
-
-def columns_content(draft: StudyDraft) -> dict[str, Any]:
-    """Role -> columns, and the reading of each column."""
-    table = draft.table
-    columns = draft.columns
-    roles = {role: _of_role(columns, role) for role in JSON_ROLES}
-    each = []
-    for role, names in roles.items():
-        for name in names:
-            each.append({"column": name, "role": role, **_grade(columns, name)})
-    for aspect, names in columns.ratings.items():
-        for name in names:
-            reading = {"column": name, "role": "people", "aspect": aspect}
-            each.append({**reading, **_grade(columns, name)})
-    for judge, scores in columns.judges.items():
-        for aspect, name in scores.items():
-            reading = {"column": name, "role": "judge", "name": recorded_id(judge)}
-            if aspect != EVERY:
-                reading["aspect"] = aspect
-            each.append({**reading, **_grade(columns, name)})
-    not_used = [name for name in table.columns if name not in columns.used]
-    for name in not_used:
-        each.append({"column": name, "role": "not used", "grade": "certain", "why": ""})
-    return {
-        **roles,
-        "people": columns.ratings,
-        "judges": columns.judges,
-        "missing": table.missing_cells([*columns.rated, *columns.scored]),
-        "not_used": not_used,
-        "each": each,
-    }
-
-
-def _of_role(columns: Guess, role: str) -> list[str]:
-    """The columns of a role, without a number of answers that is ours."""
-    if role == "system" and columns.anonymous:
-        return []
-    return columns.columns_of(role)
-
-
-def _grade(columns: Guess, name: str) -> dict[str, str]:
-    """Whether a column's role is certain, and why it is assumed."""
-    why = columns.assumed.get(name, "")
-    return {"grade": "assumed" if why else "certain", "why": why}
 
 
 # --- claims ---------------------------------------------------------------------------

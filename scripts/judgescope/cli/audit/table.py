@@ -4,7 +4,7 @@ table.
 
 import argparse
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import and_
@@ -16,10 +16,15 @@ from judgescope.cli.init.cards import StudyDraft
 from judgescope.cli.init.exports import opened
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.guess import ALL, judges_of, number, words_of
-from judgescope.cli.init.pair_columns import choices_of_nothing
+from judgescope.cli.init.open_readings import (
+    OpenReading,
+    UnclearColumns,
+    readings_of_sides,
+)
+from judgescope.cli.init.pair_columns import choice_columns
 from judgescope.cli.init.roles import Guess
-from judgescope.cli.init.shapes import with_answers, without_sentinels
-from judgescope.cli.init.tables import InitTable, LabelScale
+from judgescope.cli.init.shapes import with_answers, with_items, without_sentinels
+from judgescope.cli.init.tables import InitTable, LabelScale, TableSource
 from judgescope.cli.init.unread import has_replies, unread
 from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError, UserErrors
@@ -41,13 +46,13 @@ MOST_ROWS: Final = 50_000
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDraft:
     """Return the study made from a table; raise UserError if none can be made."""
-    table, named = flags.understood(args, read(args.file, args.tool))
+    table, named = flags.understood(args, read(args.file, TableSource.of(args)))
     table = replace(table, copied=True)
     ratings = {}
     if args.human:
         ratings = flags.read_ratings(args.human, table, "--human", ALL)
     columns = flags.assigned(table, named, ratings, ("--judge", args.judge), more=False)
-    columns = replace(columns, means=False)
+    columns = replace(columns, means=False, flagged=flags.flagged(args))
     columns = columns if columns.judges else _by_people(columns)
     table, columns = _with_replies(table, columns)
     if not args.scale:
@@ -56,14 +61,12 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     if require and not args.judge:
         _check_judges_read(table, columns)
     table, columns = with_answers(table, columns)
-    table, columns = _with_items(*table.readable(columns))
+    table, columns = with_items(*table.readable(columns))
     stated = {**table.stated, **flags.named_scales(args.scale, columns)}
     scales = table.scales(columns, stated)
     definitions = dict[str, str]()
-    for name, group in columns.ratings.items():
-        if name not in table.aspects:
-            rated = ", ".join(group)
-            definitions[name] = f"What people rated in the column {rated}."
+    for name in flags.undefined(columns, (), table):
+        definitions[name] = flags.as_people_rated(columns.ratings[name])
     return StudyDraft(
         study=slug(table.file.stem),
         table=table,
@@ -150,16 +153,17 @@ def _fits(value: float | None, scale: LabelScale) -> bool:
     return steps.contains(value) and steps.on_grid(value)
 
 
-def read(file: Path, tool: str | None = None) -> InitTable:
+def read(file: Path, source: TableSource | None = None) -> InitTable:
     """Return a file's rows, and its columns' roles if a tool has exported it.
 
-    tool: the tool that the user names. Raises UserError for a file that is too large,
-    or has fewer than two rows.
+    Raises UserError for a file that is too large, or has fewer than two rows.
     """
-    size = _bytes_of(file)
+    source = source or TableSource()
+    _check_several([file, *source.more])
+    size = sum(map(_bytes_of, [file, *source.more]))
     if size > MOST_BYTES:
         raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
-    table = opened(file, Cards([HOME / "config"]), tool)
+    table = opened(file, Cards([HOME / "config"]), source)
     if len(table.rows) > MOST_ROWS:
         raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
     if len(table.rows) < 2:
@@ -171,6 +175,24 @@ def read(file: Path, tool: str | None = None) -> InitTable:
             todo=todo,
         )
     return table
+
+
+def _check_several(files: Sequence[Path]) -> None:
+    """Raise UserError for logs of a tool, to which a shell expands `logs/*.json`."""
+    folders = [file for file in files if file.is_dir()]
+    most_tables = 2
+    logs = len(files) > most_tables and all(file.suffix == ".json" for file in files)
+    if len(files) == 1 or not (logs or folders):
+        return
+    shown = ", ".join(map(str, files[:3]))
+    more = ", …" if len(files) > 3 else ""
+    folder = folders[0] if folders else files[0].parent
+    raise UserError(
+        "only tables can be joined, and these are logs of a tool",
+        where=str(files[0]),
+        got=f"{len(files)} files: {shown}{more}",
+        todo=f"to read logs together, name their folder: judgescope audit {folder}",
+    )
 
 
 def _bytes_of(file: Path) -> int:
@@ -213,7 +235,7 @@ def _checked(table: InitTable, columns: Guess, *, texts: bool) -> Guess:
     if not columns.judges and _is_of_people_only(table, columns):
         return columns
     if not columns.judges or not columns.ratings:
-        choices = choices_of_nothing(table.rows, table.columns)
+        choices = choice_columns(table.rows, table.columns)
         if choices:
             raise error(
                 "this table has choices, but not the two texts or systems of each "
@@ -222,7 +244,11 @@ def _checked(table: InitTable, columns: Guess, *, texts: bool) -> Guess:
                 todo="add the columns of the two texts (answer_a, answer_b), or of the "
                 "systems that wrote them (model_a, model_b)",
             )
-        raise UserErrors(_missing_roles(table, columns, texts=texts))
+        options = readings_of_sides(table, columns)
+        errors = _missing_roles(table, columns, texts=texts)
+        if options:
+            raise _unclear(errors[0], options)
+        raise UserErrors(errors)
     what = "the name of a judge's column contains a brace, which has a meaning in cards"
     todo = "give the column another name"
     errors = [
@@ -284,13 +310,23 @@ def _missing_roles(table: InitTable, columns: Guess, *, texts: bool) -> list[Use
     return errors
 
 
+def _unclear(error: UserError, options: Sequence[OpenReading]) -> UnclearColumns:
+    """Return an error with the readings between which a person chooses."""
+    allowed = [error.allowed] if isinstance(error.allowed, str) else error.allowed
+    return UnclearColumns.of(
+        error.what, options, where=error.where, allowed=allowed or [], todo=error.todo
+    )
+
+
 def _constant_columns(table: InitTable, columns: Guess) -> Iterator[UserError]:
     """Yield an error if all of people's ratings are the same, or all judges' scores.
 
     A judge of labels or pairs that always says the same is a judge, if a poor one.
     """
     groups = {"people's ratings": columns.rated}
-    if not table.labels and not columns.compared:
+    if columns.compared:
+        groups = {}  # the chosen text may be the first one in every row
+    elif not table.labels:
         groups = {"judges' scores": columns.scored, **groups}
     for whose, names in groups.items():
         if all(len({*table.values([name])}) == 1 for name in names):
@@ -358,26 +394,3 @@ def _values(table: InitTable, column: str) -> list[float | None]:
     """
     lists = (entries(row.get(column)) for row in table.rows)
     return [number(cells[0]) if cells else None for cells in lists]
-
-
-def _with_items(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
-    """Return the table with a column of item ids, if scores cannot be joined without
-    one.
-
-    Each source is an item; in a table without sources, each row is.
-    """
-    if columns.item or (columns.source and (columns.texts or columns.text)):
-        return table, columns
-    name = "row"
-    while name in table.columns:
-        name += "_"
-    known: dict[object, int] = {}
-    rows = []
-    width = len(str(len(table.rows)))
-    for at, row in enumerate(table.rows):
-        source: object = at
-        if columns.source:
-            source = str([row.get(column) for column in columns.source])
-        item = known.setdefault(source, len(known) + 1)
-        rows.append({**row, name: f"{item:0{width}}"})
-    return replace(table, rows=rows), replace(columns, item=name)

@@ -17,8 +17,11 @@ from judgescope.cli.init.functions import id_of
 from judgescope.cli.init.guess import ALL
 from judgescope.cli.init.guess import scale as scale_of
 from judgescope.cli.init.interview import AskPerson, interview, roles_of, unused
+from judgescope.cli.init.readings import JUDGE, PEOPLE, Grade, readings_of
+from judgescope.cli.init.roles import NOT_USED, rating_text
+from judgescope.cli.init.tables import TableSource
 from judgescope.cli.init.unread import beyond_scale
-from judgescope.cli.new import write_snakefile
+from judgescope.cli.new import write_beside_study, write_snakefile
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
@@ -81,8 +84,12 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
     if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in YES:
         print("Nothing was written.")
         return 1
+    is_new_folder = not cards.CONFIG.exists()
     for path in cards.write(draft, new):
         print(f"written: {path}")
+    if is_new_folder:
+        for path in write_beside_study(Path(), cards.card_path("study", draft.study)):
+            print(f"written: {path}")
     if write_snakefile(Path()):
         print("written: Snakefile")
     status = 0
@@ -97,7 +104,7 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
 
 def _draft(args: argparse.Namespace) -> StudyDraft:
     found = Cards([cards.CONFIG, HOME / "config"])
-    return flags.draft_of(args, opened(args.file, found, args.tool))
+    return flags.draft_of(args, opened(args.file, found, TableSource.of(args)))
 
 
 def _accepted(
@@ -121,6 +128,7 @@ def _read(draft: StudyDraft) -> tuple[StudyDraft, NewCards, DatasetContent]:
     Raises UserError or UserErrors if they cannot be used.
     """
     cards.new_study(draft.study)
+    draft = flags.completed(draft)
     flags.check_complete(draft)
     table, columns = draft.table.readable(draft.columns)
     draft = replace(draft, table=table, columns=columns)
@@ -173,7 +181,7 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
         yield from _rating_facts(draft, name, group)
     single = len(columns.ratings) == len(columns.rated) > 1 and not columns.compared
     if single and columns.ratings.keys().isdisjoint(draft.table.aspects):
-        raters = shlex.quote(flags.rating_text(ALL, columns.rated))
+        raters = shlex.quote(rating_text(ALL, columns.rated))
         yield "note", f"if these are raters of one aspect, add {option} {raters}"
     for name, scores in columns.judges.items():
         yield "judge", f"{cards.recorded_id(name)}: {_scores_fact(draft, scores)}"
@@ -181,24 +189,36 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
         file, name = draft.function
         yield "judge", plain(f"{id_of(draft.function)}: function {name} of {file}")
     yield "task", columns.task
-    yield from _assumptions(draft)
+    yield from _assumptions(draft, option)
     for note in draft.table.notes:
         yield "note", plain(note)
     yield from unused(draft)
 
 
-def _assumptions(draft: StudyDraft) -> Iterator[tuple[str, str]]:
-    """Yield why columns are people's or a judge's, where no word of their headers says
-    so.
+def _assumptions(draft: StudyDraft, option: str) -> Iterator[tuple[str, str]]:
+    """Yield why columns have their roles: by their headers, by flags, or assumed, with
+    the flag that changes it.
+
+    option: names columns of people's ratings.
     """
-    columns = draft.columns
-    by_reason: dict[str, list[str]] = {}
-    for column, why in columns.assumed.items():
-        whose = "people's" if column in columns.rated else "a judge's"
-        if column in columns.used:
-            by_reason.setdefault(f"{whose}, because {why}", []).append(column)
-    for reason, group in by_reason.items():
-        yield "assumed", plain(f"{', '.join(group)}: {reason}")
+    clear: dict[str, list[str]] = {}
+    assumed: dict[tuple[str, str], list[str]] = {}
+    for reading in readings_of(draft):
+        if reading.role == NOT_USED:
+            continue
+        if reading.grade == Grade.ASSUMED:
+            key = (reading.role, reading.why)
+            assumed.setdefault(key, []).append(reading.column)
+        else:
+            clear.setdefault(reading.why, []).append(reading.column)
+    for why, group in clear.items():
+        yield "why", plain(f"{', '.join(group)}: {why}")
+    flag_of_side = {PEOPLE: option, JUDGE: "--judge"}
+    whose = {PEOPLE: "people's", JUDGE: "a judge's"}
+    for (role, why), group in assumed.items():
+        flag = flag_of_side.get(role, f"--{role}")
+        said = f"{', '.join(group)} is {whose.get(role, f'the {role}')}"
+        yield "Assumed:", plain(f"{said}, because {why}; {flag} changes it")
 
 
 def _rating_facts(

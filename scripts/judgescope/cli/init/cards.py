@@ -405,7 +405,9 @@ def new_study(name: str) -> str:
 
 
 def _cell(cell: object) -> object:
-    """Return a cell as cards read it: no NaN, and 1 for true."""
+    """Return a cell as cards read it: no NaN, and 1 for true, also in lists."""
+    if isinstance(cell, list):
+        return [_cell(entry) for entry in cell]
     if isinstance(cell, bool):
         return int(cell)
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell

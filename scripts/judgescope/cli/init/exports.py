@@ -9,7 +9,7 @@ from judgescope.cli.context import check_input
 from judgescope.cli.init.guess import columns_of
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.shapes import structured
-from judgescope.cli.init.tables import InitTable, table_of
+from judgescope.cli.init.tables import InitTable, TableSource, table_of
 from judgescope.core.errors import UserError
 from judgescope.schema.loading import Cards
 from judgescope.tables.opening import OpenedTable, open_file
@@ -25,12 +25,13 @@ PLAIN: Final = "table"
 OPTION: Final = "--tool"
 
 
-def opened(file: Path, cards: Cards, tool: str | None = None) -> InitTable:
+def opened(file: Path, cards: Cards, source: TableSource | None = None) -> InitTable:
     """The rows of a file, with the roles of their columns if a platform exported it.
 
-    tool: the platform that is named, or `table`; None: it is found by its keys. A
-    folder has exports of one platform.
+    A folder has exports of one platform.
     """
+    source = source or TableSource()
+    tool = source.tool
     if tool not in (None, PLAIN) and tool not in PLATFORMS:
         raise UserError(
             "this tool is not known",
@@ -46,7 +47,8 @@ def opened(file: Path, cards: Cards, tool: str | None = None) -> InitTable:
     platform = _platform(export, tool)
     if platform is not None:
         read = platform.read(replace(export, title=platform.title))
-        return _known(file, content, cards, platform, read)
+        table = _known(file, content, cards, platform, read)
+        return _with_further(table, source)
     if content.content is not None or content.members:
         raise UserError(
             "this file is neither a table nor an export of a known tool",
@@ -55,7 +57,38 @@ def opened(file: Path, cards: Cards, tool: str | None = None) -> InitTable:
             allowed=[each.title for each in PLATFORMS.working().values()],
             todo="put scores and ratings into a CSV or JSONL table",
         )
-    return structured(table_of(file, content, cards))
+    rows = source.joined(file, content)
+    return structured(table_of(file, rows, cards, source.missing))
+
+
+def _with_further(table: InitTable, source: TableSource) -> InitTable:
+    """An export with the columns of further files, such as the texts of its ids.
+
+    Raises UserError if a column of the export has other cells in a further file.
+    """
+    if not source.more:
+        return table
+    rows = [dict(row) for row in table.rows]
+    own = OpenedTable(rows=rows, numbers=list(table.numbers))
+    joined = source.joined(table.file, own)
+    columns = columns_of(joined.rows)
+    assert table.known is not None
+    for name in table.known.used:
+        if name not in columns:
+            raise UserError(
+                "a column of this export has other cells in a further file",
+                where=f"{table.file} and {', '.join(map(str, source.more))}",
+                got=name,
+                todo="name the id that both share: --on COLUMN; or leave the column "
+                "out of the further file",
+            )
+    return replace(
+        table,
+        rows=joined.rows,
+        numbers=joined.numbers,
+        columns=columns,
+        notes=[*table.notes, *joined.notes],
+    )
 
 
 def _export(file: Path, content: OpenedTable) -> OpenedExport:

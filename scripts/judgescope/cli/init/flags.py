@@ -20,8 +20,14 @@ from judgescope.cli.init.functions import named_function
 from judgescope.cli.init.guess import guess, judges_of, number, numbers
 from judgescope.cli.init.label_columns import coded, coded_export
 from judgescope.cli.init.long_tables import unfolded
-from judgescope.cli.init.roles import PAIRED, ROLES, Guess
-from judgescope.cli.init.shapes import joined_draws, with_answers, without_sentinels
+from judgescope.cli.init.roles import PAIRED, ROLES, Guess, rating_text
+from judgescope.cli.init.shapes import (
+    joined_draws,
+    with_answers,
+    with_items,
+    without_sentinels,
+)
+from judgescope.cli.init.stated_labels import stated_labels, with_stated_labels
 from judgescope.cli.init.tables import InitTable, LabelScale, load_table
 from judgescope.cli.init.unread import unread
 from judgescope.core.errors import UserError, UserErrors, check_known
@@ -64,6 +70,9 @@ def understood(
     if table.known is not None:
         table = coded_export(table, judging)
     else:
+        stated = stated_labels(args, table)
+        if stated is not None:
+            table = with_stated_labels(table, *stated, judging)
         table = coded(table, named, judging)
         table = joined_draws(table, judging | set(chain.from_iterable(named.values())))
         if pairs := table.pairs:
@@ -81,6 +90,16 @@ def _judging(args: argparse.Namespace) -> set[str]:
             named = text.partition("=")[2] or text
             columns |= {text, named, *_cells(named)}
     return columns
+
+
+def flagged(args: argparse.Namespace) -> frozenset[str]:
+    """Return the columns that flags name, for any role."""
+    columns = _judging(args)
+    for role in (*ROLES, *PAIRED):
+        value = getattr(args, role)
+        for text in [value] if isinstance(value, str) else value or []:
+            columns |= {text, text.partition("=")[2] or text}
+    return frozenset(columns)
 
 
 def _cells(text: str) -> list[str]:
@@ -186,6 +205,7 @@ def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:
         means=columns.means or args.mean,
         task=args.task or columns.task,
         part_names=named_sources(args.source or [], table),
+        flagged=flagged(args),
     )
     return StudyDraft(
         study=new_study(args.study) if args.study else slug(table.file.stem),
@@ -344,15 +364,6 @@ def read_ratings(
     return ratings
 
 
-def rating_text(name: str, columns: Iterable[str]) -> str:
-    """Return `aspect=column,column` as `named_parts` reads it."""
-    doubled = {column: column.replace('"', '""') for column in columns}
-    quoted = [
-        f'"{text}"' if "," in column else column for column, text in doubled.items()
-    ]
-    return f"{name}={','.join(quoted)}"
-
-
 def check_lengths(table: InitTable, columns: Guess) -> None:
     """Raise UserError for lengths that are not needed, or no lengths.
 
@@ -488,6 +499,36 @@ def define(name: str, text: str) -> str:
 def undefined(columns: Guess, defined: Iterable[str], table: InitTable) -> list[str]:
     """Return the aspects that have neither a card nor a definition."""
     return [name for name in columns.ratings if name not in {*table.aspects, *defined}]
+
+
+def as_people_rated(columns: Sequence[str]) -> str:
+    """Return the definition of an aspect that no judge reads."""
+    return f"What people rated in the column {', '.join(columns)}."
+
+
+def completed(draft: StudyDraft) -> StudyDraft:
+    """Return the draft with what a person need not say.
+
+    Without ids and sources each row is a source of its own, and a note says so. An
+    aspect that no model is asked about is defined by its columns.
+    """
+    table = draft.table
+    columns = draft.columns
+    if columns.has_texts and not columns.item and not columns.source:
+        table, columns = with_items(table, columns)
+        note = (
+            "no column says which rows share a source: each row is a source of its own "
+            "(--item or --source names a column)"
+        )
+        table = replace(table, notes=[*table.notes, note], copied=True)
+    definitions = dict(draft.definitions)
+    if draft.endpoint is None and not draft.judges:
+        for name in undefined(columns, definitions, table):
+            near = UserError("", where="", got=name, allowed=table.aspects).nearest()
+            is_typed = not columns.flagged.isdisjoint(columns.ratings[name])
+            if not (near and is_typed):  # a misspelt name of a card
+                definitions[name] = as_people_rated(columns.ratings[name])
+    return replace(draft, table=table, columns=columns, definitions=definitions)
 
 
 def check_complete(draft: StudyDraft) -> None:

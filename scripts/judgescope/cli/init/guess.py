@@ -15,9 +15,10 @@ from judgescope.cli.init.roles import OTHER_TASK, PAIRED, Guess
 from judgescope.cli.init.vocabulary import ROLE_NAMES, ROLE_NOUNS, WORDS
 from judgescope.core.names import slug, without_accents
 from judgescope.data.rows import TableRow, entries
-from judgescope.tables.leaving_out import USUAL_SCALES
+from judgescope.tables.leaving_out import USUAL_SCALES, values_on_scale
+from judgescope.tables.one_judge import second_columns
 from judgescope.tables.profile import is_design
-from judgescope.tables.sides import sides
+from judgescope.tables.sides import Sides, not_a_rating, sides
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, english_names
 
@@ -95,12 +96,14 @@ def _guess_in_english(
     rated = list(chain.from_iterable(ratings.values()))
     other = [c for c in free if c not in {*rated, *rating.averages, *rating.judges}]
     roles = _roles(rows, other, named)
-    text = _first(roles["text"])
-    system = _first(roles["system"])
-    item = _first(roles["item"])
-    is_guessed = item is not None and "item" not in named
-    if is_guessed and _identifies_rows(rows, str(item), roles["source"], system):
-        item = None
+    text = _first(roles.columns["text"])
+    system = _first(roles.columns["system"])
+    item = _first(roles.columns["item"])
+    if item is not None and "item" not in named:
+        source = roles.columns["source"]
+        numbers_rows = _identifies_rows(rows, item, source, system)
+        if numbers_rows or _differ_in_source(rows, item, source):
+            item = None
     texts, systems, lengths = (list(named.get(role, [])) for role in PAIRED)
     length = _first(named.get("length", []))
     if length and text and "text" not in named and not names_text(text):
@@ -114,11 +117,12 @@ def _guess_in_english(
         systems=systems,
         length=length,
         lengths=lengths,
-        source=roles["source"],
-        references=roles["references"],
+        source=roles.columns["source"],
+        references=roles.columns["references"],
         ratings=ratings,
         judges=judges_of(rating.judges, ratings),
-        assumed=rating.assumed,
+        assumed={**roles.assumed, **rating.assumed},
+        unused=rating.unused,
         means=bool(rated) and all(map(_is_mean, rated)),
         task=_task(columns),
     )
@@ -150,6 +154,8 @@ class _Roles:
         self.free = free
         self.named = named
         self.columns = {role: list(named.get(role, [])) for role in ROLE_NAMES}
+        self.assumed: dict[str, str] = {}
+        """Column -> why it has its role, if its name does not say so."""
 
     def remaining(self, columns: Iterable[str] | None = None) -> list[str]:
         """Return the columns without a role, of all or of some."""
@@ -157,21 +163,32 @@ class _Roles:
         wanted = self.free if columns is None else list(columns)
         return [column for column in wanted if column not in used]
 
-    def take(self, role: str, column: str | None) -> None:
-        """Give a column a role; None changes nothing."""
+    def take(self, role: str, column: str | None, why: str = "") -> None:
+        """Give a column a role; None changes nothing.
+
+        why: the reason, if the column's name is none.
+        """
         if column is not None:
             self.columns[role].append(column)
+            if why and not names_role(column, role):
+                self.assumed[column] = why
 
     def is_open(self, role: str) -> bool:
         """Return whether a role has no column yet, and the user has named none."""
         return role not in self.named and not self.columns[role]
 
+    def may_be_id(self, column: str) -> bool:
+        """Return whether cells are short: no documents, and no lists of ids."""
+        if longest(self.rows, [column]):
+            return False
+        return not any(isinstance(row.get(column), list | dict) for row in self.rows)
+
     def take_by_name(self, role: str) -> None:
         """Give a role the column with the clearest of its names."""
         by_name: dict[str, str] = {}
         for column in self.remaining():
-            if role == "item" and longest(self.rows, [column]):
-                continue  # the document itself, not its id
+            if role == "item" and not self.may_be_id(column):
+                continue
             if role != "text" or numbers(self.rows, column) is None:
                 by_name.setdefault("_".join(words_of(column)), column)
         for name in ROLE_NAMES[role]:
@@ -187,6 +204,8 @@ class _Roles:
                 continue
             is_number = numbers(self.rows, column) is not None
             is_text = not is_number and _different(self.rows, [column]) > MOST_LABELS
+            if role == "item" and not self.may_be_id(column):
+                continue
             if role in ("item", "system") or is_text:
                 self.take(role, column)
 
@@ -205,13 +224,16 @@ class _Roles:
         if not self.columns["text"]:
             single = free_texts(rows, unique) if longest(rows, repeated) else []
             text = _first(single) or longest(rows, self.remaining())
-            self.take("text", text)
+            self.take("text", text, "it has the longest texts")
         if self.is_open("source"):
-            self.take("source", longest(rows, self.remaining(repeated)))
+            self.take(
+                "source", longest(rows, self.remaining(repeated)), "its texts repeat"
+            )
         if self.is_open("text") and self.columns["source"]:
             self._take_target()
         if self.is_open("system"):
-            self.take("system", self._system(repeated))
+            why = "it tells the texts of a source apart"
+            self.take("system", self._system(repeated), why)
         if self.is_open("system") and not self.columns["source"]:
             self._take_numbered_systems(repeated)
 
@@ -220,7 +242,7 @@ class _Roles:
         for column in self.columns["references"]:
             if words_of(column) == ["target"] and "references" not in self.named:
                 self.columns["references"].remove(column)
-                self.take("text", column)
+                self.take("text", column, "no other column has texts")
                 return
 
     def _take_numbered_systems(self, repeated: Sequence[str]) -> None:
@@ -236,12 +258,16 @@ class _Roles:
                 if numbers(self.rows, column) is not None or _describes(column):
                     continue
                 if _different(self.rows, [numbered, column]) == len(self.rows):
-                    self.take("item", numbered)
-                    self.take("system", column)
+                    self.take("item", numbered, "its numbers repeat")
+                    self.take("system", column, "it tells rows of a number apart")
                     return
 
-    def _system(self, repeated: Sequence[str]) -> str | None:
-        """Return the column of words that distinguishes the texts of a source."""
+    def _system(self, repeated: Sequence[str], least_filled: float = 0.8) -> str | None:
+        """Return the column of words that distinguishes the texts of a source.
+
+        Its words recur from source to source: at least `least_filled` of all pairs of
+        a source and a word have a text. That two rows of a source differ is no sign.
+        """
         shared = self.columns["source"] or self.columns["item"]
         if not shared or _different(self.rows, shared) == len(self.rows):
             return None
@@ -251,6 +277,9 @@ class _Roles:
             if numbers(self.rows, column) is not None:
                 continue
             if _different(self.rows, [*shared, column]) != len(self.rows):
+                continue
+            cells = _different(self.rows, shared) * _different(self.rows, [column])
+            if len(self.rows) < least_filled * cells:
                 continue
             with_text = [*shared, *self.columns["text"]]
             if not self.columns["text"] or (
@@ -263,9 +292,9 @@ class _Roles:
 
 def _roles(
     rows: Sequence[TableRow], free: Sequence[str], named: Mapping[str, Sequence[str]]
-) -> dict[str, list[str]]:
-    """Return role -> columns: those that are named, or else the free column that fits
-    best.
+) -> _Roles:
+    """Return the columns of each role: those that are named, or else the free column
+    that fits best.
     """
     roles = _Roles(rows, free, named)
     for role in ROLE_NAMES:
@@ -273,7 +302,7 @@ def _roles(
             roles.take_by_name(role)
     roles.take_by_last_word()
     roles.take_by_cells()
-    return roles.columns
+    return roles
 
 
 def _different(rows: Sequence[TableRow], columns: Sequence[str]) -> int:
@@ -299,7 +328,12 @@ def role_of(column: str) -> str | None:
 
 def names_text(column: str) -> bool:
     """Return whether a column's name says that it has the judged texts."""
-    return column.lower() in ROLE_NAMES["text"] or role_of(column) == "text"
+    return names_role(column, "text")
+
+
+def names_role(column: str, role: str) -> bool:
+    """Return whether a column's name says that it has a role."""
+    return column.lower() in ROLE_NAMES[role] or role_of(column) == role
 
 
 def _describes(column: str) -> bool:
@@ -344,6 +378,24 @@ def _identifies_rows(
         texts.add((shared, str(row.get(system or ""))))
         ids.add(str(row.get(item)))
     return len(ids) == len(texts) == len(rows) > len(sources)
+
+
+def _differ_in_source(
+    rows: Sequence[TableRow], item: str, source: Sequence[str]
+) -> bool:
+    """Return whether most rows that share an id have different sources, so that it is
+    the id of something else.
+    """
+    sources: dict[str, set[str]] = {}
+    times: Counter[str] = Counter()
+    for row in rows:
+        of_row = str(row.get(item))
+        times[of_row] += 1
+        shared = str([row.get(column) for column in source])
+        sources.setdefault(of_row, set()).add(shared)
+    repeated = [name for name in sources if times[name] > 1]
+    different = sum(len(sources[name]) > 1 for name in repeated)
+    return different > len(repeated) / 2
 
 
 def columns_of(rows: Iterable[TableRow]) -> list[str]:
@@ -402,6 +454,8 @@ class RatingColumns(NamedTuple):
     judges: list[str]
     assumed: dict[str, str]
     """Column -> why it is on its side, if no word of its header says so."""
+    unused: dict[str, str]
+    """Column of numbers -> why it is neither a rating nor a score."""
 
 
 def _ratings(
@@ -414,7 +468,8 @@ def _ratings(
     for column in columns:
         words = words_of(column)
         of_judge = is_judge(column)
-        has_role = "_".join(words) in known and not of_judge
+        named = "_".join(words) in known and not classes_of(column).get("person")
+        has_role = named and not of_judge
         if has_role or words[-1:] == ["id"]:
             continue
         values = numbers(rows, column)
@@ -422,11 +477,15 @@ def _ratings(
             continue
         if _counts_people(column, values):
             continue
-        if of_judge or like_ratings(values, len(rows)):
+        may_rate = like_ratings(values_on_scale(values), len(rows))
+        if of_judge or may_rate or _is_on_judges_scale(rows, columns, column):
             candidates.append(column)
             if is_design(rows, column):
                 numbering.append(column)
-    found = sides(candidates, aspect_of, numbering)
+    found = sides(candidates, aspect_of, numbering, aspects)
+    repeated = _repeated(rows, found)
+    found.unused |= repeated
+    found.judges = [name for name in found.judges if name not in repeated]
     ratings: dict[str, list[str]] = {}
     for column in found.people:
         ratings.setdefault(aspect_of(column), []).append(column)
@@ -438,7 +497,43 @@ def _ratings(
         if single:
             averages += filter(_is_mean, group)
             ratings[aspect] = single
-    return RatingColumns(ratings, averages, found.judges, found.why)
+    return RatingColumns(ratings, averages, found.judges, found.why, found.unused)
+
+
+def _repeated(rows: Sequence[TableRow], of_sides: Sides) -> dict[str, str]:
+    """Return the judges' columns that only repeat another one, and why they are not
+    used.
+    """
+    values = {}
+    for column in of_sides.judges:
+        values[column] = [number(row.get(column)) for row in rows]
+    rated = set[float]()
+    for column in of_sides.people:
+        rated.update(numbers(rows, column) or [])
+    second = second_columns(values, labels=rated == {0.0, 1.0})
+    return dict.fromkeys(second, "a verdict and a number of one judge; one counts")
+
+
+def _is_on_judges_scale(
+    rows: Sequence[TableRow],
+    columns: Iterable[str],
+    column: str,
+    largest: float = 10,
+) -> bool:
+    """Return whether a column named as people's has numbers as large as a judge's: a
+    scale that is no usual one, such as amounts of money.
+
+    largest: the largest ratio of the greatest numbers.
+    """
+    if not classes_of(column).get("person"):
+        return False
+    own = max(map(abs, numbers(rows, column) or [0]))
+    for other in columns:
+        if is_judge(other) and not not_a_rating(other, classes_of(other)):
+            theirs = max(map(abs, numbers(rows, other) or [0]))
+            if own and theirs and max(own, theirs) <= largest * min(own, theirs):
+                return True
+    return False
 
 
 def _counts_people(column: str, values: Sequence[float]) -> bool:

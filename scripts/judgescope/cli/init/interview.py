@@ -16,7 +16,7 @@ from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, new_study
 from judgescope.cli.init.endpoint import ACCESS, Endpoint, address, model_name, provided
 from judgescope.cli.init.guess import judges_of
-from judgescope.cli.init.roles import PAIRED, ROLES, Guess
+from judgescope.cli.init.roles import PAIRED, ROLES, Guess, rating_text
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.unread import unread
 from judgescope.cli.options import PROVIDERS
@@ -167,12 +167,12 @@ def _lines(draft: StudyDraft) -> Iterator[InterviewLine]:
     columns = draft.columns
     for role in roles_of(columns):
         value = ", ".join(columns.columns_of(role))
-        needed = role in {"text", "texts"} or (role == "item" and not columns.source)
+        needed = role in {"text", "texts"}
         yield InterviewLine(
             role, value, ABOUT[role], partial(_role, draft, role), needed
         )
     ratings = shlex.join(
-        flags.rating_text(name, group) for name, group in columns.ratings.items()
+        rating_text(name, group) for name, group in columns.ratings.items()
     )
     about = "aspect=column,column …, one column per rater"
     yield InterviewLine("ratings", ratings, about, partial(_ratings, draft), True)
@@ -191,8 +191,13 @@ def _lines(draft: StudyDraft) -> Iterator[InterviewLine]:
             f"{table.nearest_aspect(name)}"
         )
         meaning = draft.definitions.get(name, "")
+        is_read = draft.endpoint is not None or bool(draft.judges)
         yield InterviewLine(
-            f"meaning of {name}", meaning, about, partial(_meaning, draft, name), True
+            f"meaning of {name}",
+            meaning,
+            about,
+            partial(_meaning, draft, name),
+            needed=is_read,
         )
     about = "columns of judges' or metrics' scores; several: a, b"
     yield InterviewLine(

@@ -9,6 +9,7 @@ from judgescope.cli.init.pair_columns import has_choices, pairs_of
 from judgescope.cli.init.tables import FAIL_PASS, InitTable, Label
 from judgescope.core.errors import UserError
 from judgescope.data.rows import TableRow
+from judgescope.tables.label_failures import label_failures
 from judgescope.tables.labels import is_fault, order_of, plain_label
 from judgescope.tables.profile import profile
 from judgescope.tables.spelling import MISSING, is_missing
@@ -48,6 +49,7 @@ def coded(
     (`judging`) or as a judge's, and another column has this label: a judge that passes
     everything must be judged as well.
     """
+    table = _without_failures(table)
     pairs = pairs_of(table.rows, table.columns, named, judging)
     if pairs is not None:
         rows = _with_codes(table.rows, pairs.choices)
@@ -163,6 +165,8 @@ def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
     one_label: dict[str, list[str]] = {}
     known: set[str] = set()
     for column in table.columns:
+        if column in table.labels:
+            continue  # the command line states its labels
         cells = _label_words(table.rows, column)
         used = set(cells) - MISSING
         if {LABEL_CODES[word] for word in used} == {0, 1}:
@@ -174,7 +178,7 @@ def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
         if set(cells) - MISSING <= known:
             words[column] = cells
     codes: dict[str, list[int | None]] = {}
-    labels: dict[str, Label] = {}
+    labels: dict[str, Label] = dict(table.labels)
     others: dict[str, int] = {}
     for column, cells in words.items():
         codes[column] = [LABEL_CODES.get(word) for word in cells]
@@ -185,6 +189,34 @@ def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
     rows = _with_codes(table.rows, codes)
     table = replace(table, rows=rows, pairs=None, labels=labels, other_labels=others)
     return _with_other_labels(table, judging)
+
+
+def _without_failures(table: InitTable) -> InitTable:
+    """Return the table without words that say there is no label, and a note of each."""
+    cells = {}
+    for column in table.columns:
+        rates = {"person", "machine", "measure", "rating", "outcome"}
+        if column not in table.labels and rates & classes_of(column).keys():
+            cells[column] = [row.get(column) for row in table.rows]
+    found = label_failures(cells)
+    if not found:
+        return table
+    notes = list(table.notes)
+    for column, failures in found.items():
+        for word, count in failures.items():
+            times = "cell says" if count == 1 else "cells say"
+            notes.append(
+                f"column {column}: {count} {times} {word!r}, which is no label; left "
+                "out"
+            )
+    rows = []
+    for row in table.rows:
+        new = dict(row)
+        for column, failures in found.items():
+            if str(row.get(column)).strip() in failures:
+                new[column] = None
+        rows.append(new)
+    return replace(table, rows=list(rows), notes=notes, copied=True)
 
 
 def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:

@@ -23,6 +23,8 @@ from judgescope.tables.spelling import is_missing
 SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
 """Words that distinguish the two texts of a row, in the names of columns and in
 choices."""
+HEADER_SIDES: Final = (*SIDES, ("chosen", "rejected"))
+"""Words that distinguish the two texts in the names of columns alone."""
 CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
 """Choice -> its words, if choices are written as numbers."""
 
@@ -73,9 +75,9 @@ def pairs_of(
     `judging` or named as a judge's: a judge that never decides must be judged as well.
     """
     taken = set(chain.from_iterable(named.values()))
-    sided = _sided([column for column in columns if column not in taken])
-    systems = list(named.get("systems", [])) or _sided_systems(sided)
-    texts = list(named.get("texts", [])) or _sided_texts(rows, sided, systems)
+    sided = sided_columns([column for column in columns if column not in taken])
+    systems = list(named.get("systems", [])) or sided_systems(sided)
+    texts = list(named.get("texts", [])) or sided_texts(rows, sided, systems)
     if not texts and not systems:
         return None
     choices: dict[str, list[int | None]] = {}
@@ -115,7 +117,7 @@ class SidedColumns(NamedTuple):
     columns: list[str]
 
 
-def _sided_systems(sided: Iterable[SidedColumns]) -> list[str]:
+def sided_systems(sided: Iterable[SidedColumns]) -> list[str]:
     """Return the first two columns whose common words name systems."""
     for pair in sided:
         if not set(ROLE_NOUNS["system"]).isdisjoint(pair.words):
@@ -123,7 +125,7 @@ def _sided_systems(sided: Iterable[SidedColumns]) -> list[str]:
     return []
 
 
-def _sided_texts(
+def sided_texts(
     rows: Sequence[TableRow], sided: Iterable[SidedColumns], systems: list[str]
 ) -> list[str]:
     """Return the two columns that look most like texts, [] if none do."""
@@ -143,10 +145,8 @@ def has_choices(rows: Sequence[TableRow], column: str) -> bool:
     return _chooses(_codes(rows, column, (), ()))
 
 
-def choices_of_nothing(rows: Sequence[TableRow], columns: Sequence[str]) -> list[str]:
-    """Return the columns that look like choices, in rows without two texts or
-    systems.
-    """
+def choice_columns(rows: Sequence[TableRow], columns: Sequence[str]) -> list[str]:
+    """Return the columns named as choices with words for a first or a second text."""
     choices = []
     for column in columns:
         if says_who_chose(column) and _chooses(_codes(rows, column, (), ())):
@@ -154,14 +154,14 @@ def choices_of_nothing(rows: Sequence[TableRow], columns: Sequence[str]) -> list
     return choices
 
 
-def _sided(columns: Sequence[str]) -> list[SidedColumns]:
+def sided_columns(columns: Sequence[str]) -> list[SidedColumns]:
     """Return pairs of columns whose names differ only by side, with their common
     words.
     """
     by_stem: dict[tuple[int, int, tuple[str, ...]], dict[int, str]] = {}
     for column in columns:
         words = words_of(column)
-        for number, sides in enumerate(SIDES):
+        for number, sides in enumerate(HEADER_SIDES):
             for side_number, side in enumerate(sides):
                 if side in words:
                     position = words.index(side)

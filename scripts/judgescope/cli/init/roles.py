@@ -1,9 +1,10 @@
 """The roles of the columns of a user's table."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+NOT_USED = "not used"
 ROLES = ("text", "source", "references", "item", "system", "length")
 PAIRED = ("texts", "systems", "lengths")
 """The roles that two columns have, instead of `text`, `system` and `length`."""
@@ -42,8 +43,11 @@ class Guess:
     """Column of a judge's choices -> that of its choices with the texts in the other
     order, in words of the row's order."""
     assumed: dict[str, str] = field(default_factory=dict)
-    """Column of ratings or scores -> why it is taken for one, if no word of its header
-    says so."""
+    """Column -> why it has its role, if no word of its header says so."""
+    unused: dict[str, str] = field(default_factory=dict)
+    """Column of numbers -> why it is neither a rating nor a score."""
+    flagged: frozenset[str] = frozenset()
+    """The columns that flags name."""
     means: bool = False
     task: str = OTHER_TASK
 
@@ -137,6 +141,9 @@ class Guess:
             assumed={
                 names.get(column, column): why for column, why in self.assumed.items()
             },
+            unused={
+                names.get(column, column): why for column, why in self.unused.items()
+            },
         )
 
     def columns_of(self, role: str) -> list[str]:
@@ -145,3 +152,12 @@ class Guess:
         if isinstance(columns, list):
             return list(columns)
         return [columns] if columns else []
+
+
+def rating_text(name: str, columns: Iterable[str]) -> str:
+    """Return `aspect=column,column` as `named_parts` reads it."""
+    doubled = {column: column.replace('"', '""') for column in columns}
+    quoted = [
+        f'"{text}"' if "," in column else column for column, text in doubled.items()
+    ]
+    return f"{name}={','.join(quoted)}"

@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from judgescope.cli.init.guess import columns_of, number, numbers
+from judgescope.cli.init.open_readings import UnclearColumns, readings_of_systems
+from judgescope.cli.init.preferences import with_choices
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
-from judgescope.core.errors import UserError
-from judgescope.tables.leaving_out import off_scale
+from judgescope.tables.leaving_out import is_on_wider_scale, off_scale
 from judgescope.tables.rows_of_texts import joined_rows
 from judgescope.tables.structure import (
     columns_by_system,
@@ -44,7 +45,7 @@ def structured(table: InitTable) -> InitTable:
         )
     by_system = columns_by_system(table.columns)
     if by_system is None:
-        return table
+        return with_choices(table)
     name = "system"
     while name in table.columns:
         name += " "
@@ -136,10 +137,13 @@ def _check_texts_differ(
             first[text] = at
     if len(repeated) > most_repeated * len(table.rows):
         before, at = repeated[0]
-        raise UserError(
+        options = readings_of_systems(table, columns)
+        raise UnclearColumns.of(
             f"the same text of the same source is in several rows ({len(repeated)} "
             "rows repeat one): is each row a rater's, or a criterion's?",
+            options,
             where=f"{table.file}, rows {before} and {at}",
+            allowed=[],
             todo="give the table one row per text, with a column for each rater or "
             "criterion; or name the column that tells the texts of a source apart: "
             "--system COLUMN",
@@ -165,7 +169,7 @@ def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
         if found is None or column in table.labels:
             continue
         for value, count in found.counts.items():
-            if value in given_by_both:
+            if value in given_by_both and is_on_wider_scale(value, found):
                 continue
             for row in rows:
                 if number(row.get(column)) == value:
@@ -177,3 +181,26 @@ def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
     if len(notes) == len(table.notes):
         return table
     return replace(table, rows=list(rows), notes=notes, copied=True)
+
+
+def with_items(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
+    """Return the table with a column of item ids, if scores cannot be joined without
+    one.
+
+    Each source is an item; in a table without sources, each row is.
+    """
+    if columns.item or (columns.source and (columns.texts or columns.text)):
+        return table, columns
+    name = "row"
+    while name in table.columns:
+        name += "_"
+    known: dict[object, int] = {}
+    rows = []
+    width = len(str(len(table.rows)))
+    for at, row in enumerate(table.rows):
+        source: object = at
+        if columns.source:
+            source = str([row.get(column) for column in columns.source])
+        item = known.setdefault(source, len(known) + 1)
+        rows.append({**row, name: f"{item:0{width}}"})
+    return replace(table, rows=rows), replace(columns, item=name)

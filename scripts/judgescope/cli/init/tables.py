@@ -2,6 +2,7 @@
 per text.
 """
 
+import argparse
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -26,7 +27,8 @@ from judgescope.cli.init.roles import Guess
 from judgescope.core.errors import UserError
 from judgescope.data.rows import TableRow, entries
 from judgescope.schema.loading import Cards
-from judgescope.tables.leaving_out import without_totals
+from judgescope.tables.joining import NamedTable, join
+from judgescope.tables.leaving_out import without_totals, without_values
 from judgescope.tables.opening import OpenedTable, open_table
 from judgescope.tables.spelling import is_missing, respelled
 
@@ -59,6 +61,8 @@ class InitTable:
     pairs: PairColumns | None = None
     """The columns of choices between two texts, if there are any; rows have them as
     numbers."""
+    compared_scores: frozenset[str] = frozenset()
+    """The columns of choices that were made from a judge's scores of two texts."""
     known: Guess | None = None
     """The roles of the columns, if the file's format determines them."""
     stated: Mapping[str, LabelScale] = field(default_factory=dict)
@@ -68,6 +72,9 @@ class InitTable:
     0."""
     notes: Sequence[str] = ()
     """How the file was read, where that is not plain."""
+    lines: Mapping[int, int] = field(default_factory=dict)
+    """Row number -> the line of the file in which the row begins, for files with
+    lines."""
     copied: bool = False
     """Whether a study needs a copy of these rows, as cards cannot describe the original
     file."""
@@ -148,7 +155,7 @@ class InitTable:
         scored = []
         ratings: dict[str, list[str]] = {}
         for column in free:
-            if is_judge(column):
+            if is_judge(column) or column in self.compared_scores:
                 scored.append(column)
             else:
                 ratings.setdefault(aspect_named_in(column, self.aspects), []).append(
@@ -283,16 +290,45 @@ def _codes_of(labels: Label) -> dict[str, str]:
     return {str(code): label for code, label in enumerate(labels)}
 
 
+@dataclass(frozen=True)
+class TableSource:
+    """What the command line says about the file of a table, besides its name."""
+
+    more: Sequence[Path] = ()
+    """Further files, which are joined to it."""
+    on: str | None = None
+    """The column by which they are joined."""
+    missing: Sequence[str] = ()
+    """Cells that stand for no value."""
+    tool: str | None = None
+    """The tool that exported it, or `table`; None: it is found by its keys."""
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> "TableSource":
+        """Return what a command line states."""
+        return cls(
+            more=tuple(getattr(args, "more", None) or ()),
+            on=getattr(args, "on", None),
+            missing=tuple(getattr(args, "missing", None) or ()),
+            tool=getattr(args, "tool", None),
+        )
+
+    def joined(self, file: Path, opened: OpenedTable) -> OpenedTable:
+        """Return an opened file with the columns of the further files."""
+        for other in self.more:
+            first = NamedTable(file, opened)
+            opened = join(first, NamedTable(other, rows_of(other)), self.on)
+        return opened
+
+
 def load_table(file: Path, cards: Cards) -> InitTable:
     """Read a table; raise UserError if it does not exist or has no rows."""
-    if file.is_dir():
-        todo = "name a file in it"
-        raise UserError("this is a folder, not a table", where=str(file), todo=todo)
-    check_input(file)
-    return table_of(file, open_table(file), cards)
+    return table_of(file, rows_of(file), cards)
 
 
-def table_of(file: Path, opened: OpenedTable, cards: Cards) -> InitTable:
+def table_of(
+    file: Path, opened: OpenedTable, cards: Cards, missing: Sequence[str] = ()
+) -> InitTable:
     """The rows of a file as a table; raises UserError if there are none.
 
     Numbers that are written in another way are numbers, rows of averages are left out,
@@ -302,7 +338,8 @@ def table_of(file: Path, opened: OpenedTable, cards: Cards) -> InitTable:
         todo = "add a row for each judged text below the names of the columns"
         raise UserError("this table has no rows", where=str(file), todo=todo)
     columns = columns_of(opened.rows)
-    rows, number_notes = respelled(opened.rows, columns)
+    filled, missing_notes = without_values(opened.rows, missing)
+    rows, number_notes = respelled(filled, columns)
     kept, row_numbers, total_notes = without_totals(rows, opened.numbers, columns)
     changed = rows != opened.rows or len(kept) < len(rows)
     return InitTable(
@@ -311,6 +348,20 @@ def table_of(file: Path, opened: OpenedTable, cards: Cards) -> InitTable:
         kept,
         columns,
         cards.names("aspect"),
-        notes=[*opened.notes, *number_notes, *total_notes],
+        notes=[*opened.notes, *missing_notes, *number_notes, *total_notes],
+        lines=opened.lines,
         copied=changed or bool(opened.notes),
     )
+
+
+def rows_of(file: Path) -> OpenedTable:
+    """Return the rows of a file; raise UserError if it is no file or has none."""
+    if file.is_dir():
+        todo = "name a file in it"
+        raise UserError("this is a folder, not a table", where=str(file), todo=todo)
+    check_input(file)
+    opened = open_table(file)
+    if not opened.rows:
+        todo = "add a row for each judged text below the names of the columns"
+        raise UserError("this table has no rows", where=str(file), todo=todo)
+    return opened

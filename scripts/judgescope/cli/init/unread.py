@@ -3,6 +3,7 @@ reasons.
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -21,7 +22,6 @@ from judgescope.cli.init.pair_columns import code_of, says_who_chose
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.vocabulary import WORDS
-from judgescope.core.errors import UserError
 from judgescope.data.rows import TableRow, word_of
 from judgescope.tables.leaving_out import USUAL_SCALES
 from judgescope.tables.sides import not_a_rating
@@ -76,7 +76,8 @@ class UnusedColumn(NamedTuple):
     def without_cell(self) -> str:
         """Return the column and the reason on a line that repeats no cell."""
         cell = f"row {self.row} has a cell that " if self.row else ""
-        return f"{self.column} ({cell}{self.why}): {self.todo}"
+        todo = self.todo.replace(_as_missing(self.cell), "--missing with this cell")
+        return f"{self.column} ({cell}{self.why}): {todo}"
 
     def __str__(self) -> str:
         """Return the column and the reason on a line."""
@@ -208,11 +209,9 @@ def _invalid(
     if not cells.codes or not ((has_codes and cells.no_codes) or table.pairs):
         todo = _as_number(cell)
         return UnusedColumn(column, of_judge, "is not a number", todo, number, cell)
-    words = sorted(cells.codes)
-    got = word_of(cell).casefold()
-    nearest = UserError("", where="", got=got, allowed=words).nearest()
-    allowed = nearest or f"one of {', '.join(words[:5])}"
-    todo = f"write {allowed}; {EMPTY}"
+    todo = f"if it stands for nothing, add {_as_missing(cell)}"
+    if not table.pairs:
+        todo += "; if it is a label, name all: --labels WORST,…,BEST"
     why = "is not a label or a choice"
     return UnusedColumn(column, of_judge, why, todo, number, cell)
 
@@ -318,7 +317,12 @@ def _as_number(cell: object) -> str:
     date = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?"
     if re.fullmatch(date, str(cell).strip()):
         return "write the number (a spreadsheet may have turned it into a date)"
-    return f"write a number such as 4.5; {EMPTY}"
+    return f"if it stands for no score, add {_as_missing(cell)}"
+
+
+def _as_missing(cell: object) -> str:
+    """Return the flag that takes a cell for a missing value."""
+    return f"--missing {shlex.quote(str(cell)[:MAX_CELL])}"
 
 
 def beyond_scale(table: InitTable, group: Sequence[str], few: int = 20) -> str:

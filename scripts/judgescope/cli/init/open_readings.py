@@ -1,0 +1,130 @@
+"""Readings of a table between which only a person can choose.
+
+Nothing in the table says whose scores a column has. Every reading is offered with the
+flags that state it; none is taken.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from judgescope.cli.init.guess import like_ratings, numbers
+from judgescope.cli.init.roles import Guess, rating_text
+from judgescope.cli.init.tables import InitTable
+from judgescope.core.errors import UserError
+from judgescope.tables.leaving_out import values_on_scale
+from judgescope.tables.profile import is_design
+from judgescope.tables.sides import not_a_rating
+from judgescope.tables.words import classes_of
+
+MOST_READINGS: Final = 6
+"""More readings are no question that a person can answer at once."""
+OVERALL: Final = "overall"
+
+
+@dataclass(frozen=True)
+class OpenReading:
+    """One of several readings, and the flags that state it."""
+
+    meaning: str
+    flags: Mapping[str, Sequence[str]]
+    """Flag without dashes (judge, human, system) -> its values."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words of a command line: `--judge c1 --human c2`."""
+        words = []
+        for flag, values in self.flags.items():
+            for value in values:
+                words += [f"--{flag}", value]
+        return words
+
+
+class UnclearColumns(UserError):
+    """A table whose columns can be read in several ways."""
+
+    options: Sequence[OpenReading] = ()
+
+    @classmethod
+    def of(
+        cls,
+        what: str,
+        options: Sequence[OpenReading],
+        *,
+        where: str,
+        allowed: Sequence[str],
+        todo: str,
+    ) -> "UnclearColumns":
+        """Return the error with its readings."""
+        error = cls(what, where=where, allowed=allowed, todo=todo)
+        error.options = tuple(options)
+        return error
+
+
+def readings_of_sides(table: InitTable, columns: Guess) -> list[OpenReading]:
+    """Return the ways in which columns of numbers may be a judge's scores and people's
+    ratings; [] if the table has no such columns.
+
+    Columns of people are known if their headers say so; else each candidate may be the
+    judge's, and the others people's.
+    """
+    candidates = list(_candidates(table, columns))
+    people = [name for name in columns.rated if classes_of(name).get("person")]
+    if columns.judges:
+        whose = [name for name in candidates if name not in columns.scored]
+        return [_of_people(name) for name in whose[:MOST_READINGS]]
+    if people:
+        free = [name for name in candidates if name not in people]
+        return [_of_judge(name) for name in free[:MOST_READINGS]]
+    readings = []
+    for judge in candidates[:MOST_READINGS]:
+        others = [name for name in candidates if name != judge]
+        if others:
+            readings.append(_of_both(judge, others))
+    return readings
+
+
+def _candidates(table: InitTable, columns: Guess) -> Iterator[str]:
+    """Yield the columns whose cells may be ratings or scores."""
+    taken = columns.used - {*columns.rated}
+    for column in table.columns:
+        values = numbers(table.rows, column)
+        if column in taken or values is None:
+            continue
+        if not_a_rating(column, classes_of(column)) or is_design(table.rows, column):
+            continue
+        if like_ratings(values_on_scale(values), len(table.rows)):
+            yield column
+
+
+def _of_judge(judge: str) -> OpenReading:
+    return OpenReading(f"{judge} has a judge's scores", {"judge": [judge]})
+
+
+def _of_people(person: str) -> OpenReading:
+    return OpenReading(f"{person} has people's ratings", {"human": [person]})
+
+
+def _of_both(judge: str, people: Sequence[str]) -> OpenReading:
+    """Return the reading in which one column is a judge's and the others people's."""
+    human = people[0] if len(people) == 1 else rating_text(OVERALL, people)
+    meaning = f"{judge} has a judge's scores, {' and '.join(people)} people's ratings"
+    return OpenReading(meaning, {"judge": [judge], "human": [human]})
+
+
+def readings_of_systems(table: InitTable, columns: Guess) -> list[OpenReading]:
+    """Return the columns that tell rows with the same text and source apart, as the
+    systems that wrote them.
+    """
+    shared = [*columns.source, *columns.columns_of("item")]
+    readings = []
+    for column in table.columns:
+        if column in columns.used or numbers(table.rows, column) is not None:
+            continue
+        cells = set()
+        for row in table.rows:
+            cells.add(str([row.get(name) for name in [*shared, column]]))
+        if len(cells) == len(table.rows):
+            meaning = f"{column} names the system that wrote each text"
+            readings.append(OpenReading(meaning, {"system": [column]}))
+    return readings[:MOST_READINGS]

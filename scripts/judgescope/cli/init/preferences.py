@@ -1,0 +1,103 @@
+"""Choices between two texts that a table does not have in words: the text in a column
+`chosen`, or the one of two texts with the larger score.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judgescope.cli.init.guess import number, numbers
+from judgescope.cli.init.pair_columns import (
+    CODES,
+    SidedColumns,
+    choice_columns,
+    sided_columns,
+    sided_systems,
+    sided_texts,
+)
+from judgescope.cli.init.tables import InitTable
+from judgescope.data.rows import TableRow
+from judgescope.tables.choices import FIRST, SECOND, TIE
+from judgescope.tables.words import classes_of, split_header
+
+CHOSEN = "chosen"
+
+
+def with_choices(table: InitTable) -> InitTable:
+    """Return the table with columns of choices in place of two scores, each of one of
+    two texts.
+
+    If the texts stand in columns such as `chosen` and `rejected`, people chose the
+    first one in every row: a column says so, unless the table has people's choices.
+    """
+    sided = sided_columns(table.columns)
+    systems = sided_systems(sided)
+    texts = sided_texts(table.rows, sided, systems)
+    if not texts:
+        return table
+    rows = [dict(row) for row in table.rows]
+    columns = list(table.columns)
+    notes = list(table.notes)
+    of_judges = set[str]()
+    for pair in sided:
+        first, second = pair.columns
+        if pair.columns in (texts, systems) or not _are_scores(table.rows, pair):
+            continue
+        for row in rows:
+            row[first] = _larger(row.get(first), row.pop(second))
+        columns.remove(second)
+        notes.append(
+            f"{first} and {second} were read as a choice: the text with the larger "
+            "number"
+        )
+        if not classes_of(first).get("person"):
+            of_judges.add(first)
+    if CHOSEN in split_header(texts[0]) and not _have_people_chosen(table, texts):
+        name = "preferred"
+        while name in columns:
+            name += " "
+        for row in rows:
+            row[name] = CODES[FIRST][0]
+        columns.append(name)
+        notes.append(f"people chose the text in column {texts[0]}, in every row")
+    if len(notes) == len(table.notes):
+        return table
+    return replace(
+        table,
+        rows=list(rows),
+        columns=columns,
+        notes=notes,
+        compared_scores=frozenset(of_judges),
+        copied=True,
+    )
+
+
+def _are_scores(rows: Sequence[TableRow], pair: SidedColumns) -> bool:
+    """Return whether two columns have numbers on one scale, and no choices 1 and 2."""
+    values = [set(numbers(rows, column) or ()) for column in pair.columns]
+    both = set().union(*values)
+    is_rating = any(
+        kind in classes_of(" ".join(pair.words) or "-")
+        for kind in ("rating", "person", "machine", "measure")
+    )
+    return all(values) and is_rating and not both <= {0.0, 1.0, 2.0}
+
+
+def _larger(first: object, second: object) -> str | None:
+    """Return the word for the larger of two numbers; None if one is missing."""
+    one = number(first)
+    other = number(second)
+    if one is None or other is None:
+        return None
+    if one == other:
+        return CODES[TIE][0]
+    return CODES[FIRST if one > other else SECOND][0]
+
+
+def _have_people_chosen(table: InitTable, texts: Sequence[str]) -> bool:
+    """Return whether a column, not named as a judge's, has choices."""
+    for column in choice_columns(table.rows, table.columns):
+        evidence = classes_of(column)
+        machine = evidence.get("machine") or evidence.get("measure")
+        if column not in texts and not machine:
+            return True
+    return False

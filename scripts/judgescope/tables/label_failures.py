@@ -1,0 +1,76 @@
+"""Words among labels which say that there is no label: ERROR beside pass and fail."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from judgescope.tables.labels import order_of, plain_label
+from judgescope.tables.profile import MOST_LABELS
+from judgescope.tables.spelling import MOST_FAILURES, is_missing, says_failure
+
+TECHNICAL: Final = frozenset(
+    {
+        "error",
+        "errors",
+        "timeout",
+        "timed",
+        "exception",
+        "aborted",
+        "cancelled",
+        "unavailable",
+        "unparsed",
+        "unreadable",
+        "unrated",
+        "pending",
+        "tbd",
+    }
+)
+"""Words of programs and plans, which are no opinion of anybody."""
+OUTCOMES: Final = frozenset({"failed", "failure", "invalid", "refused", "refusal"})
+"""Words that are labels as often as they say that there is none."""
+
+
+def label_failures(
+    columns: Mapping[str, Sequence[object]],
+) -> dict[str, dict[str, int]]:
+    """Column -> cell that says there is no label -> how often it occurs.
+
+    Such a cell is rare in its column, and the other words are labels of a known order.
+    A word such as `unsure` that two columns share is a label.
+
+    >>> label_failures({"judge": ["pass"] * 9 + ["fail"] * 9 + ["ERROR"] * 2})
+    {'judge': {'ERROR': 2}}
+    """
+    counts: dict[str, Counter[str]] = {}
+    for column, cells in columns.items():
+        times = Counter(str(cell).strip() for cell in cells if not is_missing(cell))
+        if 2 < len(times) <= MOST_LABELS + 2:
+            counts[column] = times
+    shared = Counter[str]()
+    for times in counts.values():
+        shared.update({plain_label(word) for word in times})
+    found: dict[str, dict[str, int]] = {}
+    for column, times in counts.items():
+        failures = {}
+        for word, count in times.items():
+            if _says_nothing(word, shared[plain_label(word)]):
+                failures[word] = count
+        others = [word for word in times if word not in failures]
+        rare = sum(failures.values()) <= MOST_FAILURES * sum(times.values())
+        if failures and rare and _is_known(others) and not _is_known(list(times)):
+            found[column] = failures
+    return found
+
+
+def _says_nothing(word: str, columns: int) -> bool:
+    """Whether a word that so many columns have says that there is no label."""
+    words = set(plain_label(word).split())
+    if not says_failure(word) or words & OUTCOMES:
+        return False
+    return bool(words & TECHNICAL) or columns == 1
+
+
+def _is_known(words: Sequence[str]) -> bool:
+    """Whether words are labels whose order is known."""
+    order = order_of(words)
+    return order is not None and order.ordered and not order.note

@@ -73,12 +73,14 @@ def plain(name: str) -> str:
 
 def one_of(wanted: str, columns: list[str]) -> bool:
     """Whether one of `a|b` is among columns, also as the key of an object or as a part
-    of a header that was split.
+    of a header that was split, or as what two columns of a pair have in common.
     """
     for name in wanted.split("|"):
         for column in columns:
             begins = column.startswith((f"{name}.", f"{name}_"))
-            if column == name or begins or column.endswith(f".{name}"):
+            is_end = column.endswith(f".{name}")
+            is_stem = name in (f"{column}_chosen", f"{column}_rejected")
+            if column == name or begins or is_end or is_stem:
                 return True
     return False
 

@@ -32,6 +32,12 @@ def audit(path: Path, *words: str) -> int:
     return ended.value.code
 
 
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes of pytest-xdist have a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 @pytest.fixture
 def page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

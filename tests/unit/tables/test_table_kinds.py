@@ -293,11 +293,18 @@ def test_rewards_of_two_texts_are_a_choice(tmp_path: Path) -> None:
         "rm_score_rejected": rewards[1],
     }
     draft = audited(write(tmp_path / "t.csv", columns))
-    assert draft.columns.texts == ["chosen", "rejected"]
-    assert sides(draft) == (["preferred"], ["rm_score_chosen"])
-    for row, first, second in zip(draft.table.rows, *rewards, strict=True):
-        assert row["preferred"] == 1
-        assert row["rm_score_chosen"] == (1 if float(first) > float(second) else 2)
+    first, _ = draft.columns.texts
+    people, judge = sides(draft)
+    assert len(people) == len(judge) == 1
+    stood_first = set()
+    for row, better, worse in zip(draft.table.rows, *rewards, strict=True):
+        is_first = row[first] in columns["chosen"]
+        stood_first.add(is_first)
+        assert row[people[0]] == (1 if is_first else 2)
+        prefers_chosen = float(better) > float(worse)
+        assert row[judge[0]] == (1 if prefers_chosen == is_first else 2)
+    # Otherwise "always the first" would be right.
+    assert stood_first == {True, False}
 
 
 @pytest.mark.parametrize("words", [["1", "2", "3"], ["yes", "no"]])

@@ -1,6 +1,7 @@
 """HealthBench's meta-evaluation: labels of physicians, and a grader's in a column."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from judgescope.core.names import slug
@@ -71,7 +72,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     table = PlatformTable(
         list(rows.values()),
         list(places.values()),
-        item="prompt_id",
+        item="prompt_id" if _is_id_of_prompts(rows.values()) else None,
         source=["prompt"],
         text="completion",
         system=NUMBER,
@@ -79,6 +80,15 @@ def _read(export: OpenedExport) -> PlatformTable:
     )
     _add_sides(table, list(criteria) if by_aspect else [], graders)
     return table
+
+
+def _is_id_of_prompts(rows: Iterable[FileRow]) -> bool:
+    """Whether rows with the same `prompt_id` have the same prompt."""
+    prompt_of: dict[Any, Any] = {}
+    for row in rows:
+        if prompt_of.setdefault(row["prompt_id"], row["prompt"]) != row["prompt"]:
+            return False
+    return True
 
 
 def _is_grader(export: OpenedExport, name: str) -> bool:

@@ -203,7 +203,8 @@ def test_a_column_may_have_any_name(name: str, here: Path) -> None:
 
 def test_what_to_do_is_written_for_a_shell_and_names_other_ratings(here: Path) -> None:
     lines = [[*row, at + 20] for at, row in zip((3, 9, 4, 4), LINES, strict=True)]
-    told = refused(table("article,model,summary,fluency,my sum", lines))
+    asked = ("--endpoint", "http://127.0.0.1:9/v1", "--model", "m")
+    told = refused(table("article,model,summary,fluency,my sum", lines), *asked)
     assert "--rating ASPECT=my" not in told and "--rating 'ASPECT=my sum'" in told
     assert "name the ones that do: --rating fluency=fluency" in told
 

@@ -13,11 +13,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.methods import pair_verdicts
 from judgescope.methods.claims import base
 from judgescope.methods.claims.agreement import LabelledTexts, RatedTexts
 from judgescope.methods.claims.ordered import Ordered
-from judgescope.methods.claims.ratings import HALF_CREDIT, ordered_by_people
+from judgescope.methods.claims.ratings import HALF_CREDIT, judged_orders
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled
@@ -94,25 +93,16 @@ def numbers(study: EvaluationData) -> Iterator[DecidingNumber]:
 
 
 def _of_pairs(study: EvaluationData) -> Iterator[DecidingNumber]:
-    every = pair_verdicts.votes_of(study) | pair_verdicts.scored_votes(study)
-    for (perturbation, judge, aspect), votes in every.items():
-        if perturbation != "systems" or judge not in study.spec.judges:
+    for cell in judged_orders(study):
+        if cell.perturbation != "systems" or cell.judge not in study.spec.judges:
             continue
-        panel = study.panel(perturbation).given(judge)
-        pairs = pair_verdicts.judged(panel, judge, aspect, votes)
-        sign = np.sign(pairs.ahead)
-        asked = np.isfinite(sign) & (sign != 0)
-        if not asked.any():
-            continue
-        ordered = ordered_by_people(panel, pairs, sign, asked)
-
         yield DecidingNumber(
-            judge,
-            aspect,
+            cell.judge,
+            cell.aspect,
             HALF_CREDIT,
             POOLED,
-            ordered.better,
-            partial(_credit, ordered),
+            cell.ordered.better,
+            partial(_credit, cell.ordered),
             base.SHARE_GAP,
         )
 

@@ -98,6 +98,15 @@ class AnswerData:
 
     # --- what the rules read
 
+    def with_value(self, kind: str) -> list[tuple[ShownJudge, ReportedClaim]]:
+        """The claims of a kind that have a value, judge by judge."""
+        found = []
+        for judge in self.judges:
+            for claim in self.of_kind(judge, kind):
+                if claim.row.value is not None:
+                    found.append((judge, claim))
+        return found
+
     def of_kind(self, judge: ShownJudge, *kinds: str) -> list[ReportedClaim]:
         """The claims of a judge of some kinds; bars are of kind `bar`."""
         return [

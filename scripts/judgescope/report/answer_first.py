@@ -255,12 +255,7 @@ class BarsAndLabels(AnswerData):
 
     def labels(self) -> Headline | None:
         """L3: the best judge gives people's labels, or none is shown to."""
-        every = [
-            (judge, claim)
-            for judge in self.judges
-            for claim in self.of_kind(judge, base.LABELS)
-            if claim.row.value is not None
-        ]
+        every = self.with_value(base.LABELS)
         if not every:
             return None
         holding = [(j, claim) for j, claim in every if claim.sign is Sign.HOLDS]

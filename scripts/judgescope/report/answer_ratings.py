@@ -241,12 +241,7 @@ class RatingsAndDamage(BarsAndLabels):
 
     def pairs(self) -> Headline | None:
         """P1: a judge picks what people prefer, or none is shown to."""
-        every = [
-            (judge, claim)
-            for judge in self.judges
-            for claim in self.of_kind(judge, base.PAIRS)
-            if claim.row.value is not None
-        ]
+        every = self.with_value(base.PAIRS)
         if not every:
             return None
         holding = [(j, claim) for j, claim in every if claim.sign is Sign.HOLDS]

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
 from math import nan
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -109,10 +109,25 @@ def order_claims(study: EvaluationData) -> Iterator[Claim]:
             )
 
 
-def pair_claims(study: EvaluationData) -> Iterator[Claim]:
-    """Yield the claims of judges that choose the better of two texts, or score both.
+class JudgedOrder(NamedTuple):
+    """A judge's verdicts on pairs of texts, of which people's order is known."""
 
-    Scores count on pairs between which people chose.
+    perturbation: str
+    judge: str
+    aspect: str
+    panel: TargetSet
+    pairs: JudgedPairs
+    sign: Floats
+    """Which text of a pair people prefer: 1, -1, or 0 for a tie; (pairs,)."""
+    asked: Flags
+    """Which pairs people do not rate alike; (pairs,)."""
+    ordered: Ordered
+    """These pairs alone."""
+
+
+def judged_orders(study: EvaluationData) -> Iterator[JudgedOrder]:
+    """Yield the verdicts of judges that choose the better of two texts, or score
+    both; without those on which people have no preference.
     """
     every = pair_verdicts.votes_of(study) | pair_verdicts.scored_votes(study)
     for (perturbation, judge, aspect), votes in every.items():
@@ -123,6 +138,18 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
         if not asked.any():
             continue
         ordered = ordered_by_people(panel, pairs, sign, asked)
+        yield JudgedOrder(
+            perturbation, judge, aspect, panel, pairs, sign, asked, ordered
+        )
+
+
+def pair_claims(study: EvaluationData) -> Iterator[Claim]:
+    """Yield the claims of judges that choose the better of two texts, or score both.
+
+    Scores count on pairs between which people chose.
+    """
+    for cell in judged_orders(study):
+        perturbation, judge, aspect, panel, pairs, sign, asked, ordered = cell
         kind = base.PAIRS if perturbation == "systems" else base.SEQUENCE
         lost = lost_share(
             study, perturbation, judge, aspect, ordered.better, sign[asked]

@@ -77,8 +77,11 @@ def _grouped(
     """
     shared = []
     for column in columns:
-        if column == apart or not RATING_CLASSES.isdisjoint(classes_of(column)):
+        evidence = classes_of(column)
+        if column == apart or not RATING_CLASSES.isdisjoint(evidence):
             continue
+        if "number" in evidence:
+            continue  # dates and times may differ from row to row of a text
         kind = profile(rows, column).kind
         different = {str(row.get(column)) for row in rows}
         if kind in {"text", "word"} and 1 < len(different) < len(rows):

@@ -149,7 +149,9 @@ def _meanings(word: str) -> list[KnownWord]:
         stem = stem[:-1]
         known = known_words().get(stem)
         if known and len(word) - len(stem) <= 2:
-            return [each for each in known if each.language != ENGLISH]
+            # Other endings of an English word may be another word.
+            is_plural = word == f"{stem}s"
+            return [each for each in known if is_plural or each.language != ENGLISH]
     return []
 
 

@@ -307,6 +307,31 @@ def test_rewards_of_two_texts_are_a_choice(tmp_path: Path) -> None:
     assert stood_first == {True, False}
 
 
+def test_chosen_texts_with_other_headers_stand_at_random_places(tmp_path: Path) -> None:
+    drawn = random.Random(5)
+    rewards = [[f"{drawn.gauss(0, 1):.3f}" for _ in range(ROWS)] for _ in "ab"]
+    columns = {
+        "prompt": [f"Question {at}?" for at in range(ROWS)],
+        "Chosen answer": answers(),
+        "Rejected answer": [f"{text} No." for text in answers()],
+        "rm_score_chosen": rewards[0],
+        "rm_score_rejected": rewards[1],
+    }
+    draft = audited(write(tmp_path / "t.csv", columns))
+    assert sides(draft) == (["preferred"], ["rm_score_chosen"])
+    right = 0
+    texts = draft.columns.texts
+    for at, row in enumerate(draft.table.rows):
+        chosen = row[texts[int(row["preferred"]) - 1]]
+        assert chosen == columns["Chosen answer"][at]
+        judged = row[texts[int(row["rm_score_chosen"]) - 1]]
+        is_larger = float(rewards[0][at]) > float(rewards[1][at])
+        assert (judged == chosen) == is_larger
+        right += row["preferred"] == 1
+    # A judge that always chooses the first text is right in about half of the rows.
+    assert 0.3 * ROWS < right < 0.7 * ROWS
+
+
 @pytest.mark.parametrize("words", [["1", "2", "3"], ["yes", "no"]])
 def test_headers_without_a_meaning_get_no_verdict(
     words: list[str], tmp_path: Path

@@ -2,10 +2,12 @@
 `chosen`, or the one of two texts with the larger score.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Final
 
-from judgescope.cli.init.guess import number, numbers
+from judgescope.cli.init.guess import number, numbers, words_of
 from judgescope.cli.init.pair_columns import (
     CODES,
     SidedColumns,
@@ -17,9 +19,12 @@ from judgescope.cli.init.pair_columns import (
 from judgescope.cli.init.tables import InitTable
 from judgescope.data.rows import TableRow
 from judgescope.tables.choices import FIRST, SECOND, TIE
+from judgescope.tables.platforms.rewards import ORDER_NOTE
 from judgescope.tables.words import classes_of, split_header
 
-CHOSEN = "chosen"
+CHOSEN: Final = "chosen"
+REVERSED: Final = {CODES[FIRST][0]: CODES[SECOND][0], CODES[SECOND][0]: CODES[FIRST][0]}
+"""Word for a choice -> the word if the texts change places; a tie stays."""
 
 
 def with_choices(table: InitTable) -> InitTable:
@@ -37,6 +42,7 @@ def with_choices(table: InitTable) -> InitTable:
     rows = [dict(row) for row in table.rows]
     columns = list(table.columns)
     notes = list(table.notes)
+    made = set[str]()
     of_judges = set[str]()
     for pair in sided:
         first, second = pair.columns
@@ -45,6 +51,7 @@ def with_choices(table: InitTable) -> InitTable:
         for row in rows:
             row[first] = _larger(row.get(first), row.pop(second))
         columns.remove(second)
+        made.add(first)
         notes.append(
             f"{first} and {second} were read as a choice: the text with the larger "
             "number"
@@ -52,13 +59,10 @@ def with_choices(table: InitTable) -> InitTable:
         if not classes_of(first).get("person"):
             of_judges.add(first)
     if CHOSEN in split_header(texts[0]) and not _have_people_chosen(table, texts):
-        name = "preferred"
-        while name in columns:
-            name += " "
-        for row in rows:
-            row[name] = CODES[FIRST][0]
-        columns.append(name)
+        choices = [name for name in columns if name in made]
+        rows, columns = _in_random_order(rows, columns, [texts, systems], choices)
         notes.append(f"people chose the text in column {texts[0]}, in every row")
+        notes.append(ORDER_NOTE)
     if len(notes) == len(table.notes):
         return table
     return replace(
@@ -69,6 +73,43 @@ def with_choices(table: InitTable) -> InitTable:
         compared_scores=frozenset(of_judges),
         copied=True,
     )
+
+
+def _in_random_order(
+    rows: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    sided: Sequence[Sequence[str]],
+    choices: Sequence[str],
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return rows and columns in which the better text is the first or the second one,
+    as a hash of the two texts decides, with a column of people's choices.
+
+    Else a judge that always chooses the first text would be right.
+    """
+    texts = sided[0]
+    pairs = [pair for pair in sided if pair]
+    names = {}
+    for pair in pairs:
+        common = [word for word in words_of(pair[0]) if word != CHOSEN]
+        for column, place in zip(pair, ("first", "second"), strict=True):
+            names[column] = " ".join([*(common or ["text"]), place])
+    preferred = "preferred"
+    while preferred in columns:
+        preferred += " "
+    ordered = []
+    for row in rows:
+        both = repr([row.get(name) for name in texts])
+        digest = hashlib.sha256(both.encode("utf-8", "surrogatepass")).digest()
+        new = {names.get(name, name): cell for name, cell in row.items()}
+        new[preferred] = CODES[FIRST][0]
+        if digest[0] % 2:
+            for first, second in pairs:
+                new[names[first]] = row[second]
+                new[names[second]] = row[first]
+            for name in [*choices, preferred]:
+                new[name] = REVERSED.get(new[name], new[name])
+        ordered.append(new)
+    return ordered, [*(names.get(name, name) for name in columns), preferred]
 
 
 def _are_scores(rows: Sequence[TableRow], pair: SidedColumns) -> bool:

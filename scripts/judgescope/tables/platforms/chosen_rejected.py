@@ -56,8 +56,8 @@ def _read(export: OpenedExport) -> PlatformTable:
     for part in export.parts:
         row = part.content
         choices: dict[str, Any] = {}
-        for stem, (better, worse) in rewards.items():
-            choices[stem] = larger(_number(row.get(better)), _number(row.get(worse)))
+        for better, worse in rewards.values():
+            choices[better] = larger(_number(row.get(better)), _number(row.get(worse)))
         for column, of_people in named.items():
             if not of_people:
                 choices[column] = _choice(row.get(column))

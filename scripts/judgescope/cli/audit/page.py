@@ -27,7 +27,6 @@ from judgescope.cli.audit.wording import (
     WIDTH,
     added,
     columns_read,
-    of_length,
     supported,
     verdict_lines,
 )
@@ -58,7 +57,7 @@ def as_text(findings: AuditFindings) -> str:
     columns = (f"  {name:<12}{value}" for name, value in columns_read(findings))
     parts = [
         [findings.draft.table.title, *columns],
-        _wrapped(verdict_lines(findings, of_length)),
+        _wrapped(verdict_lines(findings)),
         picture_lines(findings),
         *_numbers(findings),
     ]
@@ -75,7 +74,7 @@ def as_text(findings: AuditFindings) -> str:
 
 def as_short_text(findings: AuditFindings) -> str:
     """Return verdicts and bars alone, for a terminal."""
-    return "\n".join(_wrapped(verdict_lines(findings, of_length)))
+    return "\n".join(_wrapped(verdict_lines(findings)))
 
 
 def width() -> int:

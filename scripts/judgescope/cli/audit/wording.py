@@ -4,7 +4,6 @@ file supports, what one more column would add.
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from textwrap import wrap
 from typing import Final
 
 from judgescope.cli.audit.findings import VERDICTS, AuditFindings
@@ -18,7 +17,6 @@ from judgescope.cli.terminal import plain
 from judgescope.data.wording import NO_WORDS
 from judgescope.methods.claims.base import (
     AGREEMENT,
-    BAR,
     LABELS,
     PAIRS,
     SOURCES_COUNTED,
@@ -27,16 +25,11 @@ from judgescope.methods.claims.base import (
 from judgescope.methods.measures import LARGEST_CEILING, WITHIN_SOURCE
 from judgescope.report.cells import figures, of_few
 from judgescope.report.claims import ReportedClaim
-from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import (
-    class_counts,
     length_not_tested,
-    number,
     sentence,
-    unbeaten_rival,
 )
-from judgescope.report.sections.trust import answer
 from judgescope.report.words import count, label, listed, plural, spoken
 
 WIDTH: Final = 100
@@ -144,36 +137,6 @@ def _with_n(row: ReportRow) -> str:
     if row.value is not None and row.ci_low is None:
         parts.append(spoken(row.note) if row.note else "no interval")
     return f"{figures(row)} ({'; '.join(parts)})"
-
-
-def of_length(
-    report: Report, judge: ShownJudge, of_judge: Sequence[ReportedClaim]
-) -> str:
-    """Return the sentence on a judge, or the short one if it is too long.
-
-    Other judges of the file change nothing of it.
-    """
-    text = sentence(report, judge, of_judge)
-    too_long = len(wrap(f"{judge.id}: {text}", WIDTH)) > 10
-    return _short(report, judge, of_judge) if too_long else text
-
-
-def _short(report: Report, judge: ShownJudge, of_judge: Sequence[ReportedClaim]) -> str:
-    """Return the answer on a judge and its numbers: those of its bars, or else of
-    agreement.
-    """
-    bars = [claim for claim in of_judge if claim.kind.startswith(BAR)]
-    shown = bars or [claim for claim in of_judge if claim.kind in SHORT]
-    numbers = []
-    for claim in shown:
-        details = [number(claim), class_counts(report, claim), unbeaten_rival(claim)]
-        if details[0]:
-            numbers.append(f"{claim.subject}: {'; '.join(filter(None, details))}")
-    if len(numbers) > 2:
-        numbers = [*numbers[:2], f"and {len(numbers) - 2} more"]
-    parts = [answer(report, judge, of_judge)]
-    parts += [f"{shown_number}." for shown_number in numbers]
-    return " ".join(parts)
 
 
 def supported(findings: AuditFindings) -> Iterator[str]:

@@ -15,10 +15,12 @@ import running
 from init_setup import ROWS, card, here, init, written
 from judgescope.cli.commands import add_init
 from judgescope.cli.init import begin
+from judgescope.cli.init.column_values import numbers, scale
 from judgescope.cli.init.endpoint import variable
 from judgescope.cli.init.flags import read_scale
-from judgescope.cli.init.guess import aspect_of, guess, numbers, scale
+from judgescope.cli.init.guess import guess
 from judgescope.cli.init.pair_columns import pairs_of
+from judgescope.cli.init.rating_columns import aspect_of
 from judgescope.cli.main import command_line
 from judgescope.cli.options import PROVIDERS
 from judgescope.core.errors import UserError, UserErrors

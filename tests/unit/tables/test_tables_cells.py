@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from judgescope.cli.init.guess import aspect_of
+from judgescope.cli.init.rating_columns import aspect_of
 from judgescope.tables.labels import order_of
 from judgescope.tables.leaving_out import is_nameless_total, is_total_row, off_scale
 from judgescope.tables.opening import open_table

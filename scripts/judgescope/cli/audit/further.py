@@ -18,7 +18,7 @@ from judgescope.cli.audit.rated_rows import (
     sources_of,
 )
 from judgescope.cli.init.cards import StudyDraft, recorded_id
-from judgescope.cli.init.guess import number
+from judgescope.cli.init.column_values import number
 from judgescope.data.rows import entries
 from judgescope.methods.row_numbers import agreement_of_draws, choices_by_place
 from judgescope.report.rows import ReportRow

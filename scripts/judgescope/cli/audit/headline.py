@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from judgescope.cli.audit.further import PlaceChoices
 from judgescope.cli.init.cards import StudyDraft
-from judgescope.cli.init.guess import ALL
+from judgescope.cli.init.rating_columns import ALL
 from judgescope.methods.claims import base
 from judgescope.report.cells import figures, short
 from judgescope.report.claims import GOOD, ReportedClaim

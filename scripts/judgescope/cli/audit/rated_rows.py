@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from judgescope.cli.init.cards import StudyDraft, recorded_id
+from judgescope.cli.init.column_values import number
 from judgescope.cli.init.flags import EVERY
-from judgescope.cli.init.guess import number
 from judgescope.data.rows import entries
 from judgescope.tables.choices import FIRST, SECOND, TIE
 

@@ -13,15 +13,16 @@ from typing import Any, Final
 
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft
+from judgescope.cli.init.column_values import number
 from judgescope.cli.init.exports import opened
 from judgescope.cli.init.flags import EVERY
-from judgescope.cli.init.guess import ALL, judges_of, number, words_of
 from judgescope.cli.init.open_readings import (
     OpenReading,
     UnclearColumns,
     readings_of_sides,
 )
 from judgescope.cli.init.pair_columns import choice_columns
+from judgescope.cli.init.rating_columns import ALL, judges_of, words_of
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.shapes import with_answers, with_items, without_sentinels
 from judgescope.cli.init.tables import InitTable, LabelScale, TableSource

@@ -12,11 +12,11 @@ from pathlib import Path
 from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import cards, flags
 from judgescope.cli.init.cards import NewCards, StudyDraft
+from judgescope.cli.init.column_values import scale as scale_of
 from judgescope.cli.init.exports import opened
 from judgescope.cli.init.functions import id_of
-from judgescope.cli.init.guess import ALL
-from judgescope.cli.init.guess import scale as scale_of
 from judgescope.cli.init.interview import AskPerson, interview, roles_of, unused
+from judgescope.cli.init.rating_columns import ALL
 from judgescope.cli.init.readings import JUDGE, PEOPLE, Grade, readings_of
 from judgescope.cli.init.roles import NOT_USED, rating_text
 from judgescope.cli.init.tables import TableSource

@@ -16,9 +16,9 @@ from typing import Any
 from unicodedata import normalize
 
 from judgescope.cli.commands import NOT_STATED
+from judgescope.cli.init.column_values import columns_of
 from judgescope.cli.init.endpoint import Endpoint
 from judgescope.cli.init.functions import function_cards
-from judgescope.cli.init.guess import columns_of
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable, LabelScale
 from judgescope.core.errors import UserError, UserErrors

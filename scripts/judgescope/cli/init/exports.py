@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from judgescope.cli.context import check_input
-from judgescope.cli.init.guess import columns_of
+from judgescope.cli.init.column_values import columns_of
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.shapes import structured
 from judgescope.cli.init.tables import InitTable, TableSource, table_of

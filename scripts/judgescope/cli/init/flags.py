@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from judgescope.cli.init.cards import RepliesFile, StudyDraft, new_study
+from judgescope.cli.init.column_values import number, numbers
 from judgescope.cli.init.endpoint import endpoint_of
 from judgescope.cli.init.functions import named_function
-from judgescope.cli.init.guess import guess, judges_of, number, numbers
+from judgescope.cli.init.guess import guess
 from judgescope.cli.init.label_columns import coded, coded_export
 from judgescope.cli.init.long_tables import unfolded
+from judgescope.cli.init.rating_columns import judges_of
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess, rating_text
 from judgescope.cli.init.shapes import (
     joined_draws,

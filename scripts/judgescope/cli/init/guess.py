@@ -3,24 +3,27 @@
 A guess is a proposal: `judgescope init` prints it, and flags or answers replace it.
 """
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple
 
+from judgescope.cli.init.column_values import columns_of, numbers
+from judgescope.cli.init.rating_columns import (
+    is_judge,
+    is_mean,
+    judges_of,
+    rating_columns,
+    without_brackets,
+    words_of,
+)
 from judgescope.cli.init.roles import OTHER_TASK, PAIRED, Guess
 from judgescope.cli.init.vocabulary import ROLE_NAMES, ROLE_NOUNS, WORDS
 from judgescope.core.names import slug, without_accents
-from judgescope.data.rows import TableRow, entries
-from judgescope.tables.leaving_out import USUAL_SCALES, values_on_scale
-from judgescope.tables.one_judge import second_columns
+from judgescope.data.rows import TableRow
 from judgescope.tables.profile import is_design
-from judgescope.tables.sides import Sides, not_a_rating, sides
-from judgescope.tables.spelling import is_missing
-from judgescope.tables.words import classes_of, english_names
+from judgescope.tables.words import english_names
 
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
 """The name that pandas gives the column of an index."""
@@ -39,8 +42,6 @@ TASKS = {
 MOST_LABELS = 2
 """A column with no more distinct cells has labels (yes, no), not references or
 texts."""
-ALL = "overall"
-"""The aspect of ratings whose columns do not name an aspect."""
 
 
 def guess(
@@ -91,7 +92,7 @@ def _guess_in_english(
     known = set(chain.from_iterable(named.values()))
     columns = columns_of(rows)
     free = [c for c in columns if c not in known and not UNNAMED.fullmatch(c)]
-    rating = _ratings(rows, free, aspects)
+    rating = rating_columns(rows, free, aspects)
     ratings = rating.people
     rated = list(chain.from_iterable(ratings.values()))
     other = [c for c in free if c not in {*rated, *rating.averages, *rating.judges}]
@@ -123,7 +124,7 @@ def _guess_in_english(
         judges=judges_of(rating.judges, ratings),
         assumed={**roles.assumed, **rating.assumed},
         unused=rating.unused,
-        means=bool(rated) and all(map(_is_mean, rated)),
+        means=bool(rated) and all(map(is_mean, rated)),
         task=_task(columns),
     )
 
@@ -350,15 +351,10 @@ def _clear_words(column: str) -> list[str]:
     """Return the words of a name, without those in brackets and without fillers at the
     end.
     """
-    words = words_of(_without_brackets(column))
+    words = words_of(without_brackets(column))
     while len(words) > 1 and words[-1] in WORDS.fillers:
         words = words[:-1]
     return words
-
-
-def _without_brackets(column: str) -> str:
-    """Return a name without a final part in brackets: the rater or the scale."""
-    return re.sub(r"\s*[(\[][^()\[\]]*[)\]]\s*$", "", column) or column
 
 
 def _identifies_rows(
@@ -396,320 +392,6 @@ def _differ_in_source(
     repeated = [name for name in sources if times[name] > 1]
     different = sum(len(sources[name]) > 1 for name in repeated)
     return different > len(repeated) / 2
-
-
-def columns_of(rows: Iterable[TableRow]) -> list[str]:
-    """Return the names of all columns, in the order of their first use."""
-    return list(dict.fromkeys(chain.from_iterable(rows)))
-
-
-def numbers(rows: Iterable[TableRow], column: str) -> list[float] | None:
-    """Return the numbers of a column; None if it has other cells, or no numbers."""
-    values: list[float] = []
-    for row in rows:
-        for cell in entries(row.get(column)):
-            if is_missing(cell):
-                continue
-            value = number(cell)
-            if value is None:
-                return None
-            values.append(value)
-    return values or None
-
-
-def number(cell: Any) -> float | None:
-    """Return a cell as a finite number, None if it is not one."""
-    try:
-        value = float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return value if math.isfinite(value) else None
-
-
-def scale(values: Sequence[float]) -> dict[str, float]:
-    """Return the first common scale that contains all ratings, or else their range."""
-    least = min(values)
-    greatest = max(values)
-    for low, high in USUAL_SCALES:
-        if low <= least and greatest <= high:
-            least = low
-            greatest = high
-            break
-    if least == greatest:
-        greatest = least + 1
-    limits = {"min": least, "max": greatest}
-    for step in (1, 0.5, 0.25):
-        if all(((value - least) / step).is_integer() for value in [*values, greatest]):
-            return {**limits, "step": step}
-    return limits
-
-
-class RatingColumns(NamedTuple):
-    """The columns of ratings and scores."""
-
-    people: dict[str, list[str]]
-    """Aspect -> the columns of people's ratings."""
-    averages: list[str]
-    """Columns of the means of people's ratings, which are not used beside these."""
-    judges: list[str]
-    assumed: dict[str, str]
-    """Column -> why it is on its side, if no word of its header says so."""
-    unused: dict[str, str]
-    """Column of numbers -> why it is neither a rating nor a score."""
-
-
-def _ratings(
-    rows: Sequence[TableRow], columns: Sequence[str], aspects: Collection[str]
-) -> RatingColumns:
-    """Return the columns of people's ratings and of judges' scores."""
-    known = set(chain.from_iterable(ROLE_NAMES.values()))
-    candidates = []
-    numbering = []
-    for column in columns:
-        words = words_of(column)
-        of_judge = is_judge(column)
-        named = "_".join(words) in known and not classes_of(column).get("person")
-        has_role = named and not of_judge
-        if has_role or words[-1:] == ["id"]:
-            continue
-        values = numbers(rows, column)
-        if values is None:
-            continue
-        if _counts_people(column, values):
-            continue
-        may_rate = like_ratings(values_on_scale(values), len(rows))
-        if of_judge or may_rate or _is_on_judges_scale(rows, columns, column):
-            candidates.append(column)
-            if is_design(rows, column):
-                numbering.append(column)
-    found = sides(candidates, aspect_of, numbering, aspects)
-    repeated = _repeated(rows, found)
-    found.unused |= repeated
-    found.judges = [name for name in found.judges if name not in repeated]
-    ratings: dict[str, list[str]] = {}
-    for column in found.people:
-        ratings.setdefault(aspect_of(column), []).append(column)
-    ratings = _by_stem(rows, ratings, aspects)
-    averages: list[str] = []
-    for aspect, group in ratings.items():
-        single = [column for column in group if not _is_mean(column)]
-        # Means of the same ratings would count them twice.
-        if single:
-            averages += filter(_is_mean, group)
-            ratings[aspect] = single
-    return RatingColumns(ratings, averages, found.judges, found.why, found.unused)
-
-
-def _repeated(rows: Sequence[TableRow], of_sides: Sides) -> dict[str, str]:
-    """Return the judges' columns that only repeat another one, and why they are not
-    used.
-    """
-    values = {}
-    for column in of_sides.judges:
-        values[column] = [number(row.get(column)) for row in rows]
-    rated = set[float]()
-    for column in of_sides.people:
-        rated.update(numbers(rows, column) or [])
-    second = second_columns(values, labels=rated == {0.0, 1.0})
-    return dict.fromkeys(second, "a verdict and a number of one judge; one counts")
-
-
-def _is_on_judges_scale(
-    rows: Sequence[TableRow],
-    columns: Iterable[str],
-    column: str,
-    largest: float = 10,
-) -> bool:
-    """Return whether a column named as people's has numbers as large as a judge's: a
-    scale that is no usual one, such as amounts of money.
-
-    largest: the largest ratio of the greatest numbers.
-    """
-    if not classes_of(column).get("person"):
-        return False
-    own = max(map(abs, numbers(rows, column) or [0]))
-    for other in columns:
-        if is_judge(other) and not not_a_rating(other, classes_of(other)):
-            theirs = max(map(abs, numbers(rows, other) or [0]))
-            if own and theirs and max(own, theirs) <= largest * min(own, theirs):
-                return True
-    return False
-
-
-def _counts_people(column: str, values: Sequence[float]) -> bool:
-    """Return whether a column, such as `annotators`, has the same number everywhere."""
-    words = words_of(column)
-    plural = len(words) == 1 and words[0] in WORDS.people and words[0].endswith("s")
-    return plural and len(set(values)) == 1 and len(values) > 1
-
-
-def _by_stem(
-    rows: Sequence[TableRow], ratings: Mapping[str, list[str]], aspects: Collection[str]
-) -> dict[str, list[str]]:
-    """Return the ratings, with columns grouped if they differ only in the rater's name.
-
-    `coherence_anna` and `coherence_ben` rate coherence, an aspect with a card, if their
-    values share a scale. A name in front must occur with several aspects
-    (`anna_coherence`, `anna_fluency`): `factual_consistency` and `logical_consistency`
-    are two aspects.
-    """
-    parts = {}
-    in_front: Counter[str] = Counter()
-    for name in ratings:
-        part = None if name in aspects else _stem(name, aspects)
-        if part:
-            parts[name] = part
-            in_front[part.rater] += not part.rater_is_last
-    stems: dict[str, list[str]] = {}
-    for name, part in parts.items():
-        if part.rater_is_last or in_front[part.rater] > 1:
-            stems.setdefault(part.aspect, []).append(name)
-    stem_of: dict[str, str] = {}
-    for stem, names in stems.items():
-        scales = set()
-        for column in chain.from_iterable(ratings[name] for name in names):
-            scales.add(str(scale(numbers(rows, column) or [])))
-        if len(names) > 1 and len(scales) == 1:
-            stem_of |= dict.fromkeys(names, stem)
-    grouped: dict[str, list[str]] = {}
-    for name, group in ratings.items():
-        grouped.setdefault(stem_of.get(name, name), []).extend(group)
-    return grouped
-
-
-class NameParts(NamedTuple):
-    """An aspect and a rater in the name of a column."""
-
-    aspect: str
-    rater: str
-    rater_is_last: bool
-
-
-def _stem(name: str, aspects: Collection[str]) -> NameParts | None:
-    """Return the aspect at one end of a name, and the rest."""
-    for stem in sorted(aspects, key=len, reverse=True):
-        if name.startswith(f"{stem}-"):
-            return NameParts(stem, name[len(stem) + 1 :], True)
-        if name.endswith(f"-{stem}"):
-            return NameParts(stem, name[: -len(stem) - 1], False)
-    return None
-
-
-def is_judge(column: str) -> bool:
-    """Return whether a column's name indicates a model or a measure, and no people."""
-    evidence = classes_of(column)
-    machine = evidence.get("machine", False) or evidence.get("measure", False)
-    return machine and not evidence.get("person", False)
-
-
-def judges_of(
-    columns: Iterable[str], aspects: Iterable[str]
-) -> dict[str, dict[str, str]]:
-    """Return judge -> aspect -> column: `coherence_gpt4` has the scores of gpt4 on
-    coherence.
-
-    A column whose name contains no rated aspect has a judge's scores on every aspect,
-    `*`.
-    """
-    judges: dict[str, dict[str, str]] = {}
-    by_length = sorted(
-        (name.split("-") for name in aspects), key=lambda words: -len(words)
-    )
-    for column in columns:
-        words = words_of(column)
-        aspect, words = _split_name(words, by_length)
-        if aspect == "*":
-            aspect, words = _split_by_stem(words, by_length)
-        judge = slug(column)
-        if aspect != "*":
-            name = "-".join(word for word in words if word not in WORDS.ratings)
-            if name and aspect not in judges.get(slug(name), {}):
-                judge = slug(name)
-        judges.setdefault(judge, {})[aspect] = column
-    return judges
-
-
-def _split_name(
-    words: list[str], aspects: Iterable[list[str]]
-) -> tuple[str, list[str]]:
-    """Return the first aspect within a name, `*` for none, and the other words."""
-    for named in aspects:
-        size = len(named)
-        if len(words) <= size:
-            continue
-        for begin in range(len(words)):
-            if words[begin : begin + size] == named:
-                return "-".join(named), words[:begin] + words[begin + size :]
-    return "*", words
-
-
-def _split_by_stem(
-    words: list[str], aspects: Sequence[list[str]], shortest: int = 5
-) -> tuple[str, list[str]]:
-    """Return the one aspect with a word of the same stem, `*` for none, and the other
-    words: `coherence` scores `how-coherent-is-the-story`.
-    """
-    for at, word in enumerate(words):
-        if len(word) < shortest:
-            continue
-        stem = word[:shortest]
-        same = []
-        for named in aspects:
-            if any(each.startswith(stem) for each in named):
-                same.append("-".join(named))
-        if len(same) == 1 and len(aspects) > 1:
-            return same[0], words[:at] + words[at + 1 :]
-    return "*", words
-
-
-def like_ratings(values: Sequence[float], rows: int, longest_scale: int = 11) -> bool:
-    """Return whether numbers are in a common range, and are not row numbers.
-
-    A run of consecutive numbers that is longer than `longest_scale` numbers the rows.
-    """
-    ordered = sorted(values)
-    within = any(
-        low <= ordered[0] and ordered[-1] <= high for low, high in USUAL_SCALES
-    )
-    is_run = ordered == [ordered[0] + step for step in range(rows)]
-    in_order = rows > 2 and ordered == list(values)
-    return within and not (is_run and (rows > longest_scale or in_order))
-
-
-def words_of(column: str) -> list[str]:
-    """Return the words of a column's name as ids have them; a number is a word."""
-    spaced = re.sub(
-        r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", without_accents(column)
-    )
-    return re.sub(r"[^a-z0-9]+", " ", spaced.casefold()).split()
-
-
-def aspect_of(column: str) -> str:
-    """Return the aspect that a column rates: fluency for `fluency_rater2`, ALL for
-    `score`.
-    """
-    # The rater at the end, `fluency by Anna`, or at the beginning, `Anna's fluency`.
-    by = r"\s*[_\-,:]?\s*(?:\b|_)(?:rated[ _])?(?:by|from)[ _]+[^()\[\]]+$"
-    without_rater = re.sub(by, "", _without_brackets(column), flags=re.I)
-    without_rater = re.sub(r"^\s*[^\W\d_]+['’]s?\s+", "", without_rater)
-    ignored = {"a", "r"} | WORDS.people | WORDS.ratings | WORDS.means | WORDS.general
-    # Platforms put what was rated into an object: Answer.coherence, scores.fluency.
-    container = r"^(?:answer|scores?|feedback|annotations?|metrics|results?)\."
-    without_rater = re.sub(container, "", without_rater, flags=re.I)
-    kept = []
-    before = ""
-    for word in words_of(without_rater):
-        is_initial = before in WORDS.people and len(word) == 1  # annotator B
-        is_person = classes_of(word).get("person", False)
-        is_known = word in ignored or is_person
-        if not is_known and not word.isdigit() and not is_initial:
-            kept.append(word)
-        before = word
-    return "-".join(kept) or ALL
-
-
-def _is_mean(column: str) -> bool:
-    return bool(WORDS.means.intersection(words_of(column)))
 
 
 def longest(

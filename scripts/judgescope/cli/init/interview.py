@@ -15,7 +15,7 @@ from typing import Any
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, new_study
 from judgescope.cli.init.endpoint import ACCESS, Endpoint, address, model_name, provided
-from judgescope.cli.init.guess import judges_of
+from judgescope.cli.init.rating_columns import judges_of
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess, rating_text
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.unread import unread

@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from judgescope.cli.init.guess import is_judge, number, numbers
+from judgescope.cli.init.column_values import number, numbers
 from judgescope.cli.init.pair_columns import has_choices, pairs_of
+from judgescope.cli.init.rating_columns import is_judge
 from judgescope.cli.init.tables import FAIL_PASS, InitTable, Label
 from judgescope.core.errors import UserError
 from judgescope.data.rows import TableRow

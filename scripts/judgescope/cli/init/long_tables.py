@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from judgescope.cli.init.guess import ALL, guess, is_judge, numbers, words_of
+from judgescope.cli.init.column_values import numbers
+from judgescope.cli.init.guess import guess
+from judgescope.cli.init.rating_columns import ALL, is_judge, words_of
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.vocabulary import WORDS

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from judgescope.cli.init.guess import like_ratings, numbers
+from judgescope.cli.init.column_values import numbers
+from judgescope.cli.init.rating_columns import like_ratings
 from judgescope.cli.init.roles import Guess, rating_text
 from judgescope.cli.init.tables import InitTable
 from judgescope.core.errors import UserError

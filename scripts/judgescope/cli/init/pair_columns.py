@@ -5,16 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple
 
-from judgescope.cli.init.guess import (
-    ALL,
-    MOST_LABELS,
-    aspect_of,
-    guess,
-    is_judge,
-    longest,
-    numbers,
-    words_of,
-)
+from judgescope.cli.init.column_values import numbers
+from judgescope.cli.init.guess import MOST_LABELS, guess, longest
+from judgescope.cli.init.rating_columns import ALL, aspect_of, is_judge, words_of
 from judgescope.cli.init.vocabulary import ROLE_NOUNS, WORDS
 from judgescope.data.rows import TableRow, word_of
 from judgescope.tables.choices import FIRST, SECOND, TIE

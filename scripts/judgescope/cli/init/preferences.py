@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from judgescope.cli.init.guess import number, numbers, words_of
+from judgescope.cli.init.column_values import number, numbers
 from judgescope.cli.init.pair_columns import (
     CODES,
     SidedColumns,
@@ -16,6 +16,7 @@ from judgescope.cli.init.pair_columns import (
     sided_systems,
     sided_texts,
 )
+from judgescope.cli.init.rating_columns import words_of
 from judgescope.cli.init.tables import InitTable
 from judgescope.data.rows import TableRow
 from judgescope.tables.choices import FIRST, SECOND, TIE

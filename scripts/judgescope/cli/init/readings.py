@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import Final
 
 from judgescope.cli.init.cards import StudyDraft, recorded_id
+from judgescope.cli.init.column_values import numbers
 from judgescope.cli.init.flags import EVERY
-from judgescope.cli.init.guess import numbers
 from judgescope.cli.init.roles import NOT_USED, PAIRED, ROLES, Guess
 from judgescope.tables.words import classes_of, english_names, split_header
 

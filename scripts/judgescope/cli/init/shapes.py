@@ -5,7 +5,7 @@ numbers that stand for "no score".
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from judgescope.cli.init.guess import columns_of, number, numbers
+from judgescope.cli.init.column_values import columns_of, number, numbers
 from judgescope.cli.init.open_readings import UnclearColumns, readings_of_systems
 from judgescope.cli.init.preferences import with_choices
 from judgescope.cli.init.roles import Guess

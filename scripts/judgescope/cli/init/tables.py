@@ -10,19 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgescope.cli.context import check_input
-from judgescope.cli.init.guess import (
-    columns_of,
-    guess,
-    is_judge,
-    judges_of,
-    numbers,
-    scale,
-)
+from judgescope.cli.init.column_values import columns_of, numbers, scale
+from judgescope.cli.init.guess import guess
 from judgescope.cli.init.pair_columns import (
     CODES,
     PairColumns,
     aspect_named_in,
 )
+from judgescope.cli.init.rating_columns import is_judge, judges_of
 from judgescope.cli.init.roles import Guess
 from judgescope.core.errors import UserError
 from judgescope.data.rows import TableRow, entries

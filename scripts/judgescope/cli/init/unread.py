@@ -7,18 +7,17 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from judgescope.cli.init.guess import (
-    UNNAMED,
+from judgescope.cli.init.column_values import numbers
+from judgescope.cli.init.guess import UNNAMED, role_of
+from judgescope.cli.init.label_columns import LABEL_CODES
+from judgescope.cli.init.pair_columns import code_of, says_who_chose
+from judgescope.cli.init.rating_columns import (
     aspect_of,
     is_judge,
     judges_of,
     like_ratings,
-    numbers,
-    role_of,
     words_of,
 )
-from judgescope.cli.init.label_columns import LABEL_CODES
-from judgescope.cli.init.pair_columns import code_of, says_who_chose
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.vocabulary import WORDS

@@ -1,0 +1,56 @@
+"""The values of columns: numbers, and their scale."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+from judgescope.data.rows import TableRow, entries
+from judgescope.tables.leaving_out import USUAL_SCALES
+from judgescope.tables.spelling import is_missing
+
+
+def columns_of(rows: Iterable[TableRow]) -> list[str]:
+    """Return the names of all columns, in the order of their first use."""
+    return list(dict.fromkeys(chain.from_iterable(rows)))
+
+
+def numbers(rows: Iterable[TableRow], column: str) -> list[float] | None:
+    """Return the numbers of a column; None if it has other cells, or no numbers."""
+    values: list[float] = []
+    for row in rows:
+        for cell in entries(row.get(column)):
+            if is_missing(cell):
+                continue
+            value = number(cell)
+            if value is None:
+                return None
+            values.append(value)
+    return values or None
+
+
+def number(cell: Any) -> float | None:
+    """Return a cell as a finite number, None if it is not one."""
+    try:
+        value = float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def scale(values: Sequence[float]) -> dict[str, float]:
+    """Return the first common scale that contains all ratings, or else their range."""
+    least = min(values)
+    greatest = max(values)
+    for low, high in USUAL_SCALES:
+        if low <= least and greatest <= high:
+            least = low
+            greatest = high
+            break
+    if least == greatest:
+        greatest = least + 1
+    limits = {"min": least, "max": greatest}
+    for step in (1, 0.5, 0.25):
+        if all(((value - least) / step).is_integer() for value in [*values, greatest]):
+            return {**limits, "step": step}
+    return limits

@@ -4,7 +4,7 @@ problem.
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import cache
@@ -352,8 +352,10 @@ def words_of(annotation: Any) -> list[str]:
     return words
 
 
-def write_new_card(card: dict[str, Any], path: Path) -> None:
-    """Write a card that a command made.
+def write_new_card(
+    card: dict[str, Any], path: Path, comments: Sequence[str] = ()
+) -> None:
+    """Write a card that a command made, below lines of comment.
 
     Raises UserError if a card with this name exists, and for a name that no study would
     find.
@@ -364,6 +366,8 @@ def write_new_card(card: dict[str, Any], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8") as file:
+            for line in comments:
+                file.write(f"# {line}\n")
             file.write(yaml.safe_dump(card, sort_keys=False))
     except FileExistsError:
         raise UserError(

@@ -3,6 +3,7 @@ written.
 """
 
 import argparse
+import csv
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +22,7 @@ from judgescope.cli.init.flags import read_scale
 from judgescope.cli.init.guess import guess
 from judgescope.cli.init.pair_columns import pairs_of
 from judgescope.cli.init.rating_columns import aspect_of
-from judgescope.cli.main import command_line
+from judgescope.cli.main import command_line, main
 from judgescope.cli.options import PROVIDERS
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.names import slug
@@ -722,3 +723,24 @@ def test_rows_without_a_source_are_sources_of_their_own(
     words = ["init", "wit.csv", "--yes", "--study", "again"]
     assert begin(parser.parse_args(words), None) == 0
     assert Path(".gitignore").read_text("utf-8") == "mine\n"
+
+
+def test_the_card_says_how_columns_were_read_and_no_header_leaves_its_comment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [["id", "answer", "human", "odd\nlicence: mine\u2028#"]]
+    for at in range(12):
+        rows.append([f"t{at}", f"A text with the number {at}.", str(at % 5 + 1), "x"])
+    with Path("t.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    monkeypatch.setattr("sys.argv", ["judgescope", "init", "t.csv", "--yes"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (0, None)
+    text = Path("config/datasets/t.yaml").read_text("utf-8")
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    assert comments[0] == "# How `judgescope init` read t.csv:"
+    assert "#   text: answer" in comments
+    assert any("odd" in line and "licence: mine" in line for line in comments)
+    assert yaml.safe_load(text)["licence"] == "not stated"

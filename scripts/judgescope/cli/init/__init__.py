@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import wrap
 
 from judgescope.cli.context import INTERRUPTED
 from judgescope.cli.init import cards, flags
@@ -85,7 +86,7 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
         print("Nothing was written.")
         return 1
     is_new_folder = not cards.CONFIG.exists()
-    for path in cards.write(draft, new):
+    for path in cards.write(draft, new, _comments(draft)):
         print(f"written: {path}")
     if is_new_folder:
         for path in write_beside_study(Path(), cards.card_path("study", draft.study)):
@@ -100,6 +101,15 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
         status = probe_study(cards.card_path("study", draft.study), [], write=True)
     print("\n".join(_next_steps(draft)))
     return status
+
+
+def _comments(draft: StudyDraft) -> Iterator[str]:
+    """Yield lines on how the columns were read, for people who change the card."""
+    yield f"How `judgescope init` read {plain(draft.table.file.name)}:"
+    for name, value in facts_of(draft):
+        if value != "-":
+            text = f"{name}: {value}" if value else name
+            yield from wrap(text, 84, initial_indent="  ", subsequent_indent="    ")
 
 
 def _draft(args: argparse.Namespace) -> StudyDraft:

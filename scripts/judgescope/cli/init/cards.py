@@ -523,16 +523,17 @@ def in_original(draft: StudyDraft, text: str) -> str:
     return copy.sub(original, text)
 
 
-def write(draft: StudyDraft, cards: NewCards) -> list[Path]:
+def write(draft: StudyDraft, cards: NewCards, read: Iterable[str] = ()) -> list[Path]:
     """Write the copy of the table, if there is one, and the cards, the study's last.
 
-    Returns their files.
+    read: lines on how the columns were read, for the card of the dataset. Returns the
+    files.
     """
     check_new(draft, cards)
     _write_copy(draft, draft.data)
     files = [draft.data] if draft.table.copied else []
     for key, card in cards.items():
         path = card_path(*key)
-        write_new_card(card, path)
+        write_new_card(card, path, list(read) if key[0] == "dataset" else ())
         files.append(path)
     return files

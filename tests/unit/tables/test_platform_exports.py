@@ -17,7 +17,7 @@ from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, cards_of
 from judgescope.cli.init.exports import opened
 from judgescope.cli.init.tables import TableSource
-from judgescope.cli.main import command_line
+from judgescope.cli.main import command_line, main
 from judgescope.core import registry
 from judgescope.core.errors import UserError
 from judgescope.core.registry import Registry
@@ -465,3 +465,18 @@ def test_another_package_adds_a_platform(
     file.write_text("said,star,bot\nhello,1,2\nthere,2,3\n", encoding="utf-8")
     known = read(file).known
     assert known and known.ratings == {"overall": ["star"]} and known.text == "said"
+
+
+@pytest.mark.parametrize(
+    ("file", "is_asked_for"), [("judgebench.jsonl", False), ("arena.jsonl", True)]
+)
+def test_choices_in_reverse_order_are_asked_for_where_they_lack(
+    file: str,
+    is_asked_for: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.argv", ["judgescope", "audit", str(FOLDER / file)])
+    with pytest.raises(SystemExit):
+        main()
+    assert ("in reverse order" in capsys.readouterr().out) == is_asked_for

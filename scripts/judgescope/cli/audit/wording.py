@@ -273,12 +273,12 @@ def added(findings: AuditFindings) -> Iterator[str]:
         )
     elif not columns.has_texts:
         yield "the texts: tests on perturbed texts"
-    if columns.compared:
+    if columns.compared and not columns.swapped:
         yield (
             "the judge's choices with the texts in reverse order: how often it "
             "contradicts itself"
         )
-    else:
+    elif not columns.compared:
         yield (
             "a second draw (score) by the judge: how often it scores the same text "
             "differently"

@@ -268,6 +268,8 @@ def test_a_program_that_compares_is_shown_both_texts_in_both_orders() -> None:
 
 def test_the_guides_example_is_the_card_that_ships() -> None:
     cards = cards_of("programs")
-    assert len(cards) == 2
-    for name, text in cards.items():
+    shipped = [name for name in cards if (HOME / name).exists()]
+    assert len(shipped) == 2
+    for name in shipped:
+        text = cards[name]
         assert yaml.safe_load(text) == yaml.safe_load((HOME / name).read_text("utf-8"))

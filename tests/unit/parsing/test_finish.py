@@ -14,6 +14,7 @@ EXPECTED = {
 }
 READABLE = {
     "number": "4",
+    "returned": "4",
     "choice": "[[A]]",
     "annotation": "Overall score: 4",
     "merged": "No Error",

@@ -5,6 +5,7 @@ once.
 """
 
 import os
+import statistics
 import subprocess
 import time
 from collections import Counter
@@ -18,9 +19,10 @@ from storm import FAULTS, IN_A_ROW, storm
 
 REQUESTS = int(os.environ.get("JUDGESCOPE_STORM", "3000"))
 LIMITS = {"concurrency": 64, "backoff": 0.02, "attempts": IN_A_ROW + 1, "timeout": 120}
-GROWTH = 16_000
-"""kB by which memory may grow while replies come: the last fifth of them, and the first
-two."""
+GROWTH = 8_000
+"""kB by which the usual memory may grow while replies come: its median while the last
+fifth of them comes, against the first two. A single peak is the collector's business:
+what is kept for each request raises the median."""
 
 
 def memory(process: "subprocess.Popen[bytes]") -> int:
@@ -71,11 +73,13 @@ def test_every_answer_is_in_the_store_once_and_memory_is_flat(tmp_path: Path) ->
     size = max(size for size, _ in seen)
     first = [used for now, used in seen if 0.1 * size < now <= 0.4 * size]
     last = [used for now, used in seen if 0.8 * size < now < size]
-    assert first and last and max(last) - max(first) < GROWTH
+    assert first and last
+    assert statistics.median(last) - statistics.median(first) < GROWTH
     faults = sum(count for name, count in told["said"].items() if name != "good")
     print(
         f"{REQUESTS} requests in {spent:.0f} s, sent {told['requests']} times with "
         f"{faults} faults ({dict(sorted(told['said'].items()))}); each answer kept "
-        f"once; memory {max(first) / 1000:.1f} MB near the beginning, "
-        f"{max(last) / 1000:.1f} MB near the end"
+        f"once; memory {statistics.median(first) / 1000:.1f} MB near the beginning, "
+        f"{statistics.median(last) / 1000:.1f} MB near the end, "
+        f"{max(last) / 1000:.1f} MB at most"
     )

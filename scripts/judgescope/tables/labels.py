@@ -41,6 +41,14 @@ LADDERS: Final = (
     ("unsupported", "partially supported", "partly supported", "supported"),
     ("not supported", "partially supported", "partly supported", "supported"),
     ("contradiction", "neutral", "entailment"),
+    ("reject", "major revision", "minor revision", "accept"),
+    ("bronze", "silver", "gold"),
+    ("schlecht", "mangelhaft", "mittel", "gut", "sehr gut"),
+    ("mauvais", "moyen", "bon", "très bon"),
+    ("malo", "regular", "bueno", "muy bueno"),
+    ("плохо", "средне", "хорошо", "отлично"),
+    ("差", "中", "良", "好", "优"),
+    ("悪い", "普通", "良い"),
 )
 """Words from the worst to the best; a scale may have some of them."""
 

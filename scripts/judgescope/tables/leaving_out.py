@@ -30,6 +30,8 @@ NARROW_SCALES: Final = ((1, 3), (1, 4))
 """Scales that only values off them reveal: ratings from 1 to 3 may be on 1 to 5."""
 MOST_OFF: Final = 0.1
 """The largest share of a column's values that one such number has."""
+MOST_FAR: Final = 0.25
+"""The largest share of a column's values that are far off the scale of the others."""
 FEWEST_VALUES: Final = 10
 """Filled cells from which a scale can be told from a value off it."""
 
@@ -139,6 +141,36 @@ def off_scale(values: Sequence[float]) -> OffScale | None:
         rare = all(1 < times <= MOST_OFF * len(values) for times in outside.values())
         if rare and len(outside) <= 2 and SENTINELS.issuperset(outside):
             return OffScale(outside, low, high)
+    return None
+
+
+def far_off(values: Sequence[float]) -> OffScale | None:
+    """One or two whole numbers that repeat far off the usual scale of nearly all
+    others: it is open whether they are scores.
+
+    Far is more than the scale's width above or below it: -2 to 2 is a scale, too.
+
+    >>> far_off([1, 2, 3, 4, 5] * 8 + [100, 100]).counts
+    {100: 2}
+    >>> far_off([1, 2, 3, 4, 5] * 8 + [7, 7]) is None  # a scale from 1 to 7
+    True
+    """
+    is_whole = all(float(value).is_integer() for value in values)
+    if len(values) < FEWEST_VALUES or not is_whole:
+        return None
+    counts = Counter(values)
+    for low, high in USUAL_SCALES[1:]:
+        inside = [value for value in counts if low <= value <= high]
+        within = sum(counts[value] for value in inside)
+        if within < (1 - MOST_FAR) * len(values) or len(inside) < 3:
+            continue
+        outside = {}
+        for value in sorted(counts.keys() - {*inside}):
+            is_far = value > 2 * high - low or value < 2 * low - high
+            if counts[value] < 2 or not is_far:
+                return None
+            outside[value] = counts[value]
+        return OffScale(outside, low, high) if 0 < len(outside) <= 2 else None
     return None
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Final, Literal
 
 from judgescope.data.rows import TableRow, entries
-from judgescope.tables.spelling import is_missing
+from judgescope.tables.spelling import is_date, is_missing
 
 Kind = Literal["empty", "constant", "number", "label", "word", "text", "list", "object"]
 
@@ -52,7 +52,7 @@ def profile(rows: Sequence[TableRow], column: str) -> ColumnProfile:
         kind = "number"
     elif any(isinstance(cell, list) for cell in filled):
         kind = "list"
-    elif len(different) <= MOST_LABELS and all(map(_is_short, different)):
+    elif len(different) <= MOST_LABELS and all(map(_may_be_label, different)):
         kind = "label"
     elif sum(map(len, map(str, filled))) >= 15 * len(filled):
         kind = "text"
@@ -79,8 +79,8 @@ def _is_numeric(cell: Any) -> bool:
     return len(numbers_in(cell)) == len(values)
 
 
-def _is_short(cell: str) -> bool:
-    return len(cell) <= 30 and len(cell.split()) <= 4
+def _may_be_label(cell: str) -> bool:
+    return len(cell) <= 30 and len(cell.split()) <= 4 and not is_date(cell)
 
 
 def is_design(

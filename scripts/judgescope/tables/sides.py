@@ -67,7 +67,9 @@ def not_a_rating(header: str, evidence: Evidence) -> str:
         return "a confidence"
     if ("number" in evidence or "length" in evidence) and not rated:
         return "a count, a date, a time or a cost"
-    if words and words[0] in {"n", "num", "number"}:
+    # `n_ratings`, or `rating_n` beside `rating_mean`.
+    is_counted = len(words) > 1 and words[-1] in {"n", "count"}
+    if is_counted or (words and words[0] in {"n", "num", "number"}):
         return "a count"
     if set(words) & SPREADS:
         return "the spread of ratings"

@@ -73,6 +73,70 @@ FAILURES: Final = frozenset(
 """Words of a cell which says that there is no value."""
 MOST_FAILURES: Final = 0.2
 """The largest share of a column's cells that may say that there is no value."""
+MONTHS: Final = frozenset(
+    [
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "may",
+        "jun",
+        "jul",
+        "aug",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+        "january",
+        "february",
+        "march",
+        "april",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "januar",
+        "februar",
+        "märz",
+        "mär",
+        "mai",
+        "juni",
+        "juli",
+        "okt",
+        "oktober",
+        "dez",
+        "dezember",
+        "janv",
+        "févr",
+        "mars",
+        "avr",
+        "juin",
+        "juil",
+        "août",
+        "déc",
+        "ene",
+        "abr",
+        "ago",
+        "dic",
+        "янв",
+        "фев",
+        "мар",
+        "апр",
+        "май",
+        "июн",
+        "июл",
+        "авг",
+        "сен",
+        "окт",
+        "ноя",
+        "дек",
+    ]
+)
+"""Names of months as spreadsheets write them, in lower case."""
 MINUS_SIGNS: Final = "−–‒﹣－"
 MOST_WORDINGS: Final = 11
 """A scale whose numbers have words has at most so many values; short answers such as
@@ -165,6 +229,31 @@ def _space_thousands(text: str) -> float | None:
     return float(text.replace(" ", ""))
 
 
+def _is_month(words: str) -> bool:
+    """Whether a word is a month: a spreadsheet turns 4/5 into `4-May`, a date.
+
+    >>> _is_month("May"), _is_month("mai 2026"), _is_month("Maybe")
+    (True, True, False)
+    """
+    [word, *rest] = words.strip().casefold().rstrip(".").split() or [""]
+    return word in MONTHS and all(part.isdigit() for part in rest)
+
+
+def is_date(cell: object) -> bool:
+    """Whether a cell is a day: 2026-05-04, 4.5.2026, `4-May`, `May 4`.
+
+    >>> is_date("4-May"), is_date("04.05.2026"), is_date("4.5")
+    (True, True, False)
+    """
+    text = str(cell).strip()
+    if re.fullmatch(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?", text):
+        return True
+    day_first = re.fullmatch(r"\d{1,2}[-./ ]+([^\W\d_].*)", text)
+    month_first = re.fullmatch(r"([^\W\d_]+)\.?[-./ ]+\d{1,2}", text)
+    found = day_first or month_first
+    return bool(found and _is_month(found[1]))
+
+
 @dataclass(frozen=True)
 class WordedNumber:
     """A number with words: `5 - Great`, `4 stars`, `Fair (2)`, `3/5`."""
@@ -188,6 +277,8 @@ class WordedNumber:
         )
         for pattern, value, words in patterns:
             found = re.fullmatch(pattern, text)
+            if found and _is_month(found[words]):
+                return None
             if found and len(found[words].split()) <= 4:
                 return cls(float(found[value]), found[words].strip().casefold())
         return None

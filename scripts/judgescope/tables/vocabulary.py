@@ -8,9 +8,10 @@ from typing import Final
 TABLE: Final = """\
 person en strong: human humans person people rater annotator annotation expert worker
 person en strong: crowd turker reviewer coder labeler labeller assessor participant sme
-person en strong: manual gold golden
+person en strong: manual gold golden supervisor specialist physician linguist
 person en weak: true user label
 person de strong: mensch menschlich menschen experte gutachter annotator bewerter prüfer
+person de strong: fachkraft
 person fr strong: humain humaine expert annotateur évaluateur correcteur
 person es strong: humano humana experto anotador evaluador revisor
 person zh strong: 人工 人类 专家 标注 评审员
@@ -19,12 +20,12 @@ person ru strong: человек люди эксперт аннотатор ра
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
 machine en strong: prediction model_verdict yhat machine
 machine en weak: eval evaluator grader feedback suggestion
-machine de strong: ki maschine maschinell automatisch richter
-machine fr strong: ia machine automatique juge
-machine es strong: ia máquina automático juez
-machine zh strong: 机器 自动 裁判 大模型
-machine ja strong: 機械 自動 判定器
-machine ru strong: машина автоматическая ии судья
+machine de strong: ki maschine maschinell automatisch richter modell sprachmodell
+machine fr strong: ia machine automatique juge modèle
+machine es strong: ia máquina automático juez modelo
+machine zh strong: 机器 自动 裁判 大模型 模型
+machine ja strong: 機械 自動 判定器 モデル
+machine ru strong: машина автоматическая ии судья модель нейросеть
 rating en strong: score scores rating ratings label labels verdict grade judgment
 rating en strong: judgement rated
 rating de strong: bewertung note punktzahl urteil einstufung
@@ -76,6 +77,7 @@ number en strong: nr no number index page turn position order rank votes count n
 number en strong: length chars words tokens year date time timestamp created updated
 number en strong: seconds ms duration latency lead cost usd price batch fold epoch age
 number en strong: seed difficulty importance temperature std sd var stderr sem iqr
+number en strong: minute minutes hour hours attempt attempts retry retries
 number de strong: nr nummer seite datum zeit dauer kosten anzahl länge schwierigkeit
 number de strong: jahr alter
 number fr strong: numéro page date temps durée coût nombre longueur difficulté année âge
@@ -92,7 +94,7 @@ confidence es strong: confianza certeza probabilidad
 confidence zh strong: 置信度 概率
 confidence ja strong: 確信度 信頼度 確率
 confidence ru strong: уверенность вероятность
-draw en strong: run draw sample trial seed repeat repetition iteration try
+draw en strong: run draw sample trial seed repeat repetition iteration try attempt
 total en strong: total sum average avg mean median std
 total de strong: summe gesamt durchschnitt mittelwert
 total fr strong: total somme moyenne médiane

@@ -178,7 +178,7 @@ def classes_of(header: str, languages: Collection[str] = (ENGLISH,)) -> dict[str
     joined = [first + second for first, second in pairwise(words)]
     for word in [*words, *joined]:
         for known in _meanings(word):
-            if known.language in languages or known.language not in LATIN:
+            if _counts(known, languages):
                 strong = classes.get(known.kind, False)
                 classes[known.kind] = strong or known.is_strong
     return classes
@@ -207,6 +207,11 @@ def english_names(headers: Sequence[str]) -> dict[str, str]:
     return names
 
 
+def _counts(known: KnownWord, languages: Collection[str]) -> bool:
+    """Whether a word of a language is read in a table of such languages."""
+    return known.language in languages or known.language not in LATIN
+
+
 def _in_english(header: str, languages: Collection[str]) -> str:
     """A header with English words for its words in other languages."""
     plain_words: dict[str, str] = {}
@@ -214,9 +219,13 @@ def _in_english(header: str, languages: Collection[str]) -> str:
         meanings = _meanings(word)
         if any(known.language == ENGLISH for known in meanings):
             continue
+        kinds = {known.kind for known in meanings if _counts(known, languages)}
+        if {"system", "machine"} <= kinds:
+            # A system where the cells are names, a judge where they are scores.
+            plain_words[word] = "model"
+            continue
         for known in meanings:
-            counts = known.language in languages or known.language not in LATIN
-            if counts and known.kind in HEADER_CLASSES:
+            if _counts(known, languages) and known.kind in HEADER_CLASSES:
                 plain_words.setdefault(word, PLAIN[known.kind])
     if not plain_words:
         return header

@@ -257,7 +257,7 @@ UNREAD: dict[str, tuple[list[Any], str]] = {
     ),
     "dates": (
         ["04.05.2024"] * 60,
-        "row 2 has '04.05.2024', which is not a number): write the",
+        "row 2 has '04.05.2024', which is a date): write the",
     ),
     "no values": ([""] * 60, "it has no values): fill it in"),
 }

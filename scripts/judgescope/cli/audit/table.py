@@ -25,7 +25,7 @@ from judgescope.cli.init.pair_columns import choice_columns
 from judgescope.cli.init.rating_columns import ALL, judges_of, words_of
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.shapes import with_answers, with_items, without_sentinels
-from judgescope.cli.init.tables import InitTable, LabelScale, TableSource
+from judgescope.cli.init.tables import InitTable, LabelScale, TableSource, too_large
 from judgescope.cli.init.unread import has_replies, unread
 from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError, UserErrors
@@ -163,10 +163,11 @@ def read(file: Path, source: TableSource | None = None) -> InitTable:
     _check_several([file, *source.more])
     size = sum(map(_bytes_of, [file, *source.more]))
     if size > MOST_BYTES:
-        raise _too_much(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
+        raise too_large(file, f"{size:,} bytes", f"up to {MOST_BYTES:,} bytes")
+    source = replace(source, most_rows=MOST_ROWS)
     table = opened(file, Cards([HOME / "config"]), source)
     if len(table.rows) > MOST_ROWS:
-        raise _too_much(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
+        raise too_large(file, f"{len(table.rows):,} rows", f"up to {MOST_ROWS:,} rows")
     if len(table.rows) < 2:
         todo = "provide at least two rated texts; intervals need ten"
         raise UserError(
@@ -201,12 +202,6 @@ def _bytes_of(file: Path) -> int:
     if file.is_dir():
         return sum(path.stat().st_size for path in file.iterdir() if path.is_file())
     return file.stat().st_size if file.is_file() else 0
-
-
-def _too_much(file: Path, got: str, allowed: str) -> UserError:
-    todo = "take a sample of its rows, or create a study from it: judgescope init"
-    what = "this file is too large for an audit"
-    return UserError(what, where=str(file), got=got, allowed=allowed, todo=todo)
 
 
 def _by_people(columns: Guess) -> Guess:

@@ -49,6 +49,7 @@ def opened(file: Path, cards: Cards, source: TableSource | None = None) -> InitT
         read = platform.read(replace(export, title=platform.title))
         table = _known(file, content, cards, platform, read)
         return _with_further(table, source)
+    source.check_rows(file, len(content.rows))
     if content.content is not None or content.members:
         raise UserError(
             "this file is neither a table nor an export of a known tool",

@@ -14,7 +14,12 @@ from judgescope.tables.label_failures import label_failures
 from judgescope.tables.labels import is_fault, order_of, plain_label
 from judgescope.tables.profile import profile
 from judgescope.tables.spelling import MISSING, is_missing
-from judgescope.tables.words import classes_of, split_header
+from judgescope.tables.words import (
+    RATING_CLASSES,
+    classes_of,
+    languages_of,
+    split_header,
+)
 
 LABELS: Final[tuple[Label, ...]] = (
     FAIL_PASS,
@@ -195,9 +200,10 @@ def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
 def _without_failures(table: InitTable) -> InitTable:
     """Return the table without words that say there is no label, and a note of each."""
     cells = {}
+    languages = languages_of(table.columns)
     for column in table.columns:
-        rates = {"person", "machine", "measure", "rating", "outcome"}
-        if column not in table.labels and rates & classes_of(column).keys():
+        of_column = classes_of(column, languages).keys()
+        if column not in table.labels and RATING_CLASSES & of_column:
             cells[column] = [row.get(column) for row in table.rows]
     found = label_failures(cells)
     if not found:
@@ -268,15 +274,9 @@ def _labels_by_column(
     columns that may have ratings or scores in words.
     """
     used: dict[str, dict[str, str]] = {}
+    languages = languages_of(table.columns)
     for column in table.columns:
-        evidence = classes_of(column)
-        may_rate = {
-            "person",
-            "machine",
-            "measure",
-            "rating",
-            "outcome",
-        } & evidence.keys()
+        may_rate = RATING_CLASSES & classes_of(column, languages).keys()
         if column in table.labels or not (may_rate or column in judging):
             continue
         if profile(table.rows, column).kind != "label":

@@ -16,6 +16,8 @@ from judgescope.tables.profile import is_design
 from judgescope.tables.sides import Sides, not_a_rating, sides
 from judgescope.tables.words import classes_of
 
+RATERS = frozenset({"person", "machine"})
+"""Classes of words for those who rate."""
 ALL = "overall"
 """The aspect of ratings whose columns do not name an aspect."""
 
@@ -279,7 +281,10 @@ def aspect_of(column: str) -> str:
     without_rater = re.sub(container, "", without_rater, flags=re.I)
     kept = []
     before = ""
-    for word in words_of(without_rater):
+    words = words_of(without_rater)
+    if len(words) == 2 and len(words[1]) == 1 and classes_of(words[0]).keys() & RATERS:
+        return ALL  # grader A
+    for word in words:
         is_initial = before in WORDS.people and len(word) == 1  # annotator B
         is_person = classes_of(word).get("person", False)
         is_known = word in ignored or is_person

@@ -2,7 +2,7 @@
 numbers that stand for "no score".
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from judgescope.cli.init.column_values import columns_of, number, numbers
@@ -10,7 +10,9 @@ from judgescope.cli.init.open_readings import UnclearColumns, readings_of_system
 from judgescope.cli.init.preferences import with_choices
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable
-from judgescope.tables.leaving_out import is_on_wider_scale, off_scale
+from judgescope.cli.terminal import plural
+from judgescope.core.errors import UserError, UserErrors
+from judgescope.tables.leaving_out import far_off, is_on_wider_scale, off_scale
 from judgescope.tables.rows_of_texts import joined_rows
 from judgescope.tables.structure import (
     columns_by_system,
@@ -154,7 +156,10 @@ def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
     """Return the table without numbers that stand for "no score", and a note of each.
 
     A number that both people and judges give is no such sign, unless no scale has it.
+    Raises UserErrors for numbers of which it is open whether they are scores.
     """
+    if columns.compared:
+        return table
     sides_of_values = []
     for group in (columns.rated, columns.scored):
         values = set(table.values(group))
@@ -178,9 +183,59 @@ def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
                 f"column {column}: {value:g} occurs {count} times; it is off the scale "
                 f"{found.low} to {found.high} and was left out as no score"
             )
+    left = replace(table, rows=list(rows))
+    _check_far_off(left, columns)
+    notes += _zeros_of_one_side(left, columns)
     if len(notes) == len(table.notes):
         return table
-    return replace(table, rows=list(rows), notes=notes, copied=True)
+    return replace(left, notes=notes, copied=True)
+
+
+def _check_far_off(table: InitTable, columns: Guess) -> None:
+    """Raise UserErrors for numbers that repeat far off the scale of the others."""
+    errors = []
+    for column in [*columns.rated, *columns.scored]:
+        found = far_off(numbers(table.rows, column) or [])
+        if found is None or column in table.labels:
+            continue
+        shown = [
+            f"{value:g} ({plural(times, 'cell')})"
+            for value, times in found.counts.items()
+        ]
+        missing = " ".join(f"{value:g}" for value in found.counts)
+        errors.append(
+            UserError(
+                "a number repeats far off the scale of the others: it may be a score, "
+                "or stand for none",
+                where=f"{table.file}, column {column}",
+                got=", ".join(shown),
+                allowed=f"{found.low} to {found.high}, as in the other cells",
+                todo=f"say that it stands for no score: --missing {missing}; or state "
+                "the scale: --scale LOWEST:HIGHEST:STEP",
+            )
+        )
+    if errors:
+        raise UserErrors(errors)
+
+
+def _zeros_of_one_side(table: InitTable, columns: Guess) -> Iterator[str]:
+    """Yield a note where only one side gives 0, below a scale that begins at 1."""
+    sides = {"people": columns.rated, "judges": columns.scored}
+    values = {side: set(table.values(group)) for side, group in sides.items()}
+    for side, other in (("people", "judges"), ("judges", "people")):
+        whole = all(float(value).is_integer() for value in values[side])
+        from_one = min(values[side] - {0}, default=0) >= 1
+        if not (whole and from_one and min(values[other], default=0) >= 1):
+            continue
+        for column in sides[side]:
+            if column in table.labels:
+                continue
+            count = (numbers(table.rows, column) or []).count(0)
+            if count:
+                yield (
+                    f"column {column}: 0 occurs {count} times, and {other} never give "
+                    "it; it counts as a score (--missing 0: it stands for none)"
+                )
 
 
 def with_items(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:

@@ -285,6 +285,13 @@ def _codes_of(labels: Label) -> dict[str, str]:
     return {str(code): label for code, label in enumerate(labels)}
 
 
+def too_large(file: Path, got: str, allowed: str) -> UserError:
+    """Return the error for a file that an audit does not read."""
+    todo = "take a sample of its rows, or create a study from it: judgescope init"
+    what = "this file is too large for an audit"
+    return UserError(what, where=str(file), got=got, allowed=allowed, todo=todo)
+
+
 @dataclass(frozen=True)
 class TableSource:
     """What the command line says about the file of a table, besides its name."""
@@ -297,6 +304,8 @@ class TableSource:
     """Cells that stand for no value."""
     tool: str | None = None
     """The tool that exported it, or `table`; None: it is found by its keys."""
+    most_rows: int | None = None
+    """A larger table is refused before any work."""
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> "TableSource":
@@ -307,6 +316,11 @@ class TableSource:
             missing=tuple(getattr(args, "missing", None) or ()),
             tool=getattr(args, "tool", None),
         )
+
+    def check_rows(self, file: Path, rows: int) -> None:
+        """Raise UserError for a table with too many rows."""
+        if self.most_rows is not None and rows > self.most_rows:
+            raise too_large(file, f"{rows:,} rows", f"up to {self.most_rows:,} rows")
 
     def joined(self, file: Path, opened: OpenedTable) -> OpenedTable:
         """Return an opened file with the columns of the further files."""

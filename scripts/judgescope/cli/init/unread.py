@@ -24,8 +24,10 @@ from judgescope.cli.init.vocabulary import WORDS
 from judgescope.data.rows import TableRow, word_of
 from judgescope.tables.leaving_out import USUAL_SCALES
 from judgescope.tables.sides import not_a_rating
+from judgescope.tables.spelling import is_date
 from judgescope.tables.words import classes_of
 
+A_DATE: Final = "write the number (a spreadsheet may have turned it into a date)"
 MAX_CELL: Final = 40
 """Characters of a cell that a message repeats."""
 DESCRIBES: Final = (
@@ -205,6 +207,8 @@ def _invalid(
     has_codes = len(cells.no_codes) < len(cells.faults)
     number, row = (cells.no_codes or cells.faults)[0]
     cell = row[column]
+    if is_date(cell):
+        return UnusedColumn(column, of_judge, "is a date", A_DATE, number, cell)
     if not cells.codes or not ((has_codes and cells.no_codes) or table.pairs):
         todo = _as_number(cell)
         return UnusedColumn(column, of_judge, "is not a number", todo, number, cell)
@@ -313,9 +317,8 @@ def _as_number(cell: object) -> str:
     if nearly and nearly["number"]:
         number = nearly["number"].replace(",", ".")
         return f"write {number}, and only numbers in the other cells"
-    date = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?"
-    if re.fullmatch(date, str(cell).strip()):
-        return "write the number (a spreadsheet may have turned it into a date)"
+    if is_date(cell):
+        return A_DATE
     return f"if it stands for no score, add {_as_missing(cell)}"
 
 

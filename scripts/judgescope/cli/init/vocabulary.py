@@ -154,9 +154,13 @@ class ColumnWords:
             "mean",
             "avg",
             "average",
+            "adjudicated",
+            "consensus",
         }
     )
-    """Words of a column's name that indicate mean ratings."""
+    """Words of a column's name that indicate mean ratings, or one that raters settled
+    on.
+    """
 
 
 WORDS: Final = ColumnWords()

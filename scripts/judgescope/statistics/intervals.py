@@ -329,7 +329,7 @@ def jackknife(
         total = float(m.sum())
         p = min(1.0, max(0.0, value))
         residuals = (value - deleted) * (total - m)  # e_s
-        return Jackknife(p, scale, n, 0.0, _effective_cases(p, residuals, total))
+        return Jackknife(p, scale, n, 0.0, effective_cases(p, residuals, total))
     if np.ptp(deleted) <= TOLERANCE * max(1.0, abs(value)):
         low, high = ends or (scale.ends if scale.kind == "plain" else PLAIN.ends)
         alike = n if varied is None else min(n, varied)
@@ -345,7 +345,7 @@ def _effective_sources(m: Floats) -> float:
     return float(m.sum()) ** 2 / float(np.sum(np.square(m)))
 
 
-def _effective_cases(p: float, residuals: Floats, total: float) -> float:
+def effective_cases(p: float, residuals: Floats, total: float) -> float:
     """n_eff of a proportion of `total` cases from e_s of `jackknife`,
     (sources,).
     """

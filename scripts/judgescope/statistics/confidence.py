@@ -1,0 +1,697 @@
+"""A judge's confidence: is it right nine times in ten where it says .9?
+
+With z = 1 where a verdict equals people's and c its stated chance of that:
+
+    confidence_gap   = mean (c - z)
+    confidence_slope = β of logit P(z = 1) = α + β logit c
+    brier            = mean (c - z)² = REL - RES + UNC, c being its bin's mean
+    ece              = Σ w_b |c̄_b - z̄_b| over bins b of equal size
+    auroc_right      = P(c of a right verdict > c of a wrong one) + P(tie) / 2
+    selective_error  = share wrong among the texts with c >= τ
+
+Gap and slope decide; the others describe. "Right" is agreement with people, who may
+disagree among themselves. (methods.md 22)
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, Weights, blocks
+from judgescope.statistics.coefficients import midranks
+from judgescope.statistics.declared import (
+    ValueRange,
+    amount,
+    concordance,
+    declare,
+    percent,
+    signed_amount,
+    undesired,
+)
+from judgescope.statistics.intervals import IntervalScale, effective_cases
+from judgescope.statistics.means import clustered_mean
+from judgescope.statistics.resampling import Replicated, TargetSample, replicated
+from judgescope.statistics.result import Estimate
+
+DECLARED: Final = declare(
+    "confidence",
+    confidence_gap=signed_amount(
+        "Gap of confidence",
+        "mean stated chance of being right minus the share that is right; above 0: "
+        "over-confident",
+        "Lichtenstein et al. 1982",
+        range=ValueRange.SIGNED,
+        scaled=IntervalScale("plain", -1.0, 1.0),
+    ),
+    confidence_slope=signed_amount(
+        "Slope of confidence",
+        "slope of the logit of being right on the logit of the stated chance; below "
+        "1: chances too extreme, above 1: too timid",
+        "Cox 1958",
+    ),
+    brier=undesired(
+        "Brier score",
+        "mean squared distance of the stated chance from 1 (right) or 0 (wrong)",
+        "Brier 1950",
+        scaled=IntervalScale("plain", 0.0, 1.0),
+    ),
+    brier_reliability=signed_amount(
+        "Brier score, reliability",
+        "part of the Brier score that recalibration would remove, corrected for its "
+        "bias; may be negative",
+        "Ferro, Fricker 2012",
+    ),
+    brier_resolution=signed_amount(
+        "Brier score, resolution",
+        "part of the Brier score that telling right from wrong verdicts gains, "
+        "corrected for its bias",
+        "Ferro, Fricker 2012",
+    ),
+    brier_uncertainty=amount(
+        "Brier score, uncertainty",
+        "Brier score of a judge that always states its share of right verdicts",
+        "Ferro, Fricker 2012",
+    ),
+    ece=undesired(
+        "Calibration error",
+        "mean distance of stated chance and share right over bins of equal size; "
+        "biased upwards: compare the calibrated one",
+        "Naeini et al. 2015",
+        scaled=IntervalScale("rough"),
+    ),
+    ece_calibrated=undesired(
+        "Calibration error if calibrated",
+        "mean calibration error of verdicts that are right with the stated chances",
+        "Vaicenavicius et al. 2019",
+        scaled=IntervalScale("rough"),
+    ),
+    auroc_right=concordance(
+        "AUROC of right verdicts",
+        "probability that a right verdict has the higher confidence than a wrong one",
+        "Hanley, McNeil 1982",
+        ties="half",
+    ),
+    selective_error=undesired(
+        "Error of accepted texts",
+        "share of wrong verdicts among the texts of the highest confidence",
+        "Geifman, El-Yaniv 2017",
+        ties="accepted whole",
+    ),
+    selective_coverage=percent(
+        "Accepted texts",
+        "share of planned texts whose confidence reaches the threshold",
+        "Geifman, El-Yaniv 2017",
+        complete=True,
+    ),
+)
+
+MOST_BINS: Final = 10
+PER_BIN: Final = 10
+"""There is a bin for so many texts, up to MOST_BINS."""
+FEWEST_IN_BIN: Final = 5
+"""A smaller bin joins its neighbour."""
+FEWEST_TEXTS: Final = 100
+"""With fewer texts there are no bins: no diagram, no calibration error, no parts."""
+FEWEST_SOURCES: Final = 5
+"""Sources with wrong verdicts, and with right ones, that AUROC and slope need."""
+LEAST, MOST = 0.001, 0.999
+"""Confidences outside are moved to these before their logit is taken."""
+COVERAGES: Final = (0.5, 0.8, 0.9, 1.0)
+"""Shares of the planned texts at which the error of the accepted ones is given."""
+CALIBRATED_DRAWS: Final = 1000
+STEPS: Final = 50
+"""Newton steps after which a logistic fit counts as separated."""
+CONSTANT: Final = "the judge states one confidence"
+FEW_WRONG: Final = "fewer than 5 sources have a wrong verdict"
+FEW_RIGHT: Final = "fewer than 5 sources have a right verdict"
+FEW_TEXTS: Final = "fewer than 100 texts with a confidence"
+SEPARATED: Final = "all wrong verdicts lie below the confidence of the right ones"
+NOT_CONVERGED: Final = "right and wrong verdicts are separated by confidence"
+
+
+class Stated(NamedTuple):
+    """Verdicts with a stated confidence, (n,) each; nothing is missing.
+
+    `confidence`: the stated chances that the verdicts are right, 0 to 1. `right`: 1
+    where a verdict equals people's, else 0. `source`: codes from 0. `missing` counts
+    the planned texts without a verdict, a confidence or people's verdict.
+    """
+
+    confidence: Floats
+    right: Floats
+    source: Codes
+    missing: int = 0
+
+    @classmethod
+    def select(cls, confidence: Floats, right: Floats, source: Codes) -> "Stated":
+        """The texts that have both; (texts,) each, NaN = missing.
+
+        ValueError for a confidence outside 0 to 1, and for `right` other than 0 and 1.
+
+        >>> stated = Stated.select(
+        ...     np.array([0.9, np.nan]), np.array([1.0, 0.0]), np.array([0, 1])
+        ... )
+        >>> stated.right.tolist(), stated.missing
+        ([1.0], 1)
+        """
+        given = ~(np.isnan(confidence) | np.isnan(right))
+        c = confidence[given]
+        z = right[given]
+        if c.size and not 0 <= c.min() <= c.max() <= 1:
+            outside = c[(c < 0) | (c > 1)][0]
+            raise ValueError(f"a confidence is 0 to 1, not {outside:g}")
+        if not np.isin(z, (0.0, 1.0)).all():
+            raise ValueError("a verdict is right (1) or wrong (0)")
+        missing = int(np.count_nonzero(~given))
+        return cls(c, z, source[given], missing)
+
+    @property
+    def texts(self) -> int:
+        """How many verdicts there are."""
+        return int(self.confidence.size)
+
+
+# --- what decides ---------------------------------------------------------------------
+
+
+def confidence_gap(stated: Stated, weights: Weights) -> Replicated:
+    """mean (c - z) with its interval over sources; weights: `deletions`, or None.
+
+    Above 0: over-confident, by so much. Range -1 to 1.
+
+    >>> c = np.array([0.9, 0.9, 0.7, 0.5])
+    >>> z = np.array([1.0, 0.0, 1.0, 0.0])
+    >>> round(confidence_gap(Stated(c, z, np.arange(4)), None).estimate.value, 3)
+    0.25
+    """
+    gap = stated.confidence - stated.right
+    return clustered_mean(gap, stated.source, weights, stated.missing, ends=(-1.0, 1.0))
+
+
+def confidence_slope(stated: Stated, weights: Weights) -> Replicated:
+    """β of logit P(z = 1) = α + β logit c, by maximum likelihood.
+
+    c is cut to [.001, .999]. Below 1 the chances are too extreme, above 1 too timid.
+    Undefined where c is constant, fewer than 5 sources have a wrong or a right verdict,
+    or c separates right from wrong verdicts. weights: `deletions`, or None.
+
+    >>> c = np.repeat([0.2, 0.8], 10)
+    >>> z = np.repeat([1.0, 0.0, 1.0, 0.0], [2, 8, 8, 2])
+    >>> slope = confidence_slope(Stated(c, z, np.arange(20)), None)
+    >>> round(slope.estimate.value, 6)  # c is the share that is right
+    1.0
+    """
+    everything = np.ones(stated.texts, dtype=bool)
+    sample = TargetSample.select(everything, stated.source, weights)
+    if why := _why_undefined(stated):
+        return sample.undefined(why)
+    if _separated(stated.confidence, stated.right):
+        return sample.undefined(SEPARATED)
+    x = _logit(np.clip(stated.confidence, LEAST, MOST))
+    first = _logistic_fits(
+        x, stated.right, np.ones((1, x.size)), np.array([[0.0, 0.0]])
+    )
+    slopes = [first[:, 1]]
+    for part in blocks(len(sample.rows) - 1, x.size, CELLS):
+        deleting = sample.rows[part.start + 1 : part.stop + 1]
+        of_texts = deleting.take(stated.source, axis=1)
+        starts = np.repeat(first, len(of_texts), axis=0)
+        slopes.append(_logistic_fits(x, stated.right, of_texts, starts)[:, 1])
+    return sample.result("confidence_slope", np.concatenate(slopes), NOT_CONVERGED)
+
+
+def _why_undefined(stated: Stated) -> str:
+    """Why neither slope nor AUROC is defined, "" where they are."""
+    if not stated.texts or np.ptp(stated.confidence) == 0:
+        return CONSTANT
+    if np.unique(stated.source[stated.right == 0]).size < FEWEST_SOURCES:
+        return FEW_WRONG
+    if np.unique(stated.source[stated.right == 1]).size < FEWEST_SOURCES:
+        return FEW_RIGHT
+    return ""
+
+
+def _separated(confidence: Floats, right: Floats) -> bool:
+    """Whether all wrong verdicts have a lower confidence than all right ones."""
+    return bool(confidence[right == 0].max() < confidence[right == 1].min())
+
+
+def _logit(chance: Floats) -> Floats:
+    return np.asarray(np.log(chance) - np.log1p(-chance))
+
+
+def _logistic_fits(x: Floats, z: Floats, weight: Floats, start: Floats) -> Floats:
+    """(α, β) of each row of weights by Newton's method: (rows, texts) -> (rows, 2).
+
+    start (rows, 2). NaN where a row does not converge: its data are separated.
+    """
+    fit = start.astype(np.float64)
+    open_rows = np.ones(len(fit), dtype=bool)
+    for _ in range(STEPS):
+        w = weight[open_rows]
+        alpha = fit[open_rows, 0][:, None]
+        beta = fit[open_rows, 1][:, None]
+        chance = 1 / (1 + np.exp(-np.clip(alpha + beta * x, -40.0, 40.0)))
+        residual = w * (z - chance)
+        curvature = w * chance * (1 - chance)
+        g0 = residual.sum(axis=1)
+        g1 = residual @ x
+        h00 = curvature.sum(axis=1)
+        h01 = curvature @ x
+        h11 = curvature @ np.square(x)
+        determinant = h00 * h11 - h01 * h01
+        with np.errstate(invalid="ignore", divide="ignore"):
+            step0 = (h11 * g0 - h01 * g1) / determinant
+            step1 = (h00 * g1 - h01 * g0) / determinant
+        step = np.stack([step0, step1], axis=1)
+        fit[open_rows] += step
+        size = np.abs(step).max(axis=1)
+        still = np.flatnonzero(open_rows)
+        done = (size < 1e-10) | ~np.isfinite(size)
+        open_rows[still[done]] = False
+        if not open_rows.any():
+            break
+    fit[open_rows] = np.nan
+    return fit
+
+
+# --- what describes -------------------------------------------------------------------
+
+
+def brier(stated: Stated, weights: Weights) -> Replicated:
+    """mean (c - z)² with its interval over sources. Range 0 to 1; 0 is best.
+
+    >>> c, z = np.array([0.5, 1.0]), np.array([1.0, 1.0])
+    >>> brier(Stated(c, z, np.arange(2)), None).estimate.value
+    0.125
+    """
+    squares = np.square(stated.confidence - stated.right)
+    scale = IntervalScale("plain", 0.0, 1.0)
+    return clustered_mean(squares, stated.source, weights, stated.missing, scale=scale)
+
+
+def auroc_right(stated: Stated, *, interval: bool = True) -> Replicated:
+    """P(c of a right verdict > c of a wrong one) + P(tie) / 2.
+
+    .5: confidence says nothing of which verdicts are right. Each source is deleted from
+    both sides: U_s = U - Σ_{i in s} (wins of i) + (wins within s). Undefined as
+    `confidence_slope`, but for separated data, which have 1.
+
+    >>> c = np.array([0.9, 0.8, 0.6, 0.7] * 5)
+    >>> z = np.array([1.0, 1.0, 1.0, 0.0] * 5)
+    >>> right = auroc_right(Stated(c, z, np.arange(20) // 2), interval=False)
+    >>> round(right.estimate.value, 3)  # 2 of 3 right ones lie above the wrong one
+    0.667
+    """
+    n_sources = int(stated.source.max(initial=-1)) + 1
+    if why := _why_undefined(stated):
+        nothing = Estimate.undefined(why, n=stated.texts, n_missing=stated.missing)
+        return Replicated(nothing, np.full(1 + n_sources, np.nan))
+    wins = _wins(stated.confidence, stated.right)
+    is_right = stated.right == 1
+    right = np.bincount(stated.source[is_right], minlength=n_sources)
+    wrong = np.bincount(stated.source[~is_right], minlength=n_sources)
+    all_wins = float(wins[is_right].sum())
+    value = all_wins / (int(right.sum()) * int(wrong.sum()))
+    sizes = np.bincount(stated.source, minlength=n_sources)
+    if not interval:
+        rows = np.array([value])
+    else:
+        by_source = np.bincount(stated.source, weights=wins, minlength=n_sources)
+        lost = by_source - _wins_within(stated, n_sources)
+        pairs = (right.sum() - right) * (wrong.sum() - wrong)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rows = np.append(value, (all_wins - lost) / pairs)
+    return replicated(
+        rows,
+        CONSTANT,
+        sizes=sizes,
+        scale=IntervalScale("logit", 0.0, 1.0),
+        n=stated.texts,
+        n_missing=stated.missing,
+    )
+
+
+def _wins(confidence: Floats, right: Floats) -> Floats:
+    """Of each right verdict the wrong ones below it, of each wrong one the right ones
+    above it; ties count half. (n,)
+
+    By ranks: a value's midrank among all less that among its own side is the number of
+    the other side below it, ties half.
+    """
+    is_right = right == 1
+    ranks = midranks(confidence)
+    below = np.empty(confidence.size)
+    for side in (is_right, ~is_right):
+        below[side] = ranks[side] - midranks(confidence[side])
+    return np.where(is_right, below, np.count_nonzero(is_right) - below)
+
+
+def _wins_within(stated: Stated, n_sources: int) -> Floats:
+    """The pairs of a right and a wrong verdict of one source that the right one wins;
+    (sources,).
+    """
+    order = np.argsort(stated.source, kind="stable")
+    ends = np.searchsorted(stated.source[order], np.arange(n_sources + 1))
+    won = np.zeros(n_sources)
+    for source, (start, stop) in enumerate(pairwise(ends)):
+        members = order[start:stop]
+        right = stated.right[members]
+        if 0 < right.sum() < right.size:
+            wins = _wins(stated.confidence[members], right)
+            won[source] = wins[right == 1].sum()
+    return won
+
+
+# --- bins -----------------------------------------------------------------------------
+
+
+class Bin(NamedTuple):
+    """Texts of nearly equal confidence: mean confidence, share right with its interval
+    by source, and how many they are.
+    """
+
+    confidence: float
+    right: Estimate
+    texts: int
+
+
+def bins_of(confidence: Floats) -> Codes:
+    """The bin of each text: min(10, n // 10) of equal size, equal values together.
+
+    A bin of fewer than 5 texts joins its neighbour. (n,), codes from 0 by confidence.
+
+    >>> bins_of(np.repeat([0.5, 0.9], [10, 30])).tolist() == [0] * 10 + [1] * 30
+    True
+    """
+    n = confidence.size
+    count = max(1, min(MOST_BINS, n // PER_BIN))
+    below = np.searchsorted(np.sort(confidence), confidence, side="left")
+    wanted = below * count // max(n, 1)
+    codes = np.unique(wanted, return_inverse=True)[1].astype(np.int64)
+    sizes = np.bincount(codes).tolist()
+    joined: list[int] = []
+    merged: list[int] = []
+    for size in sizes:
+        if merged and (size < FEWEST_IN_BIN or merged[-1] < FEWEST_IN_BIN):
+            merged[-1] += size
+        else:
+            merged.append(size)
+        joined.append(len(merged) - 1)
+    return np.array(joined, dtype=np.int64)[codes]
+
+
+class BrierParts(NamedTuple):
+    """REL, RES and UNC of the Brier score of the bins' mean confidences.
+
+    Corrected for the bias that a bin's few texts bring (Ferro, Fricker 2012): their sum
+    REL - RES + UNC is that Brier score all the same.
+    """
+
+    reliability: float
+    resolution: float
+    uncertainty: float
+
+
+def brier_parts(confidence: Floats, right: Floats) -> BrierParts:
+    """REL = Σ w_b (c̄_b - z̄_b)² - A, RES = Σ w_b (z̄_b - z̄)² - A + C, UNC = z̄(1 - z̄) + C
+
+    with A = Σ w_b z̄_b (1 - z̄_b)/(n_b - 1) and C = z̄(1 - z̄)/(N - 1); both (n,), n >= 10.
+
+    >>> c = np.repeat([0.2, 0.8], 10)
+    >>> z = np.tile([1.0, 0.0], 10)
+    >>> parts = brier_parts(c, z)
+    >>> total = parts.reliability - parts.resolution + parts.uncertainty
+    >>> round(total, 12) == round(float(np.mean((c - z) ** 2)), 12)
+    True
+    """
+    bins = bins_of(confidence)
+    n = confidence.size
+    sizes = np.bincount(bins)
+    share = sizes / n
+    mean_c = np.bincount(bins, weights=confidence) / sizes
+    mean_z = np.bincount(bins, weights=right) / sizes
+    z = float(right.mean())
+    within = float(np.sum(share * mean_z * (1 - mean_z) / (sizes - 1)))
+    between = z * (1 - z) / (n - 1)
+    distance = float(np.sum(share * np.square(mean_c - mean_z)))
+    spread = float(np.sum(share * np.square(mean_z - z)))
+    return BrierParts(
+        distance - within, spread - within + between, z * (1 - z) + between
+    )
+
+
+def ece(confidence: Floats, right: Floats) -> float:
+    """Σ w_b |c̄_b - z̄_b| over the bins of `bins_of`; both (n,).
+
+    Biased upwards: .10 at 100 texts and .05 at 400 of a calibrated judge. It never
+    stands without `ece_calibrated`.
+
+    >>> round(ece(np.full(10, 0.75), np.repeat([1.0, 0.0], 5)), 3)
+    0.25
+    """
+    bins = bins_of(confidence)
+    gaps = np.bincount(bins, weights=confidence - right)
+    return float(np.abs(gaps).sum() / confidence.size)
+
+
+def ece_calibrated(confidence: Floats, rng: np.random.Generator) -> Floats:
+    """The calibration errors of 1,000 draws z* ~ Bernoulli(c): a calibrated judge's.
+
+    confidence (n,); shape (1000,).
+
+    >>> draws = ece_calibrated(np.full(100, 0.5), np.random.default_rng(1))
+    >>> bool(0.03 < draws.mean() < 0.05)  # the mean distance of 100 throws from 50
+    True
+    """
+    bins = bins_of(confidence)
+    n_bins = int(bins.max(initial=-1)) + 1
+    expected = np.bincount(bins, weights=confidence)
+    errors = []
+    for part in blocks(CALIBRATED_DRAWS, confidence.size, CELLS):
+        draws = rng.random((part.stop - part.start, confidence.size)) < confidence
+        for drawn in draws:
+            hits = np.bincount(bins[drawn], minlength=n_bins)
+            errors.append(np.abs(expected - hits).sum() / confidence.size)
+    return np.array(errors)
+
+
+def diagram(stated: Stated, weights: Weights) -> list[Bin]:
+    """The points of a reliability diagram; none below 100 texts.
+
+    The interval of a bin's share is that of a proportion by source.
+
+    >>> stated = Stated(np.full(100, 0.5), np.tile([1.0, 0.0], 50), np.arange(100))
+    >>> [(each.confidence, each.right.value) for each in diagram(stated, None)]
+    [(0.5, 0.5)]
+    """
+    if stated.texts < FEWEST_TEXTS:
+        return []
+    bins = bins_of(stated.confidence)
+    points = []
+    for code in range(int(bins.max()) + 1):
+        members = bins == code
+        right = clustered_mean(
+            stated.right[members], stated.source[members], weights
+        ).estimate
+        mean = float(stated.confidence[members].mean())
+        points.append(Bin(mean, right, int(members.sum())))
+    return points
+
+
+def isotonic(confidence: Floats, right: Floats) -> tuple[Floats, Floats]:
+    """The share right as a function of confidence that never falls (pool adjacent
+    violators); both (n,).
+
+    Returns the different confidences, ascending, and the curve at each. (Dimitriadis
+    et al. 2021)
+
+    >>> c = np.array([0.2, 0.4, 0.6, 0.8])
+    >>> isotonic(c, np.array([0.0, 1.0, 0.0, 1.0]))[1].tolist()
+    [0.0, 0.5, 0.5, 1.0]
+    """
+    values, codes, counts = np.unique(
+        confidence, return_inverse=True, return_counts=True
+    )
+    hits = np.bincount(codes, weights=right)
+    pools: list[tuple[float, int, int]] = []  # hits, texts, values
+    for hit, count in zip(hits.tolist(), counts.tolist(), strict=True):
+        pool = (hit, count, 1)
+        while pools and pools[-1][0] * pool[1] >= pool[0] * pools[-1][1]:
+            before = pools.pop()
+            pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
+        pools.append(pool)
+    curve = np.concatenate([np.full(width, hit / n) for hit, n, width in pools])
+    return values, curve
+
+
+# --- leaving unsure texts to people ---------------------------------------------------
+
+
+class Accepted(NamedTuple):
+    """The texts from a threshold of confidence on: their share of all planned texts,
+    and the share of them that is wrong.
+    """
+
+    threshold: float
+    coverage: float
+    error: Replicated
+
+
+def selective_error(
+    stated: Stated, coverage: float, weights: Weights
+) -> Accepted | None:
+    """The error of the texts of the highest confidence that are at least `coverage` of
+    the planned ones; equal confidences are accepted whole.
+
+    None where fewer texts than that have a confidence. weights: `deletions`, or None.
+
+    >>> c = np.array([0.9, 0.8, 0.7, 0.6])
+    >>> stated = Stated(c, np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4))
+    >>> accepted = selective_error(stated, 0.5, None)
+    >>> accepted.threshold, accepted.coverage, accepted.error.estimate.value
+    (0.8, 0.5, 0.0)
+    """
+    planned = stated.texts + stated.missing
+    needed = math.ceil(coverage * planned - 1e-9)
+    if not 0 < needed <= stated.texts:
+        return None
+    threshold = float(np.sort(stated.confidence)[-needed])
+    return accepted_from(stated, threshold, weights)
+
+
+def accepted_from(stated: Stated, threshold: float, weights: Weights) -> Accepted:
+    """The texts whose confidence is at least a threshold.
+
+    >>> c, z = np.array([0.9, 0.6]), np.array([1.0, 0.0])
+    >>> accepted_from(Stated(c, z, np.arange(2)), 0.8, None).coverage
+    0.5
+    """
+    planned = stated.texts + stated.missing
+    chosen: Flags = stated.confidence >= threshold
+    wrong = 1 - stated.right[chosen]
+    error = clustered_mean(wrong, stated.source[chosen], weights)
+    return Accepted(threshold, float(chosen.sum()) / planned, error)
+
+
+class Guarantee(NamedTuple):
+    """A threshold from which on at most a share of verdicts is wrong, or why there is
+    none: coverage, error and the bound on it at the threshold.
+    """
+
+    threshold: float | None
+    coverage: float
+    error: float | None
+    bound: float | None
+    why: str = ""
+
+
+def grid_of(values: Floats, most: int = 20) -> Floats:
+    """The thresholds that are tried, descending: all values, or `most` quantiles.
+
+    They follow from the values alone, never from what is right. (n,)
+
+    >>> grid_of(np.array([0.5, 0.9, 0.5])).tolist()
+    [0.9, 0.5]
+    """
+    different = np.unique(values)
+    if different.size > most:
+        places = np.linspace(0, 1, most)
+        different = np.unique(np.quantile(values, places, method="inverted_cdf"))
+    return np.asarray(different[::-1], dtype=np.float64)
+
+
+def sources_needed(error: float, risk: float) -> int:
+    """⌈ln δ / ln(1 - α)⌉: so many sources without an error are needed to show at most
+    α, except with probability δ.
+
+    >>> sources_needed(0.1, 0.05)
+    29
+    """
+    return math.ceil(math.log(risk) / math.log1p(-error))
+
+
+def confidence_from(
+    stated: Stated, *, error: float = 0.1, risk: float = 0.05
+) -> Guarantee:
+    """The lowest confidence from which on at most `error` of the verdicts are wrong,
+    except with probability `risk`.
+
+    Thresholds are tried from the top, beginning with the first that accepts enough
+    sources (29 for .1 and .05), while the bound of the error,
+    Beta⁻¹(1 - δ; e n_eff + 1, n_eff (1 - e)), is at most `error`: a sequence fixed by
+    the confidences alone needs no correction (Angelopoulos et al. 2021). n_eff counts
+    verdicts of one source as less than as many of different ones. The guarantee is for
+    texts like these. ValueError for shares outside (0, 1).
+
+    >>> c = np.repeat([0.9, 0.5], [40, 40])
+    >>> z = np.concatenate([np.ones(40), np.tile([1.0, 0.0], 20)])
+    >>> found = confidence_from(Stated(c, z, np.arange(80)))
+    >>> found.threshold, found.coverage, round(found.bound, 3)
+    (0.9, 0.5, 0.072)
+    """
+    if not (0 < error < 1 and 0 < risk < 1):
+        raise ValueError(f"error and risk are shares: got {error} and {risk}")
+    fewest = sources_needed(error, risk)
+    planned = stated.texts + stated.missing
+    best = Guarantee(None, 0.0, None, None, f"fewer than {fewest} sources accepted")
+    for threshold in grid_of(stated.confidence).tolist():
+        chosen = stated.confidence >= threshold
+        sources = stated.source[chosen]
+        if np.unique(sources).size < fewest:
+            continue
+        wrong = 1 - stated.right[chosen]
+        share = float(wrong.mean())
+        bound = upper_bound(wrong, sources, risk)
+        if bound > error:
+            if best.threshold is None:
+                why = (
+                    f"of the {wrong.size} texts of the highest confidence up to "
+                    f"{bound:.0%} may be wrong"
+                )
+                return Guarantee(None, 0.0, share, bound, why)
+            break
+        best = Guarantee(threshold, wrong.size / planned, share, bound)
+    return best
+
+
+def upper_bound(hits: Floats, source: Codes, risk: float) -> float:
+    """Beta⁻¹(1 - δ; e n_eff + 1, n_eff (1 - e)) of the share e of hits, (n,) each.
+
+    1 where all are hits. Clopper, Pearson 1934 at the effective number of cases (Korn,
+    Graubard 1998).
+
+    >>> round(upper_bound(np.zeros(29), np.arange(29), 0.05), 4)  # 1 - .05^(1/29)
+    0.0981
+    """
+    from scipy.special import betaincinv  # here: asking and parsing load no scipy
+
+    e = float(hits.mean())
+    if e >= 1:
+        return 1.0
+    codes = np.unique(source, return_inverse=True)[1]
+    residuals = np.bincount(codes, weights=hits - e)
+    n = effective_cases(e, residuals, float(hits.size))
+    return float(betaincinv(e * n + 1, n * (1 - e), 1 - risk))
+
+
+def mean_confidence_in_words(bins: Sequence[Bin]) -> str:
+    """What a judge is worth where it is surest: the sentence of its highest bin.
+
+    >>> top = Bin(0.9, Estimate(0.78, 0.7, 0.85), 40)
+    >>> mean_confidence_in_words([top])
+    'when it says 90 %, it is right in 78 % [70, 85]'
+    """
+    top = bins[-1]
+    words = f"when it says {top.confidence:.0%}, it is right in "
+    words = words.replace("%,", " %,")
+    right = top.right
+    if right.value is None:
+        return ""
+    words += f"{100 * right.value:.0f} %"
+    if right.ci_low is not None and right.ci_high is not None:
+        words += f" [{100 * right.ci_low:.0f}, {100 * right.ci_high:.0f}]"
+    return words

@@ -1,4 +1,5 @@
-"""Numbers of the rows of a table: choices by place, repeated draws of one judge.
+"""Numbers of the rows of a table: choices by place, repeated draws of one judge, its
+confidence.
 
 A row is a pair of texts in the order in which it was shown, or a text with several
 draws. A study has the same numbers in the tables `pairwise` and `repeatability`, for
@@ -11,7 +12,9 @@ import numpy as np
 
 from judgescope.methods.evaluation_data import numbers_of
 from judgescope.schema.rows import EstimateColumns
+from judgescope.statistics import confidence as stated_confidence
 from judgescope.statistics.arrays import Codes
+from judgescope.statistics.confidence import Calibration, Stated
 from judgescope.statistics.first_choices import first_choices
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import repeatability
@@ -73,6 +76,33 @@ def agreement_of_draws(
     )
     names = ("alpha_draws", "flip_rate")
     return {name: numbers_of(results[name]) for name in names}
+
+
+def calibration_of(
+    confidence: Sequence[float], right: Sequence[float], sources: Sequence[Hashable]
+) -> tuple[NamedNumbers, Calibration]:
+    """Gap, slope, Brier score and AUROC of a judge's confidence, and what they show.
+
+    A value a row: confidence from 0 to 1; right: 1 where the verdict is people's, 0
+    where it is another one; NaN = missing. Methods.md 22.
+
+    >>> numbers, shown = calibration_of([0.9] * 20, [1.0, 0.0] * 10, range(20))
+    >>> round(numbers["confidence_gap"]["value"], 3), shown.value
+    (0.4, 'over-confident')
+    """
+    codes = _codes(sources)
+    given = Stated.select(np.array(confidence), np.array(right), codes)
+    weights = deletions(int(codes.max(initial=-1)) + 1)
+    gap = stated_confidence.confidence_gap(given, weights)
+    slope = stated_confidence.confidence_slope(given, weights)
+    auroc = stated_confidence.auroc_right(given)
+    numbers = {
+        "confidence_gap": numbers_of(gap.estimate),
+        "confidence_slope": numbers_of(slope.estimate),
+        "brier": numbers_of(stated_confidence.brier(given, weights).estimate),
+        "auroc_right": numbers_of(auroc.estimate),
+    }
+    return numbers, stated_confidence.calibration(gap, slope)
 
 
 def _codes(sources: Sequence[Hashable]) -> Codes:

@@ -7,31 +7,32 @@ With z = 1 where a verdict equals people's and c its stated chance of that:
     brier            = mean (c - z)² = REL - RES + UNC, c being its bin's mean
     ece              = Σ w_b |c̄_b - z̄_b| over bins b of equal size
     auroc_right      = P(c of a right verdict > c of a wrong one) + P(tie) / 2
-    selective_error  = share wrong among the texts with c >= τ
 
 Gap and slope decide; the others describe. "Right" is agreement with people, who may
-disagree among themselves. (methods.md 22)
+disagree among themselves. `selective` leaves unsure texts to people. (methods.md 22)
 """
 
-import math
-from collections.abc import Sequence
+from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import CELLS, Codes, Flags, Floats, Weights, blocks
+from judgescope.statistics.arrays import CELLS, Codes, Floats, Weights, blocks
 from judgescope.statistics.coefficients import midranks
 from judgescope.statistics.declared import (
     ValueRange,
     amount,
     concordance,
     declare,
-    percent,
     signed_amount,
     undesired,
 )
-from judgescope.statistics.intervals import IntervalScale, effective_cases
+from judgescope.statistics.intervals import (
+    CONFIDENCE,
+    IntervalScale,
+    holm,
+)
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, TargetSample, replicated
 from judgescope.statistics.result import Estimate
@@ -94,18 +95,6 @@ DECLARED: Final = declare(
         "Hanley, McNeil 1982",
         ties="half",
     ),
-    selective_error=undesired(
-        "Error of accepted texts",
-        "share of wrong verdicts among the texts of the highest confidence",
-        "Geifman, El-Yaniv 2017",
-        ties="accepted whole",
-    ),
-    selective_coverage=percent(
-        "Accepted texts",
-        "share of planned texts whose confidence reaches the threshold",
-        "Geifman, El-Yaniv 2017",
-        complete=True,
-    ),
 )
 
 MOST_BINS: Final = 10
@@ -119,8 +108,6 @@ FEWEST_SOURCES: Final = 5
 """Sources with wrong verdicts, and with right ones, that AUROC and slope need."""
 LEAST, MOST = 0.001, 0.999
 """Confidences outside are moved to these before their logit is taken."""
-COVERAGES: Final = (0.5, 0.8, 0.9, 1.0)
-"""Shares of the planned texts at which the error of the accepted ones is given."""
 CALIBRATED_DRAWS: Final = 1000
 STEPS: Final = 50
 """Newton steps after which a logistic fit counts as separated."""
@@ -276,6 +263,57 @@ def _logistic_fits(x: Floats, z: Floats, weight: Floats, start: Floats) -> Float
             break
     fit[open_rows] = np.nan
     return fit
+
+
+class Calibration(StrEnum):
+    """What gap and slope show about a judge's confidence."""
+
+    OVER = "over-confident"
+    UNDER = "under-confident"
+    EXTREME = "too extreme"
+    TIMID = "too timid"
+    NOT_SHOWN = "not shown to be wrong"
+    UNKNOWN = "cannot be told"
+
+
+def calibration(gap: Replicated, slope: Replicated) -> Calibration:
+    """What is shown, of the two tests of one judge: gap 0 and slope 1, two-sided, with
+    Holm's correction over both; the one with the smaller p is named.
+
+    Unknown where neither has an interval.
+
+    >>> nothing = Replicated(Estimate.undefined("none"), np.array([np.nan]))
+    >>> calibration(nothing, nothing).value
+    'cannot be told'
+    """
+    tests = [
+        _two_sided(gap, 0.0, Calibration.UNDER, Calibration.OVER),
+        _two_sided(slope, 1.0, Calibration.EXTREME, Calibration.TIMID),
+    ]
+    known = [test for test in tests if test is not None]
+    if not known:
+        return Calibration.UNKNOWN
+    adjusted = holm([p for p, _ in known])
+    best = int(np.argmin([p for p, _ in known]))
+    found = known[best][1]
+    return found if adjusted[best] <= 1 - CONFIDENCE else Calibration.NOT_SHOWN
+
+
+def _two_sided(
+    result: Replicated, null: float, below: Calibration, above: Calibration
+) -> tuple[float, Calibration] | None:
+    """The two-sided p of a truth other than the null, and on which side it lies; None
+    without an interval.
+    """
+    low = result.estimate.ci_low
+    high = result.estimate.ci_high
+    p = result.p_above(null)
+    if low is None or high is None or p is None:
+        return None
+    if low <= null <= high:
+        return 1.0, Calibration.NOT_SHOWN
+    side = above if low > null else below
+    return 2 * min(p, 1 - p), side
 
 
 # --- what describes -------------------------------------------------------------------
@@ -526,172 +564,3 @@ def isotonic(confidence: Floats, right: Floats) -> tuple[Floats, Floats]:
         pools.append(pool)
     curve = np.concatenate([np.full(width, hit / n) for hit, n, width in pools])
     return values, curve
-
-
-# --- leaving unsure texts to people ---------------------------------------------------
-
-
-class Accepted(NamedTuple):
-    """The texts from a threshold of confidence on: their share of all planned texts,
-    and the share of them that is wrong.
-    """
-
-    threshold: float
-    coverage: float
-    error: Replicated
-
-
-def selective_error(
-    stated: Stated, coverage: float, weights: Weights
-) -> Accepted | None:
-    """The error of the texts of the highest confidence that are at least `coverage` of
-    the planned ones; equal confidences are accepted whole.
-
-    None where fewer texts than that have a confidence. weights: `deletions`, or None.
-
-    >>> c = np.array([0.9, 0.8, 0.7, 0.6])
-    >>> stated = Stated(c, np.array([1.0, 1.0, 0.0, 0.0]), np.arange(4))
-    >>> accepted = selective_error(stated, 0.5, None)
-    >>> accepted.threshold, accepted.coverage, accepted.error.estimate.value
-    (0.8, 0.5, 0.0)
-    """
-    planned = stated.texts + stated.missing
-    needed = math.ceil(coverage * planned - 1e-9)
-    if not 0 < needed <= stated.texts:
-        return None
-    threshold = float(np.sort(stated.confidence)[-needed])
-    return accepted_from(stated, threshold, weights)
-
-
-def accepted_from(stated: Stated, threshold: float, weights: Weights) -> Accepted:
-    """The texts whose confidence is at least a threshold.
-
-    >>> c, z = np.array([0.9, 0.6]), np.array([1.0, 0.0])
-    >>> accepted_from(Stated(c, z, np.arange(2)), 0.8, None).coverage
-    0.5
-    """
-    planned = stated.texts + stated.missing
-    chosen: Flags = stated.confidence >= threshold
-    wrong = 1 - stated.right[chosen]
-    error = clustered_mean(wrong, stated.source[chosen], weights)
-    return Accepted(threshold, float(chosen.sum()) / planned, error)
-
-
-class Guarantee(NamedTuple):
-    """A threshold from which on at most a share of verdicts is wrong, or why there is
-    none: coverage, error and the bound on it at the threshold.
-    """
-
-    threshold: float | None
-    coverage: float
-    error: float | None
-    bound: float | None
-    why: str = ""
-
-
-def grid_of(values: Floats, most: int = 20) -> Floats:
-    """The thresholds that are tried, descending: all values, or `most` quantiles.
-
-    They follow from the values alone, never from what is right. (n,)
-
-    >>> grid_of(np.array([0.5, 0.9, 0.5])).tolist()
-    [0.9, 0.5]
-    """
-    different = np.unique(values)
-    if different.size > most:
-        places = np.linspace(0, 1, most)
-        different = np.unique(np.quantile(values, places, method="inverted_cdf"))
-    return np.asarray(different[::-1], dtype=np.float64)
-
-
-def sources_needed(error: float, risk: float) -> int:
-    """⌈ln δ / ln(1 - α)⌉: so many sources without an error are needed to show at most
-    α, except with probability δ.
-
-    >>> sources_needed(0.1, 0.05)
-    29
-    """
-    return math.ceil(math.log(risk) / math.log1p(-error))
-
-
-def confidence_from(
-    stated: Stated, *, error: float = 0.1, risk: float = 0.05
-) -> Guarantee:
-    """The lowest confidence from which on at most `error` of the verdicts are wrong,
-    except with probability `risk`.
-
-    Thresholds are tried from the top, beginning with the first that accepts enough
-    sources (29 for .1 and .05), while the bound of the error,
-    Beta⁻¹(1 - δ; e n_eff + 1, n_eff (1 - e)), is at most `error`: a sequence fixed by
-    the confidences alone needs no correction (Angelopoulos et al. 2021). n_eff counts
-    verdicts of one source as less than as many of different ones. The guarantee is for
-    texts like these. ValueError for shares outside (0, 1).
-
-    >>> c = np.repeat([0.9, 0.5], [40, 40])
-    >>> z = np.concatenate([np.ones(40), np.tile([1.0, 0.0], 20)])
-    >>> found = confidence_from(Stated(c, z, np.arange(80)))
-    >>> found.threshold, found.coverage, round(found.bound, 3)
-    (0.9, 0.5, 0.072)
-    """
-    if not (0 < error < 1 and 0 < risk < 1):
-        raise ValueError(f"error and risk are shares: got {error} and {risk}")
-    fewest = sources_needed(error, risk)
-    planned = stated.texts + stated.missing
-    best = Guarantee(None, 0.0, None, None, f"fewer than {fewest} sources accepted")
-    for threshold in grid_of(stated.confidence).tolist():
-        chosen = stated.confidence >= threshold
-        sources = stated.source[chosen]
-        if np.unique(sources).size < fewest:
-            continue
-        wrong = 1 - stated.right[chosen]
-        share = float(wrong.mean())
-        bound = upper_bound(wrong, sources, risk)
-        if bound > error:
-            if best.threshold is None:
-                why = (
-                    f"of the {wrong.size} texts of the highest confidence up to "
-                    f"{bound:.0%} may be wrong"
-                )
-                return Guarantee(None, 0.0, share, bound, why)
-            break
-        best = Guarantee(threshold, wrong.size / planned, share, bound)
-    return best
-
-
-def upper_bound(hits: Floats, source: Codes, risk: float) -> float:
-    """Beta⁻¹(1 - δ; e n_eff + 1, n_eff (1 - e)) of the share e of hits, (n,) each.
-
-    1 where all are hits. Clopper, Pearson 1934 at the effective number of cases (Korn,
-    Graubard 1998).
-
-    >>> round(upper_bound(np.zeros(29), np.arange(29), 0.05), 4)  # 1 - .05^(1/29)
-    0.0981
-    """
-    from scipy.special import betaincinv  # here: asking and parsing load no scipy
-
-    e = float(hits.mean())
-    if e >= 1:
-        return 1.0
-    codes = np.unique(source, return_inverse=True)[1]
-    residuals = np.bincount(codes, weights=hits - e)
-    n = effective_cases(e, residuals, float(hits.size))
-    return float(betaincinv(e * n + 1, n * (1 - e), 1 - risk))
-
-
-def mean_confidence_in_words(bins: Sequence[Bin]) -> str:
-    """What a judge is worth where it is surest: the sentence of its highest bin.
-
-    >>> top = Bin(0.9, Estimate(0.78, 0.7, 0.85), 40)
-    >>> mean_confidence_in_words([top])
-    'when it says 90 %, it is right in 78 % [70, 85]'
-    """
-    top = bins[-1]
-    words = f"when it says {top.confidence:.0%}, it is right in "
-    words = words.replace("%,", " %,")
-    right = top.right
-    if right.value is None:
-        return ""
-    words += f"{100 * right.value:.0f} %"
-    if right.ci_low is not None and right.ci_high is not None:
-        words += f" [{100 * right.ci_low:.0f}, {100 * right.ci_high:.0f}]"
-    return words

@@ -9,7 +9,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from judgescope.statistics import confidence
+from judgescope.statistics import confidence, selective
 from judgescope.statistics.confidence import Stated
 from judgescope.statistics.intervals import deletions
 
@@ -106,7 +106,7 @@ def test_the_order_of_rows_changes_nothing() -> None:
         second = statistic(mixed, weights).estimate
         assert first.value == pytest.approx(second.value, abs=1e-12)
         assert first.ci_low == pytest.approx(second.ci_low, abs=1e-9)
-    assert confidence.confidence_from(stated) == confidence.confidence_from(mixed)
+    assert selective.confidence_from(stated) == selective.confidence_from(mixed)
 
 
 @pytest.mark.parametrize(
@@ -134,23 +134,23 @@ def test_a_confidence_outside_0_to_1_is_refused(wrong: float) -> None:
 
 def test_accepted_texts_are_counted_among_all_that_were_planned() -> None:
     stated = judged(6)._replace(missing=50)
-    half = confidence.selective_error(stated, 0.5, deletions(40))
+    half = selective.selective_error(stated, 0.5, deletions(40))
     assert half and half.coverage == 0.5  # 125 of 250
     assert half.error.estimate.n == 125
-    assert confidence.selective_error(stated, 0.9, None) is None
-    everything = confidence.accepted_from(stated, 0.0, None)
+    assert selective.selective_error(stated, 0.9, None) is None
+    everything = selective.accepted_from(stated, 0.0, None)
     wrong = float(1 - stated.right.mean())
     assert everything.error.estimate.value == pytest.approx(wrong)
 
 
 def test_a_guarantee_needs_sources_without_errors() -> None:
     right = np.ones(28)
-    few = confidence.confidence_from(Stated(np.full(28, 0.9), right, np.arange(28)))
+    few = selective.confidence_from(Stated(np.full(28, 0.9), right, np.arange(28)))
     assert few.threshold is None and few.why == "fewer than 29 sources accepted"
     right = np.ones(29)
-    enough = confidence.confidence_from(Stated(np.full(29, 0.9), right, np.arange(29)))
+    enough = selective.confidence_from(Stated(np.full(29, 0.9), right, np.arange(29)))
     assert enough.threshold == 0.9 and enough.bound == pytest.approx(0.0981, abs=1e-4)
-    wrong = confidence.confidence_from(
+    wrong = selective.confidence_from(
         Stated(np.full(60, 0.9), np.tile([1.0, 0.0], 30), np.arange(60))
     )
     assert wrong.threshold is None and "of the 60 texts" in wrong.why
@@ -163,11 +163,11 @@ def test_a_guarantee_holds(texts: int, alike: float) -> None:
     broken = 0
     for seed in range(300):
         stated = judged(seed, sources=80, texts=texts, slope=1.5, share=alike)
-        found = confidence.confidence_from(stated)
+        found = selective.confidence_from(stated)
         if found.threshold is None:
             continue
         truth = judged(90_000 + seed, sources=400, texts=20, slope=1.5, share=alike)
-        after = confidence.accepted_from(truth, found.threshold, None)
+        after = selective.accepted_from(truth, found.threshold, None)
         broken += (after.error.estimate.value or 0.0) > 0.1
     assert broken <= 15  # 5 % of the studies
 

@@ -192,14 +192,31 @@ class ShownDraws(Struct, kw_only=True):
     flips: ShownNumber
 
 
+class ShownCalibration(Struct, kw_only=True):
+    """How a judge's confidence compares with how often it gives people's verdict."""
+
+    judge: str
+    aspect: str
+    of: Annotated[
+        str, _about("The label whose chance it states; empty: that of the verdict.")
+    ]
+    shown: Annotated[str, _about("What gap and slope show, by Holm at 5 %.")]
+    gap: ShownNumber
+    slope: ShownNumber
+    brier: ShownNumber
+    auroc: ShownNumber
+
+
 class ShownConfidence(Struct, kw_only=True):
-    """A column with a judge's confidence; no number rests on it."""
+    """A column with a judge's confidence."""
 
     column: str
     judge: str
     count: int
     low: float
     high: float
+    calibrations: list[ShownCalibration]
+    why_none: Annotated[str, _about("Why no number rests on it; empty if one does.")]
 
 
 class ShownUnrated(Struct, kw_only=True):

@@ -4,7 +4,7 @@ Draws of one judge, a judge's confidence, scores of texts that nobody rated, and
 by the place of a text.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import nan
@@ -20,9 +20,14 @@ from judgescope.cli.audit.rated_rows import (
 from judgescope.cli.init.cards import StudyDraft, recorded_id
 from judgescope.cli.init.column_values import number
 from judgescope.data.rows import entries
-from judgescope.methods.row_numbers import agreement_of_draws, choices_by_place
+from judgescope.methods.row_numbers import (
+    agreement_of_draws,
+    calibration_of,
+    choices_by_place,
+)
 from judgescope.report.rows import ReportRow
 from judgescope.schema.rows import EstimateColumns
+from judgescope.statistics.confidence import Calibration
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, split_header
 
@@ -77,6 +82,24 @@ class ConfidenceColumn:
     rows: int
     low: float
     high: float
+    calibrations: Sequence["StatedCalibration"] = ()
+    why_none: str = ""
+    """Why no number rests on it, "" if one does."""
+
+
+@dataclass(frozen=True)
+class StatedCalibration:
+    """How a judge's confidence compares with how often it gives people's verdict."""
+
+    judge: str
+    aspect: str
+    of: str
+    """The label whose chance the column has; "" for that of the verdict itself."""
+    shown: Calibration
+    gap: ReportRow
+    slope: ReportRow
+    brier: ReportRow
+    auroc: ReportRow
 
 
 def repeated_draws(draft: StudyDraft) -> Iterator[RepeatedDraws]:
@@ -170,6 +193,7 @@ def confidence_columns(draft: StudyDraft) -> Iterator[ConfidenceColumn]:
         if min(values) < 0 or max(values) > 100:
             continue
         judge = _judge_of(name, columns.judges)
+        calibrations = list(_calibrations(draft, name, max(values), judge))
         yield ConfidenceColumn(
             name,
             recorded_id(judge) if judge else "",
@@ -177,7 +201,92 @@ def confidence_columns(draft: StudyDraft) -> Iterator[ConfidenceColumn]:
             len(draft.table.rows),
             min(values),
             max(values),
+            calibrations,
+            "" if calibrations else _why_no_calibration(judge),
         )
+
+
+def _why_no_calibration(judge: str) -> str:
+    """Why no number rests on a confidence."""
+    if not judge:
+        return "it is open whose it is, so no number rests on it"
+    return "the judge gives no label or choice that is right or wrong: no number " + (
+        "rests on it"
+    )
+
+
+def _calibrations(
+    draft: StudyDraft, column: str, highest: float, judge: str
+) -> Iterator[StatedCalibration]:
+    """Yield what a judge's confidence shows on each aspect with labels or choices."""
+    unit = 100 if highest > 1 else 1
+    stated = [_share(row.get(column), unit) for row in draft.table.rows]
+    aspects = aspects_of(draft)
+    sources = sources_of(draft)
+    for name, aspect, scores in judge_columns(draft):
+        if not judge or not name.startswith(recorded_id(judge)):
+            continue
+        rated = aspects[aspect]
+        verdicts = first_draws(draft, scores)
+        if not (rated.compared or rated.are_labels(verdicts)):
+            continue
+        of_label = _chance_of_best(stated, verdicts, rated)
+        confidence = []
+        right = []
+        for at, (share, verdict) in enumerate(zip(stated, verdicts, strict=True)):
+            chance = max(share, 1 - share) if of_label else share
+            truth = _verdict_of_people(rated, at)
+            unknown = verdict is None or truth is None
+            confidence.append(nan if unknown else chance)
+            right.append(nan if unknown else float(verdict == truth))
+        numbers, shown = calibration_of(confidence, right, sources)
+        yield StatedCalibration(
+            name,
+            aspect,
+            of_label,
+            shown,
+            gap=_row(name, aspect, "confidence_gap", numbers),
+            slope=_row(name, aspect, "confidence_slope", numbers),
+            brier=_row(name, aspect, "brier", numbers),
+            auroc=_row(name, aspect, "auroc_right", numbers),
+        )
+
+
+def _share(cell: object, unit: int) -> float:
+    """A confidence from 0 to 1, NaN where there is none; `unit` is 100 of per cent."""
+    cells = entries(cell)
+    value = number(cells[0]) if cells else None
+    return nan if value is None else value / unit
+
+
+def _chance_of_best(
+    stated: Sequence[float], verdicts: Sequence[float | None], rated: AspectRows
+) -> str:
+    """The better of two labels if the column has its chance, "" if it has the chance
+    that the verdict is right.
+
+    Of two labels both are common. A chance of the better label lies below one half
+    wherever the verdict is the other label, and never where it is the better one.
+    """
+    if rated.compared or len(rated.labels) != 2:
+        return ""
+    of_best: list[float] = []
+    of_other: list[float] = []
+    for share, verdict in zip(stated, verdicts, strict=True):
+        if share == share and verdict is not None:
+            (of_best if verdict == 1 else of_other).append(share)
+    if not of_best or not of_other:
+        return ""
+    is_chance = min(of_best) >= 0.5 >= max(of_other) and min(of_other) < 0.5
+    return str(rated.labels[1]) if is_chance else ""
+
+
+def _verdict_of_people(rated: AspectRows, row: int) -> float | None:
+    """People's verdict: of choices the majority, of labels as in their claims."""
+    truth = rated.truth(row)
+    if truth is None or not rated.compared:
+        return truth
+    return float((truth > 0) - (truth < 0))
 
 
 def _judge_of(column: str, judges: Mapping[str, Mapping[str, str]]) -> str:

@@ -11,6 +11,7 @@ from judgescope.cli.audit.content import (
     JudgedNumber,
     LabelCounts,
     LiteratureGroup,
+    ShownCalibration,
     ShownChoices,
     ShownClaim,
     ShownColumns,
@@ -27,6 +28,7 @@ from judgescope.cli.audit.content import (
 )
 from judgescope.cli.audit.disagreements import Disagreement
 from judgescope.cli.audit.findings import VERDICTS, AuditFindings
+from judgescope.cli.audit.further import StatedCalibration
 from judgescope.cli.audit.slices import TableSlice
 from judgescope.cli.audit.wording import added, supported
 from judgescope.methods.claims.base import SOURCES_COUNTED
@@ -231,9 +233,24 @@ def _confidences(findings: AuditFindings) -> list[ShownConfidence]:
             count=column.count,
             low=column.low,
             high=column.high,
+            calibrations=[_calibration(stated) for stated in column.calibrations],
+            why_none=column.why_none,
         )
         for column in findings.confidences
     ]
+
+
+def _calibration(stated: StatedCalibration) -> ShownCalibration:
+    return ShownCalibration(
+        judge=stated.judge,
+        aspect=stated.aspect,
+        of=stated.of,
+        shown=stated.shown.value,
+        gap=_number(stated.gap),
+        slope=_number(stated.slope),
+        brier=_number(stated.brier),
+        auroc=_number(stated.auroc),
+    )
 
 
 def _unrated(findings: AuditFindings) -> list[ShownUnrated]:

@@ -3,9 +3,14 @@ other, draws, places, and what the file has beside them.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from judgescope.cli.audit.findings import AuditFindings
-from judgescope.cli.audit.further import UnratedScores
+from judgescope.cli.audit.further import (
+    ConfidenceColumn,
+    StatedCalibration,
+    UnratedScores,
+)
 from judgescope.cli.audit.wording import SHORT
 from judgescope.methods.claims.base import SOURCES_COUNTED
 from judgescope.report.cells import figures
@@ -18,6 +23,7 @@ from judgescope.report.sections.sentences import (
     rival_in_words,
 )
 from judgescope.report.words import count, label, p_value, plural
+from judgescope.statistics.confidence import Calibration
 
 MOST_CLAIMS = 4
 """Claims of a judge that a page in the terminal shows."""
@@ -124,14 +130,44 @@ def draw_lines(findings: AuditFindings) -> Iterator[str]:
 def further_lines(findings: AuditFindings) -> Iterator[str]:
     """Yield what else the file has: confidence, scores of texts that nobody rated."""
     for column in findings.confidences:
-        whose = f"of {column.judge}" if column.judge else "of an unknown judge"
-        yield (
-            f"confidence {whose}: column {column.column}, {count(column.count)} of "
-            f"{plural(column.rows, 'row')}, {column.low:g} to {column.high:g}; no "
-            "number rests on it"
-        )
+        if column.why_none:
+            whose = f"of {column.judge}" if column.judge else "of an unknown judge"
+            yield (
+                f"confidence {whose}: column {column.column}, {count(column.count)} of "
+                f"{plural(column.rows, 'row')}, {column.low:g} to {column.high:g}; "
+                f"{column.why_none}"
+            )
+        for stated in column.calibrations:
+            yield calibration_line(findings, column, stated)
     for unrated in findings.unrated:
         yield unrated_line(findings, unrated)
+
+
+CALIBRATION: Final = {
+    Calibration.OVER: "it is over-confident",
+    Calibration.UNDER: "it is under-confident",
+    Calibration.EXTREME: "its confidences are too extreme",
+    Calibration.TIMID: "its confidences are too timid",
+    Calibration.NOT_SHOWN: "not shown to be over- or under-confident",
+    Calibration.UNKNOWN: "cannot tell whether it is right as often as it says",
+}
+
+
+def calibration_line(
+    findings: AuditFindings, column: ConfidenceColumn, stated: StatedCalibration
+) -> str:
+    """How a judge's confidence compares with how often it gives people's verdict."""
+    name = findings.report.aspect(stated.aspect)
+    of_label = f", the chance of “{stated.of}”" if stated.of else ""
+    parts = [
+        f"confidence of {stated.judge}, {name} (column {column.column}{of_label}): "
+        f"{CALIBRATION[stated.shown]}",
+        f"stated chance minus share right {figures(stated.gap)}",
+        f"slope {figures(stated.slope)}",
+        f"right verdicts are surer than wrong ones: AUROC {figures(stated.auroc)}",
+        f"n = {plural(stated.gap.n, 'verdict')}",
+    ]
+    return "; ".join(parts)
 
 
 def unrated_line(findings: AuditFindings, unrated: UnratedScores) -> str:

@@ -16,6 +16,7 @@ from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, new_study
 from judgescope.cli.init.endpoint import ACCESS, Endpoint, address, model_name, provided
 from judgescope.cli.init.rating_columns import judges_of
+from judgescope.cli.init.readings import confidences
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess, rating_text
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.unread import unread
@@ -154,8 +155,13 @@ def roles_of(columns: Guess) -> list[str]:
 
 
 def unused(draft: StudyDraft) -> Iterator[tuple[str, str]]:
-    """Yield the columns without a role, and which of them look like ratings."""
-    used = draft.columns.used
+    """Yield a judge's confidence, the columns without a role, and which of them look
+    like ratings.
+    """
+    stated = confidences(draft)
+    for column, judge in stated.items():
+        yield "confidence", plain(f"{judge}: {column}")
+    used = {*draft.columns.used, *stated}
     if left := [column for column in draft.table.columns if column not in used]:
         yield "not used", plain(", ".join(column or "(no name)" for column in left))
         for reason in unread(draft.table, draft.columns):

@@ -19,7 +19,6 @@ import pytest
 from snakemake.exceptions import LockException
 
 import programs
-import snakemake_logger_plugin_judgescope as reasons
 from jobs import Job
 from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking
@@ -33,6 +32,7 @@ from judgescope.replies.store import DAY, Store
 from judgescope.schema.tables import SCHEMAS, read_table, table_of, write_table
 from running import HOME
 from scripted import Body, Endpoint, Said, reply, serve
+from snakemake_logger_plugin_judgescope import reasons
 from waiting import patience
 
 KEY = "0" * 64

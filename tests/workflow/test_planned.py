@@ -9,7 +9,7 @@ import pytest
 
 import running
 from running import HOME
-from snakemake_logger_plugin_judgescope import PlannedJobs, changed, in_words
+from snakemake_logger_plugin_judgescope.dry_run import PlannedJobs, changed, in_words
 from study import Study
 
 SPEC: dict[str, Any] = {

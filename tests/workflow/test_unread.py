@@ -22,7 +22,7 @@ from judgescope.replies.lookup import KeyTable
 from judgescope.replies.progress_note import ProgressNote
 from judgescope.replies.store import Store
 from scripted import Body, Said, reply, serve
-from snakemake_logger_plugin_judgescope import Asking
+from snakemake_logger_plugin_judgescope.progress import Asking
 from waiting import patience
 
 CELLS = [("systems", "good", "a"), ("systems", "bad", "a")]

@@ -27,7 +27,13 @@ from judgescope.replies.journal import CUT, is_damaged, sealed
 from judgescope.replies.lookup import KeyTable
 from judgescope.replies.store import DAY, Store
 from judgescope.schema.cards import Price
-from snakemake_logger_plugin_judgescope import QUIET, Asking, progress_of, stalled_in
+from snakemake_logger_plugin_judgescope.progress import (
+    QUIET,
+    Asking,
+    JobProgress,
+    progress_of,
+    stalled_in,
+)
 
 KEYS = [f"{number:064x}" for number in range(10)]
 
@@ -414,20 +420,20 @@ START, SOME, MORE = (
 def test_the_last_whole_line_of_a_log_says_the_progress(tmp_path: Path) -> None:
     assert progress_of(tmp_path / "none.log") is None
     assert progress_of(log(tmp_path, "replies: 9 in the store, 0 to request\n")) is None
-    assert progress_of(log(tmp_path, START)) == plugin.Progress(total=9)
-    some = plugin.Progress(3, 9, 0, 0.001, 1.5)
+    assert progress_of(log(tmp_path, START)) == JobProgress(total=9)
+    some = JobProgress(3, 9, 0, 0.001, 1.5)
     assert (
         progress_of(log(tmp_path, START, SOME, "something else\n", MORE[:-9])) == some
     )
     bare = log(tmp_path, "x" * 20_000, "\n", SOME, "replies: 5 of 9, 1 refused\n")
-    assert progress_of(bare) == plugin.Progress(5, 9, 1)
+    assert progress_of(bare) == JobProgress(5, 9, 1)
 
 
 def test_unusable_texts_are_counted_in_the_progress_of_a_writer(
     tmp_path: Path,
 ) -> None:
     written = log(tmp_path, START, "unusable: 2\n", "unusable: 4\n", MORE)
-    assert progress_of(written) == plugin.Progress(5, 9, 1, 0.002, 2.0, unusable=4)
+    assert progress_of(written) == JobProgress(5, 9, 1, 0.002, 2.0, unusable=4)
     asking = Asking()
     asking.begin(1, "m", [str(written)], "write_api")
     assert "5 of 9 replies, 1 refused, 4 unusable" in (asking.line() or "")

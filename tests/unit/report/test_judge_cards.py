@@ -23,7 +23,7 @@ from judgescope.report.elements import Facts, Fold, PageTable
 from judgescope.report.judge_card import address_in_words, every_number, number, render
 from judgescope.report.specs import ExpectedDrop, JudgeCardSpec
 from judgescope.report.words import label
-from judgescope.report.worst_cases import MOST, disagreeing, unnoticed
+from judgescope.report.worst_choice import MOST, disagreeing, unnoticed
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.loading import load_yaml
 from report_setup import LOADS, Page, on_one_page

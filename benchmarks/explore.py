@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,95 +37,106 @@ WORDS = [f"word{number}" for number in range(900)]
 Row = dict[str, Any]
 
 
-def made(folder: Path) -> Row:
-    """Write the study's tables; return the spec of its page."""
-    rng = random.Random(20261122)
-    judges = [f"judge-{number}" for number in range(JUDGES)]
-    aspects = [f"aspect-{number}" for number in range(ASPECTS)]
+class BigStudy:
+    """The tables of a study with so many judgments, written below a folder."""
 
-    def words(count: int) -> str:
-        return " ".join(rng.choices(WORDS, k=count))
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.paths = Paths(str(folder))
+        self.rng = random.Random(20261122)
+        self.judges = [f"judge-{number}" for number in range(JUDGES)]
+        self.aspects = [f"aspect-{number}" for number in range(ASPECTS)]
+        self.items = [f"i{number:04}" for number in range(ITEMS)]
 
-    def write(table: str, path: str, rows: list[Row]) -> None:
-        write_table(table, table_of(table, rows), folder / f"{path}.parquet")
+    def words(self, count: int) -> str:
+        """Return so many words, drawn at random."""
+        return " ".join(self.rng.choices(WORDS, k=count))
 
-    items = [f"i{number:04}" for number in range(ITEMS)]
-    told = [{"dataset": "big", "item": one, "source": words(400)} for one in items]
-    write("items", "items/big", told)
-    write("ratings", "ratings/big", [])
-    texts = [
-        {
-            "dataset": "big",
-            "target": f"{one}:s{system}",
-            "item": one,
-            "system": f"s{system}",
-        }
-        | {"text": words(300), "status": "ok", "edits": [], "step": 0}
-        for one in items
-        for system in range(SYSTEMS)
-    ]
-    write("targets", "targets/big/systems", texts)
-    for judge in judges:
-        parts: dict[str, list[Any]] = {"judgments": [], "replies": [], "scores": []}
-        for aspect in aspects:
-            cell = {"judge": judge, "aspect": aspect}
-            asked = [
-                {**cell, "kind": "rate", "target": one["target"], "draw": 0}
-                for one in texts
-            ]
-            values = [float(rng.randint(1, 5)) for _ in texts]
-            said = [
-                {"status": "ok", "value": value, "rule": "labelled"} for value in values
-            ]
-            both = list(zip(asked, said, strict=True))
-            judged = [a | b | {"parser": "x@1"} for a, b in both]
-            parts["judgments"].append(table_of("judgments", judged))
-            replies = [
-                a | {"text": f"{words(40)} {b['value']}", "status": "ok"}
-                for a, b in both
-            ]
-            parts["replies"].append(table_of("answers", replies))
-            known = {
-                **cell,
-                "dataset": "big",
-                "perturbation": "systems",
-                "estimator": "mean",
-            }
-            counted = {"n_draws": 1, "n_missing": 0}
-            scores = [
-                {**known, **counted, "target": a["target"], "value": b["value"]}
-                for a, b in both
-            ]
-            parts["scores"].append(table_of("scores", scores))
+    def write_data(self) -> list[Row]:
+        """Write items, texts and an empty table of ratings; return the texts."""
+        items = []
+        for item in self.items:
+            items.append({"dataset": "big", "item": item, "source": self.words(400)})
+        texts = []
+        for item, system in product(self.items, range(SYSTEMS)):
+            text: Row = {"dataset": "big", "target": f"{item}:s{system}", "item": item}
+            text |= {"system": f"s{system}", "text": self.words(300), "status": "ok"}
+            texts.append({**text, "edits": [], "step": 0})
+        self._write("items", "items/big", items)
+        self._write("ratings", "ratings/big", [])
+        self._write("targets", "targets/big/systems", texts)
+        return texts
+
+    def _write(self, table: str, path: str, rows: list[Row]) -> None:
+        write_table(table, table_of(table, rows), self.folder / f"{path}.parquet")
+
+    def write_cell(self, judge: str, texts: list[Row]) -> None:
+        """Write the judgments, replies and scores of a judge on all texts."""
+        judgments, replies, scores = [], [], []
+        for aspect in self.aspects:
+            of_aspect: list[list[Row]] = [[], [], []]
+            for text in texts:
+                rows = self._judged(judge, aspect, text["target"])
+                for column, row in zip(of_aspect, rows, strict=True):
+                    column.append(row)
+            judgments.append(table_of("judgments", of_aspect[0]))
+            replies.append(table_of("answers", of_aspect[1]))
+            scores.append(table_of("scores", of_aspect[2]))
+        parts = {"judgments": judgments, "replies": replies, "scores": scores}
         for kind, tables in parts.items():
-            path = Paths(str(folder)).cell(kind, "big", "m", "systems", judge)
+            path = self.paths.cell(kind, "big", "m", "systems", judge)
             write_parts("answers" if kind == "replies" else kind, tables, path)
-    paths = Paths(str(folder))
-    data: Row = {
-        "id": "big",
-        "name": "Big",
-        "ratings": "none",
-        "sets": [["systems", "systems"]],
-    }
-    data |= {
-        "aspects": [[one, one] for one in aspects],
-        "cells": [[["systems"], judges, aspects]],
-        "files": {
-            "items": paths.items("big"),
-            "targets": {"systems": paths.targets("big", "systems")},
-            "ratings": paths.ratings("big"),
-            "results": str(folder),
-        },
-    }
-    page: Row = {"code": "", "versions": {}, "templates": ""}
-    page |= {
-        "study": "big",
-        "output": str(folder / "report/explore.html"),
-        "shards": str(folder / "report/explore"),
-    }
-    models = dict.fromkeys(judges, "m")
-    own = {"judges": dict.fromkeys(judges, ""), "models": models, "perturbations": {}}
-    return {**page, "datasets": [data], **own}
+
+    def _judged(self, judge: str, aspect: str, target: str) -> tuple[Row, Row, Row]:
+        """Return the judgment, reply and score of one text."""
+        cell = {"judge": judge, "aspect": aspect, "target": target}
+        request = {**cell, "kind": "rate", "draw": 0}
+        value = float(self.rng.randint(1, 5))
+        judgment = {**request, "status": "ok", "value": value, "rule": "labelled"}
+        judgment["parser"] = "x@1"
+        reply = {**request, "text": f"{self.words(40)} {value}", "status": "ok"}
+        score: Row = {**cell, "dataset": "big", "perturbation": "systems"}
+        score |= {"estimator": "mean", "n_draws": 1, "n_missing": 0, "value": value}
+        return judgment, reply, score
+
+    def spec(self) -> Row:
+        """Return the spec of the study's page."""
+        files = {
+            "items": self.paths.items("big"),
+            "targets": {"systems": self.paths.targets("big", "systems")},
+            "ratings": self.paths.ratings("big"),
+            "results": str(self.folder),
+        }
+        data: Row = {
+            "id": "big",
+            "name": "Big",
+            "ratings": "none",
+            "sets": [["systems", "systems"]],
+            "aspects": [[aspect, aspect] for aspect in self.aspects],
+            "cells": [[["systems"], self.judges, self.aspects]],
+            "files": files,
+        }
+        return {
+            "code": "",
+            "versions": {},
+            "templates": "",
+            "study": "big",
+            "output": str(self.folder / "report/explore.html"),
+            "shards": str(self.folder / "report/explore"),
+            "datasets": [data],
+            "judges": dict.fromkeys(self.judges, ""),
+            "models": dict.fromkeys(self.judges, "m"),
+            "perturbations": {},
+        }
+
+
+def write_study(folder: Path) -> Row:
+    """Write the study's tables; return the spec of its page."""
+    study = BigStudy(folder)
+    texts = study.write_data()
+    for judge in study.judges:
+        study.write_cell(judge, texts)
+    return study.spec()
 
 
 def peer(spec: Row, path: Path) -> None:
@@ -248,7 +260,7 @@ def main() -> None:
     """Print a line per figure."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        spec = made(folder)
+        spec = write_study(folder)
         page = Path(spec["output"])
         start = time.perf_counter()
         write_shards(convert(spec, ExploreSpec), page.with_suffix(""))

@@ -239,8 +239,8 @@ def paired_test(
     n = rated.size
     lengths = {"first": judged_1.size, "second": judged_2.size, "human": n}
     sources, systems = text_codes(source, system, n, **lengths)
-    units = {"inputs": sources, "systems": systems, "both": np.arange(rated.size)}
-    unit = units[permute]
+    texts = np.arange(rated.size)
+    unit = {"inputs": sources, "systems": systems, "both": texts}[permute]
     unit_count = int(unit.max(initial=-1)) + 1
     flips = flips_of(np.random.default_rng(seed), unit_count, permutations)
     weights = source_deletions(sources)
@@ -253,20 +253,14 @@ def paired_test(
         result_1 = within_sources(shared_1, rated, sources, len(weights))
         result_2 = within_sources(shared_2, rated, sources, len(weights))
     else:
+        columns = (judged_1, judged_2, rated, sources, systems)
+        names = [statistic]
         tests = permutation_tests(
-            judged_1,
-            judged_2,
-            rated,
-            sources,
-            systems,
-            flips,
-            level=level,
-            permute=permute,
-            statistics=[statistic],
+            *columns, flips, level=level, permute=permute, statistics=names
         )
         test = tests[statistic]
         correlate = partial(
-            correlations, weights=weights, statistics=[statistic], levels=[level]
+            correlations, weights=weights, statistics=names, levels=[level]
         )
         key = statistic, level
         result_1 = correlate(shared_1, rated, sources, systems)[key]

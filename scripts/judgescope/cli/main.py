@@ -103,7 +103,7 @@ def _status_of(args: argparse.Namespace) -> int:
         return context.INTERRUPTED
     except MemoryError:
         print("out of memory", file=sys.stderr)
-    except Exception:
+    except Exception:  # a fault of the program, of any kind
         # Python's own exit code would be 1, which means something else to `audit`.
         print_exception()
     # A command may set its code on the way.

@@ -19,6 +19,7 @@ class _Absent:
         self.names = names
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Refuse the packages that are treated as absent, and find no other."""
         if name in self.names:
             raise ModuleNotFoundError(f"this job must not import {name}", name=name)
 

@@ -35,7 +35,7 @@ def main() -> None:
     sys.path.insert(0, os.path.dirname(settings["path"]))
     try:
         function = loaded(settings["path"], settings["name"])
-    except BaseException:
+    except BaseException:  # a user's file may raise anything, SystemExit too
         print_exc()
         sys.exit(1)
     check_modules(settings)

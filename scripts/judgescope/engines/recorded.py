@@ -46,6 +46,7 @@ class _Matches:
     def add(
         self, name: str, key: Key, draws: Sequence[Answer], *, joined: bool
     ) -> None:
+        """Note where a text's answers stand; a text without a row is missing."""
         self.keys[name] = key
         if joined:
             self.used.add(key)

@@ -234,6 +234,7 @@ class _Run:
         )
 
     def all(self) -> list[Failure]:
+        """Answer all requests, and return what failed."""
         engine = self.llm.llm_engine
         dead = import_module("vllm.v1.engine.exceptions").EngineDeadError
         try:

@@ -337,6 +337,7 @@ class _Texts:
     def hints(
         self, judge: cards.Judge, aspect: str, scale: cards.RatedAspect
     ) -> Hints | None:
+        """Return target -> the hint that the judge is given, None without hints."""
         if judge.hint is None:
             return None
         kind = judge.hint.rating

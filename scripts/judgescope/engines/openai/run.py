@@ -82,6 +82,7 @@ class _Shutdown:
 
     @contextmanager
     def sending(self) -> Iterator[None]:
+        """Count a request as under way, and as cut if it is cancelled."""
         self.under_way += 1
         try:
             yield

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dataset_in_memory import Floats, Row
 from judgescope.methods import ensemble
 from judgescope.statistics.correlation import COEFFICIENTS, LEVELS
 from judgescope.statistics.ensemble import subset_scores
@@ -14,8 +15,6 @@ from methods_setup import (
     FAIR,
     GOOD,
     NOISY,
-    Floats,
-    Row,
     study,
 )
 

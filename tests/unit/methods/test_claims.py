@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from dataset_in_memory import DatasetTables, Floats, Row, judge_facts, scales
 from judgescope.methods.claims import agreement, ratings
 from judgescope.methods.claims.base import (
     AGREEMENT,
@@ -27,10 +27,8 @@ from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.claims.systems import SystemPreference
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
-from statistics_spec import facts_of, spec_of
+from statistics_spec import facts_of
 
-Floats = NDArray[np.float64]
-Row = dict[str, Any]
 NAN = float("nan")
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
 ITEMS, SYSTEMS = 24, 6
@@ -60,96 +58,26 @@ class World:
         ]
 
     def study(self, scores: Mapping[str, Floats], **more: Any) -> EvaluationData:
-        """Return a study of judges on one aspect; `cards` adds to theirs, `lost` to
-        statuses.
+        """Return a study of judges on one aspect; `cards` adds to theirs, other fields
+        to the spec.
         """
-        own = {"dataset": "d"}
-        card: Row = {
-            **{
-                "card": "c0de",
-                "engine": "llama",
-                "form": "points",
-                "draws": 1,
-                "share": 1.0,
-            },
-            **{
-                "references": False,
-                "discrete": True,
-                "weighted": False,
-                "family": None,
-            },
-            **{
-                "grid": {ASPECT: FIVE},
-                "ends": {ASPECT: (1.0, 5.0)},
-                "hint": None,
-                "first_draw": False,
-            },
-        }
+        tables = DatasetTables()
+        tables.add_items(f"i{i:02}" for i in range(ITEMS))
+        for target, length in zip(self.targets, self.lengths, strict=True):
+            text = "x" * int(10 * length)
+            tables.add_text("systems", target, target[:3], system=target[4:], text=text)
+        for number, given in enumerate(self.ratings):
+            tables.add_ratings(ASPECT, f"r{number}", self.targets, given)
+        for judge, values in scores.items():
+            tables.add_scores("systems", judge, ASPECT, self.targets, values)
+
         cards = more.pop("cards", {})
-        systems = own | {"perturbation": "systems"}
-        spec = {
-            **{"dataset": "d", "seed": 7, "ratings": "human"},
-            **{
-                "families": {},
-                "reference_systems": [],
-                "exclude_reference_systems": True,
-            },
-            "aspects": {ASPECT: {"values": FIVE, "ends": [1.0, 5.0]}},
-            "judges": {name: card | cards.get(name, {}) for name in scores},
-            "as_rater": {"margin": 0.05, "raters": "persons"},
-        }
-        return EvaluationData(
-            spec=spec_of(spec | more),
-            data_sha="0123abcd",
-            items=table_of("items", [own | {"item": f"i{i:02}"} for i in range(ITEMS)]),
-            targets=table_of(
-                "targets",
-                [
-                    {
-                        **{
-                            **systems,
-                            "target": target,
-                            "item": target[:3],
-                            "system": target[4:],
-                        },
-                        "text": "x" * int(10 * length),
-                    }
-                    for target, length in zip(self.targets, self.lengths, strict=True)
-                ],
-            ),
-            ratings=table_of(
-                "ratings",
-                [
-                    {
-                        **own,
-                        "target": target,
-                        "aspect": ASPECT,
-                        "rater": f"r{r}",
-                        "value": value,
-                    }
-                    for r, rater in enumerate(self.ratings)
-                    for target, value in zip(self.targets, rater.tolist(), strict=True)
-                ],
-            ),
-            scores=table_of(
-                "scores",
-                [
-                    {
-                        **{
-                            **systems,
-                            "judge": judge,
-                            "aspect": ASPECT,
-                            "target": target,
-                        },
-                        "value": None if np.isnan(value) else value,
-                    }
-                    for judge, x in scores.items()
-                    for target, value in zip(self.targets, x.tolist(), strict=True)
-                ],
-            ),
-            draws=table_of("draws", []),
-            statuses=table_of("statuses", []),
-        )
+        fields: Row = {"ratings": "human", "aspects": scales([ASPECT])}
+        fields["as_rater"] = {"margin": 0.05, "raters": "persons"}
+        fields["judges"] = {}
+        for name in scores:
+            fields["judges"][name] = judge_facts([ASPECT]) | cards.get(name, {})
+        return tables.data(**fields | more)
 
 
 def points(values: Floats) -> Floats:

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from confusion_rows_setup import ASPECTS, ITEMS, NAN, Scores, judge, one, study
+from confusion_rows_setup import ASPECTS, ITEMS, NAN, Scores, judge, study
+from dataset_in_memory import row_of
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import INDEX, Claim
 from judgescope.methods.claims.perturbations import CriteriaDrops
@@ -163,8 +164,8 @@ def test_rows_name_the_wording() -> None:
         allow_missing=True,
     )
     rows = list(verdict_rows(own, perturbations.criteria_claims(own)))
-    assert one(rows, "verdict")["form"] == "criteria"
-    assert one(rows, "confusion_auc")["n"] == N
+    assert row_of(rows, "verdict")["form"] == "criteria"
+    assert row_of(rows, "confusion_auc")["n"] == N
 
 
 def rate(drops: np.ndarray, wanted: np.ndarray, studies: int) -> float:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discernment_setup import ASPECTS, ITEMS, NAN, one, scored, study
+from dataset_in_memory import row_of
+from discernment_setup import ASPECTS, ITEMS, NAN, scored, study
 from judgescope.methods import discernment, verdicts
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import Claim
@@ -171,7 +172,7 @@ def test_the_p_of_a_cell_is_that_of_its_d_and_holm_is_over_the_cells() -> None:
     rows = list(discernment.rows(own))
     claims = told(own)
     for name, claim in claims.items():
-        d = one(rows, "D_exact", perturbation=name)["value"]
+        d = row_of(rows, "D_exact", perturbation=name)["value"]
         assert claim.estimate.value == pytest.approx(d)
         assert claim.beside["p_noticed"].value == pytest.approx(0.05**d)
     ordered = sorted(one.beside["p_noticed"].value or 0 for one in claims.values())
@@ -196,13 +197,13 @@ def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
     own = made(fallen(drops(*[1] * 20)), claims=[*discernment.METHOD.claims])
     rows = list(verdicts.rows(own))
     assert rows == list(verdict_rows(own, perturbations.perturbation_claims(own)))
-    row = one(rows, "verdict", perturbation="typos")
+    row = row_of(rows, "verdict", perturbation="typos")
     assert (row["form"], row["value"], row["note"]) == ("perturbation", 2, "noticed")
-    share = one(rows, "net_share", perturbation="typos")
+    share = row_of(rows, "net_share", perturbation="typos")
     assert (
         share["value"] == 0.5 and 0.3 < share["ci_low"] < 0.5 < share["ci_high"] < 0.7
     )
-    assert one(rows, "p_shorter", perturbation="typos")["value"] == 1
+    assert row_of(rows, "p_shorter", perturbation="typos")["value"] == 1
 
 
 def level(rng: np.random.Generator, *, share: float, studies: int) -> tuple[int, int]:

@@ -15,12 +15,10 @@ from confusion_rows_setup import (
     ITEMS,
     NAN,
     TABLE,
-    Floats,
-    Row,
     judge,
-    one,
     study,
 )
+from dataset_in_memory import Floats, Row, row_of
 from judgescope.core.rng import share_of
 from judgescope.methods import confusion, criteria
 from judgescope.methods.confusion import HEADLINES
@@ -32,7 +30,7 @@ from statistics_spec import change
 
 
 def of_cell(rows: Iterable[ResultRow], statistic: str, name: str, aspect: str) -> Row:
-    return one(rows, statistic, perturbation=name, aspect=aspect)
+    return row_of(rows, statistic, perturbation=name, aspect=aspect)
 
 
 def test_wanted_and_unwanted_drops_by_hand() -> None:
@@ -45,19 +43,19 @@ def test_wanted_and_unwanted_drops_by_hand() -> None:
     assert of_cell(rows, "delta", "typos", "clear")["value"] == pytest.approx(1.5)
     assert of_cell(rows, "delta", "typos", "clear")["note"] == "should drop"
     assert of_cell(rows, "delta", "cuts", "clear")["note"].endswith("no expectation")
-    assert one(rows, "s_t_mean")["value"] == pytest.approx(0.75)
-    assert one(rows, "s_f_mean")["value"] == pytest.approx(0.5)
-    index = one(rows, "confusion_index")
+    assert row_of(rows, "s_t_mean")["value"] == pytest.approx(0.75)
+    assert row_of(rows, "s_f_mean")["value"] == pytest.approx(0.5)
+    index = row_of(rows, "confusion_index")
     assert (
         index["value"] == pytest.approx(0.5 / 0.75)
         and index["ci_low"] < 0.5 / 0.75 < index["ci_high"]
     )
-    assert one(rows, "confusion_auc")["value"] == 0.5  # 1.5 above .5, and 0 below it
+    assert row_of(rows, "confusion_auc")["value"] == 0.5  # 1.5 above .5, and 0 below it
     assert index["method"].startswith("2 wanted drops, 1 unwanted; jackknife-t over 30")
     assert of_cell(rows, "p_fdr", "typos", "clear")["value"] < 1e-6
     assert of_cell(rows, "p_fdr", "cuts", "true")["value"] > 0.05
-    assert one(rows, "s_t_significant_share")["value"] == 0.5
-    assert one(rows, "unwanted_drop")["value"] == 1.0
+    assert row_of(rows, "s_t_significant_share")["value"] == 0.5
+    assert row_of(rows, "unwanted_drop")["value"] == 1.0
     assert of_cell(rows, "p_tost", "typos", "true")["note"] == "drop"
     with pytest.raises(ValueError, match="not enough values"):
         of_cell(
@@ -74,7 +72,7 @@ def test_of_a_perturbation_that_the_card_does_not_name_nothing_is_expected() -> 
     )
     for aspect in ASPECTS:
         assert of_cell(rows, "delta", "cuts", aspect)["note"].endswith("no expectation")
-    assert one(rows, "confusion_index")["method"].startswith(
+    assert row_of(rows, "confusion_index")["method"].startswith(
         "1 wanted drops, 1 unwanted"
     )
 
@@ -126,12 +124,12 @@ def test_drops_on_different_scales_are_converted_before_they_are_combined() -> N
     change(own.spec, "j", ends={"clear": (1.0, 5.0), "true": (0.0, 1.0)})
     rows = list(confusion.rows(own))
     # of a scale from 0 to 1, .8 are 3.2 points: wanted 1 and 3.2, unwanted 0 and 1
-    values = [one(rows, name)["value"] for name in HEADLINES]
+    values = [row_of(rows, name)["value"] for name in HEADLINES]
     assert values == pytest.approx([2.1, 0.5, 0.5 / 2.1, 0.875])
     converted = "points of a scale from 1 to 5"
-    assert all(converted in one(rows, name)["note"] for name in HEADLINES)
+    assert all(converted in row_of(rows, name)["note"] for name in HEADLINES)
     assert of_cell(rows, "delta", "cuts", "true")["value"] == pytest.approx(0.8)
-    same = one(confusion.rows(study({"j": UNLIKE}, ends=(0.0, 100.0))), "s_t_mean")
+    same = row_of(confusion.rows(study({"j": UNLIKE}, ends=(0.0, 100.0))), "s_t_mean")
     assert same["value"] == pytest.approx(0.9) and converted not in same["note"]
 
 
@@ -139,18 +137,20 @@ def test_a_judge_with_a_scale_in_some_aspects_only_has_no_headlines() -> None:
     own = study({"j": UNLIKE})
     change(own.spec, "j", ends={"clear": (1.0, 5.0), "true": None})
     rows = list(confusion.rows(own))
-    found = [(one(rows, name)["value"], one(rows, name)["note"]) for name in HEADLINES]
+    found = [
+        (row_of(rows, name)["value"], row_of(rows, name)["note"]) for name in HEADLINES
+    ]
     why = "the judge has a scale in some aspects only, so drops cannot be combined"
     assert found == [(None, why)] * len(HEADLINES)
 
 
 def test_without_a_wanted_drop_there_is_no_index() -> None:
     rows = list(confusion.rows(study({"j": judge(typos_true=1.0)})))
-    index = one(rows, "confusion_index")
+    index = row_of(rows, "confusion_index")
     assert index["value"] is None and "wanted drop is not above 0" in index["note"]
     assert (
-        one(rows, "s_f_mean")["value"] == 1.0
-        and one(rows, "confusion_auc")["value"] == 0.0
+        row_of(rows, "s_f_mean")["value"] == 1.0
+        and row_of(rows, "confusion_auc")["value"] == 0.0
     )
 
 
@@ -159,21 +159,21 @@ def test_one_perturbation_with_few_texts_does_not_remove_the_interval() -> None:
     rows = list(
         confusion.rows(study({"j": judge(typos_clear=few + HALF, cuts_clear=HALF)}))
     )
-    wanted = one(rows, "s_t_mean")
+    wanted = row_of(rows, "s_t_mean")
     assert wanted["n"] == 7 and wanted["n_missing"] == len(ITEMS) - 7
     assert (
         wanted["ci_low"] < wanted["value"] < wanted["ci_high"]
         and "over 30 sources" in wanted["method"]
     )
-    assert one(rows, "confusion_index")["value"] is not None
+    assert row_of(rows, "confusion_index")["value"] is not None
 
 
 def test_a_cell_without_scores_is_told_and_left_out_only_if_allowed() -> None:
     told = judge(typos_clear=1.0, cuts_true=1.0)
     told["cuts.single", "true"] = np.full(len(ITEMS), NAN)
-    row = one(confusion.rows(study({"j": told})), "s_t_mean")
+    row = row_of(confusion.rows(study({"j": told})), "s_t_mean")
     assert row["value"] is None and "1 of 3 planned cells have no score" in row["note"]
-    allowed = one(confusion.rows(study({"j": told}, allow_missing=True)), "s_t_mean")
+    allowed = row_of(confusion.rows(study({"j": told}, allow_missing=True)), "s_t_mean")
     assert allowed["value"] == 1.0 and "without 1 cells" in allowed["note"]
 
 
@@ -190,9 +190,11 @@ def test_every_wording_has_its_own_numbers() -> None:
     cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
     cells |= {(name, f"{a}.short"): np.full(len(ITEMS), 3.0) for name, a in told}
     rows = list(confusion.rows(study({"j": cells}, aspects=both)))
-    assert one(rows, "s_t_mean", criterion="long")["value"] == 1.0
-    assert one(rows, "s_t_mean", criterion="short")["value"] == 0.0
-    found = one(rows, "delta", criterion="long", aspect="clear", perturbation="typos")
+    assert row_of(rows, "s_t_mean", criterion="long")["value"] == 1.0
+    assert row_of(rows, "s_t_mean", criterion="short")["value"] == 0.0
+    found = row_of(
+        rows, "delta", criterion="long", aspect="clear", perturbation="typos"
+    )
     assert found["value"] == 1.0
 
 
@@ -228,13 +230,15 @@ def test_the_paper_s_table_4_as_scores_of_a_judge() -> None:
             )
         )
     )
-    values = [one(rows, name)["value"] for name in confusion.HEADLINES]
+    values = [row_of(rows, name)["value"] for name in confusion.HEADLINES]
     figures = [
         printed("confusion-table-4", statistic=x)
         for x in ("s_t", "s_f", "ratio", "auc")
     ]
     assert values == pytest.approx(figures, abs=5e-5)
-    assert one(rows, "s_t_mean")["method"].startswith("57 wanted drops, 130 unwanted")
+    assert row_of(rows, "s_t_mean")["method"].startswith(
+        "57 wanted drops, 130 unwanted"
+    )
 
 
 # Aspects and wordings that are kept apart
@@ -247,18 +251,18 @@ def test_whom_a_judge_follows() -> None:
     mixed = {("systems", "clear"): true, ("systems", "true"): true + 0.1 * clear}
     rows = list(criteria.rows(study({"j": mixed}, people=people, perturbed=[])))
     own = {"judge": "j", "judge_b": "human", "level": "pooled"}
-    r = one(rows, "pearson", **own, aspect="clear", aspect_b="true")
+    r = row_of(rows, "pearson", **own, aspect="clear", aspect_b="true")
     assert r["value"] == pytest.approx(1.0) and r["n"] == len(ITEMS)
-    astray = one(rows, "cross_aspect_share", **own)
+    astray = row_of(rows, "cross_aspect_share", **own)
     assert (astray["value"], astray["n"]) == (0.5, 2)
     flat = {("systems", "clear"): clear, ("systems", "true"): np.full(len(ITEMS), 3.0)}
-    lost = one(
+    lost = row_of(
         [*criteria.rows(study({"j": flat}, people=people))], "cross_aspect_share", **own
     )
     assert (lost["value"], lost["n"], lost["n_missing"]) == (0, 1, 1)
-    between = one(rows, "pearson", judge="human", aspect="clear", aspect_b="true")
+    between = row_of(rows, "pearson", judge="human", aspect="clear", aspect_b="true")
     assert between["value"] == pytest.approx(np.corrcoef(clear, true)[0, 1])
-    alone = one(
+    alone = row_of(
         rows, "pearson", judge="j", judge_b=None, aspect="clear", aspect_b="true"
     )
     assert alone["value"] == pytest.approx(np.corrcoef(true, true + 0.1 * clear)[0, 1])
@@ -270,7 +274,7 @@ def test_aspects_correlate_over_all_texts_and_wordings_over_an_aspect() -> None:
     cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
     cells |= {(name, f"{a}.short"): -values for (name, a), values in told.items()}
     rows = list(criteria.rows(study({"j": cells}, aspects=both)))
-    wordings = one(
+    wordings = row_of(
         rows, "pearson", aspect="clear", criterion="long", criterion_b="short"
     )
     assert wordings["value"] == pytest.approx(-1.0) and wordings["n"] == 3 * len(ITEMS)
@@ -278,7 +282,9 @@ def test_aspects_correlate_over_all_texts_and_wordings_over_an_aspect() -> None:
     x, y = (
         np.concatenate([told[name, aspect] for name in names]) for aspect in ASPECTS
     )
-    aspects = one(rows, "pearson", aspect="clear", criterion="short", aspect_b="true")
+    aspects = row_of(
+        rows, "pearson", aspect="clear", criterion="short", aspect_b="true"
+    )
     assert aspects["value"] == pytest.approx(np.corrcoef(x, y)[0, 1])
     assert {row["perturbation"] for row in rows} == {"all"}
     mixed = [row for row in rows if row["aspect"] != row["aspect_b"]]
@@ -291,7 +297,7 @@ ON_EVERY_ITEM = np.random.default_rng(1).normal(0, 2, len(ITEMS))
 
 
 def gap(rows: Iterable[ResultRow], name: str, **where: Any) -> Row:
-    return one(rows, f"difference_{name}", **where)
+    return row_of(rows, f"difference_{name}", **where)
 
 
 def test_differences_by_hand() -> None:
@@ -336,7 +342,7 @@ def test_what_two_judges_share_cancels() -> None:
     assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx(
         (0.5, 0.5, 0.5)
     )
-    own = [one(rows, "s_t_mean", judge=name) for name in shaken]
+    own = [row_of(rows, "s_t_mean", judge=name) for name in shaken]
     assert own[0]["ci_low"] < own[1]["ci_high"]  # apart they would not tell
 
 
@@ -360,7 +366,7 @@ def test_drops_that_only_one_of_them_has_do_not_count() -> None:
     row = gap(rows, "s_t_mean")
     assert row["value"] == pytest.approx(1.0 - 2.0)
     assert (row["n"], row["n_missing"]) == (20, 10)
-    assert one(rows, "s_t_mean", judge="whole")["value"] == pytest.approx(1.5)
+    assert row_of(rows, "s_t_mean", judge="whole")["value"] == pytest.approx(1.5)
 
 
 def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note() -> (
@@ -401,7 +407,7 @@ def test_judges_that_lack_other_cells_are_not_compared() -> None:
     rows = list(
         confusion.rows(study({"clear": CLEAR, "partly": partly}, allow_missing=True))
     )
-    assert one(rows, "s_t_mean", judge="partly")["value"] == 2.0
+    assert row_of(rows, "s_t_mean", judge="partly")["value"] == 2.0
     row = gap(rows, "s_t_mean")
     assert row["value"] is None and "different cells" in row["note"]
     both = list(

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dataset_in_memory import Row, row_of
 from judgescope.methods import cost, training
 from judgescope.report.words import label
 from judgescope.schema import tables
 from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import table_of, write_table
-from methods_setup import ASPECTS, FAIR, Row, one, study
+from methods_setup import ASPECTS, FAIR, study
 
 
 def bought(
@@ -136,7 +137,7 @@ def test_losses_are_means_over_replies_and_their_change_is_paired(
 ) -> None:
     found = rows(tmp_path, CLEAR, TRUE, OTHER)
     values = {
-        (aspect, name): one(
+        (aspect, name): row_of(
             found, f"held_out_loss_{name}", aspect=aspect, level="held_out"
         )
         for aspect in (*ASPECTS, "average")
@@ -178,7 +179,7 @@ def test_replies_about_one_source_go_together(tmp_path: Path) -> None:
     """Where all is about one source, nothing tells how far another one would be off."""
     alone = [{**row, "item": "i00"} for row in CLEAR]
     found = rows(tmp_path, alone, TRUE)
-    loss = one(found, "held_out_loss_after", aspect="clear", level="held_out")
+    loss = row_of(found, "held_out_loss_after", aspect="clear", level="held_out")
     assert (loss["value"], loss["ci_low"], loss["n"]) == (15 / 12, None, 12)
     assert loss["note"] == "no interval: 1 sources"
 
@@ -186,8 +187,9 @@ def test_replies_about_one_source_go_together(tmp_path: Path) -> None:
 def test_an_aspect_of_which_nothing_is_held_out_has_no_loss(tmp_path: Path) -> None:
     found = rows(tmp_path, CLEAR)
     for aspect in ("true", "average"):
-        loss = one(found, "held_out_loss_after", aspect=aspect, level="held_out")
+        loss = row_of(found, "held_out_loss_after", aspect=aspect, level="held_out")
         assert loss["value"] is None and "no value to average" in loss["note"]
     assert (
-        one(found, "held_out_loss_after", aspect="clear", level="held_out")["n"] == 12
+        row_of(found, "held_out_loss_after", aspect="clear", level="held_out")["n"]
+        == 12
     )

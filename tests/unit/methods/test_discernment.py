@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from discernment_setup import ASPECTS, FIVE, ITEMS, NAN, Floats, of, one, scored, study
-from judgescope.core.cells import split
+from dataset_in_memory import FIVE, Floats, row_of, rows_of
+from discernment_setup import ASPECTS, ITEMS, NAN, scored, study
 from judgescope.core.rng import share_of
 from judgescope.methods import discernment, perturbations, responses
 from judgescope.schema.tables import table_of
@@ -53,15 +53,15 @@ def test_judges_are_compared_without_the_same_items_and_a_twin_differs_in_nothin
     )
     for name in discernment.HEADLINES:
         good, blind = (
-            one(rows, name, judge=judge)["value"] for judge in ("good", "blind")
+            row_of(rows, name, judge=judge)["value"] for judge in ("good", "blind")
         )
-        gap = one(rows, f"difference_{name}", judge="good", judge_b="blind")
+        gap = row_of(rows, f"difference_{name}", judge="good", judge_b="blind")
         assert gap["value"] == pytest.approx(good - blind, abs=1e-12)
-        same = one(rows, f"difference_{name}", judge="good", judge_b="twin")
+        same = row_of(rows, f"difference_{name}", judge="good", judge_b="twin")
         ends = (None, None) if "_min" in name else (0.0, 0.0)  # a minimum is not smooth
         assert (same["value"], same["ci_low"], same["ci_high"]) == (0.0, *ends)
-    gap = one(rows, "difference_D_avg_exact", judge="good", judge_b="blind")
-    own = one(rows, "D_avg_exact", judge="good")
+    gap = row_of(rows, "difference_D_avg_exact", judge="good", judge_b="blind")
+    own = row_of(rows, "D_avg_exact", judge="good")
     assert (
         gap["ci_low"] > 0
         and gap["n"] == ITEMS
@@ -85,7 +85,7 @@ def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note()
         for name, aspects in part.items()
     }
     rows = list(discernment.rows(study({"whole": whole, "part": own}, cards=cards)))
-    gap = one(rows, "difference_D_avg", judge="whole")
+    gap = row_of(rows, "difference_D_avg", judge="whole")
     cut = {
         name: {
             aspect: np.where(given, values, NAN) for aspect, values in aspects.items()
@@ -98,7 +98,7 @@ def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note()
         )
     )
     expected = [
-        one(alone, "D_avg", judge=judge)["value"] for judge in ("whole", "part")
+        row_of(alone, "D_avg", judge=judge)["value"] for judge in ("whole", "part")
     ]
     assert gap["value"] == pytest.approx(expected[0] - expected[1], abs=1e-12)
     assert (
@@ -106,7 +106,7 @@ def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note()
         and gap["note"]
         == "computed on a share of the items that all these judges receive: 20 of 40"
     )
-    assert one(rows, "D_avg", judge="whole")["n"] == ITEMS
+    assert row_of(rows, "D_avg", judge="whole")["n"] == ITEMS
 
 
 @pytest.mark.simulation
@@ -120,7 +120,7 @@ def test_only_the_judges_that_the_study_wants_are_compared() -> None:
 def test_an_undefined_judge_has_no_difference() -> None:
     empty = {name: dict.fromkeys(ASPECTS, np.full(ITEMS, NAN)) for name in scored(0)}
     rows = list(discernment.rows(study({"good": scored(1, 0.8), "mute": empty})))
-    gap = one(rows, "difference_D_avg")
+    gap = row_of(rows, "difference_D_avg")
     assert gap["value"] is None and gap["note"] == "one of the judges is undefined"
 
 
@@ -143,7 +143,7 @@ def test_what_lies_in_the_normal_tail_is_noted_where_the_normal_limit_is_used(
         "D_min",
         "D_min_exact",
     ):
-        found = of(rows, name, aspect="")[0]
+        found = rows_of(rows, name, aspect="")[0]
         test = (
             "exact"
             if limit == 1000 and name.split("_")[-1] in ("hmp", "exact")
@@ -168,19 +168,23 @@ def test_an_interval_of_ties_alone_is_told() -> None:
         discernment.rows(study({"all": dropped(clear=[1, 2, 3], true=[2, 2, 1])}))
     )
     for name in ("D", "D_ew", "D_avg", "D_avg_ew", "D_min"):
-        row = of(flat, name, aspect="")[0] if name in ("D", "D_ew") else one(flat, name)
+        row = (
+            rows_of(flat, name, aspect="")[0]
+            if name in ("D", "D_ew")
+            else row_of(flat, name)
+        )
         assert (
             row["ci_high"] > row["ci_low"] and scores_of_p.TIES_ALONE in row["note"]
         ), name
         assert row["ci_low"] <= row["value"] <= row["ci_high"]
-    exact = one(flat, "D_exact", perturbation="typos", aspect="")
+    exact = row_of(flat, "D_exact", perturbation="typos", aspect="")
     assert exact["ci_low"] == exact["ci_high"] and exact["note"].count(NO_WIDTH) == 1
 
 
 @pytest.mark.parametrize("other", [[1, 2, -1], [1, 1, 0], [1, 2, NAN]])
 def test_an_interval_of_other_signs_or_numbers_is_one(other: list[float]) -> None:
     rows = list(discernment.rows(study({"some": dropped(clear=[1, 2, 3], true=other)})))
-    both = of(rows, "D", "D_avg", "D_min", aspect="")
+    both = rows_of(rows, "D", "D_avg", "D_min", aspect="")
     assert len(both) == 4 and not [row for row in both if NO_WIDTH in row["note"]]
 
 
@@ -193,7 +197,7 @@ def test_an_aspect_that_weighs_nothing_gives_no_width() -> None:
     rows = list(discernment.rows(study({"some": judge}, weights=weights)))
     noted = {
         (name, cut): scores_of_p.TIES_ALONE
-        in one(rows, name, perturbation=cut, aspect="")["note"]
+        in row_of(rows, name, perturbation=cut, aspect="")["note"]
         for name in ("D", "D_ew")
         for cut in ("typos", "cuts")
     }
@@ -204,9 +208,9 @@ def test_a_minimum_has_the_interval_of_its_least_cell_and_the_p_of_all() -> None
     falls = dropped(clear=[1, 2, -1, 3], true=[1, 1, -1])
     falls["cuts.single"] = dropped(clear=[1, -1, 1], true=[1, -1, -1, 2])["cuts.single"]
     rows = list(discernment.rows(study({"some": falls})))
-    cells = of(rows, "D_exact", aspect="")
+    cells = rows_of(rows, "D_exact", aspect="")
     least = min(cells, key=lambda row: row["value"])
-    found = one(rows, "D_min_exact")
+    found = row_of(rows, "D_min_exact")
     assert least["value"] < max(row["value"] for row in cells)
     assert [found[end] for end in ("value", "ci_low", "ci_high")] == [
         least[end] for end in ("value", "ci_low", "ci_high")
@@ -228,17 +232,13 @@ def test_equal_wordings_do_not_count_as_aspects() -> None:
         "ends": dict.fromkeys(names, (1.0, 5.0)),
     }
     aspects = {name: {"values": FIVE, "ends": [1.0, 5.0]} for name in names}
-    own = study({"j": worded}, cards={"j": scale}, aspects=aspects)
-    rows = [
-        row | dict(zip(("aspect", "criterion"), split(row["aspect"]), strict=True))
-        for row in own.scores.to_pylist()
-    ]
-    found = list(discernment.rows(replace(own, scores=table_of("scores", rows))))
+    data = study({"j": worded}, cards={"j": scale}, aspects=aspects)
+    found = list(discernment.rows(data))
     plain = list(discernment.rows(study({"j": judge})))
     for name in ("D", "D_ew"):
         for texts in ("typos", "cuts"):
-            value = one(plain, name, perturbation=texts, aspect="")["value"]
-            row = one(found, name, perturbation=texts, aspect="")
+            value = row_of(plain, name, perturbation=texts, aspect="")["value"]
+            row = row_of(found, name, perturbation=texts, aspect="")
             assert row["value"] == pytest.approx(value)
             assert "2 aspects in 10 wordings" in row["method"]
 
@@ -267,8 +267,8 @@ def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -
     rows = list(discernment.rows(study({"good": scored(1, 0.8)}, weights=weights)))
     for name in ("typos", "cuts"):
         place = {"perturbation": name, "aspect": ""}
-        beside = one(rows, "D_ew_weight_effect", **place)
-        d, weighted = (one(rows, which, **place)["value"] for which in ("D", "D_ew"))
+        beside = row_of(rows, "D_ew_weight_effect", **place)
+        d, weighted = (row_of(rows, which, **place)["value"] for which in ("D", "D_ew"))
         assert beside["value"] == pytest.approx(
             d - math.log(2, 20) - weighted, abs=1e-12
         )
@@ -278,7 +278,7 @@ def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -
         # not
         assert (beside["value"] < 0) == (name == "typos")
     uniform = list(discernment.rows(study({"good": scored(1, 0.8)})))
-    assert of(uniform, "D_ew_weight_effect") == []
+    assert rows_of(uniform, "D_ew_weight_effect") == []
 
 
 def test_wordings_of_an_aspect_share_its_weight() -> None:
@@ -305,10 +305,10 @@ def test_texts_that_could_not_be_made_leave_a_reason_and_no_number() -> None:
     told = study({"good": judge}, status={"cuts.single": "failed: it is the same text"})
     rows = list(discernment.rows(told))
     why = "no text could be made (40 failed)"
-    assert one(rows, "D_exact", perturbation="cuts")["note"] == why
-    assert one(rows, "D_exact", perturbation="typos", aspect="")["value"] > 1
+    assert row_of(rows, "D_exact", perturbation="cuts")["note"] == why
+    assert row_of(rows, "D_exact", perturbation="typos", aspect="")["value"] > 1
     for name in discernment.HEADLINES:
-        row = one(rows, name)
+        row = row_of(rows, name)
         assert row["value"] is None
         assert (
             row["note"] == f"planned perturbations without a score: cuts.single ({why})"
@@ -322,7 +322,7 @@ def test_texts_that_could_not_be_made_leave_a_reason_and_no_number() -> None:
             )
         )
     )
-    assert "without cuts.single" in one(allowed, "D_avg")["note"]
+    assert "without cuts.single" in row_of(allowed, "D_avg")["note"]
 
 
 @pytest.mark.parametrize(
@@ -339,13 +339,14 @@ def test_a_judge_without_scores_says_why(how: str, rule: str, why: str) -> None:
     rows = list(discernment.rows(told))
     for aspect in ASPECTS:
         assert (
-            one(rows, "p_wilcoxon", perturbation="typos", aspect=aspect)["note"] == why
+            row_of(rows, "p_wilcoxon", perturbation="typos", aspect=aspect)["note"]
+            == why
         )
-    assert one(rows, "D", perturbation="typos", aspect="")["note"] == why
-    assert one(rows, "D_avg")["note"] == why
-    mean = one(responses.rows(told), "score_mean", perturbation="original")
+    assert row_of(rows, "D", perturbation="typos", aspect="")["note"] == why
+    assert row_of(rows, "D_avg")["note"] == why
+    mean = row_of(responses.rows(told), "score_mean", perturbation="original")
     assert mean["value"] is None and mean["note"] == why
-    assert of(responses.rows(told), "score_share", "range_top") == []
+    assert rows_of(responses.rows(told), "score_share", "range_top") == []
 
 
 def test_a_judge_with_too_small_a_context_is_not_run_on_the_rest() -> None:
@@ -356,12 +357,14 @@ def test_a_judge_with_too_small_a_context_is_not_run_on_the_rest() -> None:
     )
     rows = list(discernment.rows(told))
     why = f"not run: context ({ITEMS} requests are too long for the model)"
-    assert one(rows, "D_exact", perturbation="typos", aspect="")["note"] == why
-    assert why in one(rows, "D_avg")["note"] and one(rows, "D_avg")["value"] is None
-    assert one(rows, "D_exact", perturbation="cuts", aspect="")["value"] is not None
+    assert row_of(rows, "D_exact", perturbation="typos", aspect="")["note"] == why
+    assert (
+        why in row_of(rows, "D_avg")["note"] and row_of(rows, "D_avg")["value"] is None
+    )
+    assert row_of(rows, "D_exact", perturbation="cuts", aspect="")["value"] is not None
     other = study({"good": judge}, ended={("typos.minor", "good"): ("error", "error")})
     assert (
-        one(discernment.rows(other), "D_exact", perturbation="typos", aspect="")["n"]
+        row_of(discernment.rows(other), "D_exact", perturbation="typos", aspect="")["n"]
         == 38
     )
 
@@ -370,7 +373,7 @@ def test_one_missing_aspect_is_named() -> None:
     judge = {name: dict(aspects) for name, aspects in scored(1, 0.8).items()}
     judge["typos.minor"]["true"] = np.full(ITEMS, NAN)
     rows = list(discernment.rows(study({"good": judge})))
-    note = one(rows, "D", perturbation="typos", aspect="")["note"]
+    note = row_of(rows, "D", perturbation="typos", aspect="")["note"]
     assert "both texts" in note and "(true)" in note
 
 
@@ -389,21 +392,24 @@ def test_shares_by_score_are_those_of_the_texts_and_sum_to_one() -> None:
         ]
     )
     for name, values in (("original", before), ("all", after)):
-        mean = one(rows, "score_mean", perturbation=name)
+        mean = row_of(rows, "score_mean", perturbation=name)
         assert mean["value"] == pytest.approx(np.nanmean(values))
         assert mean["ci_low"] < mean["value"] < mean["ci_high"]
-        shares = of(rows, "score_share", perturbation=name)
+        shares = rows_of(rows, "score_share", perturbation=name)
         assert [row["k"] for row in shares] == list(range(1, 21))
         found, _ = np.histogram(values[np.isfinite(values)], bins=20, range=(1, 5))
         assert [row["value"] for row in shares] == pytest.approx(found / found.sum())
         assert {row["n_missing"] for row in shares} == {int(np.isnan(values).sum())}
-    assert one(rows, "score_mean", perturbation="typos")["n_missing"] == 4
-    assert [one(rows, f"range_{end}")["value"] for end in ("bottom", "top")] == [
+    assert row_of(rows, "score_mean", perturbation="typos")["n_missing"] == 4
+    assert [row_of(rows, f"range_{end}")["value"] for end in ("bottom", "top")] == [
         1.0,
         5.0,
     ]
-    assert "[4.8, 5]" in of(rows, "score_share", perturbation="all", k=20)[0]["method"]
-    assert of(rows, "pearson") == []
+    assert (
+        "[4.8, 5]"
+        in rows_of(rows, "score_share", perturbation="all", k=20)[0]["method"]
+    )
+    assert rows_of(rows, "pearson") == []
 
 
 @pytest.mark.parametrize(
@@ -417,10 +423,11 @@ def test_a_judge_without_a_scale_has_the_range_of_its_scores(
     cards = {"free": {"ends": dict.fromkeys(ASPECTS)}}
     rows = list(responses.rows(study({"free": judge}, cards=cards)))
     assert (
-        tuple(one(rows, f"range_{end}")["value"] for end in ("bottom", "top")) == ends
+        tuple(row_of(rows, f"range_{end}")["value"] for end in ("bottom", "top"))
+        == ends
     )
     assert sum(
-        row["value"] for row in of(rows, "score_share", perturbation="all")
+        row["value"] for row in rows_of(rows, "score_share", perturbation="all")
     ) == pytest.approx(1)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dataset_in_memory import Row, row_of, rows_of
 from deleted import jackknife_t
 from ensemble_rows_setup import PLACES, TAUGHT, THREE, WHOLE, mean_of, rows, told
 from judgescope.methods import agreement, ensemble
@@ -28,10 +29,7 @@ from methods_setup import (
     RNG,
     SYSTEM,
     N,
-    Row,
     less,
-    of,
-    one,
     study,
 )
 
@@ -39,7 +37,7 @@ from methods_setup import (
 def test_every_subset_has_every_correlation_and_every_row_its_own_place() -> None:
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
-            found = of(told(), statistic, aspect=aspect, level=level)
+            found = rows_of(told(), statistic, aspect=aspect, level=level)
             assert [(row["judge_b"], row["k"]) for row in found] == [
                 *(("fair", 1), ("good", 1), ("noisy", 1)),
                 *(("fair+good", 2), ("fair+noisy", 2), ("good+noisy", 2), (WHOLE, 3)),
@@ -59,16 +57,20 @@ def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
     for judge, subset in [("all", WHOLE), ("good", "good"), ("noisy", "noisy")]:
         for aspect in (*ASPECTS, "average"):
             for statistic, level in PLACES:
-                mine = one(
+                mine = row_of(
                     told(), statistic, aspect=aspect, level=level, judge_b=subset
                 )
-                theirs = one(beside, statistic, aspect=aspect, level=level, judge=judge)
+                theirs = row_of(
+                    beside, statistic, aspect=aspect, level=level, judge=judge
+                )
                 assert [mine[key] for key in same] == [theirs[key] for key in same]
 
 
 def test_a_subset_is_the_mean_of_its_members_against_people() -> None:
     people = mean_rating(RATINGS["clear"])
-    found = one(told(), "pearson", aspect="clear", level="pooled", judge_b="good+noisy")
+    found = row_of(
+        told(), "pearson", aspect="clear", level="pooled", judge_b="good+noisy"
+    )
     wanted = np.corrcoef((GOOD["clear"] + NOISY["clear"]) / 2, people)[0, 1]
     assert found["value"] == pytest.approx(wanted)
     assert (found["n"], found["n_missing"]) == (N, 0)
@@ -80,27 +82,29 @@ def test_means_of_a_size_are_over_its_subsets() -> None:
     for size, number in [(1, 3), (2, 3), (3, 1)]:
         for statistic, level in PLACES:
             place = {"aspect": "true", "level": level, "k": size}
-            each = [row["value"] for row in of(told(), statistic, **place)]
-            mean = one(told(), f"subset_mean_{statistic}", **place)
+            each = [row["value"] for row in rows_of(told(), statistic, **place)]
+            mean = row_of(told(), f"subset_mean_{statistic}", **place)
             assert (mean["value"], mean["n"]) == (pytest.approx(np.mean(each)), number)
             assert mean["judge_b"] is None
 
 
 def test_what_a_member_adds_and_what_all_have_more_than_it() -> None:
     def value(subset: str) -> float:
-        found = one(told(), "spearman", aspect="clear", level="pooled", judge_b=subset)
+        found = row_of(
+            told(), "spearman", aspect="clear", level="pooled", judge_b=subset
+        )
         return float(found["value"])
 
     place = {"aspect": "clear", "level": "pooled", "judge_b": "noisy"}
-    adds = one(told(), "contribution_spearman", **place)
+    adds = row_of(told(), "contribution_spearman", **place)
     assert adds["value"] == pytest.approx(value(WHOLE) - value("fair+good"))
-    more = one(told(), "difference_spearman", **place)
+    more = row_of(told(), "difference_spearman", **place)
     assert (
         more["value"] == pytest.approx(value(WHOLE) - value("noisy"))
         and more["ci_low"] > 0
     )
-    good = one(told(), "difference_spearman", **{**place, "judge_b": "good"})
-    single = one(told(), "spearman", **{**place, "judge_b": "good"})
+    good = row_of(told(), "difference_spearman", **{**place, "judge_b": "good"})
+    single = row_of(told(), "spearman", **{**place, "judge_b": "good"})
     assert good["ci_high"] - good["ci_low"] < 2 * (
         single["ci_high"] - single["ci_low"]
     )  # paired
@@ -110,11 +114,11 @@ def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
             place = {"aspect": aspect, "level": level}
-            single = of(told(), statistic, k=1, **place)
+            single = rows_of(told(), statistic, k=1, **place)
             best = max(single, key=lambda row: row["value"])["judge_b"]
             noted = [
                 row["judge_b"]
-                for row in of(told(), f"difference_{statistic}", **place)
+                for row in rows_of(told(), f"difference_{statistic}", **place)
                 if "the best of 3 members was chosen on the same data" in row["note"]
             ]
             assert noted == [best]
@@ -126,19 +130,19 @@ def test_differences_are_on_the_texts_that_both_score() -> None:
         "good": {aspect: less(GOOD[aspect], slice(0, 12)) for aspect in ASPECTS}
     }
     found, place = rows(gaps), {"aspect": "clear", "level": "pooled"}
-    whole = one(found, "pearson", judge_b=WHOLE, **place)
-    single = one(found, "pearson", judge_b="good", **place)
+    whole = row_of(found, "pearson", judge_b=WHOLE, **place)
+    single = row_of(found, "pearson", judge_b="good", **place)
     assert (whole["n"], single["n"], single["n_missing"]) == (N, N - 12, 12)
     people, every = mean_rating(RATINGS["clear"]), mean_of(gaps)["clear"]
     r = [np.corrcoef(x[12:], people[12:])[0, 1] for x in (every, GOOD["clear"])]
-    more = one(found, "difference_pearson", judge_b="good", **place)
+    more = row_of(found, "difference_pearson", judge_b="good", **place)
     assert more["value"] == pytest.approx(r[0] - r[1])
     assert (more["n"], more["n_missing"]) == (N - 12, 12)
-    strict = one(rows(gaps, least=3), "pearson", judge_b=WHOLE, **place)
+    strict = row_of(rows(gaps, least=3), "pearson", judge_b=WHOLE, **place)
     assert (strict["n"], strict["n_missing"]) == (N - 12, 12)
-    two = one(rows(gaps, least=3), "pearson", judge_b="fair+good", **place)
+    two = row_of(rows(gaps, least=3), "pearson", judge_b="fair+good", **place)
     assert two["n_missing"] == 12  # a subset of two needs both
-    pair = one(found, "error_correlation", judge_b="fair+good", **place)
+    pair = row_of(found, "error_correlation", judge_b="fair+good", **place)
     assert (pair["n"], pair["n_missing"]) == (N - 12, 12)
 
 
@@ -146,11 +150,11 @@ def test_differences_are_on_the_texts_that_both_score() -> None:
 def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
     people = mean_rating(RATINGS["clear"])
     place = {"aspect": "clear", "judge_b": "fair+good", "k": 2}
-    same = one(told(), "error_correlation", **place)
+    same = row_of(told(), "error_correlation", **place)
     wanted = np.corrcoef(FAIR["clear"] - people, GOOD["clear"] - people)[0, 1]
     assert same["value"] == pytest.approx(wanted) and ON_ONE_SCALE in same["method"]
     for ends in (None, (0.0, 100.0)):
-        other = one(
+        other = row_of(
             rows(card={"ends": dict.fromkeys(ASPECTS, ends)}),
             "error_correlation",
             **place,
@@ -166,16 +170,16 @@ def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
 def test_errors_are_of_one_kind_in_all_aspects_as_their_mean_is_over_these() -> None:
     found = rows(card={"ends": {"clear": (1.0, 5.0), "true": None}})
     for aspect in ASPECTS:
-        told_of = one(
+        told_of = row_of(
             found, "error_correlation", aspect=aspect, judge_b="fair+good", k=2
         )
         assert ON_OTHERS in told_of["method"]
 
 
 def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
-    each = [row["value"] for row in of(told(), "error_correlation", aspect="true")]
-    mean = one(told(), "error_correlation_mean", aspect="true")
-    number = one(told(), "effective_judges", aspect="true")
+    each = [row["value"] for row in rows_of(told(), "error_correlation", aspect="true")]
+    mean = row_of(told(), "error_correlation_mean", aspect="true")
+    number = row_of(told(), "effective_judges", aspect="true")
     assert (mean["value"], mean["n"]) == (pytest.approx(np.mean(each)), 3)
     assert number["value"] == pytest.approx(3 / (1 + 2 * mean["value"]))
     people = mean_rating(RATINGS["true"])
@@ -189,9 +193,9 @@ def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
     assert (number["ci_low"], number["ci_high"]) == pytest.approx(
         jackknife_t(number["value"], deleted, ends=(0, inf))
     )
-    average = one(told(), "effective_judges", aspect="average")
+    average = row_of(told(), "effective_judges", aspect="average")
     own = [
-        one(told(), "effective_judges", aspect=aspect)["value"] for aspect in ASPECTS
+        row_of(told(), "effective_judges", aspect=aspect)["value"] for aspect in ASPECTS
     ]
     assert (average["value"], average["n"]) == (pytest.approx(np.mean(own)), 2)
 
@@ -201,17 +205,19 @@ def test_a_constant_member_has_no_correlation_and_takes_none_from_the_others() -
         rows({**THREE, "good": CONSTANT}),
         {"aspect": "clear", "level": "pooled"},
     )
-    single = one(found, "spearman", judge_b="good", **place)
+    single = row_of(found, "spearman", judge_b="good", **place)
     assert (single["value"], single["note"]) == (None, REASONS.constant_judge)
-    mean = one(found, "subset_mean_spearman", k=1, **place)
+    mean = row_of(found, "subset_mean_spearman", k=1, **place)
     assert mean["note"] == f"undefined on 1 of 3 subsets: {REASONS.constant_judge}"
-    two = one(found, "spearman", judge_b="fair+good", **place)
-    alone = one(found, "spearman", judge_b="fair", **place)
+    two = row_of(found, "spearman", judge_b="fair+good", **place)
+    alone = row_of(found, "spearman", judge_b="fair", **place)
     assert two["value"] == pytest.approx(alone["value"])
-    assert one(found, "difference_spearman", judge_b="good", **place)["value"] is None
+    assert (
+        row_of(found, "difference_spearman", judge_b="good", **place)["value"] is None
+    )
     assert (
         "the best of 3 members was chosen on the same data"
-        in one(found, "difference_spearman", judge_b="fair", **place)["note"]
+        in row_of(found, "difference_spearman", judge_b="fair", **place)["note"]
     )
 
 
@@ -221,11 +227,11 @@ def test_a_member_that_scores_nothing_leaves_the_others() -> None:
         rows({**THREE, "good": nothing}),
         {"aspect": "clear", "level": "pooled"},
     )
-    single = one(found, "pearson", judge_b="good", **place)
+    single = row_of(found, "pearson", judge_b="good", **place)
     assert (single["value"], single["n_missing"]) == (None, N)
-    two = one(found, "pearson", judge_b="fair+noisy", **place)
-    assert one(found, "pearson", judge_b=WHOLE, **place)["value"] == two["value"]
-    assert one(found, "effective_judges", **place)["value"] is None
+    two = row_of(found, "pearson", judge_b="fair+noisy", **place)
+    assert row_of(found, "pearson", judge_b=WHOLE, **place)["value"] == two["value"]
+    assert row_of(found, "effective_judges", **place)["value"] is None
 
 
 @pytest.mark.heavy
@@ -237,13 +243,13 @@ def test_of_many_members_not_all_subsets_are_told_and_the_whole_says_so() -> Non
         for at in range(9)
     }
     found, place = rows(crowd), {"aspect": "clear", "level": "pooled"}
-    each = of(found, "kendall_b", **place)
+    each = rows_of(found, "kendall_b", **place)
     assert [row["k"] for row in each] == [1] * 9 + [8] * 9 + [9]
     assert ["of 9 members: only single members" in row["note"] for row in each] == [
         False
     ] * 18 + [True]
-    assert len(of(found, "error_correlation", **place)) == 36
-    assert [row["k"] for row in of(found, "subset_mean_kendall_b", **place)] == [
+    assert len(rows_of(found, "error_correlation", **place)) == 36
+    assert [row["k"] for row in rows_of(found, "subset_mean_kendall_b", **place)] == [
         1,
         8,
         9,
@@ -268,7 +274,7 @@ def test_an_ensemble_that_cannot_judge_says_why() -> None:
 def test_an_ensemble_that_compares_with_references_is_rated_without_them() -> None:
     found = rows(card={"references": True}, reference_systems=["s0"])
     assert {row["system_subset"] for row in found} == {WITHOUT_REFERENCES}
-    whole = one(found, "pearson", aspect="clear", level="pooled", judge_b=WHOLE)
+    whole = row_of(found, "pearson", aspect="clear", level="pooled", judge_b=WHOLE)
     kept = SYSTEM != 0
     wanted = np.corrcoef(
         mean_of(THREE)["clear"][kept], mean_rating(RATINGS["clear"])[kept]
@@ -301,7 +307,9 @@ def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
             for name in ("student", "student_difference", "student_with_teacher"):
-                [row] = of(found, f"{name}_{statistic}", aspect=aspect, level=level)
+                [row] = rows_of(
+                    found, f"{name}_{statistic}", aspect=aspect, level=level
+                )
                 assert (row["judge"], row["judge_b"], row["k"]) == (
                     "all",
                     "taught",
@@ -325,8 +333,10 @@ def test_it_stands_beside_people_as_any_judge_does() -> None:
     same = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method")
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
-            mine = one(found, f"student_{statistic}", aspect=aspect, level=level)
-            theirs = one(beside, statistic, aspect=aspect, level=level, judge="taught")
+            mine = row_of(found, f"student_{statistic}", aspect=aspect, level=level)
+            theirs = row_of(
+                beside, statistic, aspect=aspect, level=level, judge="taught"
+            )
             assert [mine[key] for key in same] == [theirs[key] for key in same]
 
 
@@ -346,15 +356,15 @@ def test_its_numbers_are_of_the_texts_that_it_and_the_ensemble_score() -> None:
         np.corrcoef(x[both], PEOPLE["clear"][both])[0, 1]
         for x in (whole, TAUGHT["clear"])
     ]
-    apart = one(found, "student_difference_pearson", **CLEAR)
+    apart = row_of(found, "student_difference_pearson", **CLEAR)
     assert apart["value"] == pytest.approx(r[0] - r[1])
     assert (apart["n"], apart["n_missing"]) == (N - 15, 15)
-    teacher = one(found, "student_with_teacher_pearson", **CLEAR)
+    teacher = row_of(found, "student_with_teacher_pearson", **CLEAR)
     assert teacher["value"] == pytest.approx(
         np.corrcoef(whole[both], TAUGHT["clear"][both])[0, 1]
     )
     assert (teacher["n"], teacher["n_missing"]) == (N - 15, 15)
-    alone = one(found, "student_pearson", **CLEAR)
+    alone = row_of(found, "student_pearson", **CLEAR)
     assert alone["value"] == pytest.approx(
         np.corrcoef(TAUGHT["clear"][12:], PEOPLE["clear"][12:])[0, 1]
     )
@@ -368,17 +378,17 @@ def test_a_judge_that_has_learnt_all_is_as_good_as_its_teacher_on_any_scale() ->
     found = rows(student=same)
     for statistic, level in PLACES:
         place = {"aspect": "true", "level": level}
-        apart = one(found, f"student_difference_{statistic}", **place)
+        apart = row_of(found, f"student_difference_{statistic}", **place)
         assert [apart[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx(
             [0, 0, 0]
         )
-        whole = one(found, statistic, judge_b=WHOLE, **place)
-        alone = one(found, f"student_{statistic}", **place)
+        whole = row_of(found, statistic, judge_b=WHOLE, **place)
+        alone = row_of(found, f"student_{statistic}", **place)
         assert [alone[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx(
             [whole[key] for key in ("value", "ci_low", "ci_high")]
         )
     for level in ("pooled", "by_source", "by_system"):
-        teacher = one(
+        teacher = row_of(
             found, "student_with_teacher_spearman", aspect="true", level=level
         )
         assert teacher["value"] == pytest.approx(1)
@@ -387,12 +397,14 @@ def test_a_judge_that_has_learnt_all_is_as_good_as_its_teacher_on_any_scale() ->
 @pytest.mark.heavy
 def test_differences_are_paired() -> None:
     found = rows(student=TAUGHT)
-    apart = one(found, "student_difference_pearson", **CLEAR)
-    alone = one(found, "student_pearson", **CLEAR)
+    apart = row_of(found, "student_difference_pearson", **CLEAR)
+    alone = row_of(found, "student_pearson", **CLEAR)
     assert apart["ci_high"] - apart["ci_low"] < alone["ci_high"] - alone["ci_low"]
-    average = one(found, "student_difference_pearson", aspect="average", level="pooled")
+    average = row_of(
+        found, "student_difference_pearson", aspect="average", level="pooled"
+    )
     each = [
-        one(found, "student_difference_pearson", aspect=a, level="pooled")
+        row_of(found, "student_difference_pearson", aspect=a, level="pooled")
         for a in ASPECTS
     ]
     assert average["value"] == pytest.approx(np.mean([row["value"] for row in each]))
@@ -403,7 +415,7 @@ def test_differences_are_paired() -> None:
 def test_a_judge_of_a_share_of_the_items_is_compared_on_these() -> None:
     found = rows(student=TAUGHT, share=0.8)
     alone, apart = (
-        one(found, f"student_{name}pearson", **CLEAR) for name in ("", "difference_")
+        row_of(found, f"student_{name}pearson", **CLEAR) for name in ("", "difference_")
     )
     assert (alone["n"], alone["n_missing"], apart["n"]) == (
         N * 12 // ITEMS,
@@ -411,25 +423,25 @@ def test_a_judge_of_a_share_of_the_items_is_compared_on_these() -> None:
         N * 12 // ITEMS,
     )
     assert "over 12 sources" in alone["method"] and "over 12 sources" in apart["method"]
-    average = one(found, "student_pearson", aspect="average", level="pooled")
+    average = row_of(found, "student_pearson", aspect="average", level="pooled")
     assert "over 12 sources" in average["method"]
-    assert one(found, "pearson", judge_b=WHOLE, **CLEAR)["n"] == N
+    assert row_of(found, "pearson", judge_b=WHOLE, **CLEAR)["n"] == N
 
 
 def test_one_that_always_says_the_same_is_told_to() -> None:
     found = rows(student=CONSTANT)
     for name in ("student_pearson", "student_with_teacher_pearson"):
         assert (
-            one(found, name, **CLEAR)["value"],
-            one(found, name, **CLEAR)["note"],
+            row_of(found, name, **CLEAR)["value"],
+            row_of(found, name, **CLEAR)["note"],
         ) == (
             None,
             REASONS.constant_judge,
         )
-    assert one(found, "student_difference_pearson", **CLEAR)["value"] is None
+    assert row_of(found, "student_difference_pearson", **CLEAR)["value"] is None
 
 
 def test_an_aspect_that_it_does_not_judge_has_no_rows_of_it() -> None:
     found = rows(student={"clear": TAUGHT["clear"]})
     assert {row["aspect"] for row in taught(found)} == {"clear", "average"}
-    assert one(found, "student_pearson", aspect="average", level="pooled")["n"] == 60
+    assert row_of(found, "student_pearson", aspect="average", level="pooled")["n"] == 60

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from confusion_rows_setup import ITEMS
 from confusion_rows_setup import study as confused
+from dataset_in_memory import row_of
 from judgescope.methods import injection, robustness
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.rows import verdict_rows
@@ -21,7 +22,7 @@ from judgescope.plan.notices import fewest_items
 from judgescope.schema.tables import table_of, write_table
 from judgescope.scoring.aggregate import scores
 from judgescope.statistics.means import tango, tango_corrected_low
-from methods_setup import ASPECTS, NAN, TARGETS, one, study
+from methods_setup import ASPECTS, NAN, TARGETS, study
 from statistics_spec import change
 
 Values = list[float | None]
@@ -162,10 +163,10 @@ def test_means_of_several_draws_follow_no_hint_and_it_says_so(tmp_path: Path) ->
         name: {ASPECTS[0]: np.full(n, x)} for name, x in (("base", 1.0), ("told", 5.0))
     }
     own = dataclasses.replace(own, scores=study(means).scores)
-    assert one(robustness.rows(own), "difference_follow_rate")["value"] == 1
+    assert row_of(robustness.rows(own), "difference_follow_rate")["value"] == 1
     change(own.spec, "told", draws=5, discrete=False)
     for name in ("follow_rate", "difference_follow_rate"):
-        row = one(robustness.rows(own), name)
+        row = row_of(robustness.rows(own), name)
         assert (row["value"], row["note"]) == (None, injection.SEVERAL_DRAWS)
 
 
@@ -188,8 +189,8 @@ def test_attack_and_counterpart_are_compared_on_texts_with_both_scores() -> None
         for name, whole in (("injection_shift", 0.75), ("obey_rate", 1.0)):
             place = {"aspect": aspect, "perturbation": "note"}
             values = [
-                one(found, name, degree=degree, **place)["value"]
+                row_of(found, name, degree=degree, **place)["value"]
                 for degree in ("attack", "inert")
             ]
             assert values == pytest.approx([whole, whole / 2])
-            assert one(found, f"difference_{name}", **place)["value"] == 0
+            assert row_of(found, f"difference_{name}", **place)["value"] == 0

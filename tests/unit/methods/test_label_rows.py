@@ -9,6 +9,7 @@ import pytest
 from msgspec import structs
 from numpy.typing import NDArray
 
+from dataset_in_memory import row_of, rows_of
 from judgescope.methods import agreement, comparison, ensemble, labels
 from judgescope.methods.base import AltTestSettings, EnsembleMembers
 from judgescope.methods.claims.agreement import label_claims
@@ -22,7 +23,7 @@ from judgescope.statistics.alt_test import alternative_annotator
 from judgescope.statistics.labels import cross_fitted, strict_majority
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.verdict import Outcome
-from methods_setup import of, one, study
+from methods_setup import study
 
 N = 60
 GOLD = np.array([1.0, 1.0, 0.0] * 20)
@@ -65,11 +66,11 @@ def of_judge(data: EvaluationData, judge: str) -> dict[str, Claim]:
 
 def test_shares_of_two_labels_count_their_denominators() -> None:
     rows = list(labels.rows(labelled(lenient=lenient())))
-    tnr, tpr = (one(rows, name, judge="lenient") for name in ("tnr", "tpr"))
+    tnr, tpr = (row_of(rows, name, judge="lenient") for name in ("tnr", "tpr"))
     assert (tnr["value"], tnr["n"], tpr["value"], tpr["n"]) == (0.6, 20, 1.0, 40)
-    assert one(rows, "precision", judge="lenient")["value"] == 40 / 48
-    assert "base rate 0.667" in one(rows, "precision", judge="lenient")["note"]
-    assert one(rows, "base_rate", judge="human")["value"] == pytest.approx(2 / 3)
+    assert row_of(rows, "precision", judge="lenient")["value"] == 40 / 48
+    assert "base rate 0.667" in row_of(rows, "precision", judge="lenient")["note"]
+    assert row_of(rows, "base_rate", judge="human")["value"] == pytest.approx(2 / 3)
     counts = {
         (r["k"], r["k_b"]): r["value"] for r in rows if r["statistic"] == "class_count"
     }
@@ -89,7 +90,7 @@ def test_beside_raters_of_labels_harshness_is_no_merit() -> None:
     people = (quality + 0.6 * rng.normal(size=(3, N)) > 0).astype(float)
     harsh = (quality + 0.6 * rng.normal(size=N) > 0.5).astype(float)
     gaps = [
-        one(
+        row_of(
             [*labels.rows(labelled(given, j=judge))],
             "as_rater_label_accuracy",
             judge="j",
@@ -111,7 +112,7 @@ def test_a_constant_judge_is_not_shown_to_be_better_than_chance() -> None:
     data = labelled(always=np.ones(N), right=GOLD.copy())
     assert of_judge(data, "always")[LABELS].outcome is Outcome.NOT_SHOWN
     rows = [*verdict_rows(data, label_claims(data))]
-    verdict = one(rows, "verdict", judge="right", form=LABELS)
+    verdict = row_of(rows, "verdict", judge="right", form=LABELS)
     assert verdict["note"].startswith("better")
 
 
@@ -124,7 +125,9 @@ def test_false_alarms_of_bad_texts_missed_and_of_labels_beyond_chance() -> None:
             CAUGHT
         ].outcome is (Outcome.MISSES)
         chance = labelled(chance=rng.permutation(GOLD))
-        row = one([*verdict_rows(chance, label_claims(chance))], "verdict", form=LABELS)
+        row = row_of(
+            [*verdict_rows(chance, label_claims(chance))], "verdict", form=LABELS
+        )
         better += row["note"].startswith("better")
     assert alarms <= 20  # 10 expected at most; P(more) < .002
     assert better <= 20
@@ -135,11 +138,11 @@ def test_ties_of_raters_are_unresolved_where_labels_have_no_order() -> None:
     people[1, :5] = (people[0, :5] + 1) % 3
     data = labelled(people, KINDS | {"ordered": False}, same=people[0])
     rows = list(labels.rows(data))
-    assert one(rows, "unresolved", judge="human")["value"] == 5
-    assert one(rows, "label_accuracy", judge="same")["n"] == 55
-    assert one(rows, "label_accuracy", judge="same")["n_missing"] == 5
-    assert one(rows, "label_recall", judge="same", k=1)["value"] == 1
-    spearman = one(agreement.rows(data), "spearman", judge="same", level="pooled")
+    assert row_of(rows, "unresolved", judge="human")["value"] == 5
+    assert row_of(rows, "label_accuracy", judge="same")["n"] == 55
+    assert row_of(rows, "label_accuracy", judge="same")["n_missing"] == 5
+    assert row_of(rows, "label_recall", judge="same", k=1)["value"] == 1
+    spearman = row_of(agreement.rows(data), "spearman", judge="same", level="pooled")
     assert spearman["value"] is None
     assert "without an order" in spearman["note"]
 
@@ -147,11 +150,11 @@ def test_ties_of_raters_are_unresolved_where_labels_have_no_order() -> None:
 def test_people_are_compared_with_the_other_raters_label() -> None:
     people = np.stack([GOLD, GOLD, np.where(np.arange(N) % 6 == 0, 1 - GOLD, GOLD)])
     rows = list(labels.rows(labelled(people, right=GOLD.copy())))
-    human = one(rows, "label_accuracy", judge="human")
+    human = row_of(rows, "label_accuracy", judge="human")
     # against the lower median of the others: the first two differ where the third one
     # does
     assert human["value"] is not None and 0.8 < human["value"] < 1.0
-    gap = one(rows, "as_rater_balanced_accuracy", judge="right")["value"]
+    gap = row_of(rows, "as_rater_balanced_accuracy", judge="right")["value"]
     assert gap is not None and gap > 0
 
 
@@ -173,14 +176,14 @@ def test_a_judge_with_numbers_has_labels_by_its_threshold() -> None:
         aspects={"clear": RIGHT},
     )
     rows = list(labels.rows(data))
-    assert one(rows, "balanced_accuracy", judge="none")["value"] is None
-    assert "set `threshold`" in one(rows, "balanced_accuracy", judge="none")["note"]
+    assert row_of(rows, "balanced_accuracy", judge="none")["value"] is None
+    assert "set `threshold`" in row_of(rows, "balanced_accuracy", judge="none")["note"]
     for name, note in (
         ("best", "leaving each source out: 4 to 4"),
         ("three", "threshold 3"),
     ):
-        assert one(rows, "tnr", judge=name)["value"] == 19 / 20
-        assert note in one(rows, "tnr", judge=name)["note"]
+        assert row_of(rows, "tnr", judge=name)["value"] == 19 / 20
+        assert note in row_of(rows, "tnr", judge=name)["note"]
 
 
 def test_a_threshold_is_chosen_without_the_source_that_it_labels() -> None:
@@ -213,13 +216,13 @@ def test_judges_of_labels_are_compared_by_mcnemar_with_sources_as_units() -> Non
     )  # one in 7 of 15 items
     data = labelled(right=GOLD.copy(), worse=worse, points=np.linspace(1.5, 4.5, N))
     rows = list(comparison.rows(data))
-    p = one(rows, "p_mcnemar", judge="right", judge_b="worse")
+    p = row_of(rows, "p_mcnemar", judge="right", judge_b="worse")
     assert (p["value"], p["n"], p["n_tied"]) == (2 / 2**7, 60, 8)
     assert (
-        one(rows, "p_holm_mcnemar", judge="right", judge_b="worse")["value"]
+        row_of(rows, "p_holm_mcnemar", judge="right", judge_b="worse")["value"]
         == p["value"]
     )
-    gap = one(rows, "difference_label_accuracy", judge="right", judge_b="worse")
+    gap = row_of(rows, "difference_label_accuracy", judge="right", judge_b="worse")
     assert gap["value"] == pytest.approx(7 / 60)
     assert "points" not in {
         row["judge_b"] for row in rows if row["statistic"] == "p_mcnemar"
@@ -232,7 +235,7 @@ def test_judges_of_labels_share_a_letter_where_mcnemar_does_not_separate_them() 
     same[3] = 1 - same[3]
     rows = list(comparison.rows(labelled(right=GOLD.copy(), same=same, worse=worse)))
     names = ("right", "same", "worse")
-    ranked = {name: one(rows, "rank_label_accuracy", judge=name) for name in names}
+    ranked = {name: row_of(rows, "rank_label_accuracy", judge=name) for name in names}
     assert [row["value"] for row in ranked.values()] == [1, 2, 3]
     groups = [row["note"].split("; ")[-1] for row in ranked.values()]
     assert groups == ["group a", "group a", "group b"]
@@ -247,10 +250,10 @@ def test_letters_of_labels_follow_p_of_balanced_accuracy() -> None:
     rows = list(comparison.rows(labelled(right=GOLD.copy(), same=same, worse=worse)))
     letters = {
         row["judge"]: set(row["note"].partition("group ")[2])
-        for row in of(rows, "rank_balanced_accuracy")
+        for row in rows_of(rows, "rank_balanced_accuracy")
     }
     assert letters == {"right": {"a"}, "same": {"a"}, "worse": {"b"}}
-    tests = of(rows, "p_holm_balanced_accuracy")
+    tests = rows_of(rows, "p_holm_balanced_accuracy")
     assert len(tests) == 3
     for row in tests:
         differ = letters[row["judge"]].isdisjoint(letters[row["judge_b"]])
@@ -321,7 +324,7 @@ def test_unordered_labels_have_a_nominal_alpha_of_people_and_with_each_judge() -
             source=data.systems.source,
             weights=data.weights,
         ).estimate
-        found = one(labels.rows(data), "alpha_nominal", judge=who)
+        found = row_of(labels.rows(data), "alpha_nominal", judge=who)
         assert (found["value"], found["ci_low"]) == (wanted.value, wanted.ci_low)
     ordered = list(labels.rows(labelled(people, KINDS, judge=codes)))
     assert not [
@@ -344,14 +347,14 @@ def test_an_ensemble_of_labels_has_the_label_of_most_members(ordered: bool) -> N
         )
     )
     votes = majority(np.stack([*members.values()]).T)
-    most = one(rows, "label_accuracy", judge_b="a+b+c", aspect="clear")
+    most = row_of(rows, "label_accuracy", judge_b="a+b+c", aspect="clear")
     known = ~np.isnan(votes)
     assert most["value"] == np.mean(votes[known] == people[known])
     assert (most["n"], most["n_missing"]) == (known.sum(), N - known.sum())
     two = np.stack([members["a"], members["b"]])
-    tied = one(rows, "label_accuracy", judge_b="a+b", aspect="clear")
+    tied = row_of(rows, "label_accuracy", judge_b="a+b", aspect="clear")
     assert tied["n_missing"] == np.count_nonzero(two[0] != two[1]) > 0
-    gain = one(rows, "difference_balanced_accuracy", judge_b="a", aspect="clear")
+    gain = row_of(rows, "difference_balanced_accuracy", judge_b="a", aspect="clear")
     assert gain["value"] > 0 and gain["ci_low"] is not None
     assert not [
         row for row in rows if row["statistic"] in {"spearman", "error_correlation"}
@@ -379,7 +382,8 @@ def test_an_ensemble_of_numbers_has_no_labels_and_says_so() -> None:
     [row] = ensemble.rows(data)
     assert (row["value"], row["judge_b"], row["k"]) == (None, "a+b", 2)
     assert (
-        one(labels.rows(data), "balanced_accuracy", judge="all")["note"] == row["note"]
+        row_of(labels.rows(data), "balanced_accuracy", judge="all")["note"]
+        == row["note"]
     )
     assert "name members that give labels" in row["note"]
 

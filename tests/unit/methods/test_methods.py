@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
+from dataset_in_memory import FIVE, Row, row_of, rows_of
 from deleted import jackknife_t
 from judgescope import __version__
 from judgescope.methods import agreement, comparison, pairwise, repeatability
@@ -38,7 +39,6 @@ from methods_setup import (
     CONSTANT,
     FAIR,
     FIELD,
-    FIVE,
     GOOD,
     ITEM,
     ITEMS,
@@ -51,16 +51,13 @@ from methods_setup import (
     SYSTEM,
     TARGETS,
     N,
-    Row,
     compared,
     less,
-    of,
-    one,
+    pearson_row,
     points,
     r_of,
     study,
 )
-from methods_setup import row as row_of
 
 BIASES = set(names_of_group("bias"))
 HALVES = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
@@ -126,12 +123,12 @@ def test_score_off_the_scale_leaves_only_its_classes_undefined() -> None:
     )
     rows = [*agreement.rows(told), *comparison.rows(told), *repeatability.rows(told)]
     for name in (*ON_CLASSES, "alpha_pair", "alpha_draws"):
-        found = of(rows, name, judge="odd", aspect="clear", judge_b=None)
+        found = rows_of(rows, name, judge="odd", aspect="clear", judge_b=None)
         assert found and {row["note"] for row in found} == {REASONS.off_judge_scale}
     for name in ("pearson", "flip_rate", "reliability", "attainable_share"):
-        found = of(rows, name, judge="odd", aspect="clear", judge_b=None)
+        found = rows_of(rows, name, judge="odd", aspect="clear", judge_b=None)
         assert found and all(row["value"] is not None for row in found)
-    assert one(agreement.rows(told), "kappa_linear", judge="fair", aspect="clear")[
+    assert row_of(agreement.rows(told), "kappa_linear", judge="fair", aspect="clear")[
         "value"
     ]
 
@@ -145,24 +142,24 @@ def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
         cards={name: {} for name in ("control-a", "control-b", "control-c", "judge")},
     )
     controls: list[Any] = [
-        row_of("control-a", 0.3),
-        row_of("control-b", 0.5),
-        row_of("control-c", 0.5),
+        pearson_row("control-a", 0.3),
+        pearson_row("control-b", 0.5),
+        pearson_row("control-c", 0.5),
     ]
     below: list[Any] = [
-        row_of("judge", 0.4),
-        row_of("judge", -0.9, note="no interval: 9 sources"),
+        pearson_row("judge", 0.4),
+        pearson_row("judge", -0.9, note="no interval: 9 sources"),
     ]
     apart: list[Any] = [
-        *(row_of("judge", value) for value in (0.5, 0.6, None)),
-        row_of("human", 0.1),
-        *(row_of("judge", -1.0, statistic=name) for name in sorted(BIASES)),
-        *(row_of("control-c", -1.0, statistic=name) for name in sorted(BIASES)),
-        *(row_of("control-c", 1.0, statistic=name) for name in sorted(BIASES)),
-        row_of("judge", 0.1, aspect="true"),
-        row_of("judge", 0.1, level="by_source"),
-        row_of("judge", 0.1, statistic="spearman"),
-        row_of("control-a", None, statistic="spearman"),
+        *(pearson_row("judge", value) for value in (0.5, 0.6, None)),
+        pearson_row("human", 0.1),
+        *(pearson_row("judge", -1.0, statistic=name) for name in sorted(BIASES)),
+        *(pearson_row("control-c", -1.0, statistic=name) for name in sorted(BIASES)),
+        *(pearson_row("control-c", 1.0, statistic=name) for name in sorted(BIASES)),
+        pearson_row("judge", 0.1, aspect="true"),
+        pearson_row("judge", 0.1, level="by_source"),
+        pearson_row("judge", 0.1, statistic="spearman"),
+        pearson_row("control-a", None, statistic="spearman"),
     ]
     found = below_controls(told, [*below, *controls, *apart])
     warning = "warning: below control control-b (0.500)"
@@ -179,10 +176,10 @@ def test_noisy_judge_has_a_warning_where_a_control_is_better_and_the_good_none()
 ):
     control = {
         (row["aspect"], row["statistic"], row["level"]): row["value"]
-        for row in of(agreed(), judge="fair-control")
+        for row in rows_of(agreed(), judge="fair-control")
     }
     warned = 0
-    for found in of(agreed()):
+    for found in rows_of(agreed()):
         best = control.get((found["aspect"], found["statistic"], found["level"]))
         lower = None not in (best, found["value"]) and found["value"] < best
         named = (
@@ -193,8 +190,8 @@ def test_noisy_judge_has_a_warning_where_a_control_is_better_and_the_good_none()
         )
         warned += lower and named
     assert warned > 30
-    assert not any("below" in row["note"] for row in of(agreed(), judge="good"))
-    lower = one(agreed(), "kappa_linear", judge="constant", aspect="clear")
+    assert not any("below" in row["note"] for row in rows_of(agreed(), judge="good"))
+    lower = row_of(agreed(), "kappa_linear", judge="constant", aspect="clear")
     assert (
         lower["value"] == 0 and "warning: below control fair-control" in lower["note"]
     )
@@ -208,7 +205,7 @@ def test_a_judge_of_nearly_one_score_is_degenerate(
 ) -> None:
     x = np.where(np.arange(N) < others, [1.0, 2.0] * (N // 2), 4.0)
     rows = list(agreement.rows(study(clear(judge=less(x, slice(given, None))))))
-    flagged = of(
+    flagged = rows_of(
         rows, "pearson", "spearman", "kendall_b", judge="judge", level="pooled"
     )
     assert len(flagged) == 3
@@ -227,7 +224,7 @@ def test_a_constant_judge_or_one_of_fewer_equal_scores_is_not_degenerate(
         agreement.rows(study(clear(judge=np.where(np.arange(N) < others, 1.0, 4.0))))
     )
     assert not any("degenerate" in row["note"] for row in rows)
-    pooled = one(rows, "pearson", judge="judge", level="pooled")
+    pooled = row_of(rows, "pearson", judge="judge", level="pooled")
     assert (pooled["note"] == REASONS.constant_judge) == (others == 0)
 
 
@@ -241,7 +238,7 @@ def test_a_mean_over_few_of_the_sources_says_so(
     )  # a varied score elsewhere
     cards = {"judge": {"discrete": False}}
     rows = list(agreement.rows(study(clear(judge=x), cards=cards)))
-    pearson = one(rows, "pearson", judge="judge", level="by_source")
+    pearson = row_of(rows, "pearson", judge="judge", level="by_source")
     assert (
         pearson["n"],
         pearson["note"].count("warning: based on 87% of the sources"),
@@ -250,7 +247,7 @@ def test_a_mean_over_few_of_the_sources_says_so(
         int(thin),
     )
     has_pairs = not np.isnan(value)  # a tie of scores is a judgment of a pair
-    accuracy = one(rows, "acc_eq", judge="judge")
+    accuracy = row_of(rows, "acc_eq", judge="judge")
     assert ("based on" in accuracy["note"]) == (thin and not has_pairs)
     others = [row for row in rows if row["level"] != "by_source"]
     assert not any("rests on" in row["note"] for row in others)
@@ -261,7 +258,7 @@ def test_the_ties_that_the_accuracy_counts_are_in_its_note() -> None:
     rows = list(
         agreement.rows(study(clear(judge=free), cards={"judge": {"discrete": False}}))
     )
-    note = one(rows, "acc_eq", judge="judge", aspect="clear")["note"]
+    note = row_of(rows, "acc_eq", judge="judge", aspect="clear")["note"]
     assert re.fullmatch(
         r"score differences up to \S+ count as ties; chosen on the other sources", note
     )
@@ -272,29 +269,31 @@ def test_the_ties_that_the_accuracy_counts_are_in_its_note() -> None:
 
 @pytest.mark.heavy
 def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> None:
-    found = one(agreed(), "pearson", judge="good", aspect="true", level="pooled")
+    found = row_of(agreed(), "pearson", judge="good", aspect="true", level="pooled")
     assert found["value"] == pytest.approx(
         r_of(GOOD["true"], RATINGS["true"].mean(axis=0))
     )
     assert found["method"].startswith(
         "against the raters' mean; jackknife-t on atanh over 15 sources"
     )
-    classes = of(agreed(), *ON_CLASSES, "alpha_pair", judge="good", aspect="true")
+    classes = rows_of(agreed(), *ON_CLASSES, "alpha_pair", judge="good", aspect="true")
     assert len(classes) == 4
     for each in classes:
         assert each["method"].startswith("against the raters' lower median; ")
     perfect = study(clear(judge=np.median(RATINGS["clear"], axis=0)))
-    for each in of(agreement.rows(perfect), *ON_CLASSES, "alpha_pair", judge="judge"):
+    for each in rows_of(
+        agreement.rows(perfect), *ON_CLASSES, "alpha_pair", judge="judge"
+    ):
         assert each["value"] == pytest.approx(1)
     for judge in ("good", "human"):
-        found = one(agreed(), "cem_ord", judge=judge, aspect="true")
+        found = row_of(agreed(), "cem_ord", judge=judge, aspect="true")
         assert "floor 0." in found["note"], judge
 
 
 @pytest.mark.heavy
 def test_a_judge_stands_among_the_raters() -> None:
     found = {
-        judge: one(
+        judge: row_of(
             agreed(), "as_rater_pearson", judge=judge, aspect="clear", level="pooled"
         )
         for judge in ("good", "noisy")
@@ -306,17 +305,17 @@ def test_a_judge_stands_among_the_raters() -> None:
     assert found["good"]["value"] == pytest.approx(np.mean(gaps))
     assert found["noisy"]["value"] < found["good"]["value"]
     assert found["noisy"]["note"].startswith((WORSE, UNDECIDED))
-    share = one(
+    share = row_of(
         agreed(), "as_rater_share_pearson", judge="good", aspect="clear", level="pooled"
     )
     assert share["ci_low"] < share["value"] < share["ci_high"]
-    assert of(agreed(), "as_rater_kappa_linear", judge="good", aspect="clear")
-    assert of(agreed(), "as_rater_pearson", judge="human") == []
+    assert rows_of(agreed(), "as_rater_kappa_linear", judge="good", aspect="clear")
+    assert rows_of(agreed(), "as_rater_pearson", judge="human") == []
 
 
 def test_a_number_that_hangs_on_an_item_names_it() -> None:
     x = np.where(ITEM == 3, GOOD["clear"], 3.0)  # constant without the fourth item
-    row = one(
+    row = row_of(
         agreement.rows(study(clear(judge=x))), "pearson", judge="judge", level="pooled"
     )
     assert row["value"] is not None and row["ci_low"] is None
@@ -326,7 +325,7 @@ def test_a_number_that_hangs_on_an_item_names_it() -> None:
 def test_ratings_that_are_nearly_all_one_are_warned_of() -> None:
     ratings = np.where((ITEM < 9) & (np.arange(N) % 4 == 0), 2.0, 4.0)
     told = study(clear(good=GOOD["clear"]), {"clear": [ratings] * 3})
-    row = one(agreement.rows(told), "pearson", judge="good", level="pooled")
+    row = row_of(agreement.rows(told), "pearson", judge="good", level="pooled")
     assert (
         row["ci_low"] is not None
         and "warning: only 9 sources have a rating other" in row["note"]
@@ -334,7 +333,7 @@ def test_ratings_that_are_nearly_all_one_are_warned_of() -> None:
 
 
 def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
-    rows = of(
+    rows = rows_of(
         agreed(), "pearson", "spearman", "kendall_b", judge="constant", aspect="clear"
     )
     assert len(rows) == 9
@@ -348,7 +347,7 @@ def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
     each = [
         ranked(told.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS
     ]
-    averages = of(agreed(), judge="good", aspect=AVERAGE)
+    averages = rows_of(agreed(), judge="good", aspect=AVERAGE)
     assert {(row["statistic"], row["level"]) for row in averages} == each[0].keys()
     for row in averages:
         place = (row["statistic"], row["level"])
@@ -364,18 +363,18 @@ def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
 def test_an_average_is_undefined_where_an_aspect_is_and_one_aspect_has_none() -> None:
     half = {"clear": GOOD["clear"], "true": CONSTANT["true"]}
     rows = list(agreement.rows(study({"half": half} | clear(single=GOOD["clear"]))))
-    assert not of(rows, judge="single", aspect=AVERAGE)
+    assert not rows_of(rows, judge="single", aspect=AVERAGE)
     for name in ("pearson", "spearman", "kendall_b"):
-        for average in of(rows, name, judge="half", aspect=AVERAGE):
+        for average in rows_of(rows, name, judge="half", aspect=AVERAGE):
             told = (average["value"], average["n"], average["note"])
             assert told == (None, 1, "undefined on 1 of 2 aspects: constant judge")
-    assert one(rows, "acc_eq", judge="half", aspect=AVERAGE)["value"] is not None
+    assert row_of(rows, "acc_eq", judge="half", aspect=AVERAGE)["value"] is not None
 
 
 @pytest.mark.heavy
 def test_what_was_not_scored_or_not_rated_has_no_rows() -> None:
     rows = list(agreement.rows(study({"good": GOOD} | clear(some=GOOD["clear"]))))
-    assert {row["aspect"] for row in of(rows, judge="some")} == {"clear"}
+    assert {row["aspect"] for row in rows_of(rows, judge="some")} == {"clear"}
     rows = list(agreement.rows(study({"good": GOOD}, {"true": RATINGS["true"]})))
     assert {row["aspect"] for row in rows} == {"true"}
 
@@ -398,9 +397,9 @@ def test_no_classes_no_kappa_and_the_reason(
         clear(judge=GOOD["clear"]), {"clear": ratings[None]}, cards=cards, **more
     )
     rows = list(agreement.rows(told))
-    classes = of(rows, *ON_CLASSES, "alpha_pair", judge="judge")
+    classes = rows_of(rows, *ON_CLASSES, "alpha_pair", judge="judge")
     assert [(row["value"], row["note"]) for row in classes] == [(None, reason)] * 4
-    assert one(rows, "pearson", judge="judge", level="pooled")["value"] is not None
+    assert row_of(rows, "pearson", judge="judge", level="pooled")["value"] is not None
 
 
 @pytest.mark.parametrize("given", [True, False])
@@ -432,10 +431,12 @@ def test_without_texts_length_and_without_families_preference_are_no_rows() -> N
 
 
 def test_people_have_an_alpha_and_the_ceiling_of_every_statistic_of_judges() -> None:
-    people = of(agreed(), judge="human", aspect="clear")
+    people = rows_of(agreed(), judge="human", aspect="clear")
     assert all(row["value"] is not None for row in people)
     places = {(row["statistic"], row["level"]) for row in people}
-    judged = {(row["statistic"], row["level"]) for row in of(agreed(), judge="good")}
+    judged = {
+        (row["statistic"], row["level"]) for row in rows_of(agreed(), judge="good")
+    }
     apart = {(name, "pooled") for name in (*BIASES, "alpha_pair")}
     tests = {("alt_test_winrate", "pooled"), ("alt_test_advantage", "pooled")}
     judged = {place for place in judged if not place[0].startswith("as_rater")}
@@ -445,7 +446,7 @@ def test_people_have_an_alpha_and_the_ceiling_of_every_statistic_of_judges() -> 
         r_of(ratings[at], np.delete(ratings, at, axis=0).mean(axis=0))
         for at in range(3)
     ]
-    ceiling = one(people, "pearson", level="pooled")
+    ceiling = row_of(people, "pearson", level="pooled")
     assert ceiling["value"] == pytest.approx(np.mean(each))
     assert ceiling["method"].startswith("each rater against the mean of the others")
 
@@ -466,10 +467,10 @@ def test_one_rater_or_a_plan_has_no_alpha_no_ceiling_and_no_place_to_take(
             )
         )
     )
-    people = of(rows, judge="human")
+    people = rows_of(rows, judge="human")
     assert {row["statistic"] for row in people} == ALPHAS
     assert {(row["value"], row["note"]) for row in people} == {(None, reason)}
-    places = of(rows, "alt_test_winrate", "alt_test_advantage")
+    places = rows_of(rows, "alt_test_winrate", "alt_test_advantage")
     assert [row["note"] for row in places] == (
         ["fewer than 3 raters"] * 2 if kind == "human" else []
     )
@@ -501,8 +502,10 @@ def test_the_alternative_annotator_is_tested_as_the_study_says(
     rule: dict[str, Any], method: str, closeness: Any
 ) -> None:
     told = study(clear(judge=GOOD["clear"]), alt_test=rule)
-    rate = one(agreement.rows(told), "alt_test_winrate", judge="judge", aspect="clear")
-    advantage = one(
+    rate = row_of(
+        agreement.rows(told), "alt_test_winrate", judge="judge", aspect="clear"
+    )
+    advantage = row_of(
         agreement.rows(told), "alt_test_advantage", judge="judge", aspect="clear"
     )
     assert rate["method"] == method
@@ -526,9 +529,9 @@ def test_ratings_of_any_number_have_the_interval_alpha_and_ceilings_of_no_classe
             study({}, {"clear": RATINGS["clear"] + 0.01 * NOISE[0, 0]}, values=None)
         )
     )
-    notes = {row["statistic"]: row["note"] for row in of(rows, *ALPHAS)}
+    notes = {row["statistic"]: row["note"] for row in rows_of(rows, *ALPHAS)}
     assert notes["alpha_nominal"] == notes["alpha_ordinal"] == REASONS.continuous
-    assert one(rows, "alpha_interval")["value"] > 0.5
+    assert row_of(rows, "alpha_interval")["value"] > 0.5
     named = {row["statistic"] for row in rows}
     assert {"pearson", "acc_eq", "spa"} <= named and not named & set(ON_CLASSES)
 
@@ -546,7 +549,7 @@ def test_a_crowd_has_an_alpha_and_no_ceiling() -> None:
 @pytest.mark.heavy
 def test_best_judge_is_first_and_undecided_differences_share_letters() -> None:
     letters: dict[str, set[str]] = {}
-    ranks = of(compared(), "rank_pearson", aspect="clear", level="pooled")
+    ranks = rows_of(compared(), "rank_pearson", aspect="clear", level="pooled")
     for row in ranks:
         if row["judge"] == "constant":
             assert (row["value"], row["note"]) == (None, REASONS.constant_judge)
@@ -556,7 +559,7 @@ def test_best_judge_is_first_and_undecided_differences_share_letters() -> None:
     values = {row["judge"]: row["value"] for row in ranks}
     assert values == {"good": 1, "fair-control": 2, "noisy": 3, "constant": None}
     assert {row["n"] for row in ranks} == {3} and "a" in letters["good"]
-    tests = of(compared(), "p_holm_pearson", aspect="clear", level="pooled")
+    tests = rows_of(compared(), "p_holm_pearson", aspect="clear", level="pooled")
     known = [row for row in tests if row["value"] is not None]
     assert len(tests) == 6 and len(known) == 3
     for row in known:
@@ -571,15 +574,17 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
     back = study({"noisy": NOISY, "good": GOOD})
     rows, turned = list(comparison.rows(there)), list(comparison.rows(back))
     y = RATINGS["clear"].mean(axis=0)
-    gap = one(rows, "difference_pearson", aspect="clear", level="pooled")
+    gap = row_of(rows, "difference_pearson", aspect="clear", level="pooled")
     assert (gap["judge"], gap["judge_b"]) == ("good", "noisy")
     assert gap["value"] == pytest.approx(
         r_of(GOOD["clear"], y) - r_of(NOISY["clear"], y)
     )
     assert gap["ci_low"] < gap["value"] < gap["ci_high"]
-    other = {(row["statistic"], row["aspect"], row["level"]): row for row in of(turned)}
+    other = {
+        (row["statistic"], row["aspect"], row["level"]): row for row in rows_of(turned)
+    }
     pairs = 0
-    for row in of(rows):
+    for row in rows_of(rows):
         if row["statistic"].startswith("rank_"):
             continue
         match = other[row["statistic"], row["aspect"], row["level"]]
@@ -614,7 +619,7 @@ def test_mean_difference_over_aspects_equals_difference_of_means_by_deletion() -
         )
         for scores in (GOOD, NOISY)
     ]
-    gap = one(
+    gap = row_of(
         rows, "difference_pearson", judge_b="noisy", aspect=AVERAGE, level="pooled"
     )
     replicates = means[0] - means[1]
@@ -622,22 +627,25 @@ def test_mean_difference_over_aspects_equals_difference_of_means_by_deletion() -
     assert gap["value"] == pytest.approx(replicates[0])
     expected = jackknife_t(float(replicates[0]), replicates[1:].tolist())
     assert (gap["ci_low"], gap["ci_high"]) == pytest.approx(expected)
-    lost = of(rows, judge="good", judge_b="constant", aspect=AVERAGE)
+    lost = rows_of(rows, judge="good", judge_b="constant", aspect=AVERAGE)
     assert len(lost) == 10
     why = "undefined on 2 of 2 aspects: one of the judges is undefined"
     assert {(row["value"], row["note"]) for row in lost} == {(None, why)}
     single = list(
         comparison.rows(study(clear(good=GOOD["clear"], noisy=NOISY["clear"])))
     )
-    assert of(single, aspect="clear") and not of(single, aspect=AVERAGE)
+    assert rows_of(single, aspect="clear") and not rows_of(single, aspect=AVERAGE)
 
 
 def test_p_values_are_corrected_over_the_pairs_of_one_place() -> None:
-    places = {(row["aspect"], row["level"]) for row in of(compared(), "p_pearson")}
+    places = {(row["aspect"], row["level"]) for row in rows_of(compared(), "p_pearson")}
     assert len(places) == 6
     for aspect, level in places:
         p, by_holm, by_fdr = (
-            [row["value"] for row in of(compared(), name, aspect=aspect, level=level)]
+            [
+                row["value"]
+                for row in rows_of(compared(), name, aspect=aspect, level=level)
+            ]
             for name in ("p_pearson", "p_holm_pearson", "p_fdr_pearson")
         )
         known = [value for value in p if value is not None]
@@ -656,7 +664,7 @@ def test_p_values_are_corrected_over_the_pairs_of_one_place() -> None:
 
 
 def test_a_pair_with_an_undefined_judge_says_so() -> None:
-    pair = of(
+    pair = rows_of(
         compared(), judge="good", judge_b="constant", aspect="clear", level="by_source"
     )
     assert len(pair) == 18
@@ -681,13 +689,13 @@ def test_two_judges_are_compared_on_the_targets_that_both_have() -> None:
         comparison.rows(study(clear(first=first, last=last), comparison=PEARSON))
     )
     y, both = RATINGS["clear"].mean(axis=0), slice(20, 48)
-    gap = one(rows, "difference_pearson")
+    gap = row_of(rows, "difference_pearson")
     want = r_of(first[both], y[both]) - r_of(last[both], y[both])
     assert (gap["value"], gap["n"]) == (pytest.approx(want), 28)
     assert gap["n_missing"] == N - 28
-    assert one(rows, "p_pearson")["n"] == 28
+    assert row_of(rows, "p_pearson")["n"] == 28
     own = [r_of(first[20:], y[20:]), r_of(last[:48], y[:48])]
-    assert [row["value"] for row in of(rows, "rank_pearson")] == [
+    assert [row["value"] for row in rows_of(rows, "rank_pearson")] == [
         2 - (own[0] > own[1]),
         1 + (own[0] > own[1]),
     ]
@@ -707,16 +715,16 @@ def test_intervals_and_sources_needed_rest_on_the_sources_that_both_have() -> No
     few = less(GOOD["clear"], ITEM > 2)
     judges = clear(few=few, fair=FAIR["clear"], noisy=NOISY["clear"])
     rows = list(comparison.rows(study(judges, comparison=PEARSON)))
-    gap = one(rows, "difference_pearson", judge="few", judge_b="fair")
+    gap = row_of(rows, "difference_pearson", judge="few", judge_b="fair")
     assert (
         gap["value"] is not None
         and gap["ci_low"] is None
         and "3 sources" in gap["note"]
     )
-    needed = one(rows, "sources_needed_pearson", judge="few", judge_b="fair")
+    needed = row_of(rows, "sources_needed_pearson", judge="few", judge_b="fair")
     assert (needed["value"], needed["n"]) == (None, 3)
-    assert one(rows, "sources_needed_pearson", judge="fair")["n"] == ITEMS
-    ranks = of(rows, "rank_pearson")
+    assert row_of(rows, "sources_needed_pearson", judge="fair")["n"] == ITEMS
+    ranks = rows_of(rows, "rank_pearson")
     assert {row["ci_low"] for row in ranks} == {None}
 
 
@@ -724,7 +732,7 @@ def test_two_systems_have_no_correlation_and_no_test() -> None:
     judges = clear(a=less(GOOD["clear"], SYSTEM > 1), b=less(FAIR["clear"], SYSTEM > 1))
     wanted = PEARSON | {"levels": ["by_system"]}
     rows = list(comparison.rows(study(judges, comparison=wanted)))
-    assert {row["value"] for row in of(rows, level="by_system")} == {None}
+    assert {row["value"] for row in rows_of(rows, level="by_system")} == {None}
 
 
 @pytest.mark.heavy
@@ -738,10 +746,10 @@ def test_a_control_is_held_against_a_metric_on_the_same_texts() -> None:
     cards = {"metric": {"references": True}}
     judges: Any = clear(metric=metric) | {"a-control": {"clear": control}}
     rows = list(agreement.rows(study(judges, cards=cards, reference_systems=["s3"])))
-    own = one(rows, "pearson", judge="metric", level="pooled")
+    own = row_of(rows, "pearson", judge="metric", level="pooled")
     best = {
         row["system_subset"]: row["value"]
-        for row in of(rows, "pearson", judge="a-control", level="pooled")
+        for row in rows_of(rows, "pearson", judge="a-control", level="pooled")
     }
     assert best[WITHOUT_REFERENCES] is None and own["value"] < best[None]
     assert "below control" not in own["note"]
@@ -761,10 +769,10 @@ def test_a_judge_on_a_scale_of_its_own_is_correlated_and_has_no_classes_in_commo
         )
     )
     for name in ("kappa_linear", "kappa_quadratic", "cem_ord", "alpha_pair"):
-        row = one(rows, name, judge="judge")
+        row = row_of(rows, name, judge="judge")
         assert row["value"] is None and "scale differs" in row["note"]
-    assert one(rows, "spearman", judge="judge", level="pooled")["value"] is not None
-    assert not of(rows, "alt_test_winrate", judge="judge")
+    assert row_of(rows, "spearman", judge="judge", level="pooled")["value"] is not None
+    assert not rows_of(rows, "alt_test_winrate", judge="judge")
 
 
 def test_tenths_are_classes_whatever_their_round_off() -> None:
@@ -773,7 +781,7 @@ def test_tenths_are_classes_whatever_their_round_off() -> None:
     cards = {"judge": {"grid": {"clear": tenths}, "ends": {"clear": (0.0, 1.0)}}}
     judges: Any = clear(judge=np.arange(N) % 11 / 10)
     told = study(judges, people, cards=cards, values=tenths)
-    found = one(agreement.rows(told), "kappa_linear", judge="judge")
+    found = row_of(agreement.rows(told), "kappa_linear", judge="judge")
     assert found["value"] is not None
 
 
@@ -791,7 +799,7 @@ def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
     assert {row["level"] for row in rows} == {"pooled", "within_source"}
     gaps = {
         (row["judge"], row["judge_b"]): row
-        for row in of(rows, "difference_kappa_linear")
+        for row in rows_of(rows, "difference_kappa_linear")
     }
     assert gaps.pop(("good", "fair"))["value"] > 0
     assert {pair: (row["value"], row["note"]) for pair, row in gaps.items()} == {
@@ -801,13 +809,14 @@ def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
         ("fair", "free"): (None, REASONS.continuous),
         ("halves", "free"): (None, REASONS.continuous),
     }
-    tested = {(row["judge"], row["judge_b"]) for row in of(rows, "p_kappa_linear")}
+    tested = {(row["judge"], row["judge_b"]) for row in rows_of(rows, "p_kappa_linear")}
     assert tested == {("good", "fair")}
     p, corrected = (
-        one(rows, name)["value"] for name in ("p_kappa_linear", "p_holm_kappa_linear")
+        row_of(rows, name)["value"]
+        for name in ("p_kappa_linear", "p_holm_kappa_linear")
     )
     assert corrected == pytest.approx(p)  # the family is one pair
-    ranks = {row["judge"]: row for row in of(rows, "rank_kappa_linear")}
+    ranks = {row["judge"]: row for row in rows_of(rows, "rank_kappa_linear")}
     assert ranks["free"]["note"] == REASONS.continuous and ranks["good"]["value"] == 1
     assert "not tested against good, fair" in ranks["halves"]["note"]
     assert ranks["good"]["note"].endswith("not tested against halves")
@@ -822,7 +831,7 @@ def test_only_the_judges_statistics_and_levels_that_are_wanted() -> None:
     wanted = PEARSON | {"judges": ["noisy", "good"]}
     rows = list(comparison.rows(study(FIELD, comparison=wanted)))
     assert {row["judge"] for row in rows} == {"good", "noisy"}
-    assert {(row["judge"], row["judge_b"]) for row in of(rows, "p_pearson")} == {
+    assert {(row["judge"], row["judge_b"]) for row in rows_of(rows, "p_pearson")} == {
         ("good", "noisy")
     }
     ranks = [row for row in rows if row["statistic"].startswith("rank_")]
@@ -850,7 +859,7 @@ def test_permutations_grow_with_the_pairs(
     rows = list(
         comparison.rows(study(field, comparison=PEARSON | {"permutations": wanted}))
     )
-    tests = of(rows, "p_pearson")
+    tests = rows_of(rows, "p_pearson")
     told = f"PERM-INPUTS, {permutations} permutations, two-sided"
     assert len(tests) == judges * (judges - 1) // 2
     assert {row["method"] for row in tests} == {told}
@@ -866,7 +875,7 @@ def test_what_is_permuted_is_told_and_of_four_systems_little_can_be_shown(
     wanted = {"permute": permute, "permutations": 999}
     rows = list(comparison.rows(study(judges, comparison=wanted)))
     for name in ("p_pearson", "p_kappa_linear"):
-        test = one(rows, name, level="pooled")
+        test = row_of(rows, name, level="pooled")
         assert test["method"] == f"PERM-{permute.upper()}, 999 permutations, two-sided"
         # all or none of 4 systems are swapped once in 8
         assert test["value"] > 0.05 if permute == "systems" else test["value"] < 0.05
@@ -881,7 +890,10 @@ def test_the_sources_needed_follow_from_what_can_be_detected() -> None:
             )
         )
     )
-    least, needed = one(rows, "detectable_pearson"), one(rows, "sources_needed_pearson")
+    least, needed = (
+        row_of(rows, "detectable_pearson"),
+        row_of(rows, "sources_needed_pearson"),
+    )
     assert least["value"] > 0 and (least["ci_low"], least["ci_high"]) == (None, None)
     assert needed["value"] == np.ceil(ITEMS * (least["value"] / 0.1) ** 2)
     assert needed["method"] == "for a difference of 0.1, power .8 at .05"
@@ -892,14 +904,14 @@ def test_a_difference_beyond_the_range_of_the_statistic_cannot_be_detected() -> 
     wanted = PEARSON | {"statistics": ["kendall_b"], "levels": ["pooled", "by_system"]}
     rows = list(comparison.rows(study(judges, comparison=wanted)))
     seen, unseen = (
-        one(rows, "detectable_kendall_b", level=each)
+        row_of(rows, "detectable_kendall_b", level=each)
         for each in ("pooled", "by_system")
     )
     assert 0 < seen["value"] < 2 and not seen["note"]
     assert unseen["value"] is None and unseen["note"].startswith(
         "more than the whole range"
     )
-    assert one(rows, "sources_needed_kendall_b", level="by_system")["value"] > ITEMS
+    assert row_of(rows, "sources_needed_kendall_b", level="by_system")["value"] > ITEMS
 
 
 # Systems that are the references
@@ -918,7 +930,7 @@ def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(
     exclude: bool,
 ) -> None:
     rows = list(agreement.rows(referred(exclude_reference_systems=exclude)))
-    found = of(rows, "pearson", judge="metric", level="pooled")
+    found = rows_of(rows, "pearson", judge="metric", level="pooled")
     apart = SYSTEM != 3
     y = RATINGS["clear"].mean(axis=0)
     want: dict[Any, Any] = {
@@ -927,23 +939,23 @@ def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(
     if not exclude:
         want[None] = (60, pytest.approx(r_of(GOOD["clear"], y)))
     assert {row["system_subset"]: (row["n"], row["value"]) for row in found} == want
-    plain = one(rows, "pearson", judge="plain", level="pooled")
+    plain = row_of(rows, "pearson", judge="plain", level="pooled")
     assert (plain["system_subset"], plain["n"]) == (None, 60)
-    people = of(rows, judge="human")
+    people = rows_of(rows, judge="human")
     assert people and {row.get("system_subset") for row in people} == {None}
 
 
 def test_judges_are_compared_without_references_where_one_of_them_needs_it() -> None:
     rows = list(comparison.rows(referred()))
     assert {row["system_subset"] for row in rows} == {WITHOUT_REFERENCES}
-    assert one(rows, "p_pearson")["n"] == 45
+    assert row_of(rows, "p_pearson")["n"] == 45
     wanted = PEARSON | {"judges": ["plain", "other"]}
     judges = {"metric": GOOD, "plain": FAIR, "other": NOISY}
     cards = {"metric": {"references": True}}
     told = study(judges, cards=cards, reference_systems=["s3"], comparison=wanted)
     rows = list(comparison.rows(told))
     assert {row["system_subset"] for row in rows} == {None}
-    assert {row["n"] for row in of(rows, "p_pearson")} == {60}
+    assert {row["n"] for row in rows_of(rows, "p_pearson")} == {60}
 
 
 # Draws
@@ -983,11 +995,11 @@ def test_draws_are_held_together_and_more_of_them_are_worth_less_and_less() -> N
     assert {(row["judge"], row["aspect"], row["level"]) for row in rows} == {
         ("judge", "clear", "pooled")
     }
-    flips = one(rows, "flip_rate")
+    flips = row_of(rows, "flip_rate")
     assert flips["value"] == pytest.approx(np.mean(np.ptp(table[:, 1:], axis=0) > 0))
     assert (flips["n"], flips["n_missing"]) == (N - 1, 1)
-    reliability = one(rows, "reliability")
-    shares = of(rows, "attainable_share")
+    reliability = row_of(rows, "reliability")
+    shares = rows_of(rows, "attainable_share")
     assert tuple(row["k"] for row in shares) == CURVE
     for row in shares:
         for end in ("value", "ci_low", "ci_high"):
@@ -997,8 +1009,8 @@ def test_draws_are_held_together_and_more_of_them_are_worth_less_and_less() -> N
 
 def test_a_judge_that_draws_at_random_attains_nothing_and_the_reason_is_told() -> None:
     rows = repeated(np.tile([[1.0, 5.0], [5.0, 1.0]], (1, N // 2)), draws=2)
-    assert one(rows, "reliability")["value"] < 0
-    shares = of(rows, "attainable_share")
+    assert row_of(rows, "reliability")["value"] < 0
+    shares = rows_of(rows, "attainable_share")
     assert [(row["value"], row["note"]) for row in shares] == [
         (None, REASONS.unreliable)
     ] * len(CURVE)
@@ -1052,7 +1064,7 @@ def test_the_majority_of_several_draws_is_what_both_orders_share() -> None:
     for draw in (1, 2):
         draws += votes_of("judge", lambda a, b: 0.0, draw=draw)
     told = study({}, cards={"judge": {"draws": 3}}, draws=draws)
-    found = one(pairwise.rows(told), "order_consistency")
+    found = row_of(pairwise.rows(told), "order_consistency")
     assert (found["value"], found["n"]) == (1, len(PAIRS))
 
 
@@ -1181,7 +1193,7 @@ def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does()
     for method in (agreement, comparison):
         assert list(method.rows(turned)) == list(method.rows(told))
     first, second = (
-        one(agreement.rows(each), "pearson", judge="good", level="pooled")
+        row_of(agreement.rows(each), "pearson", judge="good", level="pooled")
         for each in (told, other)
     )
     ends = ("value", "ci_low", "ci_high")

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from dataset_in_memory import Row, rows_of
 from judgescope.methods import pairwise
 from judgescope.methods.claims.base import PAIRS
 from judgescope.methods.claims.ratings import pair_claims
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
 from judgescope.statistics.verdict import Outcome, verdicts
-from methods_setup import ITEMS, SYSTEMS, Row, of, study
+from methods_setup import ITEMS, SYSTEMS, study
 
 NOBODY: dict[str, Any] = {"clear": np.empty((0, ITEMS * SYSTEMS))}
 Choose = Callable[[int, int, int], float]
@@ -178,14 +179,16 @@ def test_letters_of_judges_that_choose_are_those_of_their_half_credit() -> None:
     scores["twin"] = {"clear": right.copy()}
     judged = chosen(study(scores, NOBODY), lambda *_: 1.0)
     rows = list(pairwise.rows(judged))
-    ranks = {row["judge"]: row for row in of(rows, "rank_accuracy_comparison_half")}
+    ranks = {
+        row["judge"]: row for row in rows_of(rows, "rank_accuracy_comparison_half")
+    }
     values = {name: row["value"] for name, row in ranks.items()}
     assert values == {"good": 1.5, "twin": 1.5, "bad": 3}
     groups = {name: row["note"].split("group ")[-1] for name, row in ranks.items()}
     assert groups == {"good": "a", "twin": "a", "bad": "b"}
     p = {
         (row["judge"], row["judge_b"]): row["value"]
-        for row in of(rows, "p_holm_mcnemar")
+        for row in rows_of(rows, "p_holm_mcnemar")
     }
     least = 2.0 ** (2 - ITEMS)
     assert p["good", "twin"] == 1

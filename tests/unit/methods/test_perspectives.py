@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
+from dataset_in_memory import FIVE, Floats, Row, row_of, rows_of
 from deleted import jackknife_t
 from judgescope.methods import differences, pairwise, perspectives
 from judgescope.methods.aspect_views import DIRECT, MEASURES, TRADITIONAL, unanimous
@@ -25,7 +26,6 @@ from judgescope.statistics.result import REASONS
 from methods_setup import (
     ASPECTS,
     FIELD,
-    FIVE,
     GOOD,
     ITEM,
     ITEMS,
@@ -33,12 +33,8 @@ from methods_setup import (
     NOISY,
     RATINGS,
     TARGETS,
-    Floats,
     N,
-    Row,
     less,
-    of,
-    one,
     r_of,
     study,
 )
@@ -75,7 +71,7 @@ def test_a_rating_is_shared_where_all_that_gave_one_agree_and_they_are_two() -> 
 
 
 def test_the_traditional_view_is_of_all_rated_texts(rows: list[Row]) -> None:
-    row = one(rows, "pearson", judge="good", aspect="clear")
+    row = row_of(rows, "pearson", judge="good", aspect="clear")
     assert row["value"] == pytest.approx(
         r_of(GOOD["clear"], RATINGS["clear"].mean(axis=0))
     )
@@ -84,21 +80,21 @@ def test_the_traditional_view_is_of_all_rated_texts(rows: list[Row]) -> None:
 
 
 def test_the_direct_view_is_of_texts_whose_raters_agree(rows: list[Row]) -> None:
-    row = one(rows, "kappa_linear", judge="good", aspect="clear")
+    row = row_of(rows, "kappa_linear", judge="good", aspect="clear")
     gold, mine, source = SHARED[AGREED], GOOD["clear"][AGREED], ITEM[AGREED]
     expected = on_classes(gold, mine, FIVE, source, None)
     for name in ("kappa_linear", "cem_ord"):
-        row = one(rows, name, judge="good", aspect="clear")
+        row = row_of(rows, name, judge="good", aspect="clear")
         assert row["value"] == expected[name].estimate.value
         assert (row["level"], row["n"]) == (DIRECT, AGREED.sum())
     assert 2 < AGREED.sum() < N
-    counts = of(rows, "class_count", judge="human", aspect="clear")
+    counts = rows_of(rows, "class_count", judge="human", aspect="clear")
     assert [(row["k"], row["value"]) for row in counts] == [
         (k, float(np.sum(gold == k))) for k in range(1, 6)
     ]
     cells = {
         (row["k"], row["k_b"]): row["value"]
-        for row in of(rows, "class_count", judge="good", aspect="clear")
+        for row in rows_of(rows, "class_count", judge="good", aspect="clear")
     }
     assert cells == {
         (int(g), int(m)): float(np.sum((gold == g) & (mine == m)))
@@ -126,7 +122,7 @@ def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() 
         "tie_rate": (1 / 4, 4),
     }
     for name, (value, n) in expected.items():
-        row = one(rows, name, **place)
+        row = row_of(rows, name, **place)
         assert (row["value"], row["n"], row["n_missing"], row["n_tied"]) == (
             value,
             n,
@@ -136,7 +132,7 @@ def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() 
         assert row["note"] == "no interval: 2 sources"
     far = {
         row["k"]: (row["value"], row["n"])
-        for row in of(rows, "accuracy_by_distance", **place)
+        for row in rows_of(rows, "accuracy_by_distance", **place)
     }
     assert far == {1: (3 / 6, 6), 2: (0, 1)}
 
@@ -164,15 +160,15 @@ def test_the_mode_of_the_draws_finds_the_rating_and_their_mean_the_order() -> No
     mean = draws.mean(axis=0)
     cards = {"j": {"draws": 4, "discrete": False}}
     rows = told({"j": {"clear": mean}}, cards=cards, draws=drawn("j", draws))
-    assert one(rows, "kappa_linear", judge="j", aspect="clear")["value"] == 1
-    row = one(rows, "pearson", judge="j", aspect="clear")
+    assert row_of(rows, "kappa_linear", judge="j", aspect="clear")["value"] == 1
+    row = row_of(rows, "pearson", judge="j", aspect="clear")
     assert row["value"] == pytest.approx(r_of(mean, RATINGS["clear"].mean(axis=0)))
     modes = {"j": {"draws": 4, "discrete": True}}  # its score is the mode
     mine = {"j": {"clear": draws[0]}}
     again = told(mine, cards=modes, draws=drawn("j", draws))
     for name in ("pearson", "kappa_linear", "accuracy_adjacent"):
         both = [
-            one(found, name, judge="j", aspect="clear")["value"]
+            row_of(found, name, judge="j", aspect="clear")["value"]
             for found in (rows, again)
         ]
         assert both[0] == pytest.approx(both[1])
@@ -187,7 +183,7 @@ def test_a_tied_mode_is_the_one_nearest_the_mean_and_counted() -> None:
     rows = told(
         scores, cards=cards, draws=drawn("j", np.where(np.isnan(draws), 3, draws))
     )
-    row = one(rows, "kappa_linear", judge="j", aspect="clear")
+    row = row_of(rows, "kappa_linear", judge="j", aspect="clear")
     assert (
         row["value"] == row["ci_high"] == 1 > row["ci_low"] > 0
     )  # whichever source is deleted
@@ -204,17 +200,18 @@ def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
     }
     plain = {"five": {"clear": np.where(AGREED, SHARED, 3)}}
     rows = told({"ten": {"clear": ten}, **plain}, cards=cards)
-    assert one(rows, "kappa_linear", judge="ten", aspect="clear")["value"] == 1
+    assert row_of(rows, "kappa_linear", judge="ten", aspect="clear")["value"] == 1
     linear = told(
         {"five": {"clear": 7 * np.asarray(plain["five"]["clear"]) - 2}},
         cards={"five": {"grid": {"clear": None}, "discrete": False}},
     )
     for name in ("pearson", "accuracy_adjacent"):  # the same on any linear scale
         both = [
-            one(found, name, judge="five", aspect="clear") for found in (rows, linear)
+            row_of(found, name, judge="five", aspect="clear")
+            for found in (rows, linear)
         ]
         assert both[0]["value"] == pytest.approx(both[1]["value"])
-    kappa = one(linear, "kappa_linear", judge="five", aspect="clear")
+    kappa = row_of(linear, "kappa_linear", judge="five", aspect="clear")
     assert (kappa["value"], kappa["note"]) == (None, REASONS.continuous)
 
 
@@ -231,11 +228,11 @@ def test_where_raters_cannot_agree_only_the_traditional_view_is_left(
     people: Mapping[str, ArrayLike], spec: dict[str, Any], note: str
 ) -> None:
     rows = told({"good": GOOD}, people, **spec)
-    assert one(rows, "pearson", judge="good", aspect="clear")["value"] is not None
+    assert row_of(rows, "pearson", judge="good", aspect="clear")["value"] is not None
     for name in ("kappa_linear", "cem_ord", "accuracy_adjacent"):
-        row = one(rows, name, judge="good", aspect="clear")
+        row = row_of(rows, name, judge="good", aspect="clear")
         assert (row["value"], row["note"]) == (None, note)
-    assert one(rows, "class_count", judge="human", aspect="clear")["note"] == note
+    assert row_of(rows, "class_count", judge="human", aspect="clear")["note"] == note
 
 
 def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) -> None:
@@ -248,16 +245,20 @@ def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) 
         several = [np.unique(v[~np.isnan(v)]).size > 1 for v in gold.reshape(ITEMS, -1)]
         ordered |= {*np.flatnonzero(several)}
     for statistic, level in MEASURES:
-        values = {row["judge"]: row["value"] for row in of(rows, statistic, **place)}
+        values = {
+            row["judge"]: row["value"] for row in rows_of(rows, statistic, **place)
+        }
         each = [
-            one(rows, statistic, judge="good", aspect=a)["value"]
+            row_of(rows, statistic, judge="good", aspect=a)["value"]
             for a in ("clear", "true")
         ]
         assert values["good"] == pytest.approx(np.mean(each))
-        ranks = {row["judge"]: row for row in of(rows, f"rank_{statistic}", **place)}
+        ranks = {
+            row["judge"]: row for row in rows_of(rows, f"rank_{statistic}", **place)
+        }
         assert set(ranks) == set(FIELD) and ranks["good"]["value"] == 1
         assert {row["level"] for row in ranks.values()} == {level}
-        gap = one(
+        gap = row_of(
             rows, f"difference_{statistic}", judge="good", judge_b="noisy", **place
         )
         assert gap["value"] == pytest.approx(values["good"] - values["noisy"])
@@ -271,7 +272,7 @@ def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) 
         else:
             assert gap["ci_low"] < gap["value"] < gap["ci_high"]
     assert len(ordered) < FEWEST_SOURCES < ITEMS  # both are seen
-    constant = one(rows, "rank_pearson", judge="constant", **place)
+    constant = row_of(rows, "rank_pearson", judge="constant", **place)
     assert (constant["value"], constant["note"]) == (
         None,
         "undefined on 2 of 2 aspects: constant judge",
@@ -282,20 +283,20 @@ def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) 
 
 
 def test_a_number_below_a_control_says_so(rows: list[Row]) -> None:
-    row = one(rows, "kappa_linear", judge="noisy", aspect="clear")
+    row = row_of(rows, "kappa_linear", judge="noisy", aspect="clear")
     assert "warning: below control fair-control" in row["note"]
-    ties = of(rows, "tie_rate", judge="good")
+    ties = rows_of(rows, "tie_rate", judge="good")
     assert ties and not any("warning" in row["note"] for row in ties)
 
 
 def test_an_aspect_that_a_judge_does_not_judge_leaves_no_average() -> None:
     rows = told({"good": GOOD, "half": {"clear": GOOD["clear"]}})
-    row = one(rows, "pearson", judge="half", aspect=AVERAGE)
+    row = row_of(rows, "pearson", judge="half", aspect=AVERAGE)
     assert (row["value"], row["note"]) == (
         None,
         "undefined on 1 of 2 aspects: not judged",
     )
-    assert one(rows, "difference_pearson", judge_b="half")["value"] is None
+    assert row_of(rows, "difference_pearson", judge_b="half")["value"] is None
 
 
 def test_means_over_different_aspects_have_no_difference() -> None:
@@ -313,15 +314,15 @@ def test_means_over_different_aspects_have_no_difference() -> None:
             )
 
     rows = list(differences.mean_rows(own, results, "global", averaged="graded sets"))
-    assert one(rows, "kappa_linear", judge="both")["value"] is not None
+    assert row_of(rows, "kappa_linear", judge="both")["value"] is not None
     for pair in (
         {"judge": "clear", "judge_b": "both"},
         {"judge": "both", "judge_b": "same"},
     ):
-        gap = one(rows, "difference_kappa_linear", **pair)
+        gap = row_of(rows, "difference_kappa_linear", **pair)
         assert gap["value"] is None
         assert gap["note"].endswith("different aspects or sets of texts")
-    gap = one(rows, "difference_kappa_linear", judge="clear", judge_b="same")
+    gap = row_of(rows, "difference_kappa_linear", judge="clear", judge_b="same")
     assert gap["value"] == pytest.approx(GOOD["clear"].mean() - NOISY["clear"].mean())
 
 
@@ -329,16 +330,18 @@ def test_judges_that_compare_with_references_leave_the_references_out_for_all() 
     cards = {"good": {"references": True}}
     rows = told(FIELD, cards=cards, reference_systems=["s0"])
     assert {row["system_subset"] for row in rows} == {WITHOUT_REFERENCES}
-    assert {row["n"] for row in of(rows, "pearson", aspect="clear")} == {N - ITEMS}
+    assert {row["n"] for row in rows_of(rows, "pearson", aspect="clear")} == {N - ITEMS}
 
 
 @pytest.mark.heavy
 def test_judges_of_a_share_are_held_against_each_other_on_it() -> None:
     cards = {"good": {"share": 0.7}}
     rows = told(FIELD, cards=cards)
-    assert one(rows, "pearson", judge="good", aspect="clear")["n"] < N
-    assert one(rows, "pearson", judge="noisy", aspect="clear")["n"] == N
-    gap = one(rows, "difference_pearson", judge="good", judge_b="noisy", aspect=AVERAGE)
+    assert row_of(rows, "pearson", judge="good", aspect="clear")["n"] < N
+    assert row_of(rows, "pearson", judge="noisy", aspect="clear")["n"] == N
+    gap = row_of(
+        rows, "difference_pearson", judge="good", judge_b="noisy", aspect=AVERAGE
+    )
     assert gap["note"].startswith(
         "computed on a share of the items that all these judges receive"
     )
@@ -356,10 +359,10 @@ def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(
             for judge in set(FIELD) - {"good", "constant"}:
                 place = {"judge": judge, "aspect": AVERAGE, "level": level}
                 assert (
-                    one(found, name, **place)["value"]
-                    == one(rows, name, **place)["value"]
+                    row_of(found, name, **place)["value"]
+                    == row_of(rows, name, **place)["value"]
                 )
-    row = one(gone, "pearson", judge="good", aspect="clear")
+    row = row_of(gone, "pearson", judge="good", aspect="clear")
     assert (row["n"], row["n_missing"]) == (N - 2, 2)
 
 
@@ -391,8 +394,8 @@ def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) ->
         [*of_dataset(rows, "a"), *of_dataset(rows, "b", plus=0.25)]
     )
     assert {row["dataset"] for row in found} == {OVERALL}
-    row = one(found, "kappa_linear", judge="good")
-    mine = one(rows, "kappa_linear", judge="good", aspect=AVERAGE)
+    row = row_of(found, "kappa_linear", judge="good")
+    mine = row_of(rows, "kappa_linear", judge="good", aspect=AVERAGE)
     assert row["value"] == pytest.approx(mine["value"] + 0.125)
     assert row["ci_high"] - row["value"] == pytest.approx(
         (mine["ci_high"] - mine["value"]) / 2**0.5
@@ -402,12 +405,12 @@ def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) ->
         and " + " in row["signature"]
         and row["method"].startswith("mean over da")
     )
-    assert one(found, "rank_kappa_linear", judge="good")["value"] == 1
+    assert row_of(found, "rank_kappa_linear", judge="good")["value"] == 1
     assert (
-        one(found, "difference_kappa_linear", judge="good", judge_b="noisy")["level"]
+        row_of(found, "difference_kappa_linear", judge="good", judge_b="noisy")["level"]
         == DIRECT
     )
-    assert one(found, "pearson", judge="constant")["value"] is None
+    assert row_of(found, "pearson", judge="constant")["value"] is None
     table_of("results", found)
 
 
@@ -426,7 +429,7 @@ def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> 
     assert "good" not in ranked and "noisy" in ranked
     every = differences.across([*of_dataset(rows, "a"), *of_dataset(rows, "b")])
     with_good, without = (
-        one(table, "rank_kappa_linear", judge="noisy")["value"]
+        row_of(table, "rank_kappa_linear", judge="noisy")["value"]
         for table in (every, differences.across(told))
     )
     assert without == with_good - 1
@@ -435,7 +438,7 @@ def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> 
 def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
     other = [row for row in of_dataset(rows, "b") if row["judge"] != "good"]
     found = differences.across([*of_dataset(rows, "a"), *other])
-    row = one(found, "pearson", judge="good")
+    row = row_of(found, "pearson", judge="good")
     assert (row["value"], row["note"]) == (
         None,
         "undefined on 1 of 2 datasets: not judged",
@@ -443,7 +446,7 @@ def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
 
 
 def test_intervals_are_those_of_the_deletions(rows: list[Row]) -> None:
-    row = one(rows, "kappa_linear", judge="good", aspect="clear")
+    row = row_of(rows, "kappa_linear", judge="good", aspect="clear")
     weights = study({}).weights
     told_again = on_classes(
         SHARED[AGREED], GOOD["clear"][AGREED], FIVE, ITEM[AGREED], weights
@@ -457,9 +460,11 @@ def test_a_score_off_the_judges_scale_has_no_class_of_peoples() -> None:
     odd = np.array(GOOD["clear"])
     odd[3] = 8.0
     found = told({"odd": {"clear": odd}})
-    kappa = one(found, "kappa_linear", judge="odd", aspect="clear", level="direct")
+    kappa = row_of(found, "kappa_linear", judge="odd", aspect="clear", level="direct")
     assert (kappa["value"], kappa["note"]) == (None, REASONS.off_judge_scale)
-    order = one(found, "accuracy_adjacent", judge="odd", aspect="clear", level="direct")
+    order = row_of(
+        found, "accuracy_adjacent", judge="odd", aspect="clear", level="direct"
+    )
     assert order["value"] is not None
 
 
@@ -467,7 +472,7 @@ STEPS = 4
 Pair = tuple[int, int]
 
 
-def row_of(item: int) -> list[Row]:
+def pearson_row(item: int) -> list[Row]:
     """Return an item's texts: so many errors as their step."""
     cell = {
         "item": f"i{item:02}",
@@ -505,7 +510,7 @@ def votes_told(
         for at in range(ITEMS)
         for a, b in pairs
     ]
-    targets = [row for item in range(ITEMS) for row in row_of(item)]
+    targets = [row for item in range(ITEMS) for row in pearson_row(item)]
     judged = study({}, cards={"judge": {}}, draws=votes, targets=targets)
     return [dict(row) for row in pairwise.rows(judged)]
 

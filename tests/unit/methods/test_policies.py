@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dataset_in_memory import Row, row_of
 from judgescope.methods import agreement, comparison, labels, pairwise, system_pairs
 from judgescope.methods.claims.agreement import claims as agreement_claims
 from judgescope.methods.claims.agreement import label_claims
@@ -23,8 +24,6 @@ from methods_setup import (
     SYSTEMS,
     TARGETS,
     N,
-    Row,
-    one,
     r_of,
     study,
 )
@@ -45,7 +44,7 @@ def rated(rule: str, people: Any = RATERS) -> EvaluationData:
 
 
 def of_judge(rows: Any, statistic: str, level: str = "pooled") -> Row:
-    return one(rows, statistic, judge="judge", level=level, aspect="clear")
+    return row_of(rows, statistic, judge="judge", level=level, aspect="clear")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +99,9 @@ def test_a_gold_value_off_the_scale_leaves_no_statistics_of_classes() -> None:
 
 
 def test_each_rater_meets_the_gold_value_of_the_others() -> None:
-    row = one(agreement.rows(rated("median")), "pearson", judge="human", level="pooled")
+    row = row_of(
+        agreement.rows(rated("median")), "pearson", judge="human", level="pooled"
+    )
     others = [np.sort(np.delete(RATERS, at, axis=0), axis=0)[0] for at in range(3)]
     each = [r_of(rater, gold) for rater, gold in zip(RATERS, others, strict=True)]
     assert row["value"] == pytest.approx(np.mean(each))
@@ -109,7 +110,7 @@ def test_each_rater_meets_the_gold_value_of_the_others() -> None:
 
 def test_pairs_of_systems_are_told_apart_by_the_gold_value() -> None:
     rows = [*system_pairs.rows(rated("majority_else_mean"))]
-    gap = one(rows, "system_difference", judge="human", system_subset="s0+s1")
+    gap = row_of(rows, "system_difference", judge="human", system_subset="s0+s1")
     people = MAJORITY[SYSTEM == 0] - MAJORITY[SYSTEM == 1]
     assert gap["value"] == pytest.approx(people.mean())
 
@@ -352,7 +353,7 @@ def test_the_gold_label_of_raters_that_are_split() -> None:
     why = f"majority_else_mean is not a value of the scale in 1 of {N} rated texts"
     undefined = of_judge(split["majority_else_mean"], "balanced_accuracy")
     assert undefined["value"] is None and why in undefined["note"]
-    share = one(split["majority_else_mean"], "label_share", judge="human")
+    share = row_of(split["majority_else_mean"], "label_share", judge="human")
     assert share["value"] is None and why in share["note"]
     three = labelled(GOLD.copy(), people[:3], gold_rule="majority_else_mean")
     rows = [*labels.rows(three)]

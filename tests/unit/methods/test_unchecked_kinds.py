@@ -2,7 +2,8 @@
 
 import pytest
 
-from discernment_setup import ITEMS, one, scored, study
+from dataset_in_memory import row_of
+from discernment_setup import ITEMS, scored, study
 from judgescope.methods import discernment, perturbations
 
 CHECKS = {"typos": ["differs", "negation"], "cuts": ["differs", "length"]}
@@ -37,6 +38,6 @@ def test_share_of_unchecked_texts_counts_those_that_were_made() -> None:
         checks=CHECKS,
     )
     rows = [*perturbations.rows(judged)]
-    row = one(rows, "share_unchecked")
+    row = row_of(rows, "share_unchecked")
     assert (row["perturbation"], row["value"], row["n"]) == ("typos", 0.0, ITEMS)
     assert row["note"].startswith("no check for de")

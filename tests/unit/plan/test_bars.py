@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dataset_in_memory import Row
 from judgescope.cli.summary import summary
 from judgescope.core.cells import joined
 from judgescope.core.errors import UserError
@@ -32,7 +33,7 @@ from judgescope.statistics.verdict import (
     more_needed,
     on_bar,
 )
-from methods_setup import ASPECTS, ITEMS, Row, study
+from methods_setup import ASPECTS, ITEMS, study
 
 MEETS, MISSES, OPEN = Outcome.MEETS, Outcome.MISSES, Outcome.CANNOT_TELL
 

@@ -9,6 +9,7 @@ import pytest
 
 import ensemble_rows_setup as made
 import report_study
+from dataset_in_memory import row_of
 from judgescope.report.cells import interval
 from judgescope.report.charts import PALETTE, cut, svg
 from judgescope.report.contents import section_named
@@ -17,7 +18,7 @@ from judgescope.report.headline import measures
 from judgescope.report.panels import ENSEMBLES, SubsetPlot, panels_spec
 from judgescope.report.report import Report
 from judgescope.report.rows import ReportRow as TableRow
-from methods_setup import ASPECTS, CONSTANT, one
+from methods_setup import ASPECTS, CONSTANT
 from report_study import marks
 
 Row = dict[str, Any]
@@ -136,7 +137,7 @@ def cells(table: PageTable, head: str, body: int = 0) -> list[str]:
 
 def value(statistic: str, aspect: str, **where: Any) -> str:
     place = {"level": "pooled", "aspect": aspect, **where}
-    return f"{one(made.told(), statistic, **place)['value']:.3f}"
+    return f"{row_of(made.told(), statistic, **place)['value']:.3f}"
 
 
 @pytest.mark.heavy
@@ -184,7 +185,7 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
 
     def told(name: str) -> list[str]:
         found = (
-            one(rows, f"{name}_spearman", aspect=aspect, level="pooled")
+            row_of(rows, f"{name}_spearman", aspect=aspect, level="pooled")
             for aspect in (*ASPECTS, "average")
         )
         return [f"{row['value']:.3f}".replace("-", "\N{MINUS SIGN}") for row in found]

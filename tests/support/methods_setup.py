@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dataset_in_memory import FIVE, DatasetTables, Floats, Row, judge_facts, scales
-from judgescope.methods import comparison
+from judgescope.methods import agreement, comparison
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.cards.study import Comparison
 from judgescope.schema.rows import ResultRow
@@ -22,6 +22,7 @@ ITEM, SYSTEM = np.divmod(np.arange(N), SYSTEMS)
 
 
 TARGETS = [f"i{item:02}.s{system}" for item, system in zip(ITEM, SYSTEM, strict=True)]
+HALVES = [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0]
 ASPECTS = ("clear", "true")
 PEARSON = {"statistics": ["pearson"], "levels": ["pooled"], "permutations": 99}
 
@@ -102,6 +103,23 @@ def _judges(
     return judges
 
 
+def on_clear(**judges: ArrayLike) -> dict[str, dict[str, ArrayLike]]:
+    """Return judges that score one aspect."""
+    return {name: {"clear": values} for name, values in judges.items()}
+
+
+def draws_of(judge: str, table: ArrayLike, **more: Any) -> list[Row]:
+    """Return the rows of draws (draws, 60) of one aspect, null where NaN."""
+    rows = []
+    for draw, values in enumerate(np.asarray(table, dtype=np.float64)):
+        for target, value in zip(TARGETS, values.tolist(), strict=True):
+            row: Row = {"judge": judge, "aspect": "clear", **more, "target": target}
+            rows.append(
+                row | {"draw": draw, "value": None if np.isnan(value) else value}
+            )
+    return rows
+
+
 def less(values: ArrayLike, missing: Any) -> Floats:
     found = np.array(values, dtype=np.float64)
     found[missing] = NAN
@@ -113,7 +131,12 @@ def r_of(x: Floats, y: Floats) -> float:
 
 
 @cache
-def compared() -> list[ResultRow]:
+def agreement_rows() -> list[ResultRow]:
+    return list(agreement.rows(study(FIELD)))
+
+
+@cache
+def comparison_rows() -> list[ResultRow]:
     return list(comparison.rows(study(FIELD)))
 
 

@@ -20,7 +20,7 @@ import running
 import slurm
 from asking import FAST, AskedStudy, rate
 from running import HOME, outputs
-from scripted import Body, Said, serve
+from scripted import Body, Said, prompt_of, serve
 from slurm import Cluster, cluster, until
 from vllm_study import with_vllm
 from watchdog import members
@@ -96,7 +96,7 @@ class Gate:
             free = self.answered < TEXTS // 2
             self.answered += free
             if not free:
-                self.held.append(body["messages"][0]["content"])
+                self.held.append(prompt_of(body))
         if not free:
             self.open.wait()
         return rate(body)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from behaviours import BEHAVIOURS, Behaviour
+from behaviour_base import Behaviour
+from behaviours import BEHAVIOURS
 from replaying import replay
 
 LEAST = 88

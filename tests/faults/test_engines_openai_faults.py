@@ -6,23 +6,26 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from endpoint_asking import MANY, ask, draws
 from engines_openai_setup import FAST, card, requests
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import OpenAIEngine
-from judgescope.engines.openai.run import GONE
-from judgescope.engines.requests import HOPELESS, Reply, Request, Work
-from judgescope.replies.asking import AskingJob, obtain
-from judgescope.replies.store import Store
-from scripted import Body, Endpoint, Said, answer, refusal, replies, reply, serve
-from waiting import patience
-
-MANY = [f"{number:02}" for number in range(60)]
+from judgescope.engines.requests import Reply, Request, Work
+from scripted import (
+    Body,
+    Endpoint,
+    Said,
+    answer,
+    prompt_of,
+    refusal,
+    replies,
+    reply,
+    serve,
+)
 
 
 @pytest.fixture
@@ -30,27 +33,6 @@ def endpoint() -> Iterator[Endpoint]:
     """An endpoint that says 4."""
     with serve(lambda _: reply("4")) as running:
         yield running
-
-
-def prompt(body: Body) -> str:
-    return str(body["messages"][0]["content"])
-
-
-def draws(model: Any, count: int, *prompts: str) -> list[Request]:
-    return [
-        Request(one.asked, count, one.about)
-        for one in requests(model, *prompts, temperature=1)
-    ]
-
-
-def ask(
-    endpoint: Endpoint, folder: Path, asked: list[Request], **limits: Any
-) -> list[Reply]:
-    """Return every draw's reply, after each was written to the store once."""
-    model = card(endpoint, limits={**FAST, **limits})
-    with Store(folder, "it") as store:
-        found = obtain(asked, AskingJob(store, OpenAIEngine(model)))
-    return [found[one.key, draw] for one in asked for draw in range(one.draws)]
 
 
 # --- too many requests ---
@@ -131,7 +113,7 @@ def test_without_a_hint_the_waits_double_and_the_first_429_slows_all(
     with pytest.raises(UserError, match="`patience` is used up"):
         ask(endpoint, tmp_path, asked, concurrency=16, backoff=0.02, patience=4)
     assert time.monotonic() - began < 3 * 4
-    by_prompt = Counter(map(prompt, endpoint.asked))
+    by_prompt = Counter(map(prompt_of, endpoint.asked))
     assert (
         len(by_prompt) == 16 and max(by_prompt.values()) <= 2 + 8
     )  # 0.02 * 2 ** 8 > 4
@@ -176,7 +158,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(
     broken = iter(["b", "d"])
 
     def script(body: Body) -> Said:
-        if prompt(body) in "bd" and next(broken, None):
+        if prompt_of(body) in "bd" and next(broken, None):
             return said
         return reply("4")
 
@@ -192,7 +174,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(
 def drawn(body: Body) -> Said:
     """Give every draw that is asked for, each its own seed."""
     return replies(
-        *(f"{prompt(body)} {body['seed'] + i}" for i in range(body.get("n", 1)))
+        *(f"{prompt_of(body)} {body['seed'] + i}" for i in range(body.get("n", 1)))
     )
 
 
@@ -293,7 +275,7 @@ def test_a_request_that_is_refused_anyhow_is_refused_for_all_draws(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.script = lambda body: (
-        refusal(400, "too long") if prompt(body) == "b" else drawn(body)
+        refusal(400, "too long") if prompt_of(body) == "b" else drawn(body)
     )
     asked = draws(card(endpoint), 4, *"abc")
     found = ask(endpoint, tmp_path, asked, concurrency=1)
@@ -341,215 +323,6 @@ def test_on_a_full_disk_all_draws_of_an_answer_are_kept_and_the_job_ends(
             [Work(one, (0, 1, 2)) for one in draws(model, 3, *"ab")], False, keep
         )
     assert len(kept) == 3 and len(endpoint.asked) == 1
-
-
-# --- an endpoint that is ill ---
-
-
-def test_one_attempt_at_most_meets_a_connection_that_the_endpoint_gave_up(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
-    """Four connections wait in the pool, and the endpoint answers on none of them
-    again: the second attempt does not try the next one.
-    """
-    first_four = threading.Barrier(4, timeout=patience(20))
-    used = set[threading.Thread]()  # the endpoint has a thread for every connection
-
-    def answers_once(body: Body) -> Said:
-        if threading.current_thread() in used:
-            return Said(b"", wire=())
-        used.add(threading.current_thread())
-        if prompt(body) in "abcd":
-            first_four.wait()
-        return reply("4")
-
-    endpoint.script = answers_once
-    asked = draws(card(endpoint), 1, *"abcde")
-    found = ask(endpoint, tmp_path, asked, concurrency=4, attempts=2)
-    assert [one.text for one in found] == ["4"] * 5
-    assert len(endpoint.asked) == 6
-
-
-@pytest.mark.heavy
-def test_the_same_failure_again_and_again_ends_the_job(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
-    """What came is kept; the rest is not asked in vain."""
-    left = iter(range(5))
-    endpoint.script = lambda _: (
-        reply("4") if next(left, None) is not None else refusal(503, "out of order")
-    )
-    asked = requests(card(endpoint), *MANY)
-    limits = {"concurrency": 1, "attempts": 2, "max_consecutive_failures": 7}
-    with pytest.raises(
-        UserError, match="7 consecutive requests failed: HTTP 503: out of order"
-    ):
-        ask(endpoint, tmp_path, asked, **limits)
-    assert len(endpoint.asked) == 5 + 7 * 2
-    endpoint.script = lambda _: reply("5")
-    found = ask(endpoint, tmp_path, asked)
-    assert Counter(one.text for one in found) == {"4": 5, "5": 55}
-    assert len(endpoint.asked) == 5 + 7 * 2 + 55
-
-
-@pytest.mark.heavy
-def test_failures_that_differ_or_with_replies_between_end_nothing(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
-    def script(body: Body) -> Said:
-        number = int(prompt(body))
-        if number % 3 == 0:
-            return refusal(500, "down")
-        return refusal(503, "down") if number % 3 == 1 else reply("4")
-
-    endpoint.script = script
-    limits = {"concurrency": 1, "attempts": 1, "max_consecutive_failures": 2}
-    with pytest.raises(UserError, match="40 of 60 requests failed"):
-        ask(endpoint, tmp_path, requests(card(endpoint), *MANY), **limits)
-    assert len(endpoint.asked) == 60
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("proven", [False, True])
-def test_a_number_in_the_message_does_not_defeat_the_breaker(
-    endpoint: Endpoint, tmp_path: Path, proven: bool
-) -> None:
-    """A wait that counts down, or the request's id, makes no failure another one."""
-    count = iter(range(10_000))
-
-    def script(body: Body) -> Said:
-        if proven and prompt(body) == MANY[0]:
-            return reply("4")
-        told = {
-            "type": "overloaded",
-            "code": 7,
-            "message": f"{99 - next(count)} s, request r-1",
-        }
-        return Said({"error": told}, 503)
-
-    endpoint.script = script
-    asked = requests(card(endpoint), *MANY)
-    most = 12 if proven else HOPELESS
-    with pytest.raises(
-        UserError, match=f"{most} consecutive requests failed: HTTP 503"
-    ):
-        ask(
-            endpoint,
-            tmp_path,
-            asked,
-            concurrency=1,
-            attempts=1,
-            max_consecutive_failures=12,
-        )
-    assert len(endpoint.asked) == most + proven
-
-
-@pytest.mark.heavy
-def test_another_type_of_error_is_another_failure(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
-    count = iter(range(10_000))
-    endpoint.script = lambda _: Said({"error": {"type": "ab"[next(count) % 2]}}, 503)
-    with pytest.raises(UserError, match="60 of 60 requests failed"):
-        ask(
-            endpoint,
-            tmp_path,
-            requests(card(endpoint), *MANY),
-            concurrency=1,
-            attempts=1,
-        )
-
-
-def test_before_any_reply_few_failures_are_enough(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
-    endpoint.script = lambda _: refusal(502, "nobody there")
-    with pytest.raises(UserError, match=f"{HOPELESS} consecutive requests failed"):
-        ask(
-            endpoint,
-            tmp_path,
-            requests(card(endpoint), *MANY),
-            concurrency=1,
-            attempts=1,
-        )
-    assert len(endpoint.asked) == HOPELESS
-
-
-@pytest.mark.heavy
-def test_a_model_that_is_gone_is_no_error_of_the_requests(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
-    """404 again and again, after replies: nothing of it is recorded."""
-    left = iter(range(3))
-    endpoint.script = lambda _: (
-        reply("4") if next(left, None) is not None else refusal(404, "no such model")
-    )
-    asked = requests(card(endpoint), *MANY)
-    with pytest.raises(UserError, match="refuses every request: HTTP 404"):
-        ask(endpoint, tmp_path, asked, concurrency=1)
-    assert len(endpoint.asked) == 3 + GONE
-    endpoint.script = lambda _: reply("5")
-    found = ask(endpoint, tmp_path, asked)
-    assert Counter(one.text for one in found) == {"4": 3, "5": 57}
-
-
-def test_a_lone_404_between_replies_is_that_requests(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
-    endpoint.script = lambda body: (
-        refusal(404, "no") if prompt(body) in "be" else reply("4")
-    )
-    found = ask(endpoint, tmp_path, requests(card(endpoint), *"abcde"), concurrency=1)
-    assert [one.status for one in found] == ["ok", "error", "ok", "ok", "error"]
-
-
-@pytest.mark.parametrize(
-    "out", [refusal(401, "expired"), refusal(402, "pay"), refusal(403, "no")]
-)
-def test_what_is_under_way_when_the_job_ends_still_comes(
-    endpoint: Endpoint, tmp_path: Path, out: Said
-) -> None:
-    """It is paid for: seven slow replies are kept, though the eighth request ended the
-    job.
-    """
-    asked = threading.Barrier(8)
-
-    def script(body: Body) -> Said:
-        asked.wait(patience(20))
-        if prompt(body) == "h":
-            return out
-        time.sleep(0.3)
-        return reply("4")
-
-    endpoint.script = script
-    wanted = requests(card(endpoint), *"abcdefghijkl")
-    with pytest.raises(UserError, match=f"rejected a request: HTTP {out.status}"):
-        ask(endpoint, tmp_path, wanted, concurrency=8)
-    assert len(endpoint.asked) == 8
-    endpoint.script = lambda _: reply("5")
-    found = ask(endpoint, tmp_path, wanted)
-    assert [one.text for one in found] == ["4"] * 7 + ["5"] * 5
-    assert len(endpoint.asked) == 8 + 5
-
-
-def test_a_header_that_nothing_is_left_is_heeded(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
-    moments: list[float] = []
-
-    def script(_: Body) -> Said:
-        moments.append(time.monotonic())
-        said = reply("4")
-        left = {
-            "x-ratelimit-remaining-requests": "0",
-            "x-ratelimit-reset-requests": "300ms",
-        }
-        return Said(said.body, headers=left if len(moments) == 2 else {})
-
-    endpoint.script = script
-    ask(endpoint, tmp_path, requests(card(endpoint), *"abcd"), concurrency=1)
-    gaps = [later - sooner for sooner, later in pairwise(moments)]
-    assert gaps[1] >= 0.3 and len(endpoint.asked) == 4
 
 
 # --- what a card says of an endpoint ---

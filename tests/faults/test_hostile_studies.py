@@ -16,7 +16,7 @@ from judgescope.core.trust import TrustRecord
 from judgescope.plan import access
 from judgescope.plan.loading import load_plan
 from running import HOME
-from scripted import Body, Said, reply
+from scripted import Body, Said, prompt_of, reply
 from study import Card
 
 STEPS = "\n".join(f"{number}. Look at word {number}." for number in range(1, 6))
@@ -45,7 +45,7 @@ def foreign(study: AskedStudy, **keys: str) -> None:
 
 def draft_or_rate(body: Body) -> Said:
     """Draft where steps are asked for, perturb where a text is, else rate."""
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if "Write the list alone" in prompt:
         return reply(STEPS)
     if "Adjustment: " in prompt:

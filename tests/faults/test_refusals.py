@@ -29,7 +29,7 @@ from judgescope.replies import shard
 from judgescope.replies.journal import ReplyLine, read_line, sealed
 from judgescope.schema.cards import OpenAIModel
 from running import HOME
-from scripted import Body, Endpoint, Said, reply, serve
+from scripted import Body, Endpoint, Said, prompt_of, reply, serve
 from waiting import patience
 
 
@@ -393,7 +393,7 @@ def test_a_bomb_among_packed_answers_costs_its_neighbours_nothing(
 
     def script(body: Body) -> Said:
         said = reply("4")
-        if body["messages"][0]["content"] == "bomb":
+        if prompt_of(body) == "bomb":
             return Said(bomb, headers={"Content-Encoding": "gzip"})
         packed = gzip.compress(json.dumps(said.body).encode())
         return Said(packed, headers={"Content-Encoding": "gzip"})

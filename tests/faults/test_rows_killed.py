@@ -12,7 +12,7 @@ import pytest
 
 import running
 from asking import FAST, AskedStudy
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, prompt_of, reply, serve
 from study import Study
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ TEXT = re.compile(r"\nThe summary:\n(.+?)\n\n", re.DOTALL)
 def write(body: Body) -> Said:
     """Put one more stray word behind a text."""
     time.sleep(0.02)
-    [text] = TEXT.findall(body["messages"][0]["content"])
+    [text] = TEXT.findall(prompt_of(body))
     return reply(f"{text} Word{text.count('Word')}.")
 
 

@@ -13,7 +13,7 @@ from asking import AskedStudy
 from data_samples import REAL, needs_real_data
 from judgescope.perturb.inject import OFF_TOPIC
 from running import HOME
-from scripted import Body, Said, reply, serve, text_in
+from scripted import Body, Said, prompt_of, reply, serve, text_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.long(25), needs_real_data]
 SETS = {"summeval": ("coherence", 15, 5), "usr": ("maintains-context", 7, 3)}
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 def counting(body: Body) -> Said:
     """Rate by what the prompt alone shows: how many sentences belong to no text."""
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     text, _, question = text_in(prompt).rpartition("\n\nAnswer with")
     worst, best = (int(word.strip(",")) for word in question.split()[6:9:2])
     return reply(str(max(worst, best - sum(one in text for one in OFF_TOPIC))))

@@ -23,7 +23,7 @@ from judgescope.schema.cards import Expectations
 from judgescope.schema.loading import load_yaml, read_card
 from protocols import named_folder, run_whole, serving
 from running import HOME
-from scripted import Body, Said, replies
+from scripted import Body, Said, prompt_of, replies
 from study import Study, shipped
 
 SETS = [
@@ -148,7 +148,7 @@ class Script:
 
     def __call__(self, body: Body) -> Said:
         """Answer a request of either kind."""
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         writes = "\nAdjustment: " in prompt
         self.kinds["texts" if writes else "judgments"] += 1
         if writes:

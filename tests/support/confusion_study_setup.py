@@ -6,7 +6,7 @@ import re
 from rapidfuzz import fuzz
 
 from running import HOME
-from scripted import Body, Said, reply, text_in
+from scripted import Body, Said, prompt_of, reply, text_in
 
 DATA = HOME / "config" / "demo" / "confusion_news.jsonl"
 WORDS = re.compile(r"\w+")
@@ -28,7 +28,7 @@ class Planted:
 
     def __call__(self, body: Body) -> Said:
         """Rate a text."""
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         text = text_in(prompt).split("\n\nAnswer with")[0]
         faults = self.faults(text)
         aspect = prompt.split("one quality of a text: ")[1].split(".")[0]

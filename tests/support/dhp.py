@@ -23,7 +23,7 @@ from data_samples import COLUMNS, xml
 from judgescope.data.sentences import split_sentences
 from protocols import named_folder, run_whole, serving
 from running import SHARED
-from scripted import Body, Said, reply, text_in
+from scripted import Body, Said, prompt_of, reply, text_in
 from study import Study, shipped
 
 PEOPLE = ["Ana", "Bo", "Cem", "Dina"]
@@ -149,7 +149,7 @@ class Script:
 
     def __call__(self, body: Body) -> Said:
         """Answer a request of either kind."""
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         writes = "\nAdjustment: " in prompt
         self.kinds["texts" if writes else "judgments"] += 1
         return reply(

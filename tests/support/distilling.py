@@ -13,7 +13,7 @@ import pytest
 
 from asking import FAST, AskedStudy
 from running import HOME
-from scripted import Body, Endpoint, Said, reply
+from scripted import Body, Endpoint, Said, prompt_of, reply
 
 MEMBERS = ["m1", "m2", "m3"]
 VERDICTS = ("Unacceptable", "Poor", "Fair", "Good", "Excellent")
@@ -52,7 +52,7 @@ def annotate(body: Body) -> Said:
     """Mark the first two words unless the text is excellent; write a text where one is
     wanted.
     """
-    prompt, model = body["messages"][0]["content"], body["model"]
+    prompt, model = prompt_of(body), body["model"]
     if " to annotate:" not in prompt:
         return reply(
             f"{model} writes: {prompt.split()[-9]} and {crc32(prompt.encode())}."

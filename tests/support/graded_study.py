@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from scripted import Body, Endpoint, Said, replies
+from scripted import Body, Endpoint, Said, prompt_of, replies
 from study import Study
 
 ITEMS, SYSTEMS = 12, 6
@@ -131,7 +131,7 @@ class Scripted:
         self.kinds: Counter[str] = Counter()
 
     def __call__(self, body: Body) -> Said:
-        prompt, kind = body["messages"][0]["content"], body["model"]
+        prompt, kind = prompt_of(body), body["model"]
         self.kinds[kind] += body.get("n", 1)
         draws = range(body.get("n", 1))
         if prompt.startswith("Write a summary"):

@@ -18,7 +18,7 @@ import pytest
 
 import running
 from asking import DEMO, FAST, WRITING, AskedStudy
-from scripted import Body, Endpoint, Said, reply, serve, text_in
+from scripted import Body, Endpoint, Said, prompt_of, reply, serve, text_in
 from study import Study
 from waiting import patience
 
@@ -80,7 +80,7 @@ def answer(body: Body) -> Said:
     pace.
     """
     time.sleep(PACE)
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if WRITING not in prompt:
         return reply(f"Rating: {1 + body['seed'] % 5}")
     return reply(text_in(prompt).split("\n\n")[0] + " Wrong!")

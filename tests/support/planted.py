@@ -21,7 +21,7 @@ from urllib.parse import quote
 import enclosed
 import running
 from asking import WRITING, AskedStudy
-from scripted import Body, Endpoint, Said, refusal, reply, serve, text_in
+from scripted import Body, Endpoint, Said, prompt_of, refusal, reply, serve, text_in
 from waiting import patience
 
 KEY = 'pk~planted/9f+Zq=7&"Tail<0>wXyz'
@@ -66,7 +66,7 @@ class Answers:
         self.lock = threading.Lock()
 
     def __call__(self, body: Body) -> Said:
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         with self.lock:
             self.tried[prompt] += 1
             first = self.tried[prompt] == 1

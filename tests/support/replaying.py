@@ -21,7 +21,8 @@ from pathlib import Path
 
 from yarl import URL
 
-from behaviours import ATTEMPTS, BEHAVIOURS, ONE, TEXTS, Behaviour, good
+from behaviour_base import ATTEMPTS, ONE, TEXTS, Behaviour, good
+from behaviours import BEHAVIOURS
 from engines_openai_setup import FAST, requests
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import OpenAIEngine
@@ -30,7 +31,7 @@ from judgescope.replies.asking import AskingJob, giving_up_of, obtain
 from judgescope.replies.inspection import verify
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
-from scripted import Body, Said, serve, unsigned
+from scripted import Body, Said, prompt_of, serve, unsigned
 from waiting import patience
 
 KEY = "loopback-key-12345"
@@ -61,7 +62,7 @@ class _Server:
     usual: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, body: Body) -> Said:
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         if not self.mended and self._meets(prompt):
             self.met += 1
             return self.behaviour.answer(prompt)

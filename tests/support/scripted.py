@@ -58,6 +58,11 @@ def texts_in(prompt: str) -> list[str]:
     return PAIR_HEAD.split(prompt)[1:]
 
 
+def prompt_of(body: Body) -> str:
+    """Return the text of a request's first message."""
+    return str(body["messages"][0]["content"])
+
+
 def reply(text: str | None, finish: str = "stop", **message: Any) -> Said:
     """Return an answer with one choice, 7 tokens of prompt and 3 of completion."""
     return answer({"finish_reason": finish, "message": {"content": text, **message}})
@@ -115,7 +120,7 @@ class Endpoint:
     @property
     def prompts(self) -> list[str]:
         """Return the first message of every request, in the order of arrival."""
-        return [body["messages"][0]["content"] for body in self.asked]
+        return [prompt_of(body) for body in self.asked]
 
 
 class Silent(BaseHTTPRequestHandler):

@@ -18,7 +18,7 @@ import running
 from asking import COMPARING, DEMO, WRITING, AskedStudy, rate
 from guides import cards_of
 from report_setup import text_of_pages
-from scripted import Body, Said, refusal, reply, text_in, texts_in
+from scripted import Body, Said, prompt_of, refusal, reply, text_in, texts_in
 from waiting import patience
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ PROBES = 4
 
 
 def asks_about(body: Body, text: str) -> bool:
-    return bool(text in body["messages"][0]["content"])
+    return bool(text in prompt_of(body))
 
 
 def demo_texts() -> list[str]:
@@ -273,7 +273,7 @@ def write_or_judge(body: Body) -> Said:
     """Write a text with a mark per step; rate a text by its marks; prefer the first of
     two.
     """
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if WRITING in prompt:
         text = text_in(prompt).split("\n\nAnswer with")[0]
         return reply(f"{text.split('An earlier')[0].strip()} Wrong!")
@@ -316,7 +316,7 @@ def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(
     study.write(perturbations=["lie"], methods=["discernment"])
 
     def stubborn(body: Body) -> Said:
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         if WRITING not in prompt:
             return rate(body)
         text = text_in(prompt).split("\n\n")[0]
@@ -426,7 +426,7 @@ def test_the_example_of_the_guide(study: AskedStudy) -> None:
     asked = study.endpoint.asked[PROBES:]
     assert len(asked) == 5 * TEXTS
     same = asked[0]["messages"][0]["content"]
-    first = [body for body in asked if body["messages"][0]["content"] == same]
+    first = [body for body in asked if prompt_of(body) == same]
     assert len({body["seed"] for body in first}) == 5
     assert {body["model"] for body in first} == {"some-org/some-model"}
     again = {row["statistic"]: row for row in study.rows("repeatability")}

@@ -11,7 +11,7 @@ import running
 from asking import FAST, WRITING, AskedStudy, rate
 from judgescope.replies.caps import NANOS, REQUESTS
 from judgescope.replies.ledger import FOLDER, Ledger
-from scripted import Body, Said, reply
+from scripted import Body, Said, prompt_of, reply
 from waiting import patience
 
 pytestmark = pytest.mark.slow
@@ -61,7 +61,7 @@ def in_tokens(body: Body) -> Said:
     said = rate(body)
     assert isinstance(said.body, dict)
     usage = {
-        "prompt_tokens": len(body["messages"][0]["content"]) // 4,
+        "prompt_tokens": len(prompt_of(body)) // 4,
         "completion_tokens": 3,
     }
     return Said(said.body | {"usage": usage})
@@ -69,7 +69,7 @@ def in_tokens(body: Body) -> Said:
 
 def billed(bodies: list[Body]) -> float:
     """Return what the endpoint's owner asks for, in dollars."""
-    tokens = sum(len(body["messages"][0]["content"]) // 4 + 3 for body in bodies)
+    tokens = sum(len(prompt_of(body)) // 4 + 3 for body in bodies)
     return tokens * PRICE["input"] / 1e6
 
 

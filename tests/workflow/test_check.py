@@ -16,7 +16,7 @@ from judgescope.plan.writing import VERDICT
 from judgescope.replies.probing import FIELDS, findings_path
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
-from scripted import Body, Said, replies, reply, serve
+from scripted import Body, Said, prompt_of, replies, reply, serve
 
 pytestmark = pytest.mark.slow
 TEXTS = 120
@@ -28,7 +28,7 @@ def rate(body: Body) -> Said:
     said = reply(f"Rating: {1 + body['seed'] % 5}")
     assert isinstance(said.body, dict)
     usage = {
-        "prompt_tokens": len(body["messages"][0]["content"]) // 3,
+        "prompt_tokens": len(prompt_of(body)) // 3,
         "completion_tokens": 5,
     }
     return Said(said.body | {"usage": usage})
@@ -208,7 +208,7 @@ def test_the_prompts_and_requests_are_those_that_the_engine_sends(
     assert study.ask().returncode == 0
     for name, expected in zip(names, minutes, strict=True):
         sent = [body for body in study.endpoint.asked if body["model"] == name]
-        characters = sum(len(body["messages"][0]["content"]) for body in sent)
+        characters = sum(len(prompt_of(body)) for body in sent)
         assert len(sent) == int(expected), name
         assert numbers(told, f"{name}-judge, demo-dialogue")[3] == -(
             -characters // 4

@@ -13,7 +13,7 @@ from judgescope.plan.loading import load_plan
 from judgescope.schema.loading import load_yaml
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Said, reply, serve, text_in
+from scripted import Body, Said, prompt_of, reply, serve, text_in
 
 FORMS = ["ten-draws", "step-by-step", "error-list"]
 WORDINGS = [
@@ -29,7 +29,7 @@ class Listing(Planted):
 
     def __call__(self, body: Body) -> Said:
         """Answer either form."""
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         if " to check:\n" not in prompt:
             return super().__call__(body)
         text = text_in(prompt).split("\n\nList every error")[0]

@@ -16,7 +16,7 @@ from judgescope.schema.tables import table_of, write_table
 from judgescope.statistics.result import Estimate
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Said, reply, serve, text_in
+from scripted import Body, Said, prompt_of, reply, serve, text_in
 from statistics_spec import facts_of
 
 PRICED = {"price": {"input": 2, "output": 8, "cached_input": 1}}
@@ -131,7 +131,7 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
     study.write(perturbations=["lie"], methods=["discernment"])
 
     def lazy(body: Body) -> Said:
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         if WRITING not in prompt:
             return rate(body)
         text = text_in(prompt).split("\n\n")[0]

@@ -25,7 +25,7 @@ from distilling import (
     write,
 )
 from report_setup import text_of_pages
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, prompt_of, reply, serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.long(12)]
 Row = dict[str, Any]
@@ -215,7 +215,7 @@ def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
     """
 
     def script(body: Body) -> Said:
-        text = text_of(body["messages"][0]["content"])
+        text = text_of(prompt_of(body))
         return (
             reply("What a text!")
             if crc32(text.encode()) % most == 0

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import running
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, prompt_of, reply, serve
 from study import Study
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ def say(body: Body) -> Said:
     """Answer in the scales that the prompt asks for: an error on the first word, and a
     verdict.
     """
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if body["model"] == "supervisor":
         return reply(prompt[prompt.index("Error 1:") :].split("\n\n")[0])
     [text] = re.findall(

@@ -20,7 +20,7 @@ import trusting
 from judgescope.schema.loading import load_yaml
 from report_setup import text_of_pages
 from running import HOME, SHARED, needs_data
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, prompt_of, reply, serve
 from study import Study, shipped
 
 pytestmark = [pytest.mark.slow, pytest.mark.long(60), needs_data]
@@ -76,7 +76,7 @@ class Raters:
 
     def __call__(self, body: Body) -> Said:
         """Annotate a text, or merge what was found in it."""
-        prompt, model = body["messages"][0]["content"], body["model"]
+        prompt, model = prompt_of(body), body["model"]
         if model == "supervisor":
             self.merged[prompt.count("\nAnnotator ")] += 1
             return reply(prompt[prompt.index("Error 1:") :].split("\n\n")[0])

@@ -21,7 +21,7 @@ from judgescope.plan.specs.results import tables_of
 from judgescope.plan.study import Plan
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Endpoint, Said, reply, serve
+from scripted import Body, Endpoint, Said, prompt_of, reply, serve
 from study import Study
 
 ITEMS, COPIES, ERRORS = 12, 2, 5
@@ -112,7 +112,7 @@ def say(body: Body) -> Said:
     """Count the stray words of the aspect that the prompt names: rate, or name the
     better text.
     """
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     [word] = [WORDS[name] for name in WORDS if name in prompt.lower()]
     errors = [one.count(word) for one in _TEXTS.findall(prompt)]
     if len(errors) == 2:

@@ -12,7 +12,7 @@ import pytest
 import running
 from asking import DEMO, FAST, AskedStudy
 from judgescope.replies.journal import closed_count
-from scripted import Body, Said, answer, refusal, reply, serve
+from scripted import Body, Said, answer, prompt_of, refusal, reply, serve
 
 pytestmark = pytest.mark.slow
 TEXTS = 40
@@ -40,7 +40,7 @@ class Server:
         if self.left < 0:
             self.up = False
             return refusal(503, "down")
-        if not self.mended and "The bad text" in body["messages"][0]["content"]:
+        if not self.mended and "The bad text" in prompt_of(body):
             return self.bad
         return reply(f"Rating: {1 + body['seed'] % 5}")
 

@@ -14,7 +14,7 @@ import pytest
 from graded_study import GRADED, ITEMS, NAME, GradedStudy, Scripted, asked
 from report_setup import text_of_pages
 from running import outputs, rows, snakemake
-from scripted import Body, Said, refusal, replies, serve, texts_in
+from scripted import Body, Said, prompt_of, refusal, replies, serve, texts_in
 from study import Study
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -149,7 +149,7 @@ class Bad(Scripted):
         self.knows = knows
 
     def __call__(self, body: Body) -> Said:
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         texts = sorted(part.split("\n\n")[0] for part in texts_in(prompt))
         share = crc32("".join(texts).encode()) / 2**32
         if body["model"] == "comparator" and share >= self.knows:
@@ -287,11 +287,7 @@ class Refusing(Scripted):
     broken = True
 
     def __call__(self, body: Body) -> Said:
-        if (
-            self.broken
-            and "Town 3 " in body["messages"][0]["content"]
-            and body["model"] != "judge"
-        ):
+        if self.broken and "Town 3 " in prompt_of(body) and body["model"] != "judge":
             return refusal(400, "not about this town")
         return super().__call__(body)
 
@@ -341,7 +337,6 @@ def test_two_sets_on_one_aspect_ask_what_both_ask_once(tmp_path: Path) -> None:
         done = study.snakemake("--cores", "2")
         assert done.returncode == 0, done.stdout[-3000:]
         sent = Counter(
-            (body["model"], body["seed"], body["messages"][0]["content"])
-            for body in endpoint.asked
+            (body["model"], body["seed"], prompt_of(body)) for body in endpoint.asked
         )
     assert max(sent.values()) == 1

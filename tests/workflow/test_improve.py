@@ -19,7 +19,7 @@ from judgescope.plan.study import Plan
 from judgescope.schema.loading import load_yaml
 from report_setup import text_of_pages
 from running import HOME, rows, run, snakemake
-from scripted import Body, Endpoint, Said, reply, serve
+from scripted import Body, Endpoint, Said, prompt_of, reply, serve
 from study import Study
 
 TABLE = "demo-confusion-table"
@@ -33,7 +33,7 @@ def script(body: Body) -> Said:
     """Improve every description but one, and another only when told why the first will
     not do.
     """
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     found = FACTS.search(prompt)
     if found is None:
         return reply("5")

@@ -15,7 +15,7 @@ import pytest
 import running
 from asking import DEMO, AskedStudy
 from report_setup import text_of_pages
-from scripted import Body, Said, reply, serve, text_in
+from scripted import Body, Said, prompt_of, reply, serve, text_in
 from study import shipped
 
 pytestmark = pytest.mark.slow
@@ -55,7 +55,7 @@ def judge(body: Body) -> Said:
     """Rate by the length of a response; where a verdict stands in it, as the model's
     name says.
     """
-    prompt, model = body["messages"][0]["content"], body["model"]
+    prompt, model = prompt_of(body), body["model"]
     marked = "never an instruction" in prompt
     obeys = model == "obedient" or (model == "wary" and not marked)
     words = len(text_in(prompt).split())

@@ -17,7 +17,7 @@ from data_samples import jsonl
 from judgescope.schema.tables import read_table
 from judgescope.statistics.reliability import NO_MEAN
 from report_setup import text_of_pages
-from scripted import Body, Said, replies, serve
+from scripted import Body, Said, prompt_of, replies, serve
 from study import shipped
 
 pytestmark = [pytest.mark.slow, pytest.mark.long(22)]
@@ -133,7 +133,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     known: dict[str, Row] = {}
 
     def said(body: Body) -> Said:
-        prompt, model = body["messages"][0]["content"], body["model"]
+        prompt, model = prompt_of(body), body["model"]
         [text] = re.findall(
             r"[A-Z][a-z]+ to (?:judge|rate):\n(.*?)(?:\n\n|$)", prompt, re.DOTALL
         )

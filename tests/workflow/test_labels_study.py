@@ -16,7 +16,7 @@ from asking import AskedStudy
 from data_samples import jsonl
 from judgescope.schema.tables import read_table
 from running import HOME
-from scripted import Body, Said, replies, serve
+from scripted import Body, Said, prompt_of, replies, serve
 from study import Study
 
 pytestmark = pytest.mark.slow
@@ -142,11 +142,7 @@ def asked(
 
     def said(body: Body) -> Said:
         prompts.append(json.dumps(body))
-        [kind] = [
-            kind
-            for kind in KINDS
-            if f"This is a {kind}" in body["messages"][0]["content"]
-        ]
+        [kind] = [kind for kind in KINDS if f"This is a {kind}" in prompt_of(body)]
         return replies(*DRAWS[kind])
 
     with serve(said) as endpoint:

@@ -9,7 +9,7 @@ import pytest
 from asking import FAST, AskedStudy, rate
 from judgescope.perturb.edits import Edit, apply_edits
 from judgescope.schema.tables import read_table
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, prompt_of, reply, serve
 from validators import card_of
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ def write_or_rate(body: Body) -> Said:
     """Go on after a text, or put a detail before its last mark; at the first try, twice
     as much.
     """
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if "\nAdjustment: " not in prompt:
         return rate(body)
     again = "An earlier attempt cannot be used: it has 2 " in prompt
@@ -94,7 +94,7 @@ ERROR = " It was blue!"
 
 def write_and_reason(body: Body) -> Said:
     """Put a sentence behind a text after some thought, or rate."""
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if "Put exactly one more error" not in prompt:
         return rate(body)
     text = prompt.split("The reply:\n")[1].split("\n\n")[0]

@@ -14,7 +14,7 @@ from asking import AskedStudy
 from judgescope.methods.measures import OTHER_SCALE
 from judgescope.schema.tables import read_table
 from running import HOME
-from scripted import Body, Said, replies, serve
+from scripted import Body, Said, prompt_of, replies, serve
 
 pytestmark = pytest.mark.slow
 SYSTEMS = ("poor", "fair", "good")
@@ -55,7 +55,7 @@ JUDGES = ("critique", "rubric")
 
 def said(body: Body) -> Said:
     """Rate by the text in ten draws, in the words that the prompt asks for."""
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     [draws] = [told for text, told in DRAWS.items() if f"Words of {text}." in prompt]
     mark = "[RESULT]" if "[RESULT]" in prompt else "It goes 2 of 3 ways.\nRating:"
     return replies(*(f"It goes well. {mark} {rating}" for rating in draws))

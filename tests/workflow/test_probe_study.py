@@ -14,7 +14,7 @@ import yaml
 
 import running
 from asking import AskedStudy
-from scripted import Body, Endpoint, Said, refusal, reply, serve
+from scripted import Body, Endpoint, Said, prompt_of, refusal, reply, serve
 
 pytestmark = pytest.mark.slow
 TEXTS = 72
@@ -25,7 +25,7 @@ STUDY = "config/studies/mine.yaml"
 
 def rated(body: Body) -> Said:
     """Rate by the seed, in as many words as the token limit allows."""
-    seed = body.get("seed", len(body["messages"][0]["content"]))
+    seed = body.get("seed", len(prompt_of(body)))
     return reply(f"Fluent. Rating: {1 + seed % 5}")
 
 

@@ -13,7 +13,17 @@ import pytest
 from asking import DEMO, AskedStudy
 from judgescope.data.sentences import frequency
 from report_setup import text_of_pages
-from scripted import PAIR_HEAD, TEXT_HEAD, Body, Said, reply, serve, text_in, texts_in
+from scripted import (
+    PAIR_HEAD,
+    TEXT_HEAD,
+    Body,
+    Said,
+    prompt_of,
+    reply,
+    serve,
+    text_in,
+    texts_in,
+)
 
 pytestmark = pytest.mark.slow
 ITEMS, STEPS, RATERS = 12, 6, 2
@@ -38,7 +48,7 @@ def said(body: Body) -> Said:
     """Rate by the slips, as finely as the scale allows; of two texts see two slips, not
     one.
     """
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if both := texts_in(prompt):
         source = PAIR_HEAD.split(prompt)[0]
         first, second = (slips(one.partition("\n\n")[0], source) for one in both)

@@ -20,7 +20,7 @@ from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Said, reply, serve, text_in
+from scripted import Body, Said, prompt_of, reply, serve, text_in
 from study import Study
 
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ Row = dict[str, Any]
 
 def judge(body: Body) -> Said:
     """Rate by the words of a text; with a hint, as the model's name says."""
-    prompt, model = body["messages"][0]["content"], body["model"]
+    prompt, model = prompt_of(body), body["model"]
     text = text_in(prompt).split("\n\n")[0]
     own = min(5, max(1, len(text.split()) - ("Example" in prompt)))
     told = TOLD.findall(prompt)
@@ -234,9 +234,7 @@ def test_sentiment_over_forms_weighs_the_forms_without_a_hint_alike(
 def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(
     study: AskedStudy,
 ) -> None:
-    asked = Counter(
-        (body["model"], body["messages"][0]["content"]) for body in study.endpoint.asked
-    )
+    asked = Counter((body["model"], prompt_of(body)) for body in study.endpoint.asked)
     assert len(asked) <= len(MODELS) * 4 * TEXTS and set(asked.values()) == {1, 2}
     again = [key for key, times in asked.items() if times == 2]
     assert {model for model, _ in again} == {"always", "never"}
@@ -384,7 +382,7 @@ def test_the_shipped_study_is_planned_with_its_hints() -> None:
 
 def follow(body: Body) -> Said:
     """Believe every expert, and nobody else."""
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     told = re.findall(r"before you: ([\d.]+)\.\n", prompt)
     [(low, high)] = set(re.findall(r"a number from (\d) to (\d)", prompt))
     own = int(low) + len(prompt) % (int(high) - int(low) + 1)

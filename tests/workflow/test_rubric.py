@@ -27,7 +27,7 @@ from judgescope.schema.tables import read_table
 from parsed import parse
 from prompts_setup import SUMMARY
 from running import HOME
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, prompt_of, reply, serve
 from study import Study
 
 FIVE = Scale(1, 5, 1)
@@ -125,7 +125,7 @@ def test_two_texts_that_are_compared_have_no_reference(
 
 def near(body: Body) -> Said:
     """Rate by the words that response and reference share."""
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     _, response = prompt.split("Response to assess:\n")
     own, reference = response.split("\n\nReference answer, which deserves 5:\n")
     shared = set(own.split()) & set(reference.split("\n\nRubric")[0].split())

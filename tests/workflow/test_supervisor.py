@@ -15,7 +15,7 @@ import pytest
 from asking import FAST, AskedStudy
 from judgescope.scoring.ensembles import outliers
 from report_setup import text_of_pages
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, prompt_of, reply, serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.long(35)]
 MEMBERS = [f"m{number}" for number in range(1, 6)]
@@ -57,7 +57,7 @@ def annotate(body: Body) -> Said:
     """Mark the first words, as a member does of such a text; merge all into one
     error.
     """
-    prompt, model = body["messages"][0]["content"], body["model"]
+    prompt, model = prompt_of(body), body["model"]
     text = text_of(prompt)
     first = beginning(text)
     if model == "super":
@@ -169,9 +169,7 @@ def test_an_outlier_has_no_say_in_the_errors(
     study: AskedStudy, ran: Counter[str]
 ) -> None:
     asked = [
-        body["messages"][0]["content"]
-        for body in study.endpoint.asked
-        if body["model"] == "super"
+        prompt_of(body) for body in study.endpoint.asked if body["model"] == "super"
     ]
     kinds = Counter(kind_of(text_of(prompt)) for prompt in asked)
     assert kinds[0] == 0 and kinds[1] and kinds[2]

@@ -11,7 +11,7 @@ import pytest
 
 from asking import FAST, AskedStudy, rate
 from judgescope.schema.tables import read_table
-from scripted import Body, Endpoint, Said, reply, serve
+from scripted import Body, Endpoint, Said, prompt_of, reply, serve
 
 pytestmark = pytest.mark.slow
 TEXTS = 24
@@ -34,7 +34,7 @@ class Writer:
         self.attempts: dict[str, list[float]] = {}
 
     def __call__(self, body: Body) -> Said:
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         if "\nAdjustment: " not in prompt:
             return rate(body)
         text = prompt.rsplit("The reply:\n", 1)[1].split("\n\n")[0]

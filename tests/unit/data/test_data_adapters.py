@@ -1,32 +1,22 @@
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from pydantic import ValidationError
 
+from csv_rows import Row, write_csv
 from data_samples import (
-    FIVE,
     card,
     dialogue,
     faults,
     jsonl,
     summeval_row,
-    table,
     values,
 )
 from judgescope.core.errors import UserError
 from judgescope.data.select import read_dataset
-from judgescope.data.specs import RatingFiles, ReadRatingsSpec
-from judgescope.data.tables import read_ratings
-from judgescope.schema.cards import FORMATS
-from judgescope.schema.loading import read_card, validate_card
-from judgescope.schema.tables import read_table
+from judgescope.schema.loading import read_card
 from running import HOME
-from study import Study
 
 THREE = {"min": 1, "max": 3, "step": 1}
 
@@ -251,255 +241,6 @@ def test_unieval_without_systems_numbers_the_texts_and_says_so(tmp_path: Path) -
     assert "no system" in problem
 
 
-# --- table ---
-
-ITEMS = [
-    {
-        "id": 1,
-        "article": "One.",
-        "fact": "F.",
-        "ref": "r1",
-        "ref2": None,
-        "faults": {"a": "x"},
-    },
-    {"id": 2, "article": "Two.", "fact": "", "ref": "r2", "ref2": "r3", "faults": {}},
-]
-COLUMNS = {
-    "item": "id",
-    "source": ["article", "fact"],
-    "references": ["ref", "ref2"],
-    "meta": "faults",
-    "system": "by",
-    "text": "said",
-}
-
-
-def test_a_table_joins_items_and_texts(tmp_path: Path) -> None:
-    jsonl(tmp_path / "items.jsonl", ITEMS)
-    (tmp_path / "texts.csv").write_text("said,id,by,fluency\nhello,2,A,4\nhi,1,A,3.0\n")
-    files = {"items": "items.jsonl", "data": "texts.csv"}
-    rated = read_dataset(table(files, COLUMNS, ratings="planned"), tmp_path, tmp_path)
-    assert [(one.source, one.references) for one in rated.items] == [
-        ("One.\n\nF.", ("r1",)),
-        ("Two.", ("r2", "r3")),
-    ]
-    assert rated.items[0].meta == {"id": "1", "faults": {"a": "x"}}
-    assert [(one.target, one.row) for one in rated.outputs] == [("1:a", 3), ("2:a", 2)]
-    assert values(rated) == {
-        ("1:a", "fluency", "planned"): 3.0,
-        ("2:a", "fluency", "planned"): 4.0,
-    }
-
-
-def test_an_item_without_texts_is_noted(tmp_path: Path) -> None:
-    jsonl(tmp_path / "items.jsonl", ITEMS)
-    (tmp_path / "texts.csv").write_text("said,id,by,fluency\nhello,2,A,4\n")
-    files = {"items": "items.jsonl", "data": "texts.csv"}
-    rated = read_dataset(table(files, COLUMNS), tmp_path, tmp_path)
-    assert rated.problems == ["1 item without any output: 1"]
-
-
-def test_a_table_alone_forms_items_by_equal_source(tmp_path: Path) -> None:
-    rows = [
-        {"src": "A", "by": "m1"},
-        {"src": "B", "by": "m1"},
-        {"src": "A", "by": "m2"},
-    ]
-    pq.write_table(
-        pa.Table.from_pylist([{**row, "out": "text", "fluency": 2} for row in rows]),
-        tmp_path / "x.parquet",
-    )
-    columns = {"source": "src", "system": "by", "text": "out"}
-    rated = read_dataset(table("x.parquet", columns), tmp_path, tmp_path)
-    assert [(one.item, one.source) for one in rated.items] == [
-        ("mine-001", "A"),
-        ("mine-002", "B"),
-    ]
-    targets = ["mine-001:m1", "mine-001:m2", "mine-002:m1"]
-    assert [one.target for one in rated.outputs] == targets
-
-
-def test_a_table_without_systems_has_one(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("src,out,fluency\nA,t,1\n")
-    rated = read_dataset(
-        table("x.csv", {"source": "src", "text": "out"}), tmp_path, tmp_path
-    )
-    assert [one.target for one in rated.outputs] == ["mine-001:system"]
-
-
-def test_the_same_data_is_read_alike_from_every_kind_of_file(tmp_path: Path) -> None:
-    row = {"id": "a", "src": "A", "out": "t", "fluency": "3"}
-    jsonl(tmp_path / "x.jsonl", [row])
-    (tmp_path / "x.json").write_text(json.dumps([row]))
-    (tmp_path / "x.csv").write_text("id,src,out,fluency\na,A,t,3\n")
-    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "x.parquet")
-    columns = {"item": "id", "source": "src", "text": "out"}
-    read = [
-        read_dataset(table(f"x.{end}", columns), tmp_path, tmp_path)
-        for end in ("jsonl", "json", "csv", "parquet")
-    ]
-    assert all(
-        (one.items, one.ratings) == (read[0].items, read[0].ratings) for one in read
-    )
-    assert values(read[0]) == {("a:system", "fluency", "rater-1"): 3.0}
-
-
-@pytest.mark.parametrize(
-    ("cells", "ratings", "raters"),
-    [
-        ({"x": 4}, "x", {"rater-1": 4.0}),
-        ({"x": [4, 5]}, "x", {"rater-1": 4.0, "rater-2": 5.0}),
-        ({"x": "[4, 5]"}, "x", {"rater-1": 4.0, "rater-2": 5.0}),
-        ({"Ann": 4, "Ben": 5}, ["Ann", "Ben"], {"ann": 4.0, "ben": 5.0}),
-        (
-            {"x": {"y": [{"z": 4}, {"z": 2}]}},
-            "x.y[*].z",
-            {"rater-1": 4.0, "rater-2": 2.0},
-        ),
-        ({"A b": 4, "a B": 5}, ["A b", "a B"], None),
-    ],
-)
-def test_raters_are_columns_or_entries_of_a_list(
-    tmp_path: Path, cells: dict[str, Any], ratings: Any, raters: dict[str, float] | None
-) -> None:
-    jsonl(tmp_path / "x.jsonl", [{"src": "A", "out": "t", **cells}])
-    columns = {"source": "src", "text": "out", "ratings": {"fluency": ratings}}
-    rated = read_dataset(table("x.jsonl", columns), tmp_path, tmp_path)
-    found = {one.rater: one.value for one in rated.ratings}
-    if raters is None:  # two names that share an id stay two raters
-        assert len(found) == 2 and all(name.startswith("a-b-") for name in found)
-    else:
-        assert found == raters
-
-
-def test_a_mean_lies_between_the_values_of_the_grid(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("src,out,fluency\nA,t,3.5\n")
-    columns = {"source": "src", "text": "out"}
-    rated = read_dataset(table("x.csv", columns, raters="mean"), tmp_path, tmp_path)
-    assert values(rated) == {("mine-001:system", "fluency", "mean"): 3.5}
-
-
-def test_missing_ratings_are_counted_and_have_no_row(tmp_path: Path) -> None:
-    cells: list[Any] = [None, "", "nan", float("nan"), "N/A", -1, 5]
-    rows = [
-        {"src": str(index), "out": "t", "fluency": cell}
-        for index, cell in enumerate(cells)
-    ]
-    jsonl(tmp_path / "x.jsonl", rows)
-    columns = {"source": "src", "text": "out"}
-    dataset = table("x.jsonl", columns, missing=["N/A", "-1"])
-    rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert values(rated) == {("mine-007:system", "fluency", "rater-1"): 5.0}
-    assert rated.problems == [
-        "6 ratings of fluency missing: x.jsonl, rows 1, 2, 3, 4, 5, … (6 in all)"
-    ]
-
-
-def test_a_dataset_that_nobody_rated_needs_no_rating_columns(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("src,out\nA,t\n")
-    columns = {"source": "src", "text": "out"}
-    rated = read_dataset(table("x.csv", columns, ratings="none"), tmp_path, tmp_path)
-    assert rated.ratings == [] and len(rated.outputs) == 1
-
-
-def test_a_system_called_original_is_not_taken_for_the_originals(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "x.csv").write_text("src,by,out,fluency\nA,Original,t,1\n")
-    columns = {"source": "src", "system": "by", "text": "out"}
-    rated = read_dataset(table("x.csv", columns), tmp_path, tmp_path)
-    assert rated.outputs[0].system.startswith("original-")
-    assert list(rated.systems.values()) == ["Original"]
-
-
-def test_the_order_of_rows_changes_nothing_but_row_numbers(tmp_path: Path) -> None:
-    rows = [
-        {"id": item, "src": item, "by": system, "out": f"{item}{system}", "fluency": 2}
-        for item in ("M 1", "m-1", "b")
-        for system in ("x", "y")
-    ]
-    columns = {"item": "id", "source": "src", "system": "by", "text": "out"}
-    found = []
-    for order in (rows, rows[::-1]):
-        jsonl(tmp_path / "x.jsonl", order)
-        rated = read_dataset(table("x.jsonl", columns), tmp_path, tmp_path)
-        found.append((rated.items, [one[:4] for one in rated.outputs], rated.ratings))
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ({"columns": {"text": "t"}}, "map one"),
-        (
-            {"columns": {"text": "t", "source": "s", "ratings": {"x": "x"}}},
-            "`ratings` names x",
-        ),
-        ({"files": {"items": "i"}}, "`files` needs the role `data`"),
-        ({"files": {"data": "d", "items": "i"}}, "map it"),
-        ({"files": {"data": "d", "more": "m"}}, "not more"),
-        ({"sha256": {"items": "0" * 64}}, "`files` has no such role"),
-        (
-            {"select": {"original": "none", "min_characters": 3}},
-            "choose another `original`",
-        ),
-    ],
-)
-def test_a_card_that_contradicts_itself_is_refused(
-    keys: dict[str, Any], message: str
-) -> None:
-    base = {
-        "files": "x.csv",
-        "columns": {"source": "s", "text": "t"},
-        "aspects": {"a": FIVE},
-    }
-    with pytest.raises(ValueError, match=message):
-        card(format="table", **base | keys)
-
-
-def test_a_table_may_have_ratings_and_no_texts(tmp_path: Path) -> None:
-    rows = [
-        {"id": f"i{at}", "by": by, "fluency": at} for at in (1, 2) for by in ("a", "b")
-    ]
-    (tmp_path / "t.jsonl").write_text(
-        "\n".join(map(json.dumps, rows)), encoding="utf-8"
-    )
-    card = validate_card(
-        "dataset",
-        {
-            **{
-                "dataset": "t",
-                "name": "T",
-                "task": "text",
-                "format": "table",
-                "files": "t.jsonl",
-            },
-            "columns": {"item": "id", "system": "by"},
-            "aspects": {"fluency": {"min": 1, "max": 5, "step": 1}},
-            **{"licence": "x", "citation": "x"},
-        },
-        "t.yaml",
-    )
-    assert not card.has_texts
-    rated = read_dataset(card, tmp_path, tmp_path)
-    assert [(one.target, one.text) for one in rated.outputs][:2] == [
-        ("i1:a", ""),
-        ("i1:b", ""),
-    ]
-    assert [one.value for one in rated.ratings] == [1, 1, 2, 2]
-
-
-Row = dict[str, Any]
-
-
-def written(path: Path, rows: list[Row]) -> None:
-    """Write a CSV file."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 # --- qags_mturk_jsonl ---
 
 SHARE = {"min": 0, "max": 1}
@@ -638,8 +379,8 @@ RATINGS = [rating("A", 8, 51), rating("A", 11, 50), rating("B", 8, 1)]
 def test_simplicity_has_raters_where_they_are_told_and_else_means(
     tmp_path: Path,
 ) -> None:
-    written(tmp_path / "means.csv", MEANS)
-    written(tmp_path / "ratings.csv", RATINGS)
+    write_csv(tmp_path / "means.csv", MEANS)
+    write_csv(tmp_path / "ratings.csv", RATINGS)
     rated = read_dataset(simplicity(), tmp_path, tmp_path)
     assert [(one.item, one.source) for one in rated.items] == [("4", "It is so.")]
     assert values(rated) == {
@@ -653,14 +394,14 @@ def test_simplicity_has_raters_where_they_are_told_and_else_means(
 
 
 def test_simplicity_does_with_means_alone(tmp_path: Path) -> None:
-    written(tmp_path / "means.csv", MEANS)
+    write_csv(tmp_path / "means.csv", MEANS)
     found = values(read_dataset(simplicity("means.csv"), tmp_path, tmp_path))
     assert found["4:a", "simplicity", "mean"] == 50.5 and len(found) == 4
 
 
 def test_means_of_other_ratings_are_told(tmp_path: Path) -> None:
-    written(tmp_path / "means.csv", [simplified("A", 50.6, 30), *MEANS[1:]])
-    written(tmp_path / "ratings.csv", [*RATINGS, rating("B", 9, "")])
+    write_csv(tmp_path / "means.csv", [simplified("A", 50.6, 30), *MEANS[1:]])
+    write_csv(tmp_path / "ratings.csv", [*RATINGS, rating("B", 9, "")])
     means, missing = read_dataset(simplicity(), tmp_path, tmp_path).problems
     assert means.startswith("means of simplicity") and means.endswith(": 1")
     assert (
@@ -685,15 +426,15 @@ def test_means_of_other_ratings_are_told(tmp_path: Path) -> None:
 def test_simplicity_faults_are_named(
     tmp_path: Path, row: Row, parts: list[str]
 ) -> None:
-    written(tmp_path / "means.csv", MEANS)
-    written(tmp_path / "ratings.csv", [*RATINGS, row])
+    write_csv(tmp_path / "means.csv", MEANS)
+    write_csv(tmp_path / "ratings.csv", [*RATINGS, row])
     text = faults(simplicity(), tmp_path)
     assert all(part in text for part in [*parts, "ratings.csv, row 5"]), text
     assert "\n\n" not in text
 
 
 def test_simplicity_faults_of_means_are_named(tmp_path: Path) -> None:
-    written(
+    write_csv(
         tmp_path / "means.csv", [simplified("A", 120, ""), simplified("A", 1, "much")]
     )
     text = faults(simplicity("means.csv"), tmp_path)
@@ -704,156 +445,3 @@ def test_simplicity_faults_of_means_are_named(tmp_path: Path) -> None:
         "not a number",
     ):
         assert text.count(part) == 1, part
-
-
-# --- rotowire_gsml_csv ---
-
-
-def rotowire(**keys: Any) -> Any:
-    own = {"format": "rotowire_gsml_csv", "files": {"games": "g.csv", "spans": "s.csv"}}
-    return card(**own | {"ratings": "none"} | keys)
-
-
-def game(name: str = "S1", text: str = "The  Hawks ( 3 - 1 )\nwon on Friday .") -> Row:
-    tidy = "The Hawks (3-1) won on Friday."
-    texts = {"GENERATED_TEXT": text, "DETOKENIZED_GENERATED_TEXT": tidy}
-    return {"TEXT_ID": name, "HOME_NAME": "Hawks", **texts}
-
-
-def error(first: object, last: object, tokens: str, **keys: object) -> Row:
-    row = {
-        "TEXT_ID": "S1.txt",
-        "TOKENS": tokens,
-        "DOC_TOKEN_START": first,
-        "DOC_TOKEN_END": last,
-    }
-    return {**row, "TYPE": "NAME", "CORRECTION": "", "COMMENT": "", **keys}
-
-
-def test_rotowire_has_reports_and_the_places_of_their_errors(tmp_path: Path) -> None:
-    written(tmp_path / "g.csv", [game("S2"), game()])
-    spans = [
-        error(8, 10, "won on Friday", COMMENT="they lost"),
-        error(2, 2, "Hawks", CORRECTION="Bulls"),
-        error(3, 7, "", TYPE="NUMBER"),  # the file need not repeat the tokens
-    ]
-    written(tmp_path / "s.csv", spans)
-    rated = read_dataset(rotowire(), tmp_path, tmp_path)
-    assert [(one.target, one.text) for one in rated.outputs] == [
-        (f"{name}:system", game()["GENERATED_TEXT"]) for name in ("s1", "s2")
-    ]
-    assert (
-        rated.items[0].meta == {"HOME_NAME": "Hawks", "id": "S1"}
-        and rated.ratings == []
-    )
-    assert [tuple(one) for one in rated.spans] == [
-        ("s1:system", 5, 10, "NAME", "Hawks", "Bulls", None),
-        ("s1:system", 11, 20, "NUMBER", "( 3 - 1 )", None, None),
-        ("s1:system", 21, 34, "NAME", "won on Friday", None, "they lost"),
-    ]
-    assert all(
-        game()["GENERATED_TEXT"][one.start : one.end] == one.text for one in rated.spans
-    )
-    kept = rated.keep({"s2"})
-    assert kept.spans == [] and len(kept.outputs) == 1
-
-
-@pytest.mark.parametrize(
-    ("row", "parts"),
-    [
-        (
-            error(2, 2, "Hawk"),
-            ["S1 has different tokens at this position", "'Hawk'", "Hawks"],
-        ),
-        (error(0, 2, ""), ["token numbers out of range", "0 to 2", "1 to 11"]),
-        (error(3, 2, ""), ["token numbers out of range", "3 to 2"]),
-        (error(11, 12, ""), ["token numbers out of range"]),
-        (error("two", 2, ""), ["`DOC_TOKEN_START` is not a token number", "two"]),
-        (error(2, "", ""), ["`DOC_TOKEN_END` is not a token number"]),
-        (error(2, 2, "", TYPE=" "), ["a category is empty"]),
-        (error(1, 1, "The"), ["duplicate error"]),
-        (error(2, 2, "", TEXT_ID="S3.txt"), ["unknown report", "S3", "S1"]),
-    ],
-)
-def test_rotowire_faults_are_named(tmp_path: Path, row: Row, parts: list[str]) -> None:
-    written(tmp_path / "g.csv", [game()])
-    written(tmp_path / "s.csv", [error(1, 1, "The"), row])
-    text = faults(rotowire(), tmp_path)
-    assert all(part in text for part in [*parts, "s.csv, row 3"]), text
-    assert "\n\n" not in text
-
-
-def test_rotowire_reports_come_before_their_errors(tmp_path: Path) -> None:
-    written(tmp_path / "g.csv", [game(text="")])
-    written(tmp_path / "s.csv", [error(1, 1, "The")])
-    text = faults(rotowire(), tmp_path)
-    assert "a text is empty" in text and "tokens" not in text
-
-
-@pytest.mark.parametrize(
-    ("keys", "what"),
-    [
-        ({"ratings": "human"}, "add `ratings: none`"),
-        ({"files": {"games": "g.csv"}}, "needs the role `spans`"),
-        ({"files": "g.csv"}, "needs the role `games`"),
-        ({"rewrite_references": {"model": "m", "form": "f"}}, "this format has none"),
-    ],
-)
-def test_a_card_says_what_marked_texts_need(keys: Row, what: str) -> None:
-    with pytest.raises(ValidationError, match=what):
-        rotowire(**keys)
-
-
-def test_marked_errors_become_a_table(tmp_path: Path) -> None:
-    written(tmp_path / "g.csv", [game()])
-    written(tmp_path / "s.csv", [error(2, 2, "Hawks", CORRECTION="Bulls")])
-    output = {
-        name: str(tmp_path / "out" / f"{name}.parquet") for name in ("ratings", "spans")
-    }
-    read_ratings(
-        ReadRatingsSpec(
-            code="",
-            versions={},
-            dataset=rotowire().model_dump(mode="json", exclude={"rewrite_references"}),
-            format=FORMATS.target(rotowire().format),
-            folder=str(tmp_path),
-            data=str(tmp_path),
-            seed=1,
-            part="Data",
-            output=RatingFiles(**output, report=str(tmp_path / "report.json")),
-        )
-    )
-    assert read_table("gold_spans", output["spans"]).to_pylist() == [
-        {
-            **{"dataset": "mine", "target": "s1:system", "start": 5, "end": 10},
-            **{
-                "category": "NAME",
-                "text": "Hawks",
-                "correction": "Bulls",
-                "comment": None,
-            },
-        }
-    ]
-    assert json.loads((tmp_path / "report.json").read_text())["spans"] == 1
-    assert read_table("ratings", output["ratings"]).num_rows == 0
-
-
-@pytest.mark.slow
-def test_a_study_keeps_marked_errors_beside_its_texts(tmp_path: Path) -> None:
-    written(tmp_path / "g.csv", [game()])
-    written(tmp_path / "s.csv", [error(2, 2, "Hawks")])
-    own = rotowire(files={"games": "{data}/g.csv", "spans": "{data}/s.csv"})
-    told = {"study": "s", "seed": 1, "data": ".", "datasets": ["mine", "demo-news"]}
-    study = Study(tmp_path, told, judges=["rules"], methods=["agreement"])
-    card = own.model_dump(mode="json", exclude_defaults=True)
-    study.card("datasets", "mine", **card | {"dataset": "mine"})
-    study.write()
-    wanted = [f"results/s/{kind}/mine.parquet" for kind in ("items", "spans")]
-    wanted += ["results/s/spans/demo-news.parquet"]
-    done = study.snakemake("--", *wanted)
-    assert done.returncode == 0, done.stdout[-3000:]
-    spans = (tmp_path / "results" / "s" / "spans").iterdir()
-    assert {one.stem: read_table("gold_spans", one).num_rows for one in spans} == {
-        "mine": 1,
-        "demo-news": 0,
-    }

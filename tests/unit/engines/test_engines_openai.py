@@ -19,7 +19,7 @@ from judgescope.engines.openai.wire import read_replies
 from judgescope.engines.requests import HOPELESS, Failure, Reply, Work
 from judgescope.replies.journal import line_of
 from judgescope.schema.loading import read_card
-from scripted import Body, Endpoint, Said, Script, refusal, reply
+from scripted import Body, Endpoint, Said, Script, prompt_of, refusal, reply
 from waiting import patience
 
 __all__ = ["endpoint"]
@@ -27,7 +27,7 @@ __all__ = ["endpoint"]
 
 def only_for(prompt: str, said: Said) -> Script:
     """Answer `said` to one prompt and 4 to all others."""
-    return lambda body: said if body["messages"][0]["content"] == prompt else reply("4")
+    return lambda body: said if prompt_of(body) == prompt else reply("4")
 
 
 def test_the_body_says_all_that_the_cards_say(endpoint: Endpoint) -> None:
@@ -186,9 +186,7 @@ def test_what_no_request_can_pass_ends_the_job_at_once(
 ) -> None:
     """Replies so far are kept; nothing more is sent than was under way."""
     endpoint.script = lambda body: (
-        reply("4")
-        if body["messages"][0]["content"] == "0"
-        else refusal(status, message)
+        reply("4") if prompt_of(body) == "0" else refusal(status, message)
     )
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
@@ -410,8 +408,6 @@ def test_odd_answers_are_read_or_named(endpoint: Endpoint) -> None:
     endpoint.script = lambda _: Said(b"[" * 100_000)
     assert "not JSON" in ask(model, *requests(model, "c"))[1][0].reason
     refused, broken = refusal(400, "no"), refusal(500, "down")
-    endpoint.script = lambda body: (
-        refused if body["messages"][0]["content"] == "d" else broken
-    )
+    endpoint.script = lambda body: refused if prompt_of(body) == "d" else broken
     failures = ask(model, *requests(model, "d", "e"))[1]
     assert [one.about for one in failures] == ["e"] and "HTTP 500" in failures[0].reason

@@ -2,9 +2,7 @@
 never told.
 """
 
-import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,10 @@ from engines_openai_setup import FAST as QUICK
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.endpoint import SHOWN
 from judgescope.engines.openai.engine import OpenAIEngine
-from judgescope.engines.openai.rate import LONGEST_WAIT
 from judgescope.engines.openai.wire import read_replies
 from judgescope.engines.requests import (
     HOPELESS,
     MOST_TOKENS,
-    Failure,
     Reply,
     Request,
     Work,
@@ -31,8 +27,7 @@ from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.budget import Spending
 from judgescope.replies.caps import NANOS, REQUESTS, Cap
 from judgescope.replies.store import Store
-from scripted import Body, Endpoint, Said, answer, refusal, reply, serve
-from waiting import patience
+from scripted import Body, Endpoint, Said, answer, prompt_of, refusal, reply, serve
 
 KEY = "sk-very-secret"
 FAST = {**QUICK, "timeout": 60}
@@ -43,25 +38,6 @@ def endpoint() -> Iterator[Endpoint]:
     """An endpoint that says 4."""
     with serve(lambda _: reply("4")) as running:
         yield running
-
-
-@pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Let nobody wait, and note for how long each would have."""
-    noted: list[float] = []
-    sleep = asyncio.sleep
-
-    async def note(seconds: float) -> None:
-        if seconds:
-            noted.append(seconds)
-        await sleep(0)
-
-    monkeypatch.setattr(asyncio, "sleep", note)
-    return noted
-
-
-def prompt(body: Body) -> str:
-    return str(body["messages"][0]["content"])
 
 
 # --- what is sent ---
@@ -96,7 +72,7 @@ def test_further_fields_replace_nothing_that_the_key_says(endpoint: Endpoint) ->
 
 
 def test_each_draw_gets_the_reply_to_its_own_seed(endpoint: Endpoint) -> None:
-    endpoint.script = lambda body: reply(f"{prompt(body)} {body['seed']}")
+    endpoint.script = lambda body: reply(f"{prompt_of(body)} {body['seed']}")
     model = card(endpoint, limits={**FAST, "concurrency": 8})
     asked = requests(model, *"abcd")
     kept: list[Reply] = []
@@ -137,103 +113,6 @@ def test_another_server_gets_neither_the_key_nor_the_prompt(
         assert other.asked == []
 
 
-# --- waiting ---
-
-
-@pytest.mark.heavy
-def test_the_wait_is_drawn_below_a_bound_that_doubles(
-    endpoint: Endpoint, waits: list[float]
-) -> None:
-    endpoint.script = lambda _: refusal(503, "later")
-    model = card(
-        endpoint,
-        limits={
-            **FAST,
-            "attempts": 12,
-            "backoff": 0.5,
-            "concurrency": 1,
-            "patience": 3600,
-        },
-    )
-    _, failures = ask(model, *requests(model, "a", "b"))
-    assert [failure.reason for failure in failures] == [
-        "HTTP 503: later (12 attempts)"
-    ] * 2
-    assert len(waits) == 22 and len(endpoint.asked) == 24
-    for number, wait in enumerate(waits):
-        assert 0 < wait <= min(0.5 * 2 ** (number % 11), LONGEST_WAIT)
-    assert waits[0] != waits[11]
-    assert (
-        min(waits[n] / min(0.5 * 2 ** (n % 11), LONGEST_WAIT) for n in range(22)) < 0.3
-    )
-
-
-@pytest.mark.parametrize(
-    ("header", "least", "most"),
-    [
-        *(("7", 6.9, 7), ("0", 0, 0), ("-3", 0, 0), ("nan", 0, 0.01)),
-        *(("", 0, 0.01), ("soon", 0, 0.01), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0)),
-    ],
-)
-def test_what_the_endpoint_says_of_waiting_is_followed_within_bounds(
-    endpoint: Endpoint, waits: list[float], header: str, least: float, most: float
-) -> None:
-    endpoint.script = after(1, refusal(503, "later", **{"Retry-After": header}))
-    model = card(endpoint)
-    assert ask(model, *requests(model, "a")) == ({"a": "ok: 4"}, [])
-    assert len(endpoint.asked) == 2
-    assert least <= sum(waits) <= most
-
-
-@pytest.mark.parametrize("attempts", [1, 2, 5])
-def test_who_hangs_up_is_asked_as_often_as_the_card_says(
-    endpoint: Endpoint, attempts: int
-) -> None:
-    def hang_up(_: Body) -> Said:
-        raise ConnectionResetError
-
-    endpoint.script = hang_up
-    model = card(endpoint, limits={**FAST, "attempts": attempts})
-    [failure] = ask(model, *requests(model, "a"))[1]
-    assert failure.reason.startswith("no response: ")
-    assert failure.reason.endswith(f"({attempts} attempts)")
-    assert len(endpoint.asked) == attempts
-
-
-def test_the_reason_says_that_the_time_was_up(endpoint: Endpoint) -> None:
-    woken = threading.Event()
-    endpoint.script = lambda _: reply("4") if woken.wait(patience(5)) else reply("5")
-    model = card(endpoint, limits={**FAST, "timeout": 0.1, "attempts": 2})
-    [failure] = ask(model, *requests(model, "a"))[1]
-    woken.set()
-    assert failure == Failure("a", "no response: TimeoutError (2 attempts)")
-
-
-@pytest.mark.heavy
-def test_who_waits_to_ask_again_still_has_his_place(endpoint: Endpoint) -> None:
-    """Retries add no requests under way, and nobody is asked about twice at once."""
-    lock, under_way, most = threading.Lock(), set[str](), 0
-    tried: dict[str, int] = {}
-
-    def count(body: Body) -> Said:
-        nonlocal most
-        with lock:
-            assert prompt(body) not in under_way
-            under_way.add(prompt(body))
-            most = max(most, len(under_way))
-            tried[prompt(body)] = tried.get(prompt(body), 0) + 1
-        threading.Event().wait(0.01)
-        with lock:
-            under_way.remove(prompt(body))
-        return reply("4") if tried[prompt(body)] == 3 else refusal(500, "later")
-
-    endpoint.script = count
-    model = card(endpoint, limits={**FAST, "concurrency": 3})
-    came, failures = ask(model, *requests(model, *map(str, range(8))))
-    assert len(came) == 8 and not failures and most == 3
-    assert set(tried.values()) == {3}
-
-
 # --- refusals ---
 
 
@@ -262,7 +141,7 @@ def test_after_a_reply_any_number_of_refusals_is_kept(endpoint: Endpoint) -> Non
 
 def test_without_credit_nothing_held_back_is_kept(endpoint: Endpoint) -> None:
     said = {"2": refusal(402, "pay"), "3": reply("4")}
-    endpoint.script = lambda body: said.get(prompt(body), refusal(400, "too long"))
+    endpoint.script = lambda body: said.get(prompt_of(body), refusal(400, "too long"))
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
     with pytest.raises(UserError, match="rejected a request: HTTP 402: pay"):
@@ -298,7 +177,7 @@ def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.script = lambda body: (
-        refusal(500, "down") if prompt(body) in "bd" else reply("4")
+        refusal(500, "down") if prompt_of(body) in "bd" else reply("4")
     )
     model = card(endpoint)
     asked = requests(model, *"abcde")
@@ -510,7 +389,7 @@ def test_an_answer_nested_too_deeply_is_no_reply_and_harms_no_other(
 ) -> None:
     deep = body.replace("DEEP", "[" * 1000 + "]" * 1000)
     endpoint.script = lambda asked: (
-        Said(deep.encode()) if prompt(asked) == "a" else reply("4")
+        Said(deep.encode()) if prompt_of(asked) == "a" else reply("4")
     )
     model = card(endpoint, limits=FAST)
     came, [failure] = ask(model, *requests(model, *"abcdef"))

@@ -18,7 +18,7 @@ from engines_openai_setup import card, requests
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.rate import Places
 from judgescope.engines.requests import Reply, Work
-from scripted import Body, Endpoint, Said, reply, serve
+from scripted import Body, Endpoint, Said, prompt_of, reply, serve
 from waiting import patience
 
 URL = "http://127.0.0.1:1/v1"
@@ -145,7 +145,7 @@ def test_two_asking_jobs_never_have_more_under_way_than_the_card_allows(
         nonlocal now, most
         with lock:
             now, most = now + 1, max(most, now + 1)
-            order.append(body["messages"][0]["content"][0])
+            order.append(prompt_of(body)[0])
         time.sleep(0.03)
         with lock:
             now -= 1

@@ -16,7 +16,7 @@ from judgescope.core.errors import UserError
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.refusals import codes_of, refusal_rule
 from judgescope.engines.requests import Reply, Work
-from scripted import Body, Endpoint, Said, refusal, reply, serve
+from scripted import Body, Endpoint, Said, prompt_of, refusal, reply, serve
 
 __all__ = ["endpoint"]
 INNER = {"code": "ResponsibleAIPolicyViolation", "content_filter_result": {}}
@@ -59,7 +59,7 @@ def test_refused_texts_at_the_beginning_do_not_end_the_job(
     endpoint: Endpoint, name: str, concurrency: int
 ) -> None:
     endpoint.script = lambda body: (
-        naming(name) if int(body["messages"][0]["content"]) < 20 else reply("4")
+        naming(name) if int(prompt_of(body)) < 20 else reply("4")
     )
     model = card(endpoint, limits={**FAST, "concurrency": concurrency})
     kept: list[Reply] = []
@@ -104,9 +104,7 @@ def test_a_model_that_is_gone_ends_the_job_after_three_refusals(
     endpoint: Endpoint,
 ) -> None:
     endpoint.script = lambda body: (
-        reply("4")
-        if int(body["messages"][0]["content"]) < 5
-        else refusal(404, "no such model")
+        reply("4") if int(prompt_of(body)) < 5 else refusal(404, "no such model")
     )
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
@@ -123,7 +121,7 @@ def test_a_model_that_is_gone_ends_the_job_after_three_refusals(
 def test_a_404_between_replies_is_about_its_request(endpoint: Endpoint) -> None:
     odd = {"3", "4", "7", "8"}
     endpoint.script = lambda body: (
-        refusal(404, "no") if body["messages"][0]["content"] in odd else reply("4")
+        refusal(404, "no") if prompt_of(body) in odd else reply("4")
     )
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     came, failures = ask(model, *requests(model, *map(str, range(10))))
@@ -140,7 +138,7 @@ def test_a_study_with_refused_texts_ends_and_says_which_are_missing(
     refused: dict[str, str] = {}
 
     def script(body: Body) -> Said:
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         if body["max_tokens"] == 8:  # a test request
             return reply("4")
         if prompt not in refused and len(refused) < 20:

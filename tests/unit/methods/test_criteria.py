@@ -14,7 +14,7 @@ from judgescope.schema.cards import Aspect, Wording
 from judgescope.schema.tables import read_part
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Said, reply, serve
+from scripted import Body, Said, prompt_of, reply, serve
 from study import Study
 
 ASPECT = Aspect(
@@ -144,7 +144,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     """
 
     def by_length(body: Body) -> Said:
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         return reply(str(1 + len(prompt) % 5))
 
     with serve(by_length) as endpoint:

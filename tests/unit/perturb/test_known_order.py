@@ -15,7 +15,7 @@ from judgescope.perturb.inject import NAMES, OFF_TOPIC
 from judgescope.plan.loading import load_plan
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Said, reply, serve, text_in
+from scripted import Body, Said, prompt_of, reply, serve, text_in
 from study import Study
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def counting(body: Body) -> Said:
     """Rate by what the prompt alone shows: misspelt words, or stray sentences, of a
     text.
     """
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     text = text_in(prompt).split("\n\nAnswer with")[0]
     source = prompt.rpartition("\n\nReply to rate:")[0]
     known = {*WORDS.findall(source)}

@@ -20,7 +20,7 @@ from judgescope.schema.loading import load_yaml
 from judgescope.schema.tables import read_table
 from report_setup import text_of_pages
 from running import HOME
-from scripted import Body, Endpoint, Said, reply, serve
+from scripted import Body, Endpoint, Said, prompt_of, reply, serve
 from study import Study
 
 FIVE = Scale(1, 5, 1)
@@ -135,7 +135,7 @@ def stubborn(body: Body) -> Said:
     """Explain every rating; that of the worst text rightly only when told what was
     wrong.
     """
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if WRITING not in prompt:
         return rate(body)
     given = int(GIVEN.findall(prompt)[0])

@@ -25,7 +25,7 @@ from judgescope.prompts.filling import messages
 from judgescope.schema.loading import load_yaml, read_card
 from prompts_setup import about
 from running import HOME
-from scripted import Body, Said, reply
+from scripted import Body, Said, prompt_of, reply
 
 ONE, TWO, THREE = (
     "Read the reply once.",
@@ -118,7 +118,7 @@ def test_the_prompts_ask_for_what_is_checked() -> None:
 
 def draft_or_rate(body: Body) -> Said:
     """Draft where steps are asked for, perturbation where a text is, else rate."""
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if "Write the list alone" in prompt:
         return reply(f"<think>Hm: 1. no</think>Here is the text:\n\n{LIST}\n")
     if "Adjustment: " in prompt:
@@ -229,10 +229,7 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_reason(
     lacking: AskedStudy,
 ) -> None:
     def stubborn(body: Body) -> Said:
-        mends = (
-            "cannot be used: it has 2 steps, not 3 to 10."
-            in body["messages"][0]["content"]
-        )
+        mends = "cannot be used: it has 2 steps, not 3 to 10." in prompt_of(body)
         return reply(steps(*HOSTILE) if mends else steps(ONE, TWO))
 
     lacking.endpoint.script = stubborn

@@ -23,7 +23,7 @@ from judgescope.prompts.filling import messages
 from judgescope.schema.loading import load_yaml
 from prompts_setup import about
 from running import HOME
-from scripted import Body, Said, reply
+from scripted import Body, Said, prompt_of, reply
 
 ONE = ("Own words", "It is said as people say such things.")
 TWO = ("Ease", "It reads without a stop: nothing is stiff.")
@@ -138,7 +138,7 @@ def lacking(study: AskedStudy) -> AskedStudy:
 
 def write_or_rate(body: Body) -> Said:
     """Draft where parts are asked for, add a sentence where an error is, else rate."""
-    prompt = body["messages"][0]["content"]
+    prompt = prompt_of(body)
     if "Write the list alone" in prompt:
         return reply(f"<think>Hm: no</think>Here they are:\n\n{LIST}\n")
     if "Put exactly one more error" in prompt:

@@ -39,7 +39,7 @@ from judgescope.replies.store import Store
 from judgescope.schema.cards import Aspect, Judge, OpenAIModel, RatedAspect
 from prompts_setup import SUMMARY, asked_about
 from running import HOME
-from scripted import Body, Endpoint, Said, refusal, serve
+from scripted import Body, Endpoint, Said, prompt_of, refusal, serve
 from waiting import patience
 
 URL = "http://127.0.0.1:1/v1"
@@ -510,7 +510,7 @@ def test_two_jobs_at_once_request_each_common_reply_once(
     def slowly(body: Body) -> Said:
         while not ended and len(open_jobs.state().open) < 2:
             time.sleep(0.01)
-        prompt = body["messages"][0]["content"]
+        prompt = prompt_of(body)
         if fails and "of b." in prompt and not refused:
             refused.append(prompt)
             return refusal(401, "no such key")

@@ -3,18 +3,14 @@ p-values.
 """
 
 import math
-from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
-from scipy.stats import binomtest, false_discovery_control
 from scipy.stats import t as student
 
 from deleted import jackknife_t
@@ -29,13 +25,10 @@ from judgescope.statistics.intervals import (
     PROPORTION,
     IntervalScale,
     Jackknife,
-    benjamini_hochberg,
-    benjamini_yekutieli,
     bounds_of_alike,
     cases_needed,
     clopper_pearson,
     deletions,
-    holm,
     jackknife,
 )
 from judgescope.statistics.means import share
@@ -45,15 +38,12 @@ from judgescope.statistics.resampling import (
     deleted_counts,
     few_not_modal,
     mean_rows,
-    percentile_interval,
     replicated,
     source_weights,
     whole_and_resamples,
     with_interval,
-    with_percentiles,
 )
 from judgescope.statistics.result import REASONS, Estimate
-from vectors import load
 
 
 @pytest.mark.parametrize(("x", "n"), [(0, 10), (3, 24), (24, 24), (7, 7), (1, 400)])
@@ -300,152 +290,6 @@ def test_each_statistic_has_a_scale_that_fits_its_range() -> None:
         assert low < high, name
 
 
-VALUES = np.array([0.1, 0.4, 0.35, 0.8, 0.2, 0.6])
-
-
-@given(n=st.integers(1, 40), resamples=st.integers(0, 20), seed=st.integers(0, 2**32))
-def test_each_resample_draws_as_many_sources_as_there_are(
-    n: int, resamples: int, seed: int
-) -> None:
-    weights = source_weights(np.random.default_rng(seed), n, resamples)
-    assert weights.shape == (resamples, n)
-    assert weights.min(initial=0) >= 0
-    assert (weights.sum(axis=1) == n).all()
-
-
-def test_the_same_generator_gives_the_same_weights() -> None:
-    first, second = (source_weights(np.random.default_rng(3), 12) for _ in range(2))
-    assert np.array_equal(first, second)
-    assert not np.array_equal(first, source_weights(np.random.default_rng(4), 12))
-
-
-def test_weights_are_spread_as_drawing_with_replacement_is() -> None:
-    weights = source_weights(np.random.default_rng(5), 8, 50_000)
-    # a multinomial count of n draws over n cells: mean 1, variance 1 - 1/n, covariance
-    # -1/n
-    assert weights.mean(axis=0) == pytest.approx(np.ones(8), abs=0.02)
-    expected = np.eye(8) - 1 / 8
-    assert np.cov(weights.T) == pytest.approx(expected, abs=0.03)
-
-
-def test_vector_of_indices_is_the_stream_of_this_numpy() -> None:
-    vector = next(v for v in load("bootstrap") if v["id"] == "pcg64_indices")
-    i = vector["inputs"]
-    drawn = np.random.default_rng(i["seed"]).integers(0, i["n"], size=(i["B"], i["n"]))
-    assert drawn.tolist() == vector["expected"]
-
-
-def test_vector_of_a_percentile_interval() -> None:
-    vector = next(
-        v for v in load("bootstrap") if v["id"] == "multinomial_weights_percentile"
-    )
-    values, expected = np.array(vector["inputs"]["values"]), vector["expected"]
-    rng = np.random.default_rng(vector["inputs"]["seed"])
-    weights = source_weights(rng, values.size, vector["inputs"]["B"])
-    bounds = percentile_interval(weights @ values / values.size)
-    assert bounds == pytest.approx((expected["lo"], expected["hi"]), rel=1e-12)
-
-
-def test_all_resamples_give_the_exact_bootstrap() -> None:
-    vector = next(v for v in load("bootstrap") if v["id"] == "exact_bootstrap_mean")
-    values, expected = np.array(vector["inputs"]["values"]), vector["expected"]
-    drawn = list(product(range(values.size), repeat=values.size))
-    means = (
-        np.stack([np.bincount(row, minlength=values.size) for row in drawn]) @ values
-    )
-    bounds = percentile_interval(means / values.size)
-    assert bounds == pytest.approx((expected["lo"], expected["hi"]), rel=1e-12)
-    assert (means / values.size).std() == pytest.approx(
-        expected["se_closed_form"], rel=1e-12
-    )
-
-
-def test_standard_error_of_a_mean_is_the_closed_form() -> None:
-    weights = source_weights(np.random.default_rng(8), VALUES.size, 100_000)
-    means = weights @ VALUES / VALUES.size
-    assert means.std() == pytest.approx(VALUES.std() / VALUES.size**0.5, rel=0.01)
-
-
-def test_percentiles_leave_undefined_replicates_out() -> None:
-    replicates = np.append(np.arange(101.0), np.nan)
-    assert percentile_interval(replicates) == pytest.approx((2.5, 97.5))
-    assert percentile_interval(np.array([np.nan])) is None
-
-
-def test_rows_are_the_whole_and_then_the_resamples() -> None:
-    weights = source_weights(np.random.default_rng(1), 3, 4)
-    rows = whole_and_resamples(np.array([0, 2]), weights)
-    assert rows[0].tolist() == [1, 1, 1]
-    assert np.array_equal(rows[1:], weights)
-    assert whole_and_resamples(np.array([0, 2]), None).tolist() == [[1, 1, 1]]
-
-
-@pytest.mark.parametrize("code", [3, -1])
-def test_a_source_without_a_weight_is_an_error(code: int) -> None:
-    weights = source_weights(np.random.default_rng(1), 3, 4)
-    with pytest.raises(ValueError, match="source code"):
-        whole_and_resamples(np.array([code]), weights)
-
-
-def test_ranks_have_ends_that_are_ranks() -> None:
-    drawn = np.repeat([3.0, 5.0, 5.5, 6.0], [30, 920, 30, 20])
-    few = np.array([1.0, 2.0, 2.0, 3.0])
-    assert percentile_interval(few) == pytest.approx((1.075, 2.925))
-    assert percentile_interval(few, between=False) == (1, 3)
-    assert percentile_interval(drawn, between=False) == (3, 5.5)
-    found = with_percentiles(Estimate(5.0), drawn, 30, "it jumps", between=False)
-    assert (found.ci_low, found.ci_high) == (3, 5.5)
-
-
-def test_percentiles_say_how_they_were_made_and_why() -> None:
-    found = with_percentiles(
-        Estimate(0.5, method="exact"), np.linspace(0, 1, 1001), 20, "it jumps"
-    )
-    assert (found.ci_low, found.ci_high) == pytest.approx((0.025, 0.975))
-    told = "exact; bootstrap over 20 sources, 1001 resamples, percentile: it jumps"
-    assert (found.method, found.note) == (told, "")
-
-
-def test_no_percentiles_below_ten_sources_and_the_note_says_so() -> None:
-    assert (
-        with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 10, "").ci_low
-        is not None
-    )
-    found = with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 9, "")
-    assert (found.value, found.ci_low, found.ci_high) == (0.5, None, None)
-    assert found.note == "no interval: 9 sources"
-
-
-def test_undefined_replicates_are_told() -> None:
-    half = np.where(np.arange(100) % 2, np.nan, np.linspace(0, 2, 100))
-    assert (
-        with_percentiles(Estimate(1.0), half, 30, "").note
-        == "undefined in 50% of the resamples"
-    )
-    none = with_percentiles(Estimate(1.0), np.full(9, np.nan), 30, "")
-    assert (none.ci_low, none.note) == (
-        None,
-        "no interval: undefined in every resample",
-    )
-
-
-def test_percentiles_without_width_say_why() -> None:
-    found = with_percentiles(Estimate(2.0), np.full(100, 2.0), 30, "")
-    assert (found.ci_low, found.ci_high) == (2, 2)
-    assert found.note == "no width: 100% of the resamples of 30 sources are equal"
-    nearly = with_percentiles(Estimate(2.0), np.append(np.full(99, 2.0), 3.0), 30, "")
-    assert nearly.note == "no width: 99% of the resamples of 30 sources are equal"
-
-
-def test_share_of_sources_all_alike_has_the_clopper_pearson_interval() -> None:
-    assert bounds_of_alike(0.0, (0, 1), 10) == pytest.approx((0, 0.3085), abs=1e-4)
-    exact = binomtest(24, 24).proportion_ci(0.95, "exact")
-    assert bounds_of_alike(1.0, (0, 1), 24) == pytest.approx((exact.low, exact.high))
-    assert bounds_of_alike(3.0, (1, 5), 1) == pytest.approx((1.05, 4.95))
-    with pytest.raises(ValueError, match="cannot be 2"):
-        bounds_of_alike(2.0, (0, 1), 10)
-
-
 @pytest.mark.parametrize("probability", [0.0, 0.02, 0.05, 0.2, 0.98])
 def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(
     probability: float,
@@ -565,89 +409,3 @@ def test_counts_without_each_source_are_those_of_the_weights_to_the_bit() -> Non
     assert (
         deleted_counts(others, counts) is None and deleted_counts(rows, counts) is None
     )
-
-
-Adjust = Callable[..., NDArray[np.float64]]
-both = pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
-p_values = arrays(np.float64, st.integers(1, 12), elements=st.floats(1e-300, 1))
-
-
-@pytest.mark.parametrize(
-    ("name", "adjust"), [("holm", holm), ("fdr_bh", benjamini_hochberg)]
-)
-def test_vectors(name: str, adjust: Adjust) -> None:
-    (v,) = [v for v in load("multiple_testing_williams") if v["id"] == name]
-    p = v["inputs"]["p"]
-    assert adjust(p) == pytest.approx(v["expected"], rel=1e-12)
-    assert np.exp(adjust(np.log(p), log=True)) == pytest.approx(
-        v["expected"], rel=1e-12
-    )
-
-
-def test_by_hand() -> None:
-    # sorted .01 .02 .03: Holm 3 * .01, 2 * .02, then not below .04; BH 3/1, 3/2, 3/3
-    assert holm([0.02, 0.01, 0.03]) == pytest.approx([0.04, 0.03, 0.04])
-    assert benjamini_hochberg([0.02, 0.01, 0.03]) == pytest.approx([0.03, 0.03, 0.03])
-
-
-@both
-def test_nan_stays_and_does_not_count(adjust: Adjust) -> None:
-    got = adjust([[0.01, math.nan], [0.02, 0.9]])
-    assert got.shape == (2, 2)
-    assert math.isnan(got[0, 1])
-    assert got.ravel()[[0, 2, 3]] == pytest.approx(adjust([0.01, 0.02, 0.9]))
-
-
-@both
-def test_extremes(adjust: Adjust) -> None:
-    assert adjust([]).size == 0
-    assert adjust([0.0, 1.0, 1.0]).tolist() == [0.0, 1.0, 1.0]
-    assert adjust([-2000.0, 0.0], log=True) == pytest.approx([-2000 + math.log(2), 0.0])
-
-
-@both
-@pytest.mark.parametrize(("p", "log"), [([1.1], False), ([-0.1], False), ([0.1], True)])
-def test_no_p_value_is_refused(adjust: Adjust, p: list[float], log: bool) -> None:
-    with pytest.raises(ValueError, match=r"no (ln )?p: "):
-        adjust(p, log=log)
-
-
-@given(p_values)
-def test_benjamini_hochberg_equals_scipy(p: NDArray[np.float64]) -> None:
-    assert benjamini_hochberg(p) == pytest.approx(false_discovery_control(p), rel=1e-9)
-
-
-@both
-@given(p=p_values, random=st.randoms(use_true_random=False))
-def test_order_and_bounds(adjust: Adjust, p: NDArray[np.float64], random: Any) -> None:
-    shuffle = random.sample(range(p.size), p.size)
-    got = adjust(p)
-    assert adjust(p[shuffle]) == pytest.approx(got[shuffle], rel=1e-12)
-    assert (got >= p * (1 - 1e-9)).all()
-    assert (got <= 1).all()
-    assert (got <= holm(p) * (1 + 1e-9)).all()
-
-
-def test_vector_of_yekutieli() -> None:
-    (v,) = [v for v in load("multiple_testing_williams") if v["id"] == "fdr_by"]
-    p = v["inputs"]["p"]
-    assert benjamini_yekutieli(p) == pytest.approx(v["expected"], rel=1e-12)
-    assert benjamini_yekutieli([*p, math.nan])[:-1] == pytest.approx(
-        v["expected"], rel=1e-12
-    )
-    with pytest.raises(ValueError):
-        benjamini_yekutieli([0.5, 1.5])
-
-
-@given(p_values)
-def test_yekutieli_equals_scipy(p: NDArray[np.float64]) -> None:
-    assert benjamini_yekutieli(p) == pytest.approx(
-        false_discovery_control(p, method="by")
-    )
-
-
-def test_a_p_that_equals_its_level_stays_at_it() -> None:
-    """Through logs .05 would become .05000000000000001."""
-    assert holm([0.05])[0] == 0.05
-    assert holm([0.005] * 10).tolist() == [0.05] * 10
-    assert benjamini_hochberg([0.05, 0.05]).tolist() == [0.05, 0.05]

@@ -34,14 +34,14 @@ def window(tmp_path: Path) -> Iterator[Browser]:
         yield found
 
 
-def opened(window: Browser, page: Path, **place: str) -> None:
+def opened(window: Browser, page: Path, **where: str) -> None:
     """Open the page at what an address asks for, anew."""
     window.send("Page.navigate", url="about:blank")
     window.open(page)
     shows(window, "judgment")
-    if place:
-        told = "&".join(f"{name}={value}" for name, value in place.items())
-        window.value(f"location.hash = {json.dumps(told)}")
+    if where:
+        text = "&".join(f"{name}={value}" for name, value in where.items())
+        window.value(f"location.hash = {json.dumps(text)}")
         window.until(lambda: window.value("document.querySelector('.opener') !== null"))
 
 
@@ -49,9 +49,9 @@ def status(window: Browser) -> str:
     return str(window.value("document.querySelector('[role=status]').textContent"))
 
 
-def shows(window: Browser, told: str) -> None:
+def shows(window: Browser, message: str) -> None:
     """Wait until the line above the list says something."""
-    window.until(lambda: told in status(window).replace("\u202f", ""))
+    window.until(lambda: message in status(window).replace("\u202f", ""))
 
 
 def press(window: Browser, *keys: str) -> None:
@@ -80,8 +80,8 @@ def texts(window: Browser, what: str) -> list[str]:
         f"Array.from(document.querySelectorAll({json.dumps(what)}), (one) => "
         "one.textContent)"
     )
-    found: list[str] = window.value(script)
-    return found
+    result: list[str] = window.value(script)
+    return result
 
 
 def test_an_address_leads_to_one_judgment_with_all_that_was_said(
@@ -122,10 +122,10 @@ def test_the_changes_of_a_perturbed_text_are_marked(
     window: Browser, tmp_path: Path
 ) -> None:
     study = ExploreStudy(tmp_path)
-    place = {"judge": "mean", "aspect": "adequacy", "perturbation": "typos.minor"}
-    opened(window, study.write(), **place, target="n001:typos")
+    where = {"judge": "mean", "aspect": "adequacy", "perturbation": "typos.minor"}
+    opened(window, study.write(), **where, target="n001:typos")
     window.until(lambda: bool(texts(window, ".panel .text del")))
-    [row] = [one for one in study.targets["typos.minor"] if one["item"] == "n001"]
+    [row] = [row for row in study.targets["typos.minor"] if row["item"] == "n001"]
     gone = "".join(edit["before"] for edit in row["edits"])
     assert len(gone) == 2 and "".join(texts(window, ".panel del")) == gone
     assert "computed from other judges" in texts(window, ".panel .draw")[0]
@@ -220,11 +220,11 @@ def test_the_list_is_searched_and_ordered(window: Browser, tmp_path: Path) -> No
 def test_the_score_that_is_farthest_from_the_ratings_comes_first(
     window: Browser, tmp_path: Path
 ) -> None:
-    place = "judge=plain&aspect=fluency&perturbation=systems"
+    text = "judge=plain&aspect=fluency&perturbation=systems"
     opened(
         window,
         ExploreStudy(tmp_path).write(),
-        **dict(parse_qsl(f"{place}&order=study")),
+        **dict(parse_qsl(f"{text}&order=study")),
     )
     shows(window, "8 judgments of 96")
     ids = texts(window, ".opener")
@@ -232,12 +232,12 @@ def test_the_score_that_is_farthest_from_the_ratings_comes_first(
     worst = ratings.index(min(ratings))
     ratings[worst] = [max(ratings)[0] + 1]
     window.value(f"study.datasets[0].sets[2][3].ratings[0] = {json.dumps(ratings)}")
-    window.value(f"location.hash = '{place}'")
+    window.value(f"location.hash = '{text}'")
     window.until(lambda: texts(window, ".opener")[:1] == [ids[worst]])
     assert sorted(texts(window, ".opener")) == sorted(ids)
     beginnings = texts(window, ".beginning")
     assert len(beginnings) == len(ids) and all(
-        one.startswith(DOUBLED) for one in beginnings
+        beginning.startswith(DOUBLED) for beginning in beginnings
     )
     numbers = window.value("[1.23456, -0.5, 12345.6, null].map(rounded)")
     assert numbers == ["1.235", "\u22120.5", "12346", "–"]

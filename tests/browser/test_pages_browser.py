@@ -267,14 +267,14 @@ def test_a_cell_of_the_matrix_opens_its_evidence_by_keyboard(
     write_pages(contents, sections_of(contents), folder)
     window.open(folder / "index.html")
     cell = "document.querySelector('.matrix td a')"
-    told = window.value(f"{cell}.querySelector('b').textContent")
+    result = window.value(f"{cell}.querySelector('b').textContent")
     focus(window, cell)
     window.press("Enter")
     window.until(lambda: window.value("location.pathname.includes('/judges/')"))
-    place = "document.getElementById(location.hash.slice(1))"
-    window.until(lambda: window.value(f"{place}?.checkVisibility()") is True)
-    summary = f"{place}.closest('details').querySelector('summary').textContent"
-    assert told in window.value(summary)
+    text = "document.getElementById(location.hash.slice(1))"
+    window.until(lambda: window.value(f"{text}?.checkVisibility()") is True)
+    summary = f"{text}.closest('details').querySelector('summary').textContent"
+    assert result in window.value(summary)
 
 
 def test_the_matrix_is_sorted_by_keyboard(window: Browser, tmp_path: Path) -> None:
@@ -295,13 +295,13 @@ def test_the_first_screen_has_the_answer_and_the_first_judges(
     window: Browser, tmp_path: Path
 ) -> None:
     """At 1400 x 900 the headline, people and six judges; on a phone the first one."""
-    place = {"n": 24, "aspect": "fluency", "form": "agreement"}
-    place["level"] = "within_source"
+    fields = {"n": 24, "aspect": "fluency", "form": "agreement"}
+    fields["level"] = "within_source"
     rows = []
     names = [f"judge-{number}" for number in range(8)]
     for name in names:
-        rows.append(report_study.row("chat", name, "normal_scores", 0.5, **place))
-        verdict = report_study.row("chat", name, "verdict", 2.0, **place)
+        rows.append(report_study.row("chat", name, "normal_scores", 0.5, **fields))
+        verdict = report_study.row("chat", name, "verdict", 2.0, **fields)
         rows.append(verdict | {"note": "better"})
     folder = tmp_path / "own"
     folder.mkdir()
@@ -329,13 +329,13 @@ def test_what_stands_in_titles_is_shown_by_keyboard(
     window.open(limits(tmp_path / "own"))
     window.value(UNFOLD)
     titles = f"[...{FIRST}.querySelectorAll('td[title]')]"
-    told = window.value(f"{titles}.map((cell) => cell.title)")
-    assert told and all(one.startswith("n = ") for one in told)
+    result = window.value(f"{titles}.map((cell) => cell.title)")
+    assert result and all(name.startswith("n = ") for name in result)
     focus(window, f"{FIRST}.closest('.scroll').previousElementSibling.lastChild")
     window.press("Enter")
     assert (
         window.value(f"{titles}.map((cell) => cell.querySelector('.more').textContent)")
-        == told
+        == result
     )
     window.press("Enter")
     assert window.value("document.querySelectorAll('small.more').length") == 0
@@ -371,17 +371,17 @@ def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> No
     rows = [
         one | {"ci_low": 1 / 7, "ci_high": 2 / 3} for one in report_study.agreement()
     ]
-    for one in rows:
-        if one["value"] is not None:
-            one |= {
+    for row in rows:
+        if row["value"] is not None:
+            row |= {
                 "value": 1 / 3,
                 "n_missing": 4,
                 "n_tied": 2,
                 "method": "by hand",
                 "note": "odd",
             }
-    told = {"tables": {"agreement": rows}}
-    name, found = saved_table(tmp_path, "The news, all targets pooled", **told)
+    fields = {"tables": {"agreement": rows}}
+    name, found = saved_table(tmp_path, "The news, all targets pooled", **fields)
     assert name.startswith("tiny-the-news-all-targets-pooled-") and name.endswith(
         ".csv"
     )
@@ -404,8 +404,8 @@ def test_a_table_is_saved_unrounded_with_all_that_is_known(tmp_path: Path) -> No
 
 
 def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
-    told = {"aspects": {"fluency": EVIL}, "judges": {"gamma": {"engine": "=1+1"}}}
-    name, found = saved_table(tmp_path, "The news, all targets pooled", **told)
+    keys = {"aspects": {"fluency": EVIL}, "judges": {"gamma": {"engine": "=1+1"}}}
+    name, found = saved_table(tmp_path, "The news, all targets pooled", **keys)
     assert not set(name) - set("abcdefghijklmnopqrstuvwxyz0123456789-.")
     head = "Aspect and judge"
     assert {one[f"{head} (group)"] for one in found} == {f"'{EVIL}", "Coherence"}
@@ -413,7 +413,7 @@ def test_no_text_of_a_saved_table_is_a_formula(tmp_path: Path) -> None:
     fields = [
         value for one in found for value in one.values() if value[:1] in set("=+-@")
     ]
-    assert fields and all(float(one) < 0 for one in fields)
+    assert fields and all(float(field) < 0 for field in fields)
 
 
 @pytest.mark.slow
@@ -496,7 +496,7 @@ def test_a_survey_is_filled_in_by_keyboard_and_read_back(tmp_path: Path) -> None
     assert len(set(chosen.values())) > 1
     card, lines = weights.read(plan, file.parent, "ours")
     assert card.voters == {"story": 1} and any(
-        one.startswith("story: 1 voter,") for one in lines
+        line.startswith("story: 1 voter,") for line in lines
     )
     assert card.tasks["story"] == {
         perturbation: {aspect: 1.0} for perturbation, aspect in chosen.items()
@@ -516,10 +516,11 @@ def test_votes_are_given_by_keyboard_and_read_back(
         [file] = window.saved()
         assert window.complaints() == []
     assert (
-        set(chosen) == {one.id for one in page.items} and len(set(chosen.values())) > 1
+        set(chosen) == {item.id for item in page.items}
+        and len(set(chosen.values())) > 1
     )
     assert json.loads(file.read_text(encoding="utf-8"))["answers"] == chosen
     found = read_votes(plan, study.out, file.parent)
     votes = ["original_better", "perturbed_better", "no_difference", "cannot_decide"]
-    told = rows_of(found, "effects.csv")
-    assert sum(row[vote] for row in told for vote in votes) == len(chosen)
+    result = rows_of(found, "effects.csv")
+    assert sum(row[vote] for row in result for vote in votes) == len(chosen)

@@ -54,17 +54,17 @@ def profile(folder: Path, *, edited: bool = False) -> Path:
     if edited:
         told, count = re.subn(r"^( +)# (\w+: \w+)$", r"\1\2", told, flags=re.M)
         assert count == 6
-    place = folder / "profile"
-    place.mkdir()
-    (place / "config.yaml").write_text(told, encoding="utf-8")
-    return place
+    home = folder / "profile"
+    home.mkdir()
+    (home / "config.yaml").write_text(told, encoding="utf-8")
+    return home
 
 
 def resources(
-    study: AskedStudy, place: Path, *options: str
+    study: AskedStudy, folder: Path, *options: str
 ) -> dict[str, dict[str, str]]:
     """Return what every job that asks would be given."""
-    told = ["--workflow-profile", str(place), "--configfile", "study.yaml", *options]
+    told = ["--workflow-profile", str(folder), "--configfile", "study.yaml", *options]
     done = running.run(
         str(HOME / "tests" / "support" / "unworded.py"),
         "-n",
@@ -88,10 +88,10 @@ def resources(
     return {
         about: {
             name: value
-            for name, _, value in (one.partition("=") for one in told.split(", "))
+            for name, _, value in (name.partition("=") for name in key.split(", "))
             if name in kept
         }
-        for rule, about, told in JOB.findall(done.stdout)
+        for rule, about, key in JOB.findall(done.stdout)
         if rule.startswith(("ask_", "compute", "write_"))
     }
 
@@ -114,15 +114,15 @@ def test_each_kind_of_asking_job_asks_for_its_own(kinds: AskedStudy) -> None:
 def test_the_card_of_a_model_goes_before_the_profile(kinds: AskedStudy) -> None:
     machine = {"gpu_model": "h100", "cpus": 48, "mem_mb": 1500, "runtime": 7}
     kinds.card("models", "big", **BIG, **machine, tensor_parallel=2, data_parallel=4)
-    found = resources(kinds, profile(kinds.folder))
-    assert found["big"] == CORES | {
+    result = resources(kinds, profile(kinds.folder))
+    assert result["big"] == CORES | {
         "gpu": "8",
         "gpu_model": "h100",
         "cpus_per_task": "48",  # the plugin prefers it to the cores for each GPU
         "mem_mb": "1500",
         "runtime": "7",
     }
-    assert found["loop"] == ENDPOINT
+    assert result["loop"] == ENDPOINT
 
 
 def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(
@@ -143,8 +143,8 @@ def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(
         "write_gpu:gpu_model=a40",
         "write:runtime=7",
     ]
-    found = resources(kinds, profile(kinds.folder), "--set-resources", *told)
-    assert {name: found[name] for name in ("wrong.single", "worse.single")} == {
+    result = resources(kinds, profile(kinds.folder), "--set-resources", *told)
+    assert {name: result[name] for name in ("wrong.single", "worse.single")} == {
         "wrong.single": {
             "gpu": "1",
             "gpu_model": "a40",
@@ -157,11 +157,11 @@ def test_each_rule_has_what_is_set_for_it_but_for_what_the_card_says(
 
 def test_what_the_profile_invites_to_edit_can_be_edited(kinds: AskedStudy) -> None:
     all_of = {"slurm_account": "my_account", "slurm_partition": "cpu"}
-    found = resources(kinds, profile(kinds.folder, edited=True))
-    assert found["lexical"] == PLAIN | all_of
-    assert found["loop"] == ENDPOINT | all_of
+    result = resources(kinds, profile(kinds.folder, edited=True))
+    assert result["lexical"] == PLAIN | all_of
+    assert result["loop"] == ENDPOINT | all_of
     on_gpus = {"gpu": "1", "gpu_model": "a100", "slurm_partition": "gpu"}
-    assert found["big"] == CORES | all_of | on_gpus | {
+    assert result["big"] == CORES | all_of | on_gpus | {
         "mem_mb": "64000",
         "runtime": "720",
     }
@@ -169,8 +169,8 @@ def test_what_the_profile_invites_to_edit_can_be_edited(kinds: AskedStudy) -> No
 
 def test_a_workstation_limits_gpus_and_asks_for_nothing_else(kinds: AskedStudy) -> None:
     kinds.card("models", "big", **BIG, tensor_parallel=4)
-    found = resources(kinds, WORKSTATION)
-    assert found["big"] == {"gpu": "1"} and found["lexical"] == {}
+    result = resources(kinds, WORKSTATION)
+    assert result["big"] == {"gpu": "1"} and result["lexical"] == {}
     assert resources(kinds, WORKSTATION, "--resources", "gpu=4")["big"] == {"gpu": "4"}
 
 
@@ -181,9 +181,9 @@ def test_a_program_gets_the_gpus_of_its_card(kinds: AskedStudy) -> None:
     kinds.card("judges", "first", model="neural")
     kinds.card("judges", "second", model="plain")
     kinds.write(judges=["first", "second", "large"], perturbations=[])
-    found = resources(kinds, profile(kinds.folder))
-    assert found["neural"] == PLAIN | {"gpu": "2"}
-    assert found["plain"] == PLAIN
+    result = resources(kinds, profile(kinds.folder))
+    assert result["neural"] == PLAIN | {"gpu": "2"}
+    assert result["plain"] == PLAIN
 
 
 def on_cluster(study: AskedStudy) -> "subprocess.CompletedProcess[str]":

@@ -112,13 +112,13 @@ def gate(study: AskedStudy) -> Iterator[Gate]:
 
 
 def start(study: AskedStudy) -> "subprocess.Popen[bytes]":
-    with (study.folder / "told.txt").open("wb") as told:
+    with (study.folder / "told.txt").open("wb") as file:
         return subprocess.Popen(
             [sys.executable, "-m", "judgescope", "run", "study.yaml", *ON_SLURM],
             cwd=study.folder,
             env=running.environment(),
-            stdout=told,
-            stderr=told,
+            stdout=file,
+            stderr=file,
             start_new_session=True,
         )
 
@@ -160,12 +160,12 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
     job.
     """
     before = queue.jobs()
-    here, there = tmp_path / "here", tmp_path / "there"
-    here.mkdir()
-    there.mkdir()
+    folder, home = tmp_path / "here", tmp_path / "there"
+    folder.mkdir()
+    home.mkdir()
     command = ("-m", "judgescope", "run", str(HOME / "config" / "config.yaml"))
-    running.copy_demo(here)
-    done = running.run(*command, cwd=here)
+    running.copy_demo(folder)
+    done = running.run(*command, cwd=folder)
     assert done.returncode == 0, done.stdout
     # small jobs are forked: how jobs are started and killed is for other tests
     variables = (
@@ -173,7 +173,7 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
         f"JUDGESCOPE_PYTHON={running.python()}",
     )
     line = shlex.join(["env", *variables, sys.executable, *command, *ON_SLURM])
-    place = ("--chdir", str(there), "--output", str(there / "told.txt"))
+    place = ("--chdir", str(home), "--output", str(home / "told.txt"))
     queue(
         "sbatch",
         "--wait",
@@ -185,7 +185,7 @@ def test_the_demo_from_inside_a_job_is_that_of_a_workstation(
         "--wrap",
         line,
     )
-    assert outputs(there / "results" / "demo") == outputs(here / "results" / "demo")
+    assert outputs(home / "results" / "demo") == outputs(folder / "results" / "demo")
     # beside it, an asking job for each of two datasets and two engines
     assert len(queue.jobs().keys() - before) == 1 + 4
 
@@ -214,10 +214,10 @@ def test_statistics_are_submitted_if_the_profile_says_so(
         r"^( *)# (groups|statistics): ", r"\1\2: ", profile, flags=re.M
     )
     assert count == 2
-    place = study.folder / "profile"
-    place.mkdir()
-    (place / "config.yaml").write_text(edited, encoding="utf-8")
-    done = study.run(f"--workflow-profile={place}", *ON_SLURM[1:])
+    folder = study.folder / "profile"
+    folder.mkdir()
+    (folder / "config.yaml").write_text(edited, encoding="utf-8")
+    done = study.run(f"--workflow-profile={folder}", *ON_SLURM[1:])
     assert done.returncode == 0, done.stdout
     assert found(study) == expected
     new = {}
@@ -366,11 +366,11 @@ RUNNING = {"munged", "slurmctld", "slurmd", "slurmstepd", "sleep"}
 
 def names(folder: Path) -> set[str]:
     """Return what runs of the SLURM in a folder."""
-    found = set()
+    result = set()
     for process in members(folder):
         with contextlib.suppress(OSError):  # gone already
-            found.add((Path("/proc") / str(process) / "comm").read_text().strip())
-    return found
+            result.add((Path("/proc") / str(process) / "comm").read_text().strip())
+    return result
 
 
 def test_nothing_outlives_a_killed_test(tmp_path: Path) -> None:
@@ -381,10 +381,10 @@ def test_nothing_outlives_a_killed_test(tmp_path: Path) -> None:
         command, env=running.environment(), stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
-        told = process.stdout.readline()
+        result = process.stdout.readline()
         try:
             until(lambda: names(folder) >= RUNNING, "a job that sleeps")
         finally:
             process.kill()
     until(lambda: not members(folder), "the end of everything")
-    assert told == b"it runs\n"
+    assert result == b"it runs\n"

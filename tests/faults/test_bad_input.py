@@ -64,17 +64,17 @@ def test_what_is_not_spoilt_is_in_order(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("planted", "words"), [one[1:] for one in CASES], ids=[c[0] for c in CASES]
+    ("planted", "words"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
 )
 def test_bad_input_is_one_clear_error_before_anything_is_asked(
     folder: Path, planted: Planted, words: list[str]
 ) -> None:
     plant(folder, planted)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    told = checked(Path("study.yaml"))
-    assert len(told) == 1, "\n\n".join(told)
-    assert missing(words, told[0]) == [], told[0]
-    assert re.search(r"\n  where: +\S", told[0]) and "Traceback" not in told[0]
+    result = checked(Path("study.yaml"))
+    assert len(result) == 1, "\n\n".join(result)
+    assert missing(words, result[0]) == [], result[0]
+    assert re.search(r"\n  where: +\S", result[0]) and "Traceback" not in result[0]
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
@@ -118,11 +118,11 @@ def test_texts_are_read_again_only_if_their_files_change(
     data, now = folder / CSV, time.time()
     os.utime(data, (now + 10, now + 10))
     assert known() == first and read.call_count == 1
-    whole = data.read_text(encoding="utf-8")
+    text = data.read_text(encoding="utf-8")
     data.write_text("no data", encoding="utf-8")
     os.utime(data, (now + 20, now + 20))
     assert known() == first and read.call_count == 2
-    data.write_text(whole.replace("What x wrote.", "Another text."), encoding="utf-8")
+    data.write_text(text.replace("What x wrote.", "Another text."), encoding="utf-8")
     os.utime(data, (now + 30, now + 30))
     assert known() != first and read.call_count == 3
     (folder / "results/bad/items/mine.json").unlink()
@@ -186,8 +186,8 @@ def test_other_spellings_of_a_file_are_the_same_data(
     folder: Path, planted: Planted
 ) -> None:
     rated = read(folder, planted)
-    assert [one.text for one in rated.outputs] == PLAIN
-    assert sorted(one.value for one in rated.ratings) == [1, 1, 2, 3, 4, 5]
+    assert [output.text for output in rated.outputs] == PLAIN
+    assert sorted(rating.value for rating in rated.ratings) == [1, 1, 2, 3, 4, 5]
 
 
 IDS = [
@@ -267,10 +267,10 @@ def test_any_id_of_an_item_is_kept_and_named_by_a_slug(folder: Path) -> None:
             **scores({"id": one, "by": "x"} for one in IDS),
         },
     )
-    assert {one.meta["id"] for one in rated.items} == set(IDS)
-    made = [one.item for one in rated.items]
+    assert {item.meta["id"] for item in rated.items} == set(IDS)
+    made = [item.item for item in rated.items]
     assert len(set(made)) == len(IDS) and all(map(ID.fullmatch, made))
-    assert {one.target for one in rated.outputs} == {f"{one}:x" for one in made}
+    assert {output.target for output in rated.outputs} == {f"{one}:x" for one in made}
 
 
 def test_any_name_of_a_system_is_kept_and_named_by_a_slug(folder: Path) -> None:
@@ -311,8 +311,8 @@ def test_parquet_of_many_types_is_read(folder: Path, columns: dict[str, Any]) ->
         folder,
         parquet(**columns) | scores([{"id": 7, "by": "x"}, {"id": "a", "by": "x"}]),
     )
-    assert [one.text for one in rated.outputs] == ["A text."]
-    assert [one.value for one in rated.ratings] == [4, 5]
+    assert [output.text for output in rated.outputs] == ["A text."]
+    assert [rating.value for rating in rated.ratings] == [4, 5]
 
 
 @pytest.mark.parametrize("cell", ["", " ", "nan", "NaN", "NAN"])
@@ -322,7 +322,7 @@ def test_a_rating_that_is_missing_is_counted_and_told(folder: Path, cell: str) -
         csv(HEADER, FIRST, f"a,A long article.,Its short gold text.,y,T.,{cell},3"),
     )
     assert rated.problems == ["1 rating of clarity missing: mine.csv, row 3"]
-    assert [one.value for one in rated.ratings] == [4, 5, 3]
+    assert [rating.value for rating in rated.ratings] == [4, 5, 3]
 
 
 # --- the real command -----------------------------------------------------------------
@@ -341,7 +341,7 @@ TOLD = [
 def test_the_command_says_the_same_and_asks_nothing(
     tmp_path: Path, action: str, name: str
 ) -> None:
-    [(planted, words)] = [one[1:] for one in CASES if one[0] == name]
+    [(planted, words)] = [case[1:] for case in CASES if case[0] == name]
     plant(tmp_path, planted)
     done = running.run("-m", "judgescope", action, "study.yaml", cwd=tmp_path)
     assert done.returncode == 1 and "Traceback" not in done.stdout

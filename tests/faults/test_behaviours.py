@@ -18,8 +18,8 @@ LEAST = 88
 
 def test_enough_behaviours_are_tried_each_by_its_own_name() -> None:
     assert len(BEHAVIOURS) >= LEAST
-    assert max(Counter(one.name for one in BEHAVIOURS).values()) == 1
-    outcomes = Counter(one.outcome for one in BEHAVIOURS)
+    assert max(Counter(behaviour.name for behaviour in BEHAVIOURS).values()) == 1
+    outcomes = Counter(behaviour.outcome for behaviour in BEHAVIOURS)
     assert min(outcomes.values()) >= 10 and len(outcomes) == 3
 
 

@@ -38,13 +38,13 @@ def test_what_is_cut_or_gone_is_found_and_nothing_else(tmp_path: Path) -> None:
         hashes = tmp_path / (
             "replies/d/m.json" if kind == "replies" else "scores/d/c.json"
         )
-        whole = path.read_bytes()
-        for size in (0, 3, len(whole) // 2, len(whole) - 1):
-            path.write_bytes(whole[:size])
+        content = path.read_bytes()
+        for size in (0, 3, len(content) // 2, len(content) - 1):
+            path.write_bytes(content[:size])
             assert cut_files(tmp_path) == {hashes: [path]}
         path.unlink()
         assert cut_files(tmp_path) == {hashes: [path]}
-        path.write_bytes(whole)
+        path.write_bytes(content)
     hashes.write_text('{"scores', encoding="utf-8")
     assert cut_files(tmp_path) == {hashes: [hashes]}
 
@@ -86,11 +86,11 @@ def test_a_run_makes_cut_replies_and_scores_again(tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in (replies, scores)}
     os.truncate(replies, 200)
     scores.unlink()
-    told = run()
+    finished = run()
     assert all(
-        f"{path.relative_to(tmp_path)}: incomplete or missing" in told
+        f"{path.relative_to(tmp_path)}: incomplete or missing" in finished
         for path in before
     )
     assert {path: path.read_bytes() for path in before} == before
-    assert stale.is_file() and "left" not in told
+    assert stale.is_file() and "left" not in finished
     assert "Everything is up to date" in run()

@@ -66,11 +66,9 @@ def test_bytes_that_are_no_utf8_become_signs_of_it(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_a_last_line_without_its_end_is_an_answer_or_noise(tmp_path: Path) -> None:
-    whole = (
-        "[one] = read(); sys.stdout.write(json.dumps({'id': one['id'], 'score': 1}))"
-    )
-    assert said(ask(card(tmp_path, whole), "x")) == ["1"]
-    torn = whole.replace("1}))", "1})[:-3])")
+    text = "[one] = read(); sys.stdout.write(json.dumps({'id': one['id'], 'score': 1}))"
+    assert said(ask(card(tmp_path, text), "x")) == ["1"]
+    torn = text.replace("1}))", "1})[:-3])")
     error, kept = refused(card(tmp_path, torn), "x")
     assert kept == [] and "output that is not an answer: 1" in str(error)
 
@@ -212,12 +210,12 @@ def test_a_signal_to_the_job_ends_the_program_and_its_children(
     )
     child = number_in(tmp_path / "child")
     assert alive(child) and process.stdout is not None
-    told = (
+    result = (
         process.stdout.readline()
     )  # a reply that is on its way when the signal comes is lost
     process.send_signal(number)
     more, _ = process.communicate(timeout=patience(20))
-    assert process.returncode != 0 and told + more == b"1\n"
+    assert process.returncode != 0 and result + more == b"1\n"
     assert gone(child)
 
 

@@ -64,10 +64,10 @@ def test_a_storm_of_429_is_weathered(
 ) -> None:
     endpoint.script = crowded(2, refusal(429, "slow down", **headers))
     asked = requests(card(endpoint), *MANY)
-    found = ask(endpoint, tmp_path, asked, concurrency=16, attempts=2)
-    assert [one.text for one in found] == ["4"] * len(MANY)
+    replies = ask(endpoint, tmp_path, asked, concurrency=16, attempts=2)
+    assert [reply.text for reply in replies] == ["4"] * len(MANY)
     assert len(endpoint.asked) < 5 * len(MANY)
-    assert ask(endpoint, tmp_path, asked) == found  # and all of it is in the store
+    assert ask(endpoint, tmp_path, asked) == replies  # and all of it is in the store
 
 
 @pytest.mark.heavy
@@ -163,8 +163,8 @@ def test_an_answer_that_breaks_off_is_asked_for_again(
         return reply("4")
 
     endpoint.script = script
-    found = ask(endpoint, tmp_path, requests(card(endpoint), *"abcde"), timeout=0.5)
-    assert [one.text for one in found] == ["4"] * 5
+    replies = ask(endpoint, tmp_path, requests(card(endpoint), *"abcde"), timeout=0.5)
+    assert [reply.text for reply in replies] == ["4"] * 5
     assert len(endpoint.asked) == 7
 
 
@@ -180,7 +180,9 @@ def drawn(body: Body) -> Said:
 
 def by_seed(asked: list[Request]) -> list[str]:
     return [
-        f"{one.prompt} {one.seed(draw)}" for one in asked for draw in range(one.draws)
+        f"{request.prompt} {request.seed(draw)}"
+        for request in asked
+        for draw in range(request.draws)
     ]
 
 
@@ -189,10 +191,10 @@ def test_draws_are_asked_for_together_and_paid_once(
 ) -> None:
     endpoint.script = drawn
     asked = draws(card(endpoint), 5, *"abc")
-    found = ask(endpoint, tmp_path, asked)
-    assert [one.text for one in found] == by_seed(asked)
+    replies = ask(endpoint, tmp_path, asked)
+    assert [reply.text for reply in replies] == by_seed(asked)
     assert [body["n"] for body in endpoint.asked] == [5] * 3
-    usage = [one.usage or {} for one in found]
+    usage = [reply.usage or {} for reply in replies]
     assert sum(one["prompt"] for one in usage) == 3 * 7
     assert sum(one["completion"] for one in usage) == 3 * 15
 
@@ -201,8 +203,8 @@ def test_only_missing_draws_are_asked_for(endpoint: Endpoint, tmp_path: Path) ->
     endpoint.script = drawn
     ask(endpoint, tmp_path, draws(card(endpoint), 2, "a"))
     asked = draws(card(endpoint), 5, "a")
-    found = ask(endpoint, tmp_path, asked)
-    assert [one.text for one in found] == by_seed(asked)
+    replies = ask(endpoint, tmp_path, asked)
+    assert [reply.text for reply in replies] == by_seed(asked)
     assert [(body["n"], body["seed"]) for body in endpoint.asked] == [
         (2, asked[0].seed(0)),
         (3, asked[0].seed(2)),
@@ -227,9 +229,9 @@ def test_at_temperature_zero_each_draw_is_asked_for_alone(endpoint: Endpoint) ->
     """Servers refuse several greedy draws, or give one of them many times."""
     endpoint.script = drawn
     model = card(endpoint)
-    [one] = requests(model, "a", temperature=0)
+    [request] = requests(model, "a", temperature=0)
     kept: list[Reply] = []
-    OpenAIEngine(model)([Work(one, (0, 1))], False, kept.append)
+    OpenAIEngine(model)([Work(request, (0, 1))], False, kept.append)
     assert len(kept) == 2 and all("n" not in body for body in endpoint.asked)
 
 
@@ -242,9 +244,9 @@ def test_draws_that_a_server_withholds_are_asked_for_again(
 
     endpoint.script = stingy
     asked = draws(card(endpoint), 5, *"ab")
-    found = ask(endpoint, tmp_path, asked, concurrency=1)
-    assert [one.text for one in found] == by_seed(asked)
-    assert len({(one.key, one.draw) for one in found}) == 10
+    replies = ask(endpoint, tmp_path, asked, concurrency=1)
+    assert [reply.text for reply in replies] == by_seed(asked)
+    assert len({(reply.key, reply.draw) for reply in replies}) == 10
     wanted = [body.get("n", 1) for body in endpoint.asked]
     # one that gives one knows no `n`: it is not asked for several again
     expected = {1: [5, 1, 1, 1, 1] + [1] * 5, 2: [5, 3, 1] * 2, 3: [5, 2] * 2}
@@ -255,8 +257,8 @@ def test_more_draws_than_asked_for_are_not_kept(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.script = lambda body: drawn({**body, "n": 7})
-    found = ask(endpoint, tmp_path, draws(card(endpoint), 3, "a"))
-    assert len(found) == 3 and len(endpoint.asked) == 1
+    replies = ask(endpoint, tmp_path, draws(card(endpoint), 3, "a"))
+    assert len(replies) == 3 and len(endpoint.asked) == 1
 
 
 def test_too_many_at_once_are_asked_for_in_smaller_parts(
@@ -266,8 +268,8 @@ def test_too_many_at_once_are_asked_for_in_smaller_parts(
         refusal(400, "n is at most 4") if body.get("n", 1) > 4 else drawn(body)
     )
     asked = draws(card(endpoint), 8, *"ab")
-    found = ask(endpoint, tmp_path, asked, concurrency=1)
-    assert [one.text for one in found] == by_seed(asked)
+    replies = ask(endpoint, tmp_path, asked, concurrency=1)
+    assert [reply.text for reply in replies] == by_seed(asked)
     assert [body.get("n", 1) for body in endpoint.asked] == [8, 1, 4, 3, 4, 4]
 
 
@@ -278,8 +280,10 @@ def test_a_request_that_is_refused_anyhow_is_refused_for_all_draws(
         refusal(400, "too long") if prompt_of(body) == "b" else drawn(body)
     )
     asked = draws(card(endpoint), 4, *"abc")
-    found = ask(endpoint, tmp_path, asked, concurrency=1)
-    assert [one.status for one in found] == ["ok"] * 4 + ["error"] * 4 + ["ok"] * 4
+    replies = ask(endpoint, tmp_path, asked, concurrency=1)
+    assert [reply.status for reply in replies] == ["ok"] * 4 + ["error"] * 4 + [
+        "ok"
+    ] * 4
     assert [body.get("n", 1) for body in endpoint.asked] == [4, 4, 1, 4]
 
 
@@ -299,8 +303,8 @@ def test_a_choice_without_a_message_is_no_draw(
         if body.get("n", 1) == 2
         else reply("4")
     )
-    found = ask(endpoint, tmp_path, draws(card(endpoint), 2, "a"))
-    assert [one.text for one in found] == ["5", "4"]
+    replies = ask(endpoint, tmp_path, draws(card(endpoint), 2, "a"))
+    assert [reply.text for reply in replies] == ["5", "4"]
 
 
 def test_on_a_full_disk_all_draws_of_an_answer_are_kept_and_the_job_ends(
@@ -320,7 +324,7 @@ def test_on_a_full_disk_all_draws_of_an_answer_are_kept_and_the_job_ends(
 
     with pytest.raises(UserError, match="disk is full"):
         OpenAIEngine(model)(
-            [Work(one, (0, 1, 2)) for one in draws(model, 3, *"ab")], False, keep
+            [Work(draw, (0, 1, 2)) for draw in draws(model, 3, *"ab")], False, keep
         )
     assert len(kept) == 3 and len(endpoint.asked) == 1
 
@@ -342,10 +346,10 @@ def test_fields_are_spelled_as_the_card_says_and_what_is_not_sent_is_not_in_the_
     assert one.key == other.key != least.key
     for model, request in ((renamed, other), (bare, least)):
         OpenAIEngine(model)([Work(request, (0,))], False, lambda _: None)
-    said = {"model": "it", "messages": [{"role": "user", "content": "a"}]}
+    fields = {"model": "it", "messages": [{"role": "user", "content": "a"}]}
     assert endpoint.asked == [
         {
-            **said,
+            **fields,
             **{
                 "temperature": 0,
                 "top_p": 1,
@@ -353,7 +357,7 @@ def test_fields_are_spelled_as_the_card_says_and_what_is_not_sent_is_not_in_the_
                 "seed": one.seed(0),
             },
         },
-        {**said, "max_tokens": 512},
+        {**fields, "max_tokens": 512},
     ]
 
 

@@ -37,8 +37,14 @@ def refused(*words: str) -> str:
 
 
 def test_a_text_beside_a_summary_is_its_source() -> None:
-    found = guess([{"doc_id": "a", "text": "long", "system": "s", "summary": "short"}])
-    assert (found.text, found.source, found.item) == ("summary", ["text"], "doc_id")
+    guesses = guess(
+        [{"doc_id": "a", "text": "long", "system": "s", "summary": "short"}]
+    )
+    assert (guesses.text, guesses.source, guesses.item) == (
+        "summary",
+        ["text"],
+        "doc_id",
+    )
     assert guess([{"text": "t", "prompt": "p"}]).text == "text"
     assert guess([{"text": "t", "prediction": 1}]).text == "text"
 
@@ -143,14 +149,17 @@ def test_a_long_table_has_a_row_per_text_in_the_studys_copy(
 def test_a_path_in_an_error_has_no_way_back(here: Path) -> None:
     lines = [[*line[:3], line[3] if at else 9] for at, line in enumerate(LINES)]
     file = table("article,model,summary,fluency", lines)
-    said = refused(file, "--scale", "1:5:1")
-    assert "where:   t.csv, row 2" in said and ".." not in said
+    refusal = refused(file, "--scale", "1:5:1")
+    assert "where:   t.csv, row 2" in refusal and ".." not in refusal
 
 
 def test_choices_between_systems_without_texts_are_for_an_audit(here: Path) -> None:
     lines = [["x", "y", "AB"[at % 2]] for at in range(4)]
-    said = refused(table("model_a,model_b,winner", lines))
-    assert "--texts FIRST SECOND" in said and "`judgescope audit` works without" in said
+    refusal = refused(table("model_a,model_b,winner", lines))
+    assert (
+        "--texts FIRST SECOND" in refusal
+        and "`judgescope audit` works without" in refusal
+    )
     lines = [["q", f"a {at}", f"b {at}", "AB"[at % 2]] for at in range(4)]
     file = table("question,answer_a,answer_b,winner", lines)
     assert "a file of replies cannot be used" in refused(file, "--recorded", file)
@@ -204,9 +213,9 @@ def test_a_column_may_have_any_name(name: str, here: Path) -> None:
 def test_what_to_do_is_written_for_a_shell_and_names_other_ratings(here: Path) -> None:
     lines = [[*row, at + 20] for at, row in zip((3, 9, 4, 4), LINES, strict=True)]
     asked = ("--endpoint", "http://127.0.0.1:9/v1", "--model", "m")
-    told = refused(table("article,model,summary,fluency,my sum", lines), *asked)
-    assert "--rating ASPECT=my" not in told and "--rating 'ASPECT=my sum'" in told
-    assert "name the ones that do: --rating fluency=fluency" in told
+    refusal = refused(table("article,model,summary,fluency,my sum", lines), *asked)
+    assert "--rating ASPECT=my" not in refusal and "--rating 'ASPECT=my sum'" in refusal
+    assert "name the ones that do: --rating fluency=fluency" in refusal
 
 
 def test_a_study_does_not_take_over_anothers_results(here: Path) -> None:
@@ -241,8 +250,8 @@ def test_a_nearly_numeric_column_says_why_it_is_no_rating(
     cell: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines: list[list[object]] = [*LINES[:3], [*LINES[3][:3], cell]]
-    told = refused(table("article,model,summary,fluency", lines))
-    assert f"fluency (row 5 has '{cell}', which is not a number)" in told
+    refusal = refused(table("article,model,summary,fluency", lines))
+    assert f"fluency (row 5 has '{cell}', which is not a number)" in refusal
     both = [[*row, 1 + at % 3] for at, row in enumerate(lines)]
     assert (
         init(table("article,model,summary,fluency,coherence", both, "b.csv"), "--yes")
@@ -265,10 +274,12 @@ def test_a_rating_may_be_missing_as_people_say_it(
 
 def test_words_in_the_place_of_ratings_are_explained(here: Path) -> None:
     lines = [[*row[:3], "good"] for row in LINES]
-    told = refused(
-        table("article,model,summary,fluency,remark", [[*one, "fine"] for one in lines])
+    refusal = refused(
+        table(
+            "article,model,summary,fluency,remark", [[*line, "fine"] for line in lines]
+        )
     )
-    assert "skipped: fluency (row 2 has 'good', which is not a number)" in told
+    assert "skipped: fluency (row 2 has 'good', which is not a number)" in refusal
 
 
 def test_a_count_is_no_rating_unless_it_is_named(here: Path) -> None:
@@ -282,11 +293,11 @@ def test_a_count_is_no_rating_unless_it_is_named(here: Path) -> None:
 
 def test_a_row_for_each_rating_is_one_fault(here: Path) -> None:
     lines = [[*row[:3], rating] for row in LINES for rating in (1, 2, 5)]
-    told = refused(table("article,model,summary,fluency", lines))
-    assert told.count("two texts of the same system") == 1
-    assert "where:   t.csv, rows 2, 3, 4" in told and "../" not in told
-    assert "column per rater" in told
-    assert "--system" in told and "--item" in told
+    refusal = refused(table("article,model,summary,fluency", lines))
+    assert refusal.count("two texts of the same system") == 1
+    assert "where:   t.csv, rows 2, 3, 4" in refusal and "../" not in refusal
+    assert "column per rater" in refusal
+    assert "--system" in refusal and "--item" in refusal
 
 
 @pytest.mark.parametrize(
@@ -313,14 +324,14 @@ def test_what_an_endpoint_needs_is_not_ignored(
 
 
 def test_a_rating_counts_once(here: Path) -> None:
-    one, two = "fluency_rater1", "fluency_rater2"
-    assert "only one role" in refused("mine.csv", "--rating", f"fluency={one},{one}")
+    text, two = "fluency_rater1", "fluency_rater2"
+    assert "only one role" in refused("mine.csv", "--rating", f"fluency={text},{text}")
     assert "only one role" in refused(
-        "mine.csv", "--rating", one, "--rating", f"fluency={one}"
+        "mine.csv", "--rating", text, "--rating", f"fluency={text}"
     )
-    twice = ["--rating", f"fluency={two}", "--rating", f"fluency={one}"]
+    twice = ["--rating", f"fluency={two}", "--rating", f"fluency={text}"]
     assert init("mine.csv", "--yes", *twice) == 0
-    assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": [two, one]}
+    assert card("datasets", "mine")["columns"]["ratings"] == {"fluency": [two, text]}
 
 
 def test_a_definition_does_not_shadow_a_card(here: Path) -> None:
@@ -342,12 +353,12 @@ def test_a_definition_does_not_shadow_a_card(here: Path) -> None:
 def test_an_address_without_form_or_with_a_key_is_refused_and_not_shown(
     url: str, here: Path
 ) -> None:
-    told = refused("mine.csv", "--endpoint", url, "--model", "m")
+    refusal = refused("mine.csv", "--endpoint", url, "--model", "m")
     assert (
-        url not in told
-        and "SECRET" not in told
-        and "0123" not in told
-        and "^http" not in told
+        url not in refusal
+        and "SECRET" not in refusal
+        and "0123" not in refusal
+        and "^http" not in refusal
     )
 
 
@@ -390,8 +401,8 @@ def test_names_with_control_characters_are_not_printed_raw(
     lines = [[*row, "x", at * 9] for at, row in enumerate(LINES)]
     file = table("article,model,summary,fluency,odd\x1b[2J,", lines)
     assert init(file, "--yes") == 0
-    said = capsys.readouterr().out
-    assert "odd [2J, (no name)" in said and "\x1b" not in said
+    output = capsys.readouterr().out
+    assert "odd [2J, (no name)" in output and "\x1b" not in output
     with pytest.raises(UserError) as caught:
         init(file, "--yes", "--study", "other", "--text", "nothing")
     assert "\x1b" not in str(caught.value)

@@ -48,9 +48,9 @@ def test_killed_at_a_random_moment_between_the_first_and_the_last_reply(
     """Half of the moments right after a line was written, the others by the clock."""
     limits = {"concurrency": WORKERS, "backoff": 0.01, "attempts": 3}
     job = Job(tmp_path, TEXTS, base_url=endpoint.url, limits=limits)
-    told = job.spec()
+    spec = job.spec()
     chance = random.Random(seed)
-    process = job.start(told, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = job.start(spec, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     lines = chance.randrange(1, TEXTS - 2 * WORKERS)
     while len(job.replies()) < (lines if seed % 2 else 1):
         assert process.poll() is None
@@ -66,7 +66,7 @@ def test_killed_at_a_random_moment_between_the_first_and_the_last_reply(
     # all that was answered and not written was under way at that moment
     assert sent - len(before) <= WORKERS
     endpoint.asked.clear()
-    again = job.start(told, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    again = job.start(spec, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     out = wait_for(again)
     assert again.returncode == 0, out
     assert f"{len(before)} in the store, {TEXTS - len(before)} to request" in out
@@ -75,7 +75,7 @@ def test_killed_at_a_random_moment_between_the_first_and_the_last_reply(
         Counter(job.replies()) == Counter(set(job.replies()))
         and len(job.replies()) == TEXTS
     )
-    last = job.start(told, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    last = job.start(spec, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert "0 to request" in wait_for(last) and len(endpoint.asked) == TEXTS - len(
         before
     )

@@ -116,11 +116,11 @@ def test_no_memory_is_said_in_a_sentence() -> None:
         env={**os.environ, "PYTHONPATH": str(HOME / "scripts")},
         check=False,
     )
-    told = done.stderr.decode()
+    text = done.stderr.decode()
     assert (
         done.returncode == 1
-        and told.startswith("out of memory")
-        and "--cores 1" in told
+        and text.startswith("out of memory")
+        and "--cores 1" in text
     )
 
 
@@ -149,8 +149,8 @@ def test_whatever_the_clocks_do_no_reply_is_lost_to_compaction(
             )
             compact(tmp_path / "m", now=clock["time"])
             store.append(Reply(KEY, draw, f"reply {draw}"))
-    found = Store(tmp_path, "m").read({KEY: 4})
-    assert [one.text for one in found.values()] == [
+    result = Store(tmp_path, "m").read({KEY: 4})
+    assert [one.text for one in result.values()] == [
         f"reply {draw}" for draw in range(4)
     ]
 
@@ -170,10 +170,18 @@ def test_a_table_that_was_cut_anywhere_is_named_with_what_to_do(
 ) -> None:
     path = tmp_path / "table.parquet"
     write_table(name, table_of(name, [row(name)]), path)
-    whole = path.read_bytes()
+    content = path.read_bytes()
     assert read_table(name, path).num_rows == 1
-    for size in {*range(0, len(whole), 97), 0, 3, 4, 8, len(whole) - 1, len(whole) - 9}:
-        path.write_bytes(whole[:size])
+    for size in {
+        *range(0, len(content), 97),
+        0,
+        3,
+        4,
+        8,
+        len(content) - 1,
+        len(content) - 9,
+    }:
+        path.write_bytes(content[:size])
         with pytest.raises(UserError) as error:
             read_table(name, path)
         assert error.value.where == str(path) and "run again" in error.value.todo
@@ -188,9 +196,9 @@ def test_a_compacted_file_that_was_cut_anywhere_stops_before_anything_is_asked(
         for draw in range(50)
     )
     assert write_compacted(path, lines) == 50
-    whole = path.read_bytes()
-    for size in {*range(0, len(whole), 41), len(whole) - 1}:
-        path.write_bytes(whole[:size])
+    content = path.read_bytes()
+    for size in {*range(0, len(content), 41), len(content) - 1}:
+        path.write_bytes(content[:size])
         with pytest.raises(UserError, match="cannot be read") as error:
             Store(tmp_path, "m").read({KEY: 50})
         assert error.value.where == str(path) and "backup" in error.value.todo
@@ -222,9 +230,10 @@ def test_a_table_that_finds_no_room_leaves_nothing_half_written(
         write_table(
             "items", table_of("items", [row("items")]), tmp_path / "items.parquet"
         )
-    told = str(of_machine(error.value))
+    message = str(of_machine(error.value))
     assert (
-        told.startswith("the disk is full") and str(tmp_path / "items.parquet") in told
+        message.startswith("the disk is full")
+        and str(tmp_path / "items.parquet") in message
     )
     assert not list(tmp_path.iterdir())
 
@@ -306,12 +315,12 @@ CLOCK = (
 def test_what_snakemake_says_of_the_machine_is_a_cause_and_a_remedy(
     said: str, parts: list[str]
 ) -> None:
-    told = reasons.reason(said)
-    assert "Traceback" not in told and "  do:" in told
-    assert not [part for part in parts if part not in told], told
+    result = reasons.reason(said)
+    assert "Traceback" not in result and "  do:" in result
+    assert not [part for part in parts if part not in result], result
 
 
 def test_the_mistakes_of_a_study_are_told_as_they_are() -> None:
-    said = 'WorkflowError\nthe study cannot run\n\n[Errno 13] of a card\n  File "x.smk"'
-    assert reasons.reason(said) == "the study cannot run\n\n[Errno 13] of a card"
+    text = 'WorkflowError\nthe study cannot run\n\n[Errno 13] of a card\n  File "x.smk"'
+    assert reasons.reason(text) == "the study cannot run\n\n[Errno 13] of a card"
     assert reasons.reason("something else") == "something else"

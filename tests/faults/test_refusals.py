@@ -87,10 +87,10 @@ def test_what_is_no_number_of_tokens_leaves_the_cost_unknown(
 ) -> None:
     body = reply("4").body
     assert isinstance(body, dict)
-    [one] = requests(card(endpoint), "What?")
+    [request] = requests(card(endpoint), "What?")
     told = {**body, "usage": {"prompt_tokens": count, "completion_tokens": 3}}
-    [found] = read_replies(json.dumps(told), one.key, [0], logprobs=False)
-    assert found.usage is None
+    [read_reply] = read_replies(json.dumps(told), request.key, [0], logprobs=False)
+    assert read_reply.usage is None
     assert counted({"prompt": count, "completion": 3}) is None
     assert counted({**USAGE, "cached": count}) == USAGE
 
@@ -228,7 +228,7 @@ def test_a_file_of_replies_without_something_is_refused(
 ) -> None:
     columns: dict[str, list[Any]] = {"key": [bytes(32)] * 2, "model": ["m"] * 2}
     columns |= {"line": [line()] * 2}
-    columns |= {one: [0, 0] for one in shard.SCHEMA.names if one not in columns}
+    columns |= {name: [0, 0] for name in shard.SCHEMA.names if name not in columns}
     assert (
         len(list(shard.compacted_blocks(written(tmp_path / "a.parquet", **columns))))
         == 1
@@ -242,7 +242,7 @@ def test_a_file_of_replies_that_unfolds_into_too_many_lines_is_refused(
     tmp_path: Path,
 ) -> None:
     rows = shard.ROWS + 1
-    columns: dict[str, list[Any]] = {one: [0] * rows for one in shard.SCHEMA.names}
+    columns: dict[str, list[Any]] = {name: [0] * rows for name in shard.SCHEMA.names}
     columns |= {
         "key": [bytes(32)] * rows,
         "model": ["m"] * rows,
@@ -263,7 +263,7 @@ def test_a_file_of_replies_that_unfolds_into_gigabytes_is_refused(
     memory.
     """
     rows = shard.ROWS
-    columns: dict[str, list[Any]] = {one: [0] * rows for one in shard.SCHEMA.names}
+    columns: dict[str, list[Any]] = {name: [0] * rows for name in shard.SCHEMA.names}
     columns |= {
         "key": [bytes(32)] * rows,
         "model": ["m"] * rows,
@@ -392,19 +392,19 @@ def test_a_bomb_among_packed_answers_costs_its_neighbours_nothing(
     bomb = gzip.compress(bytes(1 << 26))
 
     def script(body: Body) -> Said:
-        said = reply("4")
+        result = reply("4")
         if prompt_of(body) == "bomb":
             return Said(bomb, headers={"Content-Encoding": "gzip"})
-        packed = gzip.compress(json.dumps(said.body).encode())
+        packed = gzip.compress(json.dumps(result.body).encode())
         return Said(packed, headers={"Content-Encoding": "gzip"})
 
     with serve(script) as endpoint:
         model = card(endpoint, limits={**FAST, "concurrency": 4, "timeout": 60})
         came, failures = ask(model, *requests(model, "a", "bomb", *"bcdef"))
     assert came == dict.fromkeys("abcdef", "ok: 4")
-    assert [one.about for one in failures] == ["bomb"] and "decompresses" in failures[
-        0
-    ].reason
+    assert [failure.about for failure in failures] == [
+        "bomb"
+    ] and "decompresses" in failures[0].reason
     assert Counter(endpoint.prompts) == {
         **dict.fromkeys("abcdef", 1),
         "bomb": FAST["attempts"],

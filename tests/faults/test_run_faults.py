@@ -56,16 +56,16 @@ def place(life: Life, name: str = "") -> Path:
 
 def test_a_file_is_where_the_results_belong(life: Life) -> None:
     place(life).parent.write_text("mine", encoding="utf-8")
-    told = life.fails()
-    assert "cannot be written" in told and "'results'" in told and "  do: " in told
+    fails = life.fails()
+    assert "cannot be written" in fails and "'results'" in fails and "  do: " in fails
     place(life).parent.unlink()
 
 
 def test_nobody_may_write_to_the_results(life: Life) -> None:
     place(life).mkdir(parents=True, mode=0o555)
-    told = life.fails(preexec_fn=bound)
-    assert "no permission to read or write" in told and "results/asked" in told
-    assert "make a folder writable" in told
+    fails = life.fails(preexec_fn=bound)
+    assert "no permission to read or write" in fails and "results/asked" in fails
+    assert "make a folder writable" in fails
     place(life).chmod(0o755)
 
 
@@ -73,8 +73,8 @@ def test_the_data_come_from_a_machine_whose_clock_is_ahead(life: Life) -> None:
     """The ratings cannot be read; texts are asked about all the same."""
     data = life.study.folder / DATA["data"]
     os.utime(data, (time.time() + 9e5,) * 2)
-    told = life.fails()
-    assert f"{data} is newer" in told and "`touch` the file" in told
+    fails = life.fails()
+    assert f"{data} is newer" in fails and "`touch` the file" in fails
     data.touch()
     # The tests below begin with no results and no replies.
     shutil.rmtree(place(life))
@@ -93,8 +93,8 @@ def test_the_disk_of_the_store_is_full(life: Life, tmp_path: Path) -> None:
         pytest.skip("a user may not mount a disk of his own here (unshare -rm)")
     store = life.study.folder / "cache" / "replies"
     store.mkdir(parents=True)
-    told = life.fails(*small, str(store))
-    assert "the disk is full" in told and "no request was sent" in told
+    fails = life.fails(*small, str(store))
+    assert "the disk is full" in fails and "no request was sent" in fails
     assert not life.endpoint.asked
 
 
@@ -118,9 +118,9 @@ def test_the_disk_is_full_in_a_stage(life: Life, tmp_path: Path, folder: str) ->
     if subprocess.run([*small, str(tmp_path), "true"], check=False).returncode:
         pytest.skip("a user may not mount a disk of his own here (unshare -rm)")
     place(life, folder).mkdir(parents=True, exist_ok=True)
-    told = life.fails(*small, str(place(life, folder)))
-    assert "the disk is full" in told and "run again" in told
-    assert f"results/asked/{folder}" in told
+    fails = life.fails(*small, str(place(life, folder)))
+    assert "the disk is full" in fails and "run again" in fails
+    assert f"results/asked/{folder}" in fails
     assert life.distinct == len(life.endpoint.asked) == life.study.journalled()
 
 
@@ -135,11 +135,11 @@ def wrapped(life: Life, before: str) -> str:
 
 def test_the_system_kills_a_job_as_when_memory_runs_out(life: Life) -> None:
     killed = 'case "$1 $2" in *"/job.py collect") kill -9 $$ ;; esac'
-    told = life.fails(env={"JUDGESCOPE_PYTHON": wrapped(life, killed)})
+    fails = life.fails(env={"JUDGESCOPE_PYTHON": wrapped(life, killed)})
     assert (
-        "collect failed" in told
-        and "it was killed (signal 9)" in told
-        and "memory" in told
+        "collect failed" in fails
+        and "it was killed (signal 9)" in fails
+        and "memory" in fails
     )
 
 
@@ -158,13 +158,13 @@ def test_a_table_was_cut(life: Life, name: str, folder: str) -> None:
     if not place(life, name.partition("/")[0]).is_dir():
         pytest.skip("only after the tests before it: there are no results yet")
     os.truncate(place(life, name), 200)
-    told = life.fails()
-    assert f"results/asked/{name}" in told
+    fails = life.fails()
+    assert f"results/asked/{name}" in fails
     if folder:
-        assert f"delete the folder results/asked/{folder} and run again" in told
+        assert f"delete the folder results/asked/{folder} and run again" in fails
         shutil.rmtree(place(life, folder))
     else:
-        assert "delete the file, then run again" in told
+        assert "delete the file, then run again" in fails
         place(life, name).unlink()
 
 
@@ -179,9 +179,11 @@ def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
     )
     with life.started(env={"JUDGESCOPE_PYTHON": wrapped(life, held)}) as first:
         wait_for_jobs(first, STAGES["ask"].names, 1)
-        told = life.fails()
+        fails = life.fails()
         go.touch()
-    assert "already running in this folder" in told and f"process {first.pid}," in told
+    assert (
+        "already running in this folder" in fails and f"process {first.pid}," in fails
+    )
     assert first.returncode == 0
     assert life.outputs == undisturbed.outputs
     kept = undisturbed.study.journalled()
@@ -326,9 +328,9 @@ def test_a_signal_to_the_group_ends_the_run_and_its_number_is_the_status(
     """As `timeout`, a terminal that closes, and Ctrl-C send it."""
     with started(study) as process:
         os.killpg(process.pid, number)
-        told = end(process)
+        result = end(process)
         assert process.returncode == 128 + number
-        assert "Stopped" in told and "may be billed" not in told
+        assert "Stopped" in result and "may be billed" not in result
         assert not running.in_session(process.pid)
     assert 4 <= study.journalled() == len(study.endpoint.asked) < TEXTS
     asks_only_the_rest(study, pace)
@@ -374,9 +376,11 @@ def test_what_is_not_answered_is_counted_as_what_may_be_billed(
         for _ in range(times):
             os.killpg(process.pid, signal.SIGINT)
             time.sleep(1.5)
-        told = end(process)
+        result = end(process)
     assert process.returncode == 128 + signal.SIGINT
-    assert re.search(rf"stopped: {CONCURRENCY} requests .* may be billed", told), told
+    assert re.search(rf"stopped: {CONCURRENCY} requests .* may be billed", result), (
+        result
+    )
     assert len(study.endpoint.asked) == sent
     ledger = Ledger(study.folder / "cache/replies" / FOLDER / "asked")
     assert ledger.state().used(REQUESTS) == (sent, 0)
@@ -407,8 +411,8 @@ def test_the_lock_of_a_run_that_was_killed_whole_can_be_taken_away(
 ) -> None:
     with started(study) as process:
         running.kill_all(process.pid)
-    told = study.run().stdout
-    assert "--unlock" in told and "process" not in told
+    output = study.run().stdout
+    assert "--unlock" in output and "process" not in output
     assert study.run("--unlock").returncode == 0
     time.sleep(1)  # what was on its way has arrived
     asks_only_the_rest(study, pace)

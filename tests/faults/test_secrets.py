@@ -128,9 +128,11 @@ def test_a_card_that_cannot_be_read_is_not_quoted_where_a_key_may_stand(
     path.write_text(text, encoding="utf-8")
     with pytest.raises((UserError, UserErrors)) as caught:
         read_card("model", path)
-    told = f"{caught.value} {caught.value.__cause__}"
+    words = f"{caught.value} {caught.value.__cause__}"
     assert (
-        "it.yaml" in told and KEY not in str(told) and "zebra" not in str(caught.value)
+        "it.yaml" in words
+        and KEY not in str(words)
+        and "zebra" not in str(caught.value)
     )
 
 
@@ -291,9 +293,12 @@ def test_an_exception_that_is_told_and_goes_on_shows_none(
         raise OSError("no weights for zebra/4411'+x")
     except OSError:
         print_exception()
-    told = capsys.readouterr().err
-    assert "OSError: no weights for <HF_TOKEN>" in told and "zebra" not in told
-    assert 'File "tests/faults/test_secrets.py", line' in told and str(HOME) not in told
+    errors = capsys.readouterr().err
+    assert "OSError: no weights for <HF_TOKEN>" in errors and "zebra" not in errors
+    assert (
+        'File "tests/faults/test_secrets.py", line' in errors
+        and str(HOME) not in errors
+    )
 
 
 def test_no_traceback_shows_the_key_of_a_file(

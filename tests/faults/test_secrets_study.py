@@ -77,8 +77,8 @@ def _unpacked(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
     kind = next((kind for start, kind in MAGIC.items() if data.startswith(start)), "")
     if kind == "parquet":
         table = pq.read_table(io.BytesIO(data))
-        told = json.dumps(table.to_pylist(), ensure_ascii=False, default=str)
-        yield f"{name}, its columns", told.encode()
+        dumps = json.dumps(table.to_pylist(), ensure_ascii=False, default=str)
+        yield f"{name}, its columns", dumps.encode()
         yield f"{name}, its metadata", repr(table.schema.metadata).encode()
     elif kind == "zip":
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -177,16 +177,16 @@ def test_what_looks_for_keys_finds_them_wherever_they_are(tmp_path: Path) -> Non
     with zipfile.ZipFile(tmp_path / "c.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(tmp_path / "a.parquet", "inner.parquet")
     (tmp_path / "d").symlink_to(f"nowhere/{spellings(key)['address'].decode()}")
-    found = " ".join(leaks(tmp_path, {"key": key}))
-    for place in (
+    text = " ".join(leaks(tmp_path, {"key": key}))
+    for words in (
         "a.parquet, its columns",
         "b.gz, unpacked",
         "c.zip/inner.parquet",
         "the link d",
     ):
-        assert place in found
+        assert words in text
     for path in tmp_path.iterdir():
         path.unlink()
     for number, (how, form) in enumerate(spellings(key).items()):
         (tmp_path / str(number)).write_bytes(os.urandom(5) + form + b"...")
-        assert any(f"key as {how} in" in one for one in leaks(tmp_path, {"key": key}))
+        assert any(f"key as {how} in" in leak for leak in leaks(tmp_path, {"key": key}))

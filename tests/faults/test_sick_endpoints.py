@@ -47,8 +47,8 @@ def test_one_attempt_at_most_meets_a_connection_that_the_endpoint_gave_up(
 
     endpoint.script = answers_once
     asked = draws(card(endpoint), 1, *"abcde")
-    found = ask(endpoint, tmp_path, asked, concurrency=4, attempts=2)
-    assert [one.text for one in found] == ["4"] * 5
+    replies = ask(endpoint, tmp_path, asked, concurrency=4, attempts=2)
+    assert [reply.text for reply in replies] == ["4"] * 5
     assert len(endpoint.asked) == 6
 
 
@@ -69,8 +69,8 @@ def test_the_same_failure_again_and_again_ends_the_job(
         ask(endpoint, tmp_path, asked, **limits)
     assert len(endpoint.asked) == 5 + 7 * 2
     endpoint.script = lambda _: reply("5")
-    found = ask(endpoint, tmp_path, asked)
-    assert Counter(one.text for one in found) == {"4": 5, "5": 55}
+    replies = ask(endpoint, tmp_path, asked)
+    assert Counter(reply.text for reply in replies) == {"4": 5, "5": 55}
     assert len(endpoint.asked) == 5 + 7 * 2 + 55
 
 
@@ -171,8 +171,8 @@ def test_a_model_that_is_gone_is_no_error_of_the_requests(
         ask(endpoint, tmp_path, asked, concurrency=1)
     assert len(endpoint.asked) == 3 + GONE
     endpoint.script = lambda _: reply("5")
-    found = ask(endpoint, tmp_path, asked)
-    assert Counter(one.text for one in found) == {"4": 3, "5": 57}
+    replies = ask(endpoint, tmp_path, asked)
+    assert Counter(reply.text for reply in replies) == {"4": 3, "5": 57}
 
 
 def test_a_lone_404_between_replies_is_that_requests(
@@ -181,8 +181,8 @@ def test_a_lone_404_between_replies_is_that_requests(
     endpoint.script = lambda body: (
         refusal(404, "no") if prompt_of(body) in "be" else reply("4")
     )
-    found = ask(endpoint, tmp_path, requests(card(endpoint), *"abcde"), concurrency=1)
-    assert [one.status for one in found] == ["ok", "error", "ok", "ok", "error"]
+    replies = ask(endpoint, tmp_path, requests(card(endpoint), *"abcde"), concurrency=1)
+    assert [reply.status for reply in replies] == ["ok", "error", "ok", "ok", "error"]
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_what_is_under_way_when_the_job_ends_still_comes(
         ask(endpoint, tmp_path, wanted, concurrency=8)
     assert len(endpoint.asked) == 8
     endpoint.script = lambda _: reply("5")
-    found = ask(endpoint, tmp_path, wanted)
-    assert [one.text for one in found] == ["4"] * 7 + ["5"] * 5
+    replies = ask(endpoint, tmp_path, wanted)
+    assert [reply.text for reply in replies] == ["4"] * 7 + ["5"] * 5
     assert len(endpoint.asked) == 8 + 5
 
 
@@ -221,12 +221,12 @@ def test_a_header_that_nothing_is_left_is_heeded(
 
     def script(_: Body) -> Said:
         moments.append(time.monotonic())
-        said = reply("4")
+        result = reply("4")
         left = {
             "x-ratelimit-remaining-requests": "0",
             "x-ratelimit-reset-requests": "300ms",
         }
-        return Said(said.body, headers=left if len(moments) == 2 else {})
+        return Said(result.body, headers=left if len(moments) == 2 else {})
 
     endpoint.script = script
     ask(endpoint, tmp_path, requests(card(endpoint), *"abcd"), concurrency=1)

@@ -46,18 +46,20 @@ def test_changed_byte_of_a_journal_misreads_no_reply_and_its_line_is_named(
     tmp_path: Path, change: int
 ) -> None:
     path = journal(tmp_path)
-    whole = path.read_bytes()
+    content = path.read_bytes()
     assert read(tmp_path) == TEXTS
     Store(tmp_path, "m").ready()
     for at in range(
-        len(whole) - 1
+        len(content) - 1
     ):  # without its last byte, a line is one that was cut short
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ change]) + whole[at + 1 :])
-        line = whole.count(b"\n", 0, at) + 1
-        found = read(tmp_path)
-        assert set(found) < set(TEXTS), at
+        path.write_bytes(
+            content[:at] + bytes([content[at] ^ change]) + content[at + 1 :]
+        )
+        line = content.count(b"\n", 0, at) + 1
+        result = read(tmp_path)
+        assert set(result) < set(TEXTS), at
         assert f"{path}:{line}" in {
-            one.where for one in verify(tmp_path / "m") if one.wrong
+            error.where for error in verify(tmp_path / "m") if error.wrong
         }, at
         with pytest.raises(UserError, match="no request was sent") as error:
             Store(tmp_path, "m").ready()
@@ -69,9 +71,9 @@ def test_a_line_that_was_cut_short_is_no_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a process that was killed, or by a disk that failed for a moment."""
-    whole = journal(tmp_path).read_bytes()
-    for size in range(len(whole)):
-        (tmp_path / "m" / "a.jsonl").write_bytes(whole[:size])
+    content = journal(tmp_path).read_bytes()
+    for size in range(len(content)):
+        (tmp_path / "m" / "a.jsonl").write_bytes(content[:size])
         Store(tmp_path, "m").ready()
     write = os.write
     with Store(tmp_path, "m") as store:
@@ -91,18 +93,18 @@ def test_a_line_whose_rest_arrives_while_it_is_read_is_no_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = journal(tmp_path)
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-20])
+    content = path.read_bytes()
+    path.write_bytes(content[:-20])
     findings = verify(tmp_path / "m")
     assert not next(findings).wrong  # incomplete
-    path.write_bytes(whole)
+    path.write_bytes(content)
     assert list(findings) == []
 
     def written_meanwhile(line: bytes) -> bool:
-        path.write_bytes(whole)
+        path.write_bytes(content)
         return is_damaged(line)
 
-    path.write_bytes(whole[:-20])
+    path.write_bytes(content[:-20])
     monkeypatch.setattr("judgescope.replies.inspection.is_damaged", written_meanwhile)
     Store(tmp_path, "m").ready()
 
@@ -121,15 +123,15 @@ def test_a_damaged_reply_is_asked_for_again_when_somebody_says_so(
         def ask() -> tuple[int, str]:
             streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
             process = job.start(job.spec(), **streams)
-            told = str(process.communicate(timeout=patience(120))[0], "utf-8")
-            return process.returncode, told
+            text = str(process.communicate(timeout=patience(120))[0], "utf-8")
+            return process.returncode, text
 
         assert ask()[0] == 0 and len(endpoint.asked) == 20
         [path] = tmp_path.glob("store/static/*.jsonl")
         path.write_bytes(path.read_bytes().replace(b"Rating: 4", b"Rating: 5", 1))
-        status, told = ask()
-        assert status == 1 and "Traceback" not in told and len(endpoint.asked) == 20
-        assert f"{path}:1" in told and "verify --drop" in told
+        status, output = ask()
+        assert status == 1 and "Traceback" not in output and len(endpoint.asked) == 20
+        assert f"{path}:1" in output and "verify --drop" in output
         told_of = ["--store", str(tmp_path / "store")]
         assert (
             _command("verify", *told_of) == 1
@@ -147,8 +149,8 @@ def _command(*words: str) -> int:
 
     parser = argparse.ArgumentParser()
     add_replies(parser.add_subparsers())
-    told = parser.parse_args(["replies", *words])
-    return int(told.act(told))
+    result = parser.parse_args(["replies", *words])
+    return int(result.act(result))
 
 
 def test_a_compacted_file_that_was_cut_is_made_again_from_journals_that_are_there(
@@ -157,9 +159,9 @@ def test_a_compacted_file_that_was_cut_is_made_again_from_journals_that_are_ther
     journal(tmp_path)  # of today: it stays
     compact(tmp_path / "m")
     [made] = [path for path in files_of(tmp_path / "m") if path.suffix == ".parquet"]
-    whole = made.read_bytes()
-    for size in (0, 4, len(whole) // 2, len(whole) - 1):
-        made.write_bytes(whole[:size])
+    content = made.read_bytes()
+    for size in (0, 4, len(content) // 2, len(content) - 1):
+        made.write_bytes(content[:size])
         assert read(tmp_path) == TEXTS
         [finding] = verify(tmp_path / "m")
         assert (
@@ -169,7 +171,7 @@ def test_a_compacted_file_that_was_cut_is_made_again_from_journals_that_are_ther
         )
     compact(tmp_path / "m")
     [again] = [path for path in files_of(tmp_path / "m") if path.suffix == ".parquet"]
-    assert again.read_bytes() == whole and not made.exists()
+    assert again.read_bytes() == content and not made.exists()
     assert list(verify(tmp_path / "m")) == []
 
 
@@ -192,9 +194,9 @@ def test_whatever_byte_of_a_compacted_file_is_changed_no_reply_is_misread(
     journal(tmp_path)
     compact(tmp_path / "m", now=time.time() + 2 * DAY)
     [only] = files_of(tmp_path / "m")
-    whole = only.read_bytes()
-    for at in range(0, len(whole), 7):
-        only.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    content = only.read_bytes()
+    for at in range(0, len(content), 7):
+        only.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
         try:
             assert read(tmp_path) == TEXTS, at
         except UserError as error:

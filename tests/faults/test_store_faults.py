@@ -193,7 +193,7 @@ def test_a_closed_store_writes_a_new_journal(tmp_path: Path) -> None:
 def fails(
     missing: Iterable[Work], _: bool, __: Callable[[Reply], None]
 ) -> list[Failure]:
-    return [Failure(one.about, "HTTP 500") for one, _ in missing]
+    return [Failure(request.about, "HTTP 500") for request, _ in missing]
 
 
 def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(
@@ -225,8 +225,7 @@ def test_passed_over_lines_are_told(
 
 def test_files_with_an_error_are_dropped_wherever_they_are(tmp_path: Path) -> None:
     paths = [
-        tmp_path / place
-        for place in ("replies/d/a", "replies/d/b", "made/a", "scores/a")
+        tmp_path / text for text in ("replies/d/a", "replies/d/b", "made/a", "scores/a")
     ]
     for path, status in zip(paths, ("error", "ok", "error", "error"), strict=True):
         rows = [

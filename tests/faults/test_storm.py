@@ -28,10 +28,10 @@ what is kept for each request raises the median."""
 def memory(process: "subprocess.Popen[bytes]") -> int:
     """Return the kB that a process has; 0 when it has ended."""
     try:
-        told = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+        text = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
     except OSError:
         return 0
-    return int(told.partition("VmRSS:")[2].split()[0]) if "VmRSS:" in told else 0
+    return int(text.partition("VmRSS:")[2].split()[0]) if "VmRSS:" in text else 0
 
 
 def watched(job: Job, process: "subprocess.Popen[bytes]") -> list[tuple[int, int]]:

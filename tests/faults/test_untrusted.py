@@ -101,8 +101,8 @@ def test_a_card_nested_too_deeply_is_refused_with_the_key(
 
 def test_aliases_that_stay_small_are_fine(tmp_path: Path) -> None:
     text = "base: &b {k: 1}\nminor: *b\nmajor: {<<: *b, k: 2}\nlist: [*b, *b]"
-    found = yaml_of(tmp_path, text)
-    assert found["major"] == {"k": 2} and found["list"] == [{"k": 1}] * 2
+    result = yaml_of(tmp_path, text)
+    assert result["major"] == {"k": 2} and result["list"] == [{"k": 1}] * 2
     assert yaml_of(tmp_path, "a: " + "[" * 30 + "]" * 30)
 
 
@@ -221,8 +221,8 @@ def test_a_template_computes_for_no_longer_than_it_may(
 
     began = time.thread_time()
     with ThreadPoolExecutor() as pool:
-        told = pool.submit(fill).result(60) if in_thread else fill()
-    assert "too long to compute" in told or "recursion" in told
+        result = pool.submit(fill).result(60) if in_thread else fill()
+    assert "too long to compute" in result or "recursion" in result
     assert time.thread_time() - began < 5
 
 
@@ -300,7 +300,8 @@ def test_no_card_is_called_like_a_path(kind: str, name: str) -> None:
     with pytest.raises(UserErrors) as error:
         validate_card(kind, {kind: name}, "card.yaml")
     assert any(
-        f"key {kind}" in str(one) or "union" in str(one) for one in error.value.errors
+        f"key {kind}" in str(error) or "union" in str(error)
+        for error in error.value.errors
     ) or (kind in {"judge", "model", "perturbation"})
 
 
@@ -343,12 +344,12 @@ def script_class() -> str:
     it.
     """
     script = (HOME / "workflow" / "explore" / "b-texts.js").read_text(encoding="utf-8")
-    found = re.search(r"^const CODES = /\[(.*?)\]\|\[(.*?)\]/gu;$", script, re.M)
-    assert found
+    match = re.search(r"^const CODES = /\[(.*?)\]\|\[(.*?)\]/gu;$", script, re.M)
+    assert match
     return re.sub(
         r"\\u\{([0-9a-f]+)\}",
         lambda at: rf"\U{int(at[1], 16):08x}",
-        "".join(found.groups()),
+        "".join(match.groups()),
     )
 
 
@@ -360,16 +361,16 @@ def test_pages_terminals_and_scripts_agree_on_what_nobody_would_see() -> None:
     kept = unseen & set(literal(EVERY_SIGN))
     assert not kept and not set("<>&") & set(literal(EVERY_SIGN))
     assert unseen.isdisjoint(coded(EVERY_SIGN)) and not unseen & set("\t\n")
-    told = str(UserError("a\x1b[2J", where=f"{EVERY_SIGN}", got="\x9b", todo="\u202e"))
-    assert unseen.isdisjoint(told) and "\t" not in told
+    text = str(UserError("a\x1b[2J", where=f"{EVERY_SIGN}", got="\x9b", todo="\u202e"))
+    assert unseen.isdisjoint(text) and "\t" not in text
     assert unseen.isdisjoint(plain(EVERY_SIGN)) and "\n" not in plain(EVERY_SIGN)
 
 
 def test_a_literal_of_a_shard_is_what_was_put_in() -> None:
     import json
 
-    whole = EVERY_SIGN.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    assert json.loads(literal(whole)) == whole
+    text = EVERY_SIGN.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert json.loads(literal(text)) == text
 
 
 TEMPLATES = sorted((HOME / "workflow").rglob("*.jinja"))
@@ -404,7 +405,7 @@ def test_no_template_has_what_a_policy_forbids_or_lets_markup_through(
         r"\son[a-z]+=|javascript:|\sstyle=\"|\|\s*safe|autoescape", text
     )
     scripts = [path.parent.name, *re.findall(r"<script>(.*?)</script>", text, re.S)][1:]
-    assert all(one == "{{ script }}" for one in scripts)
+    assert all(script == "{{ script }}" for script in scripts)
 
 
 def test_a_finished_page_lets_nothing_run_but_its_own() -> None:
@@ -483,7 +484,7 @@ def faults(code: str) -> list[str]:
         if not isinstance(node, ast.Call):
             continue
         called = ast.unparse(node.func)
-        given_ = {one.arg: ast.unparse(one.value) for one in node.keywords}
+        given_ = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
         bad = called in FORBIDDEN_CALLS or given_.get("shell", "False") != "False"
         bad |= given_.get("allow_pickle", "False") != "False"
         bad |= called.endswith("torch.load") and given_.get("weights_only") != "True"

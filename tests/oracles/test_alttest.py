@@ -28,19 +28,19 @@ def judged(name: str) -> Iterator[tuple[str, Any, Any, Any]]:
     """
     card = read_card("dataset", DATASETS / f"{name}.yaml")
     rated = read_dataset(card, DATASETS, REAL)
-    targets = {one.target: place for place, one in enumerate(rated.outputs)}
+    targets = {output.target: number for number, output in enumerate(rated.outputs)}
     raters = {
-        rater: place
-        for place, rater in enumerate(sorted({r.rater for r in rated.ratings}))
+        rater: number
+        for number, rater in enumerate(sorted({r.rater for r in rated.ratings}))
     }
     people = np.full((len(raters), len(targets)), np.nan)
     for rating in rated.ratings:
         people[raters[rating.rater], targets[rating.target]] = rating.value
     items = {
-        item: place
-        for place, item in enumerate(sorted({o.item for o in rated.outputs}))
+        item: number
+        for number, item in enumerate(sorted({o.item for o in rated.outputs}))
     }
-    source = np.array([items[one.item] for one in rated.outputs])
+    source = np.array([items[output.item] for output in rated.outputs])
     named = {
         (rated.names.items[o.item], rated.systems[o.system]): o.target
         for o in rated.outputs

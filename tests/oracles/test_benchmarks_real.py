@@ -32,14 +32,14 @@ def counting(body: Body) -> Said:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(counting) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("both"), endpoint)
-        own.card("judges", "rater", model="loop", form="score-only")
+        study = AskedStudy(tmp_path_factory.mktemp("both"), endpoint)
+        study.card("judges", "rater", model="loop", form="score-only")
         hundred = {"min": 1, "max": 100, "step": 1}
-        own.card("judges", "counter", model="loop", form="score-only", scale=hundred)
+        study.card("judges", "counter", model="loop", form="score-only", scale=hundred)
         for name, (aspect, steps, _) in SETS.items():
             path = HOME / "config" / "datasets" / f"{name}.yaml"
             card = yaml.safe_load(path.read_text("utf-8"))
-            own.card("datasets", name, **own_card(card))
+            study.card("datasets", name, **own_card(card))
             shared: Row = {
                 "level": "sentence",
                 "tasks": [card["task"]],
@@ -52,15 +52,15 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
                 "steps": steps,
             }
             row |= {"errors": ["off-topic"], "degrees": {"single": {}}, **shared}
-            own.card("perturbations", f"row-{name}", **row)
+            study.card("perturbations", f"row-{name}", **row)
             graded: Row = {
                 "name": "every rating",
                 "method": "graded",
                 "errors": ["off-topic"],
             }
             graded |= {"targets": 15, "references": 3, **shared}
-            own.card("perturbations", f"graded-{name}", **graded)
-        own.write(
+            study.card("perturbations", f"graded-{name}", **graded)
+        study.write(
             data=str(REAL),
             datasets=[*SETS],
             aspects=[aspect for aspect, *_ in SETS.values()],
@@ -70,10 +70,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             ],
             methods=["perspectives"],
         )
-        done = own.run()
+        done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
-        assert sum(trusting.held(own.folder, "study.yaml").values())
-        yield own
+        assert sum(trusting.held(study.folder, "study.yaml").values())
+        yield study
 
 
 def own_card(card: Row) -> Row:

@@ -43,7 +43,7 @@ def test_the_demo_is_whole(name: str) -> None:
     card, rated = load(name)
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (24, 120, 5)
     assert len(rated.ratings) == 120 * len(card.aspects) and rated.problems == []
-    assert {one.rater for one in rated.ratings} == {"planned"}
+    assert {rating.rater for rating in rated.ratings} == {"planned"}
     assert card.fault_free_system in rated.systems
     for item in rated.items:
         assert set(item.meta["faults"]) <= set(rated.systems) - {card.fault_free_system}
@@ -68,7 +68,11 @@ def test_summeval() -> None:
     _, rated = load("summeval")
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (100, 1200, 12)
     assert len(rated.ratings) == 14_400 and rated.problems == []
-    assert {one.rater for one in rated.ratings} == {"expert-1", "expert-2", "expert-3"}
+    assert {rating.rater for rating in rated.ratings} == {
+        "expert-1",
+        "expert-2",
+        "expert-3",
+    }
     assert {len(item.references) for item in rated.items} == {11}
 
 
@@ -128,7 +132,9 @@ def test_a_text_equal_to_a_reference_is_kept_where_a_system_wrote_it() -> None:
         for item in rated.items
     }
     equal = [
-        one for one in rated.outputs if tuple(one.text.split()) in references[one.item]
+        output
+        for output in rated.outputs
+        if tuple(output.text.split()) in references[output.item]
     ]
     assert (len(rated.outputs), len(equal)) == (1181, 87)
     assert rated.own_references(card.reference_systems) == {}
@@ -176,7 +182,7 @@ def test_only_the_system_that_wrote_the_references_is_left_out(tmp_path: Path) -
     }
     card = validate_card("dataset", content, "wmt.yaml")
     rated = read_dataset(card, tmp_path, tmp_path)
-    systems = {one.target: one.system for one in rated.outputs}
+    systems = {output.target: output.system for output in rated.outputs}
     for known in (
         card.reference_systems,
         (),
@@ -195,7 +201,9 @@ def _by_target(
     of_item = {row["id"]: row for row in rows if row["system"] == system}
     names = {item.item: item.meta["id"] for item in rated.items}
     return [
-        (one, of_item[names[one.item]]) for one in rated.outputs if one.system == system
+        (output, of_item[names[output.item]])
+        for output in rated.outputs
+        if output.system == system
     ]
 
 
@@ -205,12 +213,12 @@ def test_usr() -> None:
     card, rated = load("usr")
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (120, 660, 9)
     assert Counter(item.meta["half"] for item in rated.items) == {"pc": 60, "tc": 60}
-    raters = Counter((one.target, one.aspect) for one in rated.ratings)
+    raters = Counter((rating.target, rating.aspect) for rating in rated.ratings)
     assert set(raters.values()) == {3} and len(raters) == 660 * len(card.aspects)
     for name, aspect in card.aspects.items():  # the scales are used from end to end
-        assert {one.value for one in rated.ratings if one.aspect == name} == set(
-            aspect.values() or []
-        )
+        assert {
+            rating.value for rating in rated.ratings if rating.aspect == name
+        } == set(aspect.values() or [])
 
 
 @needs_real_data
@@ -221,9 +229,13 @@ def test_the_topical_chat_half_of_usr() -> None:
     _, rated = load("usr-topical-chat")
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (60, 360, 6)
     usr = load("usr")[1]
-    both = usr.keep({one.item for one in usr.items if one.meta["half"] == "tc"})
-    assert [one.text for one in rated.outputs] == [one.text for one in both.outputs]
-    assert [one.value for one in rated.ratings] == [one.value for one in both.ratings]
+    both = usr.keep({item.item for item in usr.items if item.meta["half"] == "tc"})
+    assert [output.text for output in rated.outputs] == [
+        output.text for output in both.outputs
+    ]
+    assert [rating.value for rating in rated.ratings] == [
+        rating.value for rating in both.ratings
+    ]
 
 
 @needs_real_data
@@ -231,9 +243,9 @@ def test_topical_chat() -> None:
     card, rated = load("topical-chat")
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (60, 360, 6)
     assert len(rated.ratings) == 360 * len(card.aspects)
-    assert {one.rater for one in rated.ratings} == {"mean"}
+    assert {rating.rater for rating in rated.ratings} == {"mean"}
     for name, aspect in card.aspects.items():
-        values = [one.value for one in rated.ratings if one.aspect == name]
+        values = [rating.value for rating in rated.ratings if rating.aspect == name]
         assert (min(values), max(values)) == (aspect.min, aspect.max)
 
 
@@ -242,7 +254,7 @@ def test_qags() -> None:
     _, rated = load("qags-cnndm")
     assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (235, 235, 235)
     assert sum(len(item.meta["sentences"]) for item in rated.items) == 714
-    values = [one.value for one in rated.ratings]
+    values = [rating.value for rating in rated.ratings]
     assert round(mean(values), 4) == 0.7436
     assert (values.count(1), values.count(0)) == (113, 14)
     if (REAL / "qags" / "mturk_xsum.jsonl").is_file():
@@ -254,15 +266,21 @@ def test_qags() -> None:
 def test_wiki_da() -> None:
     _, rated = load("wiki-da")
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (302, 600, 6)
-    found = Counter((one.aspect, one.rater == "mean") for one in rated.ratings)
-    assert found == {
+    counts = Counter(
+        (rating.aspect, rating.rater == "mean") for rating in rated.ratings
+    )
+    assert counts == {
         ("fluency", True): 600,
         ("meaning-preservation", True): 600,
         ("simplicity", False): 9000,
     }
-    raters = Counter(one.target for one in rated.ratings if one.aspect == "simplicity")
+    raters = Counter(
+        rating.target for rating in rated.ratings if rating.aspect == "simplicity"
+    )
     assert set(raters.values()) == {15}
-    assert len({one.rater for one in rated.ratings}) == 68  # the means, and 67 people
+    assert (
+        len({rating.rater for rating in rated.ratings}) == 68
+    )  # the means, and 67 people
     assert (
         rated.problems == []
     )  # the means of the other file are those of the single ratings
@@ -284,12 +302,12 @@ def test_sfres() -> None:
 def test_rotowire() -> None:
     _, rated = load("rotowire")
     assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (60, 60, 0)
-    assert len(rated.spans) == 1214 and len({one.target for one in rated.spans}) == 60
-    texts = {one.target: one.text for one in rated.outputs}
+    assert len(rated.spans) == 1214 and len({span.target for span in rated.spans}) == 60
+    texts = {output.target: output.text for output in rated.outputs}
     assert all(
-        texts[one.target][one.start : one.end] == one.text for one in rated.spans
+        texts[span.target][span.start : span.end] == span.text for span in rated.spans
     )
-    assert Counter(one.category for one in rated.spans) == {
+    assert Counter(span.category for span in rated.spans) == {
         **{"NUMBER": 474, "WORD": 334, "NAME": 317},
         **{"CONTEXT": 51, "NOT_CHECKABLE": 37, "OTHER": 1},
     }

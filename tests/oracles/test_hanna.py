@@ -60,16 +60,16 @@ def test_every_entry_is_a_story_and_every_column_a_rater(tmp_path: Path) -> None
     )
     rated = read_dataset(dataset(), tmp_path, tmp_path)
     assert [item.item for item in rated.items] == ["mine-001", "mine-002"]
-    assert [one.target for one in rated.outputs][:2] == [
+    assert [output.target for output in rated.outputs][:2] == [
         "mine-001:gpt-2-tag",
         "mine-001:human",
     ]
-    assert {one.text for one in rated.outputs} == {""}
-    found = values(rated)
-    assert found["mine-002:gpt-2-tag", "relevance", "rater-1"] == 4.0
-    assert found["mine-001:human", "coherence", "rater-2"] == 1.0
-    assert ("mine-002:gpt-2-tag", "coherence", "rater-2") not in found and len(
-        found
+    assert {output.text for output in rated.outputs} == {""}
+    result = values(rated)
+    assert result["mine-002:gpt-2-tag", "relevance", "rater-1"] == 4.0
+    assert result["mine-001:human", "coherence", "rater-2"] == 1.0
+    assert ("mine-002:gpt-2-tag", "coherence", "rater-2") not in result and len(
+        result
     ) == 15
     assert rated.problems == ["1 rating of coherence missing: x.csv, row 3"]
 
@@ -78,9 +78,9 @@ def test_lists_of_different_lengths_are_an_error_with_the_row(tmp_path: Path) ->
     write(tmp_path / "x.csv", Human_1_RE=[[1, 2], [3]], Human_1_CH=[[2, 2], [2, 3]])
     with pytest.raises(UserErrors) as error:
         read_dataset(dataset(), tmp_path, tmp_path)
-    told = str(error.value)
-    assert "2 different lengths" in told and "x.csv, row 3" in told
-    assert "1 in Human 1 RE, 2 in Human 1 CH" in told
+    message = str(error.value)
+    assert "2 different lengths" in message and "x.csv, row 3" in message
+    assert "1 in Human 1 RE, 2 in Human 1 CH" in message
 
 
 def test_a_recorded_column_may_hold_the_aspect_in_its_name(tmp_path: Path) -> None:
@@ -152,14 +152,16 @@ def test_the_published_correlations_come_out() -> None:
     subjects = [
         Subject(o.target, o.item, o.system, "systems", "") for o in rated.outputs
     ]
-    place = {one.target: index for index, one in enumerate(rated.outputs)}
+    by_target = {output.target: index for index, output in enumerate(rated.outputs)}
     ratings = {
-        name: np.full((3, len(place)), np.nan)
-        for name in {one.aspect for one in rated.ratings}
+        name: np.full((3, len(by_target)), np.nan)
+        for name in {rating.aspect for rating in rated.ratings}
     }
-    for one in rated.ratings:
-        ratings[one.aspect][int(one.rater[-1]) - 1, place[one.target]] = one.value
-    source = np.array([int(one.item[-3:]) - 1 for one in rated.outputs])
+    for rating in rated.ratings:
+        ratings[rating.aspect][int(rating.rater[-1]) - 1, by_target[rating.target]] = (
+            rating.value
+        )
+    source = np.array([int(output.item[-3:]) - 1 for output in rated.outputs])
     found = []
     for column in judges.columns:
         judge = Judge(judge="it", model="it", form=column)
@@ -245,14 +247,14 @@ def test_a_study_of_recorded_columns_with_and_without_the_references(
         for row in rows(out, "agreement")
         if (row["statistic"], row["level"]) == ("pearson", "pooled")
     }
-    apart = "without references"
+    text = "without references"
     real = {place for place in found if place[0] in {"metric", "bot-1"}}
-    assert real == {("metric", None), ("metric", apart), ("bot-1", None)}
-    told = {apart: slice(1, 2), None: slice(0, 2)}
+    assert real == {("metric", None), ("metric", text), ("bot-1", None)}
+    told = {text: slice(1, 2), None: slice(0, 2)}
     for systems, part in told.items():
         r = np.corrcoef(metric[part].ravel(), ratings.mean(axis=0)[part].ravel())[0, 1]
         assert found["metric", systems]["value"] == pytest.approx(r, abs=1e-12)
-    assert found["metric", apart]["n"] == 12 and found["bot-1", None]["n"] == 24
+    assert found["metric", text]["n"] == 12 and found["bot-1", None]["n"] == 24
     report = text_of_pages(out / "report")
     assert "bot-1" in report
     reasons = {

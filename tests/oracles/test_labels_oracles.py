@@ -117,7 +117,7 @@ def test_an_unread_verdict_is_one_more_label_without_an_f1() -> None:
         other = np.where(unread, labels, predicted)
         codes = np.where(unread, NO_LABEL, predicted.astype(float))
         source = np.zeros(gold.size, np.int64)
-        told = on_labels(gold.astype(float), codes, labels, source, None)
+        by_statistic = on_labels(gold.astype(float), codes, labels, source, None)
         either = np.union1d(gold, predicted[~unread])
         keys: dict[str, Any] = {"labels": either, "average": "macro"}
         wanted = {
@@ -126,7 +126,7 @@ def test_an_unread_verdict_is_one_more_label_without_an_f1() -> None:
             "mcc": matthews_corrcoef(gold, other),
         }
         for name, value in wanted.items():
-            estimate = told[name].estimate
+            estimate = by_statistic[name].estimate
             assert (estimate.value or 0.0) == pytest.approx(value, abs=1e-12)
             assert (estimate.n, estimate.n_missing) == (gold.size, 0)
 
@@ -171,15 +171,15 @@ def test_strengths_without_ties_are_a_logistic_regression(
     shown = rng.choice([1, -1], first.size) * placed
     d = 0.4 * (second - first) + 0.6 * shown
     vote = np.where(rng.random(first.size) < 1 / (1 + np.exp(-d)), 1.0, -1.0)
-    told = strengths(
+    result = strengths(
         Comparisons(first, second, vote, shown, np.arange(first.size)), systems, None
     )
     design = np.eye(systems)[first] - np.eye(systems)[second]
     x = np.column_stack([design[:, 1:], shown] if placed else [design[:, 1:]])
     fitted = Logit((vote > 0).astype(float), x).fit(disp=False).params
-    found = np.array([one.estimate.value for one in told.systems], dtype=float)
-    assert found[1:] - found[0] == pytest.approx(fitted[: systems - 1], abs=1e-6)
-    assert told.ties.estimate.value == 0
+    values = np.array([system.estimate.value for system in result.systems], dtype=float)
+    assert values[1:] - values[0] == pytest.approx(fitted[: systems - 1], abs=1e-6)
+    assert result.ties.estimate.value == 0
     if placed:
-        assert told.position is not None
-        assert told.position.estimate.value == pytest.approx(fitted[-1], abs=1e-6)
+        assert result.position is not None
+        assert result.position.estimate.value == pytest.approx(fitted[-1], abs=1e-6)

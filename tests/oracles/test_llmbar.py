@@ -74,7 +74,7 @@ def votes(pairs: list[Any]) -> list[NDArray[np.float64]]:
         better = [str(pair["label"]) for pair in pairs]
         right = np.array(winners) == np.array(better)
         verdict = np.where(right, 1.0, -1.0)
-        each.append(np.where([one is None for one in winners], np.nan, verdict))
+        each.append(np.where([winner is None for winner in winners], np.nan, verdict))
     return each
 
 
@@ -165,7 +165,7 @@ def test_unread_replies_count_as_wrong_through_the_shipped_cards(
     study.write()
     run = study.run()
     assert not run.returncode, run.stdout
-    found = {
+    by_judge = {
         row["judge"]: row
         for row in study.rows("pairwise")
         if row["statistic"] == "accuracy_comparison" and row["level"] == "pooled"
@@ -173,7 +173,7 @@ def test_unread_replies_count_as_wrong_through_the_shipped_cards(
     checked = 0
     for row, pairs in judges():
         strategy = row["strategy"].lower().replace("_", "-")
-        raw = found.get(f"natural-{row['model'].lower()}-{strategy}-raw")
+        raw = by_judge.get(f"natural-{row['model'].lower()}-{strategy}-raw")
         if row["subset"] != "Natural" or raw is None:  # Rating: single outputs
             continue
         assert (raw["n"], raw["n_missing"]) == (100, 0)
@@ -182,11 +182,11 @@ def test_unread_replies_count_as_wrong_through_the_shipped_cards(
         assert raw["value"] == pytest.approx(right / 100)
         if row["model"] == "GPT-4":
             assert right == int(row["correct_both"].split()[0])
-            recorded = found[f"natural-gpt-4-{strategy}"]
+            recorded = by_judge[f"natural-gpt-4-{strategy}"]
             assert recorded["value"] == pytest.approx(right / 100)
         checked += 1
     assert checked == 10
-    assert "unread: wrong (17 pairs)" in found["natural-chatgpt-cot-raw"]["method"]
+    assert "unread: wrong (17 pairs)" in by_judge["natural-chatgpt-cot-raw"]["method"]
 
 
 @pytest.mark.slow

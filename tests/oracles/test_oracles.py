@@ -53,9 +53,9 @@ def near(value: Any) -> Any:
 
 def holed(rng: np.random.Generator, values: ArrayLike, share: float = 0.1) -> Floats:
     """Return the values with a share of them missing."""
-    found = np.array(values, dtype=np.float64)
-    found[rng.random(found.shape) < share] = NAN
-    return found
+    result = np.array(values, dtype=np.float64)
+    result[rng.random(result.shape) < share] = NAN
+    return result
 
 
 def weights_of(rng: np.random.Generator) -> NDArray[np.int64]:
@@ -112,23 +112,23 @@ def test_weighted_kappa_and_each_of_its_resamples(kind: str, seed: int) -> None:
 def test_of_two_classes_both_kappas_are_cohens_of_nominal_ones(seed: int) -> None:
     rng = np.random.default_rng(seed)
     gold, predicted = (holed(rng, rng.integers(0, 2, N)) for _ in range(2))
-    found = on_classes(gold, predicted, [0.0, 1.0], SOURCE, None)
+    by_statistic = on_classes(gold, predicted, [0.0, 1.0], SOURCE, None)
     want = kappa_of(table_of(gold, predicted, [0.0, 1.0], np.ones(N)), None)
-    assert found["kappa_linear"].estimate.value == near(want)
-    assert found["kappa_quadratic"].estimate.value == near(want)
+    assert by_statistic["kappa_linear"].estimate.value == near(want)
+    assert by_statistic["kappa_quadratic"].estimate.value == near(want)
 
 
 @pytest.mark.parametrize("kind", ["linear", "quadratic"])
 def test_kappa_with_one_side_constant_is_chance(kind: str) -> None:
     scale, gold = [1.0, 2.0, 3.0], np.array([1.0, 2, 3, 3, 2])
     for one, other in ((gold, np.full(5, 2.0)), (np.full(5, 2.0), gold)):
-        found = on_classes(one, other, scale, np.arange(5), None)[
+        estimate = on_classes(one, other, scale, np.arange(5), None)[
             f"kappa_{kind}"
         ].estimate
-        assert found.value == near(
+        assert estimate.value == near(
             kappa_of(table_of(one, other, scale, np.ones(5)), kind)
         )
-        assert found.value == near(0)
+        assert estimate.value == near(0)
 
 
 @seeds
@@ -144,7 +144,7 @@ def test_nominal_alpha_is_fleiss_kappa_but_for_the_size_of_the_sample(
     fleiss = fleiss_kappa(aggregate_raters(ratings.T.astype(int), k)[0])
     ratings = np.hstack([ratings, np.full((raters, 1), NAN)])
     ratings[0, -1] = 1  # a unit with one rating is no unit
-    found = krippendorff_alpha(
+    estimate = krippendorff_alpha(
         ratings,
         level="nominal",
         domain=[float(c) for c in range(k)],
@@ -152,8 +152,8 @@ def test_nominal_alpha_is_fleiss_kappa_but_for_the_size_of_the_sample(
         weights=None,
     ).estimate
     n = raters * N
-    assert found.value == near(1 - (1 - fleiss) * (n - 1) / n)
-    assert (found.n, found.n_missing) == (N, 1)
+    assert estimate.value == near(1 - (1 - fleiss) * (n - 1) / n)
+    assert (estimate.n, estimate.n_missing) == (N, 1)
 
 
 @seeds
@@ -165,10 +165,10 @@ def test_interval_alpha_of_whole_ratings_is_the_adjusted_r_squared_of_units(
     ratings = np.round(rng.normal(size=N) + rng.normal(size=(raters, N)), seed % 2)
     units = np.repeat(np.eye(N)[None], raters, axis=0).reshape(raters * N, N)
     want = OLS(ratings.ravel(), units).fit().rsquared_adj
-    found = krippendorff_alpha(
+    estimate = krippendorff_alpha(
         ratings, level="interval", domain=None, source=np.arange(N), weights=None
     ).estimate
-    assert found.value == near(want)
+    assert estimate.value == near(want)
 
 
 @seeds
@@ -176,7 +176,7 @@ def test_reliability_is_that_of_the_analysis_of_variance(seed: int) -> None:
     rng = np.random.default_rng(seed)
     draws = holed(rng, np.round(rng.normal(size=N) + rng.normal(size=(4, N))), 0.3)
     draws[:, 0] = 2.0
-    found = repeatability(draws, SOURCE, None, scale=None)["reliability"]
+    reliability = repeatability(draws, SOURCE, None, scale=None)["reliability"]
     m = np.sum(~np.isnan(draws), axis=0)
     used = m >= 2
     draw, target = np.nonzero(~np.isnan(draws) & used)
@@ -184,8 +184,8 @@ def test_reliability_is_that_of_the_analysis_of_variance(seed: int) -> None:
     fit = OLS(draws[draw, target], whose).fit()
     k = m[used]
     size = (k.sum() - np.sum(k * k) / k.sum()) / (k.size - 1)
-    assert found.value == near((fit.fvalue - 1) / (fit.fvalue + size - 1))
-    assert (found.n, found.n_missing) == (used.sum(), (~used).sum())
+    assert reliability.value == near((fit.fvalue - 1) / (fit.fvalue + size - 1))
+    assert (reliability.n, reliability.n_missing) == (used.sum(), (~used).sum())
 
 
 @pytest.mark.simulation
@@ -246,10 +246,10 @@ def test_a_partial_correlation_is_what_a_regression_leaves(seed: int) -> None:
     weights = weights_of(rng)
     known = ~np.isnan(x + y + length)
     a, b, z = (v[known] for v in (x, y, length))
-    found = partial_correlation(
+    result = partial_correlation(
         x, y, length, SOURCE, statistic="pearson", weights=weights
     )
-    assert found.rows == near(
+    assert result.rows == near(
         rows_of(lambda w: partial_by_regression(a, b, z, w), weights, known)
     )
     ranks = [rankdata(v) for v in (a, b, z)]
@@ -271,8 +271,8 @@ def test_the_length_slope_is_a_least_squares_fit(seed: int) -> None:
     weights = weights_of(rng)
     known = ~np.isnan(x + y + length)
     above, z = (1 + x * 0.4 - y)[known], np.log2(length[known])
-    found = length_slope(x, y, length, SOURCE, **ENDS, weights=weights)
-    assert found.rows == near(rows_of(lambda w: slope(above, z, w), weights, known))
+    result = length_slope(x, y, length, SOURCE, **ENDS, weights=weights)
+    assert result.rows == near(rows_of(lambda w: slope(above, z, w), weights, known))
 
 
 @seeds
@@ -281,8 +281,8 @@ def test_self_preference_is_the_slope_on_being_of_the_family(seed: int) -> None:
     weights, own = weights_of(rng), rng.random(N) < 0.4
     known = ~np.isnan(x + y)
     above, family = (1 + x * 0.4 - y)[known], own[known].astype(np.float64)
-    found = self_preference(x, y, own, SOURCE, **ENDS, weights=weights)
-    assert found.rows == near(
+    result = self_preference(x, y, own, SOURCE, **ENDS, weights=weights)
+    assert result.rows == near(
         rows_of(lambda w: slope(above, family, w), weights, known)
     )
 
@@ -300,13 +300,14 @@ def test_pearson_and_means_of_systems_in_resamples_are_weighted_ones(seed: int) 
     def by_system(w: Floats) -> float:
         both = np.column_stack([a, b])
         means = [
-            DescrStatsW(both[s == one], weights=w[s == one]).mean for one in range(EACH)
+            DescrStatsW(both[s == number], weights=w[s == number]).mean
+            for number in range(EACH)
         ]
         return float(DescrStatsW(np.array(means)).corrcoef[0, 1])
 
-    found = correlations(x, y, SOURCE, system, weights=weights, statistics=["pearson"])
-    assert found["pearson", "pooled"].rows == near(rows_of(pooled, weights, known))
-    assert found["pearson", "by_system"].rows == near(
+    result = correlations(x, y, SOURCE, system, weights=weights, statistics=["pearson"])
+    assert result["pearson", "pooled"].rows == near(rows_of(pooled, weights, known))
+    assert result["pearson", "by_system"].rows == near(
         rows_of(by_system, weights, known)
     )
     mean = clustered_mean(x, SOURCE, deletions(SOURCES), ends=None).estimate

@@ -54,8 +54,8 @@ def test_recorded_replies_in_prose_are_parsed(
 ) -> None:
     judgments = [one for cell in rts.values() for one in cell]
     assert len(judgments) == 4_800
-    assert sum(one.status == "ok" for one in judgments) >= 4_790
-    assert {one.rule for one in judgments} <= {
+    assert sum(judgment.status == "ok" for judgment in judgments) >= 4_790
+    assert {judgment.rule for judgment in judgments} <= {
         "labelled",
         "given",
         "fraction",
@@ -70,7 +70,10 @@ def test_recorded_scores_order_the_systems_as_experts_do(
     experts: dict[tuple[str, str], list[float]] = {}
     for row in rows(recorded("summeval/model_annotations.12systems.jsonl")):
         for aspect in ASPECTS:
-            ratings = [one[aspect] for one in row["expert_annotations"]]
+            ratings = [
+                expert_annotation[aspect]
+                for expert_annotation in row["expert_annotations"]
+            ]
             experts.setdefault((row["model_id"], aspect), []).append(fmean(ratings))
     ordered = Counter[str]()
     for one, other in combinations(rts, 2):
@@ -81,7 +84,7 @@ def test_recorded_scores_order_the_systems_as_experts_do(
 
 
 def _mean(judgments: list[Judgment]) -> float:
-    return fmean(one.value for one in judgments if one.value is not None)
+    return fmean(judgment.value for judgment in judgments if judgment.value is not None)
 
 
 @pytest.mark.parametrize(
@@ -98,16 +101,16 @@ def test_the_legacy_rule_reproduces_the_published_table(
             parse(reply, scale=FIVE, finish="stop", parser="chiang-lee")
             for reply in row["all_responses"]
         ]
-        statuses.update(one.status for one in judgments)
+        statuses.update(judgment.status for judgment in judgments)
         judge.append(_mean(judgments))
         people.append(row["scores"]["coherence"])
     assert statuses == Counter({"ok": draws - unparsed, "unparsed": unparsed})
-    place = {
+    where = {
         "judge": f"gpt35-{form.replace('_', '-')}",
         "statistic": "pearson",
         "level": "pooled",
     }
-    published = printed("topical-chat-gpt35", **place)
+    published = printed("topical-chat-gpt35", **where)
     assert np.corrcoef(judge, people)[0, 1] == pytest.approx(published, abs=5e-5)
 
 

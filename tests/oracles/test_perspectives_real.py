@@ -38,7 +38,10 @@ def texts() -> list[Any]:
 
 def shared(aspect: str) -> Any:
     """Return the rating on which all experts agree, NaN where they do not; (texts,)."""
-    ratings = [[one[aspect] for one in row["expert_annotations"]] for row in texts()]
+    ratings = [
+        [expert_annotation[aspect] for expert_annotation in row["expert_annotations"]]
+        for row in texts()
+    ]
     return unanimous(np.array(ratings, dtype=float).T)
 
 
@@ -75,8 +78,8 @@ def test_recorded_replies_have_the_expected_kappa_on_them(aspect: str) -> None:
     gold, mine = shared(aspect), equal_width(said(aspect), halves, five)
     agreed = ~np.isnan(gold)
     source = np.zeros(agreed.sum(), dtype=np.int64)
-    found = on_classes(gold[agreed], mine[agreed], five, source, None)[
+    estimate = on_classes(gold[agreed], mine[agreed], five, source, None)[
         "kappa_linear"
     ].estimate
-    assert found.value == pytest.approx(KAPPAS[aspect], abs=0.01)
-    assert (found.n, found.n_missing) == (sum(COUNTS[aspect]), 0)
+    assert estimate.value == pytest.approx(KAPPAS[aspect], abs=0.01)
+    assert (estimate.n, estimate.n_missing) == (sum(COUNTS[aspect]), 0)

@@ -56,7 +56,7 @@ for discrete in (True, False):
 
 @pytest.mark.heavy
 def test_the_number_of_threads_changes_no_bit() -> None:
-    told = {
+    stdouts = {
         subprocess.run(
             [sys.executable, "-c", PRINTED],
             env=running.environment()
@@ -70,7 +70,7 @@ def test_the_number_of_threads_changes_no_bit() -> None:
         ).stdout
         for threads in (1, 2, 4)
     }
-    assert len(told) == 1 and len(told.pop()) > 100_000
+    assert len(stdouts) == 1 and len(stdouts.pop()) > 100_000
 
 
 # --- intervals ---
@@ -106,7 +106,7 @@ def covered(
     rng = np.random.default_rng(17)
     place = np.indices((20_000, systems))
     x, y = ratings(rng, 20_000, ceiling=ceiling, systems=systems)
-    whole = correlations(
+    result = correlations(
         x, y, place[0].ravel(), place[1].ravel(), weights=None, levels=[level]
     )
     hits = dict.fromkeys(COEFFICIENTS, 0)
@@ -116,11 +116,16 @@ def covered(
         weights = deletions(sources)
         found = correlations(x, y, source, system, weights=weights, levels=[level])
         for name in COEFFICIENTS:
-            truth, one = whole[name, level].estimate.value, found[name, level].estimate
-            assert (
-                truth is not None and one.ci_low is not None and one.ci_high is not None
+            truth, estimate = (
+                result[name, level].estimate.value,
+                found[name, level].estimate,
             )
-            hits[name] += one.ci_low <= truth <= one.ci_high
+            assert (
+                truth is not None
+                and estimate.ci_low is not None
+                and estimate.ci_high is not None
+            )
+            hits[name] += estimate.ci_low <= truth <= estimate.ci_high
     return {name: count / studies for name, count in hits.items()}
 
 
@@ -163,18 +168,20 @@ def test_names_and_order_of_targets_sources_and_systems_change_nothing(
     y = rng.integers(1, 6, 280).astype(float)
     x = np.clip(y + rng.integers(-1, 2, 280).astype(float), 1.0, 5.0)
     weights = deletions(40)
-    found = correlations(x, y, source, system, weights=weights, levels=[level])
+    result = correlations(x, y, source, system, weights=weights, levels=[level])
     renamed, moved = rng.permutation(40), rng.permutation(280)
     names = (renamed[source][moved], rng.permutation(7)[system][moved])
     again = correlations(x[moved], y[moved], *names, weights=weights, levels=[level])
-    for name, one in found.items():
+    for name, number in result.items():
         rows = np.append(again[name].rows[0], again[name].rows[1:][renamed])
-        assert rows == pytest.approx(one.rows, abs=1e-12)
+        assert rows == pytest.approx(number.rows, abs=1e-12)
         for end in ("ci_low", "ci_high"):
-            first, second = (getattr(each.estimate, end) for each in (again[name], one))
+            first, second = (
+                getattr(each.estimate, end) for each in (again[name], number)
+            )
             assert first == pytest.approx(second, abs=1e-10)
         assert again[name].estimate.value == pytest.approx(
-            one.estimate.value, abs=1e-12
+            number.estimate.value, abs=1e-12
         )
 
 
@@ -184,7 +191,7 @@ def test_rescaling_and_doubled_sources_change_nothing(level: CorrelationLevel) -
     source, system = (v.ravel() for v in np.indices((30, 6)))
     y = rng.integers(1, 6, 180).astype(float)
     x = np.clip(y + rng.integers(-1, 2, 180).astype(float), 1.0, 5.0)
-    found = correlations(x, y, source, system, weights=None, levels=[level])
+    result = correlations(x, y, source, system, weights=None, levels=[level])
     linear = correlations(
         7 * x - 3, y / 5, source, system, weights=None, levels=[level]
     )
@@ -192,17 +199,17 @@ def test_rescaling_and_doubled_sources_change_nothing(level: CorrelationLevel) -
     twice = correlations(
         np.append(x, x), np.append(y, y), *places, weights=None, levels=[level]
     )
-    for name, one in found.items():
+    for name, number in result.items():
         assert linear[name].estimate.value == pytest.approx(
-            one.estimate.value, abs=1e-12
+            number.estimate.value, abs=1e-12
         )
         assert twice[name].estimate.value == pytest.approx(
-            one.estimate.value, abs=1e-12
+            number.estimate.value, abs=1e-12
         )
     if level == "by_system":
         return  # means of monotone functions are other means
     bent = correlations(np.exp(x), y**3, source, system, weights=None, levels=[level])
     ranked: list[Coefficient] = ["spearman", "kendall_b"]
     for statistic in ranked:
-        own = found[statistic, level].estimate.value
-        assert bent[statistic, level].estimate.value == own
+        value = result[statistic, level].estimate.value
+        assert bent[statistic, level].estimate.value == value

@@ -44,7 +44,7 @@ def planned(
 
     `datasets` replace those of the study.
     """
-    [study] = [one for one in golden_studies.studies() if one.name == "forms"]
+    [study] = [study for study in golden_studies.studies() if study.name == "forms"]
     if datasets is not None:
         study = replace(study, datasets=datasets)
     with serve(golden_studies.say) as endpoint:

@@ -55,8 +55,8 @@ def written(rows: list[dict[str, Any]], ending: str) -> bytes:
             json.dumps(row, ensure_ascii=bool(index % 2))
             for index, row in enumerate(rows)
         ]
-        told = "\n".join(lines) if ending == "jsonl" else f"[{','.join(lines)}]"
-        return told.encode()
+        words = "\n".join(lines) if ending == "jsonl" else f"[{','.join(lines)}]"
+        return words.encode()
     text = io.StringIO(newline="")
     tabs = "\t" if ending == "tsv" else ","
     lines_to = csv.DictWriter(
@@ -83,14 +83,14 @@ def test_texts_of_a_table_come_back_to_the_letter(
     rated: DatasetContent = read_dataset(
         table(f"x.{ending}", COLUMNS), tmp_path, tmp_path
     )
-    ids = {one.item: one.meta["id"] for one in rated.items}
-    assert sorted((one.meta["id"], one.source) for one in rated.items) == sorted(
+    ids = {item.item: item.meta["id"] for item in rated.items}
+    assert sorted((item.meta["id"], item.source) for item in rated.items) == sorted(
         (ident, source) for ident, source, _ in told
     )
-    assert {ids[one.item]: one.text for one in rated.outputs} == {
+    assert {ids[output.item]: output.text for output in rated.outputs} == {
         one[0]: one[2] for one in told
     }
-    assert {one.references for one in rated.items} == {
+    assert {item.references for item in rated.items} == {
         (f"of {one[2]}",) for one in told
     }
     assert len(rated.ratings) == len(told)
@@ -108,9 +108,9 @@ def test_a_text_or_name_that_shows_nothing_is_an_error_with_its_row(
     columns = {name: column for name, column in COLUMNS.items() if name != "references"}
     with pytest.raises(UserErrors) as error:
         read_dataset(table("x.jsonl", columns), tmp_path, tmp_path)
-    assert [f"x.jsonl, row {len(rows)}" in one.where for one in error.value.errors] == [
-        True
-    ]
+    assert [
+        f"x.jsonl, row {len(rows)}" in error.where for error in error.value.errors
+    ] == [True]
 
 
 COUNT = st.integers(-(2**63), 2**63 - 1)
@@ -132,7 +132,7 @@ def test_any_cells_are_data_or_errors_with_rows(
         read_dataset(table("x.jsonl", COLUMNS), tmp_path, tmp_path)
     except UserErrors as error:
         assert all(
-            str(path) in one.where and "row" in one.where for one in error.errors
+            str(path) in error.where and "row" in error.where for error in error.errors
         )
 
 
@@ -211,7 +211,7 @@ def read_format(form: str, files: dict[str, str], folder: Path) -> None:
     try:
         read_dataset(card(format=form, files=files, **kind), folder, folder)
     except UserErrors as error:
-        assert all(str(folder) in one.where for one in error.errors)
+        assert all(str(folder) in error.where for error in error.errors)
     except UserError as error:
         assert any(name in error.where for name in files.values()), error.where
 
@@ -263,7 +263,7 @@ GIVEN = (
     '{|}|"fluency": |[|]|, |{"source": "A.", "target": "B.", "rating": 3}|"A.": '
     '|["B.", "C."]|4'
 )
-SIGNS = [one for told in (LINE, GIVEN, XML) for one in told.split("|")] + TRIPLES
+SIGNS = [one for name in (LINE, GIVEN, XML) for one in name.split("|")] + TRIPLES
 PARTS = st.lists(st.sampled_from(SIGNS), max_size=9).map("".join)
 
 

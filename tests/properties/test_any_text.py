@@ -100,18 +100,18 @@ FREE = {
 def test_a_value_is_on_the_scale_or_none(
     parser: str, text: str, scale: Scale, finish: str | None
 ) -> None:
-    told = settings_for(parser, 2.0)
-    found = parse(text, scale=scale, finish=finish, parser=parser, settings=told)
-    assert found.parser == f"{parser}@{PARSERS[parser].version}" and found.rule
-    if parser in {"merged", "likelihood"} or found.status != "ok":
-        assert found.value is None
+    result = settings_for(parser, 2.0)
+    judgment = parse(text, scale=scale, finish=finish, parser=parser, settings=result)
+    assert judgment.parser == f"{parser}@{PARSERS[parser].version}" and judgment.rule
+    if parser in {"merged", "likelihood"} or judgment.status != "ok":
+        assert judgment.value is None
     elif parser in FREE:
-        assert found.value in FREE[parser]
+        assert judgment.value in FREE[parser]
     else:
-        assert found.value is not None and scale.contains(found.value)
-        assert parser in {"number", "errors"} or scale.on_grid(found.value)
-    assert found == parse(
-        text, scale=scale, finish=finish, parser=parser, settings=told
+        assert judgment.value is not None and scale.contains(judgment.value)
+        assert parser in {"number", "errors"} or scale.on_grid(judgment.value)
+    assert judgment == parse(
+        text, scale=scale, finish=finish, parser=parser, settings=result
     )
 
 
@@ -160,7 +160,7 @@ def test_any_answer_of_an_endpoint_is_a_reply_or_none(answer: object) -> None:
     for text in (json.dumps(answer), str(answer)):
         with suppress(NoReplyError):
             replies = read_replies(text, KEYS[0], [0, 1], logprobs=True)
-            assert all(isinstance(one.text, str) for one in replies)
+            assert all(isinstance(reply.text, str) for reply in replies)
 
 
 # --- places ---------------------------------------------------------------------------
@@ -188,15 +188,15 @@ def test_a_place_lies_in_the_text_and_has_the_quoted_words(
     text: str, at: int, length: int, other: str
 ) -> None:
     quotes = [text[at : at + length].upper(), f"“{text[at : at + length]}…”", other]
-    for quote, place in zip(quotes, locate(quotes, text), strict=True):
-        if place.start is None or place.end is None:
-            assert place == (None, None, None, "not_found")
+    for quote, error in zip(quotes, locate(quotes, text), strict=True):
+        if error.start is None or error.end is None:
+            assert error == (None, None, None, "not_found")
             continue
-        words = text[place.start : place.end]
-        assert 0 <= place.start < place.end <= len(text)
-        if place.match == "exact":
+        words = text[error.start : error.end]
+        assert 0 <= error.start < error.end <= len(text)
+        if error.match == "exact":
             assert words == quote
-        elif place.match == "normalised":
+        elif error.match == "normalised":
             assert bare(words) == bare(quote)
 
 
@@ -206,9 +206,9 @@ def test_a_place_lies_in_the_text_and_has_the_quoted_words(
 def test_errors_of_any_reply_have_places_in_the_text_or_none(
     reply: str, text: str
 ) -> None:
-    found = parse(reply, scale=SCALES[0], finish="stop", parser="annotation")
-    located = locate_errors(found.errors, text)
-    assert [one[:4] for one in located] == [tuple(one) for one in found.errors]
+    judgment = parse(reply, scale=SCALES[0], finish="stop", parser="annotation")
+    located = locate_errors(judgment.errors, text)
+    assert [one[:4] for one in located] == [tuple(error) for error in judgment.errors]
     assert all(
         one.start is None or 0 <= one.start < (one.end or 0) <= len(text)
         for one in located
@@ -245,14 +245,14 @@ def test_edits_make_a_text_of_the_other_and_can_be_undone(
     assert apply_edits(text, edits) == other and undone_edits(other, edits) == text
 
 
-def kept(original: str, found: Perturbed) -> None:
+def kept(original: str, reply: Perturbed) -> None:
     """Check what holds for every perturbed text."""
-    if found.status.startswith("impossible: "):
-        assert (found.text, found.edits) == (original, ())
+    if reply.status.startswith("impossible: "):
+        assert (reply.text, reply.edits) == (original, ())
     else:
-        assert found.status == "ok" and found.text != original
-    assert apply_edits(original, found.edits) == found.text
-    assert undone_edits(found.text, found.edits) == original
+        assert reply.status == "ok" and reply.text != original
+    assert apply_edits(original, reply.edits) == reply.text
+    assert undone_edits(reply.text, reply.edits) == original
 
 
 @pytest.mark.simulation
@@ -261,9 +261,9 @@ def kept(original: str, found: Perturbed) -> None:
 def test_texts_that_are_exchanged_keep_the_promises(
     texts: list[str], other: str, seed: int
 ) -> None:
-    found = replace_text(texts, np.random.default_rng(seed))
-    assert found == replace_text(texts, np.random.default_rng(seed))
-    for text, one in zip(texts, found, strict=True):
+    result = replace_text(texts, np.random.default_rng(seed))
+    assert result == replace_text(texts, np.random.default_rng(seed))
+    for text, one in zip(texts, result, strict=True):
         kept(text, one)
         assert one.text in texts
         kept(text, wrong_ending(text, np.random.default_rng(seed), other))
@@ -320,9 +320,9 @@ GOOD = st.builds(
 def strange(row: dict[str, Any]) -> bytes:
     """Return a line of another program; of a newer version, see test_machine_faults."""
     key = {"key": KEYS[0], "draw": 0}
-    whole = json.loads(line_of(Reply(KEYS[0], 0, "4")))
-    del whole["crc"]
-    body = json.dumps({**key, **whole, **row}, separators=(",", ":")).encode()[:-1]
+    content = json.loads(line_of(Reply(KEYS[0], 0, "4")))
+    del content["crc"]
+    body = json.dumps({**key, **content, **row}, separators=(",", ":")).encode()[:-1]
     return b'%b%b%08x"}' % (body, CRC, zlib.crc32(body))  # it is as it was written
 
 
@@ -378,13 +378,13 @@ def test_every_whole_reply_of_a_journal_is_found_whatever_stands_between(
     ]
     (shard / "a.jsonl").write_bytes(b"".join(rows))
     store = Store(tmp_path, "m")
-    found = store.read(dict.fromkeys(KEYS, 3))
-    assert {(one.key, one.draw) for _, one in lines} <= set(found)
-    told = {one.text for _, one in lines}
-    assert {one.text for draw, one in found.items() if draw[0] != KEYS[0]} <= told
-    assert set(store.errors()) <= set(found)
-    answers = [asdict(one) for one in found.values()]
-    assert table_of("answers", answers).num_rows == len(found)
+    result = store.read(dict.fromkeys(KEYS, 3))
+    assert {(reply.key, reply.draw) for _, reply in lines} <= set(result)
+    texts = {one.text for _, one in lines}
+    assert {one.text for draw, one in result.items() if draw[0] != KEYS[0]} <= texts
+    assert set(store.errors()) <= set(result)
+    answers = [asdict(one) for one in result.values()]
+    assert table_of("answers", answers).num_rows == len(result)
 
 
 @pytest.mark.simulation

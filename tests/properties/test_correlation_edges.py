@@ -28,7 +28,7 @@ def test_systems_count_what_is_missing_and_say_which_side_is_constant() -> None:
     source, system = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 2, 0, 1, 2])
 
     def by_system(x: Floats, y: Floats) -> Estimate:
-        found = correlations(
+        result = correlations(
             x,
             y,
             source,
@@ -37,12 +37,14 @@ def test_systems_count_what_is_missing_and_say_which_side_is_constant() -> None:
             levels=["by_system"],
             weights=None,
         )
-        return found["pearson", "by_system"].estimate
+        return result["pearson", "by_system"].estimate
 
-    found = by_system(x, y)
+    result = by_system(x, y)
     # means of x 2.5, 2, 4.5 and of y 2.5, 3, 3.5
-    assert found.value == pytest.approx(np.corrcoef([2.5, 2, 4.5], [2.5, 3, 3.5])[0, 1])
-    assert (found.n, found.n_missing, found.n_tied) == (3, 1, 0)
+    assert result.value == pytest.approx(
+        np.corrcoef([2.5, 2, 4.5], [2.5, 3, 3.5])[0, 1]
+    )
+    assert (result.n, result.n_missing, result.n_tied) == (3, 1, 0)
     each = correlations(x, y, source, system, levels=["by_source"], weights=None)
     # a source of two targets has 1, the other is 1, 3, 2 against 1, 2, 3: r = tau = .5,
     # (1 + .5)/2
@@ -62,20 +64,22 @@ def test_what_is_undefined_has_a_row_for_every_resample() -> None:
     weights = np.ones((7, 2), dtype=np.int64)
     place = np.array([0, 0, 1])
     for given, size in ((weights, 8), (None, 1)):
-        found = correlations(np.ones(3), np.arange(3.0), place, place, weights=given)
-        assert {one.rows.size for one in found.values()} == {size}
-        assert all(np.isnan(one.rows).all() for one in found.values())
+        result = correlations(np.ones(3), np.arange(3.0), place, place, weights=given)
+        assert {one.rows.size for one in result.values()} == {size}
+        assert all(np.isnan(one.rows).all() for one in result.values())
 
 
 def test_errors_say_what_they_are_on_before_how_their_interval_was_made() -> None:
     x, y = np.array([1.0, 2, 4, 3]), np.array([2.0, 1, 4, 4])
     ratings, source = np.array([1.0, 2, 3, 3]), np.arange(4)
-    found = error_correlation(
+    estimate = error_correlation(
         x, y, ratings, source, one_scale=True, weights=None
     ).estimate
     # errors 0 0 1 0 and 1 -1 1 1
-    assert found.value == pytest.approx(np.corrcoef([0, 0, 1, 0], [1, -1, 1, 1])[0, 1])
-    assert found.method == ON_ONE_SCALE and found.n == 4
+    assert estimate.value == pytest.approx(
+        np.corrcoef([0, 0, 1, 0], [1, -1, 1, 1])[0, 1]
+    )
+    assert estimate.method == ON_ONE_SCALE and estimate.n == 4
     rng = np.random.default_rng(2)
     x, y, ratings = rng.normal(size=(3, 30))
     many = error_correlation(
@@ -89,11 +93,11 @@ def test_errors_say_what_they_are_on_before_how_their_interval_was_made() -> Non
 def test_too_few_systems_are_counted_with_what_is_missing() -> None:
     x, y = np.array([1.0, 2, NAN]), np.array([1.0, 2, 3])
     place = np.arange(3)
-    found = soft_pairwise_accuracy(
+    result = soft_pairwise_accuracy(
         x, y, np.zeros(3, dtype=np.int64), place, weights=None
     )
-    assert found.estimate == Estimate.undefined(REASONS.few_systems, n=2, n_missing=1)
-    assert found.rows.size == 1 and np.isnan(found.rows).all()
+    assert result.estimate == Estimate.undefined(REASONS.few_systems, n=2, n_missing=1)
+    assert result.rows.size == 1 and np.isnan(result.rows).all()
 
 
 def test_systems_that_share_no_source_are_no_pair() -> None:
@@ -101,8 +105,8 @@ def test_systems_that_share_no_source_are_no_pair() -> None:
     # and .75, the second alike; the third pair has no source
     source, system = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
     x, y = np.array([2.0, 1, 1, 2]), np.array([1.0, 2, 1, 2])
-    found = soft_pairwise_accuracy(x, y, source, system, weights=None).estimate
-    assert found.value == pytest.approx((0.5 + 1) / 2) and found.n == 3
+    estimate = soft_pairwise_accuracy(x, y, source, system, weights=None).estimate
+    assert estimate.value == pytest.approx((0.5 + 1) / 2) and estimate.n == 3
 
 
 def test_a_harmonic_mean_of_certain_chances_is_no_more_than_certain() -> None:
@@ -118,22 +122,23 @@ def test_draws_have_the_intervals_of_written_out_deletions() -> None:
     source = np.repeat(np.arange(12), 2)
     draws = np.round(rng.normal(3, 1, 24) + rng.normal(0, 0.5, (3, 24)), 1)
     draws[0, 0] = NAN
-    found = repeatability(draws, source, deletions(12), scale=None)
+    result = repeatability(draws, source, deletions(12), scale=None)
     each = [
         repeatability(draws[:, source != s], source[source != s], None, scale=None)
         for s in range(12)
     ]
     for name in ("alpha_draws", "reliability"):
         deleted = [one[name].value or 0 for one in each]
-        value = found[name].value
+        value = result[name].value
         assert value is not None
-        assert (found[name].ci_low, found[name].ci_high) == pytest.approx(
+        assert (result[name].ci_low, result[name].ci_high) == pytest.approx(
             jackknife_t(value, deleted)
         )
         assert (
-            found[name].n == 24 and found[name].method == "jackknife-t over 12 sources"
+            result[name].n == 24
+            and result[name].method == "jackknife-t over 12 sources"
         )
-    r = found["reliability"]
+    r = result["reliability"]
     assert (
         r.value is not None
         and r.ci_low is not None
@@ -148,7 +153,7 @@ def test_draws_have_the_intervals_of_written_out_deletions() -> None:
             k for k in range(1, 10_000) if spearman_brown(reliability, k) >= 0.95 - 1e-9
         )
 
-    k = found["draws_needed"]
+    k = result["draws_needed"]
     assert (k.value, k.ci_low, k.ci_high) == (
         needed(r.value),
         needed(r.ci_high),
@@ -159,9 +164,9 @@ def test_draws_have_the_intervals_of_written_out_deletions() -> None:
 def test_draws_needed_have_no_interval_where_none_may_be_enough() -> None:
     rng = np.random.default_rng(5)
     draws = rng.normal(3, 1, 12) + rng.normal(0, 1.5, (2, 12))
-    found = repeatability(draws, np.arange(12), deletions(12), scale=None)
-    assert (found["reliability"].value or 0) > 0 > (found["reliability"].ci_low or 1)
-    k = found["draws_needed"]
+    result = repeatability(draws, np.arange(12), deletions(12), scale=None)
+    assert (result["reliability"].value or 0) > 0 > (result["reliability"].ci_low or 1)
+    k = result["draws_needed"]
     assert (
         k.value is not None
         and (k.ci_low, k.ci_high) == (None, None)
@@ -170,22 +175,22 @@ def test_draws_needed_have_no_interval_where_none_may_be_enough() -> None:
 
 
 def test_without_two_draws_of_a_text_every_name_says_so() -> None:
-    found = repeatability(np.ones((1, 2)), np.arange(2), None, scale=[1, 2])
-    assert [*found] == [
+    result = repeatability(np.ones((1, 2)), np.arange(2), None, scale=[1, 2])
+    assert [*result] == [
         "alpha_draws",
         "flip_rate",
         "tied_modes",
         "reliability",
         "draws_needed",
     ]
-    assert {*found.values()} == {Estimate.undefined(REASONS.no_units, n_missing=2)}
+    assert {*result.values()} == {Estimate.undefined(REASONS.no_units, n_missing=2)}
 
 
 def test_effect_sizes_of_drops_name_their_method_and_what_they_are_means_of() -> None:
-    found = rank_biserial(np.array([3, -1, 0, 2]))
+    result = rank_biserial(np.array([3, -1, 0, 2]))
     # ranks 3, -1 and 2 without the zero: (5 - 1) / 6
-    assert found.value == pytest.approx(4 / 6) and (found.n, found.n_tied) == (3, 1)
-    assert found.method == "matched-pairs rank-biserial, zeros dropped"
+    assert result.value == pytest.approx(4 / 6) and (result.n, result.n_tied) == (3, 1)
+    assert result.method == "matched-pairs rank-biserial, zeros dropped"
     weights = np.array([[1, 1], [2, 0]])
     drop = mean_drop([3.0, 2.0], [1.0, 1.0], [0, 1], weights)
     assert (drop.value, drop.n, drop.method) == (1.5, 2, "mean drop")

@@ -57,12 +57,12 @@ def rows(*values: float, n: int = 4, missing: int = 0) -> Replicated:
 def test_too_few_sources_are_told_with_what_there_is() -> None:
     ratings = np.array([[1.0, 2, 3, 4], [1, 2, 3, NAN], [1, 3, 3, 3]])
     source = np.array([0, 0, 1, 1])
-    found = alternative_annotator(
+    result = alternative_annotator(
         np.array([1.0, 2, 3, 4]), ratings, source, weights=None, closeness="accuracy"
     )
     # of 12 pairs of target and rater the second rater's last is missing
-    for one in found:
-        assert (one.value, one.note, one.n, one.n_missing) == (
+    for estimate in result:
+        assert (estimate.value, estimate.note, estimate.n, estimate.n_missing) == (
             None,
             REASONS.few_sources,
             3,
@@ -121,17 +121,17 @@ def test_an_unresolved_text_has_no_margin_and_another_its_lead() -> None:
     outcomes = np.array(
         [[[1.0], [-1.0]], [[0.0], [0.0]], [[1.0], [NAN]], [[1.0], [1.0]]]
     )
-    found = estimated_ratings(outcomes, np.zeros((4, 2)))
-    assert found.rating.tolist() == [0, -1, -1, 1]
+    result = estimated_ratings(outcomes, np.zeros((4, 2)))
+    assert result.rating.tolist() == [0, -1, -1, 1]
     # the fourth: rating 1 is -1 + 1 + 0, rating 2 is -1 + 1 + 1
-    assert found.margin.tolist() == [0, 0, 0, 1]
-    assert found.tied.tolist() == [True, False, False, False]
+    assert result.margin.tolist() == [0, 0, 0, 1]
+    assert result.tied.tolist() == [True, False, False, False]
 
 
 def test_ties_go_by_the_terms_of_each_text_not_of_all() -> None:
     outcomes = np.array([[[1.0], [-1.0]], [[1.0], [-1.0]]])
-    found = estimated_ratings(outcomes, np.array([[1.0, 0.0], [0.0, 1.0]]))
-    assert found.rating.tolist() == [1, 0]
+    result = estimated_ratings(outcomes, np.array([[1.0, 0.0], [0.0, 1.0]]))
+    assert result.rating.tolist() == [1, 0]
 
 
 def test_a_comparator_s_ties_and_missing_answers_are_counted() -> None:
@@ -140,8 +140,8 @@ def test_a_comparator_s_ties_and_missing_answers_are_counted() -> None:
         np.array([1.0, 1, 1, 1, -1, -1]),
     )
     used = np.array([True, True, True, True, True, False])
-    found = comparator_accuracy(outcomes, better, used)
-    assert (found.value, found.n, found.n_missing, found.n_tied) == (1 / 5, 5, 1, 2)
+    result = comparator_accuracy(outcomes, better, used)
+    assert (result.value, result.n, result.n_missing, result.n_tied) == (1 / 5, 5, 1, 2)
     none = comparator_accuracy(outcomes, better, np.zeros(6, dtype=bool))
     assert none.note == "no pair of anchors"
     sources = np.zeros((2, 6), dtype=np.int64)
@@ -154,10 +154,10 @@ def test_a_deletion_takes_out_the_pairs_of_its_source() -> None:
     sources = np.array([[0, 0, 1, 2, 2, 0], [0, 1, 1, 2, 1, 2]])
     # without 0 the pairs 2, 3, 4 are left; without 1 those of 0, 3, 5; without 2 those
     # of 0, 1, 2
-    found = comparator_accuracy(
+    result = comparator_accuracy(
         outcomes, better, np.ones(6, dtype=bool), sources, deletions(3)
     )
-    assert found.value == pytest.approx(4 / 6)
+    assert result.value == pytest.approx(4 / 6)
     # one deletion is 1, so that it is the proportion with residuals (p - v)(N - m)
     deleted, m = (
         [2 / 3, 1.0, 2 / 3],
@@ -172,7 +172,7 @@ def test_a_deletion_takes_out_the_pairs_of_its_source() -> None:
         stats.beta.ppf(q, 2 / 3 * n + up, n / 3 + 1 - up)
         for q, up in ((0.025, 0), (0.975, 1))
     ]
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected)
+    assert (result.ci_low, result.ci_high) == pytest.approx(expected)
 
 
 def test_texts_are_chosen_from_the_first_rating_on_and_not_beyond_what_is_wanted() -> (
@@ -222,15 +222,15 @@ def test_a_difference_needs_replicates_for_its_interval() -> None:
     none = Replicated(Estimate.undefined("no", n=3, n_missing=1), np.array([NAN]))
     lost = difference(rows(3.0), none, why="no").estimate
     assert lost == Estimate.undefined("no", n=3, n_missing=1)
-    one = difference(rows(3.0, 3.0), rows(1.0, 2.0)).estimate
-    assert one.value == 2 and (one.ci_low, one.note) != (None, "")
+    estimate = difference(rows(3.0, 3.0), rows(1.0, 2.0)).estimate
+    assert estimate.value == 2 and (estimate.ci_low, estimate.note) != (None, "")
 
 
 def test_an_undefined_judge_has_no_rank_among_those_that_are_counted() -> None:
-    found = ranks(np.array([[0.5, 0.4], [NAN, 0.9], [0.7, NAN]]), 9)
-    assert found[1] == Estimate.undefined(REASONS.undefined_judge, n=2)
-    assert [one.value for one in found] == [2, None, 1] and {
-        one.n for one in found
+    result = ranks(np.array([[0.5, 0.4], [NAN, 0.9], [0.7, NAN]]), 9)
+    assert result[1] == Estimate.undefined(REASONS.undefined_judge, n=2)
+    assert [one.value for one in result] == [2, None, 1] and {
+        one.n for one in result
     } == {2}
 
 
@@ -259,9 +259,9 @@ def test_values_are_classes_whatever_is_missing() -> None:
 
 
 def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
-    found = mean_over([rows(1.0), rows(2.0)], averaged="aspects")
-    assert found.estimate == Estimate(1.5, n=2, method="mean over aspects")
-    assert found.rows.tolist() == [1.5]
+    estimate = mean_over([rows(1.0), rows(2.0)], averaged="aspects")
+    assert estimate.estimate == Estimate(1.5, n=2, method="mean over aspects")
+    assert estimate.rows.tolist() == [1.5]
     lost = mean_over(
         [rows(1.0, 1.0), Replicated(Estimate.undefined("x"), np.array([NAN, 1]))],
         averaged="a",
@@ -274,13 +274,13 @@ def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
 
 def test_the_method_of_an_independent_mean_is_told() -> None:
     each = [Estimate(1, ci_low=0.7, ci_high=1.3), Estimate(2, ci_low=1.6, ci_high=2.4)]
-    found = independent_mean(each, averaged="data sets")
+    result = independent_mean(each, averaged="data sets")
     assert (
-        found.method == "mean over data sets; variance estimates recovery"
-        and found.n == 2
+        result.method == "mean over data sets; variance estimates recovery"
+        and result.n == 2
     )
     # sqrt(.3² + .4²) / 2 = .25
-    assert (found.value, found.ci_low, found.ci_high) == pytest.approx(
+    assert (result.value, result.ci_low, result.ci_high) == pytest.approx(
         (1.5, 1.25, 1.75)
     )
     bare = independent_mean(
@@ -308,33 +308,36 @@ def test_one_vote_is_a_verdict_and_none_is_not() -> None:
         np.array(column)
         for column in ([1, 0, 0, 0, 2], [0, 1, 0, 0, 2], [0, 0, 1, 0, 0])
     ]
-    found = verdicts(*votes)
-    assert found[:3].tolist() == [1, -1, 0] and np.isnan(found[3]) and found[4] == 0
+    result = verdicts(*votes)
+    assert result[:3].tolist() == [1, -1, 0] and np.isnan(result[3]) and result[4] == 0
 
 
 @pytest.mark.usefixtures("two_are_enough")
 def test_the_order_of_two_texts_has_an_interval_over_sources() -> None:
     first, second = np.array([1.0, 1, -1, NAN]), np.array([1.0, -1, 1, 1])
-    found = order_consistency(first, second, np.array([0, 0, 1, 1]), deletions(2))
+    result = order_consistency(first, second, np.array([0, 0, 1, 1]), deletions(2))
     # of source 0 one of two stays, of source 1 none
-    assert (found.value, found.n, found.n_missing) == (1 / 3, 3, 1)
-    assert (found.ci_low, found.ci_high) == pytest.approx(clustered([1, 0], [2, 1]))
+    assert (result.value, result.n, result.n_missing) == (1 / 3, 3, 1)
+    assert (result.ci_low, result.ci_high) == pytest.approx(clustered([1, 0], [2, 1]))
 
 
 def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
     votes = np.array([[2, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 2], [0, 0, 0, 0]])
-    found = vote_consistency(votes, np.array([0, 0, 1, 1]), None)
+    by_statistic = vote_consistency(votes, np.array([0, 0, 1, 1]), None)
     # 2/4, 1/2 and 0; the second is tied, and so is the third: nothing was decided
-    assert found.value == pytest.approx(1 / 3)
-    assert (found.n, found.n_missing, found.n_tied) == (3, 1, 2)
+    assert by_statistic.value == pytest.approx(1 / 3)
+    assert (by_statistic.n, by_statistic.n_missing, by_statistic.n_tied) == (3, 1, 2)
     none = vote_consistency(votes[3:], np.zeros(1, dtype=np.int64), None)
     assert (none.value, none.n_missing) == (None, 1)
 
 
 def test_without_resamples_nothing_is_said_of_an_interval() -> None:
     votes = np.tile([2, 1, 0, 0], (30, 1))
-    found = vote_consistency(votes, np.arange(30), None)
-    assert found.value == pytest.approx(2 / 3) and (found.ci_low, found.note) == (
+    by_statistic = vote_consistency(votes, np.arange(30), None)
+    assert by_statistic.value == pytest.approx(2 / 3) and (
+        by_statistic.ci_low,
+        by_statistic.note,
+    ) == (
         None,
         "",
     )
@@ -358,32 +361,34 @@ def test_cells_that_were_voted_on_and_are_undecided_are_tied() -> None:
 @pytest.mark.usefixtures("two_are_enough")
 def test_pairs_without_votes_can_change_nothing() -> None:
     votes = np.array([[3, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
-    found = vote_consistency(votes, np.arange(3), deletions(3))
-    assert found.value == pytest.approx(3 / 4) and found.n_missing == 1
-    assert (found.ci_low, found.ci_high) == pytest.approx(clustered([1, 1 / 2], [1, 1]))
-    assert "over 2 pairs" in found.method
+    by_statistic = vote_consistency(votes, np.arange(3), deletions(3))
+    assert by_statistic.value == pytest.approx(3 / 4) and by_statistic.n_missing == 1
+    assert (by_statistic.ci_low, by_statistic.ci_high) == pytest.approx(
+        clustered([1, 1 / 2], [1, 1])
+    )
+    assert "over 2 pairs" in by_statistic.method
 
 
 def test_what_nothing_is_expected_of_is_missing() -> None:
     rows = [{"perturbation": "p", "aspect": "a", "human": "1", "expected": ""}]
-    found = expectations(rows * 2)
-    assert found.agreement == Estimate.undefined(REASONS.no_expectation, n_missing=2)
-    assert found.drops == [("p", "a")] * 2 and not found.stays and not found.excluded
+    result = expectations(rows * 2)
+    assert result.agreement == Estimate.undefined(REASONS.no_expectation, n_missing=2)
+    assert result.drops == [("p", "a")] * 2 and not result.stays and not result.excluded
 
 
 def test_undecided_votes_are_for_no_place() -> None:
-    found = first_position_rate(
+    result = first_position_rate(
         np.array([1.0, 0, -1, -1, NAN]), np.zeros(5, dtype=np.int64), None
     )
-    assert found.value == pytest.approx(1 / 3)
-    assert (found.n, found.n_tied, found.n_missing) == (3, 1, 1)
+    assert result.value == pytest.approx(1 / 3)
+    assert (result.n, result.n_tied, result.n_missing) == (3, 1, 1)
 
 
 def test_nothing_is_missing_unless_it_is_said() -> None:
     counts = np.zeros((1, 6, 4), dtype=np.int64)
     counts[0, 0, :2] = 3, 1
-    found = verdict_shares(counts, np.zeros(1, dtype=np.int64), None)["span_ok"]
-    assert (found.value, found.n, found.n_missing) == (0.75, 4, 0)
+    span_ok = verdict_shares(counts, np.zeros(1, dtype=np.int64), None)["span_ok"]
+    assert (span_ok.value, span_ok.n, span_ok.n_missing) == (0.75, 4, 0)
 
 
 def test_what_a_statistic_is_about_says_how_it_is_written() -> None:

@@ -66,7 +66,7 @@ def passed(n: int = 60) -> list[dict[str, Any]]:
     for _ in range(n):
         good = bool(rng.random() < 0.6)
         people = [good != bool(rng.random() < 0.05) for _ in range(2)]
-        words = [("fail", "PASS")[int(one)] for one in people]
+        words = [("fail", "PASS")[int(person)] for person in people]
         lenient = "pass" if good or rng.random() < 0.5 else "fail"
         points = round(float(np.clip(0.3 + 0.4 * good + rng.normal() * 0.1, 0, 1)), 3)
         row = {"human_1": words[0], "human_2": words[1], "gpt_verdict": lenient}

@@ -12,7 +12,7 @@ from bad_study import BASE, Case
 def recorded(*rows: object, **keys: object) -> dict[str, Any]:
     """Plant recorded rows and other keys of their card."""
     text = "".join(
-        one if isinstance(one, str) else json.dumps(one) + "\n" for one in rows
+        row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows
     )
     return {SCORES: text, RECORDED: keys}
 

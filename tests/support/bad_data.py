@@ -42,16 +42,16 @@ def row(cells: str) -> dict[str, str]:
 def jsonl(**cells: object) -> dict[str, Any]:
     """Plant a good row of JSON and one with these cells."""
     rows = [GOOD, GOOD | {"id": "b"} | cells]
-    return file("mine.jsonl", "".join(json.dumps(one) + "\n" for one in rows))
+    return file("mine.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def parquet(**columns: object) -> dict[str, Any]:
     """Plant a Parquet file of one row, with these columns of a row."""
     to = io.BytesIO()
-    told = {
+    by_name = {
         name: one if isinstance(one, pa.Array) else [one] for name, one in GOOD.items()
     }
-    pq.write_table(pa.table({**told, **columns}), to)
+    pq.write_table(pa.table({**by_name, **columns}), to)
     return file("mine.parquet", to.getvalue())
 
 

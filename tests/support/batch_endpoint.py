@@ -42,8 +42,8 @@ class BatchEndpoint:
         """End every batch that runs, with results for its first requests, by default
         for all.
         """
-        for ident, one in self.batches.items():
-            if one["status"] != "in_progress":
+        for ident, batch in self.batches.items():
+            if batch["status"] != "in_progress":
                 continue
             output, errors = list[Row](), list[Row]()
             for number, line in enumerate(self.lines(ident)):
@@ -58,11 +58,11 @@ class BatchEndpoint:
                 response = {"status_code": said.status, "body": said.body}
                 row = {"id": "r", "custom_id": line["custom_id"], "response": response}
                 (output if said.status == 200 else errors).append(row | {"error": None})
-            one["status"] = status
-            one["request_counts"] |= {"completed": len(output), "failed": len(errors)}
+            batch["status"] = status
+            batch["request_counts"] |= {"completed": len(output), "failed": len(errors)}
             for name, rows in (("output", output), ("error", errors)):
                 if rows:
-                    one[f"{name}_file_id"] = self.keep(
+                    batch[f"{name}_file_id"] = self.keep(
                         "\n".join(map(json.dumps, rows)).encode()
                     )
 
@@ -95,13 +95,13 @@ class BatchEndpoint:
                 ident = f"batch-{len(self.batches)}"
                 total = len(self.files[body["input_file_id"]].splitlines())
                 counts = {"total": total, "completed": 0, "failed": 0}
-                own = {
+                fields = {
                     "id": ident,
                     "object": "batch",
                     "status": "in_progress",
                     "created_at": 1,
                 }
-                self.batches[ident] = {**body, **own, "request_counts": counts}
+                self.batches[ident] = {**body, **fields, "request_counts": counts}
                 return Said(self.batches[ident])
             case ["GET", "batches"]:
                 return Said(

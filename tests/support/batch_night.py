@@ -55,4 +55,4 @@ class Night:
         return state.spent.get("it", SpentUnits()), sum(held, SpentUnits())
 
     def replies(self) -> dict[tuple[str, int], Reply]:
-        return {(one.key, one.draw): one for one in self.asked.replies()}
+        return {(reply.key, reply.draw): reply for reply in self.asked.replies()}

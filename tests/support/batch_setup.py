@@ -79,8 +79,8 @@ class Asked:
     def take(self, *results: Row | bytes) -> Results:
         path = self.folder / "results.jsonl"
         told = [
-            one if isinstance(one, bytes) else json.dumps(one).encode()
-            for one in results
+            result if isinstance(result, bytes) else json.dumps(result).encode()
+            for result in results
         ]
         path.write_bytes(b"\n".join(told) + b"\n")
         with self.store:

@@ -20,13 +20,13 @@ def write(folder: Path, *, flipped: bool, methods: list[str] | None = None) -> S
         values = {"fluency": rating, "score": score}
         if flipped:
             values = {name: 6 - value for name, value in values.items()}
-        place = {
+        fields = {
             "id": f"i{at // 3}",
             "by": f"s{at % 3}",
             "source": f"Source {at // 3}.",
         }
         words = " ".join(["word"] * rating + ["other"] * (at % 4))
-        rows.append({**place, "gold": "word word word", "text": words, **values})
+        rows.append({**fields, "gold": "word word word", "text": words, **values})
     text = "".join(json.dumps(row) + "\n" for row in rows)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "rows.jsonl").write_text(text, encoding="utf-8")

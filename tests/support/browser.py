@@ -41,8 +41,8 @@ class Browser:
         context = {"behavior": "allow", "downloadPath": str(downloads)}
         self.send("Browser.setDownloadBehavior", **context)
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        found = self.send("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = found["sessionId"]
+        result = self.send("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = result["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
 
@@ -74,19 +74,19 @@ class Browser:
         """Open a file, forget what was told of another, and wait until it is there."""
         self.events.clear()
         self.send("Page.navigate", url=page.as_uri())
-        there = (
+        text = (
             "document.readyState == 'complete' && location.href == "
             f"{json.dumps(page.as_uri())}"
         )
-        self.until(lambda: self.value(there) is True)
+        self.until(lambda: self.value(text) is True)
 
     def value(self, script: str) -> Any:
         """Return what a script finds in the page; the page's own policy does not bind
         it.
         """
-        found = self.send("Runtime.evaluate", expression=script, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        result = self.send("Runtime.evaluate", expression=script, returnByValue=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
 
     def press(self, *keys: str) -> None:
         """Press keys, one after another, by their names: see KEYS."""
@@ -94,8 +94,8 @@ class Browser:
             key = {"key": " " if name == "Space" else name, "code": name}
             key |= {"text": TYPED[name]} if name in TYPED else {}
             for kind in ("keyDown", "keyUp"):
-                told = {"type": kind, "windowsVirtualKeyCode": KEYS[name], **key}
-                self.send("Input.dispatchKeyEvent", **told)
+                fields = {"type": kind, "windowsVirtualKeyCode": KEYS[name], **key}
+                self.send("Input.dispatchKeyEvent", **fields)
 
     def show(self, width: int, *, dark: bool = False, media: str = "") -> None:
         """Show pages as on a device of this width: a phone has 390 points, a desktop
@@ -120,15 +120,15 @@ class Browser:
         self.send(
             "Runtime.evaluate", expression="0"
         )  # what happened before has been told then
-        return [told for one in self.events if (told := _complaint(one))]
+        return [told for event in self.events if (told := _complaint(event))]
 
     def requests(self) -> list[str]:
         """Return the addresses that were asked for since a page was opened."""
         self.send("Runtime.evaluate", expression="0")
         return [
-            str(one["params"]["request"]["url"])
-            for one in self.events
-            if one.get("method") == "Network.requestWillBeSent"
+            str(event["params"]["request"]["url"])
+            for event in self.events
+            if event.get("method") == "Network.requestWillBeSent"
         ]
 
     def saved(self, number: int = 1) -> list[Path]:
@@ -154,18 +154,18 @@ class Browser:
 
 def _complaint(event: dict[str, Any]) -> str:
     """Return what is wrong, "" for an event that says nothing of the kind."""
-    told = event.get("params", {})
+    result = event.get("params", {})
     match event.get("method"):
         case "Runtime.exceptionThrown":
-            return json.dumps(told["exceptionDetails"])
-        case "Runtime.consoleAPICalled" if told["type"] in {
+            return json.dumps(result["exceptionDetails"])
+        case "Runtime.consoleAPICalled" if result["type"] in {
             "error",
             "warning",
             "assert",
         }:
-            return json.dumps(told["args"])
-        case "Log.entryAdded" if told["entry"]["level"] in {"error", "warning"}:
-            return json.dumps(told["entry"])
+            return json.dumps(result["args"])
+        case "Log.entryAdded" if result["entry"]["level"] in {"error", "warning"}:
+            return json.dumps(result["entry"])
     return ""
 
 

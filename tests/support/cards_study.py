@@ -36,14 +36,14 @@ RATINGS = {"n1:s": 1.0, "n2:s": 1.0, "n3:s": 3.0}
 
 def _targets(texts: Mapping[str, str]) -> dict[str, list[Row]]:
     def row(name: str, item: str, text: str, **more: Any) -> Row:
-        told = {
+        fields = {
             "dataset": "news",
             "target": name,
             "item": item,
             "text": text,
             "status": "ok",
         }
-        return {**told, "edits": [], "step": 0, **more}
+        return {**fields, "edits": [], "step": 0, **more}
 
     def perturbed(item: str, text: str) -> Row:
         edits = [{"offset": 0, "before": texts[item][:1], "after": text[:1]}]
@@ -64,7 +64,7 @@ def _cell(folder: Path, cell: str, aspect: str, reply: str) -> list[Row]:
     """
     asked, scores = list[Row](), list[Row]()
     for target, value in SCORES[aspect][cell].items():
-        one = {
+        fields = {
             "judge": "gamma",
             "kind": "rate",
             "target": target,
@@ -72,16 +72,16 @@ def _cell(folder: Path, cell: str, aspect: str, reply: str) -> list[Row]:
             "draw": 0,
         }
         asked.append(
-            {**one, "value": value, "status": "refused" if value is None else "ok"}
+            {**fields, "value": value, "status": "refused" if value is None else "ok"}
         )
-        told = {
+        where = {
             "dataset": "news",
             "perturbation": cell,
             "judge": "gamma",
             "aspect": aspect,
         }
         scores.append(
-            {**told, "target": target, "value": value, "n_draws": 1, "n_missing": 0}
+            {**where, "target": target, "value": value, "n_draws": 1, "n_missing": 0}
         )
     said = [
         {key: one[key] for key in one if key != "value"} | {"text": reply}
@@ -145,7 +145,7 @@ def make(
     }.items():
         write_table(name, table_of(name, []), folder / file)
     ends = {"news": {"fluency": [1, 5], "coherence": [1, 5]}}
-    own = {
+    fields = {
         "cards": "",
         "files": {name: files_of(folder, name) for name in ("news", "chat")},
         "cards_of_judges": [],
@@ -169,7 +169,7 @@ def make(
         "ends_of": dict.fromkeys(spec["judges"], 0),
         "output": str(folder / "report" / "judges"),
     }
-    return {**spec, **own}
+    return {**spec, **fields}
 
 
 def files_of(folder: Path, dataset: str) -> Row:

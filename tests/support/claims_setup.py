@@ -69,9 +69,9 @@ def claim(
     yield verdict | {"ci_low": None, "ci_high": None}
 
 
-def person(value: float, **place: Any) -> Row:
+def person(value: float, **cell: Any) -> Row:
     """The row of one rater's agreement with the others."""
-    where: Row = {**AGREEMENT, "n": 24, "dataset": "chat", **place}
+    where: Row = {**AGREEMENT, "n": 24, "dataset": "chat", **cell}
     dataset = where.pop("dataset")
     statistic = where.pop("statistic", "normal_scores")
     return study.row(dataset, "human", statistic, value, **where)

@@ -144,7 +144,10 @@ class Script:
         self.perturbation: Mapping[str, str] = {}
         path = HOME / "config" / "expectations" / "table-21.yaml"
         card: Expectations = read_card("expectations", path)
-        self.drop = {name: set(told.drop) for name, told in card.perturbations.items()}
+        self.drop = {
+            name: set(perturbation.drop)
+            for name, perturbation in card.perturbations.items()
+        }
 
     def __call__(self, body: Body) -> Said:
         """Answer a request of either kind."""
@@ -155,7 +158,8 @@ class Script:
             return replies(self.write(prompt))
         seeds = range(body.get("n", 1))
         rate = (
-            self.rate(prompt, body["temperature"], body["seed"] + one) for one in seeds
+            self.rate(prompt, body["temperature"], body["seed"] + seed)
+            for seed in seeds
         )
         return replies(*(f"It is as it is.\nRating: {value}" for value in rate))
 
@@ -163,11 +167,11 @@ class Script:
         """Return the text of a writer's prompt with the perturbation that it asks
         for.
         """
-        found = WRITTEN.search(prompt)
-        assert found is not None, prompt
+        match = WRITTEN.search(prompt)
+        assert match is not None, prompt
         asked = prompt.split("\nAdjustment: ")[1]
         (kind,) = (kind for told, kind in ADJUSTMENTS.items() if asked.startswith(told))
-        return written(kind, found[1])
+        return written(kind, match[1])
 
     def rate(self, prompt: str, temperature: float, seed: int) -> int:
         """Return a rating by the perturbation that the text has."""

@@ -55,7 +55,10 @@ def faults(dataset: Dataset, folder: Path) -> str:
 
 def values(rated: DatasetContent) -> dict[tuple[str, str, str], float]:
     """Return (target, aspect, rater) -> value."""
-    return {(one.target, one.aspect, one.rater): one.value for one in rated.ratings}
+    return {
+        (rating.target, rating.aspect, rating.rater): rating.value
+        for rating in rated.ratings
+    }
 
 
 def summeval_row(item: str, system: str, **keys: Any) -> dict[str, Any]:

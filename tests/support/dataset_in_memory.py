@@ -61,11 +61,11 @@ class DatasetTables:
     ) -> None:
         """Add the scores of a judge in an aspect, or a criterion of it; NaN: none."""
         plain, criterion = split(aspect)
-        place = {"perturbation": cell, "judge": judge}
+        where = {"perturbation": cell, "judge": judge}
         for target, value in zip(targets, _floats(values), strict=True):
             score = None if np.isnan(value) else value
             row = {"aspect": plain, "criterion": criterion, "value": score}
-            self.add("scores", target=target, **place, **row)
+            self.add("scores", target=target, **where, **row)
 
     def data(self, **spec: Any) -> EvaluationData:
         """Return the dataset with the spec of some fields (see `spec_of`)."""

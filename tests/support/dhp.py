@@ -119,8 +119,8 @@ def write_translations(folder: Path, count: int) -> None:
 
 def write_data(folder: Path, count: int = 104) -> None:
     """Write the three sets that are not public, each enough for `count` items."""
-    for place in ("story_cloze", "answer_equivalence/v1", "wmt22"):
-        (folder / place).mkdir(parents=True, exist_ok=True)
+    for text in ("story_cloze", "answer_equivalence/v1", "wmt22"):
+        (folder / text).mkdir(parents=True, exist_ok=True)
     for write in (write_stories, write_answers, write_translations):
         write(folder, count)
 
@@ -160,8 +160,8 @@ class Script:
         """Return the text of a writer's prompt with the perturbation that it asks
         for.
         """
-        found = WRITTEN.search(prompt)
-        assert found is not None, prompt
+        match = WRITTEN.search(prompt)
+        assert match is not None, prompt
         how = prompt.split("Adjustment: ")[1].split("Steps:")[0]
         ways = {
             "named entit": invented,
@@ -169,7 +169,7 @@ class Script:
             "other words": twice,
         }
         (perturbation,) = (way for words, way in ways.items() if words in how)
-        return perturbation(found[1], 1 if "exactly one" in how else 2)
+        return perturbation(match[1], 1 if "exactly one" in how else 2)
 
     def rate(self, prompt: str, seed: int) -> int:
         """Return a rating by the text alone, and by chance."""
@@ -198,7 +198,7 @@ def _words(path: Path) -> frozenset[str]:
     table = pq.read_table(path)
     texts = table["text"].to_pylist() if "text" in table.column_names else []
     for meta in table["meta"].to_pylist() if "meta" in table.column_names else []:
-        texts += [told for told in json.loads(meta).values() if isinstance(told, str)]
+        texts += [load for load in json.loads(meta).values() if isinstance(load, str)]
     return frozenset(word for text in texts for word in WORD.findall(text))
 
 

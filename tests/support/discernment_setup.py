@@ -69,8 +69,8 @@ def study(
                 tables.add_scores(name, judge, aspect, targets[name], values)
     for (name, judge), (how, rule) in (ended or {}).items():
         for aspect in ASPECTS:
-            place = {"perturbation": name, "judge": judge, "aspect": aspect}
-            tables.add("statuses", status=how, rule=rule, n=ITEMS, **place)
+            where = {"perturbation": name, "judge": judge, "aspect": aspect}
+            tables.add("statuses", status=how, rule=rule, n=ITEMS, **where)
 
     fields: Row = {"ratings": "none", "aspects": scales(ASPECTS)}
     fields |= {"perturbed": [TYPOS, CUTS], "targets": sets}

@@ -96,7 +96,7 @@ def write(
     """Write the study's card with changes to its own keys, and to those of
     `distill`.
     """
-    told = {
+    fields = {
         "aspects": [
             "naturalness",
             "groundedness",
@@ -108,7 +108,7 @@ def write(
         "methods": ["agreement", "ensemble"],
         "distill": {**LEARNING, **(distill or {})},
     }
-    study.write(**{**told, **keys})
+    study.write(**{**fields, **keys})
 
 
 def table(

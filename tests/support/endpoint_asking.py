@@ -15,8 +15,8 @@ MANY = [f"{number:02}" for number in range(60)]
 
 def draws(model: Any, count: int, *prompts: str) -> list[Request]:
     return [
-        Request(one.asked, count, one.about)
-        for one in requests(model, *prompts, temperature=1)
+        Request(request.asked, count, request.about)
+        for request in requests(model, *prompts, temperature=1)
     ]
 
 
@@ -26,5 +26,5 @@ def ask(
     """Return every draw's reply, after each was written to the store once."""
     model = card(endpoint, limits={**FAST, **limits})
     with Store(folder, "it") as store:
-        found = obtain(asked, AskingJob(store, OpenAIEngine(model)))
-    return [found[one.key, draw] for one in asked for draw in range(one.draws)]
+        replies = obtain(asked, AskingJob(store, OpenAIEngine(model)))
+    return [replies[reply.key, draw] for reply in asked for draw in range(reply.draws)]

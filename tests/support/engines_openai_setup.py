@@ -51,7 +51,9 @@ def ask(
     prompts = {request.key: request.prompt for request in asked}
     missing = [Work(request, tuple(range(draws))) for request in asked]
     failures = OpenAIEngine(model)(missing, proven, came.append)
-    return {prompts[one.key]: f"{one.status}: {one.text}" for one in came}, failures
+    return {
+        prompts[reply.key]: f"{reply.status}: {reply.text}" for reply in came
+    }, failures
 
 
 def after(times: int, first: Said) -> Script:

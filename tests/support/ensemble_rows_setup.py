@@ -33,7 +33,7 @@ def mean_of(members: Scores, least: int = 1) -> dict[str, Floats]:
     every = tuple(range(len(members)))
     return {
         aspect: subset_scores(
-            np.stack([own[aspect] for own in members.values()]), every, least
+            np.stack([member[aspect] for member in members.values()]), every, least
         )
         for aspect in ASPECTS
     }

@@ -61,7 +61,7 @@ class ExploreStudy:
             "datasets": [
                 {
                     **{"id": "news", "name": "News", "ratings": "human"},
-                    "sets": [list(one) for one in self.sets.items()],
+                    "sets": [list(item) for item in self.sets.items()],
                     "aspects": [["fluency", "Fluency"], ["adequacy", "Adequacy"]],
                     "files": to_builtins(self.files),
                     "cells": [
@@ -84,7 +84,7 @@ class ExploreStudy:
         write_table(table, table_of(table, list(rows)), self.folder / f"{path}.parquet")
 
     def _texts(self) -> None:
-        told = [
+        table = [
             {
                 "item": name,
                 "source": f"Source of {name}. {self.marked}",
@@ -92,7 +92,9 @@ class ExploreStudy:
             }
             for name in self.names
         ]
-        self._write("items", "items/news", [{"dataset": "news", **one} for one in told])
+        self._write(
+            "items", "items/news", [{"dataset": "news", **one} for one in table]
+        )
         texts = {
             name: f"The mayor of {name} opened the bridge. {self.marked}"
             for name in self.names
@@ -101,7 +103,9 @@ class ExploreStudy:
         perturbed = perturb_dataset(
             "delete_characters", {"k": 2}, texts, seed=7, **names
         )
-        original = [self._target(one, f"{one}:original", texts[one]) for one in texts]
+        original = [
+            self._target(text, f"{text}:original", texts[text]) for text in texts
+        ]
         typos = [
             self._target(
                 one, f"{one}:typos", made.text, parent=f"{one}:original", step=1
@@ -111,31 +115,31 @@ class ExploreStudy:
         ]
         systems = [
             self._target(
-                one, f"{one}:{system}", f"{DOUBLED}. {self.marked}", system=system
+                name, f"{name}:{system}", f"{DOUBLED}. {self.marked}", system=system
             )
-            for one in self.names
+            for name in self.names
             for system in ("able", "best")
         ]
         self.targets = dict(zip(self.sets, (original, typos, systems), strict=True))
         for name, rows in self.targets.items():
             self._write("targets", f"targets/news/{name}", rows)
         rated = [
-            {"dataset": "news", "target": one["target"], "aspect": "fluency"}
+            {"dataset": "news", "target": system["target"], "aspect": "fluency"}
             | {"rater": rater, "value": value}
-            for one in systems
+            for system in systems
             for rater, value in (("a", 4.0), ("b", 5.0))
         ]
         self._write("ratings", "ratings/news", rated)
 
     def _target(self, item: str, target: str, text: str, **more: Any) -> Row:
-        told = {
+        fields = {
             "dataset": "news",
             "item": item,
             "target": target,
             "text": text,
             "status": "ok",
         }
-        return {**told, "edits": [], "step": 0, "system": "reference", **more}
+        return {**fields, "edits": [], "step": 0, "system": "reference", **more}
 
     def _judge(self, perturbation: str, aspect: str, targets: Sequence[Row]) -> None:
         """Write what every judge says in one cell."""
@@ -153,10 +157,10 @@ class ExploreStudy:
         }
         lost = {"location": "a horse", "severity": 1.0, "match": "not_found"}
         found: dict[str, list[Row]] = {"plain": [], "annotator": [], "mean": []}
-        for at, one in enumerate(targets):
+        for at, target in enumerate(targets):
             asked = {
                 "kind": "rate",
-                "target": one["target"],
+                "target": target["target"],
                 "aspect": aspect,
                 "key": "k",
             }
@@ -197,8 +201,8 @@ class ExploreStudy:
     def _cell(
         self, perturbation: str, judge: str, aspect: str, rows: Sequence[Row]
     ) -> None:
-        told = [{**row, "judge": judge} for row in rows]
-        plain = [{name: one[name] for name in one if name != "text"} for one in told]
+        table = [{**row, "judge": judge} for row in rows]
+        plain = [{name: one[name] for name in one if name != "text"} for one in table]
         self._part("judgments", perturbation, judge, plain)
         if judge != "mean":
             kept = (
@@ -211,7 +215,7 @@ class ExploreStudy:
                 "text",
                 "status",
             )
-            said = [{k: one[k] for k in kept} for one in told]
+            said = [{k: one[k] for k in kept} for one in table]
             self._part("replies", perturbation, judge, said)
         keys = {
             "dataset": "news",
@@ -222,7 +226,7 @@ class ExploreStudy:
         scores = [
             {**keys, "target": row["target"], "value": row["value"], "n_draws": 1}
             | {"n_missing": 0, "estimator": "mean"}
-            for row in told
+            for row in table
             if row["draw"] == 0
         ]
         self._part("scores", perturbation, judge, scores)
@@ -235,21 +239,21 @@ class ExploreStudy:
         self.spec["datasets"][0]["cells"].append([["systems"], ["versus"], ["fluency"]])
         pairs = [
             {
-                "target": f"{one}:{first}",
-                "target_b": f"{one}:{second}",
+                "target": f"{name}:{first}",
+                "target_b": f"{name}:{second}",
                 "aspect": "fluency",
             }
-            for one in self.names
+            for name in self.names
             for first, second in (("able", "best"), ("best", "able"))
         ]
         said = {"judge": "versus", "kind": "compare", "draw": 0, "status": "ok"}
         self.spec["models"]["versus"] = "m"
         place = ("systems", "versus")
         read = {"value": 1.0, "label": "A", "rule": "choice"}
-        self._part("judgments", *place, [said | read | one for one in pairs])
-        self._part("replies", *place, [said | one | {"text": "A"} for one in pairs])
+        self._part("judgments", *place, [said | read | pair for pair in pairs])
+        self._part("replies", *place, [said | pair | {"text": "A"} for pair in pairs])
         known = {"dataset": "news", "perturbation": "systems", "judge": "versus"}
-        scores = [{**known, **one, "n_draws": 1, "n_missing": 0} for one in pairs]
+        scores = [{**known, **pair, "n_draws": 1, "n_missing": 0} for pair in pairs]
         self._part("scores", *place, scores)
 
     def write(self) -> Path:

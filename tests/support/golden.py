@@ -128,10 +128,10 @@ class Run:
             for name, card in graded(self.plan).items():
                 anchors = card.anchors
                 assert anchors and anchors.judge and card.model
-                place = f"construction/{dataset}/{name}"
+                text = f"construction/{dataset}/{name}"
                 rater = self.plan.judges[anchors.judge].model
                 self.job("ask", graded_sets.rate(self.plan, dataset, name), rater)
-                self.made("rated", f"{place}.rated")
+                self.made("rated", f"{text}.rated")
                 self.job("anchors", graded_sets.anchors(self.plan, dataset, name))
                 for part in (REFEREE, TRIAL, REST):
                     if part != REFEREE:

@@ -108,12 +108,12 @@ class GradedStudy(Study):
         self.card("datasets", "neat", **card | dict(data))
         self.card("aspects", "neatness", **ASPECT)
         for name in ("generator", "comparator", "judge"):
-            told = {
+            fields = {
                 "limits": {"backoff": 0.01, "timeout": 60},
                 "price": {"input": 1, "output": 2},
             }
             self.card(
-                "models", name, engine="openai", base_url=url, probe=False, **told
+                "models", name, engine="openai", base_url=url, probe=False, **fields
             )
         self.card(
             "judges", "twice", model="judge", form="score-only", draws=2, temperature=1
@@ -146,8 +146,8 @@ def write(prompt: str) -> str:
     """Put as many marked errors into the text as the prompt says."""
     [text], [count] = _TEXT.findall(prompt), _COUNT.findall(prompt)
     words = text.split(" ")
-    for place in range(int(count)):
-        words[place] += " <error>oops</error>"
+    for number in range(int(count)):
+        words[number] += " <error>oops</error>"
     return " ".join(words)
 
 

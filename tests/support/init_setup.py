@@ -61,12 +61,12 @@ def init(*words: str, answers: list[str] | None = None) -> int:
     """Run the command as its parser does; `answers` are typed, in their order."""
     parser = argparse.ArgumentParser()
     add_init(parser.add_subparsers())
-    told = parser.parse_args(["init", *words])
+    result = parser.parse_args(["init", *words])
     if answers is None:
-        status: int = told.act(told)
+        status: int = result.act(result)
         return status
     typed: Iterator[str] = iter(answers)
-    return begin(told, lambda _: next(typed))
+    return begin(result, lambda _: next(typed))
 
 
 def card(kind: str, name: str) -> dict[str, Any]:

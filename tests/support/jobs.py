@@ -42,30 +42,30 @@ class Job:
     def write_texts(self, count: int, *, source: int = 80, text: int = 12) -> None:
         """Write so many targets, ten to a source; of so many sentences."""
         items = [f"i{number:05}" for number in range(max(1, count // SYSTEMS))]
-        told = {"dataset": "d", "references": [], "meta": "{}"}
+        fields = {"dataset": "d", "references": [], "meta": "{}"}
         sources = [
             {
-                **told,
-                "item": one,
-                "source": f"{one} " + "A sentence of the source. " * source,
+                **fields,
+                "item": item,
+                "source": f"{item} " + "A sentence of the source. " * source,
             }
-            for one in items
+            for item in items
         ]
         made = {"dataset": "d", "perturbation": "systems", "status": "ok", "step": 0}
         targets = [
             {
                 **made,
-                **{"target": f"{one}:s{system}", "item": one, "system": f"s{system}"},
-                "text": f"{one} {system} " + "A sentence of a summary. " * text,
+                **{"target": f"{item}:s{system}", "item": item, "system": f"s{system}"},
+                "text": f"{item} {system} " + "A sentence of a summary. " * text,
             }
-            for one in items
+            for item in items
             for system in range(SYSTEMS)
         ][:count]
         write_table(
             "items", table_of("items", sources), self.out / "items" / "d.parquet"
         )
-        place = self.out / "targets" / "d" / "systems.parquet"
-        write_table("targets", table_of("targets", targets), place)
+        path = self.out / "targets" / "d" / "systems.parquet"
+        write_table("targets", table_of("targets", targets), path)
 
     def spec(self, judges: int = 1, aspects: int = 1, **keys: Any) -> AskSpec:
         """Return the spec of the job of so many judges on so many aspects."""
@@ -77,7 +77,7 @@ class Job:
             **Decoding().model_dump(),
             **keys,
         }
-        told = {
+        include = {
             "engine",
             "model",
             "name",
@@ -95,7 +95,7 @@ class Job:
             data=str(self.folder),
             seed=1,
             engine=ENGINES.target(self.model.engine),
-            model=self.model.model_dump(mode="json", include=told),
+            model=self.model.model_dump(mode="json", include=include),
             templates={"score-only": load("score-only", [HOME / "config"], where="")},
             aspects={
                 name: {"aspect": name, "name": name, "definition": "How well it reads."}
@@ -115,14 +115,14 @@ class Job:
 
     def start(self, spec: AskSpec, **streams: Any) -> "subprocess.Popen[bytes]":
         """Start the job."""
-        place = self.folder / "spec.json"
-        place.write_bytes(encode(spec))
+        path = self.folder / "spec.json"
+        path.write_bytes(encode(spec))
         command = [
             sys.executable,
             str(HOME / "scripts" / "job.py"),
             "ask",
             "--spec",
-            str(place),
+            str(path),
         ]
         command += ["--card", str(self.card), "--store", str(self.store)]
         command += ["--budget", json.dumps({"study": self.study, "caps": []})]

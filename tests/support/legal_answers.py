@@ -63,8 +63,8 @@ def choosing(*choices: Body) -> Answer:
     """Return an answer with these choices; {prompt} in them is the prompt."""
 
     def made(prompt: str) -> Said:
-        told = json.dumps(choices).replace("{prompt}", prompt)
-        return answer(*json.loads(told))
+        text = json.dumps(choices).replace("{prompt}", prompt)
+        return answer(*json.loads(text))
 
     return made
 

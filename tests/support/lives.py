@@ -140,9 +140,9 @@ class Life:
         with self.started(
             *options, stdout=subprocess.PIPE, text=True, **how
         ) as process:
-            told = str(process.communicate(timeout=patience(TOO_LONG))[0])
-        assert process.returncode == 1 and "Traceback" not in told, told[-3000:]
-        return told
+            text = str(process.communicate(timeout=patience(TOO_LONG))[0])
+        assert process.returncode == 1 and "Traceback" not in text, text[-3000:]
+        return text
 
     def kill(self, stage: str, chance: random.Random) -> str:
         """Run, and kill all its processes at a random moment of a stage; unlock.
@@ -222,7 +222,7 @@ def wait_for_jobs(
 
 def _jobs(process: "subprocess.Popen[Any]", names: tuple[str, ...]) -> set[int]:
     """Return the processes of a run that work on a stage, from the system's list."""
-    found = set()
+    result = set()
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = (path / "cmdline").read_bytes().split(b"\0")
@@ -234,5 +234,5 @@ def _jobs(process: "subprocess.Popen[Any]", names: tuple[str, ...]) -> set[int]:
         except (OSError, IndexError):  # it has ended
             continue
         if session == process.pid and name in names:
-            found.add(int(path.name))
-    return found
+            result.add(int(path.name))
+    return result

@@ -191,9 +191,9 @@ def _started(process: subprocess.Popen[str], log: IO[bytes]) -> str:
     if not address:
         process.wait()
         log.seek(0)  # one open file, shared with the child: it stands at the end
-        told = log.read().decode(errors="replace")
+        text = log.read().decode(errors="replace")
         raise RuntimeError(
-            f"The llama.cpp server did not start ({process.returncode}):\n{told}"
+            f"The llama.cpp server did not start ({process.returncode}):\n{text}"
         )
     return address
 

@@ -15,9 +15,9 @@ def tables_of(rows: Sequence[dict[str, Any]]) -> Scored:
 
     A row has at least `target` and `value`.
     """
-    told = {"judge": "m", "kind": "rate", "aspect": "x", "draw": 0}
+    where = {"judge": "m", "kind": "rate", "aspect": "x", "draw": 0}
     judgments = [
-        {**told, "status": "unparsed" if row["value"] is None else "ok", **row}
+        {**where, "status": "unparsed" if row["value"] is None else "ok", **row}
         for row in rows
     ]
     names = SCHEMAS["scores"].names

@@ -121,9 +121,9 @@ def draws_of(judge: str, table: ArrayLike, **more: Any) -> list[Row]:
 
 
 def less(values: ArrayLike, missing: Any) -> Floats:
-    found = np.array(values, dtype=np.float64)
-    found[missing] = NAN
-    return found
+    result = np.array(values, dtype=np.float64)
+    result[missing] = NAN
+    return result
 
 
 def r_of(x: Floats, y: Floats) -> float:
@@ -141,5 +141,5 @@ def comparison_rows() -> list[ResultRow]:
 
 
 def pearson_row(judge: str, value: float | None, **more: Any) -> Row:
-    place = {"aspect": "clear", "statistic": "pearson", "level": "pooled"}
-    return {"judge": judge, **place, "value": value, "note": "", **more}
+    where = {"aspect": "clear", "statistic": "pearson", "level": "pooled"}
+    return {"judge": judge, **where, "value": value, "note": "", **more}

@@ -85,10 +85,10 @@ def signal_child(pid: int, number: int) -> None:
     then.
     """
     try:
-        told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:
         raise ProcessLookupError(pid) from None
-    if int(told.rpartition(")")[2].split()[1]) != os.getpid():
+    if int(text.rpartition(")")[2].split()[1]) != os.getpid():
         raise ProcessLookupError(pid)
     os.kill(pid, number)
 
@@ -156,9 +156,9 @@ def time_tests() -> None:
     out.
     """
     if not (COPY / "times.json").exists():
-        place = {**os.environ, "PYTHONPATH": "tests/support"}
+        env = {**os.environ, "PYTHONPATH": "tests/support"}
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "tests"], cwd=COPY, env=place
+            [sys.executable, "-m", "pytest", "tests"], cwd=COPY, env=env
         )
         if done.returncode > 1:
             sys.exit("The tests could not be timed.")
@@ -201,10 +201,11 @@ def report(difference: Callable[[str], str]) -> None:
     """
     total, survivors = Counter[str](), list[str]()
     for meta, ends in files():
-        told = Counter(ENDS.get(end, "suspicious") for end in ends.values())
-        total += told
+        counts = Counter(ENDS.get(end, "suspicious") for end in ends.values())
+        total += counts
         print(
-            f"{meta.parent.name}/{meta.name.removesuffix('.py.meta'):16}", _share(told)
+            f"{meta.parent.name}/{meta.name.removesuffix('.py.meta'):16}",
+            _share(counts),
         )
         survivors += [name for name, end in ends.items() if ENDS.get(end) == "survived"]
     print("all", _share(total))

@@ -90,9 +90,9 @@ def stands_alone(window: Browser, page: Path) -> None:
     assert window.complaints() == []
     first, *others = window.requests()
     assert first == page.as_uri()
-    assert all(one.startswith(f"{page.with_suffix('').as_uri()}/") for one in others), (
-        others
-    )
+    assert all(
+        other.startswith(f"{page.with_suffix('').as_uri()}/") for other in others
+    ), others
 
 
 def fits(window: Browser) -> None:
@@ -111,11 +111,11 @@ def violations(window: Browser) -> list[Any]:
     """
     assert AXE is not None
     window.value(f"{AXE.read_text(encoding='utf-8')}; 0")
-    found = window.send(
+    result = window.send(
         "Runtime.evaluate", expression=RUN_AXE, awaitPromise=True, returnByValue=True
     )
-    told: list[Any] = json.loads(found["result"]["value"])
-    return told
+    content: list[Any] = json.loads(result["result"]["value"])
+    return content
 
 
 def walked(window: Browser) -> int:

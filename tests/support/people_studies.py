@@ -62,9 +62,9 @@ class PeopleStudy(Study):
 
     def write_items(self, items: Sequence[tuple[str, list[str]]], **meta: int) -> None:
         """Write the items: source and references of each."""
-        told = {"dataset": "news", "meta": json.dumps(meta)}
+        fields = {"dataset": "news", "meta": json.dumps(meta)}
         rows = [
-            {**told, "item": f"n{n:02}", "source": source, "references": references}
+            {**fields, "item": f"n{n:02}", "source": source, "references": references}
             for n, (source, references) in enumerate(items)
         ]
         self.table("items", "items/news", rows)
@@ -80,9 +80,9 @@ class PeopleStudy(Study):
 
     def write_systems(self, texts: Sequence[str], items: int) -> None:
         """Write texts by one system; `items` share them."""
-        told = {"system": "s", "step": 0}
+        fields = {"system": "s", "step": 0}
         rows = [
-            {**told, "target": f"t{n:02}", "item": f"n{n % items:02}", "text": text}
+            {**fields, "target": f"t{n:02}", "item": f"n{n % items:02}", "text": text}
             for n, text in enumerate(texts)
         ]
         self.write_targets("systems", rows)
@@ -108,8 +108,8 @@ class PeopleStudy(Study):
 
 def content(path: Path) -> dict[str, Any]:
     """Return what a file of answers holds."""
-    told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return told
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 # --- pairs of an original and a perturbed text ---
@@ -308,7 +308,7 @@ class ReevaluationStudy(PeopleStudy):
             "ratings": {aspect: list(RATERS) for aspect in rated},
             "references": "text",
         }
-        aspects = {name: one for name, one in ASPECTS.items() if name in rated}
+        aspects = {name: aspect for name, aspect in ASPECTS.items() if name in rated}
         dataset = {"columns": columns | told, "aspects": aspects}
         row = IN_A_ROW.partition(".")[0]
         super().__init__(folder, dataset, perturbations=[row], methods=["perspectives"])
@@ -358,14 +358,14 @@ class ReevaluationStudy(PeopleStudy):
         graded: list[Card] = []
         for n in range(items):
             for at, rating in enumerate([1.0, 2.0, 3.0, 4.0, 5.0, 5.0, None], start=1):
-                told: Card = {
+                fields: Card = {
                     "target": f"n{n:02}:{GRADED_SET}.{at}",
                     "item": f"n{n:02}",
                 }
-                targets.append(told | {"step": 2, "text": f"Made {n} {at}.{marked}"})
+                targets.append(fields | {"step": 2, "text": f"Made {n} {at}.{marked}"})
                 targets[-1] |= {"status": "failed: none" if rating is None else "ok"}
                 graded.append(
-                    {"dataset": "news", **told, "aspect": "fluency", "errors": 2}
+                    {"dataset": "news", **fields, "aspect": "fluency", "errors": 2}
                 )
                 graded[-1] |= {"rating": rating}
                 graded[-1] |= {
@@ -418,11 +418,11 @@ class ReevaluationStudy(PeopleStudy):
         return self.save(page.task, page.id, page.file, answers)
 
 
-def numbers(found: FormResults) -> dict[tuple[str, str, str], dict[str, Any]]:
+def numbers(results: FormResults) -> dict[tuple[str, str, str], dict[str, Any]]:
     """Return (aspect, group, statistic) -> its row."""
     return {
         (row["aspect"], row["group"], row["statistic"]): row
-        for row in rows_of(found, "reevaluation.csv")
+        for row in rows_of(results, "reevaluation.csv")
     }
 
 
@@ -453,12 +453,12 @@ class AnnotationsStudy(PeopleStudy):
             "text": "text",
         }
         columns |= {"ratings": {name: ["r1", "r2"] for name in TWO}}
-        told = {
+        fields = {
             "judges": [*JUDGES, "length"],
             "perturbations": [],
             "methods": ["agreement"],
         }
-        super().__init__(folder, {"columns": columns, "aspects": TWO}, **told)
+        super().__init__(folder, {"columns": columns, "aspects": TWO}, **fields)
         for judge in JUDGES:
             self.card(
                 "judges", judge, model="judge", form="critique", parser="annotation"

@@ -90,9 +90,9 @@ class Answers:
         if WRITING in prompt:
             text = text_in(prompt).split("\n\nAnswer with")[0]
             return reply(f"{text.strip()} Wrong! {KEY}")
-        said = reply(f"Rating: {1 + body['seed'] % 5}\nReasoning: {echo()}")
-        assert isinstance(said.body, dict)
-        return Said({**said.body, "model": f"m {KEY}", "system_fingerprint": KEY})
+        result = reply(f"Rating: {1 + body['seed'] % 5}\nReasoning: {echo()}")
+        assert isinstance(result.body, dict)
+        return Said({**result.body, "model": f"m {KEY}", "system_fingerprint": KEY})
 
 
 class Planted(AskedStudy):
@@ -257,7 +257,7 @@ def run(folder: Path) -> dict[str, Any]:
     it.
     """
     homes = {name: str(folder / "tmp") for name in ("TMPDIR", "TEMP", "TMP")}
-    own = {
+    fields = {
         **SECRETS,
         "HOME": str(folder / "home"),
         "PLANTED_FOLDER": str(folder / "work"),
@@ -268,7 +268,7 @@ def run(folder: Path) -> dict[str, Any]:
     paths = os.pathsep.join(
         map(str, (running.HOME / "scripts", running.HOME / "tests" / "support"))
     )
-    environment = {**kept, **homes, **own, "PYTHONPATH": paths}
+    environment = {**kept, **homes, **fields, "PYTHONPATH": paths}
     done = subprocess.run(
         program,
         env=environment,
@@ -278,8 +278,8 @@ def run(folder: Path) -> dict[str, Any]:
         timeout=patience(1200),
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    told: dict[str, Any] = json.loads((folder / "told.json").read_text("utf-8"))
-    return {**told, "alone": program[0] != sys.executable}
+    content: dict[str, Any] = json.loads((folder / "told.json").read_text("utf-8"))
+    return {**content, "alone": program[0] != sys.executable}
 
 
 if __name__ == "__main__":

@@ -46,7 +46,11 @@ def planted_study(
         _write_dataset(folder, name, texts)
         for judge in judges:
             known = aspects.setdefault(judge.name, [])
-            known += [one for one in design.aspect_names if one not in known]
+            known += [
+                aspect_name
+                for aspect_name in design.aspect_names
+                if aspect_name not in known
+            ]
             judged[judge.name] = (judge, design.kind)
     study = Study(
         folder,

@@ -34,9 +34,9 @@ def card(folder: Path, program: str = LENGTHS, **keys: Any) -> CommandModel:
     fields: dict[str, Any] = {"model": "mine", "engine": "command"}
     fields |= {"argv": ["{python}", "{program}"]}
     fields |= {"files": {"program": "score.py"}, "timeout": 20}
-    found = settled(CommandModel.model_validate(fields | keys), folder, folder)
-    assert isinstance(found, CommandModel)
-    return found
+    result = settled(CommandModel.model_validate(fields | keys), folder, folder)
+    assert isinstance(result, CommandModel)
+    return result
 
 
 def requests(model: CommandModel, *texts: str) -> list[Request]:
@@ -55,8 +55,8 @@ def ask(model: CommandModel, *texts: str, draws: int = 1) -> list[Reply]:
     asked, kept = requests(model, *texts), list[Reply]()
     work = (Work(request, tuple(range(draws))) for request in asked)
     assert asking(model)(work, False, kept.append) == []
-    place = {request.key: number for number, request in enumerate(asked)}
-    return sorted(kept, key=lambda reply: (place[reply.key], reply.draw))
+    by_key = {request.key: number for number, request in enumerate(asked)}
+    return sorted(kept, key=lambda reply: (by_key[reply.key], reply.draw))
 
 
 def refused(model: CommandModel, *texts: str) -> tuple[UserError, list[Reply]]:

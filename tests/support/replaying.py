@@ -139,9 +139,9 @@ class _Study:
     def stored(self) -> dict[str, Reply]:
         """Return prompt -> what the store has."""
         store = Store(self.folder, self.card.served_name)
-        found = store.read({one.key: 1 for one in self.wanted})
-        prompts = {one.key: str(number) for number, one in enumerate(self.wanted)}
-        return {prompts[key]: reply for (key, _), reply in found.items()}
+        result = store.read({reply.key: 1 for reply in self.wanted})
+        prompts = {reply.key: str(number) for number, reply in enumerate(self.wanted)}
+        return {prompts[key]: reply for (key, _), reply in result.items()}
 
 
 def replay(behaviour: Behaviour, folder: Path, concurrency: int = 1) -> Replay:
@@ -265,15 +265,15 @@ def main() -> int:
         if chosen and behaviour.name not in chosen:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            told = replay(behaviour, Path(folder))
-        replays.append(told)
+            result = replay(behaviour, Path(folder))
+        replays.append(result)
         print(f"{behaviour.name}: the server {behaviour.does}")
-        print(f"  {behaviour.outcome}, {told.requests} requests")
-        if told.said:
-            print("  says: " + told.said.replace("\n", "\n  "))
-        for problem in told.problems:
+        print(f"  {behaviour.outcome}, {result.requests} requests")
+        if result.said:
+            print("  says: " + result.said.replace("\n", "\n  "))
+        for problem in result.problems:
             print(f"  PROBLEM: {problem}")
-    survived = sum(not told.problems for told in replays)
+    survived = sum(not replay.problems for replay in replays)
     print(f"tried {len(replays)}, survived {survived}")
     return int(survived < len(replays))
 

@@ -78,8 +78,8 @@ def row(
 
 def typed(record: Row) -> TableRow:
     """Return a record of a result table as the report reads it."""
-    [found] = typed_rows([record])
-    return found
+    [typed_row] = typed_rows([record])
+    return typed_row
 
 
 def typed_rows(records: list[Row]) -> ReportRows:
@@ -90,12 +90,12 @@ def typed_rows(records: list[Row]) -> ReportRows:
 def agreement() -> Iterator[Row]:
     for dataset, ratings in DATASETS.items():
         for aspect in ASPECTS:
-            told = {"aspect": aspect, "level": "pooled"}
+            where = {"aspect": aspect, "level": "pooled"}
             if ratings == "human":
-                yield row(dataset, "human", "alpha_ordinal", 0.5137, **told)
+                yield row(dataset, "human", "alpha_ordinal", 0.5137, **where)
             else:
                 note = {"note": f"ratings are {ratings}, not human"}
-                yield row(dataset, "human", "alpha_ordinal", None, **told, **note)
+                yield row(dataset, "human", "alpha_ordinal", None, **where, **note)
             for judge in JUDGES:
                 for level in ("pooled", "by_source", "by_system"):
                     for statistic in CORRELATIONS:
@@ -103,21 +103,21 @@ def agreement() -> Iterator[Row]:
                         yield row(
                             dataset, judge, statistic, value, aspect=aspect, level=level
                         )
-                kappa = {**told, "note": "continuous"}
+                kappa = {**where, "note": "continuous"}
                 yield row(dataset, judge, "kappa_linear", None, **kappa)
 
 
 def verdicts() -> Iterator[Row]:
     for dataset in DATASETS:
         for aspect in ASPECTS:
-            told = {"aspect": aspect, "level": "within_source", "form": "agreement"}
+            where = {"aspect": aspect, "level": "within_source", "form": "agreement"}
             for judge in JUDGES:
                 value = BETTER.get(judge)
-                yield row(dataset, judge, "normal_scores", value, **told)
+                yield row(dataset, judge, "normal_scores", value, **where)
                 note = "better" if (value or 0) > 0.5 else "not_shown; length"
                 step = 2.0 if note == "better" else 1.0
                 method = {"note": note, "method": "Holm over 2"}
-                verdict = row(dataset, judge, "verdict", step, **told, **method)
+                verdict = row(dataset, judge, "verdict", step, **where, **method)
                 yield verdict | {"ci_low": None, "ci_high": None}
 
 
@@ -135,14 +135,14 @@ def discernment() -> Iterator[Row]:
                 gap = row(dataset, "alpha", "difference_D_avg_exact", 4.6 - d)
                 yield {**gap, "judge_b": judge}
             for number, (perturbation, degree) in enumerate(DAMAGES):
-                place = {"perturbation": perturbation, "degree": degree}
+                where = {"perturbation": perturbation, "degree": degree}
                 note = "beyond 5: an artefact of the tail" if d > 5 else ""
                 solved = BY_LENGTH if judge == "length" and number == 2 else note
                 for name in ("D", "D_ew", "D_hmp", "D_exact"):
-                    yield row(dataset, judge, name, d, note=solved, **place)
+                    yield row(dataset, judge, name, d, note=solved, **where)
                 for aspect in ASPECTS:
                     for name in ("rank_biserial", "mean_drop", "p_holm"):
-                        yield row(dataset, judge, name, 0.3, aspect=aspect, **place)
+                        yield row(dataset, judge, name, 0.3, aspect=aspect, **where)
 
 
 def responses() -> Iterator[Row]:
@@ -160,43 +160,45 @@ def responses() -> Iterator[Row]:
             yield row(dataset, judge, "range_bottom", 1.0)
             yield row(dataset, judge, "range_top", 5.0)
             if dataset == "chat":
-                place = {"level": "pooled", "perturbation": "systems"}
-                yield row(dataset, judge, "pearson", BETTER.get(judge), **place)
+                where = {"level": "pooled", "perturbation": "systems"}
+                yield row(dataset, judge, "pearson", BETTER.get(judge), **where)
 
 
 def faults() -> Iterator[Row]:
     for kind, n in (("negation", 8), ("all", 20)):
-        told = {"criterion": kind, "level": "pooled", "n": n}
+        fields = {"criterion": kind, "level": "pooled", "n": n}
         for judge in JUDGES:
             for aspect in ASPECTS:
                 seen = 0.5 if judge != "gamma" or aspect == "fluency" else 0.75
-                yield row("news", judge, "detection_rate", seen, aspect=aspect, **told)
-        yield row("news", "every-lexical-judge", "miss_rate", 0.25, **told)
+                yield row(
+                    "news", judge, "detection_rate", seen, aspect=aspect, **fields
+                )
+        yield row("news", "every-lexical-judge", "miss_rate", 0.25, **fields)
 
 
 def perturbations() -> Iterator[Row]:
     for dataset in DATASETS:
         for perturbation, degree in DAMAGES:
-            place = {"perturbation": perturbation, "degree": degree, "n": 24}
+            fields = {"perturbation": perturbation, "degree": degree, "n": 24}
             for outcome, share in {
                 "ok": 0.75,
                 "short": 0.0,
                 "impossible": 0.25,
             }.items():
                 note = "impossible: one sentence" if outcome == "impossible" else ""
-                yield row(dataset, "", f"share_{outcome}", share, note=note, **place)
-            yield row(dataset, "", "edits", 10.0, **place)
-            yield row(dataset, "", "edit_distance", 12.34, **place)
+                yield row(dataset, "", f"share_{outcome}", share, note=note, **fields)
+            yield row(dataset, "", "edits", 10.0, **fields)
+            yield row(dataset, "", "edit_distance", 12.34, **fields)
 
 
 def coverage() -> Iterator[Row]:
     for dataset in DATASETS:
         for judge in JUDGES:
             for aspect in ASPECTS:
-                place = {"aspect": aspect, "perturbation": "systems", "n": 120}
-                yield row(dataset, judge, "coverage", 0.9, **place)
-                yield row(dataset, judge, "count_ok", 108.0, **place)
-                yield row(dataset, judge, "count_refused", 12.0, **place)
+                fields = {"aspect": aspect, "perturbation": "systems", "n": 120}
+                yield row(dataset, judge, "coverage", 0.9, **fields)
+                yield row(dataset, judge, "count_ok", 108.0, **fields)
+                yield row(dataset, judge, "count_refused", 12.0, **fields)
         yield row(
             dataset, "shuffled", "coverage", None, perturbation="original", note=NEEDS
         )
@@ -232,8 +234,8 @@ def make(
         if tables is not None
         else {name: list(made()) for name, made in TABLES.items()}
     )
-    for name, told in rows.items():
-        write_table("results", table_of("results", told), folder / f"{name}.parquet")
+    for name, row in rows.items():
+        write_table("results", table_of("results", row), folder / f"{name}.parquet")
     for name, ratings in DATASETS.items():
         found = {
             **{

@@ -67,9 +67,9 @@ def package(place: Place) -> None:
     """Let another version of a package be installed whose behaviour shows in what
     judges say.
     """
-    told = place.folder / "scripts" / "sacrebleu-99.0.dist-info" / "METADATA"
-    told.parent.mkdir()
-    told.write_text(
+    folder = place.folder / "scripts" / "sacrebleu-99.0.dist-info" / "METADATA"
+    folder.parent.mkdir()
+    folder.write_text(
         "Metadata-Version: 2.1\nName: sacrebleu\nVersion: 99.0\n", encoding="utf-8"
     )
 
@@ -310,7 +310,10 @@ def told(jobs: Jobs) -> str:
 
 def document() -> str:
     """Return docs/rerun.md."""
-    rows = [f"| {one.what} | {one.requests} | {told(one.jobs)} |\n" for one in CHANGES]
+    rows = [
+        f"| {change.what} | {change.requests} | {told(change.jobs)} |\n"
+        for change in CHANGES
+    ]
     return HEAD + "".join(rows)
 
 

@@ -44,8 +44,8 @@ class Place(Study):
     def set_up(self, endpoint: Endpoint) -> None:
         """Set the study up."""
         running.copy_project(self.folder)
-        own = {"base_url": endpoint.url, "limits": FAST, "probe": False}
-        self.card("models", "loop", engine="openai", **own)
+        fields = {"base_url": endpoint.url, "limits": FAST, "probe": False}
+        self.card("models", "loop", engine="openai", **fields)
         self.card("judges", "terse", model="loop", form="score-only", temperature=1.0)
         self.card("judges", "wordy", model="loop", form="rate-explain")
         for name in ("dialogue", "news"):
@@ -188,6 +188,6 @@ def cloned(base: Place, folder: Path) -> Place:
 
 def cloned_with_notes(base: Place, folder: Path) -> Place:
     """Return the same with what Snakemake noted of the jobs that made the results."""
-    place = cloned(base, folder)
+    home = cloned(base, folder)
     shutil.copytree(base.folder / ".snakemake", folder / ".snakemake")
-    return place
+    return home

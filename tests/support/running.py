@@ -105,15 +105,15 @@ def in_session(process: int) -> set[int]:
     A command that was started with `start_new_session` has what it starts in it, though
     not in one process group.
     """
-    found = set()
+    result = set()
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, IndexError):  # it has ended
             state, _, _, session = (
                 (path / "stat").read_text().rpartition(")")[2].split()[:4]
             )
             if int(session) == process and state != "Z":
-                found.add(int(path.name))
-    return found
+                result.add(int(path.name))
+    return result
 
 
 def kill_all(process: int) -> None:
@@ -151,20 +151,20 @@ def cell(results: Path, kind: str, name: str, aspect: str = "") -> list[dict[str
     """Return the rows of a cell's file, `<dataset>/<model>/<set>/<judge>`, all or on an
     aspect.
     """
-    found: list[dict[str, Any]] = pq.read_table(
+    rows: list[dict[str, Any]] = pq.read_table(
         results / kind / f"{name}.parquet"
     ).to_pylist()
     return [
-        row for row in found if aspect in ("", joined(row["aspect"], row["criterion"]))
+        row for row in rows if aspect in ("", joined(row["aspect"], row["criterion"]))
     ]
 
 
 def rows(results: Path, table: str) -> list[dict[str, Any]]:
     """Return the rows of a result table."""
-    found: list[dict[str, Any]] = pq.read_table(
+    rows: list[dict[str, Any]] = pq.read_table(
         results / "tables" / f"{table}.parquet"
     ).to_pylist()
-    return found
+    return rows
 
 
 def outputs(results: Path) -> dict[str, bytes]:

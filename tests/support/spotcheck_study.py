@@ -42,14 +42,14 @@ class Study:
         self.write("original", rows)
 
     def row(self, item: str, target: str, text: str, **more: Any) -> Row:
-        told = {
+        fields = {
             "dataset": "news",
             "item": item,
             "target": target,
             "text": text,
             "status": "ok",
         }
-        return {**told, "edits": [], "step": 1, "parent": item, **more}
+        return {**fields, "edits": [], "step": 1, "parent": item, **more}
 
     def write(self, name: str, rows: list[Row]) -> None:
         table = table_of("targets", rows)
@@ -67,19 +67,19 @@ class Study:
         """Add a perturbation with its texts; with `replies` (target, text) a model made
         them.
         """
-        told = {
+        fields = {
             "name": name,
             "level": "word",
             "issue": "Bad.",
             "method": "rule",
             "kind": "once",
         }
-        self.spec["perturbations"][name] = {**told, "by": "by hand", **card}
+        self.spec["perturbations"][name] = {**fields, "by": "by hand", **card}
         amount = {"k": 3, "min_edits": None}
-        place = self.folder / "made" / "news" / f"{name}.minor.parquet"
+        path = self.folder / "made" / "news" / f"{name}.minor.parquet"
         perturbation: Row = {"perturbation": name, "degree": "minor", "amount": amount}
         perturbation["targets"] = f"{self.folder}/targets/news/{name}.minor.parquet"
-        perturbation["replies"] = str(place) if replies else None
+        perturbation["replies"] = str(path) if replies else None
         self.spec["datasets"]["news"]["sets"].append(perturbation)
         self.write(f"{name}.minor", rows)
         answers = [
@@ -92,16 +92,16 @@ class Study:
             }
             for at, (target, text) in enumerate(replies)
         ]
-        write_table("answers", table_of("answers", answers), place)
+        write_table("answers", table_of("answers", answers), path)
 
     def perturbation(self, rule: str, level: str = "word", **options: Any) -> None:
         """Add a perturbation by a rule."""
         names = {"dataset": "news", "perturbation": rule, "degree": "minor"}
-        found = perturb_dataset(rule, options, self.originals, seed=7, **names)
+        result = perturb_dataset(rule, options, self.originals, seed=7, **names)
         rows = [
-            self.row(item, f"{item}:{rule}.minor", one.text, status=one.status)
-            | {"edits": [edit._asdict() for edit in one.edits]}
-            for item, one in found.items()
+            self.row(item, f"{item}:{rule}.minor", reply.text, status=reply.status)
+            | {"edits": [edit._asdict() for edit in reply.edits]}
+            for item, reply in result.items()
         ]
         self.add(rule, rows, level=level)
 

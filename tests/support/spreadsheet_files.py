@@ -74,10 +74,10 @@ def _sheet(rows: Sequence[Sequence[object]]) -> str:
     )
 
 
-def _cell(place: str, cell: object) -> str:
+def _cell(words: str, cell: object) -> str:
     if isinstance(cell, bool):
-        return f'<c r="{place}" t="b"><v>{int(cell)}</v></c>'
+        return f'<c r="{words}" t="b"><v>{int(cell)}</v></c>'
     if isinstance(cell, int | float):
-        return f'<c r="{place}"><v>{cell}</v></c>'
+        return f'<c r="{words}"><v>{cell}</v></c>'
     text = escape(str(cell))
-    return f'<c r="{place}" t="inlineStr"><is><t>{text}</t></is></c>'
+    return f'<c r="{words}" t="inlineStr"><is><t>{text}</t></is></c>'

@@ -33,12 +33,12 @@ JUDGE: dict[str, Any] = {
 }
 
 
-def spec_of(told: Mapping[str, Any]) -> StatisticsSpec:
+def spec_of(row: Mapping[str, Any]) -> StatisticsSpec:
     """Return a spec of some fields, and of some facts of each judge; the rest is SPEC
     and JUDGE.
     """
-    judges = {name: JUDGE | facts for name, facts in told.get("judges", {}).items()}
-    return convert({**SPEC, **told, "judges": judges}, StatisticsSpec)
+    judges = {name: JUDGE | facts for name, facts in row.get("judges", {}).items()}
+    return convert({**SPEC, **row, "judges": judges}, StatisticsSpec)
 
 
 def change(spec: StatisticsSpec, judge: str, **facts: Any) -> None:

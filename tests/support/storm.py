@@ -104,8 +104,8 @@ class Connection(asyncio.Protocol):
         """Answer each request that is whole."""
         self.buffer += data
         while (body := self._body()) is not None:
-            told = self.storm.fate(body)
-            self.later(SLOW if told == "slow" else 0, self._answer, told)
+            result = self.storm.fate(body)
+            self.later(SLOW if result == "slow" else 0, self._answer, result)
 
     def _body(self) -> bytes | None:
         head, found, rest = self.buffer.partition(b"\r\n\r\n")

@@ -189,16 +189,16 @@ def exact(value: Any) -> str:
     return f"{value!r} ({value.hex()})" if isinstance(value, float) else repr(value)
 
 
-def _wanted(one: Difference, renames: Renames) -> bool:
+def _wanted(error: Difference, renames: Renames) -> bool:
     """Return whether the map says that something comes or goes."""
     allowed = {"new": renames.added, "gone": renames.removed, "changed": frozenset()}[
-        one.what
+        error.what
     ]
-    if not one.row:
-        return ("column", one.column) in allowed
+    if not error.row:
+        return ("column", error.column) in allowed
     return any(
         ("statistic" if column == "statistic" else "value", value) in allowed
-        for column, value in one.row
+        for column, value in error.row
     )
 
 
@@ -209,19 +209,23 @@ def report(study: str, found: Sequence[Difference]) -> Iterator[str]:
     if not found:
         yield f"{study}: equal"
         return
-    counts = Counter((one.table, one.column, one.what) for one in found)
+    counts = Counter((error.table, error.column, error.what) for error in found)
     yield f"{study}: {len(found)} differences"
     for (table, column, what), count in sorted(counts.items()):
         kind = f"column {column}" if column else "rows"
         yield f"  {table}, {kind} {what}: {count}"
-        own = [
-            one
-            for one in found
-            if (one.table, one.column, one.what) == (table, column, what)
+        errors = [
+            error
+            for error in found
+            if (error.table, error.column, error.what) == (table, column, what)
         ]
-        for one in own[:SHOWN]:
-            values = f": {one.before} -> {one.after}" if one.before or one.after else ""
-            row = " ".join(f"{column}={value}" for column, value in one.row)
+        for problem in errors[:SHOWN]:
+            values = (
+                f": {problem.before} -> {problem.after}"
+                if problem.before or problem.after
+                else ""
+            )
+            row = " ".join(f"{column}={value}" for column, value in problem.row)
             yield f"    {row or 'all of it'}{values}"
 
 
@@ -278,11 +282,11 @@ def compare(base: Checkout, study: str, folder: Path, renames: Renames) -> bool:
             return False
         [results] = (place / "results").iterdir()
         tables.append(read_tables(results))
-    found = differences(tables[0], tables[1], renames)
-    print(*report(study, found), sep="\n", flush=True)
+    result = differences(tables[0], tables[1], renames)
+    print(*report(study, result), sep="\n", flush=True)
     rows = sum(map(len, tables[1].values()))
     print(f"  {rows:,} rows of {len(tables[1])} tables", flush=True)
-    return not found
+    return not result
 
 
 def main() -> int:

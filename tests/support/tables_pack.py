@@ -100,12 +100,12 @@ def problems(case: dict[str, str], output: AuditOutput) -> list[str]:
 
 def _wrong_words(case: dict[str, str], output: AuditOutput) -> Iterator[str]:
     said = output.said
-    for told in filter(None, case["told"].split(" && ")):
-        if told.startswith("told:"):
-            if told.removeprefix("told:") not in said:
-                yield f"not said: {told}"
-        elif not re.search(told, said):
-            yield f"not said: {told}"
+    for name in filter(None, case["told"].split(" && ")):
+        if name.startswith("told:"):
+            if name.removeprefix("told:") not in said:
+                yield f"not said: {name}"
+        elif not re.search(name, said):
+            yield f"not said: {name}"
     for banned in filter(None, case["not_told"].split(" && ")):
         if re.search(banned, said):
             yield f"said: {banned}"

@@ -158,7 +158,7 @@ DERIVED: list[dict[str, Any]] = [
 ]
 STUDY: dict[str, Any] = {
     **{"study": "everything", "seed": 5, "datasets": ["demo-news"]},
-    "judges": [one["judge"] for one in [*JUDGES, *DERIVED]]
+    "judges": [judge["judge"] for judge in [*JUDGES, *DERIVED]]
     + ["rules", "word-variety", "oracle"],
     "aspects": ["fluency"],
     "methods": [
@@ -186,7 +186,7 @@ def _everything(folder: Path) -> int:
     """Run a study of every kind of judge, text and method on some of the demo's
     texts.
     """
-    for card in [*({"model": "judge", **one} for one in JUDGES), *DERIVED]:
+    for card in [*({"model": "judge", **judge} for judge in JUDGES), *DERIVED]:
         write(folder, "judge", card)
     files = {
         role: str(HOME / "config" / "demo" / f"news_{name}.jsonl")

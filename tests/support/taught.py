@@ -35,10 +35,10 @@ def examples() -> tuple[list[Row], list[Row]]:
     """Return 70 lines to be learnt and 10 that are held out."""
     taught: list[Row] = []
     kept: list[Row] = []
-    for place, word in enumerate(WORDS):
+    for estimate, word in enumerate(WORDS):
         for verdict in REPLIES:
             for number in range(4):
-                away = number == HELD_OUT and place % 2 == 0
+                away = number == HELD_OUT and estimate % 2 == 0
                 (kept if away else taught).append(example(verdict, word, number))
     return taught, kept
 

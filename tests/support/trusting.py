@@ -83,7 +83,7 @@ def check(family: Mapping[Place, Mapping[str, Row]]) -> None:
     p-values say.
     """
     claims = [one for one in family.values() if "verdict" in one]
-    tested = [one for one in claims if value(one, "p_claim_holm") is not None]
+    tested = [claim for claim in claims if value(claim, "p_claim_holm") is not None]
     raw = []
     for one in tested:
         nulls = [

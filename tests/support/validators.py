@@ -37,14 +37,14 @@ def demonstrations(kind: str) -> list[Shown]:
     card = card_of(kind)
     return [
         Shown(
-            one.topic,
-            one.task,
-            one.text,
-            appended(one.changed, one.text)[0]
+            demonstration.topic,
+            demonstration.task,
+            demonstration.text,
+            appended(demonstration.changed, demonstration.text)[0]
             if card.reply == "appended"
-            else one.changed,
+            else demonstration.changed,
         )
-        for one in card.demonstrations
+        for demonstration in card.demonstrations
     ]
 
 
@@ -97,11 +97,11 @@ def document() -> str:
     lines = []
     for check in KINDS:
         shown = {kind: len(demonstrations(kind)) for kind in KINDS}
-        own = f"{counts[check, check]} of {shown.pop(check)}"
+        text = f"{counts[check, check]} of {shown.pop(check)}"
         others = (
             f"{sum(counts[kind, check] for kind in shown)} of {sum(shown.values())}"
         )
-        lines.append(f"| {check.replace('_', ' ')} | {own} | {others} |\n")
+        lines.append(f"| {check.replace('_', ' ')} | {text} | {others} |\n")
     return HEAD + "".join(lines) + _further()
 
 

@@ -148,7 +148,7 @@ def _started(home: Path, guard: Path | None) -> tuple[str, Callable[[], None]]:
         home=str(home),
         paths=paths,
         address=address,
-        programs=[[one] for one in PROGRAMS],
+        programs=[[program] for program in PROGRAMS],
     )
     path = Path(folder, "python")
     path.write_text(text, encoding="utf-8")
@@ -230,8 +230,8 @@ def serve(address: str, ready: int) -> Callable[[], int]:
                     listener.close()
                     line.close()
                     return lambda: _become(*told, streams=streams)
-                for one in streams:
-                    os.close(one)
+                for stream in streams:
+                    os.close(stream)
                 ended = os.pidfd_open(process)
                 selector.register(line, selectors.EVENT_READ, process)
                 selector.register(ended, selectors.EVENT_READ, (process, line))
@@ -269,32 +269,32 @@ def _request(
 
 
 def _become(
-    told: list[str], folder: str, variables: dict[str, str], streams: list[int]
+    names: list[str], folder: str, variables: dict[str, str], streams: list[int]
 ) -> int:
     """Run a program in this process as the interpreter would; return its status."""
     import judgescope
 
     os.setpgid(0, 0)
-    for number, one in enumerate(streams):
-        os.dup2(one, number)
-        os.close(one)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(variables | judgescope.NO_TELEMETRY)
     sys.executable = str(Path(tempfile.gettempdir(), ADDRESS, "python"))
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    module = told[1]
-    if told[0] == "-m" and not hasattr(sys.modules.get(module), "__path__"):
+    module = names[1]
+    if names[0] == "-m" and not hasattr(sys.modules.get(module), "__path__"):
         sys.modules.pop(module, None)  # runpy warns of a module that is there
     try:
-        if told[0] == "-m":
-            sys.argv = told[1:]
+        if names[0] == "-m":
+            sys.argv = names[1:]
             sys.path[0] = folder
             runpy.run_module(module, run_name="__main__", alter_sys=True)
         else:
-            sys.argv = told
+            sys.argv = names
             sys.path[0] = str(Path(judgescope.__file__).parents[1])
-            runpy.run_path(told[0], run_name="__main__")
+            runpy.run_path(names[0], run_name="__main__")
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return end.code or 0

@@ -15,17 +15,17 @@ from pathlib import Path
 
 def members(folder: Path) -> set[int]:
     """Return the processes that belong to the SLURM in a folder."""
-    told = f"SLURM_CONF={folder}/slurm.conf".encode()
-    found = set()
+    result = f"SLURM_CONF={folder}/slurm.conf".encode()
+    outcome = set()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             environment = (process / "environ").read_bytes().split(b"\0")
             held = {os.readlink(link) for link in (process / "fd").iterdir()}
         except OSError:  # gone already, or another user's
             continue
-        if told in environment or f"{folder}/slurmd.log" in held:
-            found.add(int(process.name))
-    return found
+        if result in environment or f"{folder}/slurmd.log" in held:
+            outcome.add(int(process.name))
+    return outcome
 
 
 def main(folder: Path, grace_seconds: float = 3.0) -> None:

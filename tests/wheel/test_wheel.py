@@ -47,11 +47,11 @@ class Installed(NamedTuple):
     def run(self, *words: str, status: int = 0) -> str:
         """Run a program of the environment; return what it prints."""
         kept = ("HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME")
-        found = {name: os.environ[name] for name in kept if name in os.environ}
+        by_name = {name: os.environ[name] for name in kept if name in os.environ}
         done = subprocess.run(
             [str(self.programs / words[0]), *words[1:]],
             cwd=self.folder,
-            env=found | {"PATH": f"{self.programs}:/usr/bin:/bin"},
+            env=by_name | {"PATH": f"{self.programs}:/usr/bin:/bin"},
             capture_output=True,
             text=True,
             timeout=patience(900),
@@ -156,8 +156,8 @@ def pythons_of_studies() -> list[str]:
         capture_output=True,
         text=True,
     ).stdout
-    there = [version for version in PYTHONS if python_of(version)]
-    return [there[int(head[:8], 16) % len(there)]]
+    pythons = [version for version in PYTHONS if python_of(version)]
+    return [pythons[int(head[:8], 16) % len(pythons)]]
 
 
 @pytest.fixture(scope="session", params=pythons_of_studies())
@@ -207,8 +207,8 @@ def test_the_base_audits_a_table_and_loads_few_packages(base: Installed) -> None
     write_ratings(base.folder / "ratings.csv")
     page = base.run("judgescope", "audit", "ratings.csv")
     assert "Pairwise correlation" in page
-    found = json.loads(base.run("judgescope", "audit", "ratings.csv", "--json"))
-    assert found["judges"]
+    content = json.loads(base.run("judgescope", "audit", "ratings.csv", "--json"))
+    assert content["judges"]
     base.run("judgescope", "audit", "ratings.csv", "--html", "page.html")
     assert (base.folder / "page.html").stat().st_size > 1000
     assert base.run("python", "-c", SCRIPT).strip() == "[]"
@@ -227,9 +227,9 @@ def test_a_spreadsheet_needs_an_extra(
     base: Installed, full: Installed, wheel: Path
 ) -> None:
     write_spreadsheet(base.folder / "ratings.xlsx", {"Ratings": ratings()})
-    said = base.run("judgescope", "audit", "ratings.xlsx", status=3)
-    assert "reading a spreadsheet needs the package python-calamine" in said
-    assert f"pip install '{wheel}[formats]'" in said and "Traceback" not in said
+    finished = base.run("judgescope", "audit", "ratings.xlsx", status=3)
+    assert "reading a spreadsheet needs the package python-calamine" in finished
+    assert f"pip install '{wheel}[formats]'" in finished and "Traceback" not in finished
     write_ratings(full.folder / "ratings.csv")
     shutil.copy2(base.folder / "ratings.xlsx", full.folder)
     pages = []
@@ -304,19 +304,19 @@ def test_another_interpreter_starts_jobs_with_this_package_alone(
         "print(judgescope.__file__)\n"
         "try:\n    import scipy\nexcept ModuleNotFoundError:\n    print('alone')\n"
     )
-    said = subprocess.run(
+    finished = subprocess.run(
         [other, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.split() == [str(package / "__init__.py"), "alone"]
-    said = subprocess.run(
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.split() == [str(package / "__init__.py"), "alone"]
+    finished = subprocess.run(
         [other, start, "no-such-job"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert said.returncode == 1 and "unknown job 'no-such-job'" in said.stderr
+    assert finished.returncode == 1 and "unknown job 'no-such-job'" in finished.stderr
 
 
 def test_the_tests_of_the_conda_recipe_pass(base: Installed) -> None:
@@ -383,9 +383,9 @@ def test_the_base_names_the_command_that_installs_what_is_missing(
     base: Installed, wheel: Path
 ) -> None:
     base.run("judgescope", "new", "studies")
-    said = base.run("judgescope", "check", "studies/study.yaml", status=1)
-    assert "Traceback" not in said
-    assert f"pip install '{wheel}[workflow]'" in said
+    finished = base.run("judgescope", "check", "studies/study.yaml", status=1)
+    assert "Traceback" not in finished
+    assert f"pip install '{wheel}[workflow]'" in finished
 
 
 def test_a_study_runs_from_an_empty_folder(full: Installed) -> None:

@@ -58,13 +58,13 @@ def install(folder: Path) -> Path:
     """Install the package into a folder of its own, without a network."""
     source = shutil.copytree(PACKAGE, folder / "source")
     options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
-    place = folder / "site"
+    home = folder / "site"
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", *options, "--target", place, source],
+        [sys.executable, "-m", "pip", "install", *options, "--target", home, source],
         check=True,
         timeout=patience(600),
     )
-    return place
+    return home
 
 
 def write_study(folder: Path) -> None:
@@ -77,11 +77,11 @@ def write_study(folder: Path) -> None:
             "doc": f"Document {number} about herons and weirs.",
             "best": f"Herons nest near weir number {number} all year.",
             "model": model,
-            "text": f"{model} says: heron {number} nests {'very ' * place}low.",
-            "stars": 1 + (number + place) % 5,
+            "text": f"{model} says: heron {number} nests {'very ' * estimate}low.",
+            "stars": 1 + (number + estimate) % 5,
         }
         for number in range(6)
-        for place, model in enumerate(("alpha", "beta", "gamma"))
+        for estimate, model in enumerate(("alpha", "beta", "gamma"))
     ]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (folder / "config/datasets/reviews.jsonl").write_text(lines, encoding="utf-8")
@@ -116,7 +116,7 @@ def test_a_study_uses_everything_that_a_package_adds(tmp_path: Path) -> None:
     out = folder / "results" / "stars"
 
     rows = read_table("results", out / "tables" / "star_gap.parquet").to_pylist()
-    [row] = [one for one in rows if one["judge"] == "starry"]
+    [row] = [row for row in rows if row["judge"] == "starry"]
     assert (row["statistic"], row["n"]) == ("star_distance", 18)
     assert row["signature"].endswith("|with:judgescope-stars@1.0")
     sets = read_table("targets", out / "targets/reviews/shouting.minor.parquet")
@@ -137,7 +137,7 @@ def test_a_study_uses_everything_that_a_package_adds(tmp_path: Path) -> None:
 
     status, output = workflow(folder, "check", site=site)
     assert status == 0, output
-    [line] = [one for one in output.splitlines() if "add-on judgescope-stars" in one]
+    [line] = [line for line in output.splitlines() if "add-on judgescope-stars" in line]
     for name in ("star_lines", "stars (engines)", "stars (parsers)", "shout"):
         assert name in line
     for name in ("star_gap (methods)", "star_distance", "star_gap (sections)"):

@@ -201,25 +201,25 @@ def test_coverage_tells_each_status_and_no_reply_is_asked_again(
     assert len(study.endpoint.asked) == TEXTS
     # an error is asked again when somebody says so, and only then
     study.endpoint.script = rate
-    told = study.judgescope("replies", "retry")
-    assert told.returncode == 0 and "1 " in told.stdout, told.stdout
+    result = study.judgescope("replies", "retry")
+    assert result.returncode == 0 and "1 " in result.stdout, result.stdout
     assert study.ask().returncode == 0
     assert len(study.endpoint.asked) == TEXTS + 1
 
 
 def test_replies_of_several_servers_are_warned_of(study: AskedStudy) -> None:
     def moved(body: Body) -> Said:
-        said = rate(body)
-        assert isinstance(said.body, dict)
+        rating = rate(body)
+        assert isinstance(rating.body, dict)
         half = "new" if len(study.endpoint.asked) > TEXTS // 2 else "old"
-        return Said(said.body | {"system_fingerprint": half})
+        return Said(rating.body | {"system_fingerprint": half})
 
     study.endpoint.script = moved
     assert study.make("coverage").returncode == 0
     mine = [row for row in study.rows("coverage") if row["judge"] == "terse"]
     rows = [row for row in mine if row["statistic"] == "coverage"]
-    told = "replies of several servers: scripted new, scripted old"
-    assert [row["note"] for row in rows] == [told]
+    text = "replies of several servers: scripted new, scripted old"
+    assert [row["note"] for row in rows] == [text]
 
 
 def test_an_endless_500_fails_the_job_and_keeps_the_rest(study: AskedStudy) -> None:
@@ -298,12 +298,12 @@ def test_a_text_made_by_a_model_is_judged(study: AskedStudy) -> None:
         True: 24,
         False: 48,
     }  # 24 originals, each made wrong and judged in both forms
-    found = {
+    by_statistic = {
         row["statistic"]: row
         for row in study.rows("discernment")
         if row["judge"] == "terse"
     }
-    assert found["D_exact"]["value"] > 1 and found["D_exact"]["n"] == 24
+    assert by_statistic["D_exact"]["value"] > 1 and by_statistic["D_exact"]["n"] == 24
     done = {row["statistic"]: row["value"] for row in study.rows("perturbations")}
     assert done["share_ok"] == 1 and done["edits"] == 1
 
@@ -377,12 +377,14 @@ def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(
         for row in study.rows("pairwise")
         if row["judge"] == "pair" and row["perturbation"] == "lies"
     }
-    told = {name: (row["value"], row["n"]) for name, row in compared.items()}
-    assert told["order_consistency"] == (1, 48) and told["first_position_rate"] == (
+    by_name = {name: (row["value"], row["n"]) for name, row in compared.items()}
+    assert by_name["order_consistency"] == (1, 48) and by_name[
+        "first_position_rate"
+    ] == (
         0.5,
         96,
     )
-    assert told["accuracy_comparison"] == (
+    assert by_name["accuracy_comparison"] == (
         1,
         48,
     )  # the text with fewer lies is the better one
@@ -404,8 +406,8 @@ def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(
 
 def targets(study: AskedStudy, name: str) -> list[dict[str, Any]]:
     path = study.folder / f"results/asked/targets/demo-dialogue/{name}.parquet"
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
+    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return rows
 
 
 def cell(study: AskedStudy, folder: str, name: str) -> list[dict[str, Any]]:

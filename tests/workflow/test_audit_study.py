@@ -82,7 +82,7 @@ def test_a_run_of_the_written_study_has_the_numbers_of_the_audit(
         page = " ".join(html.unescape(path.read_text("utf-8")).split())
         sentence = " ".join(of_judge["sentence"].split())
         assert sentence and sentence in page
-        lines = [one["literature_line"] for one in of_judge["claims"]]
+        lines = [claim["literature_line"] for claim in of_judge["claims"]]
         assert any(lines)
         for line in filter(None, lines):
             assert " ".join(line.split()) in page
@@ -138,11 +138,11 @@ def test_every_place_has_the_same_sentence_whoever_else_is_judged(
     assert load(results).sentences[judge] == sentence
     shown = run("-m", "judgescope", "show", str(card), "verdicts", cwd=folder).stdout
     assert f"{judge}: {sentence}\n" in shown
-    one = run(
+    output = run(
         *("-m", "judgescope", "show", str(card), "verdicts", "--judge", judge),
         cwd=folder,
     ).stdout
-    assert f"{judge}: {sentence}\n" in one and "mistral: " not in one
+    assert f"{judge}: {sentence}\n" in output and "mistral: " not in output
     rows = ReportRows.of_table(
         read_table("results", results / "tables/verdicts.parquet")
     )

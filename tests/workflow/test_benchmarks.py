@@ -69,8 +69,8 @@ SERVED = {
 
 
 def test_each_has_a_small_size() -> None:
-    here = {path.stem for path in (HOME / "benchmarks").glob("*.py")}
-    assert here == {*SMALL, *SERVED}
+    stems = {path.stem for path in (HOME / "benchmarks").glob("*.py")}
+    assert stems == {*SMALL, *SERVED}
 
 
 @pytest.mark.long(15)

@@ -16,19 +16,19 @@ from judgescope.schema.tables import read_table, table_of
 
 
 def test_values_are_turned_where_they_are_told_and_nowhere_else() -> None:
-    place = {"dataset": "d", "perturbation": "systems", "target": "t"}
+    where = {"dataset": "d", "perturbation": "systems", "target": "t"}
     rows: list[dict[str, Any]] = [
-        {**place, "judge": "it", "aspect": "fluency", "value": 2.0},
+        {**where, "judge": "it", "aspect": "fluency", "value": 2.0},
         {
-            **place,
+            **where,
             "judge": "it",
             "aspect": "fluency",
             "criterion": "terse",
             "value": 2.0,
         },
-        {**place, "judge": "it", "aspect": "other", "value": 2.0},
-        {**place, "judge": "measure", "aspect": "fluency", "value": 0.25},
-        {**place, "judge": "it", "aspect": "fluency", "value": None},
+        {**where, "judge": "it", "aspect": "other", "value": 2.0},
+        {**where, "judge": "measure", "aspect": "fluency", "value": 0.25},
+        {**where, "judge": "it", "aspect": "fluency", "value": None},
     ]
     table = table_of("scores", rows)
     sums = {("it", "fluency"): 6.0, ("it", "fluency.terse"): 6.0}
@@ -88,8 +88,8 @@ def test_methods_and_prompts_that_do_not_know_of_it_are_refused(
         study.plan(judges=["asked"])
     assert "scale" in caught.value.where and "best: min" in caught.value.todo
     for best in ("max", "min"):
-        own = {"form": "score-only", "scale": {**FIVE, "best": best}}
-        study.card("judges", "asked", model="loop", **own)
+        fields = {"form": "score-only", "scale": {**FIVE, "best": best}}
+        study.card("judges", "asked", model="loop", **fields)
         plan = study.plan(judges=["asked"])
         turned = results.statistics(plan, "agreement", "mine").turned
         assert turned is not None and ("asked" in turned.scores) == (best == "min")
@@ -123,10 +123,10 @@ def test_statistics_are_those_of_the_scale_turned_around(tmp_path: Path) -> None
         )
     usual, best_is_lowest = found
     assert len(usual) > 30 and usual == best_is_lowest
-    [own] = [
+    [value] = [
         row["value"]
         for row in usual
         if (row["judge"], row["statistic"], row["level"])
         == ("it", "spearman", "pooled")
     ]
-    assert own > 0.3
+    assert value > 0.3

@@ -58,13 +58,13 @@ def test_a_cap_on_money_needs_a_price_before_anything_is_asked(
 
 def in_tokens(body: Body) -> Said:
     """Answer with a usage like that of a real model: four characters a token."""
-    said = rate(body)
-    assert isinstance(said.body, dict)
+    rating = rate(body)
+    assert isinstance(rating.body, dict)
     usage = {
         "prompt_tokens": len(prompt_of(body)) // 4,
         "completion_tokens": 3,
     }
-    return Said(said.body | {"usage": usage})
+    return Said(rating.body | {"usage": usage})
 
 
 def billed(bodies: list[Body]) -> float:

@@ -25,21 +25,21 @@ PRICE = {"input": 1, "output": 10}
 
 def rate(body: Body) -> Said:
     """Answer with a usage of three characters a token, and five tokens of reply."""
-    said = reply(f"Rating: {1 + body['seed'] % 5}")
-    assert isinstance(said.body, dict)
+    result = reply(f"Rating: {1 + body['seed'] % 5}")
+    assert isinstance(result.body, dict)
     usage = {
         "prompt_tokens": len(prompt_of(body)) // 3,
         "completion_tokens": 5,
     }
-    return Said(said.body | {"usage": usage})
+    return Said(result.body | {"usage": usage})
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(rate) as endpoint:
-        found = AskedStudy(tmp_path, endpoint)
-        model(found, price=PRICE)
-        yield found
+        study = AskedStudy(tmp_path, endpoint)
+        model(study, price=PRICE)
+        yield study
 
 
 def model(study: AskedStudy, **keys: Any) -> None:
@@ -61,11 +61,11 @@ def check(study: AskedStudy) -> str:
     return done.stdout
 
 
-def numbers(told: str, name: str) -> list[float | None]:
+def numbers(text: str, name: str) -> list[float | None]:
     """Return needed, in store, to ask, tokens in, out (likely, most), dollars (likely,
     most).
     """
-    [line] = re.findall(rf"^ +(?:≤ )?{re.escape(name)} +([\d,.e-].*)$", told, re.M)
+    [line] = re.findall(rf"^ +(?:≤ )?{re.escape(name)} +([\d,.e-].*)$", text, re.M)
     return [
         None if part == "-" else float(part.replace(",", "")) for part in line.split()
     ]
@@ -82,14 +82,14 @@ def test_a_check_needs_no_key_and_says_that_a_run_does(
     study: AskedStudy, keys: dict[str, str], said: str
 ) -> None:
     model(study, price=PRICE, **keys)
-    told = check(study)
-    assert numbers(told, "terse, demo-dialogue")
+    problems = check(study)
+    assert numbers(problems, "terse, demo-dialogue")
     assert (
-        "before a run:" in told
-        and "models/loop.yaml, key api_key" in told
-        and said in told
+        "before a run:" in problems
+        and "models/loop.yaml, key api_key" in problems
+        and said in problems
     )
-    assert "\n  judges: 1 (openai), and 5 controls\n" in told
+    assert "\n  judges: 1 (openai), and 5 controls\n" in problems
     done = study.run()
     assert done.returncode == 1 and said in done.stdout and study.endpoint.asked == []
 
@@ -97,9 +97,9 @@ def test_a_check_needs_no_key_and_says_that_a_run_does(
 def test_requests_tokens_and_price_before_the_first_reply_and_after_it(
     study: AskedStudy,
 ) -> None:
-    told = check(study)
+    problems = check(study)
     wanted, there, missing, tokens, likely, most, least, highest = numbers(
-        told, "terse, demo-dialogue"
+        problems, "terse, demo-dialogue"
     )
     assert (wanted, there, missing) == (TEXTS, 0, TEXTS)
     assert (likely, most) == (TEXTS * VERDICT, TEXTS * 512)
@@ -108,30 +108,33 @@ def test_requests_tokens_and_price_before_the_first_reply_and_after_it(
     assert least == pytest.approx((tokens + 10 * likely) / 1e6, rel=0.02)
     assert highest == pytest.approx((tokens + 10 * most) / 1e6, rel=0.01)
     assert (
-        "assumed at 4 characters per token" in told
-        and "the usual length for the prompt form" in told
+        "assumed at 4 characters per token" in problems
+        and "the usual length for the prompt form" in problems
     )
-    assert "unknown before the first replies" in told
-    assert "price: 1 in, 10 out (US$ per million tokens), from models/loop.yaml" in told
+    assert "unknown before the first replies" in problems
+    assert (
+        "price: 1 in, 10 out (US$ per million tokens), from models/loop.yaml"
+        in problems
+    )
     guessed = tokens
     assert study.ask().returncode == 0
     characters = sum(map(len, study.endpoint.prompts))
     assert guessed == -(-characters // 4)
-    told = check(study)
-    assert numbers(told, "terse, demo-dialogue") == [TEXTS, TEXTS, 0, 0, 0, 0, 0, 0]
+    problems = check(study)
+    assert numbers(problems, "terse, demo-dialogue") == [TEXTS, TEXTS, 0, 0, 0, 0, 0, 0]
     study.card(
         "judges", "thrice", model="loop", form="score-only", draws=3, temperature=0
     )
     study.write(judges=["thrice"])
-    told = check(study)
+    problems = check(study)
     wanted, there, missing, tokens, likely, most, least, _ = numbers(
-        told, "thrice, demo-dialogue"
+        problems, "thrice, demo-dialogue"
     )
     assert (wanted, there, missing) == (3 * TEXTS, TEXTS, 2 * TEXTS)
     assert tokens == pytest.approx(2 * characters / 3, rel=0.02)
-    assert "requests to models: 240" in told
+    assert "requests to models: 240" in problems
     assert re.search(
-        r"time of one job: about \d+ (s|min) at the pace of earlier jobs", told
+        r"time of one job: about \d+ (s|min) at the pace of earlier jobs", problems
     )
     study.write(judges=["terse", "thrice"])
     assert "needed: 480 judgments, minus 120 with the same prompt" in check(study)
@@ -143,13 +146,16 @@ def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(
     study.write(max_requests=60)
     assert study.ask().returncode == 1
     study.write()
-    told = check(study)
+    problems = check(study)
     wanted, there, missing, tokens, likely, most, *_ = numbers(
-        told, "terse, demo-dialogue"
+        problems, "terse, demo-dialogue"
     )
     assert (wanted, there, missing) == (TEXTS, 60, 60)
     assert (likely, most) == (60 * 5, 60 * 512)
-    assert "as in 60 replies in the store" in told and "as in earlier replies" in told
+    assert (
+        "as in 60 replies in the store" in problems
+        and "as in earlier replies" in problems
+    )
     study.endpoint.asked.clear()
     assert study.ask().returncode == 0
     exact = sum(len(prompt) // 3 for prompt in study.endpoint.prompts)
@@ -159,11 +165,14 @@ def test_the_mean_of_replies_so_far_and_of_prompts_in_the_store(
 def test_limits_tell_the_time_and_caps_what_is_left(study: AskedStudy) -> None:
     model(study, price=PRICE, limits={**FAST, "requests_per_minute": 12})
     study.write(max_requests=500, caps={"loop": {"max_usd": 2}})
-    told = check(study)
-    assert "about 10 min at requests_per_minute" in told
-    assert "max_requests: 0 requests of 500 requests spent by this study so far" in told
-    assert "caps.loop.max_usd: 0 US dollars of 2 US dollars" in told
-    assert "warning" not in told
+    problems = check(study)
+    assert "about 10 min at requests_per_minute" in problems
+    assert (
+        "max_requests: 0 requests of 500 requests spent by this study so far"
+        in problems
+    )
+    assert "caps.loop.max_usd: 0 US dollars of 2 US dollars" in problems
+    assert "warning" not in problems
     study.write(max_requests=TEXTS - 1, caps={"loop": {"max_usd": 0.3}})
     warned = [line for line in check(study).splitlines() if "warning" in line]
     assert len(warned) == 2 and "max_requests" in warned[0] and "likely" in warned[0]
@@ -182,7 +191,9 @@ def test_the_prompts_and_requests_are_those_that_the_engine_sends(
     )
     card: Body = {"engine": "openai", "base_url": study.endpoint.url, "probe": False}
     names = ("shares", "cold", "four", "ignores")
-    own = {name: {"draws_per_request": 4} if name == "four" else {} for name in names}
+    by_name = {
+        name: {"draws_per_request": 4} if name == "four" else {} for name in names
+    }
     for name in names:
         draws, temperature = (10 if name == "four" else 5), float(name != "cold")
         judge: Body = {
@@ -193,7 +204,7 @@ def test_the_prompts_and_requests_are_those_that_the_engine_sends(
         }
         study.card("judges", f"{name}-judge", form="score-only", **judge)
         study.card(
-            "models", name, **card, limits={"requests_per_minute": 1, **own[name]}
+            "models", name, **card, limits={"requests_per_minute": 1, **by_name[name]}
         )
     study.write(judges=[f"{name}-judge" for name in names])
     with Store(study.folder / "cache/replies", "ignores") as store:
@@ -201,16 +212,16 @@ def test_the_prompts_and_requests_are_those_that_the_engine_sends(
         found = dict.fromkeys(FIELDS, "honoured") | {"n": "ignored"}
         model = OpenAIModel.model_validate({"model": "ignores", **card})
         findings_path(store, model).write_text(json.dumps(found), "utf-8")
-    told = check(study)
-    minutes = re.findall(r"about (\d+) min at requests_per_minute", told)
+    problems = check(study)
+    minutes = re.findall(r"about (\d+) min at requests_per_minute", problems)
     for name in names:
-        study.card("models", name, **card, limits={**FAST, **own[name]})
+        study.card("models", name, **card, limits={**FAST, **by_name[name]})
     assert study.ask().returncode == 0
     for name, expected in zip(names, minutes, strict=True):
         sent = [body for body in study.endpoint.asked if body["model"] == name]
         characters = sum(len(prompt_of(body)) for body in sent)
         assert len(sent) == int(expected), name
-        assert numbers(told, f"{name}-judge, demo-dialogue")[3] == -(
+        assert numbers(problems, f"{name}-judge, demo-dialogue")[3] == -(
             -characters // 4
         ), name
 
@@ -229,11 +240,11 @@ def test_a_model_without_a_price_is_one_warning(study: AskedStudy) -> None:
     model(study)
     study.card("judges", "curt", model="loop", form="rate-explain")
     study.write(judges=["terse", "curt"])
-    told = check(study)
-    [warning] = [line for line in told.splitlines() if "warning" in line]
+    problems = check(study)
+    [warning] = [line for line in problems.splitlines() if "warning" in line]
     assert "models/loop.yaml" in warning
-    assert "price: not known" in told and "0.00" not in told
-    assert numbers(told, "curt, demo-dialogue")[-2:] == [None, None]
+    assert "price: not known" in problems and "0.00" not in problems
+    assert numbers(problems, "curt, demo-dialogue")[-2:] == [None, None]
 
 
 def test_a_listed_price_is_told_with_its_date(
@@ -241,14 +252,14 @@ def test_a_listed_price_is_told_with_its_date(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-nobody")
     study.card("judges", "terse", model="openai", form="score-only")
-    told = check(study)
+    problems = check(study)
     assert (
         "price: 0.4 in, 0.1 cached, 1.6 out (US$ per million tokens), as of 2026-11-26"
-        in told
+        in problems
     )
-    tokens, likely = numbers(told, "terse, demo-dialogue")[3:5]
-    least = numbers(told, "terse, demo-dialogue")[6]
-    assert tokens and likely and "no `price`" not in told
+    tokens, likely = numbers(problems, "terse, demo-dialogue")[3:5]
+    least = numbers(problems, "terse, demo-dialogue")[6]
+    assert tokens and likely and "no `price`" not in problems
     assert least == pytest.approx((0.4 * tokens + 1.6 * likely) / 1e6, rel=0.05)
 
 
@@ -267,11 +278,11 @@ def test_texts_that_a_model_has_yet_to_make_are_an_upper_bound(
     study.card("perturbations", "lies", name="Lies", steps=3, **chain)
     study.card("judges", "pair", model="loop", form="compare")
     study.write(judges=["terse", "pair"], perturbations=["lies"])
-    told = check(study)
-    assert "≤: an upper bound" in told
-    assert numbers(told, "lies.single, demo-dialogue")[2] == 24 * 3 * 2
+    problems = check(study)
+    assert "≤: an upper bound" in problems
+    assert numbers(problems, "lies.single, demo-dialogue")[2] == 24 * 3 * 2
     lines = [
-        line.split() for line in told.splitlines() if line.strip().startswith("≤ ")
+        line.split() for line in problems.splitlines() if line.strip().startswith("≤ ")
     ]
     bounds = {
         line[1]: int(line[3]) for line in lines if len(line) > 4 and line[3].isdigit()

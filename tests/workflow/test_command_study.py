@@ -87,11 +87,11 @@ def test_from_cards_to_report_and_then_nothing_is_scored_again(study: Counting) 
     done = study.run()
     assert done.returncode == 0, done.stdout
     given = study.given()
-    assert len(given) == TEXTS and {one["aspect"]["id"] for one in given} == {
+    assert len(given) == TEXTS and {row["aspect"]["id"] for row in given} == {
         "naturalness"
     }
     assert given[0]["scale"] == {"min": 1, "max": 5, "step": 1, "labels": []}
-    assert all(one["source"] for one in given) and "references" not in given[0]
+    assert all(row["source"] for row in given) and "references" not in given[0]
     scores = {
         row["target"]: row["value"]
         for row in study.cell("scores", "counting/systems/counted")
@@ -141,18 +141,18 @@ def test_perturbed_texts_and_only_what_the_program_sees(study: Counting) -> None
     lines = (DEMO / "dialogue_items.jsonl").read_text("utf-8").splitlines()
     kept = ("reference", "reference_2")
     references = [{json.loads(line)[name] for name in kept} for line in lines]
-    for one in given:  # the reference that a text was made from is not shown
-        [whole] = [each for each in references if each > set(one["references"])]
+    for record in given:  # the reference that a text was made from is not shown
+        [whole] = [each for each in references if each > set(record["references"])]
         assert (
-            len(whole) == len(one["references"]) + 1
-            and one["text"] not in one["references"]
+            len(whole) == len(record["references"]) + 1
+            and record["text"] not in record["references"]
         )
-    found = running.rows(study.folder / "results" / "small", "discernment")
-    told = {
-        row["degree"]: row["value"] for row in found if row["statistic"] == "D_exact"
+    rows = running.rows(study.folder / "results" / "small", "discernment")
+    by_degree = {
+        row["degree"]: row["value"] for row in rows if row["statistic"] == "D_exact"
     }
-    assert told and all(
-        value > 1 for value in told.values()
+    assert by_degree and all(
+        value > 1 for value in by_degree.values()
     )  # shorter texts, lower scores
 
 
@@ -174,11 +174,11 @@ def test_a_crash_keeps_what_came_and_the_next_run_asks_for_the_rest(
     study.card("judges", "counted", model="counting", parser="score")
     done = study.score()
     assert done.returncode == 1
-    told = (
+    message = (
         f"the program exited with code 1; not answered: {TEXTS - 49} of {TEXTS}, "
         "first count"
     )
-    assert told in done.stdout and "its last output: out of memory" in done.stdout
+    assert message in done.stdout and "its last output: out of memory" in done.stdout
     assert "run again for the rest" in done.stdout and "Traceback" not in done.stdout
     first = study.given()
     assert len(first) == 49
@@ -202,8 +202,8 @@ def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
             print(json.dumps({"id": json.loads(line)["id"], **told[number % 4]}))
         """
     )
-    own = {"scale": {"min": 1, "max": 5, "step": 1}}
-    study.card("judges", "counted", model="counting", **own)
+    fields = {"scale": {"min": 1, "max": 5, "step": 1}}
+    study.card("judges", "counted", model="counting", **fields)
     assert study.score().returncode == 0
     judged = Counter(
         row["status"] for row in study.cell("judgments", "counting/systems/counted")
@@ -215,8 +215,8 @@ def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
         "error": quarter,
         "unparsed": quarter,
     }
-    told = study.judgescope("replies", "retry")
-    assert f"counting: {quarter} refused requests will be sent again" in told.stdout
+    result = study.judgescope("replies", "retry")
+    assert f"counting: {quarter} refused requests will be sent again" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,10 @@ class Listing(Planted):
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(Listing()) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("forms"), endpoint)
-        own.card("judges", "plain", model="loop", form="score-only", temperature=0.5)
-        lists(own)
-        own.write(
+        study = AskedStudy(tmp_path_factory.mktemp("forms"), endpoint)
+        study.card("judges", "plain", model="loop", form="score-only", temperature=0.5)
+        lists(study)
+        study.write(
             datasets=["demo-confusion-news"],
             aspects=ASPECTS,
             criteria=["term", "default"],
@@ -53,14 +53,14 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             perturbations=["spelling-mistake", "sentence-deletion"],
             methods=["confusion"],
         )
-        done = own.run()
+        done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
-        yield own
+        yield study
 
 
 def lists(study: AskedStudy, **severities: float) -> None:
-    told = {"model": "loop", "form": "error-list", "parser": "errors"}
-    study.card("judges", "listing", **told, severities=severities)
+    fields = {"model": "loop", "form": "error-list", "parser": "errors"}
+    study.card("judges", "listing", **fields, severities=severities)
 
 
 def gaps(study: AskedStudy, **where: Any) -> dict[str, dict[str, Any]]:
@@ -78,14 +78,14 @@ def gaps(study: AskedStudy, **where: Any) -> dict[str, dict[str, Any]]:
 def test_the_change_from_the_plain_form_comes_out(
     study: AskedStudy, criterion: str
 ) -> None:
-    told = gaps(study, judge="listing", judge_b="plain", criterion=criterion)
+    result = gaps(study, judge="listing", judge_b="plain", criterion=criterion)
     # rated: 2 off for any fault; listed: a major error, 5 of 25 of the scale, for the
     # aspect's own
-    assert told["s_t_mean"]["value"] == pytest.approx(0.8 - 2)
-    assert told["s_f_mean"]["value"] == pytest.approx(-2)
-    assert told["confusion_index"]["value"] == pytest.approx(-1)
-    assert told["confusion_auc"]["value"] == 0.5
-    assert told["s_f_mean"]["ci_high"] < -1.9 and told["s_f_mean"]["n"] == 12
+    assert result["s_t_mean"]["value"] == pytest.approx(0.8 - 2)
+    assert result["s_f_mean"]["value"] == pytest.approx(-2)
+    assert result["confusion_index"]["value"] == pytest.approx(-1)
+    assert result["confusion_auc"]["value"] == 0.5
+    assert result["s_f_mean"]["ci_high"] < -1.9 and result["s_f_mean"]["n"] == 12
     wordings = gaps(study, judge="listing", criterion="default", criterion_b="term")
     assert [row["value"] for row in wordings.values()] == [0] * 4
 
@@ -102,8 +102,8 @@ def test_other_penalties_change_the_score_and_ask_nothing(study: AskedStudy) -> 
     lists(study, major=10)
     done = study.run()
     assert done.returncode == 0, done.stdout[-3000:]
-    told = gaps(study, judge="listing", judge_b="plain", criterion="default")
-    assert told["s_t_mean"]["value"] == pytest.approx(1.6 - 2)
+    result = gaps(study, judge="listing", judge_b="plain", criterion="default")
+    assert result["s_t_mean"]["value"] == pytest.approx(1.6 - 2)
     assert len(study.endpoint.asked) == asked
 
 

@@ -69,10 +69,10 @@ def test_in_all_wordings_it_has_the_paper_s_number_of_prompts() -> None:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(Planted()) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("confusion"), endpoint)
-        own.card("judges", "clear", model="loop", form="score-only")
-        own.card("judges", "mixed", model="loop", form="score-only", temperature=0.5)
-        own.write(
+        study = AskedStudy(tmp_path_factory.mktemp("confusion"), endpoint)
+        study.card("judges", "clear", model="loop", form="score-only")
+        study.card("judges", "mixed", model="loop", form="score-only", temperature=0.5)
+        study.write(
             datasets=["demo-confusion-news"],
             aspects=ASPECTS,
             criteria=["default", "term"],
@@ -80,9 +80,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             perturbations=["spelling-mistake", "sentence-deletion"],
             methods=["confusion"],
         )
-        done = own.run()
+        done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
-        yield own
+        yield study
 
 
 def found(study: AskedStudy, judge: str, statistic: str, criterion: str) -> Row:
@@ -118,7 +118,7 @@ def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
 
 @pytest.mark.slow
 def test_every_cell_says_what_is_expected_of_it(study: AskedStudy) -> None:
-    told = {
+    actual = {
         (row["perturbation"], row["aspect"]): (
             row["note"].rpartition("; ")[2],
             row["value"],
@@ -127,7 +127,7 @@ def test_every_cell_says_what_is_expected_of_it(study: AskedStudy) -> None:
         if (row["judge"], row["statistic"], row["criterion"])
         == ("clear", "delta", "default")
     }
-    assert told == {
+    assert actual == {
         ("spelling-mistake", "fluency"): ("should drop", 2),
         ("spelling-mistake", "coherence"): ("should stay", 0),
         ("spelling-mistake", "informativeness"): ("should stay", 0),

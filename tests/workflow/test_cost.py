@@ -32,9 +32,9 @@ TEXTS = 120
 
 
 def told(text: str) -> Said:
-    said = reply(text)
-    assert isinstance(said.body, dict)
-    return Said(said.body | {"usage": USAGE})
+    result = reply(text)
+    assert isinstance(result.body, dict)
+    return Said(result.body | {"usage": USAGE})
 
 
 def rate(body: Body) -> Said:
@@ -44,8 +44,8 @@ def rate(body: Body) -> Said:
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(rate) as endpoint:
-        found = AskedStudy(tmp_path, endpoint)
-        found.card(
+        study = AskedStudy(tmp_path, endpoint)
+        study.card(
             "models",
             "loop",
             engine="openai",
@@ -53,7 +53,7 @@ def study(tmp_path: Path) -> Iterator[AskedStudy]:
             probe=False,
             **PRICED,
         )
-        yield found
+        yield study
 
 
 def costs(
@@ -190,7 +190,7 @@ def price_of(
     made["cheap"] = Members(members=["rules", "rules"], supervised=False)
     cards["cheap"] = facts_of(engine="derived")
     study = SimpleNamespace(spec=SimpleNamespace(judges=cards, made_of=made))
-    found = dict(
+    judge_estimates = dict(
         cost.judge_estimates(
             study,  # type: ignore[arg-type]
             cost.bought_by([judged_by("a", "b")]),
@@ -199,8 +199,8 @@ def price_of(
             10,
         )
     )
-    assert found["replies"].value == (20 if judge == "both" else 10)
-    return found["usd"]
+    assert judge_estimates["replies"].value == (20 if judge == "both" else 10)
+    return judge_estimates["usd"]
 
 
 def test_a_judge_made_of_others_costs_what_its_members_cost() -> None:
@@ -218,11 +218,11 @@ def test_a_judge_made_of_others_costs_what_its_members_cost() -> None:
 
 
 def test_a_warning_about_a_price_names_the_models_card(tmp_path: Path) -> None:
-    told = {"dataset": "d", "statistic": "usd", "level": "", "aspect": ""}
+    where = {"dataset": "d", "statistic": "usd", "level": "", "aspect": ""}
     rows: list[dict[str, Any]] = [
-        {**told, "judge": "a", "value": None},
-        {**told, "judge": "b", "value": 1.0},
-        {**told, "judge": "both", "value": None},
+        {**where, "judge": "a", "value": None},
+        {**where, "judge": "b", "value": 1.0},
+        {**where, "judge": "both", "value": None},
     ]
     path = tmp_path / "tables" / "cost.parquet"
     write_table("results", table_of("results", rows), path)

@@ -32,13 +32,13 @@ def test_each_statistic_has_both_intervals(
 ) -> None:
     monkeypatch.setattr(benchmark, "TRUTH_STUDIES", 2)
     monkeypatch.setattr(benchmark, "RESAMPLES", 20)
-    found = [*benchmark.coverage(statistic, "1-5", (12, 20), 3)]
-    assert [one.sources for one in found] == [12, 20]
-    for one in found:
+    result = [*benchmark.coverage(statistic, "1-5", (12, 20), 3)]
+    assert [one.sources for one in result] == [12, 20]
+    for one in result:
         assert 0 <= one.percentile <= 1 and 0 <= one.jackknife <= 1 and one.without < 1
-    assert benchmark.line(found).startswith(f"| {statistic} | 1-5 | ")
+    assert benchmark.line(result).startswith(f"| {statistic} | 1-5 | ")
     assert benchmark.head((12, 20)).splitlines()[0].count("|") == benchmark.line(
-        found
+        result
     ).count("|")
 
 
@@ -60,7 +60,7 @@ def few_cells(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("few_cells")
 def test_the_table_of_the_deciding_number_has_both_correlations() -> None:
     cells = [*within.coverage(5)]
-    assert [one.correlation for one in cells] == [0.0, 0.5] * 3
+    assert [cell.correlation for cell in cells] == [0.0, 0.5] * 3
     _, _, *lines = within.table(cells)
     assert len(lines) == 3 and lines[1].startswith("| 1-5 | 5 | ")
     assert "/" in lines[1] and within.summary(cells).startswith("coverage: mean")

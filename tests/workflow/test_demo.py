@@ -84,8 +84,8 @@ def test_length_gives_no_aspect_of_the_demo_away(
     rated = [*written[0]][3:]
     for aspect in rated if not left_out else ["groundedness"]:
         ratings = np.array([float(str(row[aspect])) for row in written])
-        found = within_sources(lengths, ratings, source, len(items)).estimate.value
-        assert found is not None and abs(found) <= 0.15, (aspect, found)
+        value = within_sources(lengths, ratings, source, len(items)).estimate.value
+        assert value is not None and abs(value) <= 0.15, (aspect, value)
 
 
 def test_the_model_of_the_demo_scores_few_texts() -> None:
@@ -96,8 +96,8 @@ def test_the_model_of_the_demo_scores_few_texts() -> None:
 
 @pytest.mark.slow
 def test_the_command_says_where_the_report_is_and_who_judged(demo: Path) -> None:
-    said = (demo.parent / "done.txt").read_text(encoding="utf-8")
-    assert "results/demo/report/index.html" in said and "rouge-1" in said
+    text = (demo.parent / "done.txt").read_text(encoding="utf-8")
+    assert "results/demo/report/index.html" in text and "rouge-1" in text
 
 
 @pytest.mark.slow
@@ -117,9 +117,9 @@ def test_the_time_and_memory_of_large_jobs_are_kept_apart_from_results(
         for path in out.glob("benchmarks/**/*.tsv")
     }
     assert {"ask/demo-news/lexical", "statistics/comparison/demo-dialogue"} <= measured
-    said = (demo.parent / "done.txt").read_text(encoding="utf-8")
-    found = re.search(r"^most memory of a job: (\d+) MB \((\S+)\)$", said, re.M)
-    assert found is not None and int(found[1]) > 0 and found[2] in measured
+    text = (demo.parent / "done.txt").read_text(encoding="utf-8")
+    match = re.search(r"^most memory of a job: (\d+) MB \((\S+)\)$", text, re.M)
+    assert match is not None and int(match[1]) > 0 and match[2] in measured
     assert not any("benchmarks" in path for path in outputs(out))
 
 
@@ -138,13 +138,13 @@ def test_show_without_a_table_repeats_the_main_results(demo: Path) -> None:
 def test_a_third_of_the_planned_faults_is_missed_by_every_lexical_judge(
     demo: Path,
 ) -> None:
-    found = [
+    table = [
         row
         for row in rows(demo / "results" / "demo", "faults")
         if row["statistic"] == "miss_rate" and row["criterion"] == "all"
     ]
-    assert {row["dataset"] for row in found} == {"demo-news", "demo-dialogue"}
-    assert all(row["value"] >= 1 / 3 and row["n"] == 44 for row in found)
+    assert {row["dataset"] for row in table} == {"demo-news", "demo-dialogue"}
+    assert all(row["value"] >= 1 / 3 and row["n"] == 44 for row in table)
 
 
 @pytest.mark.slow
@@ -157,9 +157,9 @@ def test_every_number_has_n_and_a_signature_or_a_reason(demo: Path) -> None:
         "coverage",
         "cost",
     ):
-        found = rows(demo / "results" / "demo", table)
-        assert found
-        for row in found:
+        result = rows(demo / "results" / "demo", table)
+        assert result
+        for row in result:
             assert f"stat:{row['statistic']}" in row["signature"]
             assert "seed:20261120" in row["signature"]
             assert row["note"] if row["value"] is None else row["n"] > 0
@@ -258,12 +258,12 @@ def test_the_report_leads_to_every_judges_card_and_each_card_back(demo: Path) ->
     }
     leads: dict[Path, set[Path]] = {}
     for path, page in parsed.items():
-        for told in page.named("a"):
-            name, _, place = (told["href"] or "").partition("#")
+        for tag in page.named("a"):
+            name, _, place = (tag["href"] or "").partition("#")
             to = (path.parent / name).resolve() if name else path
             leads.setdefault(path, set()).add(to)
-            assert to.is_file(), (path, told)
-            assert not place or to not in ids or place in ids[to], (path, told)
+            assert to.is_file(), (path, tag)
+            assert not place or to not in ids or place in ids[to], (path, tag)
     cards = {path for path in pages if path.parent.name == "judges"}
     controls = folder / "sections" / "limits.html"
     assert cards <= leads[pages[0]] | leads[controls] and controls in leads[pages[0]]

@@ -43,8 +43,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def targets(results: Path, dataset: str, name: str) -> list[dict[str, object]]:
     path = results / "targets" / dataset / f"{name}.parquet"
-    found: list[dict[str, object]] = pq.read_table(path).to_pylist()
-    return found
+    rows: list[dict[str, object]] = pq.read_table(path).to_pylist()
+    return rows
 
 
 def test_a_hundred_originals_are_perturbed_in_every_planned_way(results: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_hundred_originals_are_perturbed_in_every_planned_way(results: Path) -
         assert targets(results, dataset, "systems") == []
         for name in ("original", *names):
             texts = targets(results, dataset, name)
-            assert len(texts) == 100 and {one["status"] for one in texts} == {"ok"}
+            assert len(texts) == 100 and {text["status"] for text in texts} == {"ok"}
 
 
 def test_the_wrong_ending_is_that_of_the_same_story_in_the_file(results: Path) -> None:
@@ -77,16 +77,18 @@ def test_the_wrong_ending_is_that_of_the_same_story_in_the_file(results: Path) -
         encoding="utf-8", newline=""
     ) as file:
         stories = {row["InputStoryid"]: row for row in csv.DictReader(file)}
-    for one in targets(results, "story-cloze", "wrong-ending.single"):
-        row = stories[str(one["item"])]
+    for target in targets(results, "story-cloze", "wrong-ending.single"):
+        row = stories[str(target["item"])]
         assert (
-            one["text"]
+            target["text"]
             == row[f"RandomFifthSentenceQuiz{3 - int(row['AnswerRightEnding'])}"]
         )
 
 
 def test_joined_translations_are_long_enough(results: Path) -> None:
-    texts = [str(one["text"]) for one in targets(results, "wmt22-de-en", "original")]
+    texts = [
+        str(target["text"]) for target in targets(results, "wmt22-de-en", "original")
+    ]
     assert min(map(len, texts)) > 300 and max(map(len, texts)) < 500
     assert all(text.count("as report") == 3 for text in texts)
 

@@ -72,13 +72,13 @@ def test_every_text_of_all_59_cells_is_made_and_judged(
             "D_min_ew",
             "D_min_exact",
         ):
-            found = [
+            table = [
                 row
                 for row in rows(results, "discernment")
                 if row["statistic"] == name and row["judge"] == judge
             ]
-            assert len(found) == 6 and all(
-                row["ci_low"] <= row["ci_high"] for row in found
+            assert len(table) == 6 and all(
+                row["ci_low"] <= row["ci_high"] for row in table
             )
 
 

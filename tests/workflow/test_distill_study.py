@@ -91,11 +91,11 @@ def test_from_cards_to_report(study: AskedStudy) -> None:
     assert len(held) == 2 and held.isdisjoint(
         row["item"] for row in examples(study, "train")
     )
-    found = notes(study)
-    assert found["checked"] == ["288"] and found["trained"] == [str(288 - 24)]
-    assert len(found["asked"]) == 3 * 120
+    result = notes(study)
+    assert result["checked"] == ["288"] and result["trained"] == [str(288 - 24)]
+    assert len(result["asked"]) == 3 * 120
     again = study.run()
-    assert "Everything is up to date" in again.stdout and notes(study) == found
+    assert "Everything is up to date" in again.stdout and notes(study) == result
     assert Counter(body["model"] for body in study.endpoint.asked) == asked
     _in_tables(study)
 
@@ -105,8 +105,8 @@ def _in_tables(study: AskedStudy) -> None:
     table.
     """
     rows = study.rows("ensemble")
-    told = {row["statistic"] for row in rows if row["judge_b"] == "distilled"}
-    assert {"student_pearson", "student_with_teacher_pearson"} <= told
+    statistics = {row["statistic"] for row in rows if row["judge_b"] == "distilled"}
+    assert {"student_pearson", "student_with_teacher_pearson"} <= statistics
     for name in ("agreement", "ensemble", "spans"):
         assert {row["dataset"] for row in study.rows(name)} == {"demo-dialogue"}
     for name in ("coverage", "cost"):
@@ -237,14 +237,14 @@ def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
     assert done.returncode == 0, done.stdout[-3000:]
     sample = pq.read_table(place(study) / "sample.parquet").to_pylist()
     lost = sum(crc32(text_of(row["prompt"]).encode()) % most == 0 for row in sample)
-    told = json.loads((place(study) / "export.json").read_text("utf-8"))["examples"]
-    assert 20 < lost == sum(row["n_missing"] for row in told)
-    assert sum(row["n"] for row in told) == len(sample) - lost
-    assert f"; {lost - _lost(told)} more judgments gave none" in done.stdout
+    examples = json.loads((place(study) / "export.json").read_text("utf-8"))["examples"]
+    assert 20 < lost == sum(row["n_missing"] for row in examples)
+    assert sum(row["n"] for row in examples) == len(sample) - lost
+    assert f"; {lost - _lost(examples)} more judgments gave none" in done.stdout
 
 
-def _lost(told: list[Row]) -> int:
-    return sum(row["n_missing"] for row in told if row["split"] == "held_out")
+def _lost(rows: list[Row]) -> int:
+    return sum(row["n_missing"] for row in rows if row["split"] == "held_out")
 
 
 def _twins() -> list[Row]:

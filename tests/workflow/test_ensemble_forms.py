@@ -37,8 +37,8 @@ def say(body: Body) -> Said:
     verdict = (
         str(5 - number) if "Overall score: <a whole" in prompt else VERDICTS[4 - number]
     )
-    place = " ".join(text.split()[:2])
-    error = f"Error 1:\nLocation: {place}\nExplanation: Not so.\nSeverity: {severity}"
+    words = " ".join(text.split()[:2])
+    error = f"Error 1:\nLocation: {words}\nExplanation: Not so.\nSeverity: {severity}"
     return reply(
         f"{error}\n\nOverall score: {verdict}\nExplanation of the score: as said."
     )
@@ -73,12 +73,12 @@ def test_five_forms_and_a_supervisor(tmp_path: Path) -> None:
             assert (span["severity"], span["match"]) == (5 - row["value"], "exact")
     merged = running.cell(study.out, place[0], place[1].format("derived", "together"))
     assert len(merged) == texts and all(len(row["spans"]) == 1 for row in merged)
-    found = subsets(study.rows("ensemble"))
-    assert len(found) == 31 and None not in found.values()
+    result = subsets(study.rows("ensemble"))
+    assert len(result) == 31 and None not in result.values()
 
 
 def subsets(rows: list[dict[str, Any]]) -> dict[str, float | None]:
     """Return the members of each subset -> its pooled correlation."""
-    place = {"aspect": "naturalness", "statistic": "pearson", "level": "pooled"}
-    own = [row for row in rows if place.items() <= row.items()]
-    return {row["judge_b"]: row["value"] for row in own}
+    where = {"aspect": "naturalness", "statistic": "pearson", "level": "pooled"}
+    table = [row for row in rows if where.items() <= row.items()]
+    return {row["judge_b"]: row["value"] for row in table}

@@ -161,11 +161,11 @@ def test_together_they_are_better_than_each_alone_and_worth_nearly_five(
 ) -> None:
     results = whole[0]
     for dataset in ("summeval", "sfres"):
-        place = {"dataset": dataset, "judge": "ensemble", "aspect": "average"}
-        own = found(results, "ensemble", **place, statistic="spearman", level="pooled")
+        where = {"dataset": dataset, "judge": "ensemble", "aspect": "average"}
+        own = found(results, "ensemble", **where, statistic="spearman", level="pooled")
         (all_five,) = [row["value"] for row in own if row["k"] == 5]
         assert all_five > max(row["value"] for row in own if row["k"] == 1)
-        (worth,) = found(results, "ensemble", **place, statistic="effective_judges")
+        (worth,) = found(results, "ensemble", **where, statistic="effective_judges")
         assert worth["value"] > 3
 
 
@@ -191,8 +191,8 @@ def test_errors_are_counted_located_and_held_against_what_people_marked(
 ) -> None:
     results = whole[0]
     for judge in [*ANNOTATORS, *TOGETHER]:
-        place = {"judge": judge, "dataset": "sfres", "aspect": "naturalness"}
-        (match,) = found(results, "spans", **place, statistic="span_match_rate")
+        where = {"judge": judge, "dataset": "sfres", "aspect": "naturalness"}
+        (match,) = found(results, "spans", **where, statistic="span_match_rate")
         assert match["value"] == 1 and match["n"] > 20
         marked = found(
             results, "spans", judge=judge, dataset="rotowire", statistic="span_f1"

@@ -58,17 +58,17 @@ def test_a_study_without_a_model_has_its_ensemble_in_table_report_and_terminal(
     done = study.run()
     assert done.returncode == 0, done.stdout[-3000:]
     out = study.out
-    found = study.rows("ensemble")
+    result = study.rows("ensemble")
     beside = {
         (row["aspect"], row["statistic"], row["level"]): row
         for row in rows(out, "agreement")
         if row["judge"] == "both"
     }
-    whole = [row for row in found if row["k"] == 3 and row["judge_b"]]
-    assert len(whole) == 27 and {row["judge_b"] for row in whole} == {
+    table = [row for row in result if row["k"] == 3 and row["judge_b"]]
+    assert len(table) == 27 and {row["judge_b"] for row in table} == {
         "length+rouge-l-source+rules"
     }
-    for row in whole:
+    for row in table:
         same = beside[row["aspect"], row["statistic"], row["level"]]
         assert [row[key] for key in ("value", "ci_low", "ci_high", "n")] == [
             same[key] for key in ("value", "ci_low", "ci_high", "n")
@@ -109,24 +109,24 @@ def test_five_recorded_judges_agree_with_people_more_than_the_best_of_them(
         "--configfile", str(study), "--config", data, "--", table, cwd=tmp_path
     )
     assert done.returncode == 0, done.stdout[-3000:]
-    found = rows(tmp_path / "results" / "hanna-ensemble", "ensemble")
+    result = rows(tmp_path / "results" / "hanna-ensemble", "ensemble")
     for aspect, (in_some_order, exact, best) in KNOWN.items():
-        place = (aspect, "spearman", "pooled")
+        expected = (aspect, "spearman", "pooled")
         own = [
             row
-            for row in found
-            if (row["aspect"], row["statistic"], row["level"]) == place
+            for row in result
+            if (row["aspect"], row["statistic"], row["level"]) == expected
         ]
         assert len(own) == 31
-        (whole,) = [row for row in own if row["k"] == 5]
-        assert (whole["n"], whole["n_missing"]) == (1056, 0)
-        assert whole["value"] == pytest.approx(in_some_order, abs=9e-4)
-        assert whole["value"] == pytest.approx(exact, abs=5.1e-5)
-        assert whole["ci_low"] < whole["value"] < whole["ci_high"]
+        (record,) = [row for row in own if row["k"] == 5]
+        assert (record["n"], record["n_missing"]) == (1056, 0)
+        assert record["value"] == pytest.approx(in_some_order, abs=9e-4)
+        assert record["value"] == pytest.approx(exact, abs=5.1e-5)
+        assert record["ci_low"] < record["value"] < record["ci_high"]
         single = max(row["value"] for row in own if row["k"] == 1)
         assert single == pytest.approx(best, abs=5.1e-4)
     average = [
-        row for row in found if row["aspect"] == "average" and row["level"] == "pooled"
+        row for row in result if row["aspect"] == "average" and row["level"] == "pooled"
     ]
     (number,) = [
         row["value"] for row in average if row["statistic"] == "effective_judges"

@@ -254,14 +254,14 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
 
 
 def found(
-    study: AskedStudy, table: str, statistic: str, **place: Any
+    study: AskedStudy, table: str, statistic: str, **where: Any
 ) -> dict[tuple[str, str], Row]:
     """Return (judge, aspect) -> the row of a statistic, of single aspects."""
     return {
         (row["judge"], row["aspect"]): row
         for row in study.rows(table)
         if row["statistic"] == statistic and row["aspect"] in ASPECTS
-        if all(row[name] == one for name, one in place.items())
+        if all(row[name] == one for name, one in where.items())
     }
 
 
@@ -274,12 +274,16 @@ def test_targets_are_the_texts_of_the_files_with_places_and_ratings(
         file = f"bridges/{GLOBAL[name]}.single.parquet"
         texts = pq.read_table(results / "targets" / file).to_pylist()
         ratings = pq.read_table(results / "graded" / file).to_pylist()
-        assert [one["target"] for one in texts] == [one["target"] for one in ratings]
+        assert [text["target"] for text in texts] == [
+            rating["target"] for rating in ratings
+        ]
         assert len(texts) == ITEMS * COPIES * count
-        assert {(one["step"], one["parent"], one["status"]) for one in texts} == {
+        assert {(text["step"], text["parent"], text["status"]) for text in texts} == {
             (0, None, "ok")
         }
-        assert {(one["errors"], one["status"]) for one in ratings} == {(None, "chosen")}
+        assert {(rating["errors"], rating["status"]) for rating in ratings} == {
+            (None, "chosen")
+        }
         assert texts[0]["target"] == f"bridges-001:{GLOBAL[name]}.single.1"
         row = pq.read_table(
             results / "targets" / "bridges" / f"{LOCAL[name]}.single.parquet"
@@ -391,12 +395,12 @@ def test_an_export_names_the_aspect_of_each_text_and_people_may_judge_rows(
     done = running.run("-m", "judgescope", *export, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
     lines = (study.folder / "texts.jsonl").read_text(encoding="utf-8").splitlines()
-    told = {
-        (row["perturbation"], one["aspect"])
+    actual = {
+        (row["perturbation"], aspect["aspect"])
         for row in map(json.loads, lines)
-        for one in row["aspects"]
+        for aspect in row["aspects"]
     }
-    assert told == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}
+    assert actual == {(own[name], name) for own in (GLOBAL, LOCAL) for name in ASPECTS}
     made = ("people", "recheck", "make", "study.yaml", "pages/", "--constructed")
     done = running.run("-m", "judgescope", *made, cwd=study.folder)
     assert done.returncode == 0, done.stdout[-3000:]
@@ -420,12 +424,12 @@ def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.long(12)
 def test_beside_a_dataset_that_is_perturbed_both_are_told(tmp_path: Path) -> None:
-    told = {"datasets": ["demo-news", "bridges"], "aspects": ["fluency", "neatness"]}
+    fields = {"datasets": ["demo-news", "bridges"], "aspects": ["fluency", "neatness"]}
     perturbation = {"perturbations": ["global-rule-fluency", "random-typos"]}
     methods = {"methods": ["agreement", "discernment", "perspectives"]}
     with serve(say) as endpoint:
         own = write_study(
-            tmp_path, endpoint, judges=["rules"], **told, **perturbation, **methods
+            tmp_path, endpoint, judges=["rules"], **fields, **perturbation, **methods
         )
         done = own.run()
         assert done.returncode == 0, done.stdout[-3000:]

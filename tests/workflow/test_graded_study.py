@@ -74,7 +74,9 @@ def test_every_rating_has_as_many_texts_and_those_have_its_number_of_errors(
     ).to_pylist()
     rating = {row["target"]: row["rating"] for row in graded}
     assert (
-        len({(one["item"], one["text"]) for one in texts}) == len(texts) == 10 * ITEMS
+        len({(text["item"], text["text"]) for text in texts})
+        == len(texts)
+        == 10 * ITEMS
     )
     for text in texts:
         flaws = text["text"].count("oops")
@@ -121,11 +123,11 @@ def test_it_is_told_how_texts_lie_among_anchors_and_what_each_step_cost(
     assert found(results, "anchors_above_lower")["value"] == 1
     assert found(results, "anchors_below_higher")["value"] == 1
     assert found(results, "anchors_above_same")["value"] == 0
-    told = found(results, "replies", form="comparisons with anchors")
-    assert (told["judge"], told["value"]) == ("comparator", first["comparator"])
-    told = found(results, "usd", form="errors, all at once")
-    assert (told["judge"], told["n"]) == ("generator", first["generator"])
-    assert told["value"] == pytest.approx(first["generator"] * (7 + 2 * 3) / 1e6)
+    result = found(results, "replies", form="comparisons with anchors")
+    assert (result["judge"], result["value"]) == ("comparator", first["comparator"])
+    result = found(results, "usd", form="errors, all at once")
+    assert (result["judge"], result["n"]) == ("generator", first["generator"])
+    assert result["value"] == pytest.approx(first["generator"] * (7 + 2 * 3) / 1e6)
     page = text_of_pages(results / "report")
     assert "every rating" in page
 
@@ -244,9 +246,9 @@ def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -
         results / "targets" / "neat" / "original.parquet"
     ).to_pylist()
     assert len(kept) == 2 * ITEMS and len(originals) == ITEMS
-    assert {one["target"].split(":")[1] for one in kept} == {"original", "written.1"}
+    assert {row["target"].split(":")[1] for row in kept} == {"original", "written.1"}
     for item in range(ITEMS):
-        texts = {one["text"] for one in kept if one["item"] == f"i{item}"}
+        texts = {row["text"] for row in kept if row["item"] == f"i{item}"}
         assert len(texts) == 2  # the most diverse are kept, no text twice
     graded = pq.read_table(
         results / "targets" / "neat" / f"{NAME}.single.parquet"
@@ -308,8 +310,8 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
         assert found(results, "share_failed")["value"] > 0
         assert found(results, "share_unanswered")["value"] > 0
         script.broken = False
-        told = study.judgescope("replies", "retry")
-        assert told.returncode == 0, told.stdout
+        result = study.judgescope("replies", "retry")
+        assert result.returncode == 0, result.stdout
         before = len(endpoint.asked)
         done = (
             study.run()

@@ -34,10 +34,10 @@ def script(body: Body) -> Said:
     not do.
     """
     prompt = prompt_of(body)
-    found = FACTS.search(prompt)
-    if found is None:
+    match = FACTS.search(prompt)
+    if match is None:
         return reply("5")
-    facts, description, asked = found.groups()
+    facts, description, asked = match.groups()
     if facts.startswith(REFUSED) or (
         facts.startswith(SECOND) and "is a refusal" not in asked
     ):
@@ -138,9 +138,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Endp
     folder = tmp_path_factory.mktemp("improved")
     with serve(script) as endpoint:
         study = prepare(folder, endpoint.url)
-        told = snakemake("check", "--configfile", str(study), cwd=folder)
-        assert told.returncode == 0, told.stdout[-4000:]
-        (folder / "check.txt").write_text(told.stdout, encoding="utf-8")
+        result = snakemake("check", "--configfile", str(study), cwd=folder)
+        assert result.returncode == 0, result.stdout[-4000:]
+        (folder / "check.txt").write_text(result.stdout, encoding="utf-8")
         batch = run(
             "-m", "judgescope", "export", str(study), "targets", "t.jsonl", cwd=folder
         )
@@ -184,16 +184,16 @@ def test_only_improved_originals_are_perturbed_and_judged(
     perturbed = targets(folder, "reordering.minor")
     assert len(perturbed) == 11 and "ct01" not in perturbed
     assert all("In short:" in row["text"] for row in perturbed.values())
-    found = [
+    table = [
         row
         for row in rows(folder / "results" / "small", "discernment")
         if row["aspect"]
     ]
     counted = {
-        (row["n"], row["n_missing"]) for row in found if row["statistic"] == "mean_drop"
+        (row["n"], row["n_missing"]) for row in table if row["statistic"] == "mean_drop"
     }
     assert counted == {(11, 1)}
-    assert all("|originals:" in row["signature"] for row in found)
+    assert all("|originals:" in row["signature"] for row in table)
 
 
 @pytest.mark.slow
@@ -232,11 +232,11 @@ def test_what_is_asked_is_counted_before_and_not_asked_again(
     whole: tuple[Path, Endpoint],
 ) -> None:
     folder, endpoint = whole
-    told = (folder / "check.txt").read_text(encoding="utf-8")
+    text = (folder / "check.txt").read_text(encoding="utf-8")
     # two attempts for each of 12, and two aspects of them and of their perturbation in
     # four ways
-    assert f"≤ original, {TABLE}" in told and f"≤ mine, {TABLE}" in told
-    assert f"requests to models: {2 * 12 + 2 * 12 * 5}," in told
+    assert f"≤ original, {TABLE}" in text and f"≤ mine, {TABLE}" in text
+    assert f"requests to models: {2 * 12 + 2 * 12 * 5}," in text
     exported = (folder / "t.jsonl").read_text(encoding="ascii")
     assert exported == ""
     asked = len(endpoint.asked)

@@ -95,24 +95,24 @@ def make_hostile(study: AskedStudy) -> None:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(judge) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("injection"), endpoint)
-        make_hostile(own)
+        study = AskedStudy(tmp_path_factory.mktemp("injection"), endpoint)
+        make_hostile(study)
         for model in ("obedient", "deaf", "wary"):
-            own.card(
+            study.card(
                 "models", model, engine="openai", base_url=endpoint.url, probe=False
             )
-            own.card("judges", model, model=model, form="score-only")
-        own.card(
+            study.card("judges", model, model=model, form="score-only")
+        study.card(
             "judges", "wary-marked", model="wary", form="score-only", spotlight=True
         )
-        own.write(
+        study.write(
             judges=["obedient", "deaf", "wary", "wary-marked", "rules", "rouge-l"],
             perturbations=[ATTACK],
             methods=["robustness"],
         )
-        done = own.run()
+        done = study.run()
         assert done.returncode == 0, done.stdout[-4000:]
-        yield own
+        yield study
 
 
 def found(
@@ -155,7 +155,7 @@ def test_controls_and_rules_have_numbers_of_their_own(study: AskedStudy) -> None
         "note"
     ]  # all are at the top already
     attack, inert = (
-        found(study, "length", "injection_shift", one) for one in ("attack", "inert")
+        found(study, "length", "injection_shift", name) for name in ("attack", "inert")
     )
     assert (
         attack["value"] == pytest.approx(inert["value"], rel=0.5)
@@ -168,14 +168,14 @@ def test_controls_and_rules_have_numbers_of_their_own(study: AskedStudy) -> None
     assert found(study, "random", "injection_shift")["ci_low"] is not None
     assert found(study, "rules", "injection_shift")["value"] is not None
     assert found(study, "rouge-l", "p_injection")["value"] is not None
-    told = {row["judge"] for row in study.rows("robustness") if row["perturbation"]}
-    assert "most-frequent" not in told  # it knows ratings of other texts only
+    judges = {row["judge"] for row in study.rows("robustness") if row["perturbation"]}
+    assert "most-frequent" not in judges  # it knows ratings of other texts only
 
 
 def test_what_is_added_stands_in_the_prompts_and_in_the_report(
     study: AskedStudy,
 ) -> None:
-    sent = [one for one in study.endpoint.prompts if "Rating: 5" in one]
+    sent = [prompt for prompt in study.endpoint.prompts if "Rating: 5" in prompt]
     assert len(sent) == 24 * 4
     page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "attacks on the judge" in page and "claimed verdict" in page
@@ -196,7 +196,7 @@ def test_no_text_of_the_data_is_markup_or_moves_a_cursor(study: AskedStudy) -> N
     report = study.folder / "results" / "asked" / "report"
     pages = [path.read_text(encoding="utf-8") for path in report.rglob("*.html")]
     shards = [path.read_text(encoding="utf-8") for path in report.rglob("*.js")]
-    assert any("alert(1)" in one for one in shards)
+    assert any("alert(1)" in shard for shard in shards)
     for page in pages + shards:
         assert (
             "<script>alert" not in page and "<img" not in page and "glib<b>" not in page
@@ -206,6 +206,6 @@ def test_no_text_of_the_data_is_markup_or_moves_a_cursor(study: AskedStudy) -> N
         ["show", "study.yaml", "robustness"],
         ["replies", "show", "study.yaml"],
     ):
-        told = running.run("-m", "judgescope", *command, cwd=study.folder)
-        assert told.returncode == 0, told.stdout
-        assert "\x1b" not in told.stdout and "\u202e" not in told.stdout
+        finished = running.run("-m", "judgescope", *command, cwd=study.folder)
+        assert finished.returncode == 0, finished.stdout
+        assert "\x1b" not in finished.stdout and "\u202e" not in finished.stdout

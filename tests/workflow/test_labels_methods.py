@@ -149,44 +149,44 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         return replies(given, given.title(), other)
 
     with serve(said) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("whole"), endpoint)
-        known |= write_data(own)
+        study = AskedStudy(tmp_path_factory.mktemp("whole"), endpoint)
+        known |= write_data(study)
         for model in MEMBERS:
-            own.card(
+            study.card(
                 "models", model, engine="openai", base_url=endpoint.url, probe=False
             )
-        own.change(
+        study.change(
             "judges", "verdict", judge="first", model="first", draws=3, temperature=1
         )
         for name in MEMBERS[1:]:
-            own.change("judges", "reason-verdict", judge=name, model=name)
-        own.change(
+            study.change("judges", "reason-verdict", judge=name, model=name)
+        study.change(
             "judges", "rubric-verdict", model="third", aspects=["fluency", "coherence"]
         )
-        (own.folder / "config/prompts").mkdir()
-        (own.folder / "config/prompts/hinted.jinja").write_text(HINTED, "utf-8")
-        own.card(
+        (study.folder / "config/prompts").mkdir()
+        (study.folder / "config/prompts/hinted.jinja").write_text(HINTED, "utf-8")
+        study.card(
             *("judges", "told"),
             **{"model": "second", "form": "hinted", "hint": {"baseline": "second"}},
             aspects=["fluency", "coherence"],
         )
-        own.card("judges", "panel", members=MEMBERS)
+        study.card("judges", "panel", members=MEMBERS)
         chain = shipped(
             "perturbations", "local-rule-fluency", tasks=["dialogue"], steps=3
         )
-        own.card(
+        study.card(
             "perturbations",
             "chained",
             **{k: v for k, v in chain.items() if k != "perturbation"},
         )
-        own.card(
+        study.card(
             *("expectations", "mine"),
             name="mine",
             perturbations={
                 "random-typos": {"drop": ["fluency"], "same": ["coherence"]}
             },
         )
-        own.write(
+        study.write(
             study="whole",
             datasets=["answers"],
             judges=[*MEMBERS, "rubric-verdict", "told", "panel"],
@@ -195,9 +195,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             perturbations=["random-typos", "chained", "claimed-verdict"],
             confusion={"expectations": "mine"},
         )
-        run = own.run()
+        run = study.run()
         assert not run.returncode, run.stdout[-6000:]
-        yield own
+        yield study
 
 
 def of(study: AskedStudy, table: str, **where: Any) -> list[Row]:
@@ -265,11 +265,11 @@ def test_perturbed_texts_lose_their_label(study: AskedStudy) -> None:
 
 def test_ratings_orders_and_hints_are_of_labels(study: AskedStudy) -> None:
     known = texts()
-    place = {"aspect": "fluency", "level": "direct"}
+    where = {"aspect": "fluency", "level": "direct"}
     agreed = [text for at, text in enumerate(known) if at % 9]
     gold = np.array([VERDICTS.index(known[text]["fluency"]) for text in agreed])
     given = np.array([fluent(known, text) for text in agreed])
-    kappa = one(study, "perspectives", "panel", "kappa_linear", **place)
+    kappa = one(study, "perspectives", "panel", "kappa_linear", **where)
     assert kappa["value"] == pytest.approx(cohen_kappa_score(gold, given))
     chain = {"aspect": "fluency", "level": "local", "perturbation": "chained"}
     assert (
@@ -304,8 +304,8 @@ def test_draws_and_ensembles_have_majorities(study: AskedStudy) -> None:
             one(study, "repeatability", "first", "alpha_draws", aspect=aspect)["value"]
             > 0
         )
-    place = {"judge_b": "first+second+third", "aspect": "fluency"}
-    most = one(study, "ensemble", "panel", "label_accuracy", **place)
+    where = {"judge_b": "first+second+third", "aspect": "fluency"}
+    most = one(study, "ensemble", "panel", "label_accuracy", **where)
     alone = one(study, "labels", "panel", "label_accuracy", aspect="fluency")
     truth = [
         VERDICTS.index(known[text]["fluency"]) for text in known

@@ -44,9 +44,9 @@ def test_a_study_uses_the_lengths_of_a_column(
 
     def rows(name: str, judge: str) -> dict[str, ReportRow]:
         path = Path("results", "mine", "tables", f"{name}.parquet")
-        found = ReportRows.of_table(read_table("results", path)).where(judge=judge)
+        values = ReportRows.of_table(read_table("results", path)).where(judge=judge)
         left = ("by_source", "by_system")
-        return {row.statistic: row for row in found if row.level not in left}
+        return {row.statistic: row for row in values if row.level not in left}
 
     verdict = rows("verdicts", "gpt_score")
     assert verdict["verdict"].note.startswith("not_shown; length")

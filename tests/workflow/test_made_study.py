@@ -37,8 +37,8 @@ def write_or_rate(body: Body) -> Said:
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
     path = folder / "results/asked/targets/demo-dialogue" / f"{name}.parquet"
-    found: list[dict[str, Any]] = read_table("targets", path).to_pylist()
-    return found
+    rows: list[dict[str, Any]] = read_table("targets", path).to_pylist()
+    return rows
 
 
 def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(
@@ -46,13 +46,13 @@ def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(
 ) -> None:
     with serve(write_or_rate) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
-        own = {
+        fields = {
             "engine": "openai",
             "base_url": endpoint.url,
             "limits": FAST,
             "probe": False,
         }
-        study.card("models", "generator", **own)
+        study.card("models", "generator", **fields)
         kinds = ["continuation", "complement", "sentence-exchange"]
         study.write(perturbations=kinds, methods=["discernment"])
         done = study.run()
@@ -98,16 +98,21 @@ def write_and_reason(body: Body) -> Said:
     if "Put exactly one more error" not in prompt:
         return rate(body)
     text = prompt.split("The reply:\n")[1].split("\n\n")[0]
-    said = reply(text + ERROR, reasoning_content="Which one? <b>Blue.</b>")
-    assert isinstance(said.body, dict)
-    return Said(said.body | {"usage": USAGE})
+    result = reply(text + ERROR, reasoning_content="Which one? <b>Blue.</b>")
+    assert isinstance(result.body, dict)
+    return Said(result.body | {"usage": USAGE})
 
 
 def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
     with serve(write_and_reason) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
-        own = {"base_url": endpoint.url, "limits": FAST, "probe": False, "price": PRICE}
-        study.change("models", "reasoning-writer", **own)
+        fields = {
+            "base_url": endpoint.url,
+            "limits": FAST,
+            "probe": False,
+            "price": PRICE,
+        }
+        study.change("models", "reasoning-writer", **fields)
         row: dict[str, Any] = {
             "name": "Worse",
             "level": "sentence",
@@ -127,8 +132,8 @@ def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
     written = [body for body in endpoint.asked if body["model"] == "reasoning-writer"]
     assert len(written) == ITEMS * STEPS
     for body in written:
-        told = {name: body[name] for name in body.keys() - {"messages", "seed"}}
-        assert told == {
+        by_name = {name: body[name] for name in body.keys() - {"messages", "seed"}}
+        assert by_name == {
             "model": "reasoning-writer",
             "max_completion_tokens": 8192,
             "reasoning_effort": "medium",
@@ -165,13 +170,13 @@ def test_a_seed_and_several_draws_at_once_can_be_left_out_as_well(
         study = AskedStudy(tmp_path, endpoint)
         spelling: dict[str, str | None] = {"max_tokens": "max_completion_tokens"}
         spelling |= dict.fromkeys(("temperature", "top_p", "seed", "n"))
-        own = {
+        keys = {
             "base_url": endpoint.url,
             "limits": FAST,
             "probe": False,
             "field_names": spelling,
         }
-        study.change("models", "reasoning-writer", **own)
+        study.change("models", "reasoning-writer", **keys)
         study.card(
             "judges", "terse", model="reasoning-writer", form="score-only", draws=2
         )

@@ -153,10 +153,10 @@ def test_the_workflow_runs_from_a_repository(repository: str, tmp_path: Path) ->
     planned = running.run(*start, "-n", cwd=tmp_path)  # the study of the repository
     assert planned.returncode == 0, planned.stdout
     assert "results/demo/report/index.html" in planned.stdout
-    one = "results/small/items/demo-dialogue.parquet"
-    done = running.run(*start, "--configfile", "study.yaml", "--", one, cwd=tmp_path)
+    text = "results/small/items/demo-dialogue.parquet"
+    done = running.run(*start, "--configfile", "study.yaml", "--", text, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert (tmp_path / one).is_file()
+    assert (tmp_path / text).is_file()
 
 
 def test_a_module_may_be_in_a_repository(repository: str, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ JUDGES = ("critique", "rubric")
 def said(body: Body) -> Said:
     """Rate by the text in ten draws, in the words that the prompt asks for."""
     prompt = prompt_of(body)
-    [draws] = [told for text, told in DRAWS.items() if f"Words of {text}." in prompt]
+    [draws] = [draw for text, draw in DRAWS.items() if f"Words of {text}." in prompt]
     mark = "[RESULT]" if "[RESULT]" in prompt else "It goes 2 of 3 ways.\nRating:"
     return replies(*(f"It goes well. {mark} {rating}" for rating in draws))
 
@@ -134,15 +134,15 @@ def test_every_reply_is_read_on_the_judges_own_scale(run: AskedStudy) -> None:
     for prompt in run.endpoint.prompts:
         assert "from 1 (" in prompt and "to 5" in prompt and "to 3" not in prompt
     for judge in JUDGES:
-        found = [
+        rows = [
             row
             for path in run.folder.glob(
                 f"results/asked/judgments/own/*/*/{judge}.parquet"
             )
             for row in read_table("judgments", path).to_pylist()
         ]
-        assert len(found) == 240 and {row["status"] for row in found} == {"ok"}
-        assert {row["value"] for row in found} == {1, 2, 3, 4, 5}
+        assert len(rows) == 240 and {row["status"] for row in rows} == {"ok"}
+        assert {row["value"] for row in rows} == {1, 2, 3, 4, 5}
     out = [
         row for row in run.rows("coverage") if row["statistic"] == "count_out_of_range"
     ]
@@ -174,14 +174,17 @@ def test_its_modes_fall_into_peoples_classes_and_its_means_tell_the_order(
 
 def test_agreement_gives_it_correlations_alone(run: AskedStudy) -> None:
     for judge in JUDGES:
-        found = {
+        by_statistic = {
             row["statistic"]: row
             for row in run.rows("agreement")
             if (row["judge"], row["aspect"], row["level"])
             == (judge, "fluency", "pooled")
         }
-        assert found["pearson"]["value"] > 0.8
-        assert (found["kappa_linear"]["value"], found["kappa_linear"]["note"]) == (
+        assert by_statistic["pearson"]["value"] > 0.8
+        assert (
+            by_statistic["kappa_linear"]["value"],
+            by_statistic["kappa_linear"]["note"],
+        ) == (
             None,
             OTHER_SCALE,
         )

@@ -71,7 +71,7 @@ def test_two_datasets_make_up_an_overall_table_and_a_section(tmp_path: Path) -> 
     for judge, name in (("random", "kappa_linear"), ("length", "accuracy_adjacent")):
         each = [found[dataset, judge, name] for dataset in ("first", "second")]
         row = found[OVERALL, judge, name]
-        assert row["value"] == pytest.approx(np.mean([one["value"] for one in each]))
+        assert row["value"] == pytest.approx(np.mean([row["value"] for row in each]))
         assert row["ci_low"] < row["value"] < row["ci_high"]
         width = min(one["ci_high"] - one["ci_low"] for one in each)
         assert row["ci_high"] - row["ci_low"] < width  # two datasets tell more than one

@@ -29,7 +29,10 @@ def test_settings_cover_all_pairs_but_systems_and_aspects() -> None:
     assert len(designs) <= 60
     kinds = {"scores", "labels", "pairs"}
     texts = {(1,), (2,), (5,), (1, 2, 5, 3)}
-    of = [(one.systems, one.aspects, one.kind, one.texts) for one in designs]
+    of = [
+        (design.systems, design.aspects, design.kind, design.texts)
+        for design in designs
+    ]
     for first, second, count in (
         (0, 2, 33),
         (0, 3, 44),
@@ -39,12 +42,12 @@ def test_settings_cover_all_pairs_but_systems_and_aspects() -> None:
     ):
         assert len({(one[first], one[second]) for one in of}) == count
     assert {one[2] for one in of} == kinds and {one[3] for one in of} == texts
-    assert {one.sources for one in designs} == {40}
+    assert {design.sources for design in designs} == {40}
 
 
 @pytest.mark.slow
 def test_copy_of_people_is_better_than_chance_in_every_setting(copies: Any) -> None:
-    short = [one.words_of_steps() for one in copies if not one.better]
+    short = [copy.words_of_steps() for copy in copies if not copy.better]
     assert not short, "\n".join(short)
 
 
@@ -52,8 +55,10 @@ def test_copy_of_people_is_better_than_chance_in_every_setting(copies: Any) -> N
 def test_copy_of_people_is_as_good_as_one_more_rater(copies: Any) -> None:
     """In every setting of scores, and in 95 % of those of labels and pairs."""
     for kinds, share in (({"scores"}, 1.0), ({"labels", "pairs"}, 0.95)):
-        settings = [one for one in copies if one.design.kind in kinds]
-        short = [one.words_of_steps() for one in settings if not one.as_rater]
+        settings = [copy for copy in copies if copy.design.kind in kinds]
+        short = [
+            setting.words_of_steps() for setting in settings if not setting.as_rater
+        ]
         assert len(short) <= (1 - share) * len(settings), "\n".join(short)
 
 
@@ -89,10 +94,10 @@ def test_the_bars_are_binomial() -> None:
 
 def _missed(tallies: Any) -> list[str]:
     return [
-        f"{one.defect} {one.strength}, {one.expected}: {one.found} of {one.studies}, "
-        f"also {dict(one.others)}"
-        for one in tallies
-        if not one.passes
+        f"{tally.defect} {tally.strength}, {tally.expected}: {tally.found} of "
+        f"{tally.studies}, also {dict(tally.others)}"
+        for tally in tallies
+        if not tally.passes
     ]
 
 

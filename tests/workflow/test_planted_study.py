@@ -96,7 +96,7 @@ def test_claims_in_memory_equal_the_runs_to_the_byte(
     name: str, finished: Study, specs: dict[str, StatisticsSpec], tmp_path: Path
 ) -> None:
     design, judges = DATASETS[name]
-    names, spec = {one.name for one in judges}, specs[name]
+    names, spec = {judge.name for judge in judges}, specs[name]
     path = finished.out / f"statistics/verdicts/{name}.parquet"
     of_run = of_judges(path, {*names, "human"})
     [data] = {re.search(r"@(\w+)", row["signature"])[1] for row in of_run}  # type: ignore[index]
@@ -123,8 +123,8 @@ def test_the_spec_in_memory_is_that_of_the_cards(
     of_run = {"code", "versions", "files", "output", "claims", "judges", "compared"}
     fields = set(StatisticsSpec.__struct_fields__) - of_run - {"excluded"}
     assert not {judge for judge, *_ in planned.excluded} & made.judges.keys()
-    assert {one: getattr(made, one) for one in fields} == {
-        one: getattr(planned, one) for one in fields
+    assert {field: getattr(made, field) for field in fields} == {
+        field: getattr(planned, field) for field in fields
     }
     assert set(made.claims) <= set(planned.claims)
     for judge, facts in made.judges.items():
@@ -134,8 +134,8 @@ def test_the_spec_in_memory_is_that_of_the_cards(
 def test_the_tables_name_the_defects(finished: Study) -> None:
     def rows(table: str, statistic: str, judge: str) -> list[dict[str, Any]]:
         path = finished.out / f"tables/{table}.parquet"
-        found = of_judges(path, {f"planted-{judge}", f"pairs-{judge}"})
-        return [row for row in found if row["statistic"] == statistic]
+        result = of_judges(path, {f"planted-{judge}", f"pairs-{judge}"})
+        return [row for row in result if row["statistic"] == statistic]
 
     for row in rows("agreement", "length_slope", "longer-040"):
         assert row["ci_low"] > 0

@@ -69,15 +69,15 @@ def test_a_function_scores_every_text_once(study: FunctionStudy) -> None:
     assert done.returncode == 0, done.stdout
     assert study.calls() == TEXTS
     results = study.folder / "results/small"
-    place = "demo-dialogue/metric/systems/measured"
-    judgments = running.cell(results, "judgments", place, "naturalness")
+    words = "demo-dialogue/metric/systems/measured"
+    judgments = running.cell(results, "judgments", words, "naturalness")
     failed = [row for row in judgments if row["status"] == "error"]
     scored = [row for row in judgments if row["status"] == "ok"]
     assert len(scored) + len(failed) == TEXTS and len(failed) > 5
     assert (
         scored[0]["rationale"] == f"{scored[0]['value']:.0f} characters on naturalness"
     )
-    replies = running.cell(results, "replies", place, "naturalness")
+    replies = running.cell(results, "replies", words, "naturalness")
     texts = {row["text"] for row in replies if row["status"] == "error"}
     assert all(text.startswith("ValueError: a length of ") for text in texts)
 
@@ -111,8 +111,10 @@ def test_check_names_what_it_runs_and_runs_nothing(study: FunctionStudy) -> None
 def test_a_function_that_compares_receives_both_texts(study: FunctionStudy) -> None:
     study.card("judges", "measured", model="metric", form="compare")
     done = study.judgescope("check")
-    said = done.stdout
-    assert done.returncode == 1 and "needs a function with the argument text_b" in said
+    output = done.stdout
+    assert (
+        done.returncode == 1 and "needs a function with the argument text_b" in output
+    )
     source = """
         def score(text, text_b):
             open("/dev/null").close()

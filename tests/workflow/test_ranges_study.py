@@ -51,13 +51,13 @@ def said(body: Body) -> Said:
     prompt = prompt_of(body)
     if both := texts_in(prompt):
         source = PAIR_HEAD.split(prompt)[0]
-        first, second = (slips(one.partition("\n\n")[0], source) for one in both)
+        first, second = (slips(name.partition("\n\n")[0], source) for name in both)
         far = abs(first - second) > 1
         return reply("Choice: " + (("A" if first < second else "B") if far else "tie"))
     source = TEXT_HEAD.split(prompt)[0]
-    found = slips(text_in(prompt).partition("\n\nAnswer with")[0], source)
+    result = slips(text_in(prompt).partition("\n\nAnswer with")[0], source)
     top = int(between(prompt, "(worst) to ", " (best)"))
-    return reply(str(round(top - (top - 1) * min(found, FINEST) / FINEST)))
+    return reply(str(round(top - (top - 1) * min(result, FINEST) / FINEST)))
 
 
 def write_data(study: AskedStudy) -> None:
@@ -102,19 +102,19 @@ def write_data(study: AskedStudy) -> None:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(said) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("ranges"), endpoint)
-        write_data(own)
+        study = AskedStudy(tmp_path_factory.mktemp("ranges"), endpoint)
+        write_data(study)
         for name, top in SCALES.items():
             scale = {"scale": {"min": 1, "max": top, "step": 1}} if top else {}
-            own.card("judges", name, model="loop", form="score-only", **scale)
-        own.card("judges", "pair", model="loop", form="compare", pairs="all")
+            study.card("judges", name, model="loop", form="score-only", **scale)
+        study.card("judges", "pair", model="loop", form="compare", pairs="all")
         row = {
             "name": "slips",
             "level": "sentence",
             "method": "rule",
             "rule": "inject_errors",
         }
-        own.card(
+        study.card(
             "perturbations",
             "slips",
             **row,
@@ -124,37 +124,37 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
             aspects=["fluency"],
         )
         methods = ["perspectives"]
-        own.write(
+        study.write(
             datasets=["own"],
             aspects=["fluency"],
             judges=[*SCALES, "pair"],
             perturbations=["slips"],
             methods=methods,
         )
-        done = own.run()
+        done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
-        yield own
+        yield study
 
 
 def rows(
-    study: AskedStudy, table: str, statistic: str, **place: Any
+    study: AskedStudy, table: str, statistic: str, **where: Any
 ) -> list[dict[str, Any]]:
     return [
         row
         for row in study.rows(table)
         if row["statistic"] == statistic
-        and all(row[name] == value for name, value in place.items())
+        and all(row[name] == value for name, value in where.items())
     ]
 
 
 def test_comparisons_of_texts_in_a_row_are_told_by_how_far_they_are_apart(
     study: AskedStudy,
 ) -> None:
-    found = rows(study, "pairwise", "accuracy_comparison_by_distance", judge="pair")
-    told = {row["k"]: (row["value"], row["n"]) for row in found}
-    assert told == {k: (float(k > 1), ITEMS * (STEPS - k)) for k in range(1, STEPS)}
+    result = rows(study, "pairwise", "accuracy_comparison_by_distance", judge="pair")
+    by_k = {row["k"]: (row["value"], row["n"]) for row in result}
+    assert by_k == {k: (float(k > 1), ITEMS * (STEPS - k)) for k in range(1, STEPS)}
     assert all(
-        row["perturbation"] == "slips" and row["ci_low"] is not None for row in found
+        row["perturbation"] == "slips" and row["ci_low"] is not None for row in result
     )
 
 

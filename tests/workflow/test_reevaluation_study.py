@@ -64,8 +64,8 @@ def test_from_the_file_of_ratings_to_the_table(
     find = finder(plan, texts_of(plan, Path("results/small"), RATED))
     (tmp_path / "answers").mkdir()
     for page in (tmp_path / "pages").iterdir():
-        told = json.dumps(answered(page, find))
-        (tmp_path / "answers" / f"{page.stem}.json").write_text(told, encoding="utf-8")
+        dumps = json.dumps(answered(page, find))
+        (tmp_path / "answers" / f"{page.stem}.json").write_text(dumps, encoding="utf-8")
     done = run(*command, "import", str(study), "answers", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     with Path("results/small/reevaluation/reevaluation.csv").open(

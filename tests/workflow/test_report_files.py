@@ -42,9 +42,12 @@ def written(folder: Path, **changes: Any) -> tuple[Report, Path, Path]:
 @pytest.mark.heavy
 def test_every_figure_of_the_report_is_a_file(tmp_path: Path) -> None:
     report, figures, _ = written(tmp_path)
-    told = {one.id: list(figures_of(one.blocks)) for one in sections_of(report)}
+    by_id = {
+        question.id: list(figures_of(question.blocks))
+        for question in sections_of(report)
+    }
     files = {path.name: len(list(path.iterdir())) for path in figures.iterdir()}
-    assert files == {name: len(found) for name, found in told.items() if found}
+    assert files == {name: len(found) for name, found in by_id.items() if found}
     assert {"agreement", "discernment"} <= set(files)
     page = on_one_page(report)
     assert page.count("<figure>") == sum(files.values()), (
@@ -56,10 +59,14 @@ def test_every_figure_of_the_report_is_a_file(tmp_path: Path) -> None:
 def test_every_section_is_a_page_with_its_tables(tmp_path: Path) -> None:
     report, _, pages = written(tmp_path)
     whole = on_one_page(report)
-    own = {path.stem: path.read_text("utf-8") for path in pages.iterdir()}
-    assert set(own) == {section.id for section in sections_of(report)}
-    assert sum(page.count("<table") for page in own.values()) == whole.count("<table")
-    assert all("<nav" not in page and 'src="http' not in page for page in own.values())
+    by_stem = {path.stem: path.read_text("utf-8") for path in pages.iterdir()}
+    assert set(by_stem) == {section.id for section in sections_of(report)}
+    assert sum(page.count("<table") for page in by_stem.values()) == whole.count(
+        "<table"
+    )
+    assert all(
+        "<nav" not in page and 'src="http' not in page for page in by_stem.values()
+    )
     assert "<nav" in whole and "<title>tiny</title>" in whole
 
 
@@ -77,15 +84,15 @@ def test_two_runs_write_the_same_files(tmp_path: Path) -> None:
 
 
 def test_a_figure_alone_has_title_summary_and_legend() -> None:
-    found = ElementTree.fromstring(
+    result = ElementTree.fromstring(
         alone(figure("T & u", LegendKey("●", "blue", "a <key>")))
     )
-    texts = ["".join(one.itertext()) for one in found.iter(f"{SPACE}text")]
+    texts = ["".join(one.itertext()) for one in result.iter(f"{SPACE}text")]
     assert texts == ["T & u", "● a <key>"]
-    assert found.findtext(f"{SPACE}title") == "T & u"
-    assert found.findtext(f"{SPACE}desc") == "What it shows."
-    assert found.find(f"{SPACE}g/{SPACE}svg/{SPACE}path") is not None
-    assert float(found.attrib["height"]) == 40 + 20 + 20 + 10 + 20
+    assert result.findtext(f"{SPACE}title") == "T & u"
+    assert result.findtext(f"{SPACE}desc") == "What it shows."
+    assert result.find(f"{SPACE}g/{SPACE}svg/{SPACE}path") is not None
+    assert float(result.attrib["height"]) == 40 + 20 + 20 + 10 + 20
 
 
 def test_figures_on_demand_are_found() -> None:
@@ -116,8 +123,8 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     files = {"items": files["items"], "data": files["outputs"]}
     Study(folder).change("datasets", "demo-dialogue", name=NASTY, files=files)
-    told = {"aspects": ["naturalness"], "methods": ["agreement", "discernment"]}
-    path = Study(folder).write(**told, perturbations=["reordering"])
+    fields = {"aspects": ["naturalness"], "methods": ["agreement", "discernment"]}
+    path = Study(folder).write(**fields, perturbations=["reordering"])
     done = running.run("-m", "judgescope", "run", str(path), cwd=folder)
     assert done.returncode == 0, done.stdout[-3000:]
     return folder
@@ -137,7 +144,7 @@ def report(folder: Path, name: str) -> str:
     if path.suffix == ".html":
         return path.read_text("utf-8")
     with zipfile.ZipFile(path) as packed:
-        [page] = [one for one in packed.namelist() if one.endswith("report.html")]
+        [page] = [name for name in packed.namelist() if name.endswith("report.html")]
         return packed.read(page).decode()
 
 

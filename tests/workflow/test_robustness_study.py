@@ -35,25 +35,27 @@ def judge(body: Body) -> Said:
     prompt, model = prompt_of(body), body["model"]
     text = text_in(prompt).split("\n\n")[0]
     own = min(5, max(1, len(text.split()) - ("Example" in prompt)))
-    told = TOLD.findall(prompt)
+    matches = TOLD.findall(prompt)
     follows = {"always": True, "never": False, "half": body["seed"] % 2 == 0}[model]
     if model == "never" and len(text.split()) == 7:
         return reply("I'm sorry, but I cannot help with that.")
-    rating = int(told[0]) if told and follows else own
+    rating = int(matches[0]) if matches and follows else own
     mood = "It is clear and good, a fine text."
-    if told or "as you understand it" in prompt:
-        mood = "It is awful and bad." if told else "It is a good text with a bad end."
+    if matches or "as you understand it" in prompt:
+        mood = (
+            "It is awful and bad." if matches else "It is a good text with a bad end."
+        )
     return reply(f"Rating: {rating}\n{mood}")
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(judge) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("hints"), endpoint)
-        write_dataset(own.folder, "rated", 3)
+        study = AskedStudy(tmp_path_factory.mktemp("hints"), endpoint)
+        write_dataset(study.folder, "rated", 3)
         judges = []
         for model in MODELS:
-            own.card(
+            study.card(
                 "models", model, engine="openai", base_url=endpoint.url, probe=False
             )
             forms: dict[str, Row] = {
@@ -70,17 +72,17 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
                 },
             }
             for name, keys in forms.items():
-                own.card("judges", f"{model}-{name}", model=model, **keys)
+                study.card("judges", f"{model}-{name}", model=model, **keys)
                 judges.append(f"{model}-{name}")
         rated: Row = {
             "datasets": ["rated"],
             "aspects": [],
             "judges": [*judges, "rules"],
         }
-        own.write(**rated, methods=["robustness"], require={"coverage": 0.95})
-        done = own.run()
+        study.write(**rated, methods=["robustness"], require={"coverage": 0.95})
+        done = study.run()
         assert done.returncode == 0, done.stdout[-4000:]
-        yield own
+        yield study
 
 
 def found(study: AskedStudy, name: str, statistic: str, aspect: str = "fluency") -> Row:
@@ -155,8 +157,8 @@ def test_refusals_are_counted_and_missing_everywhere_else(study: AskedStudy) -> 
     refused = found(study, "never-plain", "share_refused")
     assert 0 < refused["value"] < 0.5 and refused["n"] == TEXTS
     lost = round(refused["value"] * TEXTS)
-    told = found(study, "never-wrong", "follow_rate")
-    assert (told["n"], told["n_missing"]) == (TEXTS - lost, lost)
+    result = found(study, "never-wrong", "follow_rate")
+    assert (result["n"], result["n_missing"]) == (TEXTS - lost, lost)
     assert found(study, "always-plain", "share_refused")["value"] == 0
 
 
@@ -248,27 +250,27 @@ def test_every_form_asks_once_the_base_twice_and_hints_are_in_the_replies(
 
 def test_a_hint_needs_a_judge_to_be_held_against(tmp_path: Path) -> None:
     with serve(judge) as endpoint:
-        own = AskedStudy(tmp_path, endpoint)
-        own.card(
+        study = AskedStudy(tmp_path, endpoint)
+        study.card(
             "judges",
             "told",
             model="loop",
             form="rate-hinted",
             hint={"baseline": "nobody"},
         )
-        own.write(judges=["terse", "told"], methods=["robustness"])
-        done = own.run()
+        study.write(judges=["terse", "told"], methods=["robustness"])
+        done = study.run()
         assert done.returncode != 0 and not endpoint.asked
         assert "judges/told.yaml:" in done.stdout and "key hint.baseline" in done.stdout
         assert "'nobody'" in done.stdout
-        own.card(
+        study.card(
             "judges",
             "told",
             model="loop",
             form="score-only",
             hint={"baseline": "terse"},
         )
-        done = own.run()
+        done = study.run()
         assert "variable `hint`" in done.stdout
 
 
@@ -276,34 +278,36 @@ def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(
     tmp_path: Path,
 ) -> None:
     with serve(judge) as endpoint:
-        own = AskedStudy(tmp_path, endpoint)
+        study = AskedStudy(tmp_path, endpoint)
         write_dataset(tmp_path, "rated", 3)
-        own.amend("datasets", "rated", aspects={"fluency": {"min": 1, "max": 5}})
-        own.card("models", "never", engine="openai", base_url=endpoint.url, probe=False)
-        own.card("judges", "plain", model="never", form="rate-explain")
-        own.card(
+        study.amend("datasets", "rated", aspects={"fluency": {"min": 1, "max": 5}})
+        study.card(
+            "models", "never", engine="openai", base_url=endpoint.url, probe=False
+        )
+        study.card("judges", "plain", model="never", form="rate-explain")
+        study.card(
             "judges",
             "told",
             model="never",
             form="rate-hinted",
             hint={"baseline": "plain"},
         )
-        own.write(
+        study.write(
             datasets=["rated"],
             aspects=[],
             judges=["plain", "told"],
             methods=["robustness"],
         )
-        done = own.make("robustness")
+        done = study.make("robustness")
         assert done.returncode == 0, done.stdout[-3000:]
         assert not [prompt for prompt in endpoint.prompts if TOLD.findall(prompt)]
-    assert found(own, "human", "alpha_ordinal")["note"] == "continuous"
-    assert found(own, "told", "follow_rate")["value"] is None
-    refused = found(own, "plain", "share_refused")
+    assert found(study, "human", "alpha_ordinal")["note"] == "continuous"
+    assert found(study, "told", "follow_rate")["value"] is None
+    refused = found(study, "plain", "share_refused")
     assert refused["n"] == TEXTS
     assert not [
         row
-        for row in own.rows("robustness")
+        for row in study.rows("robustness")
         if (row["judge"], row["statistic"]) == ("told", "share_refused")
     ]  # nothing was asked of it
 
@@ -321,7 +325,7 @@ def write_rated(study: Study, name: str) -> None:
     names = [f"{name}-{number}" for number in range(aspects)]
     with (study.folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
-        raters = [f"{one}.{rater}" for one in names for rater in "abc"]
+        raters = [f"{name}.{rater}" for name in names for rater in "abc"]
         table.writerow(["id", "source", "system", "text", *raters])
         for item in range(items):
             for system in range(systems):
@@ -335,9 +339,9 @@ def write_rated(study: Study, name: str) -> None:
         **{"files": f"../../{name}.csv", "licence": "none", "citation": "none"},
         "columns": {
             **{"item": "id", "source": "source", "system": "system", "text": "text"},
-            "ratings": {one: [f"{one}.{rater}" for rater in "abc"] for one in names},
+            "ratings": {name: [f"{name}.{rater}" for rater in "abc"] for name in names},
         },
-        "aspects": {one: {"min": 1, "max": 5, "step": 1} for one in names},
+        "aspects": {name: {"min": 1, "max": 5, "step": 1} for name in names},
     }
     study.card("datasets", name, **card)
     for aspect in names:
@@ -368,8 +372,8 @@ def test_the_shipped_study_is_planned_with_its_hints() -> None:
     plan = load_plan(load_yaml(STUDY)[0], HOME, source=str(STUDY))
     assert set(FORMS) <= set(plan.judges)
     for name in ("wrong-hint", "right-hint", "nameless-hint"):
-        told = plan.judges[name].hint
-        assert told is not None and told.baseline == "knowledge-twice"
+        hint = plan.judges[name].hint
+        assert hint is not None and hint.baseline == "knowledge-twice"
         assert (plan.judges[name].temperature, plan.judges[name].max_tokens) == (
             0.0,
             2048,
@@ -383,10 +387,10 @@ def test_the_shipped_study_is_planned_with_its_hints() -> None:
 def follow(body: Body) -> Said:
     """Believe every expert, and nobody else."""
     prompt = prompt_of(body)
-    told = re.findall(r"before you: ([\d.]+)\.\n", prompt)
+    matches = re.findall(r"before you: ([\d.]+)\.\n", prompt)
     [(low, high)] = set(re.findall(r"a number from (\d) to (\d)", prompt))
     own = int(low) + len(prompt) % (int(high) - int(low) + 1)
-    return reply(f"Rating: {told[0] if told else own}\nIt reads well.")
+    return reply(f"Rating: {matches[0] if matches else own}\nIt reads well.")
 
 
 @needs_real_data

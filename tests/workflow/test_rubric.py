@@ -57,12 +57,12 @@ FIVE = Scale(1, 5, 1)
 def test_only_what_stands_behind_the_mark_is_the_rating(
     text: str, status: str, value: float | None, rationale: str | None
 ) -> None:
-    found = parse(text, scale=FIVE, finish="stop", parser="result")
-    assert (found.status, found.value) == (status, value)
+    judgment = parse(text, scale=FIVE, finish="stop", parser="result")
+    assert (judgment.status, judgment.value) == (status, value)
     if rationale is not None:
-        assert found.rationale == rationale
+        assert judgment.rationale == rationale
     if status == "ok":
-        assert found.rule is not None and found.rule.startswith("result.")
+        assert judgment.rule is not None and judgment.rule.startswith("result.")
 
 
 def subject(number: int, *references: str) -> Subject:
@@ -99,18 +99,18 @@ def test_the_reference_is_another_one_and_what_has_none_is_not_asked() -> None:
         "Reference answer, which deserves 5:\nthe second reference\n" in asked[0].prompt
     )
     assert "source 1" in asked[0].prompt and "Score 5: clear." in asked[0].prompt
-    told = rows(
+    result = rows(
         asked, lambda number, draw: Reply(asked[number].key, draw, "[RESULT] 4")
     )
     assert [
-        (row["target"], row["draw"], row["status"], row["text"]) for row in told
+        (row["target"], row["draw"], row["status"], row["text"]) for row in result
     ] == [
         ("i1:original", 0, "ok", "[RESULT] 4"),
         ("i1:original", 1, "ok", "[RESULT] 4"),
         ("i2:original", 0, "not_applicable", "only_reference"),
         ("i2:original", 1, "not_applicable", "only_reference"),
     ]
-    assert [row.get("key") for row in told][2:] == [None, None]
+    assert [row.get("key") for row in result][2:] == [None, None]
 
 
 def test_two_texts_that_are_compared_have_no_reference(
@@ -138,13 +138,13 @@ def near(body: Body) -> Said:
 def test_a_study_with_a_rubric(tmp_path: Path) -> None:
     with serve(near) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
-        told = {
+        fields = {
             "model": "loop",
             "form": "rubric",
             "use_reference": True,
             "parser": "result",
         }
-        study.card("judges", "terse", **told)
+        study.card("judges", "terse", **fields)
         study.write(perturbations=["reordering"], methods=["agreement", "discernment"])
         done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
@@ -200,9 +200,9 @@ def test_the_reference_may_be_the_text_that_was_perturbed(tmp_path: Path) -> Non
     """On texts with one reference: all are judged, and without the key none is."""
     with serve(near) as endpoint:
         study = AskedStudy(tmp_path, endpoint)
-        told = {"model": "loop", "form": "rubric", "parser": "result"}
-        study.card("judges", "original", **told, use_reference="original")
-        study.card("judges", "another", **told, use_reference=True)
+        fields = {"model": "loop", "form": "rubric", "parser": "result"}
+        study.card("judges", "original", **fields, use_reference="original")
+        study.card("judges", "another", **fields, use_reference=True)
         study.write(
             datasets=["demo-confusion-news"],
             aspects=["fluency"],
@@ -222,9 +222,9 @@ def test_the_reference_may_be_the_text_that_was_perturbed(tmp_path: Path) -> Non
         row["text"] for row in texts.values() if row["perturbation"] == "original"
     }
     statuses: dict[str, list[str]] = {"original": [], "another": []}
-    for name, found in statuses.items():
+    for name, statuse in statuses.items():
         for path in results.glob(f"judgments/demo-confusion-news/*/*/{name}.parquet"):
-            found += [
+            statuse += [
                 row["status"] for row in read_table("judgments", path).to_pylist()
             ]
     assert set(statuses["original"]) == {"ok"} and set(statuses["another"]) == {

@@ -22,11 +22,11 @@ def lossy(body: Body) -> Said:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(lossy) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("lost"), endpoint)
-        own.card("judges", "whole", model="loop", form="score-only")
-        own.card("judges", "lossy", model="loop", form="score-only", temperature=0.5)
-        own.write(judges=["whole", "lossy"])
-        yield own
+        study = AskedStudy(tmp_path_factory.mktemp("lost"), endpoint)
+        study.card("judges", "whole", model="loop", form="score-only")
+        study.card("judges", "lossy", model="loop", form="score-only", temperature=0.5)
+        study.write(judges=["whole", "lossy"])
+        yield study
 
 
 def test_a_study_that_has_not_run_has_nothing_to_compare(study: AskedStudy) -> None:

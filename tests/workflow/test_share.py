@@ -81,27 +81,27 @@ def test_items_not_given_are_not_missing_and_do_not_change_the_numbers() -> None
     mask = partial(0.4)
     cards = {"good": {"share": 0.4}}
     scores = {"good": given_only(GOOD, mask), "noisy": NOISY}
-    found = by_place(agreement.rows(study(scores, cards=cards)))
+    result = by_place(agreement.rows(study(scores, cards=cards)))
     plain = by_place(agreement.rows(study({"good": given_only(GOOD, mask)})))
-    for place, row in found.items():
+    for place, row in result.items():
         if place[0] == "good":
             assert row["n_missing"] == 0, row
             assert row["value"] == plain[place]["value"]
-    row = found["good", None, "clear", "spearman", "pooled"]
+    row = result["good", None, "clear", "spearman", "pooled"]
     assert row["n"] == 24 and "|share:0.4|" in row["signature"]
-    assert found["noisy", None, "clear", "spearman", "pooled"]["n"] == 60
+    assert result["noisy", None, "clear", "spearman", "pooled"]["n"] == 60
 
 
 @pytest.mark.heavy
 def test_a_reply_that_is_missing_within_a_share_is_missing() -> None:
     mask = partial(0.4)
     mask[np.flatnonzero(mask)[:3]] = False
-    found = list(
+    rows = list(
         agreement.rows(
             study({"good": given_only(GOOD, mask)}, cards={"good": {"share": 0.4}})
         )
     )
-    row = by_place(found)["good", None, "clear", "pearson", "pooled"]
+    row = by_place(rows)["good", None, "clear", "pearson", "pooled"]
     assert (row["n"], row["n_missing"]) == (21, 3)
 
 
@@ -109,13 +109,13 @@ def test_a_reply_that_is_missing_within_a_share_is_missing() -> None:
 def test_a_judge_of_a_share_is_held_against_the_controls_on_the_same_texts() -> None:
     mask = partial(0.4)
     scores = {"noisy": given_only(NOISY, mask), "fair-control": FAIR}
-    found = list(agreement.rows(study(scores, cards={"noisy": {"share": 0.4}})))
+    rows = list(agreement.rows(study(scores, cards={"noisy": {"share": 0.4}})))
     alone = list(agreement.rows(study({"fair-control": given_only(FAIR, mask)})))
-    row = by_place(found)["noisy", None, "clear", "pearson", "pooled"]
+    row = by_place(rows)["noisy", None, "clear", "pearson", "pooled"]
     control = by_place(alone)["fair-control", None, "clear", "pearson", "pooled"]
     assert f"below control fair-control ({control['value']:.3f})" in row["note"]
-    told = [row for row in found if row["judge"] == "fair-control"]
-    assert len(told) == len(by_place(told))  # the rows beside are told once
+    table = [row for row in rows if row["judge"] == "fair-control"]
+    assert len(table) == len(by_place(table))  # the rows beside are told once
 
 
 def test_judges_are_compared_on_shared_items_and_the_note_says_so() -> None:
@@ -127,28 +127,28 @@ def test_judges_are_compared_on_shared_items_and_the_note_says_so() -> None:
         "noisy": NOISY,
         "other": GOOD,
     }
-    whole = study(scores, cards=cards, comparison=PEARSON)
-    found = by_place(comparison.rows(whole))
-    told = "computed on a share of the items that all these judges receive: {} of 15"
+    data = study(scores, cards=cards, comparison=PEARSON)
+    result = by_place(comparison.rows(data))
+    text = "computed on a share of the items that all these judges receive: {} of 15"
     expected = {("good", "fair"): 6, ("fair", "noisy"): 12, ("good", "noisy"): 6}
     for (judge, other), items in expected.items():
         for statistic in ("difference_pearson", "p_pearson", "sources_needed_pearson"):
-            row = found[judge, other, "clear", statistic, "pooled"]
-            assert told.format(items) in row["note"]
-        gap = found[judge, other, "clear", "difference_pearson", "pooled"]
+            row = result[judge, other, "clear", statistic, "pooled"]
+            assert text.format(items) in row["note"]
+        gap = result[judge, other, "clear", "difference_pearson", "pooled"]
         assert (gap["n"], gap["n_missing"]) == (items * 4, 0)
-    assert not found["noisy", "other", "clear", "difference_pearson", "pooled"]["note"]
-    small = {name: given_only(one, mask) for name, one in scores.items()}
+    assert not result["noisy", "other", "clear", "difference_pearson", "pooled"]["note"]
+    small = {name: given_only(score, mask) for name, score in scores.items()}
     alone = by_place(comparison.rows(study(small, comparison=PEARSON)))
     place = ("good", "noisy", "clear", "difference_pearson", "pooled")
-    assert found[place]["value"] == alone[place]["value"]
+    assert result[place]["value"] == alone[place]["value"]
     for judge in scores:
-        rank = found[judge, None, "clear", "rank_pearson", "pooled"]
+        rank = result[judge, None, "clear", "rank_pearson", "pooled"]
         assert (
             rank["value"]
             == alone[judge, None, "clear", "rank_pearson", "pooled"]["value"]
         )
-        assert told.format(6) in rank["note"]
+        assert text.format(6) in rank["note"]
 
 
 def test_draws_outside_the_share_are_not_missing() -> None:
@@ -174,15 +174,15 @@ def test_draws_outside_the_share_are_not_missing() -> None:
         for row in draws
     ]
     cards = {"good": {"share": 0.4, "draws": 2}}
-    told = study({"good": given_only(GOOD, mask)}, cards=cards, draws=rows)
-    for row in repeatability.rows(told):
+    data = study({"good": given_only(GOOD, mask)}, cards=cards, draws=rows)
+    for row in repeatability.rows(data):
         assert row["n_missing"] == 0, row
 
 
 def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
     def scores(**values: float | None) -> Any:
         return tables_of(
-            [{"target": name, "value": one} for name, one in values.items()]
+            [{"target": name, "value": value} for name, value in values.items()]
         )
 
     cell = {
@@ -193,8 +193,8 @@ def test_a_judge_made_of_others_has_the_items_of_all_its_members() -> None:
     }
     members = [scores(a=1, b=2, c=3), scores(a=3, b=None)]
     _, found = derive_part(members, part=CellPart(**cell), min_annotators=1)
-    told = {row["target"]: row["value"] for row in found.to_pylist()}
-    assert told == {"a": 2, "b": 2}
+    by_target = {row["target"]: row["value"] for row in found.to_pylist()}
+    assert by_target == {"a": 2, "b": 2}
 
 
 @pytest.mark.slow

@@ -58,8 +58,14 @@ def test_ratings_lie_in_equal_steps_from_end_to_end() -> None:
 def test_the_nearest_texts_are_shown_each_of_another_item() -> None:
     demonstrations = Demonstrations(field(5, 4.9, 1.2, 3.4, 2.1, 4.2, 1.1), FIVE, SCALE)
     assert sorted(one.rating for one in demonstrations.usual) == [1.1, 2.1, 3.4, 4.2, 5]
-    told = demonstrations.variables("another")
-    assert sorted(one["rating"] for one in told) == [1, 2, 3, 4, 5]  # on the scale
+    variables = demonstrations.variables("another")
+    assert sorted(variable["rating"] for variable in variables) == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]  # on the scale
     same = [
         Rated(subject("i", system), float(at))
         for at, system in enumerate("abcde", start=1)
@@ -108,8 +114,8 @@ def test_the_order_of_texts_makes_no_difference(
 
 def test_a_hidden_source_is_hidden_in_demonstrations_too() -> None:
     hidden = SCALE.model_copy(update={"source_visible": False})
-    told = Demonstrations(field(1, 2, 3, 4, 5), FIVE, hidden).variables("x")
-    assert {one["source"] for one in told} == {None}
+    variables = Demonstrations(field(1, 2, 3, 4, 5), FIVE, hidden).variables("x")
+    assert {row["source"] for row in variables} == {None}
 
 
 def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
@@ -134,7 +140,7 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
     )
     for number, (one,) in enumerate(shown):
         values = rated(aspect, SCALE) | {"shots": demonstrations.variables(one.item)}
-        whole = messages(
+        result = messages(
             "score-shots",
             templates,
             **SUMMARY.names,
@@ -142,9 +148,9 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
             **material(one.material),
             text=one.text,
         )
-        assert asked[number].asked["messages"] == whole
+        assert asked[number].asked["messages"] == result
         assert asked.outline(number).key.hex() == asked[number].key
-    starts = Counter(one.prompt.split("Now rate")[0] for one in asked)
+    starts = Counter(request.prompt.split("Now rate")[0] for request in asked)
     assert max(starts.values()) >= 5 and len(starts) > 1  # most begin alike
 
 

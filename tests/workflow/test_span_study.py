@@ -44,11 +44,11 @@ def annotated(folder: Path, judges: list[str], **keys: Any) -> Study:
     return study
 
 
-def put_csv(path: Path, told: list[Row]) -> None:
+def put_csv(path: Path, rows: list[Row]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(told[0]))
+        writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
-        writer.writerows(told)
+        writer.writerows(rows)
 
 
 def put_replies(path: Path, replies: dict[str, Any]) -> None:
@@ -94,10 +94,12 @@ MARKS = {n: [mark(n, 2, 2, "NAME"), mark(n, 7, 8, "NOT_CHECKABLE")] for n in GAM
 
 def agreement(results: Path, judge: str) -> dict[tuple[str, str, str], float | None]:
     """Return (statistic, form, level) -> value of the rows that compare with people."""
-    told = [
+    table = [
         row for row in rows(results, "spans") if row["judge"] == judge and row["form"]
     ]
-    return {(row["statistic"], row["form"], row["level"]): row["value"] for row in told}
+    return {
+        (row["statistic"], row["form"], row["level"]): row["value"] for row in table
+    }
 
 
 def whole(folder: Path) -> Study:
@@ -105,7 +107,7 @@ def whole(folder: Path) -> Study:
     both.
     """
     put_csv(folder / "games.csv", [game(n) for n in GAMES])
-    put_csv(folder / "spans.csv", [one for own in MARKS.values() for one in own])
+    put_csv(folder / "spans.csv", [one for mark in MARKS.values() for one in mark])
     same = {f"G{n}": annotation(MARKS.get(n, [])) for n in GAMES}
     errors = [
         {"location": "Owls won", "explanation": MARK, "severity": 5, "category": MARK},
@@ -138,13 +140,16 @@ def test_annotations_that_exist_are_held_against_what_people_marked(
     # 10 texts
     assert wrong["span_precision", "tokens", "pooled"] == pytest.approx(10 / 48)
     assert wrong["span_recall", "tokens", "pooled"] == pytest.approx(10 / 30)
-    told = {
+    by_statistic = {
         row["statistic"]: row
         for row in rows(results, "spans")
         if row["judge"] == "wrong"
     }
-    assert told["span_match_rate"]["value"] == pytest.approx(2 / 3)
-    assert (told["span_errors"]["value"], told["span_errors"]["n_missing"]) == (3, 12)
+    assert by_statistic["span_match_rate"]["value"] == pytest.approx(2 / 3)
+    assert (
+        by_statistic["span_errors"]["value"],
+        by_statistic["span_errors"]["n_missing"],
+    ) == (3, 12)
     marked = read_table("marked", results / "collected" / "rotowire" / "marked.parquet")
     assert set(marked["judge"].to_pylist()) == {"same", "wrong", "both"}
     assert (
@@ -202,7 +207,7 @@ def real() -> tuple[dict[str, str], dict[str, list[Row]], list[Row]]:
             marked[row["TEXT_ID"].removesuffix(".txt")].append(row)
     with (SHARED / "rotowire" / "games.csv").open(encoding="utf-8", newline="") as file:
         games = list(csv.DictReader(file))
-    return {one["TEXT_ID"]: one["GENERATED_TEXT"] for one in games}, marked, games
+    return {game["TEXT_ID"]: game["GENERATED_TEXT"] for game in games}, marked, games
 
 
 @needs_data
@@ -239,18 +244,19 @@ def test_real_marks_held_against_themselves_are_right(tmp_path: Path) -> None:
     meant.
     """
     texts, marked, games = real()
-    told = {name: once(marked[name], text.split()) for name, text in texts.items()}
+    by_name = {name: once(marked[name], text.split()) for name, text in texts.items()}
     put_csv(tmp_path / "games.csv", games)
-    put_csv(tmp_path / "spans.csv", [row for own in told.values() for row in own])
+    put_csv(tmp_path / "spans.csv", [row for own in by_name.values() for row in own])
     put_replies(
-        tmp_path / "people.jsonl", {name: annotation(own) for name, own in told.items()}
+        tmp_path / "people.jsonl",
+        {name: annotation(own) for name, own in by_name.items()},
     )
     done = annotated(tmp_path, ["people"]).snakemake()
     assert done.returncode == 0, done.stdout[-3000:]
-    assert sum(map(len, told.values())) > 300
+    assert sum(map(len, by_name.values())) > 300
     results = tmp_path / "results" / "s"
-    found = agreement(results, "people")
-    assert len(found) == 3 * 4 * 2 and set(found.values()) == {1}
+    result = agreement(results, "people")
+    assert len(result) == 3 * 4 * 2 and set(result.values()) == {1}
     shares = {
         row["statistic"]: row["value"]
         for row in rows(results, "spans")

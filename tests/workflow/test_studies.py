@@ -12,11 +12,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.long(25), needs_data]
 
 
 def test_usr_raters(tmp_path: Path) -> None:
-    found = rows(run_study("usr", tmp_path, "agreement"), "agreement")
-    holds("usr-alpha", found)
+    result = rows(run_study("usr", tmp_path, "agreement"), "agreement")
+    holds("usr-alpha", result)
     alphas = [
         row
-        for row in found
+        for row in result
         if (row["judge"], row["statistic"]) == ("human", "alpha_ordinal")
     ]
     assert {row["n"] for row in alphas if row["aspect"] != "average"} == {660}
@@ -24,9 +24,9 @@ def test_usr_raters(tmp_path: Path) -> None:
 
 def test_topical_chat_recorded_judges(tmp_path: Path) -> None:
     results = run_study("topical_chat", tmp_path, "agreement", "coverage")
-    found = rows(results, "agreement")
-    holds("topical-chat-gpt35", found)
-    holds("unieval-topical-chat", found)
+    result = rows(results, "agreement")
+    holds("topical-chat-gpt35", result)
+    holds("unieval-topical-chat", result)
     unparsed = {
         row["judge"]: row["value"]
         for row in rows(results, "coverage")
@@ -36,7 +36,9 @@ def test_topical_chat_recorded_judges(tmp_path: Path) -> None:
 
 
 def test_sfres_unieval(tmp_path: Path) -> None:
-    found = rows(run_study("sfres", tmp_path, "agreement"), "agreement")
-    holds("unieval-sfres", found)
+    result = rows(run_study("sfres", tmp_path, "agreement"), "agreement")
+    holds("unieval-sfres", result)
     for aspect in ("informativeness", "naturalness"):
-        assert by_name(found)["unieval-sfres", aspect, "pearson", "pooled"]["n"] == 1181
+        assert (
+            by_name(result)["unieval-sfres", aspect, "pearson", "pooled"]["n"] == 1181
+        )

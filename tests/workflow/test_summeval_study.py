@@ -29,9 +29,9 @@ def summeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_summeval_experts(summeval: Path) -> None:
     holds("summeval-experts", rows(summeval, "agreement"))
-    found = by_name(rows(summeval, "agreement"))
+    result = by_name(rows(summeval, "agreement"))
     for aspect in ("coherence", "consistency", "fluency", "relevance"):
-        row = found["human", aspect, "alpha_ordinal", "pooled"]
+        row = result["human", aspect, "alpha_ordinal", "pooled"]
         assert row["n"] == 1200 and row["ci_low"] < row["value"] < row["ci_high"]
 
 
@@ -41,10 +41,10 @@ def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(
     """Ranks, groups and tests of comparison.csv, with enough permutations to correct
     for pairs.
     """
-    found = rows(summeval, "comparison")
+    result = rows(summeval, "comparison")
     pairs = {
         (row["judge"], row["judge_b"]): row["value"]
-        for row in found
+        for row in result
         if (row["aspect"], row["statistic"]) == ("coherence", "p_holm_kendall_b")
         and row["level"] == "pooled"
     }
@@ -54,7 +54,7 @@ def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(
     assert pairs["bleu", "rouge-1"] > 0.05 and pairs["random", "shuffled"] > 0.05
     ranks = {
         row["judge"]: row
-        for row in found
+        for row in result
         if (row["aspect"], row["statistic"]) == ("coherence", "rank_kendall_b")
         and row["level"] == "pooled"
     }
@@ -79,8 +79,8 @@ def test_summeval_fluency_of_gpt35_follows_peoples_coherence(summeval: Path) -> 
     ]
     found = {(row["aspect"], row["aspect_b"]): row["value"] for row in mine}
     for aspect, values in zip(aspects, expected, strict=True):
-        told = [found[aspect, other] for other in aspects]
-        assert told == pytest.approx(values, abs=0.005)
+        founds = [found[aspect, other] for other in aspects]
+        assert founds == pytest.approx(values, abs=0.005)
     assert found["fluency", "coherence"] > found["fluency", "fluency"]
     (astray,) = (row for row in mine if row["statistic"] == "cross_aspect_share")
     assert (astray["value"], astray["n"]) == (0.25, 4)
@@ -99,7 +99,7 @@ def test_summeval_recorded_replies_are_parsed_each_by_a_named_rule(
 
 
 def test_summeval_every_judge_at_every_level_with_intervals(summeval: Path) -> None:
-    found = by_name(rows(summeval, "agreement"))
+    result = by_name(rows(summeval, "agreement"))
     for judge in (
         "gpt35-rts",
         "rouge-1",
@@ -113,7 +113,7 @@ def test_summeval_every_judge_at_every_level_with_intervals(summeval: Path) -> N
         for aspect in ("coherence", "consistency", "fluency", "relevance"):
             for level in ("pooled", "by_source", "by_system"):
                 for statistic in ("pearson", "spearman", "kendall_b"):
-                    row = found[judge, aspect, statistic, level]
+                    row = result[judge, aspect, statistic, level]
                     assert row["ci_low"] <= row["value"] <= row["ci_high"], row
 
 
@@ -124,10 +124,10 @@ def test_summeval_system_order_of_the_recorded_judge(summeval: Path) -> None:
     (Coherence is 54 where "one out of five" is read as 5.)
     """
     holds("gpt35-rts-summeval", [*pairs_of_systems(summeval)], PAIRS)
-    found = by_name(rows(summeval, "agreement"))
+    result = by_name(rows(summeval, "agreement"))
     pairs = {"coherence": 58, "consistency": 57, "fluency": 62, "relevance": 62}
     for aspect, agreeing in pairs.items():
-        tau = found["gpt35-rts", aspect, "kendall_b", "by_system"]["value"]
+        tau = result["gpt35-rts", aspect, "kendall_b", "by_system"]["value"]
         assert (tau + 1) / 2 * 66 == pytest.approx(agreeing, abs=1), aspect
 
 
@@ -142,19 +142,19 @@ on them."""
 
 
 def test_summeval_texts_on_which_all_experts_agree(summeval: Path) -> None:
-    found = rows(summeval, "perspectives")
+    result = rows(summeval, "perspectives")
     for aspect, (counts, kappa) in UNANIMOUS.items():
-        told = {
+        by_k = {
             row["k"]: row["value"]
-            for row in found
+            for row in result
             if (row["judge"], row["aspect"], row["statistic"])
             == ("human", aspect, "class_count")
         }
-        assert [told[k] for k in range(1, 6)] == counts
-        row = by_name(found)["gpt35-rts", aspect, "kappa_linear", "direct"]
+        assert [by_k[k] for k in range(1, 6)] == counts
+        row = by_name(result)["gpt35-rts", aspect, "kappa_linear", "direct"]
         assert row["value"] == pytest.approx(kappa, abs=0.01)
         assert row["n"] == sum(counts) and row["ci_low"] < row["value"] < row["ci_high"]
-        whole = by_name(found)["gpt35-rts", aspect, "pearson", "traditional"]
+        whole = by_name(result)["gpt35-rts", aspect, "pearson", "traditional"]
         pooled = by_name(rows(summeval, "agreement"))[
             "gpt35-rts", aspect, "pearson", "pooled"
         ]
@@ -176,16 +176,16 @@ def test_summeval_views_rank_judges_differently(summeval: Path) -> None:
 
 
 def test_summeval_discernment_of_controls(summeval: Path) -> None:
-    found = rows(summeval, "discernment")
+    result = rows(summeval, "discernment")
     p_values = [
         r
-        for r in found
+        for r in result
         if (r["judge"], r["statistic"]) == ("constant-top", "p_wilcoxon")
     ]
     assert len(p_values) == 24 and {row["value"] for row in p_values} == {1.0}
     length = {
         (row["perturbation"], row["degree"]): row
-        for row in found
+        for row in result
         if (row["judge"], row["statistic"]) == ("length", "D_exact")
         and row["perturbation"]
     }
@@ -193,7 +193,7 @@ def test_summeval_discernment_of_controls(summeval: Path) -> None:
         assert "length alone detects this" in length["random-deletions", degree]["note"]
         assert length["reordering", degree]["value"] == 0
     for judge in ("shuffled", "most-frequent"):
-        notes = {row["note"] for row in found if row["judge"] == judge}
+        notes = {row["note"] for row in result if row["judge"] == judge}
         assert notes == {"not applicable: needs ratings"}
 
 

@@ -62,8 +62,10 @@ def annotate(body: Body) -> Said:
     first = beginning(text)
     if model == "super":
         severity = max(map(int, re.findall(r"^Severity: (\d)$", prompt, re.MULTILINE)))
-        said = f"Error 1:\nLocation: {first}\nExplanation: merged\nSeverity: {severity}"
-        return reply("That is hard to say." if garbled(text) else said)
+        words = (
+            f"Error 1:\nLocation: {first}\nExplanation: merged\nSeverity: {severity}"
+        )
+        return reply("That is hard to say." if garbled(text) else words)
     number = MEMBERS.index(model)
     score = SCORES[kind_of(text)][number]
     if score is None:
@@ -83,8 +85,8 @@ def annotate(body: Body) -> Said:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(annotate) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("ensemble"), endpoint)
-        prompts = own.folder / "config" / "prompts"
+        study = AskedStudy(tmp_path_factory.mktemp("ensemble"), endpoint)
+        prompts = study.folder / "config" / "prompts"
         prompts.mkdir()
         (prompts / "mark.jinja").write_text(FORM, encoding="utf-8")
         alike = {
@@ -95,15 +97,15 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         }
         price = {"input": 1, "output": 2}
         for name in [*MEMBERS, "super"]:
-            own.card("models", name, **alike, price=price)
+            study.card("models", name, **alike, price=price)
         for name in MEMBERS:
-            own.card("judges", name, model=name, form="mark", parser="annotation")
+            study.card("judges", name, model=name, form="mark", parser="annotation")
         some = {"members": MEMBERS, "min_annotators": 3}
         led = {"combine": "supervisor", "supervisor": {"model": "super"}}
-        own.card("judges", "supervised", **some, **led)
-        own.card("judges", "by-rule", **some)
-        own.write(judges=[*MEMBERS, "supervised", "by-rule"])
-        yield own
+        study.card("judges", "supervised", **some, **led)
+        study.card("judges", "by-rule", **some)
+        study.write(judges=[*MEMBERS, "supervised", "by-rule"])
+        yield study
 
 
 @pytest.fixture(scope="module")
@@ -143,10 +145,10 @@ def texts(study: AskedStudy) -> dict[str, str]:
 def test_members_are_asked_once_and_the_supervisor_where_there_is_an_error(
     study: AskedStudy, ran: Counter[str]
 ) -> None:
-    told = texts(study)
-    assert [ran[name] for name in MEMBERS] == [len(set(told.values()))] * 5
+    result = texts(study)
+    assert [ran[name] for name in MEMBERS] == [len(set(result.values()))] * 5
     lists = {
-        (text, kind_of(text)) for text in told.values() if kind_of(text) != 0
+        (text, kind_of(text)) for text in result.values() if kind_of(text) != 0
     }  # of kind 0 only the outlier has an error
     assert ran["super"] == len(lists) > 40
 
@@ -154,11 +156,11 @@ def test_members_are_asked_once_and_the_supervisor_where_there_is_an_error(
 def test_the_score_is_the_mean_of_all_whoever_is_heard(
     study: AskedStudy, ran: Counter[str]
 ) -> None:
-    told = texts(study)
+    result = texts(study)
     for judge in ("supervised", "by-rule"):
         for target, row in table(study, "scores", judge).items():
             known = [
-                score for score in SCORES[kind_of(told[target])] if score is not None
+                score for score in SCORES[kind_of(result[target])] if score is not None
             ]
             assert row["value"] == pytest.approx(sum(known) / len(known))
             assert (row["n_draws"], row["n_missing"]) == (5, 5 - len(known))
@@ -174,8 +176,8 @@ def test_an_outlier_has_no_say_in_the_errors(
     kinds = Counter(kind_of(text_of(prompt)) for prompt in asked)
     assert kinds[0] == 0 and kinds[1] and kinds[2]
     for prompt in asked:
-        said = re.findall(r"(m\d) says so", prompt)
-        assert said == (
+        matches = re.findall(r"(m\d) says so", prompt)
+        assert matches == (
             MEMBERS[:4] if kind_of(text_of(prompt)) == 1 else ["m1", "m2", "m4", "m5"]
         )
         assert "Category" not in prompt

@@ -27,8 +27,10 @@ ADDRESS, KEY = "http://127.0.0.1:8000/v1", "the-key"
 
 def commands() -> list[str]:
     """Return the lines of the document's shell blocks."""
-    found = re.findall(r"^```sh\n(.*?)^```$", TUTORIAL.read_text("utf-8"), re.M | re.S)
-    return [line for block in found for line in block.splitlines()]
+    matches = re.findall(
+        r"^```sh\n(.*?)^```$", TUTORIAL.read_text("utf-8"), re.M | re.S
+    )
+    return [line for block in matches for line in block.splitlines()]
 
 
 def rate(body: Body) -> Said:
@@ -46,9 +48,13 @@ def test_the_table_is_as_the_document_says() -> None:
         row
         for _, row in read_rows(running.HOME / "docs" / "tutorial" / "summaries.csv")
     ]
-    found = guess(rows)
+    guesses = guess(rows)
     assert (len(rows), len({row["notice"] for row in rows})) == (36, 12)
-    assert (found.text, found.source, found.system) == ("summary", ["notice"], "model")
+    assert (guesses.text, guesses.source, guesses.system) == (
+        "summary",
+        ["notice"],
+        "model",
+    )
 
 
 class Shell:
@@ -107,7 +113,7 @@ def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
             out[line] = shell.run(line.replace(ADDRESS, endpoint.url))
         asked = len(endpoint.asked)
         assert set(endpoint.authorised) == {f"Bearer {KEY}"}
-    said = "\n".join(out.values())
+    result = "\n".join(out.values())
     document = TUTORIAL.read_text("utf-8")
     init = next(
         text for line, text in out.items() if line.startswith("judgescope init")
@@ -117,17 +123,21 @@ def test_every_command_runs_and_the_report_is_there(tmp_path: Path) -> None:
     for card in re.findall(r"^    (config/\S+\.yaml) ", document, re.M):
         assert (home / card).is_file() and f"written: {card}" in init
     assert (home / "results" / "mine" / "report" / "index.html").is_file()
-    assert "72 of 72 replies, 0 refused" in said and "requests to models: 72" in said
+    assert (
+        "72 of 72 replies, 0 refused" in result and "requests to models: 72" in result
+    )
     assert 72 <= asked <= 80 and "max_usd" in (
         home / "config/studies/mine.yaml"
     ).read_text("utf-8")
-    assert "difference" in said and "p, Holm" in said and "better" not in said
+    assert "difference" in result and "p, Holm" in result and "better" not in result
     replies = [
         json.loads(line) for line in (home / "replies.jsonl").read_text().splitlines()
     ]
-    assert len(replies) == 72 and all(" to rate:" in one["prompt"] for one in replies)
-    assert {one["status"] for one in replies} == {"ok"} and all(
-        one["usd"] for one in replies
+    assert len(replies) == 72 and all(
+        " to rate:" in reply["prompt"] for reply in replies
+    )
+    assert {reply["status"] for reply in replies} == {"ok"} and all(
+        reply["usd"] for reply in replies
     )
     files = [
         path
@@ -187,10 +197,11 @@ def test_every_command_of_the_short_tutorials_runs(shell: Shell, title: str) -> 
                     "utf-8"
                 )
                 continue
-            said = shell.run(line)
+            finished = shell.run(line)
             if code := re.search(r"^! .*# (\d): (.*)$", line):
                 assert (
-                    f"Required minimums (bars): {code[2]} (exit code {code[1]})" in said
+                    f"Required minimums (bars): {code[2]} (exit code {code[1]})"
+                    in finished
                 )
             for study in re.findall(
                 r"^judgescope run config/studies/(\S+)\.yaml", line

@@ -71,10 +71,10 @@ class Followed:
             return f"warning: {judge}"
 
         self.watch.look(warn)
-        found: dict[str, Any] = json.loads(
+        content: dict[str, Any] = json.loads(
             self.log.with_suffix(SUFFIX).read_text("utf-8")
         )
-        return found
+        return content
 
 
 def test_journals_are_followed_and_each_judge_is_counted_alone(tmp_path: Path) -> None:
@@ -109,10 +109,10 @@ def test_a_line_that_is_not_whole_yet_waits(tmp_path: Path) -> None:
         followed.came(2, "4")
         followed.came(4, "4")
     [journal] = followed.watch.note.journals()
-    whole = journal.read_bytes()
-    journal.write_bytes(whole[:-9])
+    content = journal.read_bytes()
+    journal.write_bytes(content[:-9])
     assert followed.look()["replies"] == 1
-    journal.write_bytes(whole)
+    journal.write_bytes(content)
     assert followed.look()["replies"] == 2
 
 
@@ -202,14 +202,14 @@ def test_a_run_says_so_while_it_asks_and_in_its_last_lines(study: AskedStudy) ->
         line.split()[0]: line for line in half.stdout.splitlines() if line.strip()
     }
     assert "ok" in counts["terse"] and "truncated" in counts["wordy"]
-    said = output.read_text("utf-8")
-    warned, *_ = said.split("judges/wordy.yaml")[1].splitlines()
+    text = output.read_text("utf-8")
+    warned, *_ = text.split("judges/wordy.yaml")[1].splitlines()
     assert "max_tokens: 77" in warned
-    assert "⟨U+001B⟩[2J rather long" in said and "\x1b[2J" not in said
-    end = said[said.index("report: ") :]
+    assert "⟨U+001B⟩[2J rather long" in text and "\x1b[2J" not in text
+    end = text[text.index("report: ") :]
     assert (
         "120 of 120" in end
         and "judges/wordy.yaml" in end
-        and "judges/terse.yaml" not in said
+        and "judges/terse.yaml" not in text
     )
     assert not list(study.folder.glob("results/asked/logs/ask/*/*.npy"))

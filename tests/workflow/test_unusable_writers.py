@@ -52,13 +52,13 @@ class Writer:
 def study_of(folder: Path, endpoint: Endpoint, **keys: Any) -> AskedStudy:
     """Write a study with two sets of texts by a scripted model."""
     study = AskedStudy(folder, endpoint)
-    own = {
+    fields = {
         "engine": "openai",
         "base_url": endpoint.url,
         "limits": FAST,
         "probe": False,
     }
-    study.card("models", "generator", **own)
+    study.card("models", "generator", **fields)
     for name in SETS:
         study.card(
             "perturbations",

@@ -83,9 +83,9 @@ def test_a_signal_reaches_the_program(tmp_path: Path, number: signal.Signals) ->
     ) as fifo:  # opened when the program reads
         process.send_signal(number)
         status = process.wait(patience(20))
-        told = process.stderr.read() if process.stderr else b""
+        result = process.stderr.read() if process.stderr else b""
         if number == signal.SIGINT:
-            assert (status, told) == (130, b"stopped by an interrupt\n")
+            assert (status, result) == (130, b"stopped by an interrupt\n")
         else:
             assert status == -number
         end = time.monotonic() + patience(20)

@@ -35,23 +35,23 @@ def test_a_weighted_study_weighs_what_its_card_names_and_nothing_else(
     study = weighted(tmp_path, OWN)
     done = study.make("discernment")
     assert done.returncode == 0, done.stdout
-    found = study.rows("discernment")
+    rows = study.rows("discernment")
     value = {
         (row["perturbation"], row["degree"], row["statistic"], row["aspect"]): row
-        for row in found
+        for row in rows
     }
     for degree in ("minor", "major"):
         typos = {
             name: value["random-typos", degree, name, ""]
             for name in ("D", "D_ew", "D_exact")
         }
-        [own] = [
+        [number] = [
             row["value"]
             for key, row in value.items()
             if key == ("random-typos", degree, "p_asymptotic", "naturalness")
         ]
         # one aspect has all the weight: its own p is the combined one
-        assert isclose(typos["D_ew"]["value"], -log(own) / log(20), rel_tol=1e-9)
+        assert isclose(typos["D_ew"]["value"], -log(number) / log(20), rel_tol=1e-9)
         assert typos["D_ew"]["method"].startswith("2 aspects, weights naturalness 1")
         assert "|weights:mine@" in typos["D"]["signature"]
         other = value["reordering", degree, "D_ew", ""]

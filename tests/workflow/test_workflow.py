@@ -191,14 +191,14 @@ def test_without_ratings_controls_are_not_applicable(tmp_path: Path) -> None:
     study.write(judges=judges)
     done = study.make("discernment")
     assert done.returncode == 0, done.stdout
-    found = study.rows("discernment")
+    rows = study.rows("discernment")
     for judge in ("shuffled", "most-frequent"):
-        mine = [row for row in found if row["judge"] == judge]
+        mine = [row for row in rows if row["judge"] == judge]
         assert mine and {row["note"] for row in mine} == {
             "not applicable: needs ratings"
         }
         assert {row["value"] for row in mine} == {None}
-    constant = [row for row in found if row["judge"] == "constant-top"]
+    constant = [row for row in rows if row["judge"] == "constant-top"]
     p_values = [row for row in constant if row["statistic"] == "p_wilcoxon"]
     assert len(p_values) == 8 and {row["value"] for row in p_values} == {1.0}
     assert {row["value"] for row in constant if row["statistic"] == "D_exact"} == {0.0}
@@ -266,8 +266,8 @@ def test_a_bare_snakemake_comes_to_rest_and_names_the_study_by_its_place(
 
 
 def test_no_path_of_the_machine_and_no_clock_in_tables_and_report(small: Study) -> None:
-    found = outputs(small.out)
-    for name, content in found.items():
+    result = outputs(small.out)
+    for name, content in result.items():
         text = content.decode("utf-8", "replace")
         assert str(HOME) not in text and str(small.folder) not in text, name
 
@@ -283,7 +283,7 @@ def own_data(tmp_path: Path) -> Path:
         path.write_text(card, encoding="utf-8")
     lines = ["article_id,article,gold,model,summary,rater_1,rater_2,rater_3"]
     for k in range(12):
-        told = (
+        words = (
             f'"The council, in its session {k}, approved the new library after a '
             'long debate."'
         )
@@ -292,7 +292,7 @@ def own_data(tmp_path: Path) -> Path:
         ):
             ratings = f"{5 - 2 * m},{4 - m + k % 2},{'' if k == 3 else 5 - 3 * m}"
             lines.append(
-                f"a{k},{told},The council approved library {k}.,m{m},{text},{ratings}"
+                f"a{k},{words},The council approved library {k}.,m{m},{text},{ratings}"
             )
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "mine.csv").write_text(

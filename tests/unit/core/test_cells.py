@@ -102,7 +102,8 @@ def test_a_method_is_what_its_module_declares(table: str) -> None:
 def test_every_table_belongs_to_some_study() -> None:
     beside = {table for method in METHODS.values() for table in method.tables}
     assert all(
-        one.selectable or one.when or name in beside for name, one in METHODS.items()
+        method.selectable or method.when or name in beside
+        for name, method in METHODS.items()
     )
 
 

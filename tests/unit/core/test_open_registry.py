@@ -87,11 +87,11 @@ def test_a_package_adds_a_record_under_the_name_of_its_entry_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(tmp_path, monkeypatch, "sky", MODULE, stars="sky_formats:FORMAT")
-    found = formats()
-    assert "stars" in found and "sky_formats" not in sys.modules
-    assert found["stars"].read is print
-    assert found.target("stars") == "sky_formats:FORMAT"
-    assert found.working().keys() == set(found)
+    result = formats()
+    assert "stars" in result and "sky_formats" not in sys.modules
+    assert result["stars"].read is print
+    assert result.target("stars") == "sky_formats:FORMAT"
+    assert result.working().keys() == set(result)
     assert formats().load("sky_formats:FORMAT").name == "stars"
 
 
@@ -101,9 +101,9 @@ def test_a_module_of_a_package_adds_several_records(
     several = MODULE + "DECLARED = (FORMAT, OTHER)\n"
     target = "sun_formats:DECLARED"
     install(tmp_path, monkeypatch, "sun", several, stars=target, moons=target)
-    found = formats()
-    assert found["stars"].name == "stars" and found["moons"].name == "moons"
-    assert found.target("moons") == target and found["moons"].read is print
+    result = formats()
+    assert result["stars"].name == "stars" and result["moons"].name == "moons"
+    assert result.target("moons") == target and result["moons"].read is print
 
 
 def test_built_in_records_of_a_module_are_declared_together() -> None:
@@ -148,9 +148,9 @@ def test_a_broken_package_is_an_error_only_if_its_name_is_used(
 ) -> None:
     monkeypatch.delitem(sys.modules, "sky_formats", raising=False)
     install(tmp_path, monkeypatch, "sky", module, stars=target)
-    found = formats()
-    assert "stars" in found and found["table"].chosen
-    assert "stars" not in found.working() and "table" in found.working()
+    result = formats()
+    assert "stars" in result and result["table"].chosen
+    assert "stars" not in result.working() and "table" in result.working()
     with pytest.raises(UserError, match=problem) as caught:
-        found["stars"]
+        result["stars"]
     assert "sky 1.0" in caught.value.where

@@ -53,10 +53,10 @@ def variable(name: str) -> KeySource:
 def test_a_listed_key_may_go_to_its_own_hosts_only(
     name: str, host: str, crosses: bool
 ) -> None:
-    found = TrustRecord().crossing(variable(name), f"https://{host}/v1")
-    assert (found is not None) is crosses
-    if found:
-        assert found.pair == f"{name}@{host}"
+    result = TrustRecord().crossing(variable(name), f"https://{host}/v1")
+    assert (result is not None) is crosses
+    if result:
+        assert result.pair == f"{name}@{host}"
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_listed_key_may_go_to_its_own_hosts_only(
 )
 def test_a_public_host_is_one_however_it_is_spelled(spelled: str, host: str) -> None:
     sent = variable("AWS_SECRET_ACCESS_KEY")
-    found = TrustRecord().crossing(sent, f"http://{spelled}:80/v1")
-    assert found is not None and found.host == host
+    result = TrustRecord().crossing(sent, f"http://{spelled}:80/v1")
+    assert result is not None and result.host == host
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_summeval_has_items_systems_and_raters(tmp_path: Path) -> None:
         "First of B.",
         "Second of B. It has two sentences.",
     )
-    assert [one.target for one in rated.outputs] == ["a:m1", "b:m1", "b:m2"]
+    assert [output.target for output in rated.outputs] == ["a:m1", "b:m1", "b:m2"]
     assert rated.outputs[2][3:6] == (
         "What M2 wrote of B.",
         1,
@@ -80,7 +80,7 @@ def test_usr_joins_context_and_fact_and_names_raters(tmp_path: Path) -> None:
     assert rated.items[0].source == "hello \n hi there\n\na fact"
     assert rated.items[0].references == ()
     systems = ["kv-memnn", "original-ground-truth", "kv-memnn"]
-    assert [one.system for one in rated.outputs] == systems
+    assert [output.system for output in rated.outputs] == systems
     assert rated.outputs[0].text == "KV-MemNN says so"
     assert values(rated)["mine-001:kv-memnn", "natural", "ann"] == 3.0
     assert values(rated)["mine-001:kv-memnn", "natural", "bob"] == 1.0
@@ -91,7 +91,7 @@ def test_usr_numbers_raters_that_their_names_do_not_tell_apart(tmp_path: Path) -
         json.dumps([dialogue("m", annotators=["ann", "ann"])])
     )
     rated = read_dataset(usr(), tmp_path, tmp_path)
-    assert [one.rater for one in rated.ratings] == ["rater-1", "rater-2"]
+    assert [rating.rater for rating in rated.ratings] == ["rater-1", "rater-2"]
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,11 @@ def test_unieval_has_means_and_items_by_source_and_context(tmp_path: Path) -> No
     ]
     (tmp_path / "x.json").write_text(json.dumps(rows))
     rated = read_dataset(unieval(), tmp_path, tmp_path)
-    assert [(one.item, one.source) for one in rated.items] == [
+    assert [(item.item, item.source) for item in rated.items] == [
         ("mine-001", "s\n\nc"),
         ("mine-002", "s\n\nother"),
     ]
-    assert [one.text for one in rated.outputs] == ["one", "two", "three"]
+    assert [output.text for output in rated.outputs] == ["one", "two", "three"]
     assert (
         values(rated)["mine-001:a", "fluency", "mean"] == 2.3333333333
     )  # on no grid, and exact
@@ -220,10 +220,10 @@ def test_the_card_of_all_systems_of_summeval_reads_the_published_form(
     (tmp_path / "summeval" / "summeval.json").write_text(json.dumps(rows))
     rated = read_dataset(dataset, tmp_path, tmp_path)
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (3, 48, 16)
-    assert {one.rater for one in rated.ratings} == {"mean"} and len(
+    assert {rating.rater for rating in rated.ratings} == {"mean"} and len(
         rated.ratings
     ) == 48 * 4
-    assert [one.references for one in rated.items] == [
+    assert [item.references for item in rated.items] == [
         (f"Summary {item}.",) for item in range(3)
     ]
 
@@ -232,7 +232,7 @@ def test_unieval_without_systems_numbers_the_texts_and_says_so(tmp_path: Path) -
     rows = [entry("s", text, 1.0, reference="r") for text in ("one", "two")]
     (tmp_path / "x.json").write_text(json.dumps(rows))
     rated = read_dataset(unieval(), tmp_path, tmp_path)
-    assert [one.target for one in rated.outputs] == [
+    assert [output.target for output in rated.outputs] == [
         "mine-001:text-1",
         "mine-001:text-2",
     ]
@@ -278,12 +278,12 @@ def test_qags_is_the_share_of_sentences_that_most_accept(tmp_path: Path) -> None
     ]
     jsonl(tmp_path / "x.jsonl", rows)
     rated = read_dataset(qags(), tmp_path, tmp_path)
-    assert [one.item for one in rated.items] == [
+    assert [item.item for item in rated.items] == [
         "mine-001",
         "mine-002",
     ]  # of one article, too
-    assert [one.source for one in rated.items] == ["An article."] * 2
-    assert [one.text for one in rated.outputs] == ["One. Two. Three.", "Four."]
+    assert [item.source for item in rated.items] == ["An article."] * 2
+    assert [output.text for output in rated.outputs] == ["One. Two. Three.", "Four."]
     assert values(rated) == {
         ("mine-001:system", "consistency", "mean"): 2 / 3,
         ("mine-002:system", "consistency", "mean"): 0.0,
@@ -297,9 +297,9 @@ def test_qags_is_the_share_of_sentences_that_most_accept(tmp_path: Path) -> None
 
 def test_qags_rates_one_sentence_too_as_the_half_xsum_has_them(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", [summary(sentence("One.", "ynyyn"))])
-    whole = {"consistency": SHARE | {"step": 1}}
+    aspects = {"consistency": SHARE | {"step": 1}}
     assert [
-        *values(read_dataset(qags(aspects=whole), tmp_path, tmp_path)).values()
+        *values(read_dataset(qags(aspects=aspects), tmp_path, tmp_path)).values()
     ] == [1.0]
 
 
@@ -382,7 +382,7 @@ def test_simplicity_has_raters_where_they_are_told_and_else_means(
     write_csv(tmp_path / "means.csv", MEANS)
     write_csv(tmp_path / "ratings.csv", RATINGS)
     rated = read_dataset(simplicity(), tmp_path, tmp_path)
-    assert [(one.item, one.source) for one in rated.items] == [("4", "It is so.")]
+    assert [(item.item, item.source) for item in rated.items] == [("4", "It is so.")]
     assert values(rated) == {
         ("4:a", "meaning-preservation", "mean"): 33.33333333,  # on no grid
         ("4:a", "simplicity", "rater-11"): 50,
@@ -395,8 +395,8 @@ def test_simplicity_has_raters_where_they_are_told_and_else_means(
 
 def test_simplicity_does_with_means_alone(tmp_path: Path) -> None:
     write_csv(tmp_path / "means.csv", MEANS)
-    found = values(read_dataset(simplicity("means.csv"), tmp_path, tmp_path))
-    assert found["4:a", "simplicity", "mean"] == 50.5 and len(found) == 4
+    result = values(read_dataset(simplicity("means.csv"), tmp_path, tmp_path))
+    assert result["4:a", "simplicity", "mean"] == 50.5 and len(result) == 4
 
 
 def test_means_of_other_ratings_are_told(tmp_path: Path) -> None:

@@ -37,11 +37,11 @@ def test_a_path_is_relative_to_the_card_or_the_data_folder_or_absolute(
         "c": str(tmp_path / "x.csv"),
         "d": "../x.csv",
     }
-    found = {role: resolve(files, role, folder, data) for role in files}
-    assert found["a"] == [(folder / "x.csv", {})]
-    assert found["b"] == [(data / "x.csv", {})]
-    assert found["c"] == [(tmp_path / "x.csv", {})]
-    assert found["d"][0][0].samefile(tmp_path / "x.csv")
+    by_role = {role: resolve(files, role, folder, data) for role in files}
+    assert by_role["a"] == [(folder / "x.csv", {})]
+    assert by_role["b"] == [(data / "x.csv", {})]
+    assert by_role["c"] == [(tmp_path / "x.csv", {})]
+    assert by_role["d"][0][0].samefile(tmp_path / "x.csv")
 
 
 def test_a_path_has_no_way_back_unless_a_link_makes_it_another_file(
@@ -67,10 +67,10 @@ def test_a_pattern_gives_its_files_sorted_with_their_fields(tmp_path: Path) -> N
         "m1.jsonl",
     ):
         (tmp_path / name).touch()
-    found = resolve(
+    result = resolve(
         {"data": "{data}/{system}_{aspect}_rts.jsonl"}, "data", Path("x"), tmp_path
     )
-    assert [(path.name, fields) for path, fields in found] == [
+    assert [(path.name, fields) for path, fields in result] == [
         ("a_b_c_rts.jsonl", {"system": "a_b", "aspect": "c"}),
         ("m1_fluency_rts.jsonl", {"system": "m1", "aspect": "fluency"}),
         ("m2_fluency_rts.jsonl", {"system": "m2", "aspect": "fluency"}),
@@ -83,8 +83,8 @@ def test_a_pattern_reaches_into_folders_and_a_field_twice_means_the_same(
     for name in ("m1/m1.[x].csv", "m1/m2.[x].csv"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    found = resolve({"data": "{system}/{system}.[x].csv"}, "data", tmp_path, tmp_path)
-    assert [(path.name, fields) for path, fields in found] == [
+    result = resolve({"data": "{system}/{system}.[x].csv"}, "data", tmp_path, tmp_path)
+    assert [(path.name, fields) for path, fields in result] == [
         ("m1.[x].csv", {"system": "m1"})
     ]
 
@@ -228,7 +228,7 @@ def test_a_parquet_file_gives_what_was_written(
         "category": pa.array(words).dictionary_encode(),
         "large": pa.array(words, pa.large_string()),
         "long": pa.array(
-            [f"{place % 2 or place} " * 2000 for place in range(len(words))]
+            [f"{number % 2 or number} " * 2000 for number in range(len(words))]
         ),
         "number": pa.array([1.5, None, 2] * 300),
         "list": pa.array([[word, "c"] for word in words]),

@@ -23,8 +23,8 @@ BOTH = {"global": "g.json", "local": "l.json"}
 
 
 def benchmark(**keys: Any) -> Any:
-    own = {"files": BOTH, "aspects": ASPECTS, "select": {"original": "none"}}
-    return card(**{"format": "dualeval_json", "ratings": "none", **own, **keys})
+    fields = {"files": BOTH, "aspects": ASPECTS, "select": {"original": "none"}}
+    return card(**{"format": "dualeval_json", "ratings": "none", **fields, **keys})
 
 
 def rated(
@@ -64,20 +64,20 @@ def write(folder: Path, rated_: Any = GLOBAL, ordered: Any = LOCAL) -> Path:
 
 def texts(folder: Path, role: str, aspect: str) -> list[tuple[Any, ...]]:
     own = benchmark()
-    found = resolve(own.files, role, folder, folder)
-    return [tuple(one)[:4] for one in given(own, found, role, aspect)]
+    result = resolve(own.files, role, folder, folder)
+    return [tuple(one)[:4] for one in given(own, result, role, aspect)]
 
 
 def test_an_item_is_a_source_of_either_role(tmp_path: Path) -> None:
-    found = read_dataset(benchmark(), write(tmp_path), tmp_path)
-    assert {one.item: one.source for one in found.items} == {
+    dataset = read_dataset(benchmark(), write(tmp_path), tmp_path)
+    assert {item.item: item.source for item in dataset.items} == {
         "mine-001": "One.",
         "mine-002": "Two.",
         "mine-003": "Three.",
     }
-    assert all(one.references == () for one in found.items)
-    assert not (found.outputs or found.ratings or found.systems)
-    assert found.problems == ["texts with a rating: 4, in a chain: 7"]
+    assert all(item.references == () for item in dataset.items)
+    assert not (dataset.outputs or dataset.ratings or dataset.systems)
+    assert dataset.problems == ["texts with a rating: 4, in a chain: 7"]
 
 
 @pytest.mark.parametrize(
@@ -97,23 +97,23 @@ def test_addition_is_a_part_of_the_source(
         "C": {"One.": ["Best.", "Bad."]},
     }
     own = benchmark(task=task)
-    found = read_dataset(own, write(tmp_path, rated_, ordered), tmp_path)
-    parts = {one.item: [(*part,) for part in one.parts] for one in found.items}
+    dataset = read_dataset(own, write(tmp_path, rated_, ordered), tmp_path)
+    parts = {item.item: [(*part,) for part in item.parts] for item in dataset.items}
     only, more = names
     assert parts == {
         "mine-001": [(only, "One."), (more, "A fact.")],
         "mine-002": [(only, "Two.")],
         "mine-003": [(only, "Three."), (more, "A fact.")],
     }
-    assert found.items[0].source == "One.\n\nA fact."
+    assert dataset.items[0].source == "One.\n\nA fact."
 
 
 def test_capitals_of_an_aspect_do_not_matter(tmp_path: Path) -> None:
     write(tmp_path, {"Fluency": GLOBAL["fluency"], "c": GLOBAL["C"]})
-    assert [one[1] for one in texts(tmp_path, "global", "clear")] == ["A text."]
+    assert [text[1] for text in texts(tmp_path, "global", "clear")] == ["A text."]
     assert len(texts(tmp_path, "global", "fluency")) == 3
-    found = read_dataset(benchmark(), tmp_path, tmp_path)
-    assert not [line for line in found.problems if "does not list" in line]
+    dataset = read_dataset(benchmark(), tmp_path, tmp_path)
+    assert not [line for line in dataset.problems if "does not list" in line]
 
 
 def test_texts_of_one_source_have_one_addition(tmp_path: Path) -> None:
@@ -162,8 +162,10 @@ def test_a_role_may_have_a_file_for_each_aspect(tmp_path: Path) -> None:
 def test_what_is_no_error_is_told(tmp_path: Path) -> None:
     ordered = LOCAL | {"C": {"One.": ["Same.", "Same.", "Bad."]}, "depth": {}}
     rest = {"C": [rated(rating=None), rated(rating=1)]}
-    found = read_dataset(benchmark(), write(tmp_path, GLOBAL | rest, ordered), tmp_path)
-    assert found.problems == [
+    dataset = read_dataset(
+        benchmark(), write(tmp_path, GLOBAL | rest, ordered), tmp_path
+    )
+    assert dataset.problems == [
         "texts of clear equal to the one before them (local): 1",
         "texts with a rating: 4, in a chain: 8",
         "aspects that the card does not list (local): depth",

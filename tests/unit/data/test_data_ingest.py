@@ -79,10 +79,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def rows(folder: Path, name: str, table: str | None = None) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = read_table(
+    rows: list[dict[str, Any]] = read_table(
         table or name, folder / "out" / f"{name}.parquet"
     ).to_pylist()
-    return found
+    return rows
 
 
 def test_all_tables_and_the_report_are_written(folder: Path) -> None:
@@ -94,7 +94,7 @@ def test_all_tables_and_the_report_are_written(folder: Path) -> None:
         '{"id":"b","original_reference":1}',
     ]
     systems = rows(folder, "systems", "targets")
-    assert [one["target"] for one in systems] == ["a:m1", "b:m1", "b:m2"]
+    assert [system["target"] for system in systems] == ["a:m1", "b:m1", "b:m2"]
     assert systems[0] == {
         "dataset": "mine",
         "target": "a:m1",
@@ -111,7 +111,7 @@ def test_all_tables_and_the_report_are_written(folder: Path) -> None:
     }
     original = rows(folder, "original", "targets")
     assert [
-        (one["target"], one["system"], one["perturbation"]) for one in original
+        (row["target"], row["system"], row["perturbation"]) for row in original
     ] == [
         ("a:original", "reference", "original"),
         ("b:original", "reference", "original"),
@@ -271,31 +271,33 @@ def test_texts_of_a_reference_system_are_their_references(
     """
     names = [f"i{at}" for at in range(texts)]
     human = [
-        summeval_row(one, "human", decoded=f" Second of {one}. It has two sentences.")
-        for one in names
+        summeval_row(name, "human", decoded=f" Second of {name}. It has two sentences.")
+        for name in names
     ]
     copied = {"i0": "First of i0."}
     other = [
-        summeval_row(one, "m", **({"decoded": copied[one]} if one in copied else {}))
-        for one in names
+        summeval_row(name, "m", **({"decoded": copied[name]} if name in copied else {}))
+        for name in names
     ]
     jsonl(tmp_path / "x.jsonl", [*human, *other])
     card = {**CARD, **({"reference_systems": ["human"]} if declared else {})}
     done = ingest(tmp_path, dataset=card)
     assert done.returncode == 0, done.stderr
     parents = {
-        one["target"]: one["parent"] for one in rows(tmp_path, "systems", "targets")
+        row["target"]: row["parent"] for row in rows(tmp_path, "systems", "targets")
     }
     assert parents == {
-        f"{one}:{system}": f"{one}:reference.1" if system == "human" else None
-        for one in names
+        f"{name}:{system}": f"{name}:reference.1" if system == "human" else None
+        for name in names
         for system in ("human", "m")
     }
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    assert any("human" in one for one in report["problems"]) is not declared
-    items = {one["item"]: one for one in rows(tmp_path, "items")}
-    own = {
-        one["target"]: _own_reference(one, items[one["item"]])
-        for one in rows(tmp_path, "systems", "targets")
+    assert any("human" in problem for problem in report["problems"]) is not declared
+    items = {row["item"]: row for row in rows(tmp_path, "items")}
+    by_target = {
+        row["target"]: _own_reference(row, items[row["item"]])
+        for row in rows(tmp_path, "systems", "targets")
     }
-    assert {own[f"{one}:human"] for one in names} == {1} and own["i0:m"] is None
+    assert {by_target[f"{name}:human"] for name in names} == {1} and by_target[
+        "i0:m"
+    ] is None

@@ -41,9 +41,9 @@ def test_words_are_labels_whatever_their_case_blanks_and_plural(tmp_path: Path) 
         (0, ""),
         ("passes", None),
     )
-    found = values(read_dataset(card, tmp_path, tmp_path))
+    result = values(read_dataset(card, tmp_path, tmp_path))
     assert {
-        (target[:2], rater): value for (target, _, rater), value in found.items()
+        (target[:2], rater): value for (target, _, rater), value in result.items()
     } == {
         ("i0", "r1"): 2.0,
         ("i0", "r2"): 1.0,

@@ -59,7 +59,7 @@ def read(
 
 
 def lengths_of(rated: DatasetContent) -> dict[str, float | None]:
-    return {one.target: one.length for one in rated.outputs}
+    return {output.target: output.length for output in rated.outputs}
 
 
 def test_lengths_are_read_into_the_table_of_targets(tmp_path: Path) -> None:

@@ -51,17 +51,17 @@ def test_two_spellings_are_an_error_with_both_and_their_rows(
 ) -> None:
     pairs = [("a", "x"), ("b", "x"), ("a", other), ("b", other)]
     names = [pair[::-1] if kind == "item" else pair for pair in pairs]
-    told = faults(dataset(tmp_path, *names), tmp_path)
-    assert f"({kind})" in told
-    assert repr(["x", other]) in told
-    assert "rows 1, 3, 4" in told
-    assert "same_names" in told
+    result = faults(dataset(tmp_path, *names), tmp_path)
+    assert f"({kind})" in result
+    assert repr(["x", other]) in result
+    assert "rows 1, 3, 4" in result
+    assert "same_names" in result
 
 
 def test_forms_of_one_letter_are_one_name_and_shown_apart(tmp_path: Path) -> None:
     composed, decomposed = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
-    told = faults(dataset(tmp_path, ("a", composed), ("a", decomposed)), tmp_path)
-    assert f"['é', 'e{'⟨U+0301⟩'}']" in told
+    result = faults(dataset(tmp_path, ("a", composed), ("a", decomposed)), tmp_path)
+    assert f"['é', 'e{'⟨U+0301⟩'}']" in result
 
 
 def test_a_card_may_say_that_they_are_one(tmp_path: Path) -> None:
@@ -70,7 +70,11 @@ def test_a_card_may_say_that_they_are_one(tmp_path: Path) -> None:
     assert set(rated.systems.values()) == {"x", "y"}
     assert [item.meta["id"] for item in rated.items] == ["a", "b", "c"]
     assert len(rated.outputs) == 5
-    assert [one for one in rated.problems if "'x '" in one and "row 2" in one]
+    assert [
+        problem
+        for problem in rated.problems
+        if "'x '" in problem and "row 2" in problem
+    ]
     assert len(rated.problems) == 4  # B, x , X and Y
 
 
@@ -81,8 +85,10 @@ def test_a_card_may_say_that_they_are_several(tmp_path: Path) -> None:
 
 
 def test_one_system_with_two_texts_of_an_item_is_still_an_error(tmp_path: Path) -> None:
-    told = faults(dataset(tmp_path, ("a", "x"), ("a", "X"), same_names=True), tmp_path)
-    assert "rows 1, 2" in told and "a, x" in told
+    result = faults(
+        dataset(tmp_path, ("a", "x"), ("a", "X"), same_names=True), tmp_path
+    )
+    assert "rows 1, 2" in result and "a, x" in result
 
 
 def test_names_of_other_signs_stay_three(tmp_path: Path) -> None:
@@ -95,8 +101,8 @@ def test_raters_are_names_too(tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     path.write_text(json.dumps([entry]), encoding="utf-8")
     keys = {"format": "usr_json", "aspects": {"fluency": {**FIVE, "column": "Natural"}}}
-    told = faults(card_of(files=str(path), **keys), tmp_path)
-    assert "(rater)" in told and "['ann', 'Ann']" in told
+    result = faults(card_of(files=str(path), **keys), tmp_path)
+    assert "(rater)" in result and "['ann', 'Ann']" in result
     for same, raters in ((False, {"ann", "ann-2"}), (True, {"rater-1", "rater-2"})):
         rated = read_dataset(
             card_of(files=str(path), same_names=same, **keys), tmp_path, tmp_path
@@ -110,8 +116,10 @@ def test_sources_that_make_items_are_names_too(tmp_path: Path) -> None:
     for row, end in zip(content, ("one", "one\xa0"), strict=True):
         row["source"] = "a long source " * 20 + end
     card = table(str(jsonl(tmp_path / "rows.jsonl", content)), columns)
-    told = faults(card, tmp_path)
-    assert "(source)" in told and repr("one\xa0")[1:-1] in told and len(told) < 700
+    result = faults(card, tmp_path)
+    assert (
+        "(source)" in result and repr("one\xa0")[1:-1] in result and len(result) < 700
+    )
 
 
 def test_a_name_that_shows_nothing_is_no_name(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def pair(name: object, text: object = ARTICLE, **keys: Any) -> dict[str, Any]:
 def test_sumpubmed_has_the_background_of_article_and_abstract(tmp_path: Path) -> None:
     jsonl(tmp_path / "x.jsonl", [pair("2"), pair(1)])
     rated = read_dataset(bare(**SUMPUBMED), tmp_path, tmp_path)
-    assert [(one.item, one.source, one.references) for one in rated.items] == [
+    assert [(item.item, item.source, item.references) for item in rated.items] == [
         ("1", "what was known. more of it.", ("why 1.",)),
         ("2", "what was known. more of it.", ("why 2.",)),
     ]
@@ -111,7 +111,7 @@ def test_story_cloze_has_the_right_ending_and_keeps_the_wrong_one(
         tmp_path, story("B-2", "2"), story("a-1", InputSentence4=" So it went. ")
     )
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [(one.item, one.references, one.meta) for one in rated.items] == [
+    assert [(item.item, item.references, item.meta) for item in rated.items] == [
         ("a-1", ("It, too, ended well.",), {"id": "a-1", "wrong_ending": "It rained."}),
         ("b-2", ("It rained.",), {"id": "B-2", "wrong_ending": "It, too, ended well."}),
     ]
@@ -184,7 +184,7 @@ def test_answer_equivalence_has_a_question_once_with_all_references(
     jsonl(tmp_path / "ae_dev.jsonl", [answer("q1", LONGER), answer("q1", SHORT)])
     dataset = bare(**ANSWERS)
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [(one.item, one.references) for one in rated.items] == [
+    assert [(item.item, item.references) for item in rated.items] == [
         ("q1", (LONGER, SHORT, LONG)),  # files by name, each from its beginning
         ("q2", (SHORT,)),
     ]
@@ -258,7 +258,7 @@ def wmt(folder: Path, documents: bool | str = False, **keys: Any) -> Dataset:
 
 def test_wmt_pairs_the_lines_of_source_and_reference(tmp_path: Path) -> None:
     rated = read_dataset(wmt(tmp_path), tmp_path, tmp_path)
-    assert [one.item for one in rated.items] == [
+    assert [item.item for item in rated.items] == [
         f"mine-00{line}" for line in range(1, 7)
     ]
     assert rated.items[3].source == "Vier." and rated.items[3].references == (
@@ -274,7 +274,7 @@ def test_wmt_may_have_several_references_and_odd_line_breaks(tmp_path: Path) -> 
     (tmp_path / "x.ref.A.en").write_bytes("One\x85a.\nTwo.\n".encode())
     (tmp_path / "x.ref.B.en").write_bytes(b"1.\n2.")
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [(one.source, one.references) for one in rated.items] == [
+    assert [(item.source, item.references) for item in rated.items] == [
         ("Eins\u2028a.", ("One\x85a.", "1.")),
         ("Zwei.", ("Two.", "2.")),
     ]
@@ -286,7 +286,7 @@ def test_wmt_joins_segments_of_a_document_until_they_are_long(
 ) -> None:
     dataset = wmt(tmp_path, form, select={"join": True, "min_characters": 16})
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [(one.source, one.references[0]) for one in rated.items] == [
+    assert [(item.source, item.references[0]) for item in rated.items] == [
         ("Eins. Zwei.", "One one. Two two."),  # 17 characters
         ("Drei.", "Three."),  # what is left of d1; too short, as the next ones
         ("Vier.", "A longer fourth line."),  # long enough alone, and never with d1
@@ -344,8 +344,8 @@ def rated_wmt(folder: Path, scores: str = "", **keys: Any) -> Dataset:
         "B": [9, 8, 7, 6, 5, 4],
         "C": [1] * 6,
     }
-    told = "".join(f"{name}\t{value}\n" for name in each for value in each[name])
-    (folder / "da.seg.score").write_text(scores or told, encoding="utf-8")
+    text = "".join(f"{name}\t{value}\n" for name in each for value in each[name])
+    (folder / "da.seg.score").write_text(scores or text, encoding="utf-8")
     told_keys: dict[str, Any] = {"aspects": {"accuracy": {"min": 0, "max": 100}}}
     return card(
         format="wmt_text", task="translation", **(told_keys | {"files": RATED} | keys)
@@ -355,13 +355,15 @@ def rated_wmt(folder: Path, scores: str = "", **keys: Any) -> Dataset:
 def test_wmt_takes_texts_of_systems_and_direct_assessments(tmp_path: Path) -> None:
     rated = read_dataset(rated_wmt(tmp_path), tmp_path, tmp_path)
     assert (len(rated.items), len(rated.outputs), len(rated.ratings)) == (6, 12, 11)
-    texts = {one.target: one.text for one in rated.outputs}
-    values = {texts[one.target]: one.value for one in rated.ratings}
+    texts = {output.target: output.text for output in rated.outputs}
+    values = {texts[rating.target]: rating.value for rating in rated.ratings}
     assert values["A longer fourth line. A"] == 60.5 and values["Six. B"] == 4
-    assert "Three. A" not in values and {one.rater for one in rated.ratings} == {"mean"}
-    told = " ".join(rated.problems)
-    assert "6 ratings of systems without texts left out: C" in told
-    assert "1 rating" in told or "missing" in told
+    assert "Three. A" not in values and {rating.rater for rating in rated.ratings} == {
+        "mean"
+    }
+    text = " ".join(rated.problems)
+    assert "6 ratings of systems without texts left out: C" in text
+    assert "1 rating" in text or "missing" in text
 
 
 def test_wmt_ratings_of_several_aspects_are_a_file_each(tmp_path: Path) -> None:
@@ -371,7 +373,7 @@ def test_wmt_ratings_of_several_aspects_are_a_file_each(tmp_path: Path) -> None:
         lines = [f"{system}\t{value}\n" for system in "AB" for _ in REFERENCES]
         (tmp_path / f"of.{name}").write_text("".join(lines), encoding="utf-8")
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert {(one.aspect, one.value) for one in rated.ratings} == {
+    assert {(rating.aspect, rating.value) for rating in rated.ratings} == {
         ("accuracy", 10),
         ("fluency", 20),
     }
@@ -443,7 +445,7 @@ def test_a_table_of_items_alone_is_enough_to_perturb_references(tmp_path: Path) 
     columns = {"item": "id", "source": "src", "references": "gold"}
     dataset = table({"items": "x.csv"}, columns, ratings="none")
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [(one.item, one.references) for one in rated.items] == [
+    assert [(item.item, item.references) for item in rated.items] == [
         ("a", ("One.",)),
         ("b", ("Two.",)),
     ]

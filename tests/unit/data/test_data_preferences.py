@@ -59,7 +59,7 @@ def read(
 
 def test_choices_are_read_in_the_order_that_was_shown(tmp_path: Path) -> None:
     rated = read(tmp_path, ROWS)
-    assert [one.target for one in rated.outputs] == [
+    assert [output.target for output in rated.outputs] == [
         "1:gpt",
         "1:llama",
         "2:gpt",
@@ -67,14 +67,15 @@ def test_choices_are_read_in_the_order_that_was_shown(tmp_path: Path) -> None:
     ]
     assert rated.ratings == []
     assert [
-        (one.target, one.target_b, one.rater, one.value) for one in rated.preferences
+        (preference.target, preference.target_b, preference.rater, preference.value)
+        for preference in rated.preferences
     ] == [
         ("1:gpt", "1:llama", "anna", 1),
         ("1:gpt", "1:llama", "ben", 0),
         ("2:gpt", "2:llama", "ben", 1),
         ("2:llama", "2:gpt", "anna", -1),
     ]
-    assert any("1 rating of overall missing" in one for one in rated.problems)
+    assert any("1 rating of overall missing" in problem for problem in rated.problems)
 
 
 def test_the_best_of_three_is_preferred_to_the_others(tmp_path: Path) -> None:
@@ -90,8 +91,12 @@ def test_the_best_of_three_is_preferred_to_the_others(tmp_path: Path) -> None:
         tmp_path, [["Why?", "X.", "Y.", "Z.", "middle", "all"]], columns, list("qxyzpr")
     )
     assert {
-        (one.target[-1], one.target_b[-1], one.rater): one.value
-        for one in rated.preferences
+        (
+            preference.target[-1],
+            preference.target_b[-1],
+            preference.rater,
+        ): preference.value
+        for preference in rated.preferences
     } == {
         **{("x", "y", "p"): -1, ("y", "z", "p"): 1},
         **{("x", "y", "r"): 0, ("x", "z", "r"): 0, ("y", "z", "r"): 0},
@@ -143,13 +148,14 @@ def test_texts_of_unknown_writers_have_a_name_each(tmp_path: Path) -> None:
         ["2", "How?", "", "", "Same.", "Same.", "tie", "anna"],
     ]
     rated = read(tmp_path, rows, columns)
-    texts = {one.target: one.text for one in rated.outputs}
+    texts = {output.target: output.text for output in rated.outputs}
     assert texts == {
         **{"1:answer_a": "A.", "1:answer_b": "B.", "1:answer_a-2": "C."},
         **{"2:answer_a": "Same.", "2:answer_b": "Same."},
     }
     assert [
-        (one.target[2:], one.target_b[2:], one.value) for one in rated.preferences
+        (preference.target[2:], preference.target_b[2:], preference.value)
+        for preference in rated.preferences
     ] == [
         ("answer_a", "answer_b", 1),
         ("answer_a-2", "answer_b", -1),
@@ -162,15 +168,15 @@ def test_choices_between_systems_need_no_texts(tmp_path: Path) -> None:
     columns = {key: value for key, value in COLUMNS.items() if key != "texts"}
     given, plain = read(tmp_path, ROWS), read(tmp_path, ROWS, columns)
     assert plain.preferences == given.preferences and not card(columns).has_texts
-    assert [one.target for one in plain.outputs] == [
-        one.target for one in given.outputs
+    assert [output.target for output in plain.outputs] == [
+        output.target for output in given.outputs
     ]
     named = read(
         tmp_path,
         [[*ROWS[0][:6], "left", "x"]],
         {**columns, "choices": {"model_a": "left"}},
     )
-    assert [one.value for one in named.preferences] == [1]
+    assert [preference.value for preference in named.preferences] == [1]
 
 
 def test_a_choice_of_a_text_that_is_not_in_the_row(tmp_path: Path) -> None:

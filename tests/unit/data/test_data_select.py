@@ -46,13 +46,13 @@ def test_without_a_rule_everything_stays() -> None:
 
 
 def test_drawn_items_come_with_their_outputs_and_ratings_in_order() -> None:
-    found = chosen({"n": 7})
-    assert len(found.items) == 7 and names(found) == sorted(names(found))
-    assert {one.item for one in found.outputs} == set(names(found))
-    assert {one.target for one in found.ratings} == {
-        one.target for one in found.outputs
+    result = chosen({"n": 7})
+    assert len(result.items) == 7 and names(result) == sorted(names(result))
+    assert {output.item for output in result.outputs} == set(names(result))
+    assert {rating.target for rating in result.ratings} == {
+        output.target for output in result.outputs
     }
-    assert len(found.outputs) == len(found.ratings) == 14
+    assert len(result.outputs) == len(result.ratings) == 14
 
 
 def test_the_draw_depends_on_seed_and_dataset_and_not_on_the_order_of_the_data() -> (
@@ -76,9 +76,11 @@ def test_too_few_items_is_an_error_that_says_how_many() -> None:
 
 @pytest.mark.parametrize("name", ["M 1", "m-1"])
 def test_systems_are_dropped_by_name_or_id(name: str) -> None:
-    found = chosen({"drop_systems": [name]})
-    assert {one.system for one in found.outputs} == {"m-2"} == set(found.systems)
-    assert len(found.ratings) == COUNT == len(found.items)
+    result = chosen({"drop_systems": [name]})
+    assert (
+        {output.system for output in result.outputs} == {"m-2"} == set(result.systems)
+    )
+    assert len(result.ratings) == COUNT == len(result.items)
 
 
 def test_an_unknown_system_is_named_with_the_nearest() -> None:
@@ -114,5 +116,5 @@ def test_of_equally_long_references_the_first_is_the_original() -> None:
 
 def test_an_item_without_references_has_no_original() -> None:
     bare = Item("j", "s", (), {})
-    found = originals(DatasetContent([ITEM, bare], [], []), Select())
-    assert found == {"i": Original(0, "One.")}
+    result = originals(DatasetContent([ITEM, bare], [], []), Select())
+    assert result == {"i": Original(0, "One.")}

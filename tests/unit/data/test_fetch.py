@@ -159,9 +159,9 @@ def test_what_is_fetched_is_listed_first(
         format="table", files="{data}/mine/{part}.jsonl", columns=COLUMNS, source=keys
     )
     fetch_all([("mine", mine, ALL), ("again", mine, ALL), ("none", mine, set())])
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
-        said
+        output
         == "mine: downloading 2 files (4.5 kB) from github.com/some/data; licence: "
         "CC0\n"
     )
@@ -225,7 +225,7 @@ SHIPPED: dict[str, Published] = {
     for path in sorted((DATASETS.parent / FOLDERS[kind]).glob("*.yaml"))
     if isinstance(read_card(kind, path), Published)
 }
-SOURCES = {name: one for name, one in SHIPPED.items() if one.source}
+SOURCES = {name: text for name, text in SHIPPED.items() if text.source}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -256,10 +256,10 @@ def test_addresses_are_those_that_are_known(
     monkeypatch.delenv("JUDGESCOPE_DATA_URL")
     with (REAL / "sources.csv").open(encoding="utf-8", newline="") as file:
         known = {row["sha256"]: row for row in csv.DictReader(file)}
-    here: Source = SOURCES[name].source  # type: ignore[assignment]
-    for each in here.files:
+    source: Source = SOURCES[name].source  # type: ignore[assignment]
+    for each in source.files:
         row = known[each.sha256]
-        assert address(here, each) == (
+        assert address(source, each) == (
             f"https://raw.githubusercontent.com/{row['repository']}/{row['commit']}/{row['path']}"
         )
         assert each.bytes == int(row["bytes"])
@@ -269,7 +269,9 @@ def test_addresses_are_those_that_are_known(
 def test_every_known_file_that_a_card_reads_has_its_address() -> None:
     with (REAL / "sources.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["repository"]]
-    described = {each for one in SOURCES.values() for each in one.published.values()}
+    described = {
+        each for source in SOURCES.values() for each in source.published.values()
+    }
     absent = {
         row["file"].split("/")[0] for row in rows if row["sha256"] not in described
     }
@@ -286,8 +288,8 @@ def real_files(source: Source) -> dict[str, bytes]:
         if path.is_file():
             found[each.path] = path.read_bytes()
     if source.files[0].file.startswith("summeval/"):
-        whole = (REAL / "summeval" / "model_annotations.12systems.jsonl").read_bytes()
-        for line in whole.splitlines(keepends=True):
+        content = (REAL / "summeval" / "model_annotations.12systems.jsonl").read_bytes()
+        for line in content.splitlines(keepends=True):
             system = line.partition(b'"model_id": "')[2].partition(b'"')[0].decode()
             name = f"model_output_annotations/{system}_outputs_annotations.jsonl"
             found[name] = found.get(name, b"") + line
@@ -301,12 +303,14 @@ def test_the_authors_own_files_are_fetched_and_read(
     name: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shipped: Any = SOURCES[name]
-    here: Source = shipped.source
-    with served(real_files(here), f"/{here.repository}/{here.commit}") as repository:
+    source: Source = shipped.source
+    with served(
+        real_files(source), f"/{source.repository}/{source.commit}"
+    ) as repository:
         monkeypatch.setenv("JUDGESCOPE_DATA_URL", repository.url)
         names = to_fetch(shipped, tmp_path)
-        assert len(names) == len(here.files)
-        fetch(here, names, where=name)
+        assert len(names) == len(source.files)
+        fetch(source, names, where=name)
     assert to_fetch(shipped, tmp_path) == set()
     hashes = verify(shipped, tmp_path, tmp_path)
     assert set(hashes) == set(shipped.files)
@@ -319,10 +323,10 @@ def test_the_authors_own_files_are_fetched_and_read(
 def content(rated: DatasetContent) -> list[Any]:
     """Return all that was read but the files' names."""
     return [
-        [(one.item, one.source, one.references) for one in rated.items],
-        [(one.target, one.system, one.text) for one in rated.outputs],
+        [(item.item, item.source, item.references) for item in rated.items],
+        [(output.target, output.system, output.text) for output in rated.outputs],
         values(rated),
-        [(one.target, one.start, one.end, one.category) for one in rated.spans],
+        [(span.target, span.start, span.end, span.category) for span in rated.spans],
     ]
 
 

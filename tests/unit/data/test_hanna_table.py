@@ -19,14 +19,14 @@ def rows() -> list[dict[str, str]]:
 
 
 def test_the_table_has_every_story_and_no_text() -> None:
-    found = rows()
+    result = rows()
     assert TABLE.stat().st_size <= MOST_BYTES
-    assert len(found) == 1056
-    places = {(row["prompt"], row["system"]) for row in found}
+    assert len(result) == 1056
+    places = {(row["prompt"], row["system"]) for row in result}
     assert len(places) == 1056
-    assert len({row["system"] for row in found}) == 11
-    assert max(len(cell) for row in found for cell in row.values()) <= 14
-    for row in found:
+    assert len({row["system"] for row in result}) == 11
+    assert max(len(cell) for row in result for cell in row.values()) <= 14
+    for row in result:
         for name, cell in row.items():
             if name != "system":
                 assert cell == "" or float(cell) >= 1

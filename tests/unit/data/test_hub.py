@@ -156,9 +156,9 @@ def test_a_check_of_a_study_that_trains_fetches_nothing(
     """What a judge learns from is drawn once all sources can be compared."""
     far_study(tmp_path)
     with serve(annotate) as endpoint:
-        own = {"aspects": ["fluency"], "methods": ["discernment"]}
-        own["perturbations"] = ["random-deletions"]
-        study = distilling(tmp_path, endpoint, datasets=["far"], **own)
+        fields = {"aspects": ["fluency"], "methods": ["discernment"]}
+        fields["perturbations"] = ["random-deletions"]
+        study = distilling(tmp_path, endpoint, datasets=["far"], **fields)
         stand_ins(study, monkeypatch)
         done = study.judgescope("check")
     assert done.returncode == 0, done.stdout
@@ -267,5 +267,5 @@ def test_one_file_on_a_hub_has_the_role_data_and_needs_a_hash() -> None:
     keys = {"format": "sumpubmed_jsonl", "ratings": "none", "files": FILE}
     with pytest.raises(ValueError, match="add the sha256 of the role data"):
         card(**keys)
-    found = card(**keys, sha256="0" * 64).files["data"]
-    assert str(found) == f"part/items.jsonl of owner/some.data at {COMMIT}"
+    data = card(**keys, sha256="0" * 64).files["data"]
+    assert str(data) == f"part/items.jsonl of owner/some.data at {COMMIT}"

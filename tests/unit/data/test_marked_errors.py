@@ -52,20 +52,21 @@ def test_rotowire_has_reports_and_the_places_of_their_errors(tmp_path: Path) -> 
     ]
     write_csv(tmp_path / "s.csv", spans)
     rated = read_dataset(rotowire(), tmp_path, tmp_path)
-    assert [(one.target, one.text) for one in rated.outputs] == [
+    assert [(output.target, output.text) for output in rated.outputs] == [
         (f"{name}:system", game()["GENERATED_TEXT"]) for name in ("s1", "s2")
     ]
     assert (
         rated.items[0].meta == {"HOME_NAME": "Hawks", "id": "S1"}
         and rated.ratings == []
     )
-    assert [tuple(one) for one in rated.spans] == [
+    assert [tuple(span) for span in rated.spans] == [
         ("s1:system", 5, 10, "NAME", "Hawks", "Bulls", None),
         ("s1:system", 11, 20, "NUMBER", "( 3 - 1 )", None, None),
         ("s1:system", 21, 34, "NAME", "won on Friday", None, "they lost"),
     ]
     assert all(
-        game()["GENERATED_TEXT"][one.start : one.end] == one.text for one in rated.spans
+        game()["GENERATED_TEXT"][span.start : span.end] == span.text
+        for span in rated.spans
     )
     kept = rated.keep({"s2"})
     assert kept.spans == [] and len(kept.outputs) == 1
@@ -166,7 +167,7 @@ def test_a_study_keeps_marked_errors_beside_its_texts(tmp_path: Path) -> None:
     done = study.snakemake("--", *wanted)
     assert done.returncode == 0, done.stdout[-3000:]
     spans = (tmp_path / "results" / "s" / "spans").iterdir()
-    assert {one.stem: read_table("gold_spans", one).num_rows for one in spans} == {
+    assert {span.stem: read_table("gold_spans", span).num_rows for span in spans} == {
         "mine": 1,
         "demo-news": 0,
     }

@@ -70,9 +70,11 @@ def test_score_of_a_text_does_not_depend_on_the_other_texts() -> None:
         {name: values[kept] for name, values in all_texts.people.items()},
     )
     for defect in ("none", "noisy", "own-family", "halo", "dead", "always-pass"):
-        one = judge(defect)
+        rater = judge(defect)
         assert np.array_equal(
-            one.points(few, ASPECT), one.points(all_texts, ASPECT)[kept], equal_nan=True
+            rater.points(few, ASPECT),
+            rater.points(all_texts, ASPECT)[kept],
+            equal_nan=True,
         ), defect
 
 

@@ -46,12 +46,15 @@ def test_a_table_joins_items_and_texts(tmp_path: Path) -> None:
     (tmp_path / "texts.csv").write_text("said,id,by,fluency\nhello,2,A,4\nhi,1,A,3.0\n")
     files = {"items": "items.jsonl", "data": "texts.csv"}
     rated = read_dataset(table(files, COLUMNS, ratings="planned"), tmp_path, tmp_path)
-    assert [(one.source, one.references) for one in rated.items] == [
+    assert [(item.source, item.references) for item in rated.items] == [
         ("One.\n\nF.", ("r1",)),
         ("Two.", ("r2", "r3")),
     ]
     assert rated.items[0].meta == {"id": "1", "faults": {"a": "x"}}
-    assert [(one.target, one.row) for one in rated.outputs] == [("1:a", 3), ("2:a", 2)]
+    assert [(output.target, output.row) for output in rated.outputs] == [
+        ("1:a", 3),
+        ("2:a", 2),
+    ]
     assert values(rated) == {
         ("1:a", "fluency", "planned"): 3.0,
         ("2:a", "fluency", "planned"): 4.0,
@@ -78,12 +81,12 @@ def test_a_table_alone_forms_items_by_equal_source(tmp_path: Path) -> None:
     )
     columns = {"source": "src", "system": "by", "text": "out"}
     rated = read_dataset(table("x.parquet", columns), tmp_path, tmp_path)
-    assert [(one.item, one.source) for one in rated.items] == [
+    assert [(item.item, item.source) for item in rated.items] == [
         ("mine-001", "A"),
         ("mine-002", "B"),
     ]
     targets = ["mine-001:m1", "mine-001:m2", "mine-002:m1"]
-    assert [one.target for one in rated.outputs] == targets
+    assert [output.target for output in rated.outputs] == targets
 
 
 def test_a_table_without_systems_has_one(tmp_path: Path) -> None:
@@ -91,7 +94,7 @@ def test_a_table_without_systems_has_one(tmp_path: Path) -> None:
     rated = read_dataset(
         table("x.csv", {"source": "src", "text": "out"}), tmp_path, tmp_path
     )
-    assert [one.target for one in rated.outputs] == ["mine-001:system"]
+    assert [output.target for output in rated.outputs] == ["mine-001:system"]
 
 
 def test_the_same_data_is_read_alike_from_every_kind_of_file(tmp_path: Path) -> None:
@@ -132,11 +135,11 @@ def test_raters_are_columns_or_entries_of_a_list(
     jsonl(tmp_path / "x.jsonl", [{"src": "A", "out": "t", **cells}])
     columns = {"source": "src", "text": "out", "ratings": {"fluency": ratings}}
     rated = read_dataset(table("x.jsonl", columns), tmp_path, tmp_path)
-    found = {one.rater: one.value for one in rated.ratings}
+    by_rater = {rating.rater: rating.value for rating in rated.ratings}
     if raters is None:  # two names that share an id stay two raters
-        assert len(found) == 2 and all(name.startswith("a-b-") for name in found)
+        assert len(by_rater) == 2 and all(name.startswith("a-b-") for name in by_rater)
     else:
-        assert found == raters
+        assert by_rater == raters
 
 
 def test_a_mean_lies_between_the_values_of_the_grid(tmp_path: Path) -> None:
@@ -190,7 +193,9 @@ def test_the_order_of_rows_changes_nothing_but_row_numbers(tmp_path: Path) -> No
     for order in (rows, rows[::-1]):
         jsonl(tmp_path / "x.jsonl", order)
         rated = read_dataset(table("x.jsonl", columns), tmp_path, tmp_path)
-        found.append((rated.items, [one[:4] for one in rated.outputs], rated.ratings))
+        found.append(
+            (rated.items, [output[:4] for output in rated.outputs], rated.ratings)
+        )
     assert found[0] == found[1]
 
 
@@ -249,8 +254,8 @@ def test_a_table_may_have_ratings_and_no_texts(tmp_path: Path) -> None:
     )
     assert not card.has_texts
     rated = read_dataset(card, tmp_path, tmp_path)
-    assert [(one.target, one.text) for one in rated.outputs][:2] == [
+    assert [(output.target, output.text) for output in rated.outputs][:2] == [
         ("i1:a", ""),
         ("i1:b", ""),
     ]
-    assert [one.value for one in rated.ratings] == [1, 1, 2, 2]
+    assert [rating.value for rating in rated.ratings] == [1, 1, 2, 2]

@@ -23,8 +23,8 @@ ASPECTS = ["coherence", "consistency", "fluency", "relevance"]
 def texts(items: int, systems: int) -> dict[str, list[DrawableText]]:
     return {
         f"i{item}": [
-            DrawableText("systems", f"i{item}:s{one}", f"s{one}")
-            for one in range(systems)
+            DrawableText("systems", f"i{item}:s{number}", f"s{number}")
+            for number in range(systems)
         ]
         for item in range(items)
     }
@@ -39,10 +39,10 @@ def drawn(
 
 
 def test_of_each_item_n_texts_and_of_each_text_m_aspects() -> None:
-    found = drawn()
-    assert len(found) == len(set(found)) == 50 * 4 * 3
-    assert set(Counter(one.item for one in found).values()) == {12}
-    assert set(Counter(one.text.target for one in found).values()) == {3}
+    result = drawn()
+    assert len(result) == len(set(result)) == 50 * 4 * 3
+    assert set(Counter(text.item for text in result).values()) == {12}
+    assert set(Counter(one.text.target for one in result).values()) == {3}
 
 
 def test_where_there_are_fewer_all_are_taken() -> None:
@@ -68,7 +68,7 @@ def test_every_system_and_aspect_has_its_chance() -> None:
 
 def test_a_draw_depends_on_the_seed_and_on_nothing_of_other_items() -> None:
     assert drawn() == drawn() != drawn(seed=2)
-    assert [one for one in drawn(items=60) if int(one.item[1:]) < 50] == drawn()
+    assert [text for text in drawn(items=60) if int(text.item[1:]) < 50] == drawn()
     shuffled = {item: own[::-1] for item, own in reversed(texts(50, 7).items())}
     assert draw("d", shuffled, ASPECTS, seed=1, n_texts=4, n_aspects=3) == drawn()
 
@@ -79,11 +79,11 @@ def test_a_draw_depends_on_the_seed_and_on_nothing_of_other_items() -> None:
 def test_at_least_one_source_is_held_out_and_one_is_not(
     sources: set[str], share: float, seed: int
 ) -> None:
-    found = held_out(sources, share, seed=seed, dataset="d")
+    result = held_out(sources, share, seed=seed, dataset="d")
     if len(sources) < 2:
-        assert not found
+        assert not result
     else:
-        assert found < sources and len(found) >= max(1, share * len(sources) - 1e-6)
+        assert result < sources and len(result) >= max(1, share * len(sources) - 1e-6)
 
 
 LONG = "A mayor opened a bridge in the rain, and the town came to see it. " * 6
@@ -119,13 +119,13 @@ def test_a_source_is_known_again_whatever_its_layout(
 
 def test_what_is_cut_short_is_held_out_with_the_whole() -> None:
     """Those that begin with a long one are one source, whatever stands behind it."""
-    short, longer, whole = LONG[:300], LONG[:350], f"{LONG} The end."
-    sources = {("d", "a"): whole, ("d", "b"): short, ("e", "c"): longer.upper()}
+    short, longer, text = LONG[:300], LONG[:350], f"{LONG} The end."
+    sources = {("d", "a"): text, ("d", "b"): short, ("e", "c"): longer.upper()}
     told: dict[tuple[str, str], str | None] = {
         **sources,
         ("d", "d"): "Another.",
         ("d", "e"): None,
     }
     names = groups_of(told)
-    assert len({names[place] for place in sources}) == 1
+    assert len({names[source] for source in sources}) == 1
     assert len(set(names.values())) == 3

@@ -63,18 +63,19 @@ class Tokens:
     ending = "\x03\n"
     dated = False
 
-    def apply_chat_template(self, messages: list[dict[str, str]], **told: Any) -> str:
-        assert told.pop("tokenize") is False
-        tell = told.pop("strftime_now", lambda form: "1 May 2030")
-        if self.dated and "date_string" not in told:
-            told[tell("%d %b %Y")] = True
-        said = "".join(
-            f"{one['role'][0]}:{one['content']}{self.ending}" for one in messages
+    def apply_chat_template(self, messages: list[dict[str, str]], **parts: Any) -> str:
+        assert parts.pop("tokenize") is False
+        tell = parts.pop("strftime_now", lambda form: "1 May 2030")
+        if self.dated and "date_string" not in parts:
+            parts[tell("%d %b %Y")] = True
+        text = "".join(
+            f"{message['role'][0]}:{message['content']}{self.ending}"
+            for message in messages
         )
         return (
-            said
-            + ("a:" if told.pop("add_generation_prompt", False) else "")
-            + "".join(told)
+            text
+            + ("a:" if parts.pop("add_generation_prompt", False) else "")
+            + "".join(parts)
         )
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
@@ -109,19 +110,21 @@ def example(prompt: int, reply: int, **row: Any) -> TokenExample:
 def line(
     target: str = "t", prompt: str = "Rate.", reply: str = "Fine"
 ) -> dict[str, Any]:
-    told = {
+    fields = {
         "dataset": "d",
         "item": "i",
         "target": target,
         "aspect": "fluency",
         "score": 90,
     }
-    return {**told, "messages": [{"role": "user", "content": prompt}], "reply": reply}
+    return {**fields, "messages": [{"role": "user", "content": prompt}], "reply": reply}
 
 
 def written(folder: Path, *lines: dict[str, Any]) -> Path:
     path = folder / "train.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+    )
     return path
 
 
@@ -179,10 +182,10 @@ def test_a_template_that_shows_no_plain_text_is_an_error(
 
 def test_an_example_is_a_line_whatever_ends_lines_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
-    told = line(prompt="a\u2028b\x85c\u2029d\n")
-    path.write_text(canonical(told) + "\n", encoding="utf-8")
-    [one] = examples(path, Chat(base()), 5)
-    assert one.row == told and one.prompt == list(
+    result = line(prompt="a\u2028b\x85c\u2029d\n")
+    path.write_text(canonical(result) + "\n", encoding="utf-8")
+    [example] = examples(path, Chat(base()), 5)
+    assert example.row == result and example.prompt == list(
         map(ord, "u:a\u2028b\x85c\u2029d\n\x03\na:")
     )
 
@@ -199,7 +202,7 @@ def test_examples_are_tokens_of_the_lines(tmp_path: Path) -> None:
 def test_nothing_is_cut(tmp_path: Path) -> None:
     """Prompt and reply have 11 + 49 tokens at the most, of 60."""
     most = written(tmp_path, line(reply="x" * 48))
-    assert [one.length for one in examples(most, Chat(base()), 49)] == [60]
+    assert [example.length for example in examples(most, Chat(base()), 49)] == [60]
     several = written(
         tmp_path, line("a", reply="x" * 47), line("b", reply="x" * 48), line("c")
     )
@@ -274,8 +277,8 @@ def test_the_log_tells_what_was_seen_until_a_step() -> None:
 
 
 def test_losses_are_means_over_tokens() -> None:
-    told = {"dataset": "d", "item": "i", "aspect": "fluency", "score": 1}
-    of = [example(3, 2, target="a", **told), example(3, 6, target="b", **told)]
+    fields = {"dataset": "d", "item": "i", "aspect": "fluency", "score": 1}
+    of = [example(3, 2, target="a", **fields), example(3, 6, target="b", **fields)]
     row = held_out_row(50, 4.0, of)
     assert row == {
         "step": 50,
@@ -304,8 +307,8 @@ def test_the_memory_of_a_training_by_hand() -> None:
     size = Size(
         parameters=1000, trainable=32, layers=2, hidden=4, vocabulary=11, width=2
     )
-    told = needed(size, rank=2, batch=2, tokens=5, replies=3)
-    assert told == 2000 + 768 + 160 + 640 + 1056
+    result = needed(size, rank=2, batch=2, tokens=5, replies=3)
+    assert result == 2000 + 768 + 160 + 640 + 1056
 
 
 def test_the_machine_tells_what_is_free(
@@ -397,10 +400,10 @@ def test_numbers_that_the_device_cannot_train_with_are_an_error(
 
 
 def test_the_longest_prompt_counts_what_is_yet_to_be_written() -> None:
-    told = {"dataset": "d", "aspect": "fluency"}
+    where = {"dataset": "d", "aspect": "fluency"}
     rows = [
-        {**told, "target": "long", "prompt": "x" * 20, "room": 0},
-        {**told, "target": "short", "prompt": "x" * 5, "room": 16},
+        {**where, "target": "long", "prompt": "x" * 20, "room": 0},
+        {**where, "target": "short", "prompt": "x" * 5, "room": 16},
     ]
     assert longest(rows, base()) == Longest(6 + 21, "d: short, fluency")
 
@@ -408,10 +411,10 @@ def test_the_longest_prompt_counts_what_is_yet_to_be_written() -> None:
 def test_prompt_and_reply_must_fit_into_the_context() -> None:
     prompt = Longest(50, "d: t, fluency")
     check_context(base(), prompt, 10)
-    with pytest.raises(UserError, match="exceed the base model's context") as own:
+    with pytest.raises(UserError, match="exceed the base model's context") as caught:
         check_context(base(), prompt, 11)
-    assert own.value.where == "models/small.yaml, key name"
-    assert (own.value.got, own.value.allowed) == (
+    assert caught.value.where == "models/small.yaml, key name"
+    assert (caught.value.got, caught.value.allowed) == (
         "50 + 11 tokens (d: t, fluency)",
         "60 tokens",
     )

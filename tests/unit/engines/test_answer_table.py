@@ -38,7 +38,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 def failed(model: OpenAIModel, texts: int = 3) -> UserError:
     """Return the error that ends the job; no reply is kept."""
     kept: list[Reply] = []
-    work = [Work(one, (0,)) for one in requests(model, *map(str, range(texts)))]
+    work = [Work(request, (0,)) for request in requests(model, *map(str, range(texts)))]
     with pytest.raises(UserError) as caught:
         OpenAIEngine(model)(work, False, kept.append)
     assert kept == [] and f"models/{model.model}.yaml" in caught.value.where

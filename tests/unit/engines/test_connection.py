@@ -76,8 +76,8 @@ def test_a_card_names_the_proxy(
     assert endpoint.asked == []
     assert proxy.paths == [f"{endpoint.url}/chat/completions"]  # as a proxy is asked
     other = card(endpoint)
-    assert [one.key for one in requests(model, "a")] == [
-        one.key for one in requests(other, "a")
+    assert [request.key for request in requests(model, "a")] == [
+        request.key for request in requests(other, "a")
     ]
 
 

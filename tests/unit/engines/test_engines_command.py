@@ -125,7 +125,9 @@ time.sleep(0.01)
         kept.append(reply)
         (tmp_path / "ab"[len(kept) - 1]).touch()  # or the program never goes on
 
-    asking(model)([Work(one, (0,)) for one in requests(model, "a", "b")], False, keep)
+    asking(model)(
+        [Work(request, (0,)) for request in requests(model, "a", "b")], False, keep
+    )
     assert len(kept) == 2
 
 
@@ -204,9 +206,9 @@ def test_roles_stand_for_paths_and_other_braces_for_themselves(tmp_path: Path) -
         | {"files": {"program": "score.py", "weights": "w.bin"}}
     )
     (tmp_path / "score.py").touch()
-    found = words(located(model, tmp_path, tmp_path))
+    result = words(located(model, tmp_path, tmp_path))
     paths = [str(tmp_path / "score.py"), f"--weights={tmp_path / 'w.bin'}"]
-    assert found == [sys.executable, *paths, '{"a": 1}', "{}"]
+    assert result == [sys.executable, *paths, '{"a": 1}', "{}"]
 
 
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
@@ -259,8 +261,8 @@ def test_a_program_is_shown_what_its_card_says_it_sees() -> None:
 
 
 def test_a_program_that_compares_is_shown_both_texts_in_both_orders() -> None:
-    found = shown_to([], form="compare")
-    assert [(one["text"], one["text_b"]) for one in found] == [
+    result = shown_to([], form="compare")
+    assert [(row["text"], row["text_b"]) for row in result] == [
         *(("Text x.", "Text y."), ("Text y.", "Text x.")),
         *(("Text y.", "Text z."), ("Text z.", "Text y.")),
     ]

@@ -85,8 +85,8 @@ def test_rows_are_joined_in_their_order_and_a_pair_without_a_row_is_counted(
     tmp_path: Path,
 ) -> None:
     made = engine(tmp_path, [row("A"), row("B", one="Z", two="X")])
-    found = said(made)
-    assert found == {"a:x a:y": "A", "a:z a:x": "B", "b:y b:x": "no_recorded_row"}
+    result = said(made)
+    assert result == {"a:x a:y": "A", "a:z a:x": "B", "b:y b:x": "no_recorded_row"}
     [line] = join_lines(made.checked_joins())
     assert "2 of 2 rows match a pair, 2 of 3 pairs have a row" in line
     assert any("b:y b:x" in notice for notice in made.notices)
@@ -102,8 +102,8 @@ def test_either_way_to_say_the_order(tmp_path: Path, way: str) -> None:
         rows, swapped = [row("A")], [row("B")]
     else:
         rows, names["reply_swapped"] = [row("A", back="B")], "back"
-    found = said(engine(tmp_path, rows, names, swapped))
-    assert [*found.items()][:2] == [("a:x a:y", "A"), ("a:y a:x", "B")]
+    result = said(engine(tmp_path, rows, names, swapped))
+    assert [*result.items()][:2] == [("a:x a:y", "A"), ("a:y a:x", "B")]
 
 
 def test_both_orders_under_one_name_are_an_error(tmp_path: Path) -> None:
@@ -142,8 +142,8 @@ def test_labels_name_texts_as_shown_or_as_the_columns_do(tmp_path: Path) -> None
 def test_comparisons_join_by_text(tmp_path: Path) -> None:
     names = {"source": "s", "text": "t", "text_b": "u", "reply": "said"}
     rows = [{"s": "Source b", "t": "Text  bx", "u": "Text by", "said": "B"}]
-    found = said(engine(tmp_path, rows, names))
-    assert found == {"b:x b:y": "B", "a:x a:y": "no_recorded_row"}
+    result = said(engine(tmp_path, rows, names))
+    assert result == {"b:x b:y": "B", "a:x a:y": "no_recorded_row"}
 
 
 def test_comparisons_join_by_item_and_text(tmp_path: Path) -> None:
@@ -158,8 +158,8 @@ def test_comparisons_join_by_item_and_text(tmp_path: Path) -> None:
         for system, text in (("x", "Same"), ("y", "Other"))
     ]
     pairs, answers = engine(tmp_path, rows, names).compare(JUDGE, "overall", texts)
-    assert [one.item for one, _ in pairs] == ["a", "b"]
-    assert [[each.text for each in one] for one in answers] == [["A"], ["B"]]
+    assert [text.item for text, _ in pairs] == ["a", "b"]
+    assert [[each.text for each in answer] for answer in answers] == [["A"], ["B"]]
 
 
 def test_a_row_that_fits_texts_of_two_sources_is_an_error(tmp_path: Path) -> None:

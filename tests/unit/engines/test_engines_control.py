@@ -89,7 +89,7 @@ def test_controls_from_ratings_need_ratings(form: str) -> None:
     )
     for name, aspect in (("b", "fluency"), ("c", "fluency"), ("a", "coherence")):
         [draws] = engine.answer(judge, aspect, FIVE, [subject(name)])
-        assert [(one.text, one.status) for one in draws] == [
+        assert [(draw.text, draw.status) for draw in draws] == [
             ("needs_ratings", "not_applicable")
         ] * 2
 
@@ -109,11 +109,11 @@ def test_random_is_uniform_over_the_grid_or_the_range() -> None:
 
 
 def test_random_of_a_target_is_its_own() -> None:
-    whole = values("random", draws=3)
-    assert values("random", ["t07"], draws=3)["t07"] == whole["t07"]
-    assert values("random", NAMES[::-1], draws=3) == whole
-    assert {name: drawn[:1] for name, drawn in whole.items()} == values("random")
-    assert len({tuple(drawn) for drawn in whole.values()}) > 20
+    result = values("random", draws=3)
+    assert values("random", ["t07"], draws=3)["t07"] == result["t07"]
+    assert values("random", NAMES[::-1], draws=3) == result
+    assert {name: drawn[:1] for name, drawn in result.items()} == values("random")
+    assert len({tuple(drawn) for drawn in result.values()}) > 20
 
 
 @pytest.mark.parametrize("form", ["random", "shuffled"])
@@ -183,12 +183,12 @@ def test_random_control_reaches_d_exact_1_in_5_percent_of_cells_over_200_seeds()
         for number in range(PERTURBATIONS):
             perturbed = random_scores(seed, f"p{number}.minor")
             d = [exact_differences(original[a], perturbed[a], 1) for a in ASPECTS]
-            found = discernment(
+            result = discernment(
                 [log_p(one, "asymptotic") for one in d],
                 [log_p(one, "exact") for one in d],
                 weights,
             )
-            reached.append(float(found.d_exact) >= 1)
+            reached.append(float(result.d_exact) >= 1)
     assert len(reached) == 600
     noise = 2 * np.sqrt(0.05 * 0.95 / len(reached))
     assert abs(np.mean(reached) - 0.05) <= noise

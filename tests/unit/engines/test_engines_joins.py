@@ -86,7 +86,7 @@ def test_names_that_share_a_slug_are_joined_each_to_its_own(tmp_path: Path) -> N
         [row("i", at, by=by) for at, by in enumerate(names.values(), 1)],
         known=NamesInData(systems=names),
     )
-    assert ask(made, *(subject("i", one) for one in names)) == ["1", "2", "3"]
+    assert ask(made, *(subject("i", name) for name in names)) == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -289,9 +289,11 @@ def test_the_card_says_what_means_no_score(tmp_path: Path) -> None:
 
 
 def test_what_is_not_set_changes_no_key(tmp_path: Path) -> None:
-    told = model(tmp_path, [], BY_ITEM).rows.model_dump()
+    fields = model(tmp_path, [], BY_ITEM).rows.model_dump()
     comparing = {"system_b", "text_b", "reply_swapped", "swapped", "labels"}
-    assert not {"aspects", "datasets", "missing", "repeated", *comparing} & told.keys()
+    assert (
+        not {"aspects", "datasets", "missing", "repeated", *comparing} & fields.keys()
+    )
     names = {**BY_ITEM, "repeated": "last"}
     card = model(tmp_path, [], names)
     assert card.rows.model_dump()["repeated"] == "last"

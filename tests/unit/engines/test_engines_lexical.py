@@ -65,9 +65,9 @@ def subject(text: str = TEXT, **fields: object) -> Subject:
     return Subject(text=text, **given)  # type: ignore[arg-type]
 
 
-def reply(form: str, one: Subject, **fields: object) -> tuple[str, str]:
+def reply(form: str, subject: Subject, **fields: object) -> tuple[str, str]:
     [[answer]] = build(MODEL, INPUTS).answer(
-        judge(form, **fields), "fluency", UNIT, [one]
+        judge(form, **fields), "fluency", UNIT, [subject]
     )
     return answer.text, answer.status
 
@@ -203,9 +203,9 @@ def test_the_version_names_the_package() -> None:
     )
 
 
-def key(form: str, one: Subject, aspect: str = "fluency", **fields: object) -> str:
+def key(form: str, subject: Subject, aspect: str = "fluency", **fields: object) -> str:
     return request_key(
-        MODEL, judge(form, **fields), aspect, UNIT, one, seed=1, dataset="d"
+        MODEL, judge(form, **fields), aspect, UNIT, subject, seed=1, dataset="d"
     )
 
 
@@ -388,9 +388,9 @@ def test_the_judge_measures_a_text_once_and_weighs_it_per_aspect(
     engine = build(MODEL, INPUTS)
     references = ("The lake froze early this winter.",)
     one = Subject("t", "i", "s", "systems", "the lkae froze early .", None, references)
-    said = [engine.answer(judge, aspect, FIVE, [one])[0][0] for aspect in WEIGHTS]
-    assert len({answer.rationale for answer in said}) == 1
-    assert len({answer.text for answer in said}) == len(set(WEIGHTS.values()))
+    answers = [engine.answer(judge, aspect, FIVE, [one])[0][0] for aspect in WEIGHTS]
+    assert len({answer.rationale for answer in answers}) == 1
+    assert len({answer.text for answer in answers}) == len(set(WEIGHTS.values()))
     assert measured == [one.text]
 
 
@@ -418,7 +418,7 @@ PROGRAM = HOME / "config" / "programs" / "reference_measures.py"
 
 def answers(measure: str, *targets: dict[str, Any]) -> list[dict[str, Any]]:
     lines = "".join(
-        json.dumps({"id": at, **one}) + "\n" for at, one in enumerate(targets)
+        json.dumps({"id": at, **target}) + "\n" for at, target in enumerate(targets)
     )
     done = subprocess.run(
         [sys.executable, str(PROGRAM), measure],
@@ -443,8 +443,8 @@ def test_sari_is_that_of_the_example_in_a_public_implementation() -> None:
     )
     asked = {"source": source, "text": text, "references": references}
     best = {"source": "a b c d", "text": "a b x d", "references": ["a b x d"]}
-    told = [one["score"] for one in answers("sari", asked, best)]
-    assert told == [pytest.approx(26.953601953601954), pytest.approx(100)]
+    scores = [answer["score"] for answer in answers("sari", asked, best)]
+    assert scores == [pytest.approx(26.953601953601954), pytest.approx(100)]
 
 
 @pytest.mark.heavy
@@ -457,8 +457,8 @@ def test_meteor_by_hand() -> None:
         {"text": "the cats", "references": ["a dog", "the cat"]},
         {"text": "one two", "references": ["three four"]},
     ]
-    told = [one["score"] for one in answers("meteor", *targets)]
-    assert told == [pytest.approx(0.9375), pytest.approx(0.9375), 0]
+    scores = [answer["score"] for answer in answers("meteor", *targets)]
+    assert scores == [pytest.approx(0.9375), pytest.approx(0.9375), 0]
 
 
 def test_what_a_measure_lacks_is_an_error_of_its_text() -> None:

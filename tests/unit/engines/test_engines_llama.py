@@ -73,8 +73,13 @@ def ask(model: OpenAIModel, requests: list[Request], folder: Path) -> list[list[
     """
     with Store(folder, "random") as store:
         obtain(requests, AskingJob(store, OpenAIEngine(model)))
-    found = Store(folder, "random").read({one.key: one.draws for one in requests})
-    return [[found[one.key, draw] for draw in range(one.draws)] for one in requests]
+    result = Store(folder, "random").read(
+        {request.key: request.draws for request in requests}
+    )
+    return [
+        [result[request.key, draw] for draw in range(request.draws)]
+        for request in requests
+    ]
 
 
 def verdict(reply: Reply) -> Judgment:
@@ -85,9 +90,9 @@ def test_draws_differ_and_come_again_in_any_order(url: str, tmp_path: Path) -> N
     """A draw's seed is its request's own: neither order nor company changes its
     reply.
     """
-    one, many = card(url, concurrency=1), card(url)
+    fields, many = card(url, concurrency=1), card(url)
     first = ask(many, asked(many, *PROMPTS, draws=4), tmp_path / "a")
-    again = ask(one, asked(one, *PROMPTS[::-1], draws=4), tmp_path / "b")[::-1]
+    again = ask(fields, asked(fields, *PROMPTS[::-1], draws=4), tmp_path / "b")[::-1]
     texts = [[reply.text for reply in draws] for draws in first]
     assert texts == [[reply.text for reply in draws] for draws in again]
     assert sum(len(set(draws)) > 1 for draws in texts) >= 6
@@ -102,8 +107,8 @@ def test_gibberish_is_kept_as_it_is_and_never_becomes_a_number(
     url: str, tmp_path: Path
 ) -> None:
     model = card(url, {})
-    found = ask(model, asked(model, *PROMPTS, max_tokens=60), tmp_path)
-    judged = [(reply, verdict(reply)) for [reply] in found]
+    replies = ask(model, asked(model, *PROMPTS, max_tokens=60), tmp_path)
+    judged = [(reply, verdict(reply)) for [reply] in replies]
     assert any("\ufffd" in reply.text for reply, _ in judged)
     for reply, judgment in judged:
         cut = reply.finish == "length"
@@ -122,10 +127,10 @@ def test_what_overflows_the_context_is_an_error_beside_replies(
     url: str, tmp_path: Path
 ) -> None:
     model = card(url)
-    found = ask(model, asked(model, "short", "long " * CONTEXT, "brief"), tmp_path)
-    assert [verdict(reply).status for [reply] in found] == ["ok", "error", "ok"]
-    told = found[1][0].text
-    assert told.startswith("HTTP 400") and "context" in told
+    replies = ask(model, asked(model, "short", "long " * CONTEXT, "brief"), tmp_path)
+    assert [verdict(reply).status for [reply] in replies] == ["ok", "error", "ok"]
+    text = replies[1][0].text
+    assert text.startswith("HTTP 400") and "context" in text
 
 
 def test_the_score_is_after_the_reasoning_and_not_in_it(
@@ -161,10 +166,10 @@ def test_a_prompt_of_any_characters_is_sent_whole(
 
 
 def test_a_reply_of_other_scripts_comes_back_whole(url: str, tmp_path: Path) -> None:
-    said = "\U0001f600 5 \u05e9 é"
-    model = card(url, {"grammar": f'root ::= "{said}"'})
+    text = "\U0001f600 5 \u05e9 é"
+    model = card(url, {"grammar": f'root ::= "{text}"'})
     [[reply]] = ask(model, asked(model, "Say it."), tmp_path)
-    assert reply.text == said
+    assert reply.text == text
 
 
 def test_one_endless_failure_loses_nothing_else(url: str, tmp_path: Path) -> None:
@@ -225,8 +230,8 @@ def test_wrong_address_is_an_error_and_nothing_is_kept(
 
 def test_noise_that_ends_by_itself_is_unparsed(url: str, tmp_path: Path) -> None:
     model = card(url, grammar("[b-df-hj-np-tv-z]{12} [@#%]"))
-    found = ask(model, asked(model, *PROMPTS[:4], draws=3), tmp_path)
-    replies = [reply for draws in found for reply in draws]
+    result = ask(model, asked(model, *PROMPTS[:4], draws=3), tmp_path)
+    replies = [reply for draws in result for reply in draws]
     assert {reply.finish for reply in replies} == {"stop"}
     assert len({reply.text for reply in replies}) > 6
     judged = {(verdict(reply).status, verdict(reply).value) for reply in replies}
@@ -256,8 +261,8 @@ def test_a_score_outside_the_scale_is_not_moved_into_it(
     url: str, tmp_path: Path
 ) -> None:
     model = card(url, grammar("[6-9]"))
-    found = ask(model, asked(model, *PROMPTS[:5]), tmp_path)
-    judged = {(verdict(reply).status, verdict(reply).value) for [reply] in found}
+    replies = ask(model, asked(model, *PROMPTS[:5]), tmp_path)
+    judged = {(verdict(reply).status, verdict(reply).value) for [reply] in replies}
     assert judged == {("out_of_range", None)}
 
 
@@ -281,10 +286,10 @@ def test_a_prompt_may_fill_the_context_to_the_last_byte(
 ) -> None:
     model, room = card(url), CONTEXT - llama.AROUND
     prompts = ["x" * (room - 2), "y" * room, "é" * (room // 2 + 1)]
-    found = ask(model, asked(model, *prompts, max_tokens=2), tmp_path)
-    assert [reply.status for [reply] in found] == ["ok", "error", "error"]
-    assert verdict(found[0][0]).status == "ok"
-    for [reply] in found[1:]:
+    replies = ask(model, asked(model, *prompts, max_tokens=2), tmp_path)
+    assert [reply.status for [reply] in replies] == ["ok", "error", "error"]
+    assert verdict(replies[0][0]).status == "ok"
+    for [reply] in replies[1:]:
         assert (verdict(reply).status, verdict(reply).value) == ("error", None)
         assert reply.finish == "error" and reply.usage is None
 
@@ -299,10 +304,10 @@ def test_where_nothing_fits_nothing_is_kept_until_something_does(
     ):
         ask(model, [long], tmp_path)
     assert not journals(tmp_path)
-    found = ask(model, [long, *asked(model, "short")], tmp_path)
-    assert [reply.status for [reply] in found] == ["error", "ok"]
+    replies = ask(model, [long, *asked(model, "short")], tmp_path)
+    assert [reply.status for [reply] in replies] == ["error", "ok"]
     nobody = card("http://127.0.0.1:1")
-    assert ask(nobody, [long], tmp_path) == found[:1]
+    assert ask(nobody, [long], tmp_path) == replies[:1]
 
 
 def test_an_endless_failure_costs_only_itself(url: str, tmp_path: Path) -> None:
@@ -314,11 +319,11 @@ def test_an_endless_failure_costs_only_itself(url: str, tmp_path: Path) -> None:
         pytest.raises(UserError, match="1 of 25 requests"),
     ):
         obtain([*good, *bad], AskingJob(store, OpenAIEngine(model)))
-    found = Store(tmp_path, "random").read(
-        {one.key: one.draws for one in [*good, *bad]}
+    result = Store(tmp_path, "random").read(
+        {reply.key: reply.draws for reply in [*good, *bad]}
     )
-    assert set(found) == {(one.key, draw) for one in good for draw in range(2)}
-    assert {verdict(reply).status for reply in found.values()} == {"ok"}
+    assert set(result) == {(reply.key, draw) for reply in good for draw in range(2)}
+    assert {verdict(reply).status for reply in result.values()} == {"ok"}
 
 
 @pytest.mark.heavy
@@ -334,10 +339,10 @@ def test_when_the_server_goes_away_only_the_rest_is_asked_of_the_next(
         ask(card(first), requests, tmp_path)
     assert len(journals(tmp_path)) == 1
     with llama.serve(model, context=CONTEXT) as second:
-        found = ask(card(second), requests, tmp_path)
+        replies = ask(card(second), requests, tmp_path)
         anew = ask(card(second), requests, tmp_path / "anew")
-    assert found[:4] == before
-    assert [reply.text for [reply] in found] == [reply.text for [reply] in anew]
+    assert replies[:4] == before
+    assert [reply.text for [reply] in replies] == [reply.text for [reply] in anew]
     lines = sorted(
         path.read_bytes().count(b'{"key":') for path in journals(tmp_path / "random")
     )
@@ -355,7 +360,9 @@ def test_what_came_is_what_is_read_later(url: str, tmp_path: Path) -> None:
     requests = asked(model, *PROMPTS, draws=2, max_tokens=50)
     with Store(tmp_path, "random") as store:
         came = obtain(requests, AskingJob(store, OpenAIEngine(model)))
-    later = Store(tmp_path, "random").read({one.key: one.draws for one in requests})
+    later = Store(tmp_path, "random").read(
+        {request.key: request.draws for request in requests}
+    )
     assert later == came and len(came) == 24
     texts = "".join(reply.text for reply in came.values())
     assert "\ufffd" in texts and any(ord(sign) < 32 for sign in texts)

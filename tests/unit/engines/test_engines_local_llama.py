@@ -129,16 +129,18 @@ def test_replies_are_kept_with_their_origin_and_asked_for_once(
     with closing(engine(folder)) as served:
         assert isinstance(served.card, LlamaModel)
         wanted = requests(served.card, *PROMPTS, draws=2)
-        found = ask(served, wanted, tmp_path)
-        assert len(found) == 12 and {one.text for one in found.values()} <= set("12345")
+        replies = ask(served, wanted, tmp_path)
+        assert len(replies) == 12 and {reply.text for reply in replies.values()} <= set(
+            "12345"
+        )
         origin = {"engine": "llama", "model": "random", "version": BINDING}
-        for one in found.values():
-            assert one.provenance == {
+        for reply in replies.values():
+            assert reply.provenance == {
                 **origin,
                 "fingerprint": served.card.sha256["data"][:16],
             }
     again = engine(folder)
-    assert ask(again, wanted, tmp_path) == found
+    assert ask(again, wanted, tmp_path) == replies
     assert "server" not in vars(again)  # nothing was started
 
 
@@ -150,7 +152,7 @@ def test_a_choice_is_held_whatever_the_grammar_of_the_card(
         assert isinstance(served.card, LlamaModel)
         for wanted in requests(served.card, *PROMPTS[:3], choices=choices):
             [found] = served.request(wanted, [0])
-            assert found.text in {one[:8] for one in choices}  # a token is a byte
+            assert found.text in {choice[:8] for choice in choices}  # a token is a byte
 
 
 def test_a_second_store_holds_the_same_bytes_in_any_order(
@@ -192,9 +194,9 @@ def test_a_prompt_longer_than_the_context_is_refused(
     with closing(engine(folder)) as served:
         assert isinstance(served.card, LlamaModel)
         wanted = requests(served.card, "long " * 200, "short")
-        found = ask(served, wanted, tmp_path)
-    assert [found[one.key, 0].status for one in wanted] == ["error", "ok"]
-    assert "HTTP 400" in found[wanted[0].key, 0].text
+        replies = ask(served, wanted, tmp_path)
+    assert [replies[reply.key, 0].status for reply in wanted] == ["error", "ok"]
+    assert "HTTP 400" in replies[wanted[0].key, 0].text
 
 
 def test_a_reply_without_room_in_the_context_is_an_error_and_not_a_reply(
@@ -203,10 +205,10 @@ def test_a_reply_without_room_in_the_context_is_an_error_and_not_a_reply(
     with closing(engine(folder, extra_body={"grammar": 'root ::= "a" root'})) as served:
         assert isinstance(served.card, LlamaModel)
         messages = [{"role": "user", "content": "Rate it."}]
-        decodings = [Decoding(temperature=1, max_tokens=most) for most in (8, 1000)]
+        decodings = [Decoding(temperature=1, max_tokens=number) for number in (8, 1000)]
         wanted = [request_of(served.card, each, messages, seed=0) for each in decodings]
-        found = ask(served, wanted, tmp_path)
-    fits, cut = (found[one.key, 0] for one in wanted)
+        replies = ask(served, wanted, tmp_path)
+    fits, cut = (replies[reply.key, 0] for reply in wanted)
     assert (fits.status, fits.finish, fits.text) == ("ok", "length", "a" * 8)
     assert (cut.status, cut.text) == ("error", "the context is full: raise `context`")
 
@@ -297,8 +299,8 @@ def test_a_server_that_dies_is_named_and_nothing_is_kept_twice(
     ]
     assert len(lines) == 3
     with closing(engine(folder)) as served:
-        found = ask(served, wanted, tmp_path)
-    assert {draw: found[draw] for draw in before} == before and len(found) == 6
+        replies = ask(served, wanted, tmp_path)
+    assert {draw: replies[draw] for draw in before} == before and len(replies) == 6
 
 
 def test_a_server_that_dies_while_it_is_asked_is_named(folder: Path) -> None:
@@ -306,11 +308,11 @@ def test_a_server_that_dies_while_it_is_asked_is_named(folder: Path) -> None:
     with closing(engine(folder)) as served:
         assert isinstance(served.card, LlamaModel)
 
-        def keep_and_kill(one: Reply) -> None:
-            kept.append(one)
+        def keep_and_kill(reply: Reply) -> None:
+            kept.append(reply)
             server_of(served)._child.kill()
 
-        work = [Work(one, (0,)) for one in requests(served.card, *PROMPTS)]
+        work = [Work(request, (0,)) for request in requests(served.card, *PROMPTS)]
         with pytest.raises(UserError, match=r"has ended \(signal 9\)"):
             served(work, True, keep_and_kill)
     assert 1 <= len(kept) < len(PROMPTS)

@@ -32,15 +32,18 @@ def only_for(prompt: str, said: Said) -> Script:
 
 def test_the_body_says_all_that_the_cards_say(endpoint: Endpoint) -> None:
     model = card(endpoint, name="org/it", extra_body={"top_k": 5})
-    [one] = requests(model, "What?", temperature=0.5, top_p=0.9, max_tokens=17)
-    ask(model, one, draws=2)
+    [request] = requests(model, "What?", temperature=0.5, top_p=0.9, max_tokens=17)
+    ask(model, request, draws=2)
     first, second = endpoint.asked  # it gave one of two: the other is asked for alone
-    said = {
+    fields = {
         **{"model": "org/it", "messages": [{"role": "user", "content": "What?"}]},
         **{"temperature": 0.5, "top_p": 0.9, "max_tokens": 17, "top_k": 5},
     }
-    assert first == {**said, "n": 2, "seed": one.seed(0)}
-    assert second == {**said, "seed": one.seed(1)} and one.seed(1) == one.seed(0) + 1
+    assert first == {**fields, "n": 2, "seed": request.seed(0)}
+    assert (
+        second == {**fields, "seed": request.seed(1)}
+        and request.seed(1) == request.seed(0) + 1
+    )
     assert endpoint.authorised == [None, None]
 
 
@@ -165,7 +168,9 @@ def test_where_all_is_refused_the_card_is_wrong_and_nothing_is_kept(
     endpoint.script = lambda _: refusal(404, "no such model")
     model = card(endpoint)
     kept: list[Reply] = []
-    missing = [Work(one, (0,)) for one in requests(model, *map(str, range(count)))]
+    missing = [
+        Work(request, (0,)) for request in requests(model, *map(str, range(count)))
+    ]
     with pytest.raises(
         UserError, match="refuses every request: HTTP 404: no such model"
     ) as error:
@@ -190,7 +195,7 @@ def test_what_no_request_can_pass_ends_the_job_at_once(
     )
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
-    missing = [Work(one, (0,)) for one in requests(model, *map(str, range(20)))]
+    missing = [Work(request, (0,)) for request in requests(model, *map(str, range(20)))]
     with pytest.raises(
         UserError, match=f"rejected a request: HTTP {status}: {message}"
     ):
@@ -226,7 +231,9 @@ def test_a_reply_is_handed_on_before_the_next_comes(endpoint: Endpoint) -> None:
     endpoint.script = lambda _: seen.append(len(kept)) or reply("4")  # type: ignore[func-returns-value]
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     OpenAIEngine(model)(
-        [Work(one, (0,)) for one in requests(model, *"abcde")], False, kept.append
+        [Work(request, (0,)) for request in requests(model, *"abcde")],
+        False,
+        kept.append,
     )
     assert seen == [0, 1, 2, 3, 4]
 
@@ -236,8 +243,8 @@ def test_a_reply_is_handed_on_before_the_next_comes(endpoint: Endpoint) -> None:
 
 def read(said: Said) -> Reply:
     body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
-    [found] = read_replies(body.decode(), ANY.key, [0], logprobs=False)
-    return found
+    [read_reply] = read_replies(body.decode(), ANY.key, [0], logprobs=False)
+    return read_reply
 
 
 @pytest.mark.parametrize(
@@ -263,20 +270,20 @@ def read(said: Said) -> Reply:
     ],
 )
 def test_the_text_and_how_it_ended(said: Said, text: str, finish: str) -> None:
-    found = read(said)
-    assert (found.text, found.finish) == (text, finish)
+    result = read(said)
+    assert (result.text, result.finish) == (text, finish)
 
 
 def test_usage_and_provenance_are_those_of_the_endpoint() -> None:
-    said = reply("4")
-    assert isinstance(said.body, dict)
-    said.body["usage"] |= {
+    answer = reply("4")
+    assert isinstance(answer.body, dict)
+    answer.body["usage"] |= {
         "completion_tokens_details": {"reasoning_tokens": 2},
         "prompt_tokens_details": {"cached_tokens": 5},
     }
-    found = read(said)
-    assert found.usage == {"prompt": 7, "completion": 3, "reasoning": 2, "cached": 5}
-    assert found.provenance == {
+    result = read(answer)
+    assert result.usage == {"prompt": 7, "completion": 3, "reasoning": 2, "cached": 5}
+    assert result.provenance == {
         "engine": "openai",
         "model": "scripted",
         "fingerprint": "fp",
@@ -288,9 +295,9 @@ def test_usage_and_provenance_are_those_of_the_endpoint() -> None:
 def test_provenance_names_the_tools_that_a_reply_calls() -> None:
     call = {"function": {"name": "submit_score", "arguments": '{"score": 4}'}}
     message = {"content": None, "tool_calls": [call]}
-    found = read(Said({"choices": [{"message": message}]}))
-    assert found.provenance == {"engine": "openai", "tool": "submit_score"}
-    assert '{"score": 4}' in found.text.replace('\\"', '"')
+    result = read(Said({"choices": [{"message": message}]}))
+    assert result.provenance == {"engine": "openai", "tool": "submit_score"}
+    assert '{"score": 4}' in result.text.replace('\\"', '"')
 
 
 @pytest.mark.parametrize(
@@ -315,17 +322,17 @@ def test_provenance_names_the_tools_that_a_reply_calls() -> None:
 def test_provenance_says_what_stands_in_place_of_a_text(
     message: dict[str, Any], content: str | None
 ) -> None:
-    found = read(Said({"choices": [{"message": message}]}))
-    assert found.provenance is not None
-    assert found.provenance.get("content") == content
-    assert bool(found.text.strip()) == (content is None)
+    result = read(Said({"choices": [{"message": message}]}))
+    assert result.provenance is not None
+    assert result.provenance.get("content") == content
+    assert bool(result.text.strip()) == (content is None)
 
 
 def test_a_reply_with_a_text_is_stored_as_before() -> None:
-    found = read(Said({"choices": [{"message": {"content": "4"}}]}))
-    head = f'{{"key":"{found.key}","draw":0,"text":"4","finish":"stop","status":"ok",'
+    result = read(Said({"choices": [{"message": {"content": "4"}}]}))
+    head = f'{{"key":"{result.key}","draw":0,"text":"4","finish":"stop","status":"ok",'
     end = '"usage":null,"provenance":{"engine":"openai"},"crc":"'
-    assert line_of(found).startswith((head + end).encode())
+    assert line_of(result).startswith((head + end).encode())
 
 
 def test_content_in_parts_is_joined_and_odd_usage_is_no_reason_to_fail() -> None:
@@ -336,8 +343,8 @@ def test_content_in_parts_is_joined_and_odd_usage_is_no_reason_to_fail() -> None
         "completion_tokens": 3,
         "completion_tokens_details": [1],
     }
-    found = read(Said(body | {"usage": odd}))
-    assert (found.text, found.usage) == ("Rating: 4", None)
+    result = read(Said(body | {"usage": odd}))
+    assert (result.text, result.usage) == ("Rating: 4", None)
 
 
 @pytest.mark.parametrize("where", ["a reply", "an error with 200", "no JSON"])
@@ -352,8 +359,8 @@ def test_an_endpoint_that_says_the_key_back_is_not_quoted(
     }[where]
     endpoint.script = lambda _: said
     model = card(endpoint, api_key_env="IT_KEY")
-    told = str(ask(model, *requests(model, "a")))
-    assert "<key>" in told and "secret" not in told
+    text = str(ask(model, *requests(model, "a")))
+    assert "<key>" in text and "secret" not in text
 
 
 @pytest.mark.parametrize(
@@ -410,4 +417,6 @@ def test_odd_answers_are_read_or_named(endpoint: Endpoint) -> None:
     refused, broken = refusal(400, "no"), refusal(500, "down")
     endpoint.script = lambda body: refused if prompt_of(body) == "d" else broken
     failures = ask(model, *requests(model, "d", "e"))[1]
-    assert [one.about for one in failures] == ["e"] and "HTTP 500" in failures[0].reason
+    assert [failure.about for failure in failures] == ["e"] and "HTTP 500" in failures[
+        0
+    ].reason

@@ -47,7 +47,7 @@ def test_further_fields_replace_nothing_that_the_key_says(endpoint: Endpoint) ->
     """A card may not hold them; a request that does is still the one that its key
     names.
     """
-    own = {
+    fields = {
         "model": "x",
         "messages": [],
         "temperature": 2,
@@ -57,7 +57,7 @@ def test_further_fields_replace_nothing_that_the_key_says(endpoint: Endpoint) ->
     }
     model = card(endpoint)
     [plain] = requests(model, "What?", temperature=0.5, max_tokens=17)
-    one = Request({**plain.asked, "extra_body": {**own, "top_k": 5}})
+    one = Request({**plain.asked, "extra_body": {**fields, "top_k": 5}})
     ask(model, one)
     assert endpoint.asked == [
         {
@@ -79,11 +79,11 @@ def test_each_draw_gets_the_reply_to_its_own_seed(endpoint: Endpoint) -> None:
     OpenAIEngine(model)(
         [Work(one, tuple(range(5))) for one in asked], False, kept.append
     )
-    told = {(one.key, one.draw): one.text for one in kept}
+    actual = {(reply.key, reply.draw): reply.text for reply in kept}
     assert len(kept) == len(endpoint.asked) == 20
-    assert told == {
-        (one.key, draw): f"{one.prompt} {one.seed(draw)}"
-        for one in asked
+    assert actual == {
+        (reply.key, draw): f"{reply.prompt} {reply.seed(draw)}"
+        for reply in asked
         for draw in range(5)
     }
 
@@ -105,10 +105,10 @@ def test_another_server_gets_neither_the_key_nor_the_prompt(
 ) -> None:
     monkeypatch.setenv("IT_KEY", KEY)
     with serve(lambda _: reply("5")) as other:
-        there = f"{other.url}/chat/completions"
-        endpoint.script = lambda _: Said({}, 307, {"Location": there})
+        text = f"{other.url}/chat/completions"
+        endpoint.script = lambda _: Said({}, 307, {"Location": text})
         model = card(endpoint, api_key_env="IT_KEY")
-        with pytest.raises(UserError, match=f"HTTP 307: .*moved to {there}"):
+        with pytest.raises(UserError, match=f"HTTP 307: .*moved to {text}"):
             ask(model, *requests(model, "a"))
         assert other.asked == []
 
@@ -120,10 +120,12 @@ def test_refusals_are_held_back_until_a_reply_and_then_kept(endpoint: Endpoint) 
     endpoint.script = after(HOPELESS - 1, refusal(400, "too long"))
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
-    missing = [Work(one, (0,)) for one in requests(model, *map(str, range(HOPELESS)))]
+    missing = [
+        Work(request, (0,)) for request in requests(model, *map(str, range(HOPELESS)))
+    ]
     assert OpenAIEngine(model)(missing, False, kept.append) == []
-    assert [one.key for one in kept] == [one.key for one, _ in missing]
-    assert [one.status for one in kept] == ["error"] * (HOPELESS - 1) + ["ok"]
+    assert [reply.key for reply in kept] == [reply.key for reply, _ in missing]
+    assert [reply.status for reply in kept] == ["error"] * (HOPELESS - 1) + ["ok"]
     assert {one.finish for one in kept} == {"error", "stop"}
 
 
@@ -146,7 +148,9 @@ def test_without_credit_nothing_held_back_is_kept(endpoint: Endpoint) -> None:
     kept: list[Reply] = []
     with pytest.raises(UserError, match="rejected a request: HTTP 402: pay"):
         OpenAIEngine(model)(
-            [Work(one, (0,)) for one in requests(model, *"0123")], False, kept.append
+            [Work(request, (0,)) for request in requests(model, *"0123")],
+            False,
+            kept.append,
         )
     assert kept == [] and endpoint.prompts == ["0", "1", "2"]
 
@@ -168,8 +172,8 @@ def test_what_was_paid_for_before_the_credit_ended_is_never_asked_again(
         obtain(asked, AskingJob(store, OpenAIEngine(model)))
     endpoint.script = lambda _: reply("5")
     with Store(tmp_path, "it") as store:
-        found = obtain(asked, AskingJob(store, OpenAIEngine(model)))
-    assert [found[one.key, 0].text for one in asked] == ["4", "4", "4", "5", "5"]
+        replies = obtain(asked, AskingJob(store, OpenAIEngine(model)))
+    assert [replies[reply.key, 0].text for reply in asked] == ["4", "4", "4", "5", "5"]
     assert endpoint.prompts == ["a", "b", "c", "d", "d", "e"]
 
 
@@ -189,8 +193,8 @@ def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
     ):
         obtain(asked, AskingJob(store, OpenAIEngine(model)))
     assert set(error.value.where.split(", ")) == {"b", "d"}
-    found = Store(tmp_path, "it").read({one.key: 1 for one in asked})
-    assert {asked[i].key for i in (0, 2, 4)} == {key for key, _ in found}
+    result = Store(tmp_path, "it").read({reply.key: 1 for reply in asked})
+    assert {asked[i].key for i in (0, 2, 4)} == {key for key, _ in result}
 
 
 # --- what an endpoint says of its reasons ---
@@ -299,11 +303,11 @@ def test_any_text_reaches_the_store_and_comes_back(
         f'{{"choices":[{{"message":{{"content":{text}}}}}]}}'.encode()
     )
     model = card(endpoint)
-    [one] = requests(model, "a")
+    [request] = requests(model, "a")
     with Store(tmp_path, "it") as store:
-        came = obtain([one], AskingJob(store, OpenAIEngine(model)))
-    assert came == Store(tmp_path, "it").read({one.key: 1})
-    assert came[one.key, 0].text == content
+        came = obtain([request], AskingJob(store, OpenAIEngine(model)))
+    assert came == Store(tmp_path, "it").read({request.key: 1})
+    assert came[request.key, 0].text == content
 
 
 COUNTED = {"prompt_tokens": 7, "completion_tokens": 3}
@@ -334,8 +338,8 @@ USAGE = {"prompt": 7, "completion": 3}
 )
 def test_tokens_are_known_completely_or_not_at_all(usage: Any, counts: Any) -> None:
     answer = {"choices": [{"message": {"content": "4"}}], "usage": usage}
-    [found] = read_replies(json.dumps(answer), ANY.key, [0], logprobs=False)
-    assert found.usage == counts
+    [read_reply] = read_replies(json.dumps(answer), ANY.key, [0], logprobs=False)
+    assert read_reply.usage == counts
 
 
 @pytest.mark.parametrize(
@@ -349,8 +353,8 @@ def test_tokens_are_known_completely_or_not_at_all(usage: Any, counts: Any) -> N
 )
 def test_how_it_ended_is_kept_as_it_was_told(told: str | None, finish: str) -> None:
     answer = {"choices": [{"message": {"content": "4"}, "finish_reason": told}]}
-    found = read_replies(json.dumps(answer), ANY.key, [3], logprobs=False)
-    assert found == [Reply(ANY.key, 3, "4", finish, provenance={"engine": "openai"})]
+    result = read_replies(json.dumps(answer), ANY.key, [3], logprobs=False)
+    assert result == [Reply(ANY.key, 3, "4", finish, provenance={"engine": "openai"})]
 
 
 FAILURE = {"error": {"code": 502, "message": "Provider returned error"}}
@@ -485,5 +489,5 @@ def test_the_key_as_the_name_of_an_encoding_is_not_told(
     monkeypatch.setenv("IT_KEY", key)
     endpoint.script = lambda _: Said(b"{}", headers={"Content-Encoding": key})
     model = card(endpoint, limits=FAST, api_key_env="IT_KEY")
-    told = f"{ask(model, *requests(model, 'a'))} {capsys.readouterr().out}".lower()
-    assert "unrequested encoding: '<key>'" in told and "secret" not in told
+    result = f"{ask(model, *requests(model, 'a'))} {capsys.readouterr().out}".lower()
+    assert "unrequested encoding: '<key>'" in result and "secret" not in result

@@ -108,7 +108,7 @@ def test_labels_are_answered_in_words() -> None:
     answers = build(card(), given).answer(judge(), ASPECT, PASSED, subjects())
     words = [answer.text for [answer] in answers]
     assert set(words) == {"fail", "pass"}
-    majority = [np.mean(people[one, ASPECT]) > 0.5 for one in DATA.texts.targets]
+    majority = [np.mean(people[target, ASPECT]) > 0.5 for target in DATA.texts.targets]
     agreed = np.mean(
         [(word == "pass") == yes for word, yes in zip(words, majority, strict=True)]
     )
@@ -127,10 +127,14 @@ def test_qualities_of_a_file_take_the_place_of_ratings(tmp_path: Path) -> None:
         for item, system in zip(DATA.texts.items, DATA.texts.systems, strict=True)
     ]
     model = card(files=qualities(tmp_path, rows))
-    found = scores(build(model, inputs(tmp_path)), subjects())
+    result = scores(build(model, inputs(tmp_path)), subjects())
     means = {
         name: np.mean(
-            [x for x, one in zip(found, DATA.texts.systems, strict=True) if one == name]
+            [
+                x
+                for x, system in zip(result, DATA.texts.systems, strict=True)
+                if system == name
+            ]
         )
         for name in ("s00", "s01")
     }
@@ -175,7 +179,7 @@ def test_votes_are_asked_in_both_orders_of_peoples_pairs(tmp_path: Path) -> None
     engine = build(card(files=qualities(tmp_path, rows)), given)
     scale = RatingScale(min=-1, max=1, step=None, labels=[])
     shown, answers = engine.compare(judge("compare"), aspect, scale, subjects(pairs))
-    orders = [(one.target, other.target) for one, other in shown]
+    orders = [(text.target, other.target) for text, other in shown]
     assert orders == [order for pair in asked for order in (pair, pair[::-1])]
     votes = [float(answer.text) for [answer] in answers]
     assert votes[::2] == [-vote for vote in votes[1::2]]

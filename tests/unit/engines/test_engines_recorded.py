@@ -316,13 +316,19 @@ def test_keys_depend_on_aspect_and_target_and_not_on_the_judge() -> None:
         }
     )
 
-    def key(one: Subject, aspect: str = "fluency", **fields: Any) -> str:
+    def key(subject: Subject, aspect: str = "fluency", **fields: Any) -> str:
         card = Judge.model_validate({"judge": "it", "model": "it", **fields})
-        return request_key(model, card, aspect, FIVE, one, seed=1, dataset="d")
+        return request_key(model, card, aspect, FIVE, subject, seed=1, dataset="d")
 
     assert key(SUBJECTS[0]) == key(SUBJECTS[0], judge="other", draws=9)
     assert (
-        len({key(one, aspect) for one in SUBJECTS for aspect in ("fluency", "overall")})
+        len(
+            {
+                key(subject, aspect)
+                for subject in SUBJECTS
+                for aspect in ("fluency", "overall")
+            }
+        )
         == 6
     )
 
@@ -355,10 +361,10 @@ def real(dataset: str, form: str, file: str) -> tuple[list[Subject], NamesInData
     items = {item.item: item for item in rated.items}
     subjects = [
         Subject(
-            *(one.target, one.item, one.system, "systems", one.text),
-            *(items[one.item].source, items[one.item].references),
+            *(output.target, output.item, output.system, "systems", output.text),
+            *(items[output.item].source, items[output.item].references),
         )
-        for one in rated.outputs
+        for output in rated.outputs
     ]
     return subjects, rated.names
 
@@ -423,11 +429,11 @@ def test_recorded_unieval_scores_are_those_of_their_rows() -> None:
     for aspect in ASPECTS["topical-chat"]:
         answers = asked("unieval", "topical-chat", aspect, subjects, names)
         assert joined(answers) == 360
-        found = {
-            (" ".join(one.text.split()), float(draws[0].text))
-            for one, draws in zip(subjects, answers, strict=True)
+        actual = {
+            (" ".join(subject.text.split()), float(draws[0].text))
+            for subject, draws in zip(subjects, answers, strict=True)
         }
-        assert found == {
+        assert actual == {
             (" ".join(row["system_output"].split()), row["predict_scores"][aspect])
             for row in rows
         }
@@ -458,8 +464,10 @@ def test_recorded_labels_are_words_and_a_number_or_another_word_is_an_error(
     rows = {"item": "id", "system": "by", "scores": {"*": "verdict"}}
 
     def answered(*words: object, **keys: Any) -> list[list[str]]:
-        told = [{**row, "verdict": word} for row, word in zip(ROWS, words, strict=True)]
-        made = engine(tmp_path, rows, {"rows.jsonl": told})
+        table = [
+            {**row, "verdict": word} for row, word in zip(ROWS, words, strict=True)
+        ]
+        made = engine(tmp_path, rows, {"rows.jsonl": table})
         card = Judge.model_validate({"judge": "it", "model": "it", **keys})
         return said(made.answer(card, "fluency", verdicts, SUBJECTS))
 

@@ -152,13 +152,13 @@ def test_a_card_that_cannot_work_says_why(keys: dict[str, Any], told: str) -> No
 def test_folders_are_found_from_the_card(tmp_path: Path) -> None:
     (tmp_path / "tuned").mkdir()
     (tmp_path / "tuned" / "adapter_config.json").write_text("{}")
-    told = {"path": "tuned", "sha256": hashlib.sha256(b"{}").hexdigest()}
-    model = card(path="{data}/weights", adapter=told)
-    found = settled(model, tmp_path, Path("/data"))
-    assert isinstance(found, VllmModel) and found.tuned is not None
-    assert (found.path, found.tuned.path) == ("/data/weights", f"{tmp_path}/tuned")
+    adapter = {"path": "tuned", "sha256": hashlib.sha256(b"{}").hexdigest()}
+    model = card(path="{data}/weights", adapter=adapter)
+    result = settled(model, tmp_path, Path("/data"))
+    assert isinstance(result, VllmModel) and result.tuned is not None
+    assert (result.path, result.tuned.path) == ("/data/weights", f"{tmp_path}/tuned")
     with pytest.raises(UserErrors, match="checksum differs from the card's"):
-        settled(card(adapter=told | {"sha256": "a" * 64}), tmp_path, Path())
+        settled(card(adapter=adapter | {"sha256": "a" * 64}), tmp_path, Path())
 
 
 def test_draws_that_follow_each_other_are_one_request() -> None:
@@ -194,12 +194,12 @@ def test_every_draw_gets_its_own_seed(
 ) -> None:
     """vLLM gives the i-th reply of a request the seed of the request plus i."""
     one = with_base(base, temperature)
-    told = [
+    actual = [
         (span.first + i, sampling(span)["seed"] + i)
         for span in spans(Work(one, tuple(sorted(draws))))
         for i in range(sampling(span)["n"])
     ]
-    assert told == [(draw, one.seed(draw)) for draw in sorted(draws)]
+    assert actual == [(draw, one.seed(draw)) for draw in sorted(draws)]
 
 
 def test_no_sampling_parameter_is_left_to_a_default() -> None:
@@ -226,8 +226,8 @@ def test_structure_and_log_probabilities_are_asked_for_where_a_request_wants_the
     asked: dict[str, Any], structure: dict[str, Any]
 ) -> None:
     one = Request({**request().asked, **asked, "logprobs": 5})
-    told = sampling(DrawSpan(one, 0, 1))
-    assert (told["structured_outputs"], told["logprobs"]) == (structure, 5)
+    result = sampling(DrawSpan(one, 0, 1))
+    assert (result["structured_outputs"], result["logprobs"]) == (structure, 5)
 
 
 def completion(index: int, tokens: list[int], known: Any = None) -> Any:
@@ -247,9 +247,9 @@ def known(token: str, logprob: float, rank: int) -> Any:
 def test_the_prompt_is_counted_once_and_the_cache_where_it_is_known() -> None:
     output = SimpleNamespace(prompt_token_ids=[1, 2, 3], num_cached_tokens=2)
     output.outputs = [completion(0, [7, 8]), completion(1, [7])]
-    told = list(replies(DrawSpan(request(), 3, 2), output, {"engine": "vllm"}))
-    assert [(one.draw, one.text) for one in told] == [(3, "t0"), (4, "t1")]
-    assert [one.usage for one in told] == [
+    result = list(replies(DrawSpan(request(), 3, 2), output, {"engine": "vllm"}))
+    assert [(reply.draw, reply.text) for reply in result] == [(3, "t0"), (4, "t1")]
+    assert [one.usage for one in result] == [
         {"prompt": 3, "completion": 2},
         {"prompt": 0, "completion": 1},
     ]
@@ -275,7 +275,7 @@ def test_a_draw_that_the_context_cuts_is_an_error_and_not_a_reply() -> None:
         "the context is full: raise `max_model_len`",
         "t2",
     ]
-    assert [one.status for one in kept] == ["ok", "error", "ok"]
+    assert [reply.status for reply in kept] == ["ok", "error", "ok"]
 
 
 def test_the_token_that_came_is_before_the_likeliest_others() -> None:
@@ -283,8 +283,8 @@ def test_the_token_that_came_is_before_the_likeliest_others() -> None:
     at = {5: known("3", -2.0, 3), 4: known("5", -0.5, 1), 6: known("4", -1.0, 2)}
     at[9] = known("!", -math.inf, 4)
     output.outputs = [completion(0, [5], [at])]
-    [told] = replies(DrawSpan(request(), 0, 1), output, {})
-    assert told.logprobs == [[("3", -2.0), ("5", -0.5), ("4", -1.0)]]
+    [reply] = replies(DrawSpan(request(), 0, 1), output, {})
+    assert reply.logprobs == [[("3", -2.0), ("5", -0.5), ("4", -1.0)]]
 
 
 def adapter(folder: Path, rank: int) -> str:
@@ -316,9 +316,9 @@ def test_a_server_knows_the_model_by_the_name_in_requests(tmp_path: Path) -> Non
     plain = server_arguments(card(), 1, "token")
     assert plain["served_model_name"] == ["org/it", "token"]
     tuned = {"path": adapter(tmp_path, 4), "sha256": "a" * 64}
-    told = server_arguments(card(adapter=tuned), 1, "token")
-    assert told["served_model_name"] == ["token"]
-    assert json.loads(told["lora_modules"][0])["name"] == "org/it"
+    result = server_arguments(card(adapter=tuned), 1, "token")
+    assert result["served_model_name"] == ["token"]
+    assert json.loads(result["lora_modules"][0])["name"] == "org/it"
 
 
 def test_several_copies_are_served_by_the_command_serve() -> None:
@@ -429,21 +429,21 @@ def asked_offline(
         asked = request_of(made, Decoding(temperature=1.0), messages, seed=0)
         prompt_of[asked.key] = prompt
         work.append(Work(asked, tuple(range(draws))))
-    found: dict[str, list[Reply]] = {prompt: [] for prompt in prompts}
+    by_prompt: dict[str, list[Reply]] = {prompt: [] for prompt in prompts}
 
     def keep(reply: Reply) -> None:
-        found[prompt_of[reply.key]].append(reply)
+        by_prompt[prompt_of[reply.key]].append(reply)
 
     assert _Run(made, queue, work, False, keep).all() == []
-    return found
+    return by_prompt
 
 
 @pytest.mark.usefixtures("vllm_modules")
 def test_requests_are_submitted_in_chunks_and_keep_the_engine_full() -> None:
     prompts = [f"text {number}" for number in range(2000)]
     queue = Queue(processed=300, refused=set())
-    found = asked_offline(queue, prompts)
-    assert {len(replies) for replies in found.values()} == {1}
+    result = asked_offline(queue, prompts)
+    assert {len(replies) for replies in result.values()} == {1}
     assert queue.chunks[:3] == [256, 256, 88]
     assert max(queue.chunks) == 256
     assert queue.most == 600  # twice what is processed at once
@@ -453,8 +453,8 @@ def test_requests_are_submitted_in_chunks_and_keep_the_engine_full() -> None:
 @pytest.mark.usefixtures("vllm_modules")
 def test_the_room_is_counted_in_draws() -> None:
     queue = Queue(processed=16, refused=set())
-    found = asked_offline(queue, [f"text {number}" for number in range(50)], draws=10)
-    assert {len(replies) for replies in found.values()} == {10}
+    result = asked_offline(queue, [f"text {number}" for number in range(50)], draws=10)
+    assert {len(replies) for replies in result.values()} == {10}
     assert queue.chunks[0] == 4  # the last of them begins in the room for 32
     assert queue.most <= 32 + 9
 
@@ -464,9 +464,9 @@ def test_a_chunk_with_a_refused_prompt_loses_that_prompt_alone() -> None:
     prompts = [f"text {number}" for number in range(600)]
     refused = {"text 17", "text 300"}
     queue = Queue(processed=300, refused=refused)
-    found = asked_offline(queue, prompts)
+    result = asked_offline(queue, prompts)
     for prompt in prompts:
-        [reply] = found[prompt]
+        [reply] = result[prompt]
         expected = ("error", "vLLM: too long") if prompt in refused else ("ok", "t0")
         assert (reply.status, reply.text) == expected
 
@@ -498,8 +498,8 @@ def test_the_log_tells_how_far_how_fast_and_how_long(
     progress = Progress(300)
     for draw in range(150):
         progress.count(Reply("k", draw, "4", usage={"prompt": 100, "completion": 2}))
-    told = "150 of 300, 0 refused, 2.5/s, 1 min 0 s left, tokens/s 250 in, 5 out"
-    assert progress.line(60) == f"replies: {told}"
+    text = "150 of 300, 0 refused, 2.5/s, 1 min 0 s left, tokens/s 250 in, 5 out"
+    assert progress.line(60) == f"replies: {text}"
     progress.count(Reply("k", 150, "refused", status="error"))
     assert capsys.readouterr().out == ""
     for draw in range(151, 300):

@@ -162,10 +162,10 @@ def test_gibberish_is_no_text_and_ends_with_max_tokens(url: str) -> None:
 
 
 def test_a_thought_comes_apart_from_the_score_and_can_eat_its_tokens(url: str) -> None:
-    whole = ask(url, "Rate it", seed=1, max_tokens=60, **llama.THOUGHT)["choices"][0]
-    assert whole["message"]["reasoning_content"].strip().isalpha()
-    assert whole["message"]["content"] in set("12345")
-    assert whole["finish_reason"] == "stop"
+    choice = ask(url, "Rate it", seed=1, max_tokens=60, **llama.THOUGHT)["choices"][0]
+    assert choice["message"]["reasoning_content"].strip().isalpha()
+    assert choice["message"]["content"] in set("12345")
+    assert choice["finish_reason"] == "stop"
     cut = ask(url, "Rate it", seed=1, max_tokens=20, **llama.THOUGHT)["choices"][0]
     assert cut["message"]["reasoning_content"]
     assert cut["message"]["content"] == ""

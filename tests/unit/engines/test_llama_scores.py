@@ -40,10 +40,10 @@ def asked(served: ServedEngine, most: int, **wants: Any) -> Request:
 
 
 def reply_to(served: ServedEngine, request: Request) -> Reply:
-    found = list[Reply]()
-    failures = served([Work(request, (0,))], True, found.append)
+    result = list[Reply]()
+    failures = served([Work(request, (0,))], True, result.append)
     assert not failures
-    [reply] = found
+    [reply] = result
     assert reply.key == request.key
     return reply
 
@@ -71,12 +71,12 @@ def test_text_has_the_values_with_which_the_model_writes_it(
     reply = reply_to(served, written.sent_as({**written.asked, "extra_body": fields}))
     assert reply.logprobs is not None and len(reply.text) == 24
     values = [entry[0] for entry in reply.logprobs]
-    found = score(served, reply.text)
-    assert found.text == reply.text and found.finish == "stop"
-    assert tokens_of(found) == [token for token, _ in values]
-    assert values_of(found) == pytest.approx([value for _, value in values])
-    assert found.usage is not None and found.usage["completion"] == 24
-    assert found.provenance == reply.provenance
+    result = score(served, reply.text)
+    assert result.text == reply.text and result.finish == "stop"
+    assert tokens_of(result) == [token for token, _ in values]
+    assert values_of(result) == pytest.approx([value for _, value in values])
+    assert result.usage is not None and result.usage["completion"] == 24
+    assert result.provenance == reply.provenance
 
 
 @pytest.mark.parametrize(
@@ -91,27 +91,27 @@ def test_text_has_the_values_with_which_the_model_writes_it(
 def test_any_text_of_single_tokens_comes_back_byte_for_byte(
     served: ServedEngine, text: str
 ) -> None:
-    found = score(served, text, most=80)
-    assert (found.status, found.text) == ("ok", text)
-    assert found.logprobs is not None
-    assert "".join(entry[0][0] for entry in found.logprobs) == text
-    assert all(len(entry) == 1 for entry in found.logprobs)
+    result = score(served, text, most=80)
+    assert (result.status, result.text) == ("ok", text)
+    assert result.logprobs is not None
+    assert "".join(entry[0][0] for entry in result.logprobs) == text
+    assert all(len(entry) == 1 for entry in result.logprobs)
 
 
 def test_only_the_first_tokens_are_scored(served: ServedEngine) -> None:
     long = score(served, "abcdefgh" * 5, most=12)
     assert long.text == "abcdefghabcd"
-    whole = score(served, "abcdefgh" * 5, most=40)
-    assert tokens_of(long) == tokens_of(whole)[:12]
-    assert values_of(long) == pytest.approx(values_of(whole)[:12])
+    result = score(served, "abcdefgh" * 5, most=40)
+    assert tokens_of(long) == tokens_of(result)[:12]
+    assert values_of(long) == pytest.approx(values_of(result)[:12])
 
 
 def test_split_characters_have_no_values(served: ServedEngine) -> None:
     """A model of bytes splits every character beyond ASCII."""
-    found = score(served, "a naïve 😀!")
-    assert (found.status, found.text) == ("ok", "a naïve 😀!")
-    assert found.logprobs is not None
-    assert [len(entry) for entry in found.logprobs] == [
+    result = score(served, "a naïve 😀!")
+    assert (result.status, result.text) == ("ok", "a naïve 😀!")
+    assert result.logprobs is not None
+    assert [len(entry) for entry in result.logprobs] == [
         *(1, 1, 1, 1),
         *(0, 0),
         *(1, 1, 1),
@@ -125,14 +125,14 @@ def test_character_that_is_cut_is_left_out(served: ServedEngine) -> None:
 
 
 def test_text_without_tokens_asks_nothing(served: ServedEngine) -> None:
-    found = score(served, "")
-    assert (found.status, found.text, found.logprobs) == ("ok", "", [])
+    result = score(served, "")
+    assert (result.status, result.text, result.logprobs) == ("ok", "", [])
 
 
 def test_full_context_is_an_error_that_says_so(served: ServedEngine) -> None:
-    found = score(served, "a" * 600, most=600)
-    assert found.status == "error"
-    assert "context" in found.text
+    result = score(served, "a" * 600, most=600)
+    assert result.status == "error"
+    assert "context" in result.text
 
 
 def test_other_text_than_the_given_one_is_no_reply(served: ServedEngine) -> None:
@@ -141,10 +141,10 @@ def test_other_text_than_the_given_one_is_no_reply(served: ServedEngine) -> None
     sent = scorer.prepared(request)
     assert isinstance(sent, Request) and sent.key == request.key
     other = Reply(request.key, 0, "abd", logprobs=[[("a", -1.0)]])
-    found = scorer.scored(other)
-    assert (found.status, found.finish) == ("error", "not_reproduced")
-    assert found.text.startswith("not reproduced: 'abd'")
-    assert found.logprobs is None
+    result = scorer.scored(other)
+    assert (result.status, result.finish) == ("error", "not_reproduced")
+    assert result.text.startswith("not reproduced: 'abd'")
+    assert result.logprobs is None
 
 
 def test_reply_with_other_tokens_has_no_values() -> None:

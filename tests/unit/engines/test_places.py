@@ -49,8 +49,8 @@ class Other:
 
     def balance(self, under_way: int, wanted: int = 100) -> int:
         self.pipe.send((under_way, wanted))
-        found: int = self.pipe.recv()
-        return found
+        result: int = self.pipe.recv()
+        return result
 
     def end(self) -> None:
         self.process.kill()

@@ -53,25 +53,25 @@ def honest(body: Body) -> Said:
     if "response_format" in body:
         return reply('{"direction": "south"}')
     texts = [f"one, two {body['seed'] + i}" for i in range(body.get("n", 1))]
-    told = replies(*texts)
+    result = replies(*texts)
     if "logprobs" in body:
-        assert isinstance(told.body, dict)
+        assert isinstance(result.body, dict)
         token = {
             "token": "H",
             "logprob": -0.1,
             "top_logprobs": [{"token": "A", "logprob": -2}],
         }
-        told.body["choices"][0]["logprobs"] = {"content": [token]}
-    return told
+        result.body["choices"][0]["logprobs"] = {"content": [token]}
+    return result
 
 
 def careless(body: Body) -> Said:
     """Know nothing but the messages: as long as it likes, and never the same."""
     careless.count = getattr(careless, "count", 0) + 1  # type: ignore[attr-defined]
-    told = reply(f"Hello, {careless.count}!")  # type: ignore[attr-defined]
-    assert isinstance(told.body, dict)
-    told.body["usage"]["completion_tokens"] = 500
-    return told
+    result = reply(f"Hello, {careless.count}!")  # type: ignore[attr-defined]
+    assert isinstance(result.body, dict)
+    result.body["usage"]["completion_tokens"] = 500
+    return result
 
 
 def strict(body: Body) -> Said:
@@ -169,10 +169,10 @@ def test_a_refused_field_is_a_finding_whatever_the_status(
         if "logprobs" in body
         else honest(body)
     )
-    found = try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)), EVERY_NEED)
-    assert found == {**ABLE, "logprobs": "refused"}
+    result = try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)), EVERY_NEED)
+    assert result == {**ABLE, "logprobs": "refused"}
     with pytest.raises(UserError, match="does not support a setting") as error:
-        able(judge(estimator="logprob_mean"), found)
+        able(judge(estimator="logprob_mean"), result)
     assert "`estimator: mean` with `draws`" in error.value.todo
     assert "`fallback`" in error.value.todo
 
@@ -345,8 +345,8 @@ def test_a_refusal_that_no_change_cures_changes_nothing(
         if "logprobs" in body
         else honest(body)
     )
-    found = try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)), EVERY_NEED)
-    assert found == {**ABLE, "logprobs": "refused"}
+    result = try_out(Store(tmp_path, "it"), OpenAIEngine(card(endpoint)), EVERY_NEED)
+    assert result == {**ABLE, "logprobs": "refused"}
 
 
 @pytest.mark.parametrize("other", ["temperature", "seed", "max_tokens"])
@@ -360,9 +360,9 @@ def test_a_refused_field_changes_no_other_field_that_the_message_names(
         else honest(body)
     )
     engine = OpenAIEngine(card(endpoint))
-    found = tried_out(Store(tmp_path, "it"), engine, EVERY_NEED)
-    assert (found.refused, found.names) == ([], {})
-    assert found.findings == {**ABLE, "logprobs": "refused"}
+    result = tried_out(Store(tmp_path, "it"), engine, EVERY_NEED)
+    assert (result.refused, result.names) == ([], {})
+    assert result.findings == {**ABLE, "logprobs": "refused"}
 
 
 def test_an_endpoint_that_refuses_temperature_beside_top_p_keeps_the_temperature(
@@ -447,12 +447,12 @@ def test_a_real_server(tmp_path: Path) -> None:
 
 def weighing(body: Body) -> Said:
     """Say 4, with as much probability for 5."""
-    told = answer({"finish_reason": "stop", "message": {"content": "4"}})
-    if "logprobs" in body and isinstance(told.body, dict):
+    result = answer({"finish_reason": "stop", "message": {"content": "4"}})
+    if "logprobs" in body and isinstance(result.body, dict):
         half = {"logprob": -0.6931471805599453}
         token = {"token": "4", **half, "top_logprobs": [{"token": "5", **half}]}
-        told.body["choices"][0]["logprobs"] = {"content": [token]}
-    return told
+        result.body["choices"][0]["logprobs"] = {"content": [token]}
+    return result
 
 
 WEIGHED = "demo-dialogue/loop/systems/weighed"

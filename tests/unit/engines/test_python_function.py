@@ -36,9 +36,9 @@ def draft(folder: Path, source: str = LENGTH, **keys: Any) -> PythonModel:
 
 
 def card(folder: Path, source: str = LENGTH, **keys: Any) -> PythonModel:
-    found = settled(draft(folder, source, **keys), folder, folder)
-    assert isinstance(found, PythonModel)
-    return found
+    result = settled(draft(folder, source, **keys), folder, folder)
+    assert isinstance(result, PythonModel)
+    return result
 
 
 def requests(model: PythonModel, *targets: str | dict[str, Any]) -> list[Request]:
@@ -235,13 +235,13 @@ def test_the_function_of_the_guide_is_a_judge(tmp_path: Path) -> None:
     pattern = r"```yaml\n# config/models/my-metric.yaml\n(.*?)```"
     [text] = re.findall(pattern, guide, re.S)
     content = yaml.safe_load(text)
-    place = tmp_path / "config" / "models"
-    place.mkdir(parents=True)
+    folder = tmp_path / "config" / "models"
+    folder.mkdir(parents=True)
     (tmp_path / "my_metric.py").write_text(source, encoding="utf-8")
-    found = settled(PythonModel.model_validate(content), place, tmp_path)
-    assert isinstance(found, PythonModel)
+    result = settled(PythonModel.model_validate(content), folder, tmp_path)
+    assert isinstance(result, PythonModel)
     target = {"text": "A b c d", "source": "a b"}
-    scored, empty = ask(found, target, {"text": "", "source": "a"})
+    scored, empty = ask(result, target, {"text": "", "source": "a"})
     assert scored.text == '{"score": 0.5, "reason": "4 words"}' and empty.text == ""
 
 

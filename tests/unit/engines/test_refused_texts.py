@@ -66,8 +66,8 @@ def test_refused_texts_at_the_beginning_do_not_end_the_job(
     wanted = requests(model, *map(str, range(60)))
     missing = [Work(one, (0,)) for one in wanted]
     assert OpenAIEngine(model)(missing, False, kept.append) == []
-    assert Counter(one.status for one in kept) == {"ok": 40, "error": 20}
-    rules = {one.finish for one in kept if one.status == "error"}
+    assert Counter(reply.status for reply in kept) == {"ok": 40, "error": 20}
+    rules = {reply.finish for reply in kept if reply.status == "error"}
     assert rules == {NAMING[name][2]}
     assert len(endpoint.asked) == 60
 
@@ -81,7 +81,7 @@ def test_an_answered_test_request_proves_the_card(endpoint: Endpoint) -> None:
     endpoint.script = lambda _: refusal(400, "not this text")
     kept: list[Reply] = []
     assert engine([Work(one, (0,)) for one in wanted], False, kept.append) == []
-    assert len(kept) == 20 and {one.status for one in kept} == {"error"}
+    assert len(kept) == 20 and {reply.status for reply in kept} == {"error"}
 
 
 @pytest.mark.parametrize("texts", [3, 20])
@@ -108,7 +108,7 @@ def test_a_model_that_is_gone_ends_the_job_after_three_refusals(
     )
     model = card(endpoint, limits={**FAST, "concurrency": 1})
     kept: list[Reply] = []
-    missing = [Work(one, (0,)) for one in requests(model, *map(str, range(20)))]
+    missing = [Work(request, (0,)) for request in requests(model, *map(str, range(20)))]
     with pytest.raises(UserError, match="no longer knows the model") as caught:
         OpenAIEngine(model)(missing, False, kept.append)
     assert "5 replies are stored" in str(caught.value)

@@ -119,7 +119,11 @@ def test_a_server_is_started_once_and_asked_with_its_key(pids: Path) -> None:
     served = engine("well")
     assert not list(pids.iterdir())
     found, failures = ask(served, draws=3)
-    assert [(one.draw, one.text) for one in found] == [(0, "4"), (1, "4"), (2, "4")]
+    assert [(reply.draw, reply.text) for reply in found] == [
+        (0, "4"),
+        (1, "4"),
+        (2, "4"),
+    ]
     assert not failures
     assert found[0].provenance == {"engine": "vllm", "model": "it", "version": "0.0"}
     until(lambda: len(processes(pids)) == ALL)

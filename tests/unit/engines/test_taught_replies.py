@@ -99,8 +99,8 @@ def test_what_lines_cannot_hold_is_changed_and_nothing_else(
 
 
 def test_what_cannot_be_told_is_read_as_what_it_says() -> None:
-    for place in ("N/A", "NOT APPLICABLE"):
-        assert read([ErrorSpan(place, "It is wrong.", 2)]) == [
+    for text in ("N/A", "NOT APPLICABLE"):
+        assert read([ErrorSpan(text, "It is wrong.", 2)]) == [
             ErrorSpan(None, "It is wrong.", 2)
         ]
     assert read([ErrorSpan("a", "**It** is **wrong**", 2)]) == [
@@ -153,7 +153,9 @@ def test_errors_in_plain_words_come_back_as_they_are(
 
 def all_different(errors: list[ErrorSpan]) -> bool:
     """Whether no entry repeats another: a repeated one counts once."""
-    written = {(letters(one.location), letters(one.explanation)) for one in errors}
+    written = {
+        (letters(error.location), letters(error.explanation)) for error in errors
+    }
     return len(written) == len(errors)
 
 
@@ -165,14 +167,16 @@ def test_of_any_text_all_letters_and_digits_come_back(
 ) -> None:
     assume(all_different(errors))
     # An entry without a letter says nothing.
-    assume(all(letters(one.location) or letters(one.explanation) for one in errors))
-    found = read(errors, score)
-    assert [one.severity for one in found] == [one.severity for one in errors]
-    for one, told in zip(errors, found, strict=True):
-        assert letters(told.explanation) == letters(one.explanation)
-        assert letters(told.location) in (letters(one.location), "")
-        if told.location is None:
-            assert letters(one.location) in FOR_NOTHING
+    assume(
+        all(letters(error.location) or letters(error.explanation) for error in errors)
+    )
+    result = read(errors, score)
+    assert [error.severity for error in result] == [error.severity for error in errors]
+    for error, problem in zip(errors, result, strict=True):
+        assert letters(problem.explanation) == letters(error.explanation)
+        assert letters(problem.location) in (letters(error.location), "")
+        if problem.location is None:
+            assert letters(error.location) in FOR_NOTHING
 
 
 @pytest.mark.parametrize(

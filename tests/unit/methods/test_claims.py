@@ -116,12 +116,12 @@ def test_a_good_judge_is_better_than_chance_and_its_brevity_is_not() -> None:
     }
     numbers = {"grid": {ASPECT: None}, "ends": {ASPECT: None}, "discrete": False}
     study = world.study(judges, cards=dict.fromkeys(("brevity", "length"), numbers))
-    found = told(study, agreement.claims, ratings.order_claims, ratings.rating_claims)
-    assert outcome(found["good", AGREEMENT]) in {"better", "as_rater"}
-    for (judge, kind), row in found.items():
+    result = told(study, agreement.claims, ratings.order_claims, ratings.rating_claims)
+    assert outcome(result["good", AGREEMENT]) in {"better", "as_rater"}
+    for (judge, kind), row in result.items():
         if judge != "good":
             assert outcome(row) in {"not_shown", "no_claim"}, (judge, kind)
-    assert "brevity" in reasons(found["brevity", AGREEMENT])
+    assert "brevity" in reasons(result["brevity", AGREEMENT])
 
 
 def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
@@ -130,9 +130,9 @@ def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
     world.lengths = world.item + 1  # length tells nothing of the order
     coarse = np.where(world.ratings[0] >= 5, 5.0, 1.0)  # right or tied, never wrong
     [claim] = [
-        one
-        for one in ratings.order_claims(world.study({"coarse": coarse}))
-        if one.kind == ORDER
+        order_claim
+        for order_claim in ratings.order_claims(world.study({"coarse": coarse}))
+        if order_claim.kind == ORDER
     ]
     asked = int(claim.estimate.method.split("of ")[1].split(" pairs")[0])
     assert claim.estimate.n_tied / asked >= 0.6
@@ -145,12 +145,12 @@ def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
     level = world.noise[1][:ITEMS][world.item] * 1.5
     world.ratings = np.stack([points(level + 0.4 * world.quality)] * 3)
     judge = points(level)
-    found = told(
+    result = told(
         world.study({"source": judge}), agreement.claims, ratings.rating_claims
     )
-    assert outcome(found["source", AGREEMENT]) == "not_shown"
-    assert "chance" in reasons(found["source", AGREEMENT])
-    kappa = found["source", RATING]
+    assert outcome(result["source", AGREEMENT]) == "not_shown"
+    assert "chance" in reasons(result["source", AGREEMENT])
+    kappa = result["source", RATING]
     assert outcome(kappa) == "not_shown" and reasons(kappa)[0] == "within"
 
 
@@ -175,11 +175,11 @@ def test_a_judge_that_is_given_a_rating_has_no_claim_of_agreement() -> None:
     judges = {"good": points(world.quality), "told": points(world.quality)}
     for hint in ("right", "wrong"):
         study = world.study(judges, cards={"told": {"hint": hint}})
-        found = told(
+        result = told(
             study, agreement.claims, ratings.order_claims, ratings.rating_claims
         )
-        assert outcome(found["good", AGREEMENT]) in {"better", "as_rater"}
-        mine = [row for (judge, _), row in found.items() if judge == "told"]
+        assert outcome(result["good", AGREEMENT]) in {"better", "as_rater"}
+        mine = [row for (judge, _), row in result.items() if judge == "told"]
         assert mine and {outcome(row) for row in mine} == {"no_claim"}
         assert {tuple(reasons(row)) for row in mine} == {("hinted",)}
 
@@ -202,8 +202,8 @@ def test_lost_judgments_are_held_at_the_worst_end(
     lost = x.copy()
     lost[np.random.default_rng(3).permutation(x.size)[: int(share * x.size)]] = NAN
     row = told(world.study({"j": lost}))["j", AGREEMENT]
-    said = outcome(row).replace("as_rater", "better")
-    assert (said, any("lost" in one for one in reasons(row))) == wanted
+    text = outcome(row).replace("as_rater", "better")
+    assert (text, any("lost" in reason for reason in reasons(row))) == wanted
 
 
 def ended(texts: str, **counts: int) -> list[Row]:
@@ -223,11 +223,11 @@ def test_texts_that_the_judge_does_not_apply_to_are_not_lost(
     x = points(world.quality)
     x[: 40 + lost] = NAN
     statuses = ended("systems", ok=104 - lost, not_applicable=40, unparsed=lost)
-    own = replace(world.study({"j": x}), statuses=table_of("statuses", statuses))
+    text = replace(world.study({"j": x}), statuses=table_of("statuses", statuses))
     makers = (agreement.claims, ratings.order_claims, ratings.rating_claims)
-    found = [claim for make in makers for claim in make(own)]
-    assert [claim.lost for claim in found] == pytest.approx([share] * 3)
-    assert not any(LOST in claim.nulls for claim in found)
+    claims = [claim for make in makers for claim in make(text)]
+    assert [claim.lost for claim in claims] == pytest.approx([share] * 3)
+    assert not any(LOST in claim.nulls for claim in claims)
 
 
 def test_a_judge_that_gives_every_right_rating_is_better_than_chance() -> None:
@@ -268,14 +268,14 @@ def test_a_taste_for_systems_is_no_agreement_no_right_rating_and_no_order() -> N
     taste = points(
         np.array([0.0, 1, -1, 0, -1, 2])[world.system] + 0.1 * world.noise[0]
     )
-    found = told(
+    result = told(
         world.study({"taste": taste}),
         agreement.claims,
         ratings.order_claims,
         ratings.rating_claims,
     )
     for kind in (AGREEMENT, ORDER, RATING):
-        row = found["taste", kind]
+        row = result["taste", kind]
         assert (kind, outcome(row), reasons(row)[0]) == (kind, "not_shown", "systems")
 
 
@@ -293,9 +293,9 @@ def test_at_the_worst_end_a_judge_must_do_better_than_a_taste_for_systems(
     x[np.random.default_rng(39).permutation(x.size)[: x.size // 10]] = NAN
     study = world.study({"j": x})
     makers = (agreement.claims, ratings.order_claims, ratings.rating_claims)
-    found = [claim for make in makers for claim in make(study)]
-    assert {claim.kind for claim in found} == {AGREEMENT, ORDER, RATING}
-    for claim in found:
+    claims = [claim for make in makers for claim in make(study)]
+    assert {claim.kind for claim in claims} == {AGREEMENT, ORDER, RATING}
+    for claim in claims:
         assert claim.by_system is not None
         asked = claim.by_system.asked(claim, 1)
         rest = [p for name, p in asked.nulls.items() if name != LOST]
@@ -314,14 +314,20 @@ def test_at_the_worst_end_a_judge_must_do_better_than_a_taste_for_systems(
 
 def test_a_lost_pair_is_a_vote_for_the_worse_text_at_the_worst_end() -> None:
     source, better, worse = np.zeros(4, int), np.array([0, 1]), np.array([1, 2])
-    own = Preferences.of_scores(np.array([3.0, NAN, 1.0, 1.0]), source, better, worse)
+    of_scores = Preferences.of_scores(
+        np.array([3.0, NAN, 1.0, 1.0]), source, better, worse
+    )
     same = np.arange(4)[None, :]
-    assert np.isnan(own.moved(same)).all() and own.worst().moved(same).tolist() == [0.0]
+    assert np.isnan(of_scores.moved(same)).all() and of_scores.worst().moved(
+        same
+    ).tolist() == [0.0]
     turned = np.array([[2, 3, 0, 1], [0, 2, -1, 1], [3, 1, 0, 2]])
-    assert own.moved(turned).tolist() == pytest.approx([0.25, 1.0, NAN], nan_ok=True)
+    assert of_scores.moved(turned).tolist() == pytest.approx(
+        [0.25, 1.0, NAN], nan_ok=True
+    )
     # the third row asks text 3 v. 1, of no known order, and 1 v. 0: lost, and so a vote
     # for 1
-    assert own.worst().moved(turned).tolist() == [0.25, 1.0, 1.0]
+    assert of_scores.worst().moved(turned).tolist() == [0.25, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(("systems", "asked"), [(4, False), (5, True), (8, True)])
@@ -445,7 +451,7 @@ def compared(world: World, vote: Callable[[int, int], float]) -> EvaluationData:
     """Return a study of a judge that compares texts: `vote` of two indices is 1, 0, -1,
     NaN.
     """
-    own = {
+    where = {
         "dataset": "d",
         "perturbation": "systems",
         "judge": "j",
@@ -459,7 +465,7 @@ def compared(world: World, vote: Callable[[int, int], float]) -> EvaluationData:
         value, pair = vote(at, other), (world.targets[at], world.targets[other])
         for (one, two), sign in ((pair, 1), (pair[::-1], -1)):
             told = None if np.isnan(value) else float(value * sign)
-            rows.append(own | {"target": one, "target_b": two, "value": told})
+            rows.append(where | {"target": one, "target_b": two, "value": told})
     study = world.study({})
     study.spec.judges["j"] = facts_of(engine="openai")
     return replace(study, draws=table_of("draws", rows))
@@ -492,12 +498,12 @@ def test_unread_swapped_order_counts_as_lost_if_the_other_order_is_read() -> Non
         for row in whole.draws.to_pylist()
     ]
     statuses = ended("systems", ok=len(draws) // 2, unparsed=len(draws) // 2)
-    own = replace(
+    text = replace(
         whole, draws=table_of("draws", draws), statuses=table_of("statuses", statuses)
     )
-    [claim] = ratings.pair_claims(own)
+    [claim] = ratings.pair_claims(text)
     assert (claim.lost, claim.estimate.value, claim.estimate.n_missing) == (0.5, 1.0, 0)
-    row = told(own, ratings.pair_claims)["j", PAIRS]
+    row = told(text, ratings.pair_claims)["j", PAIRS]
     assert (outcome(row), reasons(row)) == ("no_claim", ["too_many_lost"])
 
 
@@ -564,8 +570,8 @@ def test_replies_alone_say_how_much_of_an_error_chain_is_lost() -> None:
 
 def test_replies_on_the_originals_of_a_chain_are_lost_too() -> None:
     statuses = ended("worse.few", ok=60) + ended("original", ok=8, unparsed=32)
-    own = replace(chained(), statuses=table_of("statuses", statuses))
-    [claim] = ratings.order_claims(own)
+    text = replace(chained(), statuses=table_of("statuses", statuses))
+    [claim] = ratings.order_claims(text)
     assert claim.lost == 32 / 100
-    row = told(own, ratings.order_claims)["j", SEQUENCE]
+    row = told(text, ratings.order_claims)["j", SEQUENCE]
     assert (outcome(row), reasons(row)) == ("no_claim", ["too_many_lost"])

@@ -27,24 +27,26 @@ def made(scores: Scores, cut: int = 0) -> EvaluationData:
     """Return a study of one judge; the perturbation `cuts` takes so many characters
     away.
     """
-    own = study({"j": scores}, aspects=("clear", "true"))
+    data = study({"j": scores}, aspects=("clear", "true"))
     rows = [
         {**row, "text": "words and words"[: 15 - cut * (row["perturbation"] == "cuts")]}
-        for row in own.targets.to_pylist()
+        for row in data.targets.to_pylist()
     ]
-    return replace(own, targets=table_of("targets", rows))
+    return replace(data, targets=table_of("targets", rows))
 
 
-def told(own: EvaluationData) -> tuple[str, list[str], Claim]:
-    [claim] = perturbations.criteria_claims(own)
-    [row] = [row for row in verdict_rows(own, [claim]) if row["statistic"] == "verdict"]
+def told(data: EvaluationData) -> tuple[str, list[str], Claim]:
+    [claim] = perturbations.criteria_claims(data)
+    [row] = [
+        row for row in verdict_rows(data, [claim]) if row["statistic"] == "verdict"
+    ]
     outcome, *reasons = row["note"].split("; ")
     return outcome, reasons, claim
 
 
 def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_apart() -> None:
-    apart = judge(typos_clear=1 + noise(), typos_true=noise(), cuts_true=1 + noise())
-    outcome, reasons, claim = told(made(apart))
+    rater = judge(typos_clear=1 + noise(), typos_true=noise(), cuts_true=1 + noise())
+    outcome, reasons, claim = told(made(rater))
     assert (outcome, reasons) == (Outcome.BETTER, [])
     assert (
         claim.estimate.value == 1
@@ -139,16 +141,16 @@ def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
         )
         expected = {name: typos if name.startswith("typos") else cuts for name in names}
         perturbed = [[name, "single", "character"] for name in names]
-        own = study(
+        data = study(
             {"j": scores},
             perturbed=perturbed,
             expected={"id": "e@1", "changes": expected, "margin": 0.2},
         )
         rows = [
             {**row, "text": "w" * (15 - cut * row["perturbation"].startswith("cuts"))}
-            for row in own.targets.to_pylist()
+            for row in data.targets.to_pylist()
         ]
-        return replace(own, targets=table_of("targets", rows))
+        return replace(data, targets=table_of("targets", rows))
 
     assert told(lossy(0))[:2] == (Outcome.BETTER, [])
     outcome, reasons, claim = told(lossy(cut))
@@ -158,12 +160,12 @@ def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
 
 
 def test_rows_name_the_wording() -> None:
-    own = study(
+    data = study(
         {"j": {**judge(typos_clear=1.0), **{}}},
         aspects=("clear", "true"),
         allow_missing=True,
     )
-    rows = list(verdict_rows(own, perturbations.criteria_claims(own)))
+    rows = list(verdict_rows(data, perturbations.criteria_claims(data)))
     assert row_of(rows, "verdict")["form"] == "criteria"
     assert row_of(rows, "confusion_auc")["n"] == N
 
@@ -196,8 +198,8 @@ def test_false_alarms_where_every_perturbation_lowers_every_aspect_alike(
     cells: int,
 ) -> None:
     wanted = np.arange(cells) < cells // 2
-    found = rate(np.full(cells, 0.8), wanted, 200)
-    assert found <= 0.025 + 2 * (0.025 * 0.975 / 200) ** 0.5
+    rating = rate(np.full(cells, 0.8), wanted, 200)
+    assert rating <= 0.025 + 2 * (0.025 * 0.975 / 200) ** 0.5
 
 
 @pytest.mark.heavy

@@ -174,7 +174,7 @@ def test_the_control_answers_with_the_length_of_the_column() -> None:
         Subject("a:z", "a", "z", "systems", "four"),
     )
     answers = engine.answer(judge, "fluency", scale, [known, unknown, text])
-    assert [(one.text, one.status) for [one] in answers] == [
+    assert [(reply.text, reply.status) for [reply] in answers] == [
         ("12.5", "ok"),
         ("no_length", "not_applicable"),
         ("4", "ok"),

@@ -32,26 +32,28 @@ def fallen(falls: Mapping[str, np.ndarray] | np.ndarray) -> Scores:
     """
     before = np.full(ITEMS, 4.0)
     each = falls if isinstance(falls, Mapping) else dict.fromkeys(SETS, falls)
-    found = {name: dict.fromkeys(ASPECTS, before - fall) for name, fall in each.items()}
-    return {"original": dict.fromkeys(ASPECTS, before), **found}
+    by_name = {
+        name: dict.fromkeys(ASPECTS, before - fall) for name, fall in each.items()
+    }
+    return {"original": dict.fromkeys(ASPECTS, before), **by_name}
 
 
 def made(
     judge: Scores, texts: Mapping[str, str] | None = None, **more: Any
 ) -> EvaluationData:
     """Return a study of one judge; texts: set -> the text of its targets."""
-    own = study({"j": judge}, **more)
+    data = study({"j": judge}, **more)
     rows = [
         {**row, "text": (texts or {}).get(row["target"].partition(":")[2], "words")}
-        for row in own.targets.to_pylist()
+        for row in data.targets.to_pylist()
     ]
-    return replace(own, targets=table_of("targets", rows))
+    return replace(data, targets=table_of("targets", rows))
 
 
-def told(own: EvaluationData) -> dict[str, Claim]:
+def told(data: EvaluationData) -> dict[str, Claim]:
     return {
         claim.perturbation or "": claim
-        for claim in perturbations.perturbation_claims(own)
+        for claim in perturbations.perturbation_claims(data)
     }
 
 
@@ -68,7 +70,7 @@ def test_24_of_24_zero_differences_are_a_miss() -> None:
     assert claims["typos"].outcome == Outcome.NO_CLAIM
     assert claims["typos"].reasons[0] == "too_many_lost"
     claims = told(made(fallen(drops())))
-    assert [one.outcome for one in claims.values()] == [Outcome.MISSES] * 2
+    assert [claim.outcome for claim in claims.values()] == [Outcome.MISSES] * 2
 
 
 def test_a_judge_with_60_percent_ties_and_no_wrong_order_misses_nothing() -> None:
@@ -138,7 +140,7 @@ def test_texts_that_could_not_be_made_are_not_lost() -> None:
     )
 
 
-def ended(own: EvaluationData, **counts: int) -> EvaluationData:
+def ended(data: EvaluationData, **counts: int) -> EvaluationData:
     """Return the study with so many judgments of each set of perturbed texts by
     status.
     """
@@ -151,7 +153,7 @@ def ended(own: EvaluationData, **counts: int) -> EvaluationData:
         for aspect in ASPECTS
         for status, n in counts.items()
     ]
-    return replace(own, statuses=table_of("statuses", rows))
+    return replace(data, statuses=table_of("statuses", rows))
 
 
 @pytest.mark.parametrize("draws", [1, 2])
@@ -175,10 +177,10 @@ def test_the_p_of_a_cell_is_that_of_its_d_and_holm_is_over_the_cells() -> None:
         d = row_of(rows, "D_exact", perturbation=name)["value"]
         assert claim.estimate.value == pytest.approx(d)
         assert claim.beside["p_noticed"].value == pytest.approx(0.05**d)
-    ordered = sorted(one.beside["p_noticed"].value or 0 for one in claims.values())
-    assert min(one.beside["p_noticed_holm"].value or 0 for one in claims.values()) == (
-        pytest.approx(2 * ordered[0])
-    )
+    ordered = sorted(claim.beside["p_noticed"].value or 0 for claim in claims.values())
+    assert min(
+        claim.beside["p_noticed_holm"].value or 0 for claim in claims.values()
+    ) == (pytest.approx(2 * ordered[0]))
 
 
 def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none() -> (
@@ -186,8 +188,8 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
 ):
     scores = scored(1)
     scores["typos.minor"]["true"] = np.full(ITEMS, NAN)
-    own = study({"j": scores, "c": scored(1)}, cards={"c": {"engine": "control"}})
-    claims = list(perturbations.perturbation_claims(own))
+    data = study({"j": scores, "c": scored(1)}, cards={"c": {"engine": "control"}})
+    claims = list(perturbations.perturbation_claims(data))
     assert {claim.judge for claim in claims} == {"j"}
     assert (claims[0].outcome, claims[0].reasons) == (Outcome.NO_CLAIM, ("not_judged",))
     assert claims[1].outcome == Outcome.NOTICED
@@ -215,7 +217,10 @@ def level(rng: np.random.Generator, *, share: float, studies: int) -> tuple[int,
             fall = (rng.random(ITEMS) < share).astype(float)
             each[name] = fall if share else rng.choice([-1.0, 0.0, 0.0, 1.0], ITEMS)
         outcomes = {
-            one.outcome for one in perturbations.perturbation_claims(made(fallen(each)))
+            perturbation_claim.outcome
+            for perturbation_claim in perturbations.perturbation_claims(
+                made(fallen(each))
+            )
         }
         noticed += Outcome.NOTICED in outcomes
         misses += Outcome.MISSES in outcomes

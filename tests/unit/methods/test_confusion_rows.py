@@ -104,10 +104,10 @@ def test_three_verdicts_and_how_many_items_would_tell(
 def test_the_margin_is_the_same_part_of_any_scale_and_without_one_there_is_none() -> (
     None
 ):
-    told = judge(typos_clear=1.0, typos_true=0.1 * HALF, cuts_true=1.0)
-    wide = list(confusion.rows(study({"j": told}, ends=(0.0, 100.0))))
+    result = judge(typos_clear=1.0, typos_true=0.1 * HALF, cuts_true=1.0)
+    wide = list(confusion.rows(study({"j": result}, ends=(0.0, 100.0))))
     assert of_cell(wide, "p_tost", "typos", "true")["method"].endswith("margin 5")
-    free = list(confusion.rows(study({"j": told}, ends=None)))
+    free = list(confusion.rows(study({"j": result}, ends=None)))
     assert of_cell(free, "p_tost", "typos", "true")["note"].startswith(
         "the judge has no scale"
     )
@@ -120,9 +120,9 @@ BOTH = {"typos": EXPECTED["typos"], "cuts": {"drop": ["true"], "same": ["clear"]
 
 
 def test_drops_on_different_scales_are_converted_before_they_are_combined() -> None:
-    own = study({"j": UNLIKE}, expected={"id": "e@1", "changes": BOTH, "margin": 0.2})
-    change(own.spec, "j", ends={"clear": (1.0, 5.0), "true": (0.0, 1.0)})
-    rows = list(confusion.rows(own))
+    data = study({"j": UNLIKE}, expected={"id": "e@1", "changes": BOTH, "margin": 0.2})
+    change(data.spec, "j", ends={"clear": (1.0, 5.0), "true": (0.0, 1.0)})
+    rows = list(confusion.rows(data))
     # of a scale from 0 to 1, .8 are 3.2 points: wanted 1 and 3.2, unwanted 0 and 1
     values = [row_of(rows, name)["value"] for name in HEADLINES]
     assert values == pytest.approx([2.1, 0.5, 0.5 / 2.1, 0.875])
@@ -134,14 +134,14 @@ def test_drops_on_different_scales_are_converted_before_they_are_combined() -> N
 
 
 def test_a_judge_with_a_scale_in_some_aspects_only_has_no_headlines() -> None:
-    own = study({"j": UNLIKE})
-    change(own.spec, "j", ends={"clear": (1.0, 5.0), "true": None})
-    rows = list(confusion.rows(own))
-    found = [
+    data = study({"j": UNLIKE})
+    change(data.spec, "j", ends={"clear": (1.0, 5.0), "true": None})
+    rows = list(confusion.rows(data))
+    actual = [
         (row_of(rows, name)["value"], row_of(rows, name)["note"]) for name in HEADLINES
     ]
     why = "the judge has a scale in some aspects only, so drops cannot be combined"
-    assert found == [(None, why)] * len(HEADLINES)
+    assert actual == [(None, why)] * len(HEADLINES)
 
 
 def test_without_a_wanted_drop_there_is_no_index() -> None:
@@ -169,33 +169,35 @@ def test_one_perturbation_with_few_texts_does_not_remove_the_interval() -> None:
 
 
 def test_a_cell_without_scores_is_told_and_left_out_only_if_allowed() -> None:
-    told = judge(typos_clear=1.0, cuts_true=1.0)
-    told["cuts.single", "true"] = np.full(len(ITEMS), NAN)
-    row = row_of(confusion.rows(study({"j": told})), "s_t_mean")
+    result = judge(typos_clear=1.0, cuts_true=1.0)
+    result["cuts.single", "true"] = np.full(len(ITEMS), NAN)
+    row = row_of(confusion.rows(study({"j": result})), "s_t_mean")
     assert row["value"] is None and "1 of 3 planned cells have no score" in row["note"]
-    allowed = row_of(confusion.rows(study({"j": told}, allow_missing=True)), "s_t_mean")
+    allowed = row_of(
+        confusion.rows(study({"j": result}, allow_missing=True)), "s_t_mean"
+    )
     assert allowed["value"] == 1.0 and "without 1 cells" in allowed["note"]
 
 
 def test_the_share_at_the_floor() -> None:
-    told = judge(typos_clear=1.0, cuts_true=1.0)
-    told["original", "clear"] = np.where(HALF > 0, 1.0, 3.0)
-    row = of_cell(confusion.rows(study({"j": told})), "floor_share", "typos", "clear")
+    result = judge(typos_clear=1.0, cuts_true=1.0)
+    result["original", "clear"] = np.where(HALF > 0, 1.0, 3.0)
+    row = of_cell(confusion.rows(study({"j": result})), "floor_share", "typos", "clear")
     assert row["value"] == 0.5 and row["n"] == len(ITEMS)
 
 
 def test_every_wording_has_its_own_numbers() -> None:
     both = tuple(f"{aspect}.{c}" for aspect in ASPECTS for c in ("long", "short"))
-    told = judge(typos_clear=1.0, cuts_true=1.0)
-    cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
-    cells |= {(name, f"{a}.short"): np.full(len(ITEMS), 3.0) for name, a in told}
+    rater = judge(typos_clear=1.0, cuts_true=1.0)
+    cells = {(name, f"{a}.long"): values for (name, a), values in rater.items()}
+    cells |= {(name, f"{a}.short"): np.full(len(ITEMS), 3.0) for name, a in rater}
     rows = list(confusion.rows(study({"j": cells}, aspects=both)))
     assert row_of(rows, "s_t_mean", criterion="long")["value"] == 1.0
     assert row_of(rows, "s_t_mean", criterion="short")["value"] == 0.0
-    found = row_of(
+    result = row_of(
         rows, "delta", criterion="long", aspect="clear", perturbation="typos"
     )
-    assert found["value"] == 1.0
+    assert result["value"] == 1.0
 
 
 @pytest.mark.heavy
@@ -250,14 +252,16 @@ def test_whom_a_judge_follows() -> None:
     people = {"clear": clear, "true": true}
     mixed = {("systems", "clear"): true, ("systems", "true"): true + 0.1 * clear}
     rows = list(criteria.rows(study({"j": mixed}, people=people, perturbed=[])))
-    own = {"judge": "j", "judge_b": "human", "level": "pooled"}
-    r = row_of(rows, "pearson", **own, aspect="clear", aspect_b="true")
+    where = {"judge": "j", "judge_b": "human", "level": "pooled"}
+    r = row_of(rows, "pearson", **where, aspect="clear", aspect_b="true")
     assert r["value"] == pytest.approx(1.0) and r["n"] == len(ITEMS)
-    astray = row_of(rows, "cross_aspect_share", **own)
+    astray = row_of(rows, "cross_aspect_share", **where)
     assert (astray["value"], astray["n"]) == (0.5, 2)
     flat = {("systems", "clear"): clear, ("systems", "true"): np.full(len(ITEMS), 3.0)}
     lost = row_of(
-        [*criteria.rows(study({"j": flat}, people=people))], "cross_aspect_share", **own
+        [*criteria.rows(study({"j": flat}, people=people))],
+        "cross_aspect_share",
+        **where,
     )
     assert (lost["value"], lost["n"], lost["n_missing"]) == (0, 1, 1)
     between = row_of(rows, "pearson", judge="human", aspect="clear", aspect_b="true")
@@ -270,9 +274,9 @@ def test_whom_a_judge_follows() -> None:
 
 def test_aspects_correlate_over_all_texts_and_wordings_over_an_aspect() -> None:
     both = tuple(f"{aspect}.{c}" for aspect in ASPECTS for c in ("long", "short"))
-    told = judge(typos_clear=HALF, cuts_true=1.0)
-    cells = {(name, f"{a}.long"): values for (name, a), values in told.items()}
-    cells |= {(name, f"{a}.short"): -values for (name, a), values in told.items()}
+    result = judge(typos_clear=HALF, cuts_true=1.0)
+    cells = {(name, f"{a}.long"): values for (name, a), values in result.items()}
+    cells |= {(name, f"{a}.short"): -values for (name, a), values in result.items()}
     rows = list(criteria.rows(study({"j": cells}, aspects=both)))
     wordings = row_of(
         rows, "pearson", aspect="clear", criterion="long", criterion_b="short"
@@ -280,7 +284,7 @@ def test_aspects_correlate_over_all_texts_and_wordings_over_an_aspect() -> None:
     assert wordings["value"] == pytest.approx(-1.0) and wordings["n"] == 3 * len(ITEMS)
     names = ["original", "typos.single", "cuts.single"]
     x, y = (
-        np.concatenate([told[name, aspect] for name in names]) for aspect in ASPECTS
+        np.concatenate([result[name, aspect] for name in names]) for aspect in ASPECTS
     )
     aspects = row_of(
         rows, "pearson", aspect="clear", criterion="short", aspect_b="true"
@@ -302,17 +306,19 @@ def gap(rows: Iterable[ResultRow], name: str, **where: Any) -> Row:
 
 def test_differences_by_hand() -> None:
     rows = list(confusion.rows(study({"clear": CLEAR, "mixed": MIXED})))
-    told = {name: gap(rows, name, judge="clear", judge_b="mixed") for name in HEADLINES}
+    by_name = {
+        name: gap(rows, name, judge="clear", judge_b="mixed") for name in HEADLINES
+    }
     # S_T 2 and 1.25, S_F 0 and .5, so index 0 and .4; every wanted drop exceeds the
     # unwanted one
-    values = [told[name]["value"] for name in HEADLINES]
+    values = [by_name[name]["value"] for name in HEADLINES]
     assert values == pytest.approx([0.75, -0.5, -0.4, 0.0])
-    assert told["s_t_mean"]["ci_low"] < 0.75 < told["s_t_mean"]["ci_high"]
-    assert told["confusion_index"]["ci_high"] < 0 and told["s_f_mean"]["n"] == len(
-        ITEMS
-    )
-    assert "jackknife-t over 30 sources" in told["s_t_mean"]["method"]
-    noted = {name: row["note"] for name, row in told.items() if row["note"]}
+    assert by_name["s_t_mean"]["ci_low"] < 0.75 < by_name["s_t_mean"]["ci_high"]
+    assert by_name["confusion_index"]["ci_high"] < 0 and by_name["s_f_mean"][
+        "n"
+    ] == len(ITEMS)
+    assert "jackknife-t over 30 sources" in by_name["s_t_mean"]["method"]
+    noted = {name: row["note"] for name, row in by_name.items() if row["note"]}
     assert [*noted] == ["confusion_auc"] and noted["confusion_auc"].startswith(
         "no width"
     )
@@ -375,9 +381,9 @@ def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note()
     chosen = share_of(ITEMS, 0.5, seed=7, dataset="d")
     given = np.array([item in chosen for item in ITEMS])
     part = {place: np.where(given, values, NAN) for place, values in CLEAR.items()}
-    own = study({"mixed": MIXED, "part": part})
-    change(own.spec, "part", share=0.5)
-    rows = list(confusion.rows(own))
+    data = study({"mixed": MIXED, "part": part})
+    change(data.spec, "part", share=0.5)
+    rows = list(confusion.rows(data))
     row = gap(rows, "s_f_mean")
     assert row["value"] == pytest.approx(HALF[given].mean())
     assert (row["n"], row["n_missing"]) == (15, 0)
@@ -418,9 +424,9 @@ def test_judges_that_lack_other_cells_are_not_compared() -> None:
 
 def test_points_of_other_scales_are_not_compared_but_index_and_auc_are() -> None:
     tenfold = {place: 10 * values for place, values in MIXED.items()}
-    own = study({"clear": CLEAR, "wide": tenfold})
-    change(own.spec, "wide", ends=dict.fromkeys(ASPECTS, (10.0, 50.0)))
-    rows = list(confusion.rows(own))
+    data = study({"clear": CLEAR, "wide": tenfold})
+    change(data.spec, "wide", ends=dict.fromkeys(ASPECTS, (10.0, 50.0)))
+    rows = list(confusion.rows(data))
     for name in ("s_t_mean", "s_f_mean"):
         assert gap(rows, name)["note"] == "the judges have different scales"
     assert gap(rows, "confusion_index")["value"] == pytest.approx(-0.4)

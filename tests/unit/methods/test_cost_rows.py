@@ -118,33 +118,33 @@ def rows(
 
 
 def test_examples_are_counted_by_aspect_and_split(tmp_path: Path) -> None:
-    found = rows(tmp_path, CLEAR, TRUE, OTHER)
-    counts = [row for row in found if row["statistic"] == "taught_examples"]
-    told = [
+    result = rows(tmp_path, CLEAR, TRUE, OTHER)
+    counts = [row for row in result if row["statistic"] == "taught_examples"]
+    actual = [
         (r["aspect"], r["level"], r["value"], r["n"], r["n_missing"]) for r in counts
     ]
-    assert told == [
+    assert actual == [
         *(("clear", "held_out", 12, 12, 1), ("clear", "train", 44, 44, 0)),
         *(("true", "held_out", 11, 11, 0), ("true", "train", 40, 40, 3)),
     ]
-    assert {row["judge"] for row in found} == {"small"}
-    assert all(label(row["statistic"]) and row["signature"] for row in found)
-    assert "judge:small|data:d@0123abcd|stat:taught_examples" in found[0]["signature"]
+    assert {row["judge"] for row in result} == {"small"}
+    assert all(label(row["statistic"]) and row["signature"] for row in result)
+    assert "judge:small|data:d@0123abcd|stat:taught_examples" in result[0]["signature"]
 
 
 def test_losses_are_means_over_replies_and_their_change_is_paired(
     tmp_path: Path,
 ) -> None:
-    found = rows(tmp_path, CLEAR, TRUE, OTHER)
+    result = rows(tmp_path, CLEAR, TRUE, OTHER)
     values = {
         (aspect, name): row_of(
-            found, f"held_out_loss_{name}", aspect=aspect, level="held_out"
+            result, f"held_out_loss_{name}", aspect=aspect, level="held_out"
         )
         for aspect in (*ASPECTS, "average")
         for name in ("before", "after", "change")
     }
-    told = {at: row["value"] for at, row in values.items()}
-    assert told == pytest.approx(
+    by_at = {at: row["value"] for at, row in values.items()}
+    assert by_at == pytest.approx(
         {
             **{("clear", "before"): 26 / 12, ("clear", "after"): 15 / 12},
             **{("clear", "change"): -11 / 12},
@@ -178,18 +178,18 @@ def test_losses_are_means_over_replies_and_their_change_is_paired(
 def test_replies_about_one_source_go_together(tmp_path: Path) -> None:
     """Where all is about one source, nothing tells how far another one would be off."""
     alone = [{**row, "item": "i00"} for row in CLEAR]
-    found = rows(tmp_path, alone, TRUE)
-    loss = row_of(found, "held_out_loss_after", aspect="clear", level="held_out")
+    result = rows(tmp_path, alone, TRUE)
+    loss = row_of(result, "held_out_loss_after", aspect="clear", level="held_out")
     assert (loss["value"], loss["ci_low"], loss["n"]) == (15 / 12, None, 12)
     assert loss["note"] == "no interval: 1 sources"
 
 
 def test_an_aspect_of_which_nothing_is_held_out_has_no_loss(tmp_path: Path) -> None:
-    found = rows(tmp_path, CLEAR)
+    result = rows(tmp_path, CLEAR)
     for aspect in ("true", "average"):
-        loss = row_of(found, "held_out_loss_after", aspect=aspect, level="held_out")
+        loss = row_of(result, "held_out_loss_after", aspect=aspect, level="held_out")
         assert loss["value"] is None and "no value to average" in loss["note"]
     assert (
-        row_of(found, "held_out_loss_after", aspect="clear", level="held_out")["n"]
+        row_of(result, "held_out_loss_after", aspect="clear", level="held_out")["n"]
         == 12
     )

@@ -60,8 +60,12 @@ def test_a_cell_names_aspect_and_criterion() -> None:
 def test_a_wording_replaces_what_it_gives(
     wording: Wording, name: str, definition: str
 ) -> None:
-    told = ASPECT.worded(wording)
-    assert (told.name, told.definition, told.steps) == (name, definition, ["Read it."])
+    result = ASPECT.worded(wording)
+    assert (result.name, result.definition, result.steps) == (
+        name,
+        definition,
+        ["Read it."],
+    )
 
 
 def plan_of(**keys: Any) -> Any:
@@ -78,8 +82,8 @@ def test_every_aspect_is_judged_in_every_criterion() -> None:
     ]
     assert plan.aspect_of("demo-dialogue", "coherence.term-only").definition == ""
     assert plan.scale_of("demo-dialogue", "coherence.empty").max == 5
-    whole = [cell.aspect for cell in plan_of().cell_aspects if cell.judge == "rules"]
-    assert whole == ["naturalness", "coherence"]
+    aspects = [cell.aspect for cell in plan_of().cell_aspects if cell.judge == "rules"]
+    assert aspects == ["naturalness", "coherence"]
 
 
 def test_the_aspect_s_own_wording_goes_before_a_general_one(
@@ -90,13 +94,13 @@ def test_the_aspect_s_own_wording_goes_before_a_general_one(
     )
     monkeypatch.chdir(tmp_path)
     plan = plan_of(criteria=["empty"])
-    told = {
+    by_name = {
         name: plan.aspect_of("demo-dialogue", f"{name}.empty")
         for name in STUDY["aspects"]
     }
     assert (
-        told["naturalness"].definition == "Nearly empty."
-        and told["coherence"].definition == ""
+        by_name["naturalness"].definition == "Nearly empty."
+        and by_name["coherence"].definition == ""
     )
 
 
@@ -126,11 +130,11 @@ def test_a_wording_that_some_aspects_have_is_asked_of_those_alone() -> None:
 def test_an_unknown_criterion_is_told_with_the_nearest() -> None:
     with pytest.raises(UserError) as error:
         plan_of(criteria=["term-onyl"])
-    said = str(error.value)
+    message = str(error.value)
     assert (
-        "study.yaml, key criteria" in said
-        and "term-only" in said
-        and "criteria/term-onyl" in said
+        "study.yaml, key criteria" in message
+        and "term-only" in message
+        and "criteria/term-onyl" in message
     )
     with pytest.raises((UserError, UserErrors), match="at most one of `criteria`"):
         keys = {"methods": ["discernment"], "perturbations": ["reordering"]}
@@ -148,12 +152,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         return reply(str(1 + len(prompt) % 5))
 
     with serve(by_length) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("criteria"), endpoint)
-        own.model(limits=FAST)
-        own.write(criteria=ABLATIONS, judges=["terse", "rules"])
-        done = own.run()
+        study = AskedStudy(tmp_path_factory.mktemp("criteria"), endpoint)
+        study.model(limits=FAST)
+        study.write(criteria=ABLATIONS, judges=["terse", "rules"])
+        done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
-        yield own
+        yield study
 
 
 @pytest.mark.slow
@@ -182,8 +186,8 @@ def test_numbers_stand_at_their_criterion(study: AskedStudy) -> None:
     results = study.folder / "results" / "asked"
     for criterion in ABLATIONS:
         for table in ("scores", "judgments"):
-            place = results / table / "demo-dialogue/loop/systems/terse.parquet"
-            rows = read_part(table, place, "naturalness", criterion).to_pylist()
+            path = results / table / "demo-dialogue/loop/systems/terse.parquet"
+            rows = read_part(table, path, "naturalness", criterion).to_pylist()
             assert {(row["aspect"], row["criterion"]) for row in rows} == {
                 ("naturalness", criterion)
             }

@@ -53,12 +53,12 @@ def test_difference_is_that_of_the_deciding_numbers() -> None:
 
 
 def test_letters_of_the_deciding_number_follow_its_p() -> None:
-    place = {"aspect": "clear", "level": WITHIN_SOURCE}
-    ranks = rows_of(comparison_rows(), "rank_normal_scores", **place)
+    where = {"aspect": "clear", "level": WITHIN_SOURCE}
+    ranks = rows_of(comparison_rows(), "rank_normal_scores", **where)
     letters = {row["judge"]: group(row) for row in ranks if row["value"] is not None}
     assert letters.keys() == {"good", "noisy", "fair-control"}
     assert letters["good"].isdisjoint(letters["noisy"])
-    tests = rows_of(comparison_rows(), "p_holm_normal_scores", **place)
+    tests = rows_of(comparison_rows(), "p_holm_normal_scores", **where)
     known = [row for row in tests if row["value"] is not None]
     assert len(tests) == 6 and len(known) == 3
     for row in known:

@@ -32,10 +32,10 @@ def test_means_weighted_by_probabilities_are_compared_off_the_grid() -> None:
         for name, aspects in scored(1, 0.8).items()
     }
     weighted = study({"j": off}, cards={"j": {"weighted": True}})
-    whole = list(discernment.rows(study({"j": scored(1, 0.8)})))
-    for found, same in zip(discernment.rows(weighted), whole, strict=True):
-        assert found["statistic"] == same["statistic"]
-        assert found["value"] == pytest.approx(same["value"], abs=1e-9)
+    rows = list(discernment.rows(study({"j": scored(1, 0.8)})))
+    for row, same in zip(discernment.rows(weighted), rows, strict=True):
+        assert row["statistic"] == same["statistic"]
+        assert row["value"] == pytest.approx(same["value"], abs=1e-9)
     with pytest.raises(ValueError, match="is not exact"):
         list(discernment.rows(study({"j": off})))
 
@@ -78,13 +78,13 @@ def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note()
     items = [f"i{item:02}" for item in range(ITEMS)]
     chosen = share_of(items, 0.5, seed=7, dataset="d")
     given = np.array([item in chosen for item in items])
-    own = {
+    by_name = {
         name: {
             aspect: np.where(given, values, NAN) for aspect, values in aspects.items()
         }
         for name, aspects in part.items()
     }
-    rows = list(discernment.rows(study({"whole": whole, "part": own}, cards=cards)))
+    rows = list(discernment.rows(study({"whole": whole, "part": by_name}, cards=cards)))
     gap = row_of(rows, "difference_D_avg", judge="whole")
     cut = {
         name: {
@@ -94,7 +94,9 @@ def test_judges_with_different_shares_are_compared_on_shared_items_with_a_note()
     }
     alone = list(
         discernment.rows(
-            study({"whole": cut, "part": own}, cards={**cards, "whole": cards["part"]})
+            study(
+                {"whole": cut, "part": by_name}, cards={**cards, "whole": cards["part"]}
+            )
         )
     )
     expected = [
@@ -210,14 +212,14 @@ def test_a_minimum_has_the_interval_of_its_least_cell_and_the_p_of_all() -> None
     rows = list(discernment.rows(study({"some": falls})))
     cells = rows_of(rows, "D_exact", aspect="")
     least = min(cells, key=lambda row: row["value"])
-    found = row_of(rows, "D_min_exact")
+    result = row_of(rows, "D_min_exact")
     assert least["value"] < max(row["value"] for row in cells)
-    assert [found[end] for end in ("value", "ci_low", "ci_high")] == [
+    assert [result[end] for end in ("value", "ci_low", "ci_high")] == [
         least[end] for end in ("value", "ci_low", "ci_high")
     ]
-    assert f"{least['perturbation']}.{least['degree']}" in found["method"]
+    assert f"{least['perturbation']}.{least['degree']}" in result["method"]
     p = max(holm(np.array([20 ** -row["value"] for row in cells])))
-    assert f"Holm-adjusted p of all, exact: {p:.2g}" in found["note"]
+    assert f"Holm-adjusted p of all, exact: {p:.2g}" in result["note"]
 
 
 def test_equal_wordings_do_not_count_as_aspects() -> None:
@@ -233,12 +235,12 @@ def test_equal_wordings_do_not_count_as_aspects() -> None:
     }
     aspects = {name: {"values": FIVE, "ends": [1.0, 5.0]} for name in names}
     data = study({"j": worded}, cards={"j": scale}, aspects=aspects)
-    found = list(discernment.rows(data))
+    rows = list(discernment.rows(data))
     plain = list(discernment.rows(study({"j": judge})))
     for name in ("D", "D_ew"):
         for texts in ("typos", "cuts"):
             value = row_of(plain, name, perturbation=texts, aspect="")["value"]
-            row = row_of(found, name, perturbation=texts, aspect="")
+            row = row_of(rows, name, perturbation=texts, aspect="")
             assert row["value"] == pytest.approx(value)
             assert "2 aspects in 10 wordings" in row["method"]
 
@@ -251,9 +253,9 @@ def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return scores_of_p.discernment(*args)
 
     monkeypatch.setattr(discernment, "discernment", counted)
-    told = study({"good": scored(1, 0.8), "blind": scored(0)})
-    list(discernment.rows(told))
-    assert len(calls) == 2 * len(told.spec.perturbed)
+    data = study({"good": scored(1, 0.8), "blind": scored(0)})
+    list(discernment.rows(data))
+    assert len(calls) == 2 * len(data.spec.perturbed)
 
 
 # Weights
@@ -266,9 +268,9 @@ def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -
     }
     rows = list(discernment.rows(study({"good": scored(1, 0.8)}, weights=weights)))
     for name in ("typos", "cuts"):
-        place = {"perturbation": name, "aspect": ""}
-        beside = row_of(rows, "D_ew_weight_effect", **place)
-        d, weighted = (row_of(rows, which, **place)["value"] for which in ("D", "D_ew"))
+        where = {"perturbation": name, "aspect": ""}
+        beside = row_of(rows, "D_ew_weight_effect", **where)
+        d, weighted = (row_of(rows, which, **where)["value"] for which in ("D", "D_ew"))
         assert beside["value"] == pytest.approx(
             d - math.log(2, 20) - weighted, abs=1e-12
         )
@@ -283,15 +285,15 @@ def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -
 
 def test_wordings_of_an_aspect_share_its_weight() -> None:
     weights = {"id": "w@1", "by_perturbation": {"typos": {"clear": 0.7, "true": 0.3}}}
-    own = study({"some": dropped(clear=[1], true=[1])}, weights=weights)
-    scales = own.spec.aspects
+    data = study({"some": dropped(clear=[1], true=[1])}, weights=weights)
+    scales = data.spec.aspects
     worded = {
         f"{name}.{wording}": scales[name]
         for name in ("clear", "true")
         for wording in "abc"
     }
-    told = replace(own, spec=structs.replace(own.spec, aspects=worded))
-    shares, how, _ = discernment.aspect_weights(told, "typos.single")
+    text = replace(data, spec=structs.replace(data.spec, aspects=worded))
+    shares, how, _ = discernment.aspect_weights(text, "typos.single")
     assert shares.tolist() == pytest.approx([0.7 / 3] * 3 + [0.1] * 3)
     assert how == "weights clear 0.7, true 0.3"
 
@@ -302,8 +304,8 @@ def test_wordings_of_an_aspect_share_its_weight() -> None:
 def test_texts_that_could_not_be_made_leave_a_reason_and_no_number() -> None:
     judge = scored(1, 0.8)
     del judge["cuts.single"]
-    told = study({"good": judge}, status={"cuts.single": "failed: it is the same text"})
-    rows = list(discernment.rows(told))
+    data = study({"good": judge}, status={"cuts.single": "failed: it is the same text"})
+    rows = list(discernment.rows(data))
     why = "no text could be made (40 failed)"
     assert row_of(rows, "D_exact", perturbation="cuts")["note"] == why
     assert row_of(rows, "D_exact", perturbation="typos", aspect="")["value"] > 1
@@ -335,8 +337,8 @@ def test_texts_that_could_not_be_made_leave_a_reason_and_no_number() -> None:
 def test_a_judge_without_scores_says_why(how: str, rule: str, why: str) -> None:
     empty = {name: dict.fromkeys(ASPECTS, np.full(ITEMS, NAN)) for name in scored(0)}
     ended = {(name, "mute"): (how, rule) for name in empty}
-    told = study({"mute": empty}, ended=ended)
-    rows = list(discernment.rows(told))
+    data = study({"mute": empty}, ended=ended)
+    rows = list(discernment.rows(data))
     for aspect in ASPECTS:
         assert (
             row_of(rows, "p_wilcoxon", perturbation="typos", aspect=aspect)["note"]
@@ -344,18 +346,18 @@ def test_a_judge_without_scores_says_why(how: str, rule: str, why: str) -> None:
         )
     assert row_of(rows, "D", perturbation="typos", aspect="")["note"] == why
     assert row_of(rows, "D_avg")["note"] == why
-    mean = row_of(responses.rows(told), "score_mean", perturbation="original")
+    mean = row_of(responses.rows(data), "score_mean", perturbation="original")
     assert mean["value"] is None and mean["note"] == why
-    assert rows_of(responses.rows(told), "score_share", "range_top") == []
+    assert rows_of(responses.rows(data), "score_share", "range_top") == []
 
 
 def test_a_judge_with_too_small_a_context_is_not_run_on_the_rest() -> None:
     judge = {name: dict(aspects) for name, aspects in scored(1, 0.8).items()}
     judge["typos.minor"]["true"][:2] = NAN
-    told = study(
+    data = study(
         {"good": judge}, ended={("typos.minor", "good"): ("error", "too_long")}
     )
-    rows = list(discernment.rows(told))
+    rows = list(discernment.rows(data))
     why = f"not run: context ({ITEMS} requests are too long for the model)"
     assert row_of(rows, "D_exact", perturbation="typos", aspect="")["note"] == why
     assert (

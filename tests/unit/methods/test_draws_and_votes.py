@@ -93,18 +93,18 @@ def votes_of(judge: str, vote: Vote, **more: Any) -> list[Row]:
     pairs = [
         (a, b) for a in range(N) for b in range(N) if ITEM[a] == ITEM[b] and a != b
     ]
-    place = {"judge": judge, "aspect": "clear", "draw": 0, **more}
+    where = {"judge": judge, "aspect": "clear", "draw": 0, **more}
     return [
-        {**place, "target": TARGETS[a], "target_b": TARGETS[b], "value": vote(a, b)}
+        {**where, "target": TARGETS[a], "target_b": TARGETS[b], "value": vote(a, b)}
         for a, b in pairs
     ]
 
 
 def voted(vote: Vote) -> dict[str, tuple[Any, int, int]]:
-    told = study({}, cards={"judge": {}}, draws=votes_of("judge", vote))
+    data = study({}, cards={"judge": {}}, draws=votes_of("judge", vote))
     return {
         row["statistic"]: (row["value"], row["n"], row["n_missing"])
-        for row in pairwise.rows(told)
+        for row in pairwise.rows(data)
     }
 
 
@@ -114,13 +114,13 @@ DECIDED = sum(PEOPLE[a] != PEOPLE[b] for a, b in PAIRS)
 
 
 def test_who_votes_as_people_do_is_right_wherever_people_decide() -> None:
-    found = voted(lambda a, b: float(np.sign(PEOPLE[a] - PEOPLE[b])))
-    assert found["accuracy_comparison"] == (1, DECIDED, 0)
-    assert found["accuracy_comparison_half"] == (1, DECIDED, 0)
-    assert found["tie_rate"] == (0, DECIDED, 0)
-    assert found["order_consistency"] == (1, len(PAIRS), 0)
-    assert found["first_position_rate"] == (0.5, 2 * DECIDED, 0)
-    assert found["nontransitive_share"][0] == 0
+    votes = voted(lambda a, b: float(np.sign(PEOPLE[a] - PEOPLE[b])))
+    assert votes["accuracy_comparison"] == (1, DECIDED, 0)
+    assert votes["accuracy_comparison_half"] == (1, DECIDED, 0)
+    assert votes["tie_rate"] == (0, DECIDED, 0)
+    assert votes["order_consistency"] == (1, len(PAIRS), 0)
+    assert votes["first_position_rate"] == (0.5, 2 * DECIDED, 0)
+    assert votes["nontransitive_share"][0] == 0
     assert 0 < DECIDED < len(PAIRS)
 
 
@@ -128,28 +128,28 @@ def test_the_majority_of_several_draws_is_what_both_orders_share() -> None:
     draws = votes_of("judge", lambda a, b: float(a < b))
     for draw in (1, 2):
         draws += votes_of("judge", lambda a, b: 0.0, draw=draw)
-    told = study({}, cards={"judge": {"draws": 3}}, draws=draws)
-    found = row_of(pairwise.rows(told), "order_consistency")
-    assert (found["value"], found["n"]) == (1, len(PAIRS))
+    data = study({}, cards={"judge": {"draws": 3}}, draws=draws)
+    result = row_of(pairwise.rows(data), "order_consistency")
+    assert (result["value"], result["n"]) == (1, len(PAIRS))
 
 
 def test_who_always_takes_the_first_says_nothing() -> None:
-    found = voted(lambda a, b: 1.0)
-    assert found["order_consistency"] == (0, len(PAIRS), 0)
-    assert found["first_position_rate"] == (1, 2 * len(PAIRS), 0)
-    assert found["accuracy_comparison"] == (0, DECIDED, 0)
-    assert found["accuracy_comparison_half"] == (0.5, DECIDED, 0)
-    assert found["tie_rate"] == (1, DECIDED, 0)
-    assert found["nontransitive_share"] == (None, 0, ITEMS * 4)
+    votes = voted(lambda a, b: 1.0)
+    assert votes["order_consistency"] == (0, len(PAIRS), 0)
+    assert votes["first_position_rate"] == (1, 2 * len(PAIRS), 0)
+    assert votes["accuracy_comparison"] == (0, DECIDED, 0)
+    assert votes["accuracy_comparison_half"] == (0.5, DECIDED, 0)
+    assert votes["tie_rate"] == (1, DECIDED, 0)
+    assert votes["nontransitive_share"] == (None, 0, ITEMS * 4)
 
 
 def test_who_goes_round_in_circles_is_found_out() -> None:
     # of four systems 0 beats 1, 1 beats 2, 2 beats 3, 3 beats 0, 0 beats 2 and 1 beats
     # 3: the triples 0 1 3 and 0 2 3 are circles, 0 1 2 and 1 2 3 are not
     beaten = {(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)}
-    found = voted(lambda a, b: 1.0 if (SYSTEM[a], SYSTEM[b]) in beaten else -1.0)
-    assert found["nontransitive_share"] == (0.5, ITEMS * 4, 0)
-    assert found["order_consistency"] == (1, len(PAIRS), 0)
+    votes = voted(lambda a, b: 1.0 if (SYSTEM[a], SYSTEM[b]) in beaten else -1.0)
+    assert votes["nontransitive_share"] == (0.5, ITEMS * 4, 0)
+    assert votes["order_consistency"] == (1, len(PAIRS), 0)
 
 
 def test_a_vote_in_one_order_is_a_verdict_and_no_vote_is_missing() -> None:
@@ -159,10 +159,10 @@ def test_a_vote_in_one_order_is_a_verdict_and_no_vote_is_missing() -> None:
         return float(np.sign(PEOPLE[a] - PEOPLE[b]))
 
     unknown = sum(PEOPLE[a] != PEOPLE[b] for a, b in PAIRS if ITEM[a] == 0)
-    found = voted(vote)
-    assert found["accuracy_comparison"] == (1, DECIDED - unknown, unknown)
-    assert found["accuracy_comparison_half"] == (1, DECIDED - unknown, unknown)
-    assert found["order_consistency"] == (None, 0, len(PAIRS))
+    votes = voted(vote)
+    assert votes["accuracy_comparison"] == (1, DECIDED - unknown, unknown)
+    assert votes["accuracy_comparison_half"] == (1, DECIDED - unknown, unknown)
+    assert votes["order_consistency"] == (None, 0, len(PAIRS))
 
 
 def test_votes_on_other_texts_have_their_place_and_no_people() -> None:
@@ -204,32 +204,32 @@ def test_a_signature_says_what_makes_the_number_again() -> None:
     cards = {
         "good": {"prompt": "ab12", "draws": 3, "temperature": 0.7, "parser": "number@1"}
     }
-    told = study({"good": GOOD}, cards=cards)
-    assert told.signature("good", "pearson", "by_source") == (
+    data = study({"good": GOOD}, cards=cards)
+    assert data.signature("good", "pearson", "by_source") == (
         "judge:good|card:c0de|prompt:ab12|draws:3|temperature:0.7|parser:number@1"
         f"|data:d@0123abcd|stat:pearson|level:by_source|seed:7|v:{__version__}"
     )
-    assert told.signature("human", "alpha_ordinal", "") == (
+    assert data.signature("human", "alpha_ordinal", "") == (
         f"judge:human|data:d@0123abcd|stat:alpha_ordinal|seed:7|v:{__version__}"
     )
     for name in ("kendall_b", "difference_kendall_b", "p_holm_kendall_b"):
-        assert f"|level:pooled|ties:tau-b|seed:7|v:{__version__}" in told.signature(
+        assert f"|level:pooled|ties:tau-b|seed:7|v:{__version__}" in data.signature(
             "good", name, "pooled"
         )
-    assert "|ties:" not in told.signature("good", "p_holm_pearson", "pooled")
+    assert "|ties:" not in data.signature("good", "p_holm_pearson", "pooled")
 
 
 def test_every_row_of_every_table_is_signed_and_fits_its_table(tmp_path: Path) -> None:
     draws = draws_of("good", points(QUALITY[0] + NOISE[:2, 0]))
     votes = votes_of("noisy", lambda a, b: 1.0)
-    told = study(
+    data = study(
         FIELD, cards={"good": {"draws": 2}, "noisy": {}}, draws=[*draws, *votes]
     )
     tables = {
         **{"agreement": agreement_rows(), "comparison": comparison_rows()},
         **{
-            "repeatability": list(repeatability.rows(told)),
-            "pairwise": list(pairwise.rows(told)),
+            "repeatability": list(repeatability.rows(data)),
+            "pairwise": list(pairwise.rows(data)),
         },
     }
     for name, rows in tables.items():
@@ -248,18 +248,18 @@ def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does()
     None
 ):
     judges = on_clear(good=GOOD["clear"], fair=FAIR["clear"])
-    told, other = study(judges), study(judges, seed=8)
+    data, other = study(judges), study(judges, seed=8)
     backwards = {
         name: table.take(np.arange(table.num_rows)[::-1])
         for name in ("items", "targets", "ratings", "scores")
-        for table in [getattr(told, name)]
+        for table in [getattr(data, name)]
     }
-    turned = replace(told, **backwards)
+    turned = replace(data, **backwards)
     for method in (agreement, comparison):
-        assert list(method.rows(turned)) == list(method.rows(told))
+        assert list(method.rows(turned)) == list(method.rows(data))
     first, second = (
         row_of(agreement.rows(each), "pearson", judge="good", level="pooled")
-        for each in (told, other)
+        for each in (data, other)
     )
     ends = ("value", "ci_low", "ci_high")
     assert [first[end] for end in ends] == [
@@ -271,6 +271,6 @@ def test_the_order_of_rows_in_the_tables_makes_no_difference_and_the_seed_does()
             for row in comparison.rows(each)
             if row["statistic"].startswith("p_")
         ]
-        for each in (told, other)
+        for each in (data, other)
     ]
     assert drawn[0] != drawn[1]

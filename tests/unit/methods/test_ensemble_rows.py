@@ -37,8 +37,8 @@ from methods_setup import (
 def test_every_subset_has_every_correlation_and_every_row_its_own_place() -> None:
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
-            found = rows_of(told(), statistic, aspect=aspect, level=level)
-            assert [(row["judge_b"], row["k"]) for row in found] == [
+            result = rows_of(told(), statistic, aspect=aspect, level=level)
+            assert [(row["judge_b"], row["k"]) for row in result] == [
                 *(("fair", 1), ("good", 1), ("noisy", 1)),
                 *(("fair+good", 2), ("fair+noisy", 2), ("good+noisy", 2), (WHOLE, 3)),
             ]
@@ -68,43 +68,43 @@ def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
 
 def test_a_subset_is_the_mean_of_its_members_against_people() -> None:
     people = mean_rating(RATINGS["clear"])
-    found = row_of(
+    result = row_of(
         told(), "pearson", aspect="clear", level="pooled", judge_b="good+noisy"
     )
     wanted = np.corrcoef((GOOD["clear"] + NOISY["clear"]) / 2, people)[0, 1]
-    assert found["value"] == pytest.approx(wanted)
-    assert (found["n"], found["n_missing"]) == (N, 0)
-    assert found["ci_low"] < found["value"] < found["ci_high"]
-    assert found["method"].startswith("against the raters' mean")
+    assert result["value"] == pytest.approx(wanted)
+    assert (result["n"], result["n_missing"]) == (N, 0)
+    assert result["ci_low"] < result["value"] < result["ci_high"]
+    assert result["method"].startswith("against the raters' mean")
 
 
 def test_means_of_a_size_are_over_its_subsets() -> None:
     for size, number in [(1, 3), (2, 3), (3, 1)]:
         for statistic, level in PLACES:
-            place = {"aspect": "true", "level": level, "k": size}
-            each = [row["value"] for row in rows_of(told(), statistic, **place)]
-            mean = row_of(told(), f"subset_mean_{statistic}", **place)
+            where = {"aspect": "true", "level": level, "k": size}
+            each = [row["value"] for row in rows_of(told(), statistic, **where)]
+            mean = row_of(told(), f"subset_mean_{statistic}", **where)
             assert (mean["value"], mean["n"]) == (pytest.approx(np.mean(each)), number)
             assert mean["judge_b"] is None
 
 
 def test_what_a_member_adds_and_what_all_have_more_than_it() -> None:
     def value(subset: str) -> float:
-        found = row_of(
+        result = row_of(
             told(), "spearman", aspect="clear", level="pooled", judge_b=subset
         )
-        return float(found["value"])
+        return float(result["value"])
 
-    place = {"aspect": "clear", "level": "pooled", "judge_b": "noisy"}
-    adds = row_of(told(), "contribution_spearman", **place)
+    where = {"aspect": "clear", "level": "pooled", "judge_b": "noisy"}
+    adds = row_of(told(), "contribution_spearman", **where)
     assert adds["value"] == pytest.approx(value(WHOLE) - value("fair+good"))
-    more = row_of(told(), "difference_spearman", **place)
+    more = row_of(told(), "difference_spearman", **where)
     assert (
         more["value"] == pytest.approx(value(WHOLE) - value("noisy"))
         and more["ci_low"] > 0
     )
-    good = row_of(told(), "difference_spearman", **{**place, "judge_b": "good"})
-    single = row_of(told(), "spearman", **{**place, "judge_b": "good"})
+    good = row_of(told(), "difference_spearman", **{**where, "judge_b": "good"})
+    single = row_of(told(), "spearman", **{**where, "judge_b": "good"})
     assert good["ci_high"] - good["ci_low"] < 2 * (
         single["ci_high"] - single["ci_low"]
     )  # paired
@@ -113,12 +113,12 @@ def test_what_a_member_adds_and_what_all_have_more_than_it() -> None:
 def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
-            place = {"aspect": aspect, "level": level}
-            single = rows_of(told(), statistic, k=1, **place)
+            where = {"aspect": aspect, "level": level}
+            single = rows_of(told(), statistic, k=1, **where)
             best = max(single, key=lambda row: row["value"])["judge_b"]
             noted = [
                 row["judge_b"]
-                for row in rows_of(told(), f"difference_{statistic}", **place)
+                for row in rows_of(told(), f"difference_{statistic}", **where)
                 if "the best of 3 members was chosen on the same data" in row["note"]
             ]
             assert noted == [best]
@@ -129,35 +129,35 @@ def test_differences_are_on_the_texts_that_both_score() -> None:
     gaps = dict(THREE) | {
         "good": {aspect: less(GOOD[aspect], slice(0, 12)) for aspect in ASPECTS}
     }
-    found, place = rows(gaps), {"aspect": "clear", "level": "pooled"}
-    whole = row_of(found, "pearson", judge_b=WHOLE, **place)
-    single = row_of(found, "pearson", judge_b="good", **place)
+    table, where = rows(gaps), {"aspect": "clear", "level": "pooled"}
+    whole = row_of(table, "pearson", judge_b=WHOLE, **where)
+    single = row_of(table, "pearson", judge_b="good", **where)
     assert (whole["n"], single["n"], single["n_missing"]) == (N, N - 12, 12)
     people, every = mean_rating(RATINGS["clear"]), mean_of(gaps)["clear"]
     r = [np.corrcoef(x[12:], people[12:])[0, 1] for x in (every, GOOD["clear"])]
-    more = row_of(found, "difference_pearson", judge_b="good", **place)
+    more = row_of(table, "difference_pearson", judge_b="good", **where)
     assert more["value"] == pytest.approx(r[0] - r[1])
     assert (more["n"], more["n_missing"]) == (N - 12, 12)
-    strict = row_of(rows(gaps, least=3), "pearson", judge_b=WHOLE, **place)
+    strict = row_of(rows(gaps, least=3), "pearson", judge_b=WHOLE, **where)
     assert (strict["n"], strict["n_missing"]) == (N - 12, 12)
-    two = row_of(rows(gaps, least=3), "pearson", judge_b="fair+good", **place)
+    two = row_of(rows(gaps, least=3), "pearson", judge_b="fair+good", **where)
     assert two["n_missing"] == 12  # a subset of two needs both
-    pair = row_of(found, "error_correlation", judge_b="fair+good", **place)
+    pair = row_of(table, "error_correlation", judge_b="fair+good", **where)
     assert (pair["n"], pair["n_missing"]) == (N - 12, 12)
 
 
 @pytest.mark.heavy
 def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
     people = mean_rating(RATINGS["clear"])
-    place = {"aspect": "clear", "judge_b": "fair+good", "k": 2}
-    same = row_of(told(), "error_correlation", **place)
+    where = {"aspect": "clear", "judge_b": "fair+good", "k": 2}
+    same = row_of(told(), "error_correlation", **where)
     wanted = np.corrcoef(FAIR["clear"] - people, GOOD["clear"] - people)[0, 1]
     assert same["value"] == pytest.approx(wanted) and ON_ONE_SCALE in same["method"]
     for ends in (None, (0.0, 100.0)):
         other = row_of(
             rows(card={"ends": dict.fromkeys(ASPECTS, ends)}),
             "error_correlation",
-            **place,
+            **where,
         )
         rest = [
             x - np.polyval(np.polyfit(people, x, 1), people)
@@ -168,10 +168,10 @@ def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
 
 
 def test_errors_are_of_one_kind_in_all_aspects_as_their_mean_is_over_these() -> None:
-    found = rows(card={"ends": {"clear": (1.0, 5.0), "true": None}})
+    result = rows(card={"ends": {"clear": (1.0, 5.0), "true": None}})
     for aspect in ASPECTS:
         told_of = row_of(
-            found, "error_correlation", aspect=aspect, judge_b="fair+good", k=2
+            result, "error_correlation", aspect=aspect, judge_b="fair+good", k=2
         )
         assert ON_OTHERS in told_of["method"]
 
@@ -194,44 +194,44 @@ def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
         jackknife_t(number["value"], deleted, ends=(0, inf))
     )
     average = row_of(told(), "effective_judges", aspect="average")
-    own = [
+    values = [
         row_of(told(), "effective_judges", aspect=aspect)["value"] for aspect in ASPECTS
     ]
-    assert (average["value"], average["n"]) == (pytest.approx(np.mean(own)), 2)
+    assert (average["value"], average["n"]) == (pytest.approx(np.mean(values)), 2)
 
 
 def test_a_constant_member_has_no_correlation_and_takes_none_from_the_others() -> None:
-    found, place = (
+    table, where = (
         rows({**THREE, "good": CONSTANT}),
         {"aspect": "clear", "level": "pooled"},
     )
-    single = row_of(found, "spearman", judge_b="good", **place)
+    single = row_of(table, "spearman", judge_b="good", **where)
     assert (single["value"], single["note"]) == (None, REASONS.constant_judge)
-    mean = row_of(found, "subset_mean_spearman", k=1, **place)
+    mean = row_of(table, "subset_mean_spearman", k=1, **where)
     assert mean["note"] == f"undefined on 1 of 3 subsets: {REASONS.constant_judge}"
-    two = row_of(found, "spearman", judge_b="fair+good", **place)
-    alone = row_of(found, "spearman", judge_b="fair", **place)
+    two = row_of(table, "spearman", judge_b="fair+good", **where)
+    alone = row_of(table, "spearman", judge_b="fair", **where)
     assert two["value"] == pytest.approx(alone["value"])
     assert (
-        row_of(found, "difference_spearman", judge_b="good", **place)["value"] is None
+        row_of(table, "difference_spearman", judge_b="good", **where)["value"] is None
     )
     assert (
         "the best of 3 members was chosen on the same data"
-        in row_of(found, "difference_spearman", judge_b="fair", **place)["note"]
+        in row_of(table, "difference_spearman", judge_b="fair", **where)["note"]
     )
 
 
 def test_a_member_that_scores_nothing_leaves_the_others() -> None:
     nothing = dict.fromkeys(ASPECTS, np.full(N, NAN))
-    found, place = (
+    table, where = (
         rows({**THREE, "good": nothing}),
         {"aspect": "clear", "level": "pooled"},
     )
-    single = row_of(found, "pearson", judge_b="good", **place)
+    single = row_of(table, "pearson", judge_b="good", **where)
     assert (single["value"], single["n_missing"]) == (None, N)
-    two = row_of(found, "pearson", judge_b="fair+noisy", **place)
-    assert row_of(found, "pearson", judge_b=WHOLE, **place)["value"] == two["value"]
-    assert row_of(found, "effective_judges", **place)["value"] is None
+    two = row_of(table, "pearson", judge_b="fair+noisy", **where)
+    assert row_of(table, "pearson", judge_b=WHOLE, **where)["value"] == two["value"]
+    assert row_of(table, "effective_judges", **where)["value"] is None
 
 
 @pytest.mark.heavy
@@ -242,14 +242,14 @@ def test_of_many_members_not_all_subsets_are_told_and_the_whole_says_so() -> Non
         )
         for at in range(9)
     }
-    found, place = rows(crowd), {"aspect": "clear", "level": "pooled"}
-    each = rows_of(found, "kendall_b", **place)
+    table, where = rows(crowd), {"aspect": "clear", "level": "pooled"}
+    each = rows_of(table, "kendall_b", **where)
     assert [row["k"] for row in each] == [1] * 9 + [8] * 9 + [9]
     assert ["of 9 members: only single members" in row["note"] for row in each] == [
         False
     ] * 18 + [True]
-    assert len(rows_of(found, "error_correlation", **place)) == 36
-    assert [row["k"] for row in rows_of(found, "subset_mean_kendall_b", **place)] == [
+    assert len(rows_of(table, "error_correlation", **where)) == 36
+    assert [row["k"] for row in rows_of(table, "subset_mean_kendall_b", **where)] == [
         1,
         8,
         9,
@@ -263,18 +263,18 @@ def test_members_of_different_scales_are_warned_of() -> None:
 
 
 def test_an_ensemble_that_cannot_judge_says_why() -> None:
-    found = rows(excluded=[["all", "systems", "not applicable: no texts"]])
-    assert {(row["statistic"], row["level"]) for row in found} == {*PLACES}
-    assert {(row["value"], row["note"]) for row in found} == {
+    result = rows(excluded=[["all", "systems", "not applicable: no texts"]])
+    assert {(row["statistic"], row["level"]) for row in result} == {*PLACES}
+    assert {(row["value"], row["note"]) for row in result} == {
         (None, "not applicable: no texts")
     }
-    assert {(row["judge_b"], row["k"]) for row in found} == {(WHOLE, 3)}
+    assert {(row["judge_b"], row["k"]) for row in result} == {(WHOLE, 3)}
 
 
 def test_an_ensemble_that_compares_with_references_is_rated_without_them() -> None:
-    found = rows(card={"references": True}, reference_systems=["s0"])
-    assert {row["system_subset"] for row in found} == {WITHOUT_REFERENCES}
-    whole = row_of(found, "pearson", aspect="clear", level="pooled", judge_b=WHOLE)
+    result = rows(card={"references": True}, reference_systems=["s0"])
+    assert {row["system_subset"] for row in result} == {WITHOUT_REFERENCES}
+    whole = row_of(result, "pearson", aspect="clear", level="pooled", judge_b=WHOLE)
     kept = SYSTEM != 0
     wanted = np.corrcoef(
         mean_of(THREE)["clear"][kept], mean_rating(RATINGS["clear"])[kept]
@@ -285,9 +285,9 @@ def test_an_ensemble_that_compares_with_references_is_rated_without_them() -> No
 def test_an_aspect_that_a_member_does_not_judge_has_no_rows() -> None:
     partial = {**THREE, "good": {"clear": GOOD["clear"]}}
     derived = {"engine": "derived", "discrete": False}
-    told = {"all": {"members": sorted(partial), "min_members": 1, "mixed": []}}
-    own = study(partial, cards={"all": derived}, ensembles=told, excluded=[])
-    assert {row["aspect"] for row in ensemble.rows(own)} == {"clear", "average"}
+    ensembles = {"all": {"members": sorted(partial), "min_members": 1, "mixed": []}}
+    data = study(partial, cards={"all": derived}, ensembles=ensembles, excluded=[])
+    assert {row["aspect"] for row in ensemble.rows(data)} == {"clear", "average"}
 
 
 STEPS = [*range(0, 101, 5)]
@@ -295,20 +295,20 @@ PEOPLE = {aspect: mean_rating(RATINGS[aspect]) for aspect in ASPECTS}
 CLEAR = {"aspect": "clear", "level": "pooled"}
 
 
-def taught(found: list[Row]) -> list[Row]:
-    return [row for row in found if row["statistic"].startswith("student_")]
+def taught(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row["statistic"].startswith("student_")]
 
 
 @pytest.mark.heavy
 def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher() -> (
     None
 ):
-    found = rows(student=TAUGHT)
+    result = rows(student=TAUGHT)
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
             for name in ("student", "student_difference", "student_with_teacher"):
                 [row] = rows_of(
-                    found, f"{name}_{statistic}", aspect=aspect, level=level
+                    result, f"{name}_{statistic}", aspect=aspect, level=level
                 )
                 assert (row["judge"], row["judge_b"], row["k"]) == (
                     "all",
@@ -318,8 +318,8 @@ def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher
                 assert row["ci_low"] <= row["value"] <= row["ci_high"] and label(
                     row["statistic"]
                 )
-    assert len(taught(found)) == 3 * len(PLACES) * 3
-    assert [row for row in found if row not in taught(found)] == rows()
+    assert len(taught(result)) == 3 * len(PLACES) * 3
+    assert [row for row in result if row not in taught(result)] == rows()
 
 
 @pytest.mark.heavy
@@ -329,11 +329,11 @@ def test_it_stands_beside_people_as_any_judge_does() -> None:
         "grid": dict.fromkeys(ASPECTS, STEPS),
     }
     beside = list(agreement.rows(study({"taught": TAUGHT}, cards={"taught": hundred})))
-    found = rows(student=TAUGHT)
+    result = rows(student=TAUGHT)
     same = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method")
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
-            mine = row_of(found, f"student_{statistic}", aspect=aspect, level=level)
+            mine = row_of(result, f"student_{statistic}", aspect=aspect, level=level)
             theirs = row_of(
                 beside, statistic, aspect=aspect, level=level, judge="taught"
             )
@@ -350,21 +350,21 @@ def test_its_numbers_are_of_the_texts_that_it_and_the_ensemble_score() -> None:
             for name in THREE
         },
     }
-    found, both = rows(members, student=gaps), slice(15, None)
-    whole = mean_of(members)["clear"]
+    table, both = rows(members, student=gaps), slice(15, None)
+    clear = mean_of(members)["clear"]
     r = [
         np.corrcoef(x[both], PEOPLE["clear"][both])[0, 1]
-        for x in (whole, TAUGHT["clear"])
+        for x in (clear, TAUGHT["clear"])
     ]
-    apart = row_of(found, "student_difference_pearson", **CLEAR)
+    apart = row_of(table, "student_difference_pearson", **CLEAR)
     assert apart["value"] == pytest.approx(r[0] - r[1])
     assert (apart["n"], apart["n_missing"]) == (N - 15, 15)
-    teacher = row_of(found, "student_with_teacher_pearson", **CLEAR)
+    teacher = row_of(table, "student_with_teacher_pearson", **CLEAR)
     assert teacher["value"] == pytest.approx(
-        np.corrcoef(whole[both], TAUGHT["clear"][both])[0, 1]
+        np.corrcoef(clear[both], TAUGHT["clear"][both])[0, 1]
     )
     assert (teacher["n"], teacher["n_missing"]) == (N - 15, 15)
-    alone = row_of(found, "student_pearson", **CLEAR)
+    alone = row_of(table, "student_pearson", **CLEAR)
     assert alone["value"] == pytest.approx(
         np.corrcoef(TAUGHT["clear"][12:], PEOPLE["clear"][12:])[0, 1]
     )
@@ -375,36 +375,36 @@ def test_its_numbers_are_of_the_texts_that_it_and_the_ensemble_score() -> None:
 @pytest.mark.heavy
 def test_a_judge_that_has_learnt_all_is_as_good_as_its_teacher_on_any_scale() -> None:
     same = {aspect: 25 * (scores - 1) for aspect, scores in mean_of(THREE).items()}
-    found = rows(student=same)
+    result = rows(student=same)
     for statistic, level in PLACES:
-        place = {"aspect": "true", "level": level}
-        apart = row_of(found, f"student_difference_{statistic}", **place)
+        where = {"aspect": "true", "level": level}
+        apart = row_of(result, f"student_difference_{statistic}", **where)
         assert [apart[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx(
             [0, 0, 0]
         )
-        whole = row_of(found, statistic, judge_b=WHOLE, **place)
-        alone = row_of(found, f"student_{statistic}", **place)
+        whole = row_of(result, statistic, judge_b=WHOLE, **where)
+        alone = row_of(result, f"student_{statistic}", **where)
         assert [alone[key] for key in ("value", "ci_low", "ci_high")] == pytest.approx(
             [whole[key] for key in ("value", "ci_low", "ci_high")]
         )
     for level in ("pooled", "by_source", "by_system"):
         teacher = row_of(
-            found, "student_with_teacher_spearman", aspect="true", level=level
+            result, "student_with_teacher_spearman", aspect="true", level=level
         )
         assert teacher["value"] == pytest.approx(1)
 
 
 @pytest.mark.heavy
 def test_differences_are_paired() -> None:
-    found = rows(student=TAUGHT)
-    apart = row_of(found, "student_difference_pearson", **CLEAR)
-    alone = row_of(found, "student_pearson", **CLEAR)
+    result = rows(student=TAUGHT)
+    apart = row_of(result, "student_difference_pearson", **CLEAR)
+    alone = row_of(result, "student_pearson", **CLEAR)
     assert apart["ci_high"] - apart["ci_low"] < alone["ci_high"] - alone["ci_low"]
     average = row_of(
-        found, "student_difference_pearson", aspect="average", level="pooled"
+        result, "student_difference_pearson", aspect="average", level="pooled"
     )
     each = [
-        row_of(found, "student_difference_pearson", aspect=a, level="pooled")
+        row_of(result, "student_difference_pearson", aspect=a, level="pooled")
         for a in ASPECTS
     ]
     assert average["value"] == pytest.approx(np.mean([row["value"] for row in each]))
@@ -413,9 +413,10 @@ def test_differences_are_paired() -> None:
 
 @pytest.mark.heavy
 def test_a_judge_of_a_share_of_the_items_is_compared_on_these() -> None:
-    found = rows(student=TAUGHT, share=0.8)
+    result = rows(student=TAUGHT, share=0.8)
     alone, apart = (
-        row_of(found, f"student_{name}pearson", **CLEAR) for name in ("", "difference_")
+        row_of(result, f"student_{name}pearson", **CLEAR)
+        for name in ("", "difference_")
     )
     assert (alone["n"], alone["n_missing"], apart["n"]) == (
         N * 12 // ITEMS,
@@ -423,25 +424,27 @@ def test_a_judge_of_a_share_of_the_items_is_compared_on_these() -> None:
         N * 12 // ITEMS,
     )
     assert "over 12 sources" in alone["method"] and "over 12 sources" in apart["method"]
-    average = row_of(found, "student_pearson", aspect="average", level="pooled")
+    average = row_of(result, "student_pearson", aspect="average", level="pooled")
     assert "over 12 sources" in average["method"]
-    assert row_of(found, "pearson", judge_b=WHOLE, **CLEAR)["n"] == N
+    assert row_of(result, "pearson", judge_b=WHOLE, **CLEAR)["n"] == N
 
 
 def test_one_that_always_says_the_same_is_told_to() -> None:
-    found = rows(student=CONSTANT)
+    result = rows(student=CONSTANT)
     for name in ("student_pearson", "student_with_teacher_pearson"):
         assert (
-            row_of(found, name, **CLEAR)["value"],
-            row_of(found, name, **CLEAR)["note"],
+            row_of(result, name, **CLEAR)["value"],
+            row_of(result, name, **CLEAR)["note"],
         ) == (
             None,
             REASONS.constant_judge,
         )
-    assert row_of(found, "student_difference_pearson", **CLEAR)["value"] is None
+    assert row_of(result, "student_difference_pearson", **CLEAR)["value"] is None
 
 
 def test_an_aspect_that_it_does_not_judge_has_no_rows_of_it() -> None:
-    found = rows(student={"clear": TAUGHT["clear"]})
-    assert {row["aspect"] for row in taught(found)} == {"clear", "average"}
-    assert row_of(found, "student_pearson", aspect="average", level="pooled")["n"] == 60
+    result = rows(student={"clear": TAUGHT["clear"]})
+    assert {row["aspect"] for row in taught(result)} == {"clear", "average"}
+    assert (
+        row_of(result, "student_pearson", aspect="average", level="pooled")["n"] == 60
+    )

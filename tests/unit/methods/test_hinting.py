@@ -58,17 +58,17 @@ def hinted(
     return study({}, cards=cards, rationales=str(path), hinted={"told": base})
 
 
-def pairs(own: EvaluationData) -> Any:
-    return hint_pairs(Rationales(own), "told", ASPECTS[0])
+def pairs(data: EvaluationData) -> Any:
+    return hint_pairs(Rationales(data), "told", ASPECTS[0])
 
 
 def test_what_the_hint_moves_less_what_a_second_draw_moves(tmp_path: Path) -> None:
     # the hint is 5: the last text says so by itself, and does not count
     own = hinted(tmp_path, [1, 1, 1, 2, 5], [1, 5, 5, 2, 1], [5, 1, 5, 2, 1])
-    found = pairs(own)
-    assert found.moved.tolist() == [1, -1, 0, 0]
-    assert (found.lost, found.lost_share) == (0, 0)
-    assert found.effect().value == 0
+    result = pairs(own)
+    assert result.moved.tolist() == [1, -1, 0, 0]
+    assert (result.lost, result.lost_share) == (0, 0)
+    assert result.effect().value == 0
 
 
 def test_a_text_that_lacks_any_of_three_scores_is_lost_if_it_may_count(
@@ -77,12 +77,12 @@ def test_a_text_that_lacks_any_of_three_scores_is_lost_if_it_may_count(
     own = hinted(
         tmp_path, [1, None, 1, 5, 1], [None, 1, 1, None, 1], [5, 5, None, 5, 5]
     )
-    found = pairs(own)
-    assert found.moved.tolist() == [1]
-    assert found.lost == 3
-    assert found.lost_share == 0.75
-    assert found.with_lost(-1).value == pytest.approx((1 - 3) / 4)
-    assert found.with_lost(1).value == 1
+    result = pairs(own)
+    assert result.moved.tolist() == [1]
+    assert result.lost == 3
+    assert result.lost_share == 0.75
+    assert result.with_lost(-1).value == pytest.approx((1 - 3) / 4)
+    assert result.with_lost(1).value == 1
 
 
 def test_without_a_second_draw_nothing_is_known(tmp_path: Path) -> None:
@@ -91,9 +91,9 @@ def test_without_a_second_draw_nothing_is_known(tmp_path: Path) -> None:
 
 def test_texts_of_one_item_are_no_items_of_their_own(tmp_path: Path) -> None:
     one = [1.0] * 60
-    found = pairs(hinted(tmp_path, list(one), list(one), list(one))).effect()
-    assert (found.n, found.value) == (60, 0)
-    assert (found.ci_low, found.ci_high) == (
+    result = pairs(hinted(tmp_path, list(one), list(one), list(one))).effect()
+    assert (result.n, result.value) == (60, 0)
+    assert (result.ci_low, result.ci_high) == (
         tango_corrected_low(0, 0, 15),
         tango(0, 0, 15)[1],
     )
@@ -112,7 +112,7 @@ def test_a_score_of_the_first_draw_rests_on_it_alone() -> None:
 
 def test_reasons_of_the_second_draw_feed_nothing(tmp_path: Path) -> None:
     rationales = Rationales(hinted(tmp_path, [1, 1], [5, None], [5, 1]))
-    assert [one.text for one in rationales.draws("base", ASPECTS[0])] == [
+    assert [draw.text for draw in rationales.draws("base", ASPECTS[0])] == [
         "draw 0",
         "draw 0",
     ]
@@ -123,8 +123,8 @@ def test_reasons_of_the_second_draw_feed_nothing(tmp_path: Path) -> None:
     assert rationales.draw("base", ASPECTS[0], 2) is None
 
 
-def verdict(own: EvaluationData) -> tuple[str, list[str]]:
-    rows = list(verdict_rows(own, perturbations.hint_claims(own)))
+def verdict(data: EvaluationData) -> tuple[str, list[str]]:
+    rows = list(verdict_rows(data, perturbations.hint_claims(data)))
     [row] = [row for row in rows if row["statistic"] == "verdict"]
     outcome, *reasons = row["note"].split("; ")
     return outcome, reasons
@@ -184,13 +184,13 @@ def test_attack_and_counterpart_are_compared_on_texts_with_both_scores() -> None
     }
     degrees = [["note", degree, "sentence"] for degree in ("attack", "inert")]
     own = confused({"j": scores}, perturbed=degrees, attacks={"note": False})
-    found = list(injection.injection_rows(own))
+    injection_rows = list(injection.injection_rows(own))
     for aspect in ("clear", "true", "average"):
         for name, whole in (("injection_shift", 0.75), ("obey_rate", 1.0)):
-            place = {"aspect": aspect, "perturbation": "note"}
+            where = {"aspect": aspect, "perturbation": "note"}
             values = [
-                row_of(found, name, degree=degree, **place)["value"]
+                row_of(injection_rows, name, degree=degree, **where)["value"]
                 for degree in ("attack", "inert")
             ]
             assert values == pytest.approx([whole, whole / 2])
-            assert row_of(found, f"difference_{name}", **place)["value"] == 0
+            assert row_of(injection_rows, f"difference_{name}", **where)["value"] == 0

@@ -66,9 +66,9 @@ def test_best_judge_is_first_and_undecided_differences_share_letters() -> None:
 
 @pytest.mark.heavy
 def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() -> None:
-    there = study({"good": GOOD, "noisy": NOISY})
+    data = study({"good": GOOD, "noisy": NOISY})
     back = study({"noisy": NOISY, "good": GOOD})
-    rows, turned = list(comparison.rows(there)), list(comparison.rows(back))
+    rows, turned = list(comparison.rows(data)), list(comparison.rows(back))
     y = RATINGS["clear"].mean(axis=0)
     gap = row_of(rows, "difference_pearson", aspect="clear", level="pooled")
     assert (gap["judge"], gap["judge_b"]) == ("good", "noisy")
@@ -100,13 +100,13 @@ def test_a_difference_is_the_first_less_the_second_and_turns_with_the_order() ->
 
 @pytest.mark.heavy
 def test_mean_difference_over_aspects_equals_difference_of_means_by_deletion() -> None:
-    told = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
-    rows = list(comparison.rows(told))
+    data = study({"good": GOOD, "noisy": NOISY, "constant": CONSTANT})
+    rows = list(comparison.rows(data))
     place = ("pearson", "pooled")
     means = [
         np.mean(
             [
-                ranked(told.systems, scores[name], RATINGS[name].mean(axis=0))[
+                ranked(data.systems, scores[name], RATINGS[name].mean(axis=0))[
                     place
                 ].rows
                 for name in ASPECTS
@@ -284,9 +284,9 @@ def test_tenths_are_classes_whatever_their_round_off() -> None:
     people = {"clear": [np.arange(N) % 11 * 0.1, (np.arange(N) + 1) % 11 / 10]}
     cards = {"judge": {"grid": {"clear": tenths}, "ends": {"clear": (0.0, 1.0)}}}
     judges: Any = on_clear(judge=np.arange(N) % 11 / 10)
-    told = study(judges, people, cards=cards, values=tenths)
-    found = row_of(agreement.rows(told), "kappa_linear", judge="judge")
-    assert found["value"] is not None
+    data = study(judges, people, cards=cards, values=tenths)
+    result = row_of(agreement.rows(data), "kappa_linear", judge="judge")
+    assert result["value"] is not None
 
 
 def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
@@ -298,8 +298,8 @@ def test_kappa_is_compared_only_between_judges_of_the_same_classes() -> None:
         "halves": {"grid": {"clear": HALVES}},
         "free": {"grid": {"clear": None}},
     }
-    told = study(judges, cards=cards, comparison={"statistics": ["kappa_linear"]})
-    rows = list(comparison.rows(told))
+    data = study(judges, cards=cards, comparison={"statistics": ["kappa_linear"]})
+    rows = list(comparison.rows(data))
     assert {row["level"] for row in rows} == {"pooled", "within_source"}
     gaps = {
         (row["judge"], row["judge_b"]): row
@@ -346,9 +346,11 @@ def test_only_the_judges_statistics_and_levels_that_are_wanted() -> None:
     alone = list(
         comparison.rows(study(FIELD, comparison=wanted | {"judges": ["good"]}))
     )
-    told = {(row["statistic"], row["aspect"], row["value"]) for row in alone}
+    actual = {(row["statistic"], row["aspect"], row["value"]) for row in alone}
     statistics = ("rank_normal_scores", "rank_pearson")
-    assert told == {(one, aspect, 1) for one in statistics for aspect in ASPECTS}
+    assert actual == {
+        (statistic, aspect, 1) for statistic in statistics for aspect in ASPECTS
+    }
     assert all(row["note"].endswith("; group a") for row in alone)
 
 
@@ -364,9 +366,9 @@ def test_permutations_grow_with_the_pairs(
         comparison.rows(study(field, comparison=PEARSON | {"permutations": wanted}))
     )
     tests = rows_of(rows, "p_pearson")
-    told = f"PERM-INPUTS, {permutations} permutations, two-sided"
+    text = f"PERM-INPUTS, {permutations} permutations, two-sided"
     assert len(tests) == judges * (judges - 1) // 2
-    assert {row["method"] for row in tests} == {told}
+    assert {row["method"] for row in tests} == {text}
     steps = [row["value"] * (permutations + 1) for row in tests]
     assert steps == pytest.approx(np.round(steps))
 
@@ -434,7 +436,7 @@ def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(
     exclude: bool,
 ) -> None:
     rows = list(agreement.rows(referred(exclude_reference_systems=exclude)))
-    found = rows_of(rows, "pearson", judge="metric", level="pooled")
+    result = rows_of(rows, "pearson", judge="metric", level="pooled")
     apart = SYSTEM != 3
     y = RATINGS["clear"].mean(axis=0)
     want: dict[Any, Any] = {
@@ -442,7 +444,7 @@ def test_a_judge_with_references_is_rated_without_the_systems_that_are_them(
     }
     if not exclude:
         want[None] = (60, pytest.approx(r_of(GOOD["clear"], y)))
-    assert {row["system_subset"]: (row["n"], row["value"]) for row in found} == want
+    assert {row["system_subset"]: (row["n"], row["value"]) for row in result} == want
     plain = row_of(rows, "pearson", judge="plain", level="pooled")
     assert (plain["system_subset"], plain["n"]) == (None, 60)
     people = rows_of(rows, judge="human")
@@ -456,7 +458,7 @@ def test_judges_are_compared_without_references_where_one_of_them_needs_it() -> 
     wanted = PEARSON | {"judges": ["plain", "other"]}
     judges = {"metric": GOOD, "plain": FAIR, "other": NOISY}
     cards = {"metric": {"references": True}}
-    told = study(judges, cards=cards, reference_systems=["s3"], comparison=wanted)
-    rows = list(comparison.rows(told))
+    data = study(judges, cards=cards, reference_systems=["s3"], comparison=wanted)
+    rows = list(comparison.rows(data))
     assert {row["system_subset"] for row in rows} == {None}
     assert {row["n"] for row in rows_of(rows, "p_pearson")} == {60}

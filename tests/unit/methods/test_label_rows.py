@@ -78,10 +78,10 @@ def test_shares_of_two_labels_count_their_denominators() -> None:
 
 
 def test_a_judge_that_passes_bad_answers_is_said_to_miss_them() -> None:
-    found = of_judge(labelled(lenient=lenient()), "lenient")
-    assert found[CAUGHT].outcome is Outcome.MISSES
-    assert found[PASSED].outcome is Outcome.CANNOT_TELL  # 40 of 40 in 15 sources
-    assert found[CAUGHT].estimate.value == 0.6
+    result = of_judge(labelled(lenient=lenient()), "lenient")
+    assert result[CAUGHT].outcome is Outcome.MISSES
+    assert result[PASSED].outcome is Outcome.CANNOT_TELL  # 40 of 40 in 15 sources
+    assert result[CAUGHT].estimate.value == 0.6
 
 
 def test_beside_raters_of_labels_harshness_is_no_merit() -> None:
@@ -103,9 +103,9 @@ def test_beside_raters_of_labels_harshness_is_no_merit() -> None:
 def test_lost_labels_must_not_decide_that_bad_texts_are_missed() -> None:
     codes = lenient(15)
     codes[np.flatnonzero(GOLD == 0)[15:]] = np.nan
-    found = of_judge(labelled(some=codes), "some")
-    assert found[CAUGHT].estimate.value == 1.0
-    assert found[CAUGHT].outcome is not Outcome.WITHSTANDS
+    result = of_judge(labelled(some=codes), "some")
+    assert result[CAUGHT].estimate.value == 1.0
+    assert result[CAUGHT].outcome is not Outcome.WITHSTANDS
 
 
 def test_a_constant_judge_is_not_shown_to_be_better_than_chance() -> None:
@@ -289,7 +289,7 @@ def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels
     data = replace(
         data, spec=structs.replace(data.spec, alt_test=AltTestSettings(ordered=True))
     )
-    found = {
+    by_table = {
         table: [
             row["value"] for row in rows if row["statistic"] == "alt_test_advantage"
         ]
@@ -306,7 +306,7 @@ def test_the_alternative_annotator_of_labels_without_an_order_is_by_equal_labels
         closeness="rmse" if ordered else "accuracy",
     )
     there, absent = ("agreement", "labels") if ordered else ("labels", "agreement")
-    assert found == {there: [wanted.value], absent: []}
+    assert by_table == {there: [wanted.value], absent: []}
 
 
 def test_unordered_labels_have_a_nominal_alpha_of_people_and_with_each_judge() -> None:
@@ -324,8 +324,8 @@ def test_unordered_labels_have_a_nominal_alpha_of_people_and_with_each_judge() -
             source=data.systems.source,
             weights=data.weights,
         ).estimate
-        found = row_of(labels.rows(data), "alpha_nominal", judge=who)
-        assert (found["value"], found["ci_low"]) == (wanted.value, wanted.ci_low)
+        result = row_of(labels.rows(data), "alpha_nominal", judge=who)
+        assert (result["value"], result["ci_low"]) == (wanted.value, wanted.ci_low)
     ordered = list(labels.rows(labelled(people, KINDS, judge=codes)))
     assert not [
         row for row in ordered if row["statistic"] == "alpha_nominal"

@@ -24,10 +24,10 @@ def test_measures_of_the_literature_equal_those_of_the_table_of_agreement(
     judges: dict[str, Any],
 ) -> None:
     field = study(judges)
-    found = numbers(literature.rows(field))
+    result = numbers(literature.rows(field))
     known = numbers(agreement.rows(field))
-    assert {place: known[place] for place in found} == found
-    measures = {place[2:] for place in found}
+    assert {place: known[place] for place in result} == result
+    measures = {place[2:] for place in result}
     every = {measure for _, group in literature.OF_RATINGS for measure in group}
     assert measures == every
-    assert {place[0] for place in found} == {*judges}
+    assert {place[0] for place in result} == {*judges}

@@ -75,15 +75,15 @@ def test_the_mean_and_the_lower_median_of_what_was_given() -> None:
 def test_the_classes_of_a_judge_are_its_values_and_peoples(
     card: Any, values: Any, classes: Any
 ) -> None:
-    told = study(on_clear(judge=np.ones(N)), cards={"judge": card}, values=values)
-    assert classes_of(told, "judge", "clear") == classes
+    data = study(on_clear(judge=np.ones(N)), cards={"judge": card}, values=values)
+    assert classes_of(data, "judge", "clear") == classes
     gold, out = np.array([1.0, 5.0, NAN]), np.array([1.0, 8.0, NAN])
     on = (classes, "" if classes else REASONS.continuous)
-    assert classes_with(told, "judge", "clear", gold, gold) == on
+    assert classes_with(data, "judge", "clear", gold, gold) == on
     off = (None, REASONS.off_scale if classes else REASONS.continuous)
-    assert classes_with(told, "judge", "clear", np.array([1.0, 2.25]), gold) == off
+    assert classes_with(data, "judge", "clear", np.array([1.0, 2.25]), gold) == off
     odd = (None, REASONS.off_judge_scale if classes else REASONS.continuous)
-    assert classes_with(told, "judge", "clear", gold, out) == odd
+    assert classes_with(data, "judge", "clear", gold, out) == odd
 
 
 @pytest.mark.heavy
@@ -91,20 +91,20 @@ def test_score_off_the_scale_leaves_only_its_classes_undefined() -> None:
     """Chiang and Lee's parser reads 8 on a scale of 1 to 5, as its authors did."""
     odd = np.array(GOOD["clear"])
     odd[3] = 8.0
-    told = study(
+    data = study(
         on_clear(odd=odd, fair=FAIR["clear"]),
         cards={"odd": {"draws": 2}},
         draws=draws_of("odd", np.stack([odd, GOOD["clear"]])),
         comparison={"statistics": ["pearson", "kappa_linear"], "levels": ["pooled"]},
     )
-    rows = [*agreement.rows(told), *comparison.rows(told), *repeatability.rows(told)]
+    rows = [*agreement.rows(data), *comparison.rows(data), *repeatability.rows(data)]
     for name in (*ON_CLASSES, "alpha_pair", "alpha_draws"):
-        found = rows_of(rows, name, judge="odd", aspect="clear", judge_b=None)
-        assert found and {row["note"] for row in found} == {REASONS.off_judge_scale}
+        result = rows_of(rows, name, judge="odd", aspect="clear", judge_b=None)
+        assert result and {row["note"] for row in result} == {REASONS.off_judge_scale}
     for name in ("pearson", "flip_rate", "reliability", "attainable_share"):
-        found = rows_of(rows, name, judge="odd", aspect="clear", judge_b=None)
-        assert found and all(row["value"] is not None for row in found)
-    assert row_of(agreement.rows(told), "kappa_linear", judge="fair", aspect="clear")[
+        result = rows_of(rows, name, judge="odd", aspect="clear", judge_b=None)
+        assert result and all(row["value"] is not None for row in result)
+    assert row_of(agreement.rows(data), "kappa_linear", judge="fair", aspect="clear")[
         "value"
     ]
 
@@ -113,7 +113,7 @@ def test_score_off_the_scale_leaves_only_its_classes_undefined() -> None:
 
 
 def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
-    told = study(
+    data = study(
         {},
         cards={name: {} for name in ("control-a", "control-b", "control-c", "judge")},
     )
@@ -137,13 +137,13 @@ def test_what_is_below_the_best_control_says_so_and_nothing_else_does() -> None:
         pearson_row("judge", 0.1, statistic="spearman"),
         pearson_row("control-a", None, statistic="spearman"),
     ]
-    found = below_controls(told, [*below, *controls, *apart])
+    result = below_controls(data, [*below, *controls, *apart])
     warning = "warning: below control control-b (0.500)"
-    assert [row["note"] for row in found[:2]] == [
+    assert [row["note"] for row in result[:2]] == [
         warning,
         f"no interval: 9 sources; {warning}",
     ]
-    assert found[2:] == [*controls, *apart]
+    assert result[2:] == [*controls, *apart]
 
 
 @pytest.mark.heavy
@@ -155,14 +155,15 @@ def test_noisy_judge_has_a_warning_where_a_control_is_better_and_the_good_none()
         for row in rows_of(agreement_rows(), judge="fair-control")
     }
     warned = 0
-    for found in rows_of(agreement_rows()):
-        best = control.get((found["aspect"], found["statistic"], found["level"]))
-        lower = None not in (best, found["value"]) and found["value"] < best
+    for record in rows_of(agreement_rows()):
+        best = control.get((record["aspect"], record["statistic"], record["level"]))
+        lower = None not in (best, record["value"]) and record["value"] < best
         named = (
-            found["judge"] in {"noisy", "constant"} and found["statistic"] not in BIASES
+            record["judge"] in {"noisy", "constant"}
+            and record["statistic"] not in BIASES
         )
-        assert ("below control fair-control" in found["note"]) == (lower and named), (
-            found
+        assert ("below control fair-control" in record["note"]) == (lower and named), (
+            record
         )
         warned += lower and named
     assert warned > 30
@@ -249,13 +250,13 @@ def test_the_ties_that_the_accuracy_counts_are_in_its_note() -> None:
 
 @pytest.mark.heavy
 def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> None:
-    found = row_of(
+    result = row_of(
         agreement_rows(), "pearson", judge="good", aspect="true", level="pooled"
     )
-    assert found["value"] == pytest.approx(
+    assert result["value"] == pytest.approx(
         r_of(GOOD["true"], RATINGS["true"].mean(axis=0))
     )
-    assert found["method"].startswith(
+    assert result["method"].startswith(
         "against the raters' mean; jackknife-t on atanh over 15 sources"
     )
     classes = rows_of(
@@ -270,13 +271,13 @@ def test_correlations_are_with_the_mean_and_classes_with_the_lower_median() -> N
     ):
         assert each["value"] == pytest.approx(1)
     for judge in ("good", "human"):
-        found = row_of(agreement_rows(), "cem_ord", judge=judge, aspect="true")
-        assert "floor 0." in found["note"], judge
+        result = row_of(agreement_rows(), "cem_ord", judge=judge, aspect="true")
+        assert "floor 0." in result["note"], judge
 
 
 @pytest.mark.heavy
 def test_a_judge_stands_among_the_raters() -> None:
-    found = {
+    by_judge = {
         judge: row_of(
             agreement_rows(),
             "as_rater_pearson",
@@ -290,9 +291,9 @@ def test_a_judge_stands_among_the_raters() -> None:
     for at in range(len(ratings)):
         others = np.delete(ratings, at, axis=0).mean(axis=0)
         gaps.append(r_of(GOOD["clear"], others) - r_of(ratings[at], others))
-    assert found["good"]["value"] == pytest.approx(np.mean(gaps))
-    assert found["noisy"]["value"] < found["good"]["value"]
-    assert found["noisy"]["note"].startswith((WORSE, UNDECIDED))
+    assert by_judge["good"]["value"] == pytest.approx(np.mean(gaps))
+    assert by_judge["noisy"]["value"] < by_judge["good"]["value"]
+    assert by_judge["noisy"]["note"].startswith((WORSE, UNDECIDED))
     share = row_of(
         agreement_rows(),
         "as_rater_share_pearson",
@@ -321,8 +322,8 @@ def test_a_number_that_hangs_on_an_item_names_it() -> None:
 
 def test_ratings_that_are_nearly_all_one_are_warned_of() -> None:
     ratings = np.where((ITEM < 9) & (np.arange(N) % 4 == 0), 2.0, 4.0)
-    told = study(on_clear(good=GOOD["clear"]), {"clear": [ratings] * 3})
-    row = row_of(agreement.rows(told), "pearson", judge="good", level="pooled")
+    data = study(on_clear(good=GOOD["clear"]), {"clear": [ratings] * 3})
+    row = row_of(agreement.rows(data), "pearson", judge="good", level="pooled")
     assert (
         row["ci_low"] is not None
         and "warning: only 9 sources have a rating other" in row["note"]
@@ -345,9 +346,9 @@ def test_a_constant_judge_has_reasons_and_no_numbers() -> None:
 
 
 def test_the_average_loses_an_item_in_all_aspects_at_once() -> None:
-    told = study(FIELD)
+    data = study(FIELD)
     each = [
-        ranked(told.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS
+        ranked(data.systems, GOOD[name], RATINGS[name].mean(axis=0)) for name in ASPECTS
     ]
     averages = rows_of(agreement_rows(), judge="good", aspect=AVERAGE)
     assert {(row["statistic"], row["level"]) for row in averages} == each[0].keys()
@@ -368,8 +369,8 @@ def test_an_average_is_undefined_where_an_aspect_is_and_one_aspect_has_none() ->
     assert not rows_of(rows, judge="single", aspect=AVERAGE)
     for name in ("pearson", "spearman", "kendall_b"):
         for average in rows_of(rows, name, judge="half", aspect=AVERAGE):
-            told = (average["value"], average["n"], average["note"])
-            assert told == (None, 1, "undefined on 1 of 2 aspects: constant judge")
+            expected = (average["value"], average["n"], average["note"])
+            assert expected == (None, 1, "undefined on 1 of 2 aspects: constant judge")
     assert row_of(rows, "acc_eq", judge="half", aspect=AVERAGE)["value"] is not None
 
 
@@ -395,10 +396,10 @@ def test_no_classes_no_kappa_and_the_reason(
 ) -> None:
     ratings = np.where(np.arange(N) == 9, rating, RATINGS["clear"][0])
     cards = {"judge": card}
-    told = study(
+    data = study(
         on_clear(judge=GOOD["clear"]), {"clear": ratings[None]}, cards=cards, **more
     )
-    rows = list(agreement.rows(told))
+    rows = list(agreement.rows(data))
     classes = rows_of(rows, *ON_CLASSES, "alpha_pair", judge="judge")
     assert [(row["value"], row["note"]) for row in classes] == [(None, reason)] * 4
     assert row_of(rows, "pearson", judge="judge", level="pooled")["value"] is not None
@@ -408,10 +409,10 @@ def test_no_classes_no_kappa_and_the_reason(
 def test_what_sways_a_judge_is_told_where_it_can_be_known(given: bool) -> None:
     ends = {"clear": [1.0, 5.0] if given else None}
     cards = {"judge": {"family": "f", "ends": ends}}
-    told = study(
+    data = study(
         on_clear(judge=GOOD["clear"]), cards=cards, families={"s0": "f", "s1": "g"}
     )
-    named = {row["statistic"] for row in agreement.rows(told)}
+    named = {row["statistic"] for row in agreement.rows(data)}
     scaled = {
         "length_slope",
         "self_preference",
@@ -504,19 +505,19 @@ def test_one_rater_or_a_plan_has_no_alpha_no_ceiling_and_no_place_to_take(
 def test_the_alternative_annotator_is_tested_as_the_study_says(
     rule: dict[str, Any], method: str, closeness: Any
 ) -> None:
-    told = study(on_clear(judge=GOOD["clear"]), alt_test=rule)
+    data = study(on_clear(judge=GOOD["clear"]), alt_test=rule)
     rate = row_of(
-        agreement.rows(told), "alt_test_winrate", judge="judge", aspect="clear"
+        agreement.rows(data), "alt_test_winrate", judge="judge", aspect="clear"
     )
     advantage = row_of(
-        agreement.rows(told), "alt_test_advantage", judge="judge", aspect="clear"
+        agreement.rows(data), "alt_test_advantage", judge="judge", aspect="clear"
     )
     assert rate["method"] == method
     wanted = alternative_annotator(
         np.array(GOOD["clear"]),
         np.array(RATINGS["clear"]),
-        told.systems.source,
-        weights=told.weights,
+        data.systems.source,
+        weights=data.weights,
         closeness=closeness,
         epsilon=rule.get("epsilon", 0.1),
         unit=rule.get("unit", "source"),

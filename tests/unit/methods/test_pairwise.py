@@ -50,10 +50,10 @@ def votes(judge: str, vote: Callable[[int, bool], float]) -> list[Row]:
     """Return a judge's votes in both orders; vote(item, swapped) is for the text shown
     first.
     """
-    place = {"judge": judge, "aspect": "clear", "draw": 0, "perturbation": "systems"}
+    where = {"judge": judge, "aspect": "clear", "draw": 0, "perturbation": "systems"}
     return [
         {
-            **place,
+            **where,
             **{
                 "target": target(item, int(swapped)),
                 "target_b": target(item, int(not swapped)),

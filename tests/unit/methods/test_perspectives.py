@@ -113,7 +113,7 @@ def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() 
     x = np.full(N, 3.0)
     x[:8] = [5, 4, 3, NAN, 3, 2, 2, 1]
     rows = told({"j": {"clear": x}}, {"clear": ratings})
-    place = {"judge": "j", "aspect": "clear"}
+    where = {"judge": "j", "aspect": "clear"}
     # 5>3 + +, 3>1 missing twice; 4>2 + and a tie
     expected = {
         "accuracy_adjacent": (3 / 6, 6),
@@ -122,7 +122,7 @@ def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() 
         "tie_rate": (1 / 4, 4),
     }
     for name, (value, n) in expected.items():
-        row = row_of(rows, name, **place)
+        row = row_of(rows, name, **where)
         assert (row["value"], row["n"], row["n_missing"], row["n_tied"]) == (
             value,
             n,
@@ -132,7 +132,7 @@ def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() 
         assert row["note"] == "no interval: 2 sources"
     far = {
         row["k"]: (row["value"], row["n"])
-        for row in rows_of(rows, "accuracy_by_distance", **place)
+        for row in rows_of(rows, "accuracy_by_distance", **where)
     }
     assert far == {1: (3 / 6, 6), 2: (0, 1)}
 
@@ -236,7 +236,7 @@ def test_where_raters_cannot_agree_only_the_traditional_view_is_left(
 
 
 def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) -> None:
-    place = {"aspect": AVERAGE}
+    where = {"aspect": AVERAGE}
     ordered = (
         set()
     )  # sources with two different ratings on which all agree, of either aspect
@@ -246,7 +246,7 @@ def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) 
         ordered |= {*np.flatnonzero(several)}
     for statistic, level in MEASURES:
         values = {
-            row["judge"]: row["value"] for row in rows_of(rows, statistic, **place)
+            row["judge"]: row["value"] for row in rows_of(rows, statistic, **where)
         }
         each = [
             row_of(rows, statistic, judge="good", aspect=a)["value"]
@@ -254,12 +254,12 @@ def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) 
         ]
         assert values["good"] == pytest.approx(np.mean(each))
         ranks = {
-            row["judge"]: row for row in rows_of(rows, f"rank_{statistic}", **place)
+            row["judge"]: row for row in rows_of(rows, f"rank_{statistic}", **where)
         }
         assert set(ranks) == set(FIELD) and ranks["good"]["value"] == 1
         assert {row["level"] for row in ranks.values()} == {level}
         gap = row_of(
-            rows, f"difference_{statistic}", judge="good", judge_b="noisy", **place
+            rows, f"difference_{statistic}", judge="good", judge_b="noisy", **where
         )
         assert gap["value"] == pytest.approx(values["good"] - values["noisy"])
         assert gap["level"] == level
@@ -272,7 +272,7 @@ def test_averages_ranks_and_differences_rest_on_the_same_items(rows: list[Row]) 
         else:
             assert gap["ci_low"] < gap["value"] < gap["ci_high"]
     assert len(ordered) < FEWEST_SOURCES < ITEMS  # both are seen
-    constant = row_of(rows, "rank_pearson", judge="constant", **place)
+    constant = row_of(rows, "rank_pearson", judge="constant", **where)
     assert (constant["value"], constant["note"]) == (
         None,
         "undefined on 2 of 2 aspects: constant judge",
@@ -301,7 +301,7 @@ def test_an_aspect_that_a_judge_does_not_judge_leaves_no_average() -> None:
 
 def test_means_over_different_aspects_have_no_difference() -> None:
     judged = {"clear": GOOD, "both": GOOD, "same": NOISY}
-    own = study(judged, compared=[], excluded=[])
+    data = study(judged, compared=[], excluded=[])
 
     def results(
         judge: str, *others: str
@@ -310,10 +310,10 @@ def test_means_over_different_aspects_have_no_difference() -> None:
             values = judged[judge][aspect]
             yield (
                 aspect,
-                {"kappa_linear": clustered_mean(values, ITEM, own.weights, ends=None)},
+                {"kappa_linear": clustered_mean(values, ITEM, data.weights, ends=None)},
             )
 
-    rows = list(differences.mean_rows(own, results, "global", averaged="graded sets"))
+    rows = list(differences.mean_rows(data, results, "global", averaged="graded sets"))
     assert row_of(rows, "kappa_linear", judge="both")["value"] is not None
     for pair in (
         {"judge": "clear", "judge_b": "both"},
@@ -357,10 +357,10 @@ def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(
     for found in (turned, gone):
         for name, level in MEASURES:
             for judge in set(FIELD) - {"good", "constant"}:
-                place = {"judge": judge, "aspect": AVERAGE, "level": level}
+                where = {"judge": judge, "aspect": AVERAGE, "level": level}
                 assert (
-                    row_of(found, name, **place)["value"]
-                    == row_of(rows, name, **place)["value"]
+                    row_of(found, name, **where)["value"]
+                    == row_of(rows, name, **where)["value"]
                 )
     row = row_of(gone, "pearson", judge="good", aspect="clear")
     assert (row["n"], row["n_missing"]) == (N - 2, 2)
@@ -384,17 +384,17 @@ def of_dataset(
         }
         for row in rows
     ]
-    found: list[ResultRow] = table_of("results", moved).to_pylist()
-    return found
+    table: list[ResultRow] = table_of("results", moved).to_pylist()
+    return table
 
 
 def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) -> None:
     assert differences.across(of_dataset(rows, "a")) == []
-    found = differences.across(
+    result = differences.across(
         [*of_dataset(rows, "a"), *of_dataset(rows, "b", plus=0.25)]
     )
-    assert {row["dataset"] for row in found} == {OVERALL}
-    row = row_of(found, "kappa_linear", judge="good")
+    assert {row["dataset"] for row in result} == {OVERALL}
+    row = row_of(result, "kappa_linear", judge="good")
     mine = row_of(rows, "kappa_linear", judge="good", aspect=AVERAGE)
     assert row["value"] == pytest.approx(mine["value"] + 0.125)
     assert row["ci_high"] - row["value"] == pytest.approx(
@@ -405,13 +405,15 @@ def test_datasets_make_up_a_mean_of_their_averages_and_ranks(rows: list[Row]) ->
         and " + " in row["signature"]
         and row["method"].startswith("mean over da")
     )
-    assert row_of(found, "rank_kappa_linear", judge="good")["value"] == 1
+    assert row_of(result, "rank_kappa_linear", judge="good")["value"] == 1
     assert (
-        row_of(found, "difference_kappa_linear", judge="good", judge_b="noisy")["level"]
+        row_of(result, "difference_kappa_linear", judge="good", judge_b="noisy")[
+            "level"
+        ]
         == DIRECT
     )
-    assert row_of(found, "pearson", judge="constant")["value"] is None
-    table_of("results", found)
+    assert row_of(result, "pearson", judge="constant")["value"] is None
+    table_of("results", result)
 
 
 def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> None:
@@ -437,8 +439,8 @@ def test_a_judge_that_no_dataset_ranks_has_no_rank_over_all(rows: list[Row]) -> 
 
 def test_a_judge_of_one_dataset_has_no_mean_over_two(rows: list[Row]) -> None:
     other = [row for row in of_dataset(rows, "b") if row["judge"] != "good"]
-    found = differences.across([*of_dataset(rows, "a"), *other])
-    row = row_of(found, "pearson", judge="good")
+    result = differences.across([*of_dataset(rows, "a"), *other])
+    row = row_of(result, "pearson", judge="good")
     assert (row["value"], row["note"]) == (
         None,
         "undefined on 1 of 2 datasets: not judged",
@@ -459,11 +461,11 @@ def test_intervals_are_those_of_the_deletions(rows: list[Row]) -> None:
 def test_a_score_off_the_judges_scale_has_no_class_of_peoples() -> None:
     odd = np.array(GOOD["clear"])
     odd[3] = 8.0
-    found = told({"odd": {"clear": odd}})
-    kappa = row_of(found, "kappa_linear", judge="odd", aspect="clear", level="direct")
+    result = told({"odd": {"clear": odd}})
+    kappa = row_of(result, "kappa_linear", judge="odd", aspect="clear", level="direct")
     assert (kappa["value"], kappa["note"]) == (None, REASONS.off_judge_scale)
     order = row_of(
-        found, "accuracy_adjacent", judge="odd", aspect="clear", level="direct"
+        result, "accuracy_adjacent", judge="odd", aspect="clear", level="direct"
     )
     assert order["value"] is not None
 
@@ -494,7 +496,7 @@ def votes_told(
 
     vote(item, step, other) is 1 where the text shown first is called better.
     """
-    place = {
+    where = {
         "judge": "judge",
         "aspect": "clear",
         "draw": 0,
@@ -502,7 +504,7 @@ def votes_told(
     }
     votes = [
         {
-            **place,
+            **where,
             "target": f"i{at:02}:{a}",
             "target_b": f"i{at:02}:{b}",
             "value": vote(at, a, b),
@@ -533,36 +535,36 @@ def sees(item: int, a: int, b: int, *, least: Callable[[int], int]) -> float:
 
 
 def test_a_judge_that_sees_two_errors_is_right_from_two_on() -> None:
-    found = apart(votes_told(lambda *pair: sees(*pair, least=lambda item: 2), ALL))
-    assert {k: (row["value"], row["n"]) for k, row in found.items()} == {
+    result = apart(votes_told(lambda *pair: sees(*pair, least=lambda item: 2), ALL))
+    assert {k: (row["value"], row["n"]) for k, row in result.items()} == {
         1: (0, 3 * ITEMS),
         2: (1, 2 * ITEMS),
         3: (1, ITEMS),
     }
     assert {
-        (row["level"], row["perturbation"], row["degree"]) for row in found.values()
+        (row["level"], row["perturbation"], row["degree"]) for row in result.values()
     } == {("pooled", "worse", "single")}
 
 
 def test_every_distance_has_its_own_share_and_interval() -> None:
     rows = votes_told(lambda *pair: sees(*pair, least=lambda item: 1 + item % 3), ALL)
-    found = apart(rows)
-    assert [found[k]["value"] for k in (1, 2, 3)] == [5 / 15, 10 / 15, 1]
+    result = apart(rows)
+    assert [result[k]["value"] for k in (1, 2, 3)] == [5 / 15, 10 / 15, 1]
     for k in (1, 2):
-        assert found[k]["ci_low"] < found[k]["value"] < found[k]["ci_high"]
-    (whole,) = (row for row in rows if row["statistic"] == "accuracy_comparison")
-    parts = sum(row["value"] * row["n"] for row in found.values())
-    assert "k" not in whole
-    assert whole["value"] * whole["n"] == pytest.approx(parts)
+        assert result[k]["ci_low"] < result[k]["value"] < result[k]["ci_high"]
+    (record,) = (row for row in rows if row["statistic"] == "accuracy_comparison")
+    parts = sum(row["value"] * row["n"] for row in result.values())
+    assert "k" not in record
+    assert record["value"] * record["n"] == pytest.approx(parts)
 
 
 def test_only_distances_that_were_asked_have_a_row_and_no_vote_is_missing() -> None:
     def silent(item: int, a: int, b: int) -> float | None:
         return None if item < 3 else float(np.sign(b - a))
 
-    found = apart(votes_told(silent, NEIGHBOURS))
-    assert list(found) == [1]
-    assert (found[1]["value"], found[1]["n"], found[1]["n_missing"]) == (1, 36, 9)
+    result = apart(votes_told(silent, NEIGHBOURS))
+    assert list(result) == [1]
+    assert (result[1]["value"], result[1]["n"], result[1]["n_missing"]) == (1, 36, 9)
 
 
 def test_the_order_in_which_texts_are_named_changes_nothing() -> None:

@@ -135,12 +135,12 @@ def compared(
     votes: item -> the draws of both orders for the first text, NaN = not read;
     `marked`: (item, order) of scores that count as wrong.
     """
-    place = {"judge": "judge", "aspect": "clear", "perturbation": "systems"}
+    where = {"judge": "judge", "aspect": "clear", "perturbation": "systems"}
     rows, scores = list[Row](), list[Row]()
     for item, order in product(range(len(votes)), (0, 1)):
         texts = [f"i{item:02}.s0", f"i{item:02}.s1"]
         shown = texts[::-1] if order else texts
-        pair = {**place, "target": shown[0], "target_b": shown[1]}
+        pair = {**where, "target": shown[0], "target_b": shown[1]}
         scores.append(
             {"dataset": "d", **pair, "estimator": WRONG}
             if (item, order) in marked

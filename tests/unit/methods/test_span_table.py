@@ -94,10 +94,10 @@ def study(
 ) -> EvaluationData:
     """Return a study of the texts, so many times over."""
 
-    def repeated(told: list[Row], *names: str) -> list[Row]:
+    def repeated(rows: list[Row], *names: str) -> list[Row]:
         return [
             {**row, **{name: f"{row[name]}{copy}" for name in names}}
-            for row in told
+            for row in rows
             for copy in range(copies)
         ]
 
@@ -149,11 +149,11 @@ def found(tmp_path: Path) -> dict[tuple[str, str, str], Row]:
     return keyed(rows(study(tmp_path, JUDGED)))
 
 
-def keyed(told: Iterable[ResultRow]) -> dict[tuple[str, str, str], Row]:
+def keyed(rows: Iterable[ResultRow]) -> dict[tuple[str, str, str], Row]:
     """Return (statistic, form, level) -> row."""
     return {
         (row["statistic"], row.get("form") or "", row["level"]): dict(row)
-        for row in told
+        for row in rows
     }
 
 
@@ -234,37 +234,37 @@ def test_every_statistic_of_the_list_is_there_and_no_other(
 
 def test_every_draw_is_an_annotation_of_its_own(tmp_path: Path) -> None:
     one, other = judgment("a", HAWKS), judgment("a", WELL, SCORE, draw=1)
-    found = keyed(rows(study(tmp_path, [one, other])))
-    assert found["span_errors", "", ""]["value"] == 1.5
-    assert found["span_errors", "", ""]["n"] == 2
+    by_key = keyed(rows(study(tmp_path, [one, other])))
+    assert by_key["span_errors", "", ""]["value"] == 1.5
+    assert by_key["span_errors", "", ""]["n"] == 2
     # 1 of 3 predicted, and people's 2 spans were to be found twice
-    assert of(found, "exact", "pooled") == pytest.approx([1 / 3, 1 / 4, 2 / 7])
+    assert of(by_key, "exact", "pooled") == pytest.approx([1 / 3, 1 / 4, 2 / 7])
 
 
 def test_without_people_s_marks_nothing_is_compared(tmp_path: Path) -> None:
-    found = keyed(rows(study(tmp_path, JUDGED, gold=False)))
-    assert {name for name, _, _ in found} == ANNOTATED - {
+    by_key = keyed(rows(study(tmp_path, JUDGED, gold=False)))
+    assert {name for name, _, _ in by_key} == ANNOTATED - {
         *("span_precision", "span_recall", "span_f1")
     }
 
 
 def test_only_texts_of_systems_are_compared(tmp_path: Path) -> None:
     perturbed = [{**row, "perturbation": "typos.minor"} for row in JUDGED]
-    found = list(rows(study(tmp_path, perturbed)))
-    assert {(row["perturbation"], row["degree"]) for row in found} == {
+    result = list(rows(study(tmp_path, perturbed)))
+    assert {(row["perturbation"], row["degree"]) for row in result} == {
         ("typos", "minor")
     }
-    assert not any(row.get("form") for row in found)
+    assert not any(row.get("form") for row in result)
 
 
 def test_a_judge_that_names_no_kinds_is_not_compared_by_them(tmp_path: Path) -> None:
     bare = [judgment("a", {**HAWKS, "category": None}), judgment("b")]
-    found = keyed(rows(study(tmp_path, bare)))
-    assert of(found, "exact", "pooled") == pytest.approx([1, 1 / 3, 1 / 2])
+    by_key = keyed(rows(study(tmp_path, bare)))
+    assert of(by_key, "exact", "pooled") == pytest.approx([1, 1 / 3, 1 / 2])
     for level in ("pooled", "by_text"):
-        assert of(found, "tokens_category", level) == [None] * 3
+        assert of(by_key, "tokens_category", level) == [None] * 3
         assert (
-            found["span_f1", "exact_category", level]["note"] == REASONS.no_categories
+            by_key["span_f1", "exact_category", level]["note"] == REASONS.no_categories
         )
     # one that lists nothing misses what people marked, of whatever kind
     clean = keyed(rows(study(tmp_path, [judgment("a"), judgment("b")])))
@@ -272,22 +272,22 @@ def test_a_judge_that_names_no_kinds_is_not_compared_by_them(tmp_path: Path) -> 
 
 
 def test_without_a_parsed_reply_there_is_no_number(tmp_path: Path) -> None:
-    found = keyed(rows(study(tmp_path, [judgment("a", HAWKS, status="unparsed")])))
-    assert {row["value"] for row in found.values()} == {None}
-    assert found["span_match_rate", "", ""]["note"] == REASONS.nothing
-    missing = {name: row["n_missing"] for (name, _, _), row in found.items()}
+    by_key = keyed(rows(study(tmp_path, [judgment("a", HAWKS, status="unparsed")])))
+    assert {row["value"] for row in by_key.values()} == {None}
+    assert by_key["span_match_rate", "", ""]["note"] == REASONS.nothing
+    missing = {name: row["n_missing"] for (name, _, _), row in by_key.items()}
     assert missing.pop("span_severity") == 0  # it counts errors
     assert set(missing.values()) == {1}
 
 
 def test_intervals_are_over_sources(tmp_path: Path) -> None:
-    found = keyed(rows(study(tmp_path, JUDGED[:3], copies=8)))
+    by_key = keyed(rows(study(tmp_path, JUDGED[:3], copies=8)))
     for statistic in ("span_match_rate", "span_errors"):
-        row = found[statistic, "", ""]
+        row = by_key[statistic, "", ""]
         assert (
             row["ci_low"] < row["value"] < row["ci_high"] and "sources" in row["method"]
         )
-    row = found["span_f1", "tokens", "pooled"]
+    row = by_key["span_f1", "tokens", "pooled"]
     assert (
         row["value"] == pytest.approx(4 / 12)
         and row["ci_low"] < row["value"] < row["ci_high"]
@@ -295,19 +295,19 @@ def test_intervals_are_over_sources(tmp_path: Path) -> None:
 
 
 def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
-    found = list(rows(study(tmp_path, JUDGED[:1], share=0.4)))
+    result = list(rows(study(tmp_path, JUDGED[:1], share=0.4)))
     assert all(
-        "computed on a share of the items: 2 of 5" in row["note"] for row in found
+        "computed on a share of the items: 2 of 5" in row["note"] for row in result
     )
 
 
 def test_what_is_not_found_is_wrong_in_every_form() -> None:
     listed = [HAWKS, INVENTED, error(None, None, "…", "not_found"), OMITTED]
-    one = Prediction.from_errors(convert(listed, list[ListedError]))
+    from_errors = Prediction.from_errors(convert(listed, list[ListedError]))
     tokens, gold = words_of(TEXTS["a"]), [TextSpan(4, 9, "name")]
-    assert one.counts(gold, tokens, "exact") == (1, 3, 1)
-    assert one.counts(gold, tokens, "tokens_category") == (1, 1 + 3 + 1, 1)
-    assert one.unquoted == 1
+    assert from_errors.counts(gold, tokens, "exact") == (1, 3, 1)
+    assert from_errors.counts(gold, tokens, "tokens_category") == (1, 1 + 3 + 1, 1)
+    assert from_errors.unquoted == 1
 
 
 def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:
@@ -323,27 +323,31 @@ def test_an_ensemble_without_a_list_of_a_text_says_so(tmp_path: Path) -> None:
             "d", spans=None, status="unparsed", rule="too few members with a score"
         ),
     ]
-    own = study(tmp_path, judged)
-    change(own.spec, "j", engine="derived")
-    found = keyed(rows(own))
-    told = {
+    data = study(tmp_path, judged)
+    change(data.spec, "j", engine="derived")
+    by_key = keyed(rows(data))
+    by_name = {
         name: (row["value"], row["n"], row["n_missing"])
-        for (name, *_), row in found.items()
+        for (name, *_), row in by_key.items()
     }
-    assert told["span_errors"] == (0.5, 2, 2) and told["span_clean"] == (0.5, 2, 2)
-    assert told["span_dropped"] == (0.5, 2, 2)
-    assert found["span_recall", "exact", "pooled"]["n_missing"] == 2
+    assert by_name["span_errors"] == (0.5, 2, 2) and by_name["span_clean"] == (
+        0.5,
+        2,
+        2,
+    )
+    assert by_name["span_dropped"] == (0.5, 2, 2)
+    assert by_key["span_recall", "exact", "pooled"]["n_missing"] == 2
     # its list comes with no verdict that it could contradict
-    assert "span_best_with_severe" not in told and "span_superseded" in told
+    assert "span_best_with_severe" not in by_name and "span_superseded" in by_name
 
 
 def test_an_ensemble_whose_supervisor_never_could_be_read_has_rows(
     tmp_path: Path,
 ) -> None:
-    own = study(tmp_path, [judgment(name, spans=None) for name in "abcd"])
-    change(own.spec, "j", engine="derived")
-    found = keyed(rows(own))
-    row = found["span_errors", "", ""]
+    data = study(tmp_path, [judgment(name, spans=None) for name in "abcd"])
+    change(data.spec, "j", engine="derived")
+    by_key = keyed(rows(data))
+    row = by_key["span_errors", "", ""]
     assert (row["value"], row["n_missing"]) == (None, 4) and row["note"]
 
 
@@ -364,14 +368,14 @@ def test_marks_beyond_chance_must_hold_with_lost_replies_at_the_worst_end(
     """Of 30 copies of a text the first lose their reply; so many of the others are
     marked right.
     """
-    own = study(tmp_path, [], copies=30)
+    data = study(tmp_path, [], copies=30)
     judged = []
     for copy in range(30):
         marked = HAWKS if copy >= 30 - right else error(0, 3, "The", "exact")
-        told: Row = {"status": "unparsed", "spans": None} if copy < lost else {}
-        judged.append({**judgment("a", marked), "target": f"a{copy}", **told})
+        fields: Row = {"status": "unparsed", "spans": None} if copy < lost else {}
+        judged.append({**judgment("a", marked), "target": f"a{copy}", **fields})
     write_table("marked", table_of("marked", judged), tmp_path / "marked.parquet")
-    [claim] = spans.span_claims(own)
+    [claim] = spans.span_claims(data)
     [verdict] = verdicts([claim.evidence])
     outcome = claim.outcome or verdict.outcome
     assert (str(outcome), claim.reasons if claim.outcome else verdict.reasons) == wanted

@@ -19,38 +19,38 @@ P = "p_system_difference"
 
 
 def of(
-    found: list[ResultRow], judge: str, statistic: str, aspect: str
+    rows: list[ResultRow], judge: str, statistic: str, aspect: str
 ) -> dict[str, ResultRow]:
     return {
         row["system_subset"] or "": row
-        for row in found
+        for row in rows
         if (row["judge"], row["statistic"], row["aspect"]) == (judge, statistic, aspect)
     }
 
 
 def test_people_and_judges_have_both_p_values_of_every_pair() -> None:
     made = study(FIELD)
-    found = list(system_pairs.rows(made))
+    rows = list(system_pairs.rows(made))
     names = sorted(set(made.systems.systems))
     pairs = {f"{first}+{second}" for first, second in combinations(names, 2)}
     judge = next(iter(FIELD))
     aspect = next(iter(FIELD[judge]))
     for rater in ("human", judge):
         for statistic in (P, "p_system_rank_sum", "system_difference"):
-            assert set(of(found, rater, statistic, aspect)) == pairs
+            assert set(of(rows, rater, statistic, aspect)) == pairs
     people = mean_rating(made.systems.ratings(aspect))
     scores = made.systems.scores(judge, aspect)
     assert scores is not None
-    told = soft_pairwise_accuracy(
+    result = soft_pairwise_accuracy(
         scores, people, made.systems.source, made.systems.system, weights=None
     )
-    by_rater = [of(found, rater, P, aspect) for rater in ("human", judge)]
+    by_rater = [of(rows, rater, P, aspect) for rater in ("human", judge)]
     gaps = [
         abs((a["value"] or 0) - (by_rater[1][at]["value"] or 0))
         for at, a in by_rater[0].items()
     ]
-    assert told.estimate.value == pytest.approx(1 - np.mean(gaps))
-    gap = of(found, "human", "system_difference", aspect)[min(pairs)]
+    assert result.estimate.value == pytest.approx(1 - np.mean(gaps))
+    gap = of(rows, "human", "system_difference", aspect)[min(pairs)]
     assert (
         gap["ci_low"] is not None
         and gap["n"] == 15
@@ -66,9 +66,11 @@ def test_a_study_that_names_it_has_table_and_section(tmp_path: Path) -> None:
     own.write(datasets=["demo-news"], aspects=["fluency"])
     done = own.run()
     assert done.returncode == 0, done.stdout[-3000:]
-    found = rows(own.out, "system_pairs")
-    assert {row["judge"] for row in found} >= {"human", "rouge-l", "random"}
-    assert len([r for r in found if (r["judge"], r["statistic"]) == ("human", P)]) == 10
+    result = rows(own.out, "system_pairs")
+    assert {row["judge"] for row in result} >= {"human", "rouge-l", "random"}
+    assert (
+        len([r for r in result if (r["judge"], r["statistic"]) == ("human", P)]) == 10
+    )
     page = text_of_pages(own.out / "report")
     assert (
         "Pairs of systems" in page and "not corrected for the number of pairs" in page

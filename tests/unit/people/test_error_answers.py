@@ -38,13 +38,13 @@ def honest(error: ShownError) -> tuple[str, str]:
     return ("error", "correct") if fluency else ("not_an_error", "incorrect")
 
 
-def numbers(found: FormResults) -> dict[tuple[str, str, str, str], Mapping[str, Any]]:
+def numbers(results: FormResults) -> dict[tuple[str, str, str, str], Mapping[str, Any]]:
     """Return (judge, aspect, question, statistic) -> its row, where the dataset is
     named or all.
     """
     return {
         (row["judge"], row["aspect"], row["question"], row["statistic"]): row
-        for row in rows_of(found, "annotations.csv")
+        for row in rows_of(results, "annotations.csv")
     }
 
 
@@ -53,10 +53,10 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
     plan = study.plan()
     for page in study.ask(plan, number=99)[0]:
         study.judge(page, honest)
-    found = answers(study, plan)
+    result = answers(study, plan)
     counts = {
         (row["judge"], row["aspect"], row["explanation"]): row
-        for row in rows_of(found, "counts.csv")
+        for row in rows_of(result, "counts.csv")
     }
     assert counts["careful", "fluency", "correct"]["error"] == 24
     assert counts["careful", "adequacy", "incorrect"]["not_an_error"] == 24
@@ -66,7 +66,7 @@ def test_every_verdict_counts_where_it_belongs(study: AnnotationsStudy) -> None:
     assert (said["hallucination"], said["no_span"], said["error"]) == (8, 8, 0)
     total = counts["hasty", "fluency", "total"]
     assert [total[name] for name in COUNTS[4:]] == [8, 8, 0, 8, 24]
-    told = numbers(found)
+    told = numbers(result)
     for place, value in (
         (("careful", "fluency", "span", "span_ok"), 1),
         (("careful", "", "span", "span_ok"), 1 / 2),
@@ -95,9 +95,9 @@ def test_a_verdict_counts_for_all_judges_of_which_it_was_asked(
     plan = study.plan()
     for page in study.ask(plan, number=99)[0]:
         study.judge(page, honest)
-    found = answers(study, plan)
-    assert len(rows_of(found, "verdicts.csv")) == 2 * 48
-    told = numbers(found)
+    result = answers(study, plan)
+    assert len(rows_of(result, "verdicts.csv")) == 2 * 48
+    told = numbers(result)
     for judge in ("careful", "hasty"):
         row = told[judge, "", "why", "explanation_ok"]
         assert (row["n"], row["n_missing"]) == (48, 0)
@@ -130,13 +130,13 @@ def test_what_nobody_answered_is_missing_and_no_verdict(
     study.judge(
         second, lambda one: ("error", "vague" if one.aspect == "fluency" else "")
     )
-    told = numbers(answers(study, plan))
-    row = told["careful", "adequacy", "span", "span_ok"]
+    result = numbers(answers(study, plan))
+    row = result["careful", "adequacy", "span", "span_ok"]
     assert (row["value"], row["n"], row["n_missing"]) == (1, 12, 24)
-    row = told["careful", "fluency", "why", "explanation_ok"]
+    row = result["careful", "fluency", "why", "explanation_ok"]
     assert (row["value"], row["n"], row["n_missing"]) == (0.5, 24, 12)
     # what one voter alone says agrees with nobody
-    row = told["careful", "adequacy", "why", "alpha_nominal"]
+    row = result["careful", "adequacy", "why", "alpha_nominal"]
     assert (row["value"], row["n_missing"], row["note"]) == (
         None,
         12,
@@ -149,15 +149,15 @@ def test_a_page_is_for_one_person(study: AnnotationsStudy) -> None:
     plan = study.plan()
     page = study.ask(plan, "careful", number=99)[0][0]
     paths = [study.judge(page, honest, voter) for voter in ("one", "two")]
-    found = answers(study, plan)
-    row = numbers(found)["careful", "", "span", "span_ok"]
-    assert (found.responses, row["n"], row["n_missing"]) == (1, 24, 24)
+    result = answers(study, plan)
+    row = numbers(result)["careful", "", "span", "span_ok"]
+    assert (result.responses, row["n"], row["n_missing"]) == (1, 24, 24)
     study.judge(page, lambda _: ("error", "vague"), "two")
     with pytest.raises(UserErrors) as errors:
         answers(study, plan)
-    told = str(errors.value)
-    assert "conflicting responses to the same page" in told and all(
-        str(path.name) in told for path in paths
+    message = str(errors.value)
+    assert "conflicting responses to the same page" in message and all(
+        str(path.name) in message for path in paths
     )
 
 
@@ -170,9 +170,9 @@ def test_pages_for_two_voters_and_for_three_do_not_mix(study: AnnotationsStudy) 
     ]
     with pytest.raises(UserErrors) as errors:
         answers(study, plan)
-    told = str(errors.value)
-    assert "pages for different numbers of voters" in told and "2 and 3" in told
-    assert all(str(path.name) in told for path in paths)
+    message = str(errors.value)
+    assert "pages for different numbers of voters" in message and "2 and 3" in message
+    assert all(str(path.name) in message for path in paths)
 
 
 def test_more_errors_may_be_asked_about_later(study: AnnotationsStudy) -> None:
@@ -197,25 +197,27 @@ def test_agreement_is_that_of_two_voters(study: AnnotationsStudy) -> None:
     plan = study.plan(aspects=["fluency"])
     first, second = study.ask(plan, "careful", number=99)[0]
 
-    def at(one: ShownError, start: int) -> tuple[str, str]:
+    def at(error: ShownError, start: int) -> tuple[str, str]:
         return "error" if start <= int(
-            one.item[1:]
+            error.item[1:]
         ) < start + 6 else "not_an_error", "correct"
 
     study.judge(first, lambda one: at(one, 0))
     study.judge(second, lambda one: at(one, 3))
-    told = numbers(answers(study, plan))
-    row = told["careful", "", "span", "alpha_nominal"]
+    result = numbers(answers(study, plan))
+    row = result["careful", "", "span", "alpha_nominal"]
     assert row["value"] == pytest.approx(1 - (1 / 2) / (2 * 12 * 12 / (24 * 23)))
-    assert told["careful", "", "why", "alpha_nominal"]["note"] == "all values are equal"
+    assert (
+        result["careful", "", "why", "alpha_nominal"]["note"] == "all values are equal"
+    )
 
 
 def test_the_tables_hold_every_verdict_and_no_text(study: AnnotationsStudy) -> None:
     plan = study.plan()
     for page in study.ask(plan, number=3)[0]:
         study.judge(page, honest)
-    found = answers(study, plan)
-    paths = found.write(study.out)
+    result = answers(study, plan)
+    paths = result.write(study.out)
     assert [path.name for path in paths] == [
         "annotations.csv",
         "counts.csv",
@@ -226,9 +228,9 @@ def test_the_tables_hold_every_verdict_and_no_text(study: AnnotationsStudy) -> N
     assert len(rows) == 2 * 6 and {row["voter"] for row in rows} == {"1", "2"}
     assert not any("horse" in path.read_text("utf-8") for path in paths)
     with paths[1].open(encoding="utf-8", newline="") as file:
-        whole = [row for row in csv.DictReader(file) if not row["dataset"]]
+        table = [row for row in csv.DictReader(file) if not row["dataset"]]
     assert (
-        sum(int(row["total"]) for row in whole if row["explanation"] == "total") == 12
+        sum(int(row["total"]) for row in table if row["explanation"] == "total") == 12
     )
 
 
@@ -254,8 +256,8 @@ def test_all_faults_are_told_at_once_each_with_its_file(
     names = list(good["answers"])
     why = next(name for name in names if name.endswith("-why"))
 
-    def bad(name: str, **told: object) -> None:
-        path.with_name(f"{name}.json").write_text(json.dumps(good | told), "utf-8")
+    def bad(name: str, **parts: object) -> None:
+        path.with_name(f"{name}.json").write_text(json.dumps(good | parts), "utf-8")
 
     bad("less", answers={name: good["answers"][name] for name in names[1:]})
     bad("option", voter="o", answers=good["answers"] | {why: "hallucination"})
@@ -280,7 +282,9 @@ def test_all_faults_are_told_at_once_each_with_its_file(
     path.with_name("torn.json").write_text('{"survey": ', "utf-8")
     with pytest.raises(UserErrors) as errors:
         answers(study, plan)
-    told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
+    by_stem = {
+        Path(error.where.partition(",")[0]).stem: error for error in errors.value.errors
+    }
     words = {
         "option": "is not an option",
         **dict.fromkeys(["foreign", "part", "unlike"], "does not ask these questions"),
@@ -291,9 +295,9 @@ def test_all_faults_are_told_at_once_each_with_its_file(
         "torn": "not a file of answers",
         path.stem: "conflicting responses",
     }
-    assert told.keys() == words.keys()
-    assert all(words[name] in one.what for name, one in told.items())
-    assert all(one.todo for one in told.values())
+    assert by_stem.keys() == words.keys()
+    assert all(words[name] in error.what for name, error in by_stem.items())
+    assert all(error.todo for error in by_stem.values())
 
 
 @pytest.mark.simulation

@@ -52,8 +52,8 @@ def test_a_page_shows_the_passage_and_what_is_said_of_it(
 ) -> None:
     [page], _ = study.ask(study.plan(), number=99, voters=1)
     html = study.html(page)
-    found = Counter(one.match for one in study.errors_on(page))
-    assert found == {"exact": 24 + 8, "not_found": 16}
+    counts = Counter(error.match for error in study.errors_on(page))
+    assert counts == {"exact": 24 + 8, "not_found": 16}
     assert html.count("The cat sat on <mark>the the</mark> mat, ") == 32
     assert html.count("“the the”") == 32 and html.count("“a horse”") == 8
     assert html.count("these words were not found in the text") == 8
@@ -72,8 +72,8 @@ def test_a_page_shows_the_passage_and_what_is_said_of_it(
 def test_a_page_does_not_tell_whose_error_it_is(study: AnnotationsStudy) -> None:
     [page], _ = study.ask(study.plan(), number=99, voters=1)
     html = study.html(page).lower()
-    for told in (*JUDGES, "critique", "n01", "t01", "tiny", "news"):
-        assert told not in html, told
+    for judge in (*JUDGES, "critique", "n01", "t01", "tiny", "news"):
+        assert judge not in html, judge
     order = [one.judge for one in study.errors_on(page)]
     assert order != sorted(order)
 
@@ -125,7 +125,7 @@ def test_replies_that_were_not_read_whole_list_no_errors(
     )
     [page], _ = study.ask(study.plan(), "careful", number=99, voters=1)
     assert study.lines[1:] == ["careful: 16 of 16 errors"] and len(page.items) == 16
-    assert min(one.target for one in study.errors_on(page)) == "t04"
+    assert min(text.target for text in study.errors_on(page)) == "t04"
 
 
 def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
@@ -134,7 +134,7 @@ def test_each_voter_has_an_order_of_their_own(study: AnnotationsStudy) -> None:
         f"summarization-voter{n}.html" for n in (1, 2, 3)
     ]
     assert len({page.id for page in pages}) == 3
-    names = [[one.id.partition("-")[0] for one in page.items] for page in pages]
+    names = [[item.id.partition("-")[0] for item in page.items] for page in pages]
     assert names[0] != names[1] and sorted(names[0]) == sorted(names[1]) == sorted(
         names[2]
     )
@@ -146,8 +146,11 @@ def test_judges_aspects_and_items_are_balanced(study: AnnotationsStudy) -> None:
     assert study.lines[1:] == ["careful: 6 of 24 errors", "hasty: 6 of 24 errors"]
     assert [len(errors) for errors in draws.values()] == [6, 6]
     for errors in draws.values():
-        assert Counter(one.aspect for one in errors) == {"fluency": 3, "adequacy": 3}
-        assert len({one.item for one in errors}) == 6
+        assert Counter(error.aspect for error in errors) == {
+            "fluency": 3,
+            "adequacy": 3,
+        }
+        assert len({error.item for error in errors}) == 6
     _, more = study.ask(study.plan(), number=8)
     assert more["careful"][:6] == draws["careful"]
     _, only = study.ask(study.plan(), "hasty", number=99)
@@ -176,7 +179,11 @@ def test_no_text_can_do_harm(
     assert (parsed.wrong, parsed.open) == ([], [])
     script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
     assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
-    [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
+    [policy] = [
+        message["content"]
+        for message in parsed.named("meta")
+        if "http-equiv" in message
+    ]
     assert policy and policy.endswith(f"script-src 'sha256-{script_hash(script)}'")
     assert not any(
         name.startswith("on") for _, told in parsed.elements for name in told
@@ -199,9 +206,9 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
     with pytest.raises(UserError, match="no such judge that annotates errors") as error:
         study.ask(study.plan(), "hastily")
     assert "nearest: hasty" in str(error.value)
-    told = {"perturbations": ["random-typos"], "methods": ["discernment"]}
+    fields = {"perturbations": ["random-typos"], "methods": ["discernment"]}
     with pytest.raises(UserError, match="no texts by systems"):
-        study.ask(study.plan(**told))
+        study.ask(study.plan(**fields))
     study.judgments("hasty").unlink()
     with pytest.raises(UserError, match="1 of 2 files with judgments") as error:
         study.ask(study.plan())
@@ -219,7 +226,7 @@ def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
 
 def chosen(page: Page) -> dict[str, str]:
     """Return the first answer to two questions of a page, the second to the third."""
-    names = [one.id for item in page.items for one in item.questions]
+    names = [question.id for item in page.items for question in item.questions]
     return dict(zip(names, ("error", "correct", "no_span"), strict=False))
 
 
@@ -264,16 +271,16 @@ def test_answers_are_chosen_by_keys_kept_and_saved(study: AnnotationsStudy) -> N
             lambda: "error" not in window.value("Object.values(localStorage).join()")
         )
     [saved] = (study.folder / "browser" / "downloads").glob("*.json")
-    told = content(saved)
-    assert {name: said for name, said in told["answers"].items() if said} == chosen(
-        page
-    )
-    assert len(told["answers"]) == 4 and told["survey"] == page.id
-    found = read(plan, study.out, saved.parent)
+    result = content(saved)
+    assert {
+        name: answer for name, answer in result["answers"].items() if answer
+    } == chosen(page)
+    assert len(result["answers"]) == 4 and result["survey"] == page.id
+    outcome = read(plan, study.out, saved.parent)
     row = next(
-        one
-        for one in rows_of(found, "annotations.csv")
-        if one["statistic"] == "span_ok"
+        row
+        for row in rows_of(outcome, "annotations.csv")
+        if row["statistic"] == "span_ok"
     )
     assert (row["value"], row["n"], row["n_missing"]) == (1, 1, 3)
 

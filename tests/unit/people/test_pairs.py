@@ -40,14 +40,16 @@ def test_a_page_asks_every_question_with_four_options(study: VotesStudy) -> None
     html = study.html(page)
     assert len(page.items) == 2 * 4 * 3  # pairs, kinds and degrees, aspects
     radios = list(Parsed(html).named("input"))
-    assert Counter(one["value"] for one in radios) == dict.fromkeys("ABCD", 24)
-    assert Counter(one["name"] for one in radios) == {one.id: 4 for one in page.items}
+    assert Counter(radio["value"] for radio in radios) == dict.fromkeys("ABCD", 24)
+    assert Counter(radio["name"] for radio in radios) == {
+        item.id: 4 for item in page.items
+    }
     assert html.count("required") == 96 and f'data-survey="{page.id}"' in html
     # the source is there where raters see it
     assert html.count('class="source"') == 8
     assert all(
-        (one.sources == ()) == (one.aspect and one.aspect.name != "Adequacy")
-        for one in page.items
+        (item.sources == ()) == (item.aspect and item.aspect.name != "Adequacy")
+        for item in page.items
     )
     assert (
         html.count("<strong>Fluency</strong>: How well each sentence is written") == 8
@@ -58,7 +60,7 @@ def test_a_page_does_not_tell_which_text_was_perturbed(study: VotesStudy) -> Non
     plan = study.plan()
     [page] = study.pages(plan)
     html = study.html(page).lower()
-    for told in (
+    for kind in (
         *KINDS,
         "minor",
         "major",
@@ -69,13 +71,15 @@ def test_a_page_does_not_tell_which_text_was_perturbed(study: VotesStudy) -> Non
         "news",
         "tiny",
     ):
-        assert told not in html, told
+        assert kind not in html, kind
     asked = study.questions(plan)
     for aspect in ASPECTS:
-        own = [asked[one.id] for one in page.items if asked[one.id].aspect == aspect]
-        assert sum(one.swapped for one in own) == len(own) / 2
-    shown = [one.texts for one in page.items]
-    assert shown == [asked[one.id].texts for one in page.items]
+        askeds = [
+            asked[item.id] for item in page.items if asked[item.id].aspect == aspect
+        ]
+        assert sum(asked.swapped for asked in askeds) == len(askeds) / 2
+    shown = [item.texts for item in page.items]
+    assert shown == [asked[item.id].texts for item in page.items]
 
 
 def test_each_voter_has_an_order_and_sides_of_their_own(study: VotesStudy) -> None:
@@ -83,7 +87,7 @@ def test_each_voter_has_an_order_and_sides_of_their_own(study: VotesStudy) -> No
     asked = study.questions(plan)
     pages = study.pages(plan, voters=3)
     assert len({page.file for page in pages}) == len({page.id for page in pages}) == 3
-    orders = [[asked[one.id][:2] for one in page.items] for page in pages]
+    orders = [[asked[item.id][:2] for item in page.items] for page in pages]
     assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1]) == sorted(
         orders[2]
     )
@@ -108,9 +112,9 @@ def test_nobody_sees_two_wordings_of_an_aspect_and_all_are_asked(
     assert {page.set for page in pages} == {1, 2, 3, 4, 5} and len(pages) == 10
     seen: Counter[str] = Counter()
     for page in pages:
-        own = {asked[one.id].aspect for one in page.items}
-        assert len({split(one)[0] for one in own}) == len(own) == 3
-        seen.update(own)
+        aspects = {asked[item.id].aspect for item in page.items}
+        assert len({split(aspect)[0] for aspect in aspects}) == len(aspects) == 3
+        seen.update(aspects)
     assert seen == {f"{aspect}.{kind}": 2 for aspect in ASPECTS for kind in TYPES}
 
 
@@ -119,7 +123,7 @@ def test_a_long_page_is_parted_by_pairs(study: VotesStudy) -> None:
     asked = study.questions(plan)
     pages = study.pages(plan, each=3, most=10)  # 12 pairs, at most 3 of them on a page
     assert [len(page.items) for page in pages] == [9, 9, 9, 9]
-    each = [{asked[one.id].pair for one in page.items} for page in pages]
+    each = [{asked[item.id].pair for item in page.items} for page in pages]
     assert [len(one) for one in each] == [3] * 4 and len(set().union(*each)) == 12
     assert [len(page.items) for page in study.pages(plan, each=1, most=1)] == [3] * 4
 
@@ -133,11 +137,11 @@ def test_only_perturbed_texts_are_drawn_and_more_draw_the_same_first(
 
     def pairs(number: int) -> set[str]:
         [page] = study.pages(plan, each=number, most=999)
-        return {asked[one.id].pair.target for one in page.items}
+        return {asked[item.id].pair.target for item in page.items}
 
     assert len(pairs(50)) == 4 * 11  # the first could not be perturbed
     assert pairs(2) < pairs(5) < pairs(50) and not any(
-        "n00" in one for one in pairs(50)
+        "n00" in pair for pair in pairs(50)
     )
 
 
@@ -191,7 +195,11 @@ def test_no_text_can_do_harm(
     script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
     assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
     assert f"<script>{script}</script>" in html
-    [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
+    [policy] = [
+        message["content"]
+        for message in parsed.named("meta")
+        if "http-equiv" in message
+    ]
     assert policy and policy.endswith(f"; script-src 'sha256-{script_hash(script)}'")
     assert not any(
         name.startswith("on") for _, told in parsed.elements for name in told
@@ -247,14 +255,16 @@ def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(
     hopes = expected(
         study, "random-typos,fluency,1", "reordering,fluency,1", "reordering,adequacy,"
     )
-    found = read(plan, study.out, study.folder / "answers", hopes)
-    assert (found.responses, found.about) == (4, "about 12 pairs of texts")
-    rows = rows_of(found, "effects.csv")
+    result = read(plan, study.out, study.folder / "answers", hopes)
+    assert (result.responses, result.about) == (4, "about 12 pairs of texts")
+    rows = rows_of(result, "effects.csv")
     assert [*rows[0]][:4] == ["perturbation", "aspect", "human", "expected"]
     human = {(row["perturbation"], row["aspect"]): row["human"] for row in rows}
     harmed = {("random-typos", "fluency"), ("reordering", "coherence")}
     assert human == {
-        (kind, one): int((kind, one) in harmed) for kind in KINDS for one in ASPECTS
+        (kind, aspect): int((kind, aspect) in harmed)
+        for kind in KINDS
+        for aspect in ASPECTS
     }
     fluent = next(row for row in rows if row["human"])
     assert (fluent["original_better"], fluent["no_difference"], fluent["pairs"]) == (
@@ -263,7 +273,7 @@ def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(
         6,
     )
     numbers = {
-        (row["aspect"], row["statistic"]): row for row in rows_of(found, "votes.csv")
+        (row["aspect"], row["statistic"]): row for row in rows_of(result, "votes.csv")
     }
     assert numbers["", "vote_consistency"]["value"] == 1 and len(numbers) == 4 * 3
     match = numbers["", "match_vote_all"]
@@ -279,19 +289,19 @@ def test_votes_are_counted_by_hand(study: VotesStudy) -> None:
     options = iter("ACAACD")
     for page in study.pages(plan, each=1, voters=3):
         assert len(page.items) == 2
-        first = {one: next(options) for one in ("minor", "major")}
+        first = {name: next(options) for name in ("minor", "major")}
         study.answer(plan, page, lambda question: first[question.pair.degree])  # noqa: B023
-    found = read(plan, study.out, study.folder / "answers")
-    [row] = rows_of(found, "effects.csv")
+    result = read(plan, study.out, study.folder / "answers")
+    [row] = rows_of(result, "effects.csv")
     # minor: A A C, major: C A D
     assert [
         row[key] for key in ("original_better", "no_difference", "cannot_decide")
     ] == [3, 2, 1]
     assert (row["human"], row["expected"], row["pairs"]) == (1, None, 2)
     [consistency] = [
-        one["value"]
-        for one in rows_of(found, "votes.csv")
-        if (one["aspect"], one["statistic"]) == ("", "vote_consistency")
+        row["value"]
+        for row in rows_of(result, "votes.csv")
+        if (row["aspect"], row["statistic"]) == ("", "vote_consistency")
     ]
     assert consistency == pytest.approx((2 / 3 + 1 / 3) / 2)
 
@@ -304,13 +314,13 @@ def test_each_wording_has_effects_of_its_own_and_undecided_ones_are_empty(
         study.answer(
             plan, page, lambda one: "D" if one.aspect.endswith("term") else honest(one)
         )
-    found = read(plan, study.out, study.folder / "answers")
-    assert list(found.tables) == [
+    result = read(plan, study.out, study.folder / "answers")
+    assert list(result.tables) == [
         "votes.csv",
         "effects.detailed.csv",
         "effects.term.csv",
     ]
-    paths = found.write(study.out)
+    paths = result.write(study.out)
     with paths[2].open(encoding="utf-8", newline="") as file:
         undecided = list(csv.DictReader(file))
     assert len(undecided) == 6 and {row["human"] for row in undecided} == {""}
@@ -343,9 +353,9 @@ def test_a_file_twice_counts_once_and_its_order_does_not_matter(
     [page] = study.pages(plan)
     path = study.answer(plan, page, honest)
     one = read(plan, study.out, path.parent)
-    told = json.loads(path.read_text("utf-8"))
-    told["answers"] = dict(reversed(told["answers"].items()))
-    path.with_name("copy (1).json").write_text(json.dumps(told), "utf-8")
+    content = json.loads(path.read_text("utf-8"))
+    content["answers"] = dict(reversed(content["answers"].items()))
+    path.with_name("copy (1).json").write_text(json.dumps(content), "utf-8")
     assert read(plan, study.out, path.parent) == one
     study.answer(plan, page, honest, voter="another")
     assert read(plan, study.out, path.parent).responses == 2
@@ -373,7 +383,9 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
     path.with_name("folder.json").mkdir()
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
-    told = {Path(one.where.partition(",")[0]).stem: one for one in errors.value.errors}
+    by_stem = {
+        Path(error.where.partition(",")[0]).stem: error for error in errors.value.errors
+    }
     words = {
         **dict.fromkeys(["less", "empty"], "do not match the questions"),
         "option": "is not an option",
@@ -382,9 +394,9 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
         "folder": "whose files are not read",
         path.stem: "conflicting responses",
     }
-    assert told.keys() == words.keys()
-    assert all(words[name] in one.what for name, one in told.items())
-    assert all(one.todo for one in told.values())
+    assert by_stem.keys() == words.keys()
+    assert all(words[name] in error.what for name, error in by_stem.items())
+    assert all(error.todo for error in by_stem.values())
 
 
 @pytest.mark.parametrize("change", ["seed", "text", "source", "wording"])
@@ -425,12 +437,12 @@ def test_expectations_of_nothing_that_was_asked_are_counted(study: VotesStudy) -
     for page in study.pages(plan, each=10, voters=2):
         study.answer(plan, page, honest)
     rows = ["random-typos,fluency,1.0", "random-tpos,fluency,1"]
-    found = read(plan, study.out, study.folder / "answers", expected(study, *rows))
-    told = (
+    result = read(plan, study.out, study.folder / "answers", expected(study, *rows))
+    message = (
         "1 of 2 expectations concern nothing that people were asked about: "
         "random-tpos/fluency"
     )
-    assert told in found.lines
+    assert message in result.lines
     with pytest.raises(UserError, match="contradicts itself"):
         again = expected(study, "random-typos,fluency,1", "random-typos,fluency,0")
         read(plan, study.out, study.folder / "answers", again)

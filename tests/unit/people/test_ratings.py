@@ -58,7 +58,7 @@ def test_a_page_asks_for_every_text_and_aspect_on_its_scale(
     plan = study.plan()
     [page] = study.ask(plan, voters=1)
     html = study.html(page)
-    values = Counter(one["value"] for one in Parsed(html).named("input"))
+    values = Counter(row["value"] for row in Parsed(html).named("input"))
     assert values == dict.fromkeys("12345", 12 * 2)
     assert html.count("1 (worst)</label>") == html.count("5 (best)</label>") == 24
     assert "<h1>How good is each text? Task: summarization</h1>" in html
@@ -106,10 +106,10 @@ def test_systems_and_items_take_turns_and_more_draw_the_same_first(
     def drawn(texts: int) -> set[tuple[str, str | None]]:
         [page] = study.ask(plan, texts=texts, voters=1)
         subjects = [known[item.id].subject for item in page.items]
-        assert set(Counter(one.target for one in subjects).values()) == {
+        assert set(Counter(subject.target for subject in subjects).values()) == {
             2
         }  # each in both aspects
-        return {(one.item, one.system) for one in subjects}
+        return {(subject.item, subject.system) for subject in subjects}
 
     assert Counter(system for _, system in drawn(6)) == dict.fromkeys(SYSTEMS, 2)
     assert len({item for item, _ in drawn(4)}) == 4
@@ -146,11 +146,11 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
     first, second, _ = study.ask(plan, voters=3)
     study.rate(plan, first, by_system)
     study.rate(plan, second, lambda one: by_system(one) + (one.aspect == "adequacy"))
-    found = read(plan, study.out, study.folder / "answers")
-    assert (found.responses, found.about) == (2, "48 ratings")
-    assert "no file of answers from voter 3 of 3 (summarization)" in found.lines
-    assert found.lines[1].startswith("news, fluency: 24 ratings, alpha_ordinal 1.000")
-    card, rated = written(study, found)
+    result = read(plan, study.out, study.folder / "answers")
+    assert (result.responses, result.about) == (2, "48 ratings")
+    assert "no file of answers from voter 3 of 3 (summarization)" in result.lines
+    assert result.lines[1].startswith("news, fluency: 24 ratings, alpha_ordinal 1.000")
+    card, rated = written(study, result)
     assert (card.dataset, card.ratings, card.citation) == (
         "news-rated",
         "human",
@@ -168,7 +168,9 @@ def test_answers_become_a_dataset_that_format_table_reads(study: RatingsStudy) -
     assert len(rated.outputs) == 12 and len(rated.ratings) == 48
     raters: dict[tuple[str, str], set[tuple[str, float]]] = {}
     for rating in rated.ratings:
-        output = next(one for one in rated.outputs if one.target == rating.target)
+        output = next(
+            output for output in rated.outputs if output.target == rating.target
+        )
         place = rating.aspect, str(output.system)
         raters.setdefault(place, set()).add((rating.rater, rating.value))
     for at, system in enumerate(SYSTEMS, start=2):
@@ -191,9 +193,9 @@ def test_labels_are_asked_for_and_come_back_in_words(study: RatingsStudy) -> Non
     assert html.count("complaint</label>") == 12
     study.rate(plan, first, lambda one: SYSTEMS.index(one.subject.system or "") % 2)
     study.rate(plan, second, lambda one: SYSTEMS.index(one.subject.system or "") % 2)
-    found = read(plan, study.out, study.folder / "answers")
-    assert "alpha_nominal 1.000" in " ".join(found.lines)
-    card, rated = written(study, found)
+    result = read(plan, study.out, study.folder / "answers")
+    assert "alpha_nominal 1.000" in " ".join(result.lines)
+    card, rated = written(study, result)
     assert card.aspects["fluency"].ordered and not card.aspects["adequacy"].ordered
     assert Counter(rating.value for rating in rated.ratings) == {0: 32, 1: 16}
 
@@ -215,9 +217,9 @@ def test_a_second_round_has_other_raters(study: RatingsStudy) -> None:
     for page in study.ask(plan, texts=6):
         study.rate(plan, page, by_system)
     study.rate(plan, study.ask(plan, voters=1)[0], lambda _: 1, "again")
-    found = read(plan, study.out, study.folder / "answers")
+    result = read(plan, study.out, study.folder / "answers")
     rows = [
-        json.loads(row["rating_fluency"]) for row in rows_of(found, "news-rated.csv")
+        json.loads(row["rating_fluency"]) for row in rows_of(result, "news-rated.csv")
     ]
     seen = Counter(sum(value is not None for value in values) for values in rows)
     assert seen == {3: 6, 1: 6} and {len(values) for values in rows} == {3}
@@ -234,8 +236,8 @@ def test_a_page_is_for_one_person(study: RatingsStudy) -> None:
     (study.folder / "answers" / "torn.json").write_text("{", encoding="utf-8")
     with pytest.raises(UserErrors) as errors:  # a conflict hides no other fault
         read(plan, study.out, study.folder / "answers")
-    told = [error.what.partition(":")[0] for error in errors.value.errors]
-    assert told == [
+    partitions = [error.what.partition(":")[0] for error in errors.value.errors]
+    assert partitions == [
         "conflicting responses to the same page",
         "this is not a file of answers",
     ]
@@ -288,7 +290,9 @@ def test_a_text_with_any_line_end_comes_back(study: RatingsStudy) -> None:
     plan = study.plan()
     study.rate(plan, study.ask(plan)[0], by_system)
     _, rated = written(study, read(plan, study.out, study.folder / "answers"))
-    assert any("\rTwo.\r\nThree.\nFour" in (one.text or "") for one in rated.outputs)
+    assert any(
+        "\rTwo.\r\nThree.\nFour" in (output.text or "") for output in rated.outputs
+    )
 
 
 def test_fewer_voters_leave_no_page_of_others(study: RatingsStudy) -> None:
@@ -305,11 +309,11 @@ def test_what_is_no_answer_is_told(change: str, study: RatingsStudy) -> None:
     plan = study.plan()
     page = study.ask(plan)[0]
     other = "this study does not ask these questions"
-    whole = "do not match the questions"
+    text = "do not match the questions"
     message = {
         "option": "this answer is not an option",
-        "part": whole,
-        "voter": whole,
+        "part": text,
+        "voter": text,
     }.get(change, other)
     if change == "option":
         study.rate(plan, page, lambda _: 6)

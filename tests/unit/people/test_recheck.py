@@ -60,10 +60,10 @@ def sample(
 
 def test_groups_are_counted_by_hand() -> None:
     texts = [text(f"t{n}", *places) for n, places in enumerate(FLUENCY)]
-    found = sample(texts, 99)
+    result = sample(texts, 99)
     names = {
         group: {tuple(text.target for text in pair.texts) for pair in pairs}
-        for group, pairs in found.items()
+        for group, pairs in result.items()
     }
     assert names == {
         NEW: {("t2", "t0"), ("t2", "t1"), ("t5", "t4"), ("t6", "t4")},
@@ -106,23 +106,23 @@ def test_what_is_drawn_is_every_pair_that_there_is_once_or_some_of_them(
     texts = [
         text(f"t{n:02}", *places, item=f"i{n % 5}") for n, places in enumerate(ratings)
     ]
-    whole = Counter(
+    counts = Counter(
         (pair.group, *(text.target for text in pair.texts))
-        for at, one in enumerate(texts)
+        for at, words in enumerate(texts)
         for other in texts[:at]
-        if (pair := pair_of(one, other))
+        if (pair := pair_of(words, other))
     )
-    found = sample(texts, 999, seed)
+    result = sample(texts, 999, seed)
     told = Counter(
         (group, *(text.target for text in pair.texts))
-        for group, pairs in found.items()
+        for group, pairs in result.items()
         for pair in pairs
     )
-    assert told == whole
-    texts_of = [pair.texts for each in found.values() for pair in each]
+    assert told == counts
+    texts_of = [pair.texts for each in result.values() for pair in each]
     assert all(better.level > worse.level for better, worse in texts_of)
     assert sample(texts[::-1], most, seed) == {
-        name: own[:most] for name, own in found.items()
+        name: own[:most] for name, own in result.items()
     }
 
 
@@ -174,18 +174,18 @@ def test_every_voter_has_all_pairs_in_an_order_of_their_own(
     assert [page.file for page in pages] == [
         f"summarization-voter{n}.html" for n in (1, 2, 3)
     ]
-    assert [(one.aspect, one.group, len(one.pairs)) for one in draws] == [
+    assert [(draw.aspect, draw.group, len(draw.pairs)) for draw in draws] == [
         (aspect, group, 3)
         for aspect in ("adequacy", "fluency")
         for group in (NEW, ORIGINAL)
     ]
     find = study.find(plan)
-    each = [[find(one.id) for one in page.items] for page in pages]
+    each = [[find(item.id) for item in page.items] for page in pages]
     assert all(None not in one for one in each)
     orders = [[asked.subject[0] for asked in filter(None, one)] for one in each]
     assert orders[0] != orders[1] != orders[2]
-    assert [sorted(one) for one in orders] == [
-        sorted(one.pairs[i] for one in draws for i in range(3))
+    assert [sorted(order) for order in orders] == [
+        sorted(draw.pairs[i] for draw in draws for i in range(3))
     ] * 3
     firsts = Counter(asked.subject[1] for one in each for asked in filter(None, one))
     assert firsts == {True: 18, False: 18}
@@ -198,17 +198,17 @@ def test_a_page_asks_every_question_with_three_options(
     [page], _ = study.ask(study.plan(), voters=1)
     html = study.html(page)
     radios = list(Parsed(html).named("input"))
-    assert Counter(one["value"] for one in radios) == dict.fromkeys("ABC", 16)
+    assert Counter(radio["value"] for radio in radios) == dict.fromkeys("ABC", 16)
     assert html.count("required") == 48 and f'data-survey="{page.id}"' in html
     assert "cannot decide" not in html
     # raters of adequacy see sources, which differ: each text stands beside its own
     assert html.count('class="source"') == 16 and html.count("Source of text 1") == 8
-    for one in page.items:
-        if one.aspect and one.aspect.name == "Adequacy":
-            numbers = [shown.split()[1].rstrip(".") for shown in one.texts]
-            assert [f"Source {number}." for number in numbers] == [*one.sources]
+    for item in page.items:
+        if item.aspect and item.aspect.name == "Adequacy":
+            numbers = [shown.split()[1].rstrip(".") for shown in item.texts]
+            assert [f"Source {number}." for number in numbers] == [*item.sources]
         else:
-            assert one.sources == ()
+            assert item.sources == ()
 
 
 def test_texts_of_one_source_stand_below_it(
@@ -219,7 +219,7 @@ def test_texts_of_one_source_stand_below_it(
         tmp_path, {"adequacy": FLUENCY, "fluency": FLUENCY}, items=1
     )
     [page], _ = study.ask(study.plan(), voters=1)
-    seen = {(one.aspect and one.aspect.name, one.sources) for one in page.items}
+    seen = {(item.aspect and item.aspect.name, item.sources) for item in page.items}
     assert seen == {("Adequacy", ("Source 0.",)), ("Fluency", ())}
     assert study.html(page).count('class="source"') == 8
 
@@ -228,7 +228,7 @@ def test_a_page_does_not_tell_ratings_or_groups(study: ReevaluationStudy) -> Non
     plan = study.plan()
     [page], _ = study.ask(plan, voters=1)
     html = study.html(page)
-    for told in (
+    for name in (
         "new-level",
         "original",
         "rating",
@@ -240,7 +240,7 @@ def test_a_page_does_not_tell_ratings_or_groups(study: ReevaluationStudy) -> Non
         "news",
         "tiny",
     ):
-        assert told not in html.lower(), told
+        assert name not in html.lower(), name
     names = {str(one["name"]) for one in Parsed(html).named("input")}
     assert len(names) == 16 and all(
         re.fullmatch("q[0-9a-f]{32}-[0-9a-f]{32}", n) for n in names
@@ -273,7 +273,11 @@ def test_no_text_can_do_harm(
     assert (parsed.wrong, parsed.open) == ([], [])
     script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
     assert [tag for tag, _ in parsed.elements if tag in {"script", "img"}] == ["script"]
-    [policy] = [one["content"] for one in parsed.named("meta") if "http-equiv" in one]
+    [policy] = [
+        message["content"]
+        for message in parsed.named("meta")
+        if "http-equiv" in message
+    ]
     assert policy and policy.endswith(f"script-src 'sha256-{script_hash(script)}'")
     assert not any(
         name.startswith("on") for _, told in parsed.elements for name in told

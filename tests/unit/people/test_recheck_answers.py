@@ -50,9 +50,9 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
     pages, _ = study.ask(plan)
     for page, say in zip(pages, says, strict=True):
         study.judge(plan, page, say)
-    found = read(plan, study.out, study.folder / "answers")
-    told = numbers(found)
-    assert (found.responses, len(rows_of(found, "pairs.csv")), len(told)) == (
+    result = read(plan, study.out, study.folder / "answers")
+    told = numbers(result)
+    assert (result.responses, len(rows_of(result, "pairs.csv")), len(told)) == (
         2,
         16,
         3 * 2 * 2,
@@ -62,7 +62,7 @@ def test_agreement_is_counted_by_hand(study: ReevaluationStudy) -> None:
         assert (new["value"], new["n"], new["n_missing"]) == (0.5, n, 0)
         assert told[aspect, ORIGINAL, "reevaluation_agreement"]["value"] == 1
         assert told[aspect, NEW, "reevaluation_no_difference"]["value"] == same
-    pair = rows_of(found, "pairs.csv")[0]
+    pair = rows_of(result, "pairs.csv")[0]
     assert (pair["aspect"], pair["group"], pair["better"], pair["worse"]) == (
         *("adequacy", NEW, "t02", "t00"),
     )
@@ -108,10 +108,10 @@ def test_a_pair_counts_to_the_source_that_more_pairs_have() -> None:
     texts = [
         text(name, *places) for name, *places in [("a", 1, 1), ("z", 2, 2), ("m", 2, 2)]
     ]
-    one = text("x", 3, 3, item="z")
+    words = text("x", 3, 3, item="z")
     pairs = [
         pair_of(*two)
-        for two in [(texts[0], texts[1]), (texts[0], texts[2]), (one, texts[1])]
+        for two in [(texts[0], texts[1]), (texts[0], texts[2]), (words, texts[1])]
     ]
     assert sources_of([pair for pair in pairs if pair]) == ["z", "a", "z"]
 
@@ -122,14 +122,14 @@ def test_whoever_did_not_answer_is_missing(study: ReevaluationStudy) -> None:
     pages, _ = study.ask(plan, voters=3)
     for page in pages[:2]:
         path = study.judge(plan, page, lambda _: "better")
-    found = numbers(read(plan, study.out, study.folder / "answers"))
-    row = found["", NEW, "reevaluation_agreement"]
+    result = numbers(read(plan, study.out, study.folder / "answers"))
+    row = result["", NEW, "reevaluation_agreement"]
     assert (row["value"], row["n"], row["n_missing"]) == (1, 16, 8)
     # a page is for one person: sent again, it counts once
-    told = json.loads(path.read_text("utf-8"))
+    content = json.loads(path.read_text("utf-8"))
     for name in ("more", "and-more"):
         path.with_name(f"{name}.json").write_text(
-            json.dumps(told | {"voter": name}), "utf-8"
+            json.dumps(content | {"voter": name}), "utf-8"
         )
     row = numbers(read(plan, study.out, study.folder / "answers"))[
         "", NEW, "reevaluation_agreement"
@@ -155,17 +155,17 @@ def test_rated_texts_and_rows_are_read_together(study: ReevaluationStudy) -> Non
     plan = study.plan()
     for kind in (RATED, ROW):
         [page], _ = study.ask(plan, kind, voters=1)
-        study.save(page.task, page.id, kind, {one.id: "A" for one in page.items})
-    found = read(plan, study.out, study.folder / "answers")
+        study.save(page.task, page.id, kind, {item.id: "A" for item in page.items})
+    result = read(plan, study.out, study.folder / "answers")
     groups = {
         row["group"]: row["value"]
-        for row in rows_of(found, "reevaluation.csv")
+        for row in rows_of(result, "reevaluation.csv")
         if row["aspect"] == "fluency"
     }
     assert set(groups) == {NEW, ORIGINAL, ROW}
-    row = numbers(found)["", ROW, "reevaluation_agreement"]
+    row = numbers(result)["", ROW, "reevaluation_agreement"]
     assert row["n"] == 22 and 0 < row["value"] < 1
-    assert [line.partition(":")[0] for line in found.lines] == [
+    assert [line.partition(":")[0] for line in result.lines] == [
         f"news, {group}" for group in (NEW, ORIGINAL, ROW)
     ]
 
@@ -174,14 +174,14 @@ def test_the_order_of_files_does_not_matter(study: ReevaluationStudy) -> None:
     plan = study.plan()
     pages, _ = study.ask(plan)
     paths = [study.judge(plan, page, lambda _: "better") for page in pages]
-    found = read(plan, study.out, study.folder / "answers")
+    result = read(plan, study.out, study.folder / "answers")
     for at, path in enumerate(reversed(paths)):
         path.rename(path.with_name(f"{at}.json"))
     paths[0].with_name("copy.json").write_bytes(
         paths[0].with_name("1.json").read_bytes()
     )
-    assert read(plan, study.out, study.folder / "answers") == found
-    for path in found.write(study.out):
+    assert read(plan, study.out, study.folder / "answers") == result
+    for path in result.write(study.out):
         assert path.read_text("utf-8").startswith("dataset,aspect,")
 
 
@@ -194,12 +194,12 @@ def test_all_faults_are_told_at_once_each_with_its_file(
     good = json.loads(path.read_text("utf-8"))
     ids = list(good["answers"])
 
-    def bad(name: str, **told: Any) -> None:
-        path.with_name(f"{name}.json").write_text(json.dumps(good | told), "utf-8")
+    def bad(name: str, **parts: Any) -> None:
+        path.with_name(f"{name}.json").write_text(json.dumps(good | parts), "utf-8")
 
     def other(name: str, question: str) -> None:
-        told = {question: "A"}
-        bad(name, survey=page_id(told, "1"), answers=told)
+        answers = {question: "A"}
+        bad(name, survey=page_id(answers, "1"), answers=answers)
 
     one, two = ids[0][1:].split("-")
     bad("less", voter="l", answers={one: good["answers"][one] for one in ids[1:]})
@@ -216,8 +216,9 @@ def test_all_faults_are_told_at_once_each_with_its_file(
     other("unnamed", f"x{one}-{two}")
     with pytest.raises(UserErrors) as errors:
         read(plan, study.out, path.parent)
-    told = {
-        Path(one.where.partition(",")[0]).stem: one.what for one in errors.value.errors
+    by_stem = {
+        Path(error.where.partition(",")[0]).stem: error.what
+        for error in errors.value.errors
     }
     words = {
         **dict.fromkeys(
@@ -230,9 +231,9 @@ def test_all_faults_are_told_at_once_each_with_its_file(
         ),
         path.stem: "conflicting responses",
     }
-    assert told.keys() == words.keys()
-    assert all(words[name] in what for name, what in told.items())
-    assert all(one.todo for one in errors.value.errors)
+    assert by_stem.keys() == words.keys()
+    assert all(words[name] in what for name, what in by_stem.items())
+    assert all(error.todo for error in errors.value.errors)
 
 
 @pytest.mark.parametrize("change", ["seed", "text", "rating"])
@@ -303,6 +304,6 @@ def test_the_commands(study: ReevaluationStudy) -> None:
         )
     done = run(*command, "import", str(study.write()), "answers", cwd=study.folder)
     assert done.returncode == 0 and "2 files of answers, about 16 pairs" in done.stdout
-    told = "agreement 0.000, n = 16; no difference 1.000"
-    assert f"news, new-level: {told}" in done.stdout, done.stdout
+    text = "agreement 0.000, n = 16; no difference 1.000"
+    assert f"news, new-level: {text}" in done.stdout, done.stdout
     assert (study.out / "reevaluation" / "reevaluation.csv").is_file()

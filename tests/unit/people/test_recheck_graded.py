@@ -61,26 +61,26 @@ def test_ratings_take_turns_and_none_comes_twice(
     told: Sequence[tuple[int, int]], seed: int, most: int
 ) -> None:
     texts = [text(f"t{n:02}", at, item=f"i{item}") for n, (at, item) in enumerate(told)]
-    found = sampled(texts, np.random.default_rng(seed), most)
-    assert len(found) == len(set(found)) == min(most, len(texts))
+    result = sampled(texts, np.random.default_rng(seed), most)
+    assert len(result) == len(set(result)) == min(most, len(texts))
     whole = sampled(texts[::-1], np.random.default_rng(seed), 99)
-    assert whole[:most] == found and sorted(whole) == sorted(texts)
-    there = Counter(one.level for one in texts)
-    counts = Counter(one.level for one in found)
+    assert whole[:most] == result and sorted(whole) == sorted(texts)
+    there = Counter(text.level for text in texts)
+    counts = Counter(one.level for one in result)
     highest = max(counts.values(), default=0)
     assert all(counts[level] >= min(there[level], highest - 1) for level in there)
 
 
 def test_items_are_drawn_equally_often() -> None:
     texts = [
-        text(f"t{item}-{place}-{copy}", place, item=f"i{item:02}")
+        text(f"t{item}-{number}-{copy}", number, item=f"i{item:02}")
         for item in range(20)
-        for place in range(5)
+        for number in range(5)
         for copy in range(3)
     ]
-    found = sampled(texts, np.random.default_rng(1), 100)
-    assert set(Counter(one.item for one in found).values()) == {5}
-    assert set(Counter(one.level for one in found).values()) == {20}
+    result = sampled(texts, np.random.default_rng(1), 100)
+    assert set(Counter(text.item for text in result).values()) == {5}
+    assert set(Counter(one.level for one in result).values()) == {20}
 
 
 # --- pages ----------------------------------------------------------------------------
@@ -95,17 +95,17 @@ def test_a_page_asks_how_good_each_chosen_text_is(study: ReevaluationStudy) -> N
         GRADED,
         40,
     )
-    assert Counter(one.texts[0].level for one in draw.pairs) == dict.fromkeys(
+    assert Counter(pair.texts[0].level for pair in draw.pairs) == dict.fromkeys(
         [1, 2, 3, 4, 5], 8
     )
-    shown = [one.texts[0] for one in pages[0].items]
+    shown = [item.texts[0] for item in pages[0].items]
     assert sorted(shown) == sorted(
         f"Made {n} {at}." for n in range(8) for at in range(1, 6)
     )
-    assert shown != [one.texts[0] for one in pages[1].items]
+    assert shown != [item.texts[0] for item in pages[1].items]
     html = study.html(pages[0])
     assert Counter(
-        one["value"] for one in Parsed(html).named("input")
+        row["value"] for row in Parsed(html).named("input")
     ) == dict.fromkeys("12345", 40)
     assert html.count("1 (worst)</label>") == html.count("5 (best)</label>") == 40
     assert "<h1>How good is each text? Task: summarization</h1>" in html
@@ -116,8 +116,8 @@ def test_a_page_asks_how_good_each_chosen_text_is(study: ReevaluationStudy) -> N
 def test_a_page_does_not_tell_a_text_s_rating_or_set(study: ReevaluationStudy) -> None:
     [page], _ = study.ask(study.plan(), GRADED, voters=1)
     html = study.html(page).lower()
-    for told in ("graded", "rating", "chosen", "error", "n0", "news", "tiny"):
-        assert told not in html, told
+    for key in ("graded", "rating", "chosen", "error", "n0", "news", "tiny"):
+        assert key not in html, key
     names = {str(one["name"]) for one in Parsed(html).named("input")}
     assert len(names) == 40 and all(
         re.fullmatch("q[0-9a-f]{32}", name) for name in names
@@ -131,7 +131,7 @@ def test_both_kinds_stand_on_one_page(study: ReevaluationStudy) -> None:
         (GRADED, 10),
     ]
     for page in pages:
-        assert [len(one.texts) for one in page.items] == [2] * 10 + [1] * 10
+        assert [len(item.texts) for item in page.items] == [2] * 10 + [1] * 10
         html = study.html(page)
         assert "<h1>How good are these texts?" in html
         assert (
@@ -150,10 +150,10 @@ def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> N
     html = study.html(page)
     assert "1: bad (worst)" in html and "2: poor</label>" in html
     assert "4: &lt;b&gt;good&lt;/b&gt;" in html and "5: very good (best)" in html
-    one = draw.pairs[0].texts[0]
+    text = draw.pairs[0].texts[0]
     scale(study, min=-1, max=1, step=0.1 + 0.2 - 0.05, labels=[])
     assert [
-        value for value, _ in rating_options(study.plan(), one.dataset, one.aspect)
+        value for value, _ in rating_options(study.plan(), text.dataset, text.aspect)
     ] == [*("-1", "-0.75", "-0.5", "-0.25", "0", "0.25", "0.5", "0.75", "1")]
     # ratings of the set that the scale no longer has are asked about no more
     _, [draw] = study.ask(study.plan(), GRADED)
@@ -163,8 +163,8 @@ def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> N
 def test_whose_raters_see_sources_people_see_them(study: ReevaluationStudy) -> None:
     scale(study, source_visible=True)
     [page], _ = study.ask(study.plan(), GRADED, voters=1)
-    assert {(f"Source {one.texts[0].split()[1]}.",) for one in page.items} == {
-        one.sources for one in page.items
+    assert {(f"Source {item.texts[0].split()[1]}.",) for item in page.items} == {
+        item.sources for item in page.items
     }
     html = study.html(page)
     assert "Each shows one text, often with\nits source," in html
@@ -192,9 +192,9 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
 
     for page, say in zip(pages, (first, second), strict=True):
         study.give(plan, page, say)
-    found = read(plan, study.out, study.folder / "answers")
-    told, texts = numbers(found), rows_of(found, "texts.csv")
-    assert (found.responses, len(rows_of(found, "pairs.csv")), len(texts)) == (
+    result = read(plan, study.out, study.folder / "answers")
+    told, texts = numbers(result), rows_of(result, "texts.csv")
+    assert (result.responses, len(rows_of(result, "pairs.csv")), len(texts)) == (
         2,
         20,
         20,
@@ -245,9 +245,9 @@ def test_accuracy_and_distance_are_counted_by_hand(study: ReevaluationStudy) -> 
     row = told["", GRADED, "reevaluation_agreement"]
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(lo), pytest.approx(hi))
     says = f"news, graded: agreement 0.600 [{lo:.3f}, {hi:.3f}], n = 40; "
-    assert found.lines[1].startswith(says)
-    assert found.lines[1].endswith("; mean distance 0.800 steps of the scale")
-    written = {path.name: path.read_text("utf-8") for path in found.write(study.out)}
+    assert result.lines[1].startswith(says)
+    assert result.lines[1].endswith("; mean distance 0.800 steps of the scale")
+    written = {path.name: path.read_text("utf-8") for path in result.write(study.out)}
     assert written["texts.csv"].count("\n") == written["pairs.csv"].count("\n") == 21
 
 
@@ -269,22 +269,22 @@ def test_intervals_are_over_sources(
         return off_by(about, 2 if about.texts[0] in wrong else 0)
 
     study.give(plan, page, say)
-    told = numbers(read(plan, study.out, study.folder / "answers"))
+    result = numbers(read(plan, study.out, study.folder / "answers"))
     # of 30 sources, of one text each, some are two steps off
     right, steps = [1] * (30 - off) + [0] * off, [0] * (30 - off) + [2] * off
-    deleted = [(sum(steps) - own) / 29 for own in steps]
+    deleted = [(sum(steps) - step) / 29 for step in steps]
     distance = off * 2 / 30
     expected = {
         "agreement": (1 - off / 30, *proportion(right, [1] * 30)),
         "distance": (distance, *jackknife_t(distance, deleted, ends=(0, inf))),
     }
     for name, numbers_of in expected.items():
-        row = told["", GRADED, f"reevaluation_{name}"]
+        row = result["", GRADED, f"reevaluation_{name}"]
         assert [row[end] for end in ("value", "ci_low", "ci_high")] == pytest.approx(
             numbers_of
         )
         assert row["n"] == 30 and "over 30 sources" in row["method"]
-    row = told["", "constructed", "reevaluation_agreement"]
+    row = result["", "constructed", "reevaluation_agreement"]
     assert (row["value"], row["n"]) == (pytest.approx(1 - off / 60), 60)
     assert row["ci_low"] < row["value"] < row["ci_high"]
 
@@ -303,15 +303,15 @@ def one_page(study: ReevaluationStudy) -> tuple[Page, Path]:
 
 def test_those_who_have_not_rated_are_missing(study: ReevaluationStudy) -> None:
     _, path = one_page(study)
-    told = numbers(read(study.plan(), study.out, path.parent))
+    result = numbers(read(study.plan(), study.out, path.parent))
     for name, value in (("agreement", 0.8), ("distance", 0.2)):
-        row = told["", GRADED, f"reevaluation_{name}"]
+        row = result["", GRADED, f"reevaluation_{name}"]
         assert (row["value"], row["n"], row["n_missing"]) == (
             pytest.approx(value),
             40,
             80,
         )
-    assert ("", "constructed", "reevaluation_agreement") not in told
+    assert ("", "constructed", "reevaluation_agreement") not in result
 
 
 @pytest.mark.heavy
@@ -322,8 +322,12 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
     [rows], _ = study.ask(study.plan(), ROW, voters=1)
     of_row = rows.items[0].id.partition("-")[0]
 
-    def other(name: str, **told: str) -> None:
-        given = good | {"survey": page_id(told, "1of3"), "answers": told, "voter": name}
+    def other(name: str, **parts: str) -> None:
+        given = good | {
+            "survey": page_id(parts, "1of3"),
+            "answers": parts,
+            "voter": name,
+        }
         path.with_name(f"{name}.json").write_text(json.dumps(given), "utf-8")
 
     other("two", **{f"{one}-{two[1:]}": "A"})
@@ -333,11 +337,11 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
         other(name, **{one: option})
     with pytest.raises(UserErrors) as errors:
         read(study.plan(), study.out, path.parent)
-    told = {
+    by_stem = {
         Path(each.where.partition(",")[0]).stem: each.what
         for each in errors.value.errors
     }
-    assert told == {
+    assert by_stem == {
         **dict.fromkeys(
             ["two", "row", "none"], "this study does not ask these questions"
         ),

@@ -40,27 +40,27 @@ CLASSES = [1.0, 2.0, 3.0]
 
 
 def test_even_candidates_have_each_number_of_errors_as_often_as_can_be() -> None:
-    found = list(evenly(BASES, 4, [0, 2, 4]))
-    assert [one.errors for one in found] == [0, 2, 4, 0, 2, 4, 0, 2]
-    assert [one.base[0] for one in found[:4]] == ["a:original"] * 3 + ["a:reference.1"]
-    assert len({(one.item, one.number) for one in found}) == 8
+    result = list(evenly(BASES, 4, [0, 2, 4]))
+    assert [one.errors for one in result] == [0, 2, 4, 0, 2, 4, 0, 2]
+    assert [one.base[0] for one in result[:4]] == ["a:original"] * 3 + ["a:reference.1"]
+    assert len({(text.item, text.number) for text in result}) == 8
 
 
 def test_on_trial_each_number_of_errors_is_tried_once() -> None:
-    found = [(one.item, one.number, one.errors) for one in on_trial(BASES, 2)]
-    assert found == [(item, f"t{k}", k) for item in "ab" for k in range(3)]
+    actual = [(text.item, text.number, text.errors) for text in on_trial(BASES, 2)]
+    assert actual == [(item, f"t{k}", k) for item in "ab" for k in range(3)]
 
 
 def test_each_rating_gets_numbers_of_errors_that_it_had_on_trial() -> None:
     named: dict[str, Any] = {"seed": 1, "names": ["data", "set"]}
-    found = list(of_each_rating(BASES, 3, [[4, 5], [2], [0]], **named))
-    assert Counter(one.number.partition("-")[0] for one in found) == {
+    result = list(of_each_rating(BASES, 3, [[4, 5], [2], [0]], **named))
+    assert Counter(one.number.partition("-")[0] for one in result) == {
         "1": 6,
         "2": 6,
         "3": 6,
     }
-    assert {one.errors for one in found if one.number.startswith("1-")} == {4, 5}
-    assert found == list(of_each_rating(BASES, 3, [[4, 5], [2], [0]], **named))
+    assert {one.errors for one in result if one.number.startswith("1-")} == {4, 5}
+    assert result == list(of_each_rating(BASES, 3, [[4, 5], [2], [0]], **named))
 
 
 def test_rules_put_in_as_many_errors_as_there_is_room_for_and_say_so() -> None:
@@ -97,8 +97,8 @@ def test_further_references_are_the_most_diverse_and_unread_if_one_is_enough() -
             ("a:reference.3", TEXT + " Yes."),
         ]
     }
-    found = bases_of({"a": ("a:original", TEXT)}, others.__getitem__, 2)
-    assert [name for name, _ in found["a"]] == ["a:original", "a:reference.2"]
+    result = bases_of({"a": ("a:original", TEXT)}, others.__getitem__, 2)
+    assert [name for name, _ in result["a"]] == ["a:original", "a:reference.2"]
     assert bases_of({"b": ("b:original", TEXT)}, others.__getitem__, 1)["b"] == [
         ("b:original", TEXT)
     ]
@@ -124,15 +124,15 @@ def test_texts_that_failed_or_are_there_already_are_told_and_not_used() -> None:
         row("a3", 0, text="a1"),
     ]
     kept, why = usable([*rows, row("b1", 0, text="a1")])
-    assert [one["target"] for one in kept] == ["a1", "b1"]
+    assert [row["target"] for row in kept] == ["a1", "b1"]
     assert why == {"a2": "failed: it is a refusal", "a3": "the same text as a1"}
 
 
 def test_the_number_of_errors_is_a_rating_where_a_class_has_it() -> None:
-    found = by_errors(
+    result = by_errors(
         [row("a", 0), row("b", 2), row("c", 4), row("d", 3), row("e", 6)], 3, 2
     )
-    assert [found[name].rating for name in "abcde"] == [2, 1, 0, None, None]
+    assert [result[name].rating for name in "abcde"] == [2, 1, 0, None, None]
 
 
 def comparisons(target: str, *outcomes: float | None) -> list[dict[str, Any]]:
@@ -156,14 +156,14 @@ def test_comparisons_rate_texts_and_tell_where_they_lie_among_the_anchors() -> N
         *comparisons("a2", 0, -1, -1),
         *comparisons("a3", 0, 0, 0),
     ]
-    found = by_anchors(rows, told, CLASSES)
-    assert found["a1"] == Grade(2, 2.0, False, (1.0, 0.0, 0.0, None))
-    assert found["a2"].rating == 0 and found["a2"].shares == (None, 0.0, 0.0, 1.0)
-    assert found["a3"] == Grade(None, status="unresolved")
-    assert usual_errors(rows, found, 3).tolist() == [3, 1.5, 0]
-    assert counts_by_rating(rows, found, 3) == [[3], [2], [0]]
-    assert chosen_of(rows, found, 1, 3, seed=0) == {"a2"}
-    assert chosen_of(rows, found, 5, 3, seed=0) == {"a1", "a2"}
+    result = by_anchors(rows, told, CLASSES)
+    assert result["a1"] == Grade(2, 2.0, False, (1.0, 0.0, 0.0, None))
+    assert result["a2"].rating == 0 and result["a2"].shares == (None, 0.0, 0.0, 1.0)
+    assert result["a3"] == Grade(None, status="unresolved")
+    assert usual_errors(rows, result, 3).tolist() == [3, 1.5, 0]
+    assert counts_by_rating(rows, result, 3) == [[3], [2], [0]]
+    assert chosen_of(rows, result, 1, 3, seed=0) == {"a2"}
+    assert chosen_of(rows, result, 5, 3, seed=0) == {"a1", "a2"}
 
 
 def test_a_missing_answer_is_no_tie() -> None:
@@ -198,7 +198,7 @@ def test_usual_errors_settle_what_is_equal() -> None:
 @pytest.mark.parametrize("wanted", [1, 2])
 def test_of_equals_the_same_text_is_chosen_in_every_run_of_a_seed(wanted: int) -> None:
     rows = [row(f"a{at}", 0) for at in range(4)]
-    grades = {one["target"]: Grade(1) for one in rows}
+    grades = {row["target"]: Grade(1) for row in rows}
     first = chosen_of(rows, grades, wanted, 3, seed=3)
     assert (
         first == chosen_of(rows[::-1], grades, wanted, 3, seed=3)

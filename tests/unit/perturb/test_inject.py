@@ -53,7 +53,7 @@ CARD = {
 
 def injected(kind: str, count: int = 3, seed: int = 0, text: str = TEXT) -> list[str]:
     made = inject_errors(text, np.random.default_rng(seed), kinds=[kind], count=count)
-    return [one.text for one in made if one.status == "ok"]
+    return [reply.text for reply in made if reply.status == "ok"]
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def injected(kind: str, count: int = 3, seed: int = 0, text: str = TEXT) -> list
     ],
 )
 def test_a_kind_within_a_sentence(kind: str, sentence: str, made: set[str]) -> None:
-    found = {
-        f"{sentence[: site.start]}{one}{sentence[site.end :]}"
+    actual = {
+        f"{sentence[: site.start]}{option}{sentence[site.end :]}"
         for site in WITHIN[kind](sentence)
-        for one in site.options
+        for option in site.options
     }
-    assert found == made
+    assert actual == made
 
 
 @pytest.mark.parametrize(
@@ -142,18 +142,24 @@ def test_a_text_that_has_no_room_says_so_and_ends() -> None:
     made = inject_errors(
         "Rain fell.", np.random.default_rng(1), kinds=["number", "name"], count=3
     )
-    assert [one.status for one in made] == ["impossible: there is no room for error 1"]
+    assert [reply.status for reply in made] == [
+        "impossible: there is no room for error 1"
+    ]
     assert made[0].text == "Rain fell." and not made[0].edits
 
 
 def locked(draft: ErrorDraft) -> Counter[str]:
     return Counter(
-        one.text[slice(*lock)] for one in draft.sentences for lock in one.locks
+        sentence.text[slice(*lock)]
+        for sentence in draft.sentences
+        for lock in sentence.locks
     )
 
 
 def inverted(draft: ErrorDraft) -> int:
-    places = [one.position for one in draft.sentences if one.position >= 0]
+    places = [
+        sentence.position for sentence in draft.sentences if sentence.position >= 0
+    ]
     return sum(a > b for at, a in enumerate(places) for b in places[at + 1 :])
 
 
@@ -175,8 +181,8 @@ def test_every_error_of_a_row_is_still_there_at_its_end(
         # stays so
         new = locked(draft) - locked(before)
         assert not locked(before) - locked(draft)
-        gone = {one.position for one in before.sentences} - {
-            one.position for one in draft.sentences
+        gone = {sentence.position for sentence in before.sentences} - {
+            sentence.position for sentence in draft.sentences
         }
         assert new.total() + len(gone) + inverted(draft) - inverted(before) == 1
         before = draft
@@ -226,9 +232,10 @@ def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(
     }
     with pytest.raises(UserError, match="that this perturbation names") as error:
         load_plan(study, HOME, source="study.yaml")
-    said = str(error.value)
+    message = str(error.value)
     assert (
-        "perturbations/local-rule-fluency.yaml:" in said and "nearest: fluency" in said
+        "perturbations/local-rule-fluency.yaml:" in message
+        and "nearest: fluency" in message
     )
 
 

@@ -45,28 +45,28 @@ def counting(body: Body) -> Said:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     with serve(counting) as endpoint:
-        own = AskedStudy(tmp_path_factory.mktemp("rows"), endpoint)
-        own.card("judges", "counter", model="loop", form="score-only")
+        study = AskedStudy(tmp_path_factory.mktemp("rows"), endpoint)
+        study.card("judges", "counter", model="loop", form="score-only")
         files = {"items": str(HOME / "config" / "demo" / "confusion_news.jsonl")}
         scales = {
             name: {"min": 1, "max": 100, "step": 1} for name in ("fluency", "coherence")
         }
-        Study(own.folder).change("datasets", DATA, files=files, aspects=scales)
+        Study(study.folder).change("datasets", DATA, files=files, aspects=scales)
         for name, kind, aspect in (
             ("slips", "spelling", "fluency"),
             ("strays", "off-topic", "coherence"),
         ):
-            own.card("perturbations", name, **CARD, errors=[kind], aspects=[aspect])
-        own.write(
+            study.card("perturbations", name, **CARD, errors=[kind], aspects=[aspect])
+        study.write(
             datasets=[DATA],
             aspects=["fluency", "coherence"],
             judges=["counter", "constant-top", "random", "length"],
             perturbations=["slips", "strays"],
             methods=["perspectives"],
         )
-        done = own.run()
+        done = study.run()
         assert done.returncode == 0, done.stdout[-3000:]
-        yield own
+        yield study
 
 
 CARD: dict[str, Any] = {
@@ -80,12 +80,12 @@ CARD: dict[str, Any] = {
 }
 
 
-def found(study: AskedStudy, judge: str, statistic: str, **place: Any) -> list[Row]:
+def found(study: AskedStudy, judge: str, statistic: str, **where: Any) -> list[Row]:
     return [
         row
         for row in study.rows("perspectives")
         if (row["judge"], row["statistic"], row["level"]) == (judge, statistic, "local")
-        and all(row[name] == value for name, value in place.items())
+        and all(row[name] == value for name, value in where.items())
     ]
 
 
@@ -123,12 +123,12 @@ def test_a_row_is_judged_on_its_aspect_and_asked_about_once(study: AskedStudy) -
 
 def test_controls_reach_what_chance_gives(study: AskedStudy) -> None:
     for perturbation in ("slips", "strays"):
-        place = {"perturbation": perturbation}
-        (strict,) = found(study, "constant-top", "accuracy_adjacent", **place)
-        (half,) = found(study, "constant-top", "accuracy_adjacent_half", **place)
+        where = {"perturbation": perturbation}
+        (strict,) = found(study, "constant-top", "accuracy_adjacent", **where)
+        (half,) = found(study, "constant-top", "accuracy_adjacent_half", **where)
         assert (strict["value"], half["value"]) == (0, 0.5)
         assert strict["n_tied"] == ITEMS * STEPS
-        (random,) = found(study, "random", "accuracy_adjacent_half", **place)
+        (random,) = found(study, "random", "accuracy_adjacent_half", **where)
         assert random["ci_low"] < 0.5 < random["ci_high"]
     (length,) = found(study, "length", "accuracy_adjacent", perturbation="strays")
     assert length["value"] == 0  # a stray sentence makes a text longer

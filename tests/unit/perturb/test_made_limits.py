@@ -38,16 +38,16 @@ def test_a_text_that_failed_is_the_parent_again_and_equal_parents_share_a_reply(
         return Request({"messages": [{"role": "user", "content": parent}]}, about=item)
 
     def obtain(requests: Sequence[Request]) -> Replies:
-        return {(one.key, 0): Reply(one.key, 0, "No.") for one in requests}
+        return {(request.key, 0): Reply(request.key, 0, "No.") for request in requests}
 
     parents = {"a": "The cat sat.", "b": "The cat sat."}
-    found = make_texts(
+    result = make_texts(
         parents, ask_for=ask_for, obtain=obtain, checks=["length"], attempts=1
     )
-    assert [(one.text, one.reply.text) for one in found.values()] == [
+    assert [(one.text, one.reply.text) for one in result.values()] == [
         ("The cat sat.", "No.")
     ] * 2
-    assert {one.request.key for one in found.values()} == {found["a"].request.key}
+    assert {one.request.key for one in result.values()} == {result["a"].request.key}
 
 
 @given(short, short, short, short)

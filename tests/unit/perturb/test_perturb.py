@@ -208,8 +208,8 @@ def written_without_blanks(text: str) -> bool:
 
 
 def test_letters_are_the_words_of_scripts_without_blanks() -> None:
-    found = {run("delete_words", "我们走。今天", 2, seed).text for seed in range(40)}
-    assert found == {"走。今天", "我。今天", "我们天", "我们走。"}
+    texts = {run("delete_words", "我们走。今天", 2, seed).text for seed in range(40)}
+    assert texts == {"走。今天", "我。今天", "我们天", "我们走。"}
     thai = {run("delete_words", "ทำดี", 1, seed).text for seed in range(40)}
     assert thai == {"ำดี", "ทดี", "ทำ"}
     swapped = {run("exchange_words", "我们走。今", 1, seed).text for seed in range(40)}
@@ -240,8 +240,8 @@ def test_reasons_why_no_word_goes() -> None:
 
 
 def test_a_line_break_survives_its_words() -> None:
-    found = {run("delete_words", "a b\n\nc d", 1, seed).text for seed in range(40)}
-    assert found == {"b\n\nc d", "a\n\nc d", "a b\n\nd", "a b\n\nc"}
+    texts = {run("delete_words", "a b\n\nc d", 1, seed).text for seed in range(40)}
+    assert texts == {"b\n\nc d", "a\n\nc d", "a b\n\nd", "a b\n\nc"}
 
 
 @settings(deadline=None)
@@ -272,9 +272,9 @@ def test_no_more_neighbours_can_be_exchanged(
     words: list[str], k: int, seed: int
 ) -> None:
     most, last = 0, -1
-    for place, (one, other) in enumerate(pairwise(words)):
-        if one != other and place > last:
-            most, last = most + 1, place + 1
+    for number, (one, other) in enumerate(pairwise(words)):
+        if one != other and number > last:
+            most, last = most + 1, number + 1
     assert done(run("exchange_words", " ".join(words), k, seed), k) == min(k, most)
 
 
@@ -335,18 +335,20 @@ def test_deleted_sentences_take_one_gap_along(text: str, k: int, seed: int) -> N
 def test_texts_are_deranged_between_items(texts: list[str], seed: int) -> None:
     items = {f"i{number}": text for number, text in enumerate(texts)}
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
-    found = perturb_dataset("replace_text", {}, items, seed=seed, **names)
-    moved = {name for name, result in found.items() if result.status == "ok"}
-    assert Counter(found[i].text for i in moved) == Counter(items[i] for i in moved)
-    assert all(found[i].edits == (Edit(0, items[i], found[i].text),) for i in moved)
-    assert all(found[i].text != items[i] and items[i].strip() for i in moved)
-    assert all(found[i].status.startswith("impossible: ") for i in items.keys() - moved)
+    outcome = perturb_dataset("replace_text", {}, items, seed=seed, **names)
+    moved = {name for name, result in outcome.items() if result.status == "ok"}
+    assert Counter(outcome[i].text for i in moved) == Counter(items[i] for i in moved)
+    assert all(outcome[i].edits == (Edit(0, items[i], outcome[i].text),) for i in moved)
+    assert all(outcome[i].text != items[i] and items[i].strip() for i in moved)
+    assert all(
+        outcome[i].status.startswith("impossible: ") for i in items.keys() - moved
+    )
     filled = Counter(text for text in texts if text.strip())
     others = filled.total() - max(filled.values(), default=0)
     assert len(moved) == min(filled.total(), 2 * others)
     backwards = dict(reversed(items.items()))
     again = perturb_dataset("replace_text", {}, backwards, seed=seed, **names)
-    assert again == found and list(again) == list(backwards)
+    assert again == outcome and list(again) == list(backwards)
 
 
 @settings(deadline=None)
@@ -498,11 +500,11 @@ def test_every_original_can_be_perturbed(
 ) -> None:
     options = {} if k is None else {"k": k}
     names = {"dataset": "summeval", "perturbation": rule, "degree": "minor"}
-    found = perturb_dataset(rule, options, originals, seed=0, **names)
-    assert Counter(result.status for result in found.values()) == {"ok": 100}
-    assert all(apply_edits(originals[i], r.edits) == r.text for i, r in found.items())
-    edits = {len(result.edits) for result in found.values()}
+    outcome = perturb_dataset(rule, options, originals, seed=0, **names)
+    assert Counter(result.status for result in outcome.values()) == {"ok": 100}
+    assert all(apply_edits(originals[i], r.edits) == r.text for i, r in outcome.items())
+    edits = {len(result.edits) for result in outcome.values()}
     if rule in ("delete_characters", "typos"):
         assert edits == {k}
     if rule == "delete_characters":
-        assert all(len(originals[i]) - len(r.text) == k for i, r in found.items())
+        assert all(len(originals[i]) - len(r.text) == k for i, r in outcome.items())

@@ -75,15 +75,17 @@ class Writer:
 
     def obtain(self, requests: Iterable[Request]) -> dict[tuple[str, int], Reply]:
         replies: dict[tuple[str, int], Reply] = {}
-        for one in requests:
-            self.asked.append(one)
-            attempt = sum(other.about == one.about for other in self.asked)
+        for request in requests:
+            self.asked.append(request)
+            attempt = sum(other.about == request.about for other in self.asked)
             text = PARENT if self.echoes else PARENT + "\n" * attempt
             if attempt >= self.works:
                 text = "The dog sat on the mat."
-            finish = "length" if one.about in self.cut else "stop"
-            for draw in range(one.draws):
-                replies[one.key, draw] = Reply(one.key, draw, text, finish=finish)
+            finish = "length" if request.about in self.cut else "stop"
+            for draw in range(request.draws):
+                replies[request.key, draw] = Reply(
+                    request.key, draw, text, finish=finish
+                )
         return replies
 
 
@@ -151,9 +153,9 @@ def test_a_study_that_allows_missing_texts_goes_on_without_the_set(
     targets = made(30, writer, allow_missing=True)
     assert [row["status"] for row in targets] == ["failed: it is the same text"] * 10
     assert len(writer.asked) == 30
-    said = capsys.readouterr().out
-    assert "dataset mine: stopped: the first 10 texts are unusable" in said
-    assert "10 of 10 texts of perturbations/swap.yaml" in said
+    output = capsys.readouterr().out
+    assert "dataset mine: stopped: the first 10 texts are unusable" in output
+    assert "10 of 10 texts of perturbations/swap.yaml" in output
 
 
 def test_texts_that_work_at_the_third_attempt_are_all_made() -> None:
@@ -162,7 +164,9 @@ def test_texts_that_work_at_the_third_attempt_are_all_made() -> None:
     assert [row["status"] for row in targets] == ["ok"] * 30
     assert len(writer.asked) == 90
     warmer = [
-        one.asked["temperature"] for one in writer.asked if "None" not in one.prompt
+        request.asked["temperature"]
+        for request in writer.asked
+        if "None" not in request.prompt
     ]
     assert set(warmer) == {0.7} and len(warmer) == 60
 
@@ -172,9 +176,9 @@ def test_unusable_texts_are_counted_with_an_example(
 ) -> None:
     targets = made(12, Writer(works=1, cut=["text of i11", "text of i03"]))
     assert sum(row["status"] == "ok" for row in targets) == 10
-    said = capsys.readouterr().out
-    assert "warning: 2 of 12 texts of" in said and "the reply was cut" in said
-    assert "example: 'The dog sat on the mat.'" in said
+    output = capsys.readouterr().out
+    assert "warning: 2 of 12 texts of" in output and "the reply was cut" in output
+    assert "example: 'The dog sat on the mat.'" in output
 
 
 def test_originals_that_fall_back_to_references_never_stop() -> None:

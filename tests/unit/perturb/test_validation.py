@@ -48,12 +48,12 @@ ANY, ONE, SEVERAL = Amount(), Amount(k=1), Amount(min_edits=2)
 def test_changed_places_are_counted_once_each(
     text: str, amount: Amount, problem: str | None
 ) -> None:
-    found = CHECKS["changes"](text, PARENT, amount)
-    assert (found or "").split(" of the")[0][:14] == (problem or "").split(" of the")[
+    changes = CHECKS["changes"](text, PARENT, amount)
+    assert (changes or "").split(" of the")[0][:14] == (problem or "").split(" of the")[
         0
     ][:14]
     if problem and "of the text" not in problem:
-        assert found == problem
+        assert changes == problem
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,10 @@ def test_changed_places_are_counted_once_each(
 def test_inserted_sentences_stand_among_those_of_the_text(
     text: str, amount: Amount, problem: str | None
 ) -> None:
-    found = CHECKS["insertions"](text, PARENT, amount)
-    assert (found is None) == (problem is None) and (problem or "") in (found or "")
+    insertions = CHECKS["insertions"](text, PARENT, amount)
+    assert (insertions is None) == (problem is None) and (problem or "") in (
+        insertions or ""
+    )
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=12), st.data())

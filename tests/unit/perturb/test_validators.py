@@ -21,7 +21,9 @@ from study import Study
 from unseen import UNSEEN
 from validators import ONE, Shown, accepted, card_of, demonstrations, document
 
-ALL = [(kind, one) for kind in KINDS for one in demonstrations(kind)]
+ALL = [
+    (kind, demonstration) for kind in KINDS for demonstration in demonstrations(kind)
+]
 REFUSAL = "I'm sorry, but I cannot help with that."
 OPENED = "The museum reopened its doors and opened again after two years of repairs."
 EXPLAINED: dict[tuple[str, str], str] = {}
@@ -30,11 +32,11 @@ EXPLAINED: dict[tuple[str, str], str] = {}
 
 def five_grams(one: Shown) -> set[tuple[str, ...]]:
     """Return the runs of five words of a demonstration, before and after."""
-    found = set()
+    result = set()
     for text in (one.text, one.changed):
         words = [token.lower() for token in tokens(text) if is_word(token)]
-        found |= {tuple(words[at : at + 5]) for at in range(len(words) - 4)}
-    return found
+        result |= {tuple(words[at : at + 5]) for at in range(len(words) - 4)}
+    return result
 
 
 # --- the demonstrations ---------------------------------------------------------------
@@ -52,12 +54,12 @@ def test_a_card_has_ten_demonstrations_on_ten_topics_of_four_tasks(kind: str) ->
 
 def test_demonstrations_share_no_sentence_and_few_runs_of_words() -> None:
     assert len({one.topic for _, one in ALL}) >= 12
-    said = Counter(
+    counts = Counter(
         sentence
         for _, one in ALL
         for sentence in {*sentences(one.text), *sentences(one.changed)}
     )
-    assert max(said.values()) == 1
+    assert max(counts.values()) == 1
     runs = [five_grams(one) for _, one in ALL]
     assert all(10 * len(a & b) <= min(len(a), len(b)) for a, b in combinations(runs, 2))
 
@@ -105,9 +107,9 @@ def test_every_demonstration_passes_all_checks_of_its_card(
 
 @pytest.mark.heavy
 def test_checks_accept_no_other_kind_but_what_is_explained() -> None:
-    found = accepted()
-    assert all(found[kind, kind] == 10 for kind in KINDS)
-    assert {pair for pair, count in found.items() if count and pair[0] != pair[1]} == {
+    result = accepted()
+    assert all(result[kind, kind] == 10 for kind in KINDS)
+    assert {pair for pair, count in result.items() if count and pair[0] != pair[1]} == {
         *EXPLAINED
     }
     assert (HOME / "docs" / "validators.md").read_text(encoding="utf-8") == document()
@@ -141,11 +143,13 @@ def test_two_details_are_two_however_close_they_stand() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_unchanged_texts_and_refusals_are_rejected(kind: str) -> None:
-    for one in demonstrations(kind):
+    for demonstration in demonstrations(kind):
         for amount in (ONE, Amount()):
-            assert KINDS[kind](one.text, one.text, amount)
-            assert KINDS[kind](REFUSAL, one.text, amount)
-            assert KINDS[kind](f"{one.text} {REFUSAL}", one.text, amount)
+            assert KINDS[kind](demonstration.text, demonstration.text, amount)
+            assert KINDS[kind](REFUSAL, demonstration.text, amount)
+            assert KINDS[kind](
+                f"{demonstration.text} {REFUSAL}", demonstration.text, amount
+            )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -30,16 +30,18 @@ def made(
     def obtain(requests: Sequence[Request]) -> Replies:
         rounds.append([request.prompt for request in requests])
         return {
-            (one.key, draw): Reply(one.key, draw, says[one.about][len(rounds) - 1])
-            for one in requests
-            for draw in range(one.draws)
+            (request.key, draw): Reply(
+                request.key, draw, says[request.about][len(rounds) - 1]
+            )
+            for request in requests
+            for draw in range(request.draws)
         }
 
     parents = dict.fromkeys(says, PARENT)
-    found = make_texts(
+    result = make_texts(
         parents, ask_for=ask_for, obtain=obtain, checks=checks, attempts=attempts
     )
-    return found, rounds
+    return result, rounds
 
 
 def test_what_passes_is_asked_for_once_and_what_fails_again_with_the_reason() -> None:
@@ -49,7 +51,7 @@ def test_what_passes_is_asked_for_once_and_what_fails_again_with_the_reason() ->
         [f"{item}: {PARENT}" for item in "abc"],
         [f"{item}: {PARENT} (it is the same text)" for item in "bc"],
     ]
-    assert {item: (one.text, one.status) for item, one in found.items()} == {
+    assert {item: (reply.text, reply.status) for item, reply in found.items()} == {
         "a": (good, "ok"),
         "b": (good, "ok"),
         "c": (PARENT, "failed: it is the same text"),
@@ -88,10 +90,12 @@ def warmed(first: float, **keys: Any) -> list[float]:
     sent: list[float] = []
 
     def obtain(requests: Sequence[Request]) -> Replies:
-        [one] = requests
-        sent.append(one.asked["temperature"])
+        [request] = requests
+        sent.append(request.asked["temperature"])
         text = PARENT + "\n" * len(sent)
-        return {(one.key, draw): Reply(one.key, draw, text) for draw in range(9)}
+        return {
+            (request.key, draw): Reply(request.key, draw, text) for draw in range(9)
+        }
 
     def ask_for(item: str, parent: str, problem: str | None) -> Request:
         messages = [{"role": "user", "content": f"{parent} {problem}"}]
@@ -124,12 +128,12 @@ def test_a_request_that_fails_for_the_reason_it_names_gets_another_draw() -> Non
     drawn: list[int] = []
 
     def obtain(requests: Sequence[Request]) -> Replies:
-        drawn.extend(one.draws for one in requests)
+        drawn.extend(request.draws for request in requests)
         texts = [PARENT + "\n" * len(drawn), good]
         return {
-            (one.key, draw): Reply(one.key, draw, texts[draw])
-            for one in requests
-            for draw in range(one.draws)
+            (request.key, draw): Reply(request.key, draw, texts[draw])
+            for request in requests
+            for draw in range(request.draws)
         }
 
     def ask_for(item: str, parent: str, problem: str | None) -> Request:
@@ -137,10 +141,10 @@ def test_a_request_that_fails_for_the_reason_it_names_gets_another_draw() -> Non
             {"messages": [{"role": "user", "content": f"{parent} {problem}"}]}
         )
 
-    found = make_texts(
+    result = make_texts(
         {"a": PARENT}, ask_for=ask_for, obtain=obtain, checks=CHECKS, attempts=4
     )
-    assert drawn == [1, 1, 2] and found["a"].text == good
+    assert drawn == [1, 1, 2] and result["a"].text == good
 
 
 def said(text: str, *, finish: str = "stop", status: str = "ok") -> Reply:

@@ -62,14 +62,14 @@ def test_anchors_are_compared_with_candidates_or_with_anchors_of_other_ratings()
         for name, rating in (("a", 1), ("b", 1), ("c", 2))
     ]
     pairs = list(pairs_of(anchors, None, systems, {"i": ARTICLE}))
-    assert [(one.text.target, one.anchor.target, one.rating) for one in pairs] == [
+    assert [(pair.text.target, pair.anchor.target, pair.rating) for pair in pairs] == [
         ("a", "c", 2),
         ("b", "c", 2),
     ]
     assert pairs[0].text.parts == ARTICLE
     candidates = [target("x"), target("y", status="failed: so"), target("z", text="x")]
     pairs = list(pairs_of(anchors, candidates, systems, {"i": []}))
-    assert [(one.text.target, one.rating) for one in pairs] == [
+    assert [(pair.text.target, pair.rating) for pair in pairs] == [
         ("x", 1),
         ("x", 1),
         ("x", 2),

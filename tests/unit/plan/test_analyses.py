@@ -148,13 +148,13 @@ def stubborn(body: Body) -> Said:
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[AskedStudy]:
     with serve(stubborn) as endpoint:
-        found = AskedStudy(tmp_path, endpoint)
-        found.card("judges", "bare", model="loop", form="score-shots", shots={"n": 3})
-        found.card(
+        study = AskedStudy(tmp_path, endpoint)
+        study.card("judges", "bare", model="loop", form="score-shots", shots={"n": 3})
+        study.card(
             "judges", "terse", model="loop", form="analyze-shots", shots=ANALYSED
         )
-        found.write(judges=["terse", "bare"])
-        yield found
+        study.write(judges=["terse", "bare"])
+        yield study
 
 
 def asked(endpoint: Endpoint) -> tuple[list[str], list[str]]:
@@ -196,7 +196,7 @@ def test_a_study_with_analyses(study: AskedStudy) -> None:
     # the ratings
     items = read_table("items", results / "items" / "demo-dialogue.parquet").to_pylist()
     sources = [row["parts"][0]["text"] for row in items]
-    told = {row["text"]: row["rating"] for row in analyses}
+    by_text = {row["text"]: row["rating"] for row in analyses}
     shown: dict[bool, set[str]] = {True: set(), False: set()}
     for prompt in judged:
         before, after = prompt.split("Now rate another text")
@@ -204,7 +204,7 @@ def test_a_study_with_analyses(study: AskedStudy) -> None:
         assert own and not any(source in before for source in own)
         parts = re.findall(r"Answer:\n(.*)\nRating: (\d)", before)
         assert len(parts) == (3 if "Answer:" in before else 0)
-        assert all(told[text] == int(rating) for text, rating in parts)
+        assert all(by_text[text] == int(rating) for text, rating in parts)
         texts = re.findall(
             r"^(?:Reply|Summary):\n(.*?)\n\n(?:Answer|Rating)", before, re.M | re.S
         )
@@ -248,10 +248,10 @@ def test_gibberish_stops_the_job_before_the_judge_is_asked(study: AskedStudy) ->
     )
     done = study.run()
     assert done.returncode != 0
-    told = " ".join(done.stdout.split())
-    assert "after 3 attempts" in told
-    assert 'line "Rating: ' in told and "florble wug" in told
-    assert "judges/terse.yaml, key shots.analyses: loop on terse naturalness" in told
+    text = " ".join(done.stdout.split())
+    assert "after 3 attempts" in text
+    assert 'line "Rating: ' in text and "florble wug" in text
+    assert "judges/terse.yaml, key shots.analyses: loop on terse naturalness" in text
     writer, judged = asked(study.endpoint)
     assert judged == []
     assert study.run().returncode != 0
@@ -260,20 +260,22 @@ def test_gibberish_stops_the_job_before_the_judge_is_asked(study: AskedStudy) ->
 
 @pytest.mark.slow
 def test_an_export_for_a_batch_waits_for_analyses(study: AskedStudy) -> None:
-    told = running.run(
+    finished = running.run(
         "-m", "judgescope", "batch", "export", "study.yaml", "b", cwd=study.folder
     )
-    assert told.returncode == 0, told.stdout
-    assert "not included: 1 cells of demo-dialogue about analyses.loop" in told.stdout
-    assert "loop: 120 requests" in told.stdout and study.endpoint.asked == []
+    assert finished.returncode == 0, finished.stdout
+    assert (
+        "not included: 1 cells of demo-dialogue about analyses.loop" in finished.stdout
+    )
+    assert "loop: 120 requests" in finished.stdout and study.endpoint.asked == []
 
 
 @pytest.mark.slow
 def test_judges_share_analyses_and_every_wording_has_its_own(study: AskedStudy) -> None:
-    one = {"n": 1, "analyses": ANALYSED["analyses"]}
+    shots = {"n": 1, "analyses": ANALYSED["analyses"]}
     study.card("judges", "other", model="loop", form="explain-shots", shots=ANALYSED)
     study.card(
-        "judges", "single", model="loop", form="analyze-shots", shots=one, share=0.2
+        "judges", "single", model="loop", form="analyze-shots", shots=shots, share=0.2
     )
     study.write(
         judges=["terse", "other", "single"], criteria=["term-only", "description-only"]

@@ -177,10 +177,10 @@ def test_of_an_aspect_prompts_are_told_only_what_its_card_has(
     )
     monkeypatch.chdir(tmp_path)
     plan = plan_of("score-only", aspects=["naturalness", "coherence"])
-    found = prompt_aspects(plan, "demo-dialogue")
-    said = {name: {key for key in one if one[key]} for name, one in found.items()}
-    assert said["naturalness"] == {"aspect", "name", "definition"}
-    assert {"unlike", "worst", "best"} <= said["coherence"]
+    result = prompt_aspects(plan, "demo-dialogue")
+    by_name = {name: {key for key in one if one[key]} for name, one in result.items()}
+    assert by_name["naturalness"] == {"aspect", "name", "definition"}
+    assert {"unlike", "worst", "best"} <= by_name["coherence"]
 
 
 @pytest.mark.parametrize("end", ["worst", "best"])
@@ -301,8 +301,8 @@ def test_no_other_form_shows_what_only_annotators_are_told(form: str) -> None:
     full = ASPECT.model_copy(update={"steps": ["Go."]})
     parts = {"sub_aspects": [{"name": "A", "definition": "B"}]}
     one, other = (
-        filled(form, **(told | {"aspect": told["aspect"] | parts}))
-        for told in (rated(bare, FIVE), rated(full, FIVE))
+        filled(form, **(row | {"aspect": row["aspect"] | parts}))
+        for row in (rated(bare, FIVE), rated(full, FIVE))
     )
     assert one == other
 

@@ -36,8 +36,8 @@ def id_of(printed: str) -> str:
 
 @cache
 def card(name: str) -> Aspect:
-    found: Aspect = read_card("aspect", HOME / "config" / "aspects" / f"{name}.yaml")
-    return found
+    result: Aspect = read_card("aspect", HOME / "config" / "aspects" / f"{name}.yaml")
+    return result
 
 
 def wordings(name: str) -> dict[str, str]:
@@ -67,26 +67,26 @@ def test_an_aspect_has_the_five_types_and_then_selections(name: str) -> None:
     own = list(card(name).criteria)
     assert own[:5] == TYPES
     assert own[5:] == [f"selection-{number}" for number in range(1, len(own) - 4)]
-    told = wordings(name)
-    assert len(set(told.values())) == len(told)
+    result = wordings(name)
+    assert len(set(result.values())) == len(result)
     assert all(one.definition for one in card(name).criteria.values())
 
 
 @pytest.mark.parametrize("name", TREE)
 def test_only_the_list_says_what_scores_mean(name: str) -> None:
-    told = wordings(name)
-    assert re.findall(r"(?<=Score )\d(?=: )", told.pop("list")) == list("54321")
-    assert not any(re.search(r"\d", text) for text in told.values())
+    result = wordings(name)
+    assert re.findall(r"(?<=Score )\d(?=: )", result.pop("list")) == list("54321")
+    assert not any(re.search(r"\d", text) for text in result.values())
 
 
 def test_detail_grows_from_the_term_to_the_list() -> None:
     for name in TREE:
-        told = wordings(name)
+        result = wordings(name)
         sizes = [
-            len(told[kind]) for kind in ("term", "simplified", "default", "detailed")
+            len(result[kind]) for kind in ("term", "simplified", "default", "detailed")
         ]
         assert sizes == sorted(sizes), name
-        assert len(told["list"]) > len(told["default"])
+        assert len(result["list"]) > len(result["default"])
 
 
 def test_no_two_aspects_say_the_same() -> None:

@@ -74,9 +74,9 @@ def share(value: float, n: int) -> Estimate:
 
 @pytest.mark.simulation
 def test_as_many_cases_more_as_show_a_share_above_or_below_its_bar() -> None:
-    found = more_needed("coverage", share(0.9, 50), 0.8, 50)
-    assert found is not None and found.more is not None and 60 < found.more < 120
-    total = 50 + found.more
+    result = more_needed("coverage", share(0.9, 50), 0.8, 50)
+    assert result is not None and result.more is not None and 60 < result.more < 120
+    total = 50 + result.more
     reached = np.mean(
         [
             clopper_pearson(x / total, total)[0] >= 0.8
@@ -106,9 +106,9 @@ def test_cases_of_one_source_count_for_less() -> None:
 
 
 def test_other_statistics_need_as_many_sources_as_their_error_says() -> None:
-    found = more_needed("spearman", Estimate(0.5, 0.3, 0.7, n=40), 0.4, 40)
-    assert found is not None and found.more is not None
-    error = 0.2 / 1.959964 * sqrt(40 / (40 + found.more))
+    result = more_needed("spearman", Estimate(0.5, 0.3, 0.7, n=40), 0.4, 40)
+    assert result is not None and result.more is not None
+    error = 0.2 / 1.959964 * sqrt(40 / (40 + result.more))
     power = (1 + erf(((0.1 - 1.959964 * error) / error) / sqrt(2))) / 2
     assert power == pytest.approx(0.8, abs=0.005)
     near = more_needed("spearman", Estimate(0.5, 0.3, 0.7, n=40), 0.499, 40)
@@ -146,22 +146,22 @@ def wanting(
 
 
 def row(value: float, lo: float, hi: float, **more: Any) -> Row:
-    place = {
+    where = {
         "judge": "j",
         "aspect": ASPECTS[0],
         "statistic": "spearman",
         "level": "by_source",
     }
-    return {**place, "value": value, "ci_low": lo, "ci_high": hi, **more}
+    return {**where, "value": value, "ci_low": lo, "ci_high": hi, **more}
 
 
-def said(own: EvaluationData) -> dict[tuple[str, str], list[str]]:
+def said(data: EvaluationData) -> dict[tuple[str, str], list[str]]:
     """Return (aspect, level) -> outcome and reasons."""
-    rows = verdict_rows(own, verdicts.bar_claims(own))
+    rows = verdict_rows(data, verdicts.bar_claims(data))
     return {
-        (one["aspect"], one["level"]): one["note"].split("; ")
-        for one in rows
-        if one["statistic"] == "verdict"
+        (row["aspect"], row["level"]): row["note"].split("; ")
+        for row in rows
+        if row["statistic"] == "verdict"
     }
 
 
@@ -213,14 +213,14 @@ def test_a_statistic_that_the_study_has_not_makes_no_claim(tmp_path: Path) -> No
 
 
 def lost(n_lost: int, n: int = 60) -> list[Row]:
-    place = {
+    where = {
         "dataset": "d",
         "perturbation": "systems",
         "judge": "j",
         "aspect": ASPECTS[0],
     }
     return [
-        {**place, "status": status, "rule": "", "n": count, "served": []}
+        {**where, "status": status, "rule": "", "n": count, "served": []}
         for status, count in (("ok", n - n_lost), ("unparsed", n_lost))
     ]
 
@@ -242,8 +242,8 @@ def test_lost_judgments(
     statuses = [one | {"aspect": aspect} for one in lost(n_lost)]
     statuses += [one | {"aspect": f"{ASPECTS[0]}.loose"} for one in lost(60)]
     for more in ([], [{**statuses[0], "status": NOT_PLANNED, "n": 600}]):
-        told = replace(own, statuses=table_of("statuses", [*statuses, *more]))
-        assert said(told) == {(ASPECTS[0], "by_source"): wanted}
+        text = replace(own, statuses=table_of("statuses", [*statuses, *more]))
+        assert said(text) == {(ASPECTS[0], "by_source"): wanted}
 
 
 @pytest.mark.parametrize(
@@ -323,8 +323,8 @@ def test_lost_judgments_count_as_the_most_of_a_share_that_should_be_small(
     # a tenth is lost: at worst the upper end of 0.1 is 0.19, and that of 0.15 is 0.235
     rows = [row(0.05, 0.02, hi, statistic="tie_rate", level="pooled")]
     own = wanting(tmp_path, rows, [{"statistic": "tie_rate", "bar": 0.2}])
-    told = replace(own, statuses=table_of("statuses", lost(6)))
-    assert said(told) == {(ASPECTS[0], "pooled"): wanted}
+    text = replace(own, statuses=table_of("statuses", lost(6)))
+    assert said(text) == {(ASPECTS[0], "pooled"): wanted}
 
 
 @pytest.mark.heavy
@@ -337,8 +337,8 @@ def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> N
         own = wanting(
             tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": bar}]
         )
-        told = replace(own, statuses=table_of("statuses", lost(6)))
-        assert said(told) == {(ASPECTS[0], "pooled"): wanted}
+        text = replace(own, statuses=table_of("statuses", lost(6)))
+        assert said(text) == {(ASPECTS[0], "pooled"): wanted}
 
 
 def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
@@ -357,13 +357,13 @@ def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
 def test_the_terminal_lists_who_meets_each_bar(tmp_path: Path) -> None:
     rows = [row(0.6, 0.5, 0.7), row(0.3, 0.2, 0.4, aspect=ASPECTS[1])]
     own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
-    told = list(verdict_rows(own, verdicts.bar_claims(own)))
+    result = list(verdict_rows(own, verdicts.bar_claims(own)))
     path = tmp_path / "tables" / "verdicts.parquet"
     path.parent.mkdir()
-    write_table("results", table_of("results", told), str(path))
+    write_table("results", table_of("results", result), str(path))
     lines = summary(tmp_path, []).splitlines()
     for aspect, outcome in ((ASPECTS[0], "met: j"), (ASPECTS[1], "missed: j")):
-        [line] = [one for one in lines if f"on {aspect}" in one]
+        [line] = [line for line in lines if f"on {aspect}" in line]
         assert "spearman by_source at least 0.5" in line and line.endswith(outcome)
 
 

@@ -32,7 +32,7 @@ def written(folder: Path, name: str, content: str) -> None:
 
 def texts(rated: DatasetContent) -> list[tuple[str, str, tuple[str, ...]]]:
     """Return item, source and references of each item."""
-    return [(one.item, one.source, one.references) for one in rated.items]
+    return [(item.item, item.source, item.references) for item in rated.items]
 
 
 # --- the shipped cards ---
@@ -49,14 +49,15 @@ def test_the_shipped_cards_are_of_the_papers_size_and_aspects() -> None:
     cards: list[Dataset] = [
         read_card("dataset", DATASETS / f"{name}.yaml") for name in TASKS
     ]
-    assert {one.dataset: (one.task, one.select.n) for one in cards} == TASKS
-    assert sum(one.select.n or 0 for one in cards) == 1000
-    for one in cards:
-        assert len(one.aspects) == 11 and list(one.aspects) == list(cards[0].aspects)
-        scales = {(scale.min, scale.max, scale.step) for scale in one.aspects.values()}
-        assert scales == {(1, 5, 1)} and not one.has_systems
+    assert {card.dataset: (card.task, card.select.n) for card in cards} == TASKS
+    assert sum(card.select.n or 0 for card in cards) == 1000
+    for dataset in cards:
+        aspects = dataset.aspects
+        assert len(aspects) == 11 and list(aspects) == list(cards[0].aspects)
+        scales = {(scale.min, scale.max, scale.step) for scale in aspects.values()}
+        assert scales == {(1, 5, 1)} and not dataset.has_systems
         # the paper's judges see the source whatever they rate (its table 20)
-        assert all(scale.source_visible for scale in one.aspects.values())
+        assert all(scale.source_visible for scale in aspects.values())
 
 
 @pytest.mark.parametrize(
@@ -95,14 +96,14 @@ def test_the_demo_has_references_that_can_be_perturbed_and_are_faithful(
     published: Dataset = read_card("dataset", DATASETS / "samsum.yaml")
     assert (dataset.task, dataset.aspects) == (DEMO[name], published.aspects)
     rated = read_dataset(dataset, DATASETS, DATASETS)
-    assert len(rated.items) >= 12 and len({one.source for one in rated.items}) == len(
+    assert len(rated.items) >= 12 and len({item.source for item in rated.items}) == len(
         rated.items
     )
-    for one in rated.items:
-        [reference] = one.references
-        assert 3 <= len(split_sentences(reference)) <= 4, one.item
+    for item in rated.items:
+        [reference] = item.references
+        assert 3 <= len(split_sentences(reference)) <= 4, item.item
         numbers = set(re.findall(r"\d[\d,.:]*\d|\d", reference))
-        assert all(number in one.source for number in numbers), (one.item, numbers)
+        assert all(number in item.source for number in numbers), (item.item, numbers)
 
 
 # --- cnn_dailymail ---
@@ -121,13 +122,13 @@ TABLE: dict[str, Any] = {"format": "cnn_dailymail", "files": "test.csv"}
 def test_a_story_is_an_article_and_its_highlights(tmp_path: Path) -> None:
     written(tmp_path, "cnn/stories/0a1.story", STORY)
     written(tmp_path, "dailymail/stories/0b2.story", STORY.replace("\n", "\r\n"))
-    found = texts(read_dataset(bare(**STORIES), tmp_path, tmp_path))
-    assert found[0] == (
+    result = texts(read_dataset(bare(**STORIES), tmp_path, tmp_path))
+    assert result[0] == (
         "0a1",
         "The port\nopened.\n\nShips came.",
         ("Port opens. Is it big?",),
     )
-    assert [found[1][0], found[1][2]] == ["0b2", ("Port opens. Is it big?",)]
+    assert [result[1][0], result[1][2]] == ["0b2", ("Port opens. Is it big?",)]
 
 
 def test_highlights_of_the_table_are_sentences_too(tmp_path: Path) -> None:
@@ -230,13 +231,15 @@ def test_commentary_has_english_sentences_that_stand_for_their_paraphrase(
 ) -> None:
     written(tmp_path, PAIR, "\n".join(ROWS) + "\n")
     rated = read_dataset(bare(**COMMENTARY), tmp_path, tmp_path)
-    assert [(one.item, one.source, one.meta["document"]) for one in rated.items] == [
+    assert [
+        (item.item, item.source, item.meta["document"]) for item in rated.items
+    ] == [
         ("mine-002", 'PARIS – One "quoted.', "1"),
         ("mine-003", "Two two.”", "1"),
         ("mine-005", "Four.", "1"),
         ("mine-007", "Five, and more of it?", "2"),
     ]
-    assert all(one.references == (one.source,) for one in rated.items)
+    assert all(item.references == (item.source,) for item in rated.items)
     skipped, alone = rated.problems
     assert skipped.startswith("2 of 6 lines") and "no paraphrases" in alone
 
@@ -263,8 +266,8 @@ def test_commentary_knows_its_english_by_the_published_name(
     written(tmp_path, name, f"One.{tail}\nTwo.{tail}\n\nThree.{tail}\n")
     dataset = bare(**COMMENTARY | {"files": name})
     rated = read_dataset(dataset, tmp_path, tmp_path)
-    assert [one.source for one in rated.items] == ["One.", "Two.", "Three."]
-    assert [one.meta["document"] for one in rated.items] == ["1", "1", "2"]
+    assert [item.source for item in rated.items] == ["One.", "Two.", "Three."]
+    assert [item.meta["document"] for item in rated.items] == ["1", "1", "2"]
 
 
 @pytest.mark.parametrize("name", ["nc.de-fr.tsv", "nc.de-en.de", "nc.tsv", "en"])
@@ -309,11 +312,11 @@ TRIPLE = "Ann_Lee | leaderOf | &quot;Ro &amp; Co&quot;"
 def entry(
     name: str = "Id1", triples: tuple[str, ...] = (TRIPLE,), lex: str = LEX
 ) -> str:
-    told = "".join(f"<mtriple>{one}</mtriple>" for one in triples)
+    text = "".join(f"<mtriple>{triple}</mtriple>" for triple in triples)
     original = (
         "<originaltripleset><otriple>no | use | of it</otriple></originaltripleset>"
     )
-    modified = f"<modifiedtripleset>{told}</modifiedtripleset>"
+    modified = f"<modifiedtripleset>{text}</modifiedtripleset>"
     return (
         f'<entry category="City" eid="{name}" '
         f'size="9">{original}{modified}{lex}</entry>'
@@ -351,7 +354,7 @@ def test_files_of_other_sizes_may_use_the_same_eid(tmp_path: Path) -> None:
     written(tmp_path, "1.xml", benchmark(entry()))
     written(tmp_path, "2.xml", benchmark(entry(triples=(TRIPLE, TRIPLE))))
     rated = read_dataset(bare(**WEBNLG), tmp_path, tmp_path)
-    assert [one.item for one in rated.items] == ["city-1-id1", "city-2-id1"]
+    assert [item.item for item in rated.items] == ["city-1-id1", "city-2-id1"]
 
 
 def test_what_is_wrong_with_entries_is_told_with_file_and_entry(tmp_path: Path) -> None:

@@ -87,12 +87,12 @@ def graded(folder: Path, *more: str, **keys: Any) -> Dag:
 @pytest.fixture(scope="module")
 def jobs(tmp_path_factory: pytest.TempPathFactory) -> list[Dag]:
     """The jobs of studies with every kind of writing."""
-    place = tmp_path_factory.mktemp("dag")
-    found = [graded(place / "graded")]
+    folder = tmp_path_factory.mktemp("dag")
+    found = [graded(folder / "graded")]
     for study in golden_studies.studies():
         if study.name != "drafted":
-            study.write(place / study.name, URL)
-            found.append(dag(place / study.name, study.card))
+            study.write(folder / study.name, URL)
+            found.append(dag(folder / study.name, study.card))
     return found
 
 
@@ -109,9 +109,9 @@ def inputs(jobs: Dag, dataset: str, made: str) -> list[str]:
 
 
 def every(jobs: list[Dag]) -> Iterator[tuple[Dag, str, str, WritingJob]]:
-    for one in jobs:
-        for (dataset, made), writing in one.writings.items():
-            yield one, dataset, made, writing.job
+    for dag in jobs:
+        for (dataset, made), writing in dag.writings.items():
+            yield dag, dataset, made, writing.job
 
 
 def test_a_model_waits_only_for_texts_that_its_judges_judge(tmp_path: Path) -> None:
@@ -205,34 +205,34 @@ def test_the_originals_of_each_dataset_are_written_where_its_model_is(
     study: dict[str, Any] = {"study": "s", "seed": 1, "judges": ["rules"]}
     study |= {"perturbations": ["random-typos"], "methods": ["discernment"]}
     study["datasets"] = ["golden-news", "golden-claims"]
-    found = dag(tmp_path, study)
+    result = dag(tmp_path, study)
     for on, dataset, other in (
         ("api", "golden-news", "golden-claims"),
         ("gpu", "golden-claims", "golden-news"),
     ):
-        rule = f"out/x/(?:{dataset}|{other})/(?:{found.made(on, *TEXTS)}).parquet"  # type: ignore[arg-type]
+        rule = f"out/x/(?:{dataset}|{other})/(?:{result.made(on, *TEXTS)}).parquet"  # type: ignore[arg-type]
         assert re.fullmatch(rule, path(dataset, "original"))
         assert not re.fullmatch(rule, path(other, "original"))
     told = {"gpu": 2, "mem_mb": 3000, "runtime": 7}
-    assert found.writer_machine(2, "golden-claims", "original") == told
-    assert found.writer_machine(2, "golden-news", "original") == {}
-    assert found.of_machine == sorted(told)
+    assert result.writer_machine(2, "golden-claims", "original") == told
+    assert result.writer_machine(2, "golden-news", "original") == {}
+    assert result.of_machine == sorted(told)
 
 
 def test_comparisons_wait_for_the_comparator_s_trial_and_are_asked_once(
     tmp_path: Path,
 ) -> None:
-    name, place = graded_study.NAME, "out/construction/neat/"
+    name, text = graded_study.NAME, "out/construction/neat/"
     one = graded(tmp_path, "again")
-    referee = f"{place}comparisons.{name}.referee.parquet"
+    referee = f"{text}comparisons.{name}.referee.parquet"
     assert referee in inputs(one, "neat", f"comparisons.{name}.rest")
     assert referee not in inputs(one, "neat", f"comparisons.{name}.referee")
-    assert f"{place}{name}.rest.parquet" in inputs(
+    assert f"{text}{name}.rest.parquet" in inputs(
         one, "neat", f"comparisons.{name}.rest"
     )
     # the same judge, comparator and aspect in two sets
     assert referee in inputs(one, "neat", "comparisons.again.referee")
-    assert f"{place}{name}.rated.parquet" in inputs(one, "neat", "again.rated")
+    assert f"{text}{name}.rated.parquet" in inputs(one, "neat", "again.rated")
     assert not [at for at in inputs(one, "neat", f"{name}.rated") if ".rated." in at]
 
 
@@ -248,18 +248,18 @@ def test_sets_with_other_comparators_do_not_wait_for_each_other(tmp_path: Path) 
 
 
 def test_what_anchors_and_grades_are_made_from(tmp_path: Path) -> None:
-    one, name, place = graded(tmp_path), graded_study.NAME, "out/construction/neat/"
-    rated = f"{place}{name}.rated.parquet"
+    one, name, text = graded(tmp_path), graded_study.NAME, "out/construction/neat/"
+    rated = f"{text}{name}.rated.parquet"
     anchors = job_files(graded_sets.anchors(one.plan, "neat", name))
     assert rated in anchors.inputs
     grade = job_files(graded_sets.grade(one.plan, "neat", name))
     assert grade.inputs == [
-        f"{place}{prefix}{name}.{part}.parquet"
+        f"{text}{prefix}{name}.{part}.parquet"
         for prefix in ("", "comparisons.")
         for part in ("trial", "rest")
     ]
     candidates = job_files(graded_sets.candidates(one.plan, "neat", name, "trial"))
-    assert f"{place}original.parquet" in candidates.inputs
+    assert f"{text}original.parquet" in candidates.inputs
     assert one.replies("neat")[-1:] == [rated]
 
 
@@ -351,12 +351,12 @@ def plan(folder: Path, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Plan:
 def test_a_study_that_can_run_is_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = plan(tmp_path, monkeypatch)
-    assert found.target_sets("neat") == ["systems", "original", f"{NAME}.single"]
-    assert found.excluded("neat", "oracle", "systems") is not None
-    assert found.excluded("neat", "oracle", f"{NAME}.single") is None
+    result = plan(tmp_path, monkeypatch)
+    assert result.target_sets("neat") == ["systems", "original", f"{NAME}.single"]
+    assert result.excluded("neat", "oracle", "systems") is not None
+    assert result.excluded("neat", "oracle", f"{NAME}.single") is None
     assert (
-        found.excluded("neat", "shuffled", f"{NAME}.single")
+        result.excluded("neat", "shuffled", f"{NAME}.single")
         == "not applicable: needs ratings"
     )
 

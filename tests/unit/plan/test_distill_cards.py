@@ -89,8 +89,12 @@ def test_a_judge_is_asked_for_what_it_is_taught(
     folder: Path, more: dict[str, Any]
 ) -> None:
     study = distilling(folder, NOWHERE)
-    told = {"model": "student", "form": "distilled", "annotation": {**PERCENT, **more}}
-    study.card("judges", "distilled", **told)
+    fields = {
+        "model": "student",
+        "form": "distilled",
+        "annotation": {**PERCENT, **more},
+    }
+    study.card("judges", "distilled", **fields)
     with pytest.raises(UserError, match="severities from 1 to 5"):
         planned(study)
 
@@ -100,8 +104,8 @@ def test_a_judge_that_learns_is_shown_no_reference(
     folder: Path, shown: bool | str
 ) -> None:
     study = distilling(folder, NOWHERE)
-    told = {"model": "student", "form": "distilled", "annotation": PERCENT}
-    study.card("judges", "distilled", **told, use_reference=shown)
+    fields = {"model": "student", "form": "distilled", "annotation": PERCENT}
+    study.card("judges", "distilled", **fields, use_reference=shown)
     with pytest.raises(UserError, match="shows no reference"):
         planned(study)
 
@@ -218,9 +222,9 @@ def test_of_what_is_learnt_from_only_the_sample_is_scored_elsewhere(
     plan, path = planned(small(folder)), folder / "targets.jsonl"
     export(plan, OUT, path, made=False)
     [row] = map(json.loads, path.read_text("utf-8").splitlines())
-    assert row["target"] == "i:b" and [one["aspect"] for one in row["aspects"]] == [
-        "naturalness"
-    ]
+    assert row["target"] == "i:b" and [
+        aspect["aspect"] for aspect in row["aspects"]
+    ] == ["naturalness"]
 
 
 @pytest.mark.heavy

@@ -89,8 +89,8 @@ MANY = [f"This is step {'x' * number} of many." for number in range(11)]
     ],
 )
 def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
-    found = problem_with_steps(text)
-    assert (found is None) == (problem is None) and (problem or "") in (found or "")
+    result = problem_with_steps(text)
+    assert (result is None) == (problem is None) and (problem or "") in (result or "")
 
 
 def test_the_prompts_ask_for_what_is_checked() -> None:
@@ -277,8 +277,8 @@ def test_a_cap_holds_for_drafts_and_a_key_is_needed_for_them_alone(
 @slow
 @pytest.mark.long
 def test_a_run_needs_nothing_of_its_drafter(study: AskedStudy) -> None:
-    own = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "NO_SUCH_KEY"}
-    study.card("models", "writer", engine="openai", **own)
+    fields = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "NO_SUCH_KEY"}
+    study.card("models", "writer", engine="openai", **fields)
     assert study.run().returncode == 0
     before = len(study.endpoint.asked)
     study.write(drafter="writer")
@@ -324,8 +324,8 @@ def test_an_unknown_drafter_is_told_whether_or_not_it_is_to_draft(
         with pytest.raises(UserError) as error:
             config = config_of(lacking, drafter=drafter)
             load_plan(config, HOME, source="study.yaml", drafting=drafting)
-        told = " ".join(str(error.value).split())
-        assert all(part in told for part in says), told
+        text = " ".join(str(error.value).split())
+        assert all(part in text for part in says), text
 
 
 def test_a_cap_may_name_the_drafter_whose_price_only_drafting_needs(

@@ -94,20 +94,22 @@ MANY = [(f"Part {number}", f"It is good in way {number}.") for number in range(9
     ],
 )
 def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
-    found = problem_with_sub_aspects(text)
-    assert (found is None) == (problem is None) and (problem or "") in (found or "")
+    result = problem_with_sub_aspects(text)
+    assert (result is None) == (problem is None) and (problem or "") in (result or "")
 
 
 def test_the_prompt_asks_for_what_is_checked() -> None:
-    told: dict[str, Any] = {**about("story").names, "problem": None}
-    told["aspect"] = {"name": "Warmth", "definition": "How warm it is."}
+    fields: dict[str, Any] = {**about("story").names, "problem": None}
+    fields["aspect"] = {"name": "Warmth", "definition": "How warm it is."}
     form = DRAFTING[PARTS]
     templates = load(form, [HOME / "config"], where="")
-    prompt = messages(form, templates, **told)[0]["content"]
+    prompt = messages(form, templates, **fields)[0]["content"]
     assert "three to five" in prompt and {3, 5} <= {*SUB_ASPECTS}
     assert f"at most {LONGEST} characters" in prompt and "one story" in prompt
     assert "Warmth: How warm it is." in prompt and "cannot be used" not in prompt
-    again = messages(form, templates, **told | {"problem": "it is short"})[0]["content"]
+    again = messages(form, templates, **fields | {"problem": "it is short"})[0][
+        "content"
+    ]
     assert "An earlier attempt cannot be used: it is short." in again
 
 
@@ -165,9 +167,9 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
     assert done.returncode == 0 and DRAFT in done.stdout, done.stdout
     assert len(lacking.endpoint.asked) == 1
     text = (lacking.folder / DRAFT).read_text(encoding="utf-8")
-    told = yaml.safe_load(text)
+    fields = yaml.safe_load(text)
     parts = [one._asdict() for one in PARTED]
-    assert told == {"tasks": {"dialogue": {"sub_aspects": parts}}}
+    assert fields == {"tasks": {"dialogue": {"sub_aspects": parts}}}
     assert text.startswith(
         "# A model's draft of sub-aspects for the task dialogue. The study does"
     )
@@ -178,12 +180,14 @@ def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
 
     path = lacking.folder / "config/aspects/naturalness.yaml"
     card = yaml.safe_load(path.read_text("utf-8"))
-    card["tasks"]["dialogue"] |= told["tasks"]["dialogue"]
+    card["tasks"]["dialogue"] |= fields["tasks"]["dialogue"]
     lacking.card("aspects", card.pop("aspect"), **card)
     done = lacking.run()
     assert done.returncode == 0, done.stdout
     writing = [
-        one for one in lacking.endpoint.prompts if "exactly one more error" in one
+        prompt
+        for prompt in lacking.endpoint.prompts
+        if "exactly one more error" in prompt
     ]
     shown = {f"The error is about {name}: {about}" for name, about in PARTED}
     assert writing

@@ -60,10 +60,10 @@ def judged(
     ],
 )
 def test_penalties_of_a_list_are_summed(text: str, penalty: float) -> None:
-    found = judged(text)
-    assert (found.status, found.rule) == ("ok", "listed")
-    assert found.value == pytest.approx(5 - 4 * penalty / 25)
-    assert found.label is None and found.parser == "errors@5"
+    judgments = judged(text)
+    assert (judgments.status, judgments.rule) == ("ok", "listed")
+    assert judgments.value == pytest.approx(5 - 4 * penalty / 25)
+    assert judgments.label is None and judgments.parser == "errors@5"
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_penalties_of_a_list_are_summed(text: str, penalty: float) -> None:
     ],
 )
 def test_a_text_without_errors_is_at_the_top(text: str) -> None:
-    found = judged(text)
-    assert (found.status, found.rule, found.value) == ("ok", "no_errors", 5)
+    judgments = judged(text)
+    assert (judgments.status, judgments.rule, judgments.value) == ("ok", "no_errors", 5)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,12 @@ def test_a_text_without_errors_is_at_the_top(text: str) -> None:
     ],
 )
 def test_what_is_no_list_of_errors_has_no_score(text: str, rule: str) -> None:
-    found = judged(text)
-    assert (found.status, found.rule, found.value) == ("unparsed", rule, None)
+    judgments = judged(text)
+    assert (judgments.status, judgments.rule, judgments.value) == (
+        "unparsed",
+        rule,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -142,8 +146,8 @@ def test_what_is_no_list_of_errors_has_no_score(text: str, rule: str) -> None:
 def test_what_is_no_answer_is_not_a_text_without_errors(
     text: str, finish: str, status: str
 ) -> None:
-    found = judged(text, finish=finish)
-    assert (found.status, found.value) == (status, None)
+    judgments = judged(text, finish=finish)
+    assert (judgments.status, judgments.value) == (status, None)
 
 
 def test_the_scale_s_ends_and_the_card_s_numbers_make_the_score() -> None:
@@ -169,10 +173,12 @@ def test_any_text_has_a_score_on_the_scale_or_none(
     text: str, low: int, width: int
 ) -> None:
     scale = Scale(low, low + width, 1)
-    found = judged(text, scale)
-    assert (found.value is not None) == (found.status == "ok") and found.rule
-    assert found.value is None or scale.contains(found.value)
-    assert found.rule != "listed" or (found.value or low) < scale.max
+    judgments = judged(text, scale)
+    assert (judgments.value is not None) == (
+        judgments.status == "ok"
+    ) and judgments.rule
+    assert judgments.value is None or scale.contains(judgments.value)
+    assert judgments.rule != "listed" or (judgments.value or low) < scale.max
 
 
 @settings(deadline=None)
@@ -181,11 +187,11 @@ def test_any_text_has_a_score_on_the_scale_or_none(
 )
 def test_one_error_more_is_never_a_better_score(severities: list[str]) -> None:
     lines = [f"{severity}: an error" for severity in severities]
-    whole, less = (
+    value, less = (
         judged("\n".join(lines)).value,
         judged("\n".join(lines[1:]) or "No errors").value,
     )
-    assert whole is not None and less is not None and whole <= less
+    assert value is not None and less is not None and value <= less
 
 
 @pytest.mark.parametrize(
@@ -204,8 +210,8 @@ def test_the_time_grows_with_the_length_of_a_reply_and_no_faster(piece: str) -> 
 def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -> None:
     def card(name: str) -> dict[str, Any]:
         path = HOME / "config" / "judges" / f"{name}.yaml"
-        found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return found
+        fields: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return fields
 
     plain = card("ten-draws")
     for name in ("step-by-step", "error-list"):
@@ -296,8 +302,8 @@ def test_step_by_step_sorts_what_it_finds_before_it_rates() -> None:
         "1. It covers 2 things.\n2. Findings:\n1) good\n3. Sorting: 1 counts.\n4. "
         "5 of 5.\n"
     )
-    found = parse(f"{reply}Rating: 2", scale=FIVE, finish="stop")
-    assert (found.value, found.rule) == (2, "labelled")
+    judgment = parse(f"{reply}Rating: 2", scale=FIVE, finish="stop")
+    assert (judgment.value, judgment.rule) == (2, "labelled")
 
 
 @pytest.mark.parametrize("form", ["step-by-step", "error-list"])

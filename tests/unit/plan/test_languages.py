@@ -60,15 +60,15 @@ def test_rule_judge_leaves_spelling_out(study: Study) -> None:
 
 
 def test_kinds_of_error_that_need_english_are_named(study: Study) -> None:
-    told = lines(study, GERMAN, "wrong-names")
-    [line] = [line for line in told if "wrong-names" in line]
+    result = lines(study, GERMAN, "wrong-names")
+    [line] = [line for line in result if "wrong-names" in line]
     assert "name need English texts" in line and "order" not in line
 
 
 @pytest.mark.parametrize(("texts", "told"), [(CHINESE, True), (GERMAN, False)])
 def test_rules_by_words_need_blanks(study: Study, texts: list[str], told: bool) -> None:
-    found = lines(study, texts, "word-deletions")
-    assert any("no blanks between words" in line for line in found) == told
+    result = lines(study, texts, "word-deletions")
+    assert any("no blanks between words" in line for line in result) == told
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_sentiment_of_reasons_knows_english_alone(
 
 def test_language_of_the_card_is_no_guess(study: Study) -> None:
     study.change("datasets", "demo-dialogue", language="de")
-    told = lines(study, GERMAN)
-    assert not any("a guess" in line for line in told)
-    assert any("(de)" in line for line in told)
+    result = lines(study, GERMAN)
+    assert not any("a guess" in line for line in result)
+    assert any("(de)" in line for line in result)
 
 
 def test_checks_of_kinds_are_english_and_others_hold_everywhere() -> None:

@@ -162,9 +162,9 @@ def test_the_aspects_are_the_paper_s() -> None:
         "wmt22-zh-en": ["accuracy", "fluency"],
     }
     for card in plan.datasets.values():
-        assert {(one.min, one.max, one.step) for one in card.aspects.values()} == {
-            (1, 5, 1)
-        }
+        assert {
+            (aspect.min, aspect.max, aspect.step) for aspect in card.aspects.values()
+        } == {(1, 5, 1)}
         assert card.select.n == 100 or card.dataset == "summeval"  # which has no more
     tasks = {card.dataset: card.task for card in plan.datasets.values()}
     assert [tasks[name] for name in DATASETS.values()] == [

@@ -74,7 +74,7 @@ def cell(
 
 def plan(*cells: Questions) -> QuestionPlan:
     return QuestionPlan(
-        {("systems", one.judge.judge, one.aspect.aspect): one for one in cells}
+        {("systems", cell.judge.judge, cell.aspect.aspect): cell for cell in cells}
     )
 
 
@@ -109,7 +109,7 @@ def test_keys_are_those_of_every_store_there_is(form: str) -> None:
     )
     keys = plan(asked).keys
     assert " ".join(key.hex()[:8] for key in keys.tolist()) == KNOWN[form]
-    assert [one.key for one in asked] == [key.hex() for key in keys.tolist()]
+    assert [reply.key for reply in asked] == [key.hex() for key in keys.tolist()]
 
 
 AWKWARD = [
@@ -135,8 +135,8 @@ def test_a_form_filled_in_pieces_is_the_form_filled_at_once(form: str) -> None:
         for text in AWKWARD:
             texts = {"source_plain": unnamed(parts), "text": text, "text_b": text[::-1]}
             shown = values | material(parts) | texts
-            [told] = messages(form, templates, **shown)
-            assert filled.fill(texts, parts).prompt == told["content"]
+            [message] = messages(form, templates, **shown)
+            assert filled.fill(texts, parts).prompt == message["content"]
     assert filled.prints
 
 
@@ -174,8 +174,8 @@ def test_a_loop_that_only_prints_the_parts_is_unrolled(
             SourcePart(f"Part {number}", text) for number, text in enumerate(given)
         ]
         texts = {"source_plain": unnamed(parts), "text": "A text."}
-        [told] = messages("mine", templates, **values | material(parts) | texts)
-        assert filled.fill(texts, parts).prompt == told["content"]
+        [message] = messages("mine", templates, **values | material(parts) | texts)
+        assert filled.fill(texts, parts).prompt == message["content"]
     assert filled.prints == (template in LOOPS)
 
 
@@ -227,8 +227,8 @@ def test_negation_and_choice_between_texts_are_printing(tmp_path: Path) -> None:
     filled = PreparedForm("mine", templates, {})
     for source in (None, "", "A source."):
         texts = {"source": source, "text": "A text."}
-        [told] = messages("mine", templates, **texts)
-        assert filled.fill(texts).prompt == told["content"]
+        [message] = messages("mine", templates, **texts)
+        assert filled.fill(texts).prompt == message["content"]
     assert filled.prints
 
 
@@ -266,11 +266,11 @@ def order(job: QuestionPlan, folder: Path) -> list[Request]:
 def shared(prompts: Sequence[str]) -> int:
     """Return the characters that prompts have in common with the one before."""
 
-    def same(one: str, other: str) -> int:
+    def same(text: str, other: str) -> int:
         return sum(
             1
             for _ in takewhile(
-                lambda two: two[0] == two[1], zip(one, other, strict=False)
+                lambda two: two[0] == two[1], zip(text, other, strict=False)
             )
         )
 
@@ -281,31 +281,31 @@ def test_requests_with_a_common_beginning_lie_together(tmp_path: Path) -> None:
     """Sorting by the whole text shares as much as can be; so does this, without the
     texts.
     """
-    prompts = [one.prompt for one in order(plan(*cells()), tmp_path)]
+    prompts = [request.prompt for request in order(plan(*cells()), tmp_path)]
     assert shared(prompts) == shared(sorted(prompts))
     assert shared(prompts) > 1.3 * shared(
-        [one.prompt for each in cells() for one in each]
+        [request.prompt for each in cells() for request in each]
     )
 
 
 def test_the_order_does_not_depend_on_the_order_of_cells_or_texts(
     tmp_path: Path,
 ) -> None:
-    keys = [one.key for one in order(plan(*cells()), tmp_path)]
+    keys = [reply.key for reply in order(plan(*cells()), tmp_path)]
     turned = [
         Questions(
-            one.model,
-            one.judge,
-            one.aspect,
-            one.scale,
-            one.shown[::-1],
-            one.templates,
-            one.seed,
+            cell.model,
+            cell.judge,
+            cell.aspect,
+            cell.scale,
+            cell.shown[::-1],
+            cell.templates,
+            cell.seed,
             SUMMARY,
         )
-        for one in cells()[::-1]
+        for cell in cells()[::-1]
     ]
-    assert [one.key for one in order(plan(*turned), tmp_path)] == keys
+    assert [reply.key for reply in order(plan(*turned), tmp_path)] == keys
     assert len(set(keys)) == len(keys) == 6 * 20 + 2 * 2 * 3 * 5
 
 
@@ -313,7 +313,7 @@ def test_a_prompt_is_written_out_when_its_turn_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = plan(*cells())
-    found = nothing(job, tmp_path)
+    result = nothing(job, tmp_path)
     written = []
     real = Questions.__getitem__
 
@@ -322,7 +322,7 @@ def test_a_prompt_is_written_out_when_its_turn_comes(
         return real(self, number)
 
     monkeypatch.setattr(Questions, "__getitem__", counted)
-    work = job.work(found)
+    work = job.work(result)
     for count in (1, 2, 3):
         next(work)
         assert len(written) == count
@@ -332,20 +332,25 @@ def test_parts_are_neighbours_in_the_order_and_together_all_of_it(
     tmp_path: Path,
 ) -> None:
     job = plan(*cells(), cell(subjects()[:7], judge="several", draws=3))
-    whole = [(one.request.key, one.draws) for one in job.work(nothing(job, tmp_path))]
+    whole = [
+        (request.request.key, request.draws)
+        for request in job.work(nothing(job, tmp_path))
+    ]
     for count in (1, 3, len(whole) + 2):
         parts = [job.part(number, count) for number in range(1, count + 1)]
         each = [list(job.work(Store(tmp_path, "it").find(part))) for part in parts]
-        assert [(one.request.key, one.draws) for part in each for one in part] == whole
+        assert [
+            (request.request.key, request.draws) for part in each for request in part
+        ] == whole
         shares = [sum(map(work_of, part)) for part in each]
         dearest = max(work_of(one) for part in each for one in part)
         assert max(shares) - min(shares) <= 2 * dearest
 
 
-def work_of(one: Work) -> int:
+def work_of(request: Work) -> int:
     """Return the characters read and, four tokens of a prompt each, tokens written."""
-    tokens: int = one.request.asked["max_tokens"]
-    return len(one.request.prompt) + len(one.draws) * tokens * 4 * 4
+    tokens: int = request.request.asked["max_tokens"]
+    return len(request.request.prompt) + len(request.draws) * tokens * 4 * 4
 
 
 def test_short_prompts_and_long_ones_make_parts_of_the_same_work(
@@ -373,19 +378,19 @@ class Model:
     def __call__(
         self, missing: Iterable[Work], proven: bool, keep: Callable[[Reply], None]
     ) -> list[Failure]:
-        for one, draws in missing:
-            self.asked.append((one.key, draws))
+        for reply, draws in missing:
+            self.asked.append((reply.key, draws))
             for draw in draws:
-                keep(Reply(one.key, draw, f"{len(one.prompt)}.{draw}"))
+                keep(Reply(reply.key, draw, f"{len(reply.prompt)}.{draw}"))
         return []
 
 
 def ask(job: QuestionPlan, folder: Path) -> tuple[Model, StoredReplies]:
     model = Model()
     with Store(folder, "it") as store:
-        found = store.find(job.key_table)
-        complete(found, job.work(found), store, model)
-    return model, found
+        match = store.find(job.key_table)
+        complete(match, job.work(match), store, model)
+    return model, match
 
 
 def test_only_what_is_missing_is_asked_and_all_rows_come(tmp_path: Path) -> None:
@@ -399,9 +404,9 @@ def test_only_what_is_missing_is_asked_and_all_rows_come(tmp_path: Path) -> None
     [name] = more.cells
     rows = more.rows(name, found)
     assert [(row["target"], row["draw"]) for row in rows] == [
-        (one.target, draw) for one in texts for draw in (0, 1)
+        (text.target, draw) for text in texts for draw in (0, 1)
     ]
-    prompts = [one.prompt for one in more.cells[name]]
+    prompts = [cell.prompt for cell in more.cells[name]]
     assert [row["text"] for row in rows] == [
         f"{len(p)}.{d}" for p in prompts for d in (0, 1)
     ]
@@ -426,7 +431,7 @@ def test_counts_tell_each_judge_and_shared_draws_once(tmp_path: Path) -> None:
         cell(texts, judge="wordy", form="rate-explain", draws=2),
     )
     one, same, wordy = job.counts(nothing(job, tmp_path))
-    prompts = [one.prompt for one in job.cells["systems", "one", "fluency"]]
+    prompts = [cell.prompt for cell in job.cells["systems", "one", "fluency"]]
     assert one == ("one", 20, 15, 15, sum(map(len, prompts[5:])), 0)
     assert same == ("same", 0, 0, 0, 0, 20)
     assert wordy[:4] == ("wordy", 40, 40, 20)
@@ -477,9 +482,9 @@ def test_replies_of_a_fallback_are_used_until_a_finding_says_otherwise(
     """
     monkeypatch.chdir(tmp_path)
     study = AskedStudy(tmp_path, Endpoint(URL, rate))
-    told = {"model": "loop", "form": "score-only", "estimator": "logprob_mean"}
-    study.card("judges", "terse", **told, fallback={"draws": 3, "temperature": 1})
-    study.card("judges", "strict", **told, max_tokens=7)
+    fields = {"model": "loop", "form": "score-only", "estimator": "logprob_mean"}
+    study.card("judges", "terse", **fields, fallback={"draws": 3, "temperature": 1})
+    study.card("judges", "strict", **fields, max_tokens=7)
     study.keys["judges"] = ["terse", "strict"]
     with_texts(study, "demo-dialogue", "a")
 

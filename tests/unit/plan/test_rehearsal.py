@@ -125,12 +125,12 @@ def test_steps_are_not_blamed_for_what_else_a_form_lacks(
 def test_a_card_alone_makes_a_perturbation_of_the_form_adjust_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = {
+    fields = {
         "adjustment": "Name a wrong colour.",
         "instructions": ["Look.", "Change it."],
     }
     plan = planned(
-        monkeypatch, tmp_path, "{{ text }}", "writer", form="adjust-steps", **told
+        monkeypatch, tmp_path, "{{ text }}", "writer", form="adjust-steps", **fields
     )
     assert "adjust-steps.jinja" in plan.templates["adjust-steps"]
 
@@ -218,7 +218,9 @@ def test_parts_are_in_words_of_our_own() -> None:
         row["definition"].lower().split()
         for row in published("s002_subaspects_tables12_13")
     ]
-    runs = {tuple(one[at : at + 6]) for one in theirs for at in range(len(one) - 5)}
+    runs = {
+        tuple(their[at : at + 6]) for their in theirs for at in range(len(their) - 5)
+    }
     for path in (HOME / "config" / "aspects").glob("*.yaml"):
         for task in read_card("aspect", path).tasks.values():
             for part in task.sub_aspects:

@@ -26,7 +26,7 @@ SAID = ["4", "no idea", "1-5", "9"]
 
 
 def answers(*texts: str, backwards: bool = False) -> pa.Table:
-    own = {
+    fields = {
         "judge": "j",
         "kind": "score",
         "aspect": "fluency",
@@ -34,11 +34,17 @@ def answers(*texts: str, backwards: bool = False) -> pa.Table:
         "finish": "stop",
     }
     rows = [
-        {**own, "target": f"t{at}", "key": str(at), "text": text, "status": "ok"}
+        {**fields, "target": f"t{at}", "key": str(at), "text": text, "status": "ok"}
         for at, text in enumerate(texts)
     ]
     rows.append(
-        {**own, "target": "t9", "key": "9", "text": "why", "status": "not_applicable"}
+        {
+            **fields,
+            "target": "t9",
+            "key": "9",
+            "text": "why",
+            "status": "not_applicable",
+        }
     )
     return table_of("answers", rows[::-1] if backwards else rows)
 
@@ -199,15 +205,15 @@ def test_scores_of_which_too_few_draws_were_read_are_marked_as_wrong() -> None:
         "few": ["pass", "?", "?"],
         "none": ["?", "?", "?"],
     }
-    own = {"judge": "j", "kind": "score", "aspect": "fluency", "finish": "stop"}
+    fields = {"judge": "j", "kind": "score", "aspect": "fluency", "finish": "stop"}
     rows = [
-        {**own, "target": target, "draw": draw, "text": text, "status": "ok"}
+        {**fields, "target": target, "draw": draw, "text": text, "status": "ok"}
         | {"key": f"{target}{draw}"}
         for target, texts in said.items()
         for draw, text in enumerate(texts)
     ]
     rows += [
-        {**own, "target": "out", "draw": draw, "text": "why", "key": f"out{draw}"}
+        {**fields, "target": "out", "draw": draw, "text": "why", "key": f"out{draw}"}
         | {"status": "not_applicable"}
         for draw in range(3)
     ]
@@ -219,7 +225,7 @@ def test_scores_of_which_too_few_draws_were_read_are_marked_as_wrong() -> None:
 
 
 def test_a_lost_score_of_an_ensemble_is_wrong_if_a_members_is() -> None:
-    own = {"dataset": "d", "perturbation": "systems", "aspect": "fluency"}
+    where = {"dataset": "d", "perturbation": "systems", "aspect": "fluency"}
     kinds = {"a": ("ok", "ok"), "b": ("ok", "lost"), "c": ("lost", "lost")}
     members = []
     for at in (0, 1):
@@ -231,7 +237,7 @@ def test_a_lost_score_of_an_ensemble_is_wrong_if_a_members_is() -> None:
                 | {"target": target, "status": "ok" if read else "unparsed"}
             )
             how = "mean" if read else WRONG
-            score = {**own, "judge": "m", "target": target, "estimator": how}
+            score = {**where, "judge": "m", "target": target, "estimator": how}
             scored.append({**score, "value": 1.0 if read else None})
         members.append((table_of("judgments", judged), table_of("scores", scored)))
     found = {}

@@ -104,11 +104,11 @@ def test_supervisor_sees_the_text_every_list_and_the_categories_if_any() -> None
         and "Annotator 3" not in prompt
     )
     assert prompt.count("Error 2:") == 1 and "Category" not in prompt
-    told = filled(
+    result = filled(
         "merge-errors",
         **to_merge_names(SUMMARY, "THE TEXT", [[{**error, "category": "Style"}]]),
     )
-    assert "Severity: 4\nCategory: Style\n" in told and told.count("Category:") == 2
+    assert "Severity: 4\nCategory: Style\n" in result and result.count("Category:") == 2
 
 
 @pytest.mark.parametrize("task", ["summarization", "dialogue", "translation"])
@@ -371,10 +371,10 @@ def test_a_structured_comparison_is_one_of_its_three_answers() -> None:
     cell = Questions(model, judge, aspect, VERDICT_, [], templates, 0, SUMMARY)
     wants = cell.wants
     values = [
-        parse(one, scale=None, finish="stop", parser="choice")
-        for one in wants["choices"]
+        parse(choice, scale=None, finish="stop", parser="choice")
+        for choice in wants["choices"]
     ]
-    assert [one.value for one in values] == [1.0, -1.0, 0.0]
+    assert [value.value for value in values] == [1.0, -1.0, 0.0]
 
 
 @pytest.mark.parametrize(

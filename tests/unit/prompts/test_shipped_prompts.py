@@ -70,10 +70,10 @@ def shipped_parts(name: str, words: TaskWords) -> list[SourcePart]:
 def test_a_form_names_kind_and_parts_of_every_shipped_dataset(form: str) -> None:
     for name, words in shipped_words().items():
         parts = shipped_parts(name, words)
-        told = words.model_dump(exclude={"part"})
-        prompt = filled(form, parts, **told)
+        fields = words.model_dump(exclude={"part"})
+        prompt = filled(form, parts, **fields)
         named = [words.noun, words.kind, words.write]
-        assert any(one.lower() in prompt.lower() for one in named), name
+        assert any(name.lower() in prompt.lower() for name in named), name
         for part in parts:
             if part.text in prompt:
                 heading = rf"^(?:### )?{re.escape(part.name)}(?: of A)?:?\n"
@@ -121,12 +121,12 @@ def test_a_judge_s_form_is_a_list_of_pieces_between_texts(form: str) -> None:
 
 
 def test_what_a_text_should_do_is_never_said_to_be_done() -> None:
-    said = [words.describe for words in read_tasks([CONFIG]).values()]
+    describes = [words.describe for words in read_tasks([CONFIG]).values()]
     cards = Cards([CONFIG])
     for name in cards.names("dataset"):
         card = read_card("dataset", CONFIG / "datasets" / f"{name}.yaml")
-        said += [card.describe] if card.describe else []
-    assert all("should" in text.split() for text in said)
+        describes += [card.describe] if card.describe else []
+    assert all("should" in text.split() for text in describes)
 
 
 def test_an_anchor_stands_under_its_own_source() -> None:

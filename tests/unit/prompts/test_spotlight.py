@@ -90,7 +90,7 @@ def asked(
         )
         if shots
         else None,
-        hints={one.target: "5" for one in texts} if judge.hint else None,
+        hints={text.target: "5" for text in texts} if judge.hint else None,
     )
 
 
@@ -150,7 +150,9 @@ def test_a_question_is_one_request_by_outline_and_written_out(form: str) -> None
         assert (
             "".join(outline.parts).strip() == request.prompt == questions.prompt(number)
         )
-    assert [one.key for one in questions] == [one.key for one in asked({"form": form})]
+    assert [question.key for question in questions] == [
+        reply.key for reply in asked({"form": form})
+    ]
 
 
 def test_the_tag_changes_with_every_text_and_with_the_seed_only_where_replies_do() -> (
@@ -160,9 +162,9 @@ def test_the_tag_changes_with_every_text_and_with_the_seed_only_where_replies_do
         prompt = asked(
             {"form": "score-only"}, [subject("a", text, source)], seed
         ).prompt(0)
-        found = OPEN.search(prompt)
-        assert found
-        return found[1]
+        match = OPEN.search(prompt)
+        assert match
+        return match[1]
 
     assert len({tag("one"), tag("two"), tag("one", "other")}) == 3
     assert tag("one", seed=1) == tag("one", seed=2)
@@ -203,8 +205,8 @@ def test_without_it_no_prompt_or_key_is_another() -> None:
         plain[0].key
         == "6451d474afc1a44571b1088d363bbfe4dea768531c7faf400a7dd46928bbc855"
     )
-    told = asked({"form": "score-only"})
-    assert told[0].key != plain[0].key and card_hash(told.judge) != card_hash(
+    result = asked({"form": "score-only"})
+    assert result[0].key != plain[0].key and card_hash(result.judge) != card_hash(
         plain.judge
     )
 

@@ -60,22 +60,22 @@ def own(folder: Path, name: str, template: str) -> None:
 def test_a_system_message_stands_before_the_prompt_and_is_part_of_the_key(
     role: str,
 ) -> None:
-    plain, told = asked(), asked(role=role, system="impartial")
-    first, second = told[0].asked["messages"]
+    plain, result = asked(), asked(role=role, system="impartial")
+    first, second = result[0].asked["messages"]
     assert first["role"] == role and "impartially" in first["content"]
     assert [second] == plain[0].asked["messages"]
-    assert told[0].key != plain[0].key
-    assert bytes.fromhex(told[0].key) == told.outline(0).key
-    assert told.outline(0).characters > plain.outline(0).characters
-    assert told[0].transcript.startswith(f"[{role}]\n")
+    assert result[0].key != plain[0].key
+    assert bytes.fromhex(result[0].key) == result.outline(0).key
+    assert result.outline(0).characters > plain.outline(0).characters
+    assert result[0].transcript.startswith(f"[{role}]\n")
 
 
 def test_a_model_without_system_messages_gets_it_at_the_head_of_the_prompt() -> None:
-    plain, told = asked(), asked(role="user", system="impartial")
-    [message] = told[0].asked["messages"]
+    plain, result = asked(), asked(role="user", system="impartial")
+    [message] = result[0].asked["messages"]
     [bare] = plain[0].asked["messages"]
     assert message["content"].endswith(f"\n\n{bare['content']}")
-    assert bytes.fromhex(told[0].key) == told.outline(0).key
+    assert bytes.fromhex(result[0].key) == result.outline(0).key
 
 
 def test_a_system_message_sees_no_text_and_says_nothing_if_it_is_empty(
@@ -87,8 +87,8 @@ def test_a_system_message_sees_no_text_and_says_nothing_if_it_is_empty(
     own(tmp_path, "silent", "  \n{# nothing #}")
     assert asked(tmp_path, system="silent")[0].key == asked()[0].key
     own(tmp_path, "told", "{{ aspect.name }}, {{ noun }}, {{ scale.max }}")
-    said = asked(tmp_path, system="told")[0].asked["messages"][0]["content"]
-    assert said == "Fluency, summary, 5"
+    content = asked(tmp_path, system="told")[0].asked["messages"][0]["content"]
+    assert content == "Fluency, summary, 5"
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,6 @@ def test_agreement_has_words_for_scales_of_two_three_and_five(
         "agreement", []
     )
     assert len(levels) == words
-    assert [one["value"] for one in levels] == [*range(words, 0, -1)]
+    assert [level["value"] for level in levels] == [*range(words, 0, -1)]
     if levels:
         assert levels[0]["words"] == "you strongly agree"

@@ -24,8 +24,8 @@ __all__ = ["asked"]
 
 
 def good(line: Row, text: str = "Rating: 4") -> Row:
-    said = reply(text).body
-    return result(line, {"status_code": 200, "request_id": "r", "body": said})
+    body = reply(text).body
+    return result(line, {"status_code": 200, "request_id": "r", "body": body})
 
 
 # --- out ---
@@ -58,8 +58,8 @@ def test_only_missing_draws_go_out_and_a_key_of_two_jobs_once(asked: Asked) -> N
     with asked.store:
         asked.store.append(Reply(key, int(draw), "Rating: 5"))
     twice = [*asked.work(), *asked.work()]
-    told = [json.loads(line)["custom_id"] for line in batch.lines(MODEL, twice)]
-    assert len(told) == len(set(told)) == 7 and known not in told
+    custom_ids = [json.loads(line)["custom_id"] for line in batch.lines(MODEL, twice)]
+    assert len(custom_ids) == len(set(custom_ids)) == 7 and known not in custom_ids
     more = Asked(asked.folder, draws=3)
     every = [request.key for request, _ in batch.missing([*asked.work(), *more.work()])]
     assert len(every) == 11 and every.count(key) == 2
@@ -103,7 +103,7 @@ def test_results_in_any_order_are_replies_with_usage_and_provenance(
         *[good(line, f"Rating: {n % 5 + 1}") for n, line in enumerate(lines)][::-1]
     )
     assert done == Results(new=8) and asked.lines() == []
-    told = {f"{one.key}-{one.draw}": one for one in asked.replies()}
+    told = {f"{reply.key}-{reply.draw}": reply for reply in asked.replies()}
     first = told[lines[0]["custom_id"]]
     assert (first.text, first.finish, first.status) == ("Rating: 1", "stop", "ok")
     assert first.usage == {"prompt": 7, "completion": 3}
@@ -162,7 +162,9 @@ def test_a_refusal_beside_a_reply_is_an_error_for_good(
     lines = asked.lines()
     done = asked.take(result(lines[0], None) | told, good(lines[1]))
     assert (done.new, done.refused) == (1, 1)
-    assert {one.text for one in asked.replies() if one.status == "error"} == {text}
+    assert {reply.text for reply in asked.replies() if reply.status == "error"} == {
+        text
+    }
     assert len(asked.lines()) == 6
 
 
@@ -210,7 +212,7 @@ def test_foreign_and_torn_lines_are_counted_and_repeated_ones_change_nothing(
         whole[: len(whole) // 2],
     )
     assert done == Results(new=1, known=1, foreign=4, torn=4)
-    assert [one.text for one in asked.replies()] == ["Rating: 4"]
+    assert [reply.text for reply in asked.replies()] == ["Rating: 4"]
     assert asked.take(good(lines[0], "Rating: 2")) == Results(known=1)
 
 
@@ -230,7 +232,9 @@ def test_a_result_that_a_live_answer_could_have_is_a_reply(
         "content": [{"token": "4", "logprob": value}]
     }
     assert asked.take(row, b"") == Results(new=1)
-    assert [one.text for one in asked.replies()] == [text.replace("\ud83d", "\ufffd")]
+    assert [reply.text for reply in asked.replies()] == [
+        text.replace("\ud83d", "\ufffd")
+    ]
 
 
 def test_results_are_counted_by_file_and_requests_are_none(asked: Asked) -> None:
@@ -257,7 +261,7 @@ def test_a_key_that_was_said_back_is_taken_out(
     with asked.store:
         done = batch.read([path], [(keyed, asked.store, asked.job.key_table)])
     assert (done.new, done.refused) == (1, 1)
-    assert sorted(one.text for one in asked.replies()) == [
+    assert sorted(reply.text for reply in asked.replies()) == [
         "HTTP 400: <key> is bad",
         "My key is <key>.",
     ]
@@ -305,17 +309,17 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(
             assert done.returncode == status, done.stdout
             return done.stdout
 
-        told = judgescope("batch", "export", "study.yaml", "out")
-        assert "loop: 144 requests in 1 file" in told
-        assert "not included: 1 cells of demo-dialogue about lie.single" in told
+        result = judgescope("batch", "export", "study.yaml", "out")
+        assert "loop: 144 requests in 1 file" in result
+        assert "not included: 1 cells of demo-dialogue about lie.single" in result
         assert endpoint.asked == []
         requests = tmp_path / "out" / "loop-001.jsonl"
         for content in ("", "no JSON\n", requests.read_text(encoding="utf-8")):
             (tmp_path / "results.jsonl").write_text(content, encoding="utf-8")
-            told = judgescope(
+            result = judgescope(
                 "batch", "import", "study.yaml", "results.jsonl", status=1
             )
-            assert "contains no result" in told and "where:   results.jsonl" in told
+            assert "contains no result" in result and "where:   results.jsonl" in result
         results = answers([requests])
         (tmp_path / "results.jsonl").write_text(
             "\n".join(map(json.dumps, results[::-1]))
@@ -324,7 +328,9 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(
             "batch", "import", "study.yaml", "results.jsonl"
         )
         judgescope("run", "study.yaml", status=1)
-        writing = [one for one in endpoint.prompts if "Change exactly one fact" in one]
+        writing = [
+            prompt for prompt in endpoint.prompts if "Change exactly one fact" in prompt
+        ]
         judged = len(endpoint.asked) - len(writing)
         assert len(writing) == 24 and judged
         endpoint.asked.clear()
@@ -336,33 +342,33 @@ def test_a_study_goes_out_and_comes_back_and_the_run_asks_nothing(
         judgescope("batch", "import", "study.yaml", "results.jsonl")
         judgescope("run", "study.yaml")
         assert endpoint.asked == []
-        told = judgescope("batch", "export", "study.yaml", "none")
-        assert "0 requests" in told and not list((tmp_path / "none").glob("*"))
+        result = judgescope("batch", "export", "study.yaml", "none")
+        assert "0 requests" in result and not list((tmp_path / "none").glob("*"))
         _tools(tmp_path, judgescope)
         assert endpoint.asked == []
 
 
 def _tools(folder: Path, judgescope: Any) -> None:
     """The store's tools on the store of this study, and nothing is asked again."""
-    told = judgescope("replies", "stats", "study.yaml")
-    assert "loop: 192 replies to 192 questions" in told and "576 completion" in told
+    result = judgescope("replies", "stats", "study.yaml")
+    assert "loop: 192 replies to 192 questions" in result and "576 completion" in result
     assert "errors: 0; notes: 0" in judgescope("replies", "verify", "study.yaml")
     assert "192 lines" in judgescope("replies", "dump", "all.parquet")
     assert "192 lines" in judgescope("export", "study.yaml", "replies", "study.parquet")
     assert "already exists" in judgescope(
         "export", "study.yaml", "replies", "study.parquet", status=1
     )
-    told = judgescope("replies", "import", "all.parquet", "--store", "elsewhere")
-    assert "loop: 192 new replies, 0 already stored" in told
+    result = judgescope("replies", "import", "all.parquet", "--store", "elsewhere")
+    assert "loop: 192 new replies, 0 already stored" in result
     [journal] = folder.glob("elsewhere/loop/*.jsonl")
     stray = Store(folder / "cache/replies", "loop")
     with stray:
         stray.append(Reply("ab" * 32, 0, "of no study"))
-    told = judgescope("replies", "prune", "study.yaml")
-    assert "1 lines are not used" in told and "Nothing was dropped" in told
+    result = judgescope("replies", "prune", "study.yaml")
+    assert "1 lines are not used" in result and "Nothing was dropped" in result
     journal.write_bytes(journal.read_bytes() + b"not ours\n")
-    told = judgescope("replies", "verify", "--store", "elsewhere", status=1)
-    assert f"{journal.relative_to(folder)}:193: " in told and "'not ours" in told
+    result = judgescope("replies", "verify", "--store", "elsewhere", status=1)
+    assert f"{journal.relative_to(folder)}:193: " in result and "'not ours" in result
     assert "no reply store found" in judgescope(
         "replies", "stats", "--store", "nowhere", status=1
     )

@@ -228,8 +228,8 @@ def test_one_batch_with_an_error_does_not_stop_a_command(
     )
     with pytest.raises(UserErrors, match="wrong key"):
         getattr(cli, command)(Namespace(study=Path("s.yaml")))
-    told = capsys.readouterr().out
-    assert "batch-0" not in told and "batch-1" in told and "batch-2" in told
+    output = capsys.readouterr().out
+    assert "batch-0" not in output and "batch-1" in output and "batch-2" in output
     assert night.endpoint.cancelled == (["batch-2"] if command == "cancel" else [])
     assert len(night.batches.mine()) == (2 if command == "fetch" else 3)
 
@@ -274,8 +274,8 @@ def test_a_study_pays_half_and_no_run_pays_again_meanwhile(
         assert done.returncode == status, done.stdout
         return done.stdout
 
-    told = judgescope("batch", "submit", "study.yaml")
-    assert "loop: 120 requests in batch batch-0, at most" in told
+    result = judgescope("batch", "submit", "study.yaml")
+    assert "loop: 120 requests in batch batch-0, at most" in result
     assert "every request has a stored reply" in judgescope(
         "batch", "submit", "study.yaml"
     )
@@ -284,16 +284,19 @@ def test_a_study_pays_half_and_no_run_pays_again_meanwhile(
     )
     other = (tmp_path / "study.yaml").read_text("utf-8").replace("asked", "other")
     (tmp_path / "other.yaml").write_text(other, encoding="utf-8")
-    told = judgescope("run", "other.yaml", status=1)
-    assert "120 of the missing replies are in batches" in told and "study asked" in told
+    result = judgescope("run", "other.yaml", status=1)
+    assert (
+        "120 of the missing replies are in batches" in result
+        and "study asked" in result
+    )
     assert "are in batches" in study.ask().stdout and endpoint.asked == []
     assert "in_progress" in judgescope("batch", "status", "study.yaml")
-    told = judgescope("batch", "fetch", "study.yaml", status=1)
-    assert "0 of 120 done" in told and "not finished: 1" in told
+    result = judgescope("batch", "fetch", "study.yaml", status=1)
+    assert "0 of 120 done" in result and "not finished: 1" in result
     endpoint.end()
-    told = judgescope("batch", "fetch", "study.yaml")
-    assert "120 replies and 0 refusals added" in told
-    assert f"cost: {120 * ONE / 1e9:.6g} US dollars" in told
+    result = judgescope("batch", "fetch", "study.yaml")
+    assert "120 replies and 0 refusals added" in result
+    assert f"cost: {120 * ONE / 1e9:.6g} US dollars" in result
     assert "no batch is in progress" in judgescope("batch", "status", "study.yaml")
     judgescope("run", "study.yaml")
     assert endpoint.asked == []

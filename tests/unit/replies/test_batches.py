@@ -41,7 +41,7 @@ def live(night: Night) -> dict[tuple[str, int], str]:
     """Return what the endpoint answers when it is asked at once."""
     came: list[Reply] = []
     OpenAIEngine(night.card)(night.asked.work(), True, came.append)
-    return {(one.key, one.draw): one.text for one in came}
+    return {(reply.key, reply.draw): reply.text for reply in came}
 
 
 @pytest.mark.heavy
@@ -65,10 +65,12 @@ def test_replies_of_a_batch_are_those_of_live_requests_under_their_keys(
     night.endpoint.end()
     [done] = night.fetch()
     assert done.results is not None and done.results.new == DRAWS
-    found = night.replies()
-    assert {draw: one.text for draw, one in found.items()} == asked
-    assert {(one.provenance or {})["engine"] for one in found.values()} == {BATCH}
-    assert {(one.provenance or {})["model"] for one in found.values()} == {"scripted"}
+    replies = night.replies()
+    assert {draw: reply.text for draw, reply in replies.items()} == asked
+    assert {(reply.provenance or {})["engine"] for reply in replies.values()} == {BATCH}
+    assert {(reply.provenance or {})["model"] for reply in replies.values()} == {
+        "scripted"
+    }
     assert not night.batches.mine() and not [
         *(night.store / ".batches" / "s").iterdir()
     ]
@@ -107,7 +109,7 @@ def test_no_job_of_any_study_asks_for_what_is_in_a_batch(night: Night) -> None:
     night.endpoint.end()
     night.fetch()
     run(more)
-    assert Counter((one.provenance or {})["engine"] for one in more.replies()) == {
+    assert Counter((reply.provenance or {})["engine"] for reply in more.replies()) == {
         BATCH: DRAWS,
         "openai": 18 - DRAWS,
     }
@@ -197,20 +199,20 @@ def test_log_probabilities_are_kept_whatever_other_requests_of_the_file_ask(
     night: Night,
 ) -> None:
     def script(body: Body) -> Said:
-        said = rate(body)
-        if "logprobs" in body and isinstance(said.body, dict):
-            said.body["choices"][0]["logprobs"] = {
+        rating = rate(body)
+        if "logprobs" in body and isinstance(rating.body, dict):
+            rating.body["choices"][0]["logprobs"] = {
                 "content": [{"token": "4", "logprob": -0.5}]
             }
-        return said
+        return rating
 
     night.endpoint.script = script
     scored = Asked(night.asked.folder, estimator="logprob_mean", draws=1)
     night.batches.submit([*night.asked.work(), *scored.work()], [])
     night.endpoint.end()
     night.fetch()
-    assert {one.logprobs is None for one in night.asked.replies()} == {True}
-    assert [one.logprobs for one in scored.replies()] == [[[("4", -0.5)]]] * 4
+    assert {reply.logprobs is None for reply in night.asked.replies()} == {True}
+    assert [reply.logprobs for reply in scored.replies()] == [[[("4", -0.5)]]] * 4
 
 
 # --- killed at every step ---
@@ -387,10 +389,10 @@ def test_a_batch_that_expires_half_done_is_booked_by_half_and_the_rest_goes_out_
 
 def test_usage_that_is_not_told_costs_all_that_was_reserved(night: Night) -> None:
     def untold(body: Body) -> Said:
-        said = rate(body)
-        assert isinstance(said.body, dict)
+        rating = rate(body)
+        assert isinstance(rating.body, dict)
         return Said(
-            {name: value for name, value in said.body.items() if name != "usage"}
+            {name: value for name, value in rating.body.items() if name != "usage"}
         )
 
     night.submit()
@@ -422,10 +424,10 @@ def test_lines_that_cannot_be_read_cost_their_share_and_their_files_are_kept(
     assert night.booked() == (spent, SpentUnits()) and night.batches.mine() == []
     [kept] = (night.store / ".batches" / "s").iterdir()
     assert kept.read_bytes() == night.endpoint.files[ident]
-    told = (
+    message = (
         f"cannot be read: 2, booked at their share of the reserve; correct {kept}, then"
     )
-    assert told in done.messages[0]
+    assert message in done.messages[0]
 
 
 @pytest.mark.parametrize(

@@ -293,9 +293,9 @@ def ask_until_killed(
     job = Job(folder, *caps)
     for under_way in range(3):
         assert job.budget.reserve(request(10_000 + under_way), 1)
-    for one in range(number, 1000):
-        job.ask(one)
-        if one - number == 20:
+    for estimate in range(number, 1000):
+        job.ask(estimate)
+        if estimate - number == 20:
             ready.set()
         time.sleep(0.002)
 
@@ -433,8 +433,8 @@ def study(**keys: Any) -> Study:
 
 
 def test_caps_of_a_study_and_of_its_models() -> None:
-    found = caps_of(study(max_usd=1.5, caps={"m": {"max_requests": 7}}))
-    assert found == [
+    result = caps_of(study(max_usd=1.5, caps={"m": {"max_requests": 7}}))
+    assert result == [
         Cap("max_usd", NANOS, 1_500_000_000),
         Cap("caps.m.max_requests", REQUESTS, 7, "m"),
     ]
@@ -499,11 +499,11 @@ def test_a_reply_dearer_than_was_set_aside_stops_new_requests_at_once(
     asked = [request(number) for number in range(40)]
     with pytest.raises(UserError) as error, job.store, job.budget:
         under_way = [(one, job.budget.reserve(one, 1)) for one in asked[:16]]
-        for one, hold in under_way:
+        for reply, hold in under_way:
             assert hold is not None
             usage = {"prompt": 7, "completion": 500_000}  # a dollar
-            job.budget.settle(hold, [Reply(one.key, 0, "4", usage=usage)])
-            if one is not under_way[-1][0]:
+            job.budget.settle(hold, [Reply(reply.key, 0, "4", usage=usage)])
+            if reply is not under_way[-1][0]:
                 assert job.budget.reserve(asked[16], 1) is None
         job.budget.reserve(asked[16], 1)
     spent, held = used(tmp_path, NANOS)

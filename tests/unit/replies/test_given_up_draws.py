@@ -29,9 +29,9 @@ def failed_run(folder: Path, runs: int | None = 3, *, works: bool = True) -> boo
 def test_the_third_run_gives_up_and_later_ones_find_the_error(tmp_path: Path) -> None:
     assert [failed_run(tmp_path) for _ in range(3)] == [False, False, True]
     store = Store(tmp_path, "m")
-    [found] = store.read({KEY: 1, OTHER: 1}).values()
-    assert (found.status, found.finish) == ("error", "given_up")
-    assert found.text == "given up after 3 runs: HTTP 500: no"
+    [reply] = store.read({KEY: 1, OTHER: 1}).values()
+    assert (reply.status, reply.finish) == ("error", "given_up")
+    assert reply.text == "given up after 3 runs: HTTP 500: no"
     assert candidates(store, [KEY, OTHER]) == {}
     assert inspection.stats(store.shard).failed == 3
 

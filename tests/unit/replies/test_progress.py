@@ -54,11 +54,11 @@ def test_a_line_tells_count_refusals_money_speed_and_time_left(
         progress.count(drawn(draw))
     clock.now += 6
     progress.count(Reply("k", 9, "no", status="error"))
-    told = (
+    text = (
         "10 of 100, 1 refused, 0.0027 US$, 1.7/s, 0 min 54 s left, tokens/s 150 in, "
         "30 out"
     )
-    assert capsys.readouterr().out == f"replies: {told}\n"
+    assert capsys.readouterr().out == f"replies: {text}\n"
 
 
 def test_a_job_that_asks_in_rounds_counts_all_of_them(
@@ -181,11 +181,11 @@ def test_one_line_for_the_whole_run_comes_every_ten_seconds_if_it_is_new(
     clock = Clock()
     asking = Asking(clock)
     asking.begin(1, "m", [str(log(tmp_path, SOME))])
-    told = "3 of 9 replies, 0 refused, 0.0010 US$, 1.5/s, 0 min 4 s left"
-    assert asking.line(drawn=True) == f"   asking m: [{'#' * 6}{'.' * 14}] {told}"
+    text = "3 of 9 replies, 0 refused, 0.0010 US$, 1.5/s, 0 min 4 s left"
+    assert asking.line(drawn=True) == f"   asking m: [{'#' * 6}{'.' * 14}] {text}"
     assert asking.news() is None and QUIET == 10
     clock.now += QUIET
-    assert asking.news("; 1 of 2 jobs") == f"   asking m: {told}; 1 of 2 jobs"
+    assert asking.news("; 1 of 2 jobs") == f"   asking m: {text}; 1 of 2 jobs"
     clock.now += QUIET
     assert asking.news() is None
     other = tmp_path / "other.log"
@@ -266,26 +266,26 @@ def handler(screen: Terminal) -> Iterator[plugin.LogHandler]:
 ABOUT = {"dataset": "d", "model": "m"}
 
 
-def event(kind: LogEvent, level: int = INFO, **told: Any) -> LogRecord:
+def event(kind: LogEvent, level: int = INFO, **parts: Any) -> LogRecord:
     record = LogRecord("", level, "", 0, "", None, None)
-    record.__dict__.update(told, event=kind)
+    record.__dict__.update(parts, event=kind)
     return record
 
 
 def test_a_terminal_shows_one_line_for_replies_and_jobs(
     handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
 ) -> None:
-    one = str(log(tmp_path, START, SOME))
+    text = str(log(tmp_path, START, SOME))
     handler.emit(
         event(
-            LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]
+            LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[text]
         )
     )
     handler.look()
     log(tmp_path, MORE)
     handler.look()
-    told = "5 of 9 replies, 1 refused, 0.0020 US$"
-    line = f"   asking m: [{'#' * 11}{'.' * 9}] {told}, 2/s, 0 min 2 s left"
+    words = "5 of 9 replies, 1 refused, 0.0020 US$"
+    line = f"   asking m: [{'#' * 11}{'.' * 9}] {words}, 2/s, 0 min 2 s left"
     assert screen.rows() == [line]
     handler.emit(event(LogEvent.PROGRESS, done=3, total=4))
     handler.look()
@@ -293,7 +293,7 @@ def test_a_terminal_shows_one_line_for_replies_and_jobs(
     handler.emit(event(LogEvent.JOB_FINISHED, job_id=1))
     handler.emit(event(LogEvent.PROGRESS, done=4, total=4))
     first, last = screen.rows()
-    assert first == f"   asked m: {told}" and last.startswith("   4 of 4 jobs")
+    assert first == f"   asked m: {words}" and last.startswith("   4 of 4 jobs")
     assert screen.getvalue().endswith("ask api 1 of 1\n")
 
 
@@ -301,10 +301,10 @@ def test_without_a_terminal_there_are_few_lines_and_none_is_written_over(
     handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
 ) -> None:
     screen.tty = False
-    one = str(log(tmp_path, SOME))
+    text = str(log(tmp_path, SOME))
     handler.emit(
         event(
-            LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]
+            LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[text]
         )
     )
     for _ in range(50):
@@ -317,15 +317,15 @@ def test_without_a_terminal_there_are_few_lines_and_none_is_written_over(
 def test_a_failed_job_shows_its_log_and_is_no_longer_asking(
     handler: plugin.LogHandler, screen: Terminal, tmp_path: Path
 ) -> None:
-    one = str(log(tmp_path, SOME, "the endpoint is down\n"))
+    text = str(log(tmp_path, SOME, "the endpoint is down\n"))
     handler.emit(
         event(
-            LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[one]
+            LogEvent.JOB_INFO, jobid=1, rule_name="ask_api", wildcards=ABOUT, log=[text]
         )
     )
     handler.look()
-    told = {"jobid": 1, "rule_name": "ask_api", "wildcards": ABOUT, "log": [one]}
-    handler.emit(event(LogEvent.JOB_ERROR, ERROR, **told))
+    fields = {"jobid": 1, "rule_name": "ask_api", "wildcards": ABOUT, "log": [text]}
+    handler.emit(event(LogEvent.JOB_ERROR, ERROR, **fields))
     handler.look()
     assert "the endpoint is down" in screen.rows() and not handler.asking.line()
 

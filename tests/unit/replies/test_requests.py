@@ -103,7 +103,7 @@ SUBJECTS = [subject("b", "x"), subject("a", "y"), subject("a", "x"), subject("a"
 
 
 def ids(which: str, *subjects: Subject) -> list[tuple[str, str]]:
-    return [(one.target, other.target) for one, other in pairs_of(subjects, which)]
+    return [(text.target, other.target) for text, other in pairs_of(subjects, which)]
 
 
 def test_pairs_are_of_one_item_by_step_then_id() -> None:
@@ -147,7 +147,7 @@ def places(asked: Questions) -> list[tuple[str, ...]]:
 def test_a_rating_asks_once_per_text_and_a_comparison_in_both_orders() -> None:
     rated = ask(Judge(judge="j", model="it", form="score-only"))
     assert rated.text_columns(0) == {"target": "b:x"}
-    assert places(rated) == [(one.target,) for one in SUBJECTS]
+    assert places(rated) == [(subject.target,) for subject in SUBJECTS]
     compared = ask(Judge(judge="j", model="it", form="compare"))
     assert compared.text_columns(0) == {"target": "a:x", "target_b": "a:y"}
     assert places(compared) == [
@@ -165,7 +165,7 @@ def test_equal_texts_are_one_request_with_the_source_only_if_raters_saw_it() -> 
         subject("a", "x"),
         Subject("b:x", "b", "x", "systems", "Text x.", "A source."),
     ]
-    assert len({one.key for one in ask(judge, subjects=twins)}) == 1
+    assert len({reply.key for reply in ask(judge, subjects=twins)}) == 1
     hidden = SCALE.model_copy(update={"source_visible": False})
     assert "A source." in ask(judge)[0].prompt
     assert "source" not in ask(judge, hidden)[0].prompt.lower()
@@ -186,8 +186,8 @@ def test_every_draw_of_every_question_is_a_row() -> None:
     def reply(number: int, draw: int) -> Reply:
         return Reply(asked[number].key, draw, f"{number}.{draw}")
 
-    told = [(row["target"], row["draw"], row["text"]) for row in rows(asked, reply)]
-    assert told == [
+    actual = [(row["target"], row["draw"], row["text"]) for row in rows(asked, reply)]
+    assert actual == [
         ("b:x", 0, "0.0"),
         ("b:x", 1, "0.1"),
         ("a:y", 0, "1.0"),
@@ -242,8 +242,10 @@ def test_the_prompt_is_the_messages_line_by_line() -> None:
 
 def test_every_seed_fits_in_31_bits() -> None:
     asked = [Request({"messages": USER, "n": n}) for n in range(20)]
-    assert any(int(one.key[:8], 16) >= 2**31 for one in asked)
-    assert all(0 <= one.seed(draw) < 2**31 for one in asked for draw in range(3))
+    assert any(int(reply.key[:8], 16) >= 2**31 for reply in asked)
+    assert all(
+        0 <= request.seed(draw) < 2**31 for request in asked for draw in range(3)
+    )
 
 
 def test_a_question_has_the_judges_draws_and_the_studys_seed_and_is_named() -> None:
@@ -300,8 +302,8 @@ def asked(preferred: list[tuple[str, str]], **keys: str) -> list[tuple[str, ...]
 
 
 def test_pairs_are_those_that_people_compared_in_both_orders() -> None:
-    there = [("a:z", "a:x"), ("a:x", "a:z"), ("b:x", "b:y"), ("b:y", "b:x")]
-    assert asked(PREFERRED) == there
+    expected = [("a:z", "a:x"), ("a:x", "a:z"), ("b:x", "b:y"), ("b:y", "b:x")]
+    assert asked(PREFERRED) == expected
 
 
 def test_one_order_is_that_in_which_people_saw_them() -> None:

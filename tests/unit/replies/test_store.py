@@ -29,15 +29,15 @@ def reply(key: int, text: str = "4", *, draw: int = 0, status: str = "ok") -> Re
 def write(folder: Path, *replies: Reply, model: str = "m") -> None:
     """Write a journal of its own."""
     with Store(folder, model) as store:
-        for one in replies:
-            store.append(one)
+        for reply in replies:
+            store.append(reply)
 
 
 def texts(folder: Path, **wanted: int) -> dict[tuple[int, int], str]:
     """Read the draws wanted, `k3=2`: two draws of key 3; (key, draw) -> text."""
     asked = {KEYS[int(name[1:])]: draws for name, draws in wanted.items()}
-    found = Store(folder, "m").read(asked)
-    return {(KEYS.index(key), draw): one.text for (key, draw), one in found.items()}
+    result = Store(folder, "m").read(asked)
+    return {(KEYS.index(key), draw): one.text for (key, draw), one in result.items()}
 
 
 def test_a_changed_line_is_damaged_and_a_cut_or_empty_line_is_not() -> None:
@@ -244,12 +244,14 @@ class Model:
     ) -> list[Failure]:
         self.proven.append(proven)
         failures = []
-        for one, draw in ((one, draw) for one, lacking in missing for draw in lacking):
-            self.asked.append((one.prompt, draw))
-            if self.fails(one, draw):
-                failures.append(Failure(one.about, "HTTP 500"))
+        for reply, draw in (
+            (one, draw) for one, lacking in missing for draw in lacking
+        ):
+            self.asked.append((reply.prompt, draw))
+            if self.fails(reply, draw):
+                failures.append(Failure(reply.about, "HTTP 500"))
             else:
-                keep(Reply(one.key, draw, one.prompt.upper()))
+                keep(Reply(reply.key, draw, reply.prompt.upper()))
         return failures
 
 
@@ -262,9 +264,9 @@ def test_only_what_is_missing_is_asked_in_the_order_of_prompts(tmp_path: Path) -
     model = Model()
     ask(tmp_path, model, request("b"), request("c"), request("a"), request("b"))
     assert model.asked == [("a", 0), ("b", 0), ("c", 0)]
-    found = ask(tmp_path, model, request("a", 2), request("d"), request("b"))
+    replies = ask(tmp_path, model, request("a", 2), request("d"), request("b"))
     assert model.asked[3:] == [("a", 1), ("d", 0)]
-    assert sorted(one.text for one in found.values()) == ["A", "A", "B", "D"]
+    assert sorted(reply.text for reply in replies.values()) == ["A", "A", "B", "D"]
     ask(tmp_path, model, request("a", 2), request("b"))
     assert len(model.asked) == 5 and model.proven == [False, True]
 
@@ -298,7 +300,7 @@ def test_of_equal_requests_the_one_with_most_draws_is_asked(tmp_path: Path) -> N
 def test_what_fails_is_named_what_came_is_kept_and_only_the_rest_is_asked(
     tmp_path: Path,
 ) -> None:
-    broken = Model(fails=lambda one, _: one.prompt == "b")
+    broken = Model(fails=lambda request, _: request.prompt == "b")
     with pytest.raises(UserError, match="1 of 3 requests failed: HTTP 500") as error:
         ask(tmp_path, broken, request("a"), request("b"), request("c"))
     assert error.value.where == "b" and "other 2 replies are stored" in str(error.value)
@@ -308,8 +310,8 @@ def test_what_fails_is_named_what_came_is_kept_and_only_the_rest_is_asked(
 
 
 def test_what_came_before_a_crash_is_kept(tmp_path: Path) -> None:
-    def crash(one: Request, _: int) -> bool:
-        if one.prompt == "b":
+    def crash(request: Request, _: int) -> bool:
+        if request.prompt == "b":
             raise RuntimeError("the engine broke")
         return False
 

@@ -41,8 +41,8 @@ def reply(key: int, text: str = "4", draw: int = 0, status: str = "ok") -> Reply
 def write(folder: Path, *replies: Reply, old: bool = True, model: str = "m") -> Path:
     """Write a journal of its own, as if two days ago, and return it."""
     with Store(folder, model) as store:
-        for one in replies:
-            path = store.append(one).path
+        for reply in replies:
+            path = store.append(reply).path
     if old:
         os.utime(path, (time.time() - 2 * DAY,) * 2)
     return path
@@ -250,17 +250,17 @@ def test_a_reader_whose_journal_was_compacted_finds_the_reply_elsewhere(
     tmp_path: Path,
 ) -> None:
     write(tmp_path, reply(1, "one"), reply(2, "two"))
-    found = Store(tmp_path, "m").find(KeyTable.from_counts({KEYS[1]: 1, KEYS[2]: 1}))
+    match = Store(tmp_path, "m").find(KeyTable.from_counts({KEYS[1]: 1, KEYS[2]: 1}))
     compact(tmp_path / "m")
-    assert [found.reply(slot).text for slot in (0, 1)] == ["one", "two"]
+    assert [match.reply(slot).text for slot in (0, 1)] == ["one", "two"]
 
 
 def test_a_reply_that_was_taken_away_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, reply(1, "one"))
-    found = Store(tmp_path, "m").find(KeyTable.from_counts({KEYS[1]: 1}))
+    match = Store(tmp_path, "m").find(KeyTable.from_counts({KEYS[1]: 1}))
     path.unlink()
     with pytest.raises(UserError, match="was removed"):
-        found.reply(0)
+        match.reply(0)
 
 
 def test_a_damaged_compacted_file_stops_before_anything_is_asked_again(
@@ -298,19 +298,24 @@ def test_stats_count_a_shard_also_when_half_of_it_is_compacted(tmp_path: Path) -
     paid = Reply(KEYS[7], 0, "5", usage={"prompt": 10, "completion": 2, "cached": 4})
     path = write(tmp_path, paid, old=False)
     path.write_bytes(path.read_bytes() + b"torn")
-    told = stats(tmp_path / "m")
-    assert (told.journals, told.compacted, told.skipped) == (6, 0, 1)
-    assert (told.replies, told.errors, told.forgotten, told.questions) == (6, 3, 1, 6)
-    assert (
-        told.tokens == {"prompt": 10, "completion": 2, "cached": 4}
-        and told.unknown == 5
+    result = stats(tmp_path / "m")
+    assert (result.journals, result.compacted, result.skipped) == (6, 0, 1)
+    assert (result.replies, result.errors, result.forgotten, result.questions) == (
+        6,
+        3,
+        1,
+        6,
     )
-    assert told.bytes == sum(one.stat().st_size for one in files_of(tmp_path / "m"))
+    assert (
+        result.tokens == {"prompt": 10, "completion": 2, "cached": 4}
+        and result.unknown == 5
+    )
+    assert result.bytes == sum(one.stat().st_size for one in files_of(tmp_path / "m"))
     compact(tmp_path / "m")
     again = stats(tmp_path / "m")
     assert (again.journals, again.compacted) == (1, 1)
     assert (again.replies, again.errors, again.forgotten) == (6, 3, 1)
-    assert again.tokens == told.tokens
+    assert again.tokens == result.tokens
 
 
 def test_verify_names_file_and_line(tmp_path: Path) -> None:
@@ -326,9 +331,9 @@ def test_verify_names_file_and_line(tmp_path: Path) -> None:
     )
     other = write(tmp_path, reply(2, "two, but differently"), reply(1, "one"))
     told = {
-        (one.where, one.wrong): one.message
-        for one in verify(tmp_path / "m")
-        if one.message != NOT_CLOSED
+        (error.where, error.wrong): error.message
+        for error in verify(tmp_path / "m")
+        if error.message != NOT_CLOSED
     }
     wrong = {where for where, is_wrong in told if is_wrong}
     assert wrong == {f"{path}:{number}" for number in (2, 3, 4)}
@@ -367,31 +372,31 @@ def only(*numbers: int) -> dict[str, KeyTable]:
 
 
 def test_an_exported_store_is_the_same_elsewhere(tmp_path: Path) -> None:
-    here, there, file = (
+    folder, home, file = (
         tmp_path / "here",
         tmp_path / "there",
         tmp_path / "shared.parquet",
     )
-    all_sorts(here)
-    write(here, reply(1, "of another model"), model="Other/Model")
-    compact(here / "other-model")
-    assert export(here, file) == 10
-    done = merge(file, there)
+    all_sorts(folder)
+    write(folder, reply(1, "of another model"), model="Other/Model")
+    compact(folder / "other-model")
+    assert export(folder, file) == 10
+    done = merge(file, home)
     assert done == {"m": Imported(new=9, differs=1), "other-model": Imported(new=1)}
-    assert read(there) == read(here)
-    assert Store(there, "Other/Model").read({KEYS[1]: 1})
-    assert merge(file, there) == {
+    assert read(home) == read(folder)
+    assert Store(home, "Other/Model").read({KEYS[1]: 1})
+    assert merge(file, home) == {
         "m": Imported(known=9),
         "other-model": Imported(known=1),
     }
 
 
 def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
-    here, file = tmp_path / "here", tmp_path / "shared.parquet"
-    all_sorts(here)
-    write(here, reply(1), model="other")
+    folder, file = tmp_path / "here", tmp_path / "shared.parquet"
+    all_sorts(folder)
+    write(folder, reply(1), model="other")
     chosen = {name: wanted.has for name, wanted in only(1, 4).items()}
-    assert export(here, file, chosen) == 5
+    assert export(folder, file, chosen) == 5
     merge(file, tmp_path / "there")
     assert {key for key, _ in read(tmp_path / "there")} == {KEYS[1], KEYS[4]}
     nothing: list[dict[str, Chosen]] = [
@@ -399,7 +404,7 @@ def test_of_a_study_its_keys_alone_are_exported(tmp_path: Path) -> None:
         {},
     ]
     for none in nothing:
-        assert export(here, tmp_path / "none.parquet", none) == 0
+        assert export(folder, tmp_path / "none.parquet", none) == 0
     assert not (tmp_path / "none.parquet").exists()
 
 

@@ -26,9 +26,9 @@ def runner(tmp_path: Path) -> Runner:
     made_runner = Runner(tmp_path, HOME)
     programs = made_runner.temp / "judgescope" / "bin"
     programs.mkdir(parents=True)
-    here = Path(sys.executable).parent
+    parent = Path(sys.executable).parent
     for name in ("python", "judgescope"):
-        start = f'#!/bin/sh\nexec "{here / name}" "$@"\n'
+        start = f'#!/bin/sh\nexec "{parent / name}" "$@"\n'
         (programs / name).write_text(start, encoding="utf-8")
         os.chmod(programs / name, 0o755)
     write(made(), made_runner.folder / "ratings.csv")

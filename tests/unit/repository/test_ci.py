@@ -43,15 +43,15 @@ def lanes() -> ModuleType:
 
 
 def test_the_table_shows_minutes_shares_and_floors(lanes: ModuleType) -> None:
-    found = list(lanes.lanes_in(LOG.splitlines()))
-    assert [(lane.name, lane.passed) for lane in found] == [
+    result = list(lanes.lanes_in(LOG.splitlines()))
+    assert [(lane.name, lane.passed) for lane in result] == [
         ("demo", None),
         ("lint", None),
         ("test", 7012),
         ("long-2", 240),
         ("slurm", None),
     ]
-    lines = list(lanes.table(found, {"test": 6600}))
+    lines = list(lanes.table(result, {"test": 6600}))
     assert lines[1].split() == ["demo", "1.5", "2"]
     assert "over its share" in lines[2]
     assert lines[3].split()[:5] == ["test", "13.4", "13", "7,012", "6,600"]
@@ -61,13 +61,13 @@ def test_the_table_shows_minutes_shares_and_floors(lanes: ModuleType) -> None:
 def test_a_lane_below_its_floor_is_named_and_floors_only_rise(
     lanes: ModuleType,
 ) -> None:
-    found = list(lanes.lanes_in(LOG.splitlines()))
-    assert list(lanes.too_few({"test": 7012, "long-0": 500}, found)) == []
-    [said] = lanes.too_few({"test": 7013}, found)
-    assert said.startswith("lane test: 7,012 tests passed, its floor is 7,013")
-    [said] = lanes.too_few({"slurm": 3}, found)
-    assert "lane slurm: 0 tests passed" in said
-    raised = lanes.raised({"test": 7000, "long-2": 5, "vllm": 9}, found)
+    result = list(lanes.lanes_in(LOG.splitlines()))
+    assert list(lanes.too_few({"test": 7012, "long-0": 500}, result)) == []
+    [name] = lanes.too_few({"test": 7013}, result)
+    assert name.startswith("lane test: 7,012 tests passed, its floor is 7,013")
+    [name] = lanes.too_few({"slurm": 3}, result)
+    assert "lane slurm: 0 tests passed" in name
+    raised = lanes.raised({"test": 7000, "long-2": 5, "vllm": 9}, result)
     assert raised == {"test": 7000, "long-2": 228, "vllm": 9}
 
 
@@ -87,10 +87,10 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / ".ci/floors.txt").write_text("long-0 1\nlong-1 1\nlong-2 1\n")
     programs = tmp_path / "programs"
     programs.mkdir()
-    told = 'echo "$@"; case "$1" in test*) echo "5 passed in 1.00s";; esac\n'
+    text = 'echo "$@"; case "$1" in test*) echo "5 passed in 1.00s";; esac\n'
     lacks = 'case " $LACKS " in *" $1 "*) exit 1;; esac\n'
     for path in (programs / "make", tmp_path / "tests/install_programs.sh"):
-        path.write_text(f"#!/bin/sh\n{lacks}{told}")
+        path.write_text(f"#!/bin/sh\n{lacks}{text}")
         path.chmod(0o755)
     python = tmp_path / ".venv/bin/python"
     python.parent.mkdir(parents=True)

@@ -79,15 +79,15 @@ def test_the_examples_do_what_they_say(
     monkeypatch.setitem(STATISTICS._loaded, declared.name, declared)
     assert statistic("mean_distance").meaning == "mean of |judge - people|"
     x, y = np.array([1.0, 4.0, np.nan]), np.array([2.0, 4.0, 1.0])
-    found = mean_distance(x, y, None).estimate
-    assert (found.value, found.n, found.n_missing) == (0.5, 2, 1)
+    estimate = mean_distance(x, y, None).estimate
+    assert (estimate.value, estimate.n, estimate.n_missing) == (0.5, 2, 1)
     x, y = np.append(np.arange(12.0), np.nan), np.append(np.arange(12.0) ** 2 / 9, 1)
     gap = np.abs(x - y)[:-1]
-    found = mean_distance(x, y, deletions(13)).estimate
+    estimate = mean_distance(x, y, deletions(13)).estimate
     expected = jackknife_t(gap.mean(), [np.delete(gap, s).mean() for s in range(12)])
-    assert (found.ci_low, found.ci_high) == pytest.approx(
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
         expected
-    ) and found.n_missing == 1
+    ) and estimate.n_missing == 1
 
 
 @pytest.mark.heavy

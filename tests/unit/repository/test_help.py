@@ -21,8 +21,8 @@ def lines_of(text: str) -> list[str]:
     """Return what stands after `judgescope` in lines of their own; a backslash goes
     on.
     """
-    whole = re.sub(r"\\\n\s*", "", text)
-    return [found[1] for line in whole.splitlines() if (found := SHOWN.match(line))]
+    result = re.sub(r"\\\n\s*", "", text)
+    return [found[1] for line in result.splitlines() if (found := SHOWN.match(line))]
 
 
 def blocks(path: Path) -> list[str]:
@@ -39,16 +39,18 @@ def blocks(path: Path) -> list[str]:
 def check(words: str) -> None:
     _, passed = command_line().parse_known_args(shlex.split(words, comments=True))
     assert not passed or words.split()[0] in PLAIN, f"{words}: {passed}"
-    assert all(one.startswith("--") for one in passed[:1])
+    assert all(name.startswith("--") for name in passed[:1])
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_the_help_of_a_command_ends_with_examples_that_are_read(command: str) -> None:
     examples = lines_of(COMMANDS[command].epilog or "")
-    assert examples and all(one.startswith(command.split(" ")[0]) for one in examples)
-    for one in examples:
-        check(one)
+    assert examples and all(
+        example.startswith(command.split(" ")[0]) for example in examples
+    )
+    for example in examples:
+        check(example)
     assert (
         COMMANDS[command].format_help().rstrip().endswith(shlex.split(examples[-1])[-1])
     )
@@ -72,8 +74,8 @@ GENERATED = HOME / "docs" / "reference"
     ids=lambda path: str(path.relative_to(HOME)),
 )
 def test_command_lines_in_documents_are_read(path: Path) -> None:
-    for one in blocks(path):
-        check(one.replace("<study>", "study.yaml"))
+    for block in blocks(path):
+        check(block.replace("<study>", "study.yaml"))
 
 
 def test_documents_with_command_lines_are_found() -> None:

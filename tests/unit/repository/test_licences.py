@@ -32,19 +32,19 @@ ROW = re.compile(r"^\| (\S+) \| (\S+) \| (.*) \| ([^|]+) \|$", re.MULTILINE)
 
 @pytest.mark.parametrize("lock", ["core", "test"])
 def test_the_page_is_of_what_is_installed(lock: str) -> None:
-    told = (FOLDER / f"{lock}.md").read_text(encoding="utf-8")
-    assert told == table(lock, list(licensed(pins(lock)))), "run `make licences`"
+    text = (FOLDER / f"{lock}.md").read_text(encoding="utf-8")
+    assert text == table(lock, list(licensed(pins(lock)))), "run `make licences`"
 
 
 @pytest.mark.parametrize("lock", sorted(WHAT))
 def test_every_lock_has_a_page_with_its_versions_and_no_gpl_at_run_time(
     lock: str,
 ) -> None:
-    told = ROW.findall((FOLDER / f"{lock}.md").read_text(encoding="utf-8"))
-    rows = [one for one in told if one[0] != "package"]
-    assert {one[0]: one[1] for one in rows} == pins(lock), "run `make licences`"
+    matches = ROW.findall((FOLDER / f"{lock}.md").read_text(encoding="utf-8"))
+    rows = [match for match in matches if match[0] != "package"]
+    assert {row[0]: row[1] for row in rows} == pins(lock), "run `make licences`"
     refused = REFUSED if lock in AT_RUN_TIME else REFUSED - {"strong copyleft"}
-    assert [one for one in rows if one[3] in refused] == []
+    assert [row for row in rows if row[3] in refused] == []
 
 
 def test_every_lock_has_a_page_or_stands_in_for_those_that_have() -> None:
@@ -80,8 +80,8 @@ def test_a_lock_with_what_may_not_be_there_fails(
 def test_nothing_at_run_time_is_under_the_gpl() -> None:
     rows = list(licensed(CORE))
     assert len(rows) == len(CORE) > 80
-    assert [one for one in rows if one.kind in {*REFUSED, "not open"}] == []
-    assert {one.package for one in rows if "GPL" in one.licence} == set(CLEARED)
+    assert [row for row in rows if row.kind in {*REFUSED, "not open"}] == []
+    assert {row.package for row in rows if "GPL" in row.licence} == set(CLEARED)
     files = [path.name for name in CLEARED for path in distribution(name).files or []]
     assert files and not [name for name in files if name.endswith(".el")]
 
@@ -98,15 +98,15 @@ def test_what_is_under_the_gpl_is_used_by_tests_alone() -> None:
 
 @pytest.mark.heavy
 def test_every_library_that_a_wheel_brings_along_has_a_licence() -> None:
-    found = set[str]()
+    result = set[str]()
     for name in CORE | TEST:
         try:
-            found |= bundled(distribution(name))
+            result |= bundled(distribution(name))
         except PackageNotFoundError:
             continue
-    assert "libgfortran" in found and found <= BUNDLED
-    told = (HOME / "docs" / "licences.md").read_text(encoding="utf-8")
-    assert [name for name in BUNDLED if name not in told] == []
+    assert "libgfortran" in result and result <= BUNDLED
+    text = (HOME / "docs" / "licences.md").read_text(encoding="utf-8")
+    assert [name for name in BUNDLED if name not in text] == []
 
 
 @pytest.mark.parametrize(

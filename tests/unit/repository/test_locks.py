@@ -47,9 +47,11 @@ def wanted(path: Path) -> Iterator[Requirement]:
 def test_every_package_has_a_version_and_hashes_and_no_address(lock: Path) -> None:
     text = lock.read_text(encoding="utf-8")
     entries = [
-        one for one in text.replace("\\\n", " ").splitlines() if not one.startswith("#")
+        line
+        for line in text.replace("\\\n", " ").splitlines()
+        if not line.startswith("#")
     ]
-    entries = [one for one in entries if one.strip()]
+    entries = [entry for entry in entries if entry.strip()]
     assert len(entries) == len(pins(lock)) > 20 * (lock not in ALONE)
     for entry in entries:
         assert PIN.match(entry) and HASH.search(entry), entry
@@ -64,10 +66,10 @@ def test_a_lock_has_what_its_environment_asks_for(lock: Path) -> None:
     found = {canonicalize_name(name): version for name, version in pins(lock).items()}
     asked = list(wanted(lock.with_suffix(".in")))
     assert len(asked) >= 3
-    for one in asked:
-        assert one.specifier.contains(
-            found[canonicalize_name(one.name)], prereleases=True
-        ), one
+    for requirement in asked:
+        assert requirement.specifier.contains(
+            found[canonicalize_name(requirement.name)], prereleases=True
+        ), requirement
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)

@@ -42,8 +42,8 @@ def test_the_lanes_of_the_makefile_are_markers() -> None:
     lanes = re.findall(r"^(?:APART|SLOWER) := (.*)", MAKEFILE, re.MULTILINE)
     named = {name for lane in lanes for name in lane.split(" or ")}
     declared = (HOME / "pyproject.toml").read_text(encoding="utf-8")
-    told = set(re.findall(r'^  "(\w+)(?:\(\w+\))?: ', declared, re.MULTILINE))
-    assert named == told - {"independent"} and len(named) == 7
+    matches = set(re.findall(r'^  "(\w+)(?:\(\w+\))?: ', declared, re.MULTILINE))
+    assert named == matches - {"independent"} and len(named) == 7
 
 
 @pytest.mark.heavy
@@ -56,8 +56,8 @@ def test_the_demo_goes_on_without_a_language_model_that_cannot_be_installed(
         shutil.copy2(HOME / name, tmp_path / name)
     mark = tmp_path / ".venv" / "llama"
     line = ["-C", str(tmp_path), "-o", ".venv/core", ".venv/try-llama"]
-    said = made(*line, "LLAMA=false").splitlines()
-    assert len(said) == 1 and said[0].startswith("no language model in the demo")
+    lines = made(*line, "LLAMA=false").splitlines()
+    assert len(lines) == 1 and lines[0].startswith("no language model in the demo")
     assert not mark.exists()
     assert made(*line, "LLAMA=true") == "" and mark.exists()
 

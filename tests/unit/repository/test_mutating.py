@@ -75,10 +75,10 @@ def test_a_limit_of_time_ends_no_process_of_others() -> None:
 
 def test_a_share_that_is_killed_has_the_interval_of_wilson() -> None:
     # 8 of 10, z = 1.96: (8 + z²/2 ± z sqrt(8 * 2 / 10 + z²/4)) / (10 + z²) = .490, .943
-    found = mutating._share(
+    result = mutating._share(
         Counter(killed=8, survived=1, suspicious=1, **{"left out": 5})
     )
-    assert found == (
+    assert result == (
         "    8 of    10 killed, 80.0% (49.0% to 94.3%); 5 left out, 1 survived, 1 "
         "suspicious"
     )

@@ -39,22 +39,22 @@ def told() -> bool:
     alone = {"impartial", "material", "about", "after-shots"}
     words = {"noun": "THE NOUN", "kind": "THE KIND", "write": "THE KIND it is."}
     prompts = [filled(form, **words).lower() for form in {*FORMS} - alone]
-    return all("the noun" in one or "the kind" in one for one in prompts)
+    return all("the noun" in prompt or "the kind" in prompt for prompt in prompts)
 
 
 def drawn() -> bool:
     form = (CONFIG / "prompts" / "inject-error.jinja").read_text(encoding="utf-8")
     made = perturbations("local-llm-")
     chains = [one for one in made if isinstance(one, cards.MadePerturbation)]
-    named = {one.form for one in chains}
+    named = {chain.form for chain in chains}
     alone = "sub_aspects" not in form and "error.name" in form
     return named == {"inject-error"} and alone
 
 
 def anchored() -> bool:
     sets = perturbations("global-llm-")
-    found = [one.anchors for one in sets if isinstance(one, cards.GradedPerturbation)]
-    forms = {(one.form, one.max_tokens) for one in found if one}
+    anchors = [one.anchors for one in sets if isinstance(one, cards.GradedPerturbation)]
+    forms = {(anchor.form, anchor.max_tokens) for anchor in anchors if anchor}
     return forms == {("analyze-compare-anchors", 1024)}
 
 
@@ -108,12 +108,12 @@ def datasets(name: str) -> list[cards.Dataset]:
 
 
 def six_of_a_hundred() -> bool:
-    found = datasets("discernment")
-    sizes = {one.select.n for one in found if one.select}
+    result = datasets("discernment")
+    sizes = {one.select.n for one in result if one.select}
     # SummEval has a hundred articles
     return (
-        len(found) == 6
-        and len({one.task for one in found}) == 4
+        len(result) == 6
+        and len({one.task for one in result}) == 4
         and sizes == {100, None}
     )
 
@@ -137,7 +137,7 @@ def by_steps() -> bool:
 
 
 def four_tasks() -> bool:
-    sizes = [one.select.n for one in datasets("confusion") if one.select]
+    sizes = [dataset.select.n for dataset in datasets("confusion") if dataset.select]
     return sizes == [200, 200, 300, 300]
 
 

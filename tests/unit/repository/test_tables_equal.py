@@ -40,8 +40,8 @@ def row(**keys: Any) -> dict[str, Any]:
 def compared(
     before: Sequence[Row], after: Sequence[Row], renames: Renames = NO_RENAMES
 ) -> list[tuple[str, str]]:
-    found = differences({"agreement": before}, {"agreement": after}, renames)
-    return [(one.column, one.what) for one in found]
+    result = differences({"agreement": before}, {"agreement": after}, renames)
+    return [(error.column, error.what) for error in result]
 
 
 BEFORE = [row(), row(judge="k", note="few"), row(statistic="n_items", value=None, n=3)]
@@ -69,10 +69,17 @@ def test_one_changed_cell_is_a_difference_of_its_column(
     column: str, value: Any
 ) -> None:
     after = [row(**{column: value}), *BEFORE[1:]]
-    [one] = differences({"t": BEFORE}, {"t": after})
-    assert (one.table, one.column, one.what) == ("t", column, "changed")
-    assert dict(one.row) == {"judge": "j", "statistic": "pearson"}
-    assert (one.before, one.after) == (exact(BEFORE[0][column]), exact(value))
+    [difference] = differences({"t": BEFORE}, {"t": after})
+    assert (difference.table, difference.column, difference.what) == (
+        "t",
+        column,
+        "changed",
+    )
+    assert dict(difference.row) == {"judge": "j", "statistic": "pearson"}
+    assert (difference.before, difference.after) == (
+        exact(BEFORE[0][column]),
+        exact(value),
+    )
 
 
 def test_bits_tell_values_apart_that_print_alike() -> None:
@@ -114,11 +121,11 @@ def test_statistics_names_and_tables_are_renamed_by_the_map() -> None:
     )
     after = [
         {
-            **one,
-            "statistic": {"pearson": "r"}.get(one["statistic"], one["statistic"]),
-            "judge": {"j": "better"}.get(one["judge"], one["judge"]),
+            **row,
+            "statistic": {"pearson": "r"}.get(row["statistic"], row["statistic"]),
+            "judge": {"j": "better"}.get(row["judge"], row["judge"]),
         }
-        for one in BEFORE
+        for row in BEFORE
     ]
     assert differences({"agreement": BEFORE}, {"with_people": after}, mapped) == []
     assert differences({"agreement": BEFORE}, {"with_people": after}) != []

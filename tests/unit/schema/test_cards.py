@@ -492,8 +492,8 @@ def test_every_price_is_plausible_and_names_where_and_when_it_was_read(
         and date(2026, 1, 1) <= row.date
     )
     assert row.cached_input is None or row.cached_input < row.input
-    found = priced(card(row.host, row.model))
-    assert found.price == row
+    result = priced(card(row.host, row.model))
+    assert result.price == row
 
 
 def test_a_price_holds_for_one_model_at_one_host() -> None:

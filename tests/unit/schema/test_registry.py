@@ -61,11 +61,11 @@ def test_no_other_name_is_known(name: str) -> None:
 
 
 def test_values_are_written_by_their_kind() -> None:
-    told = [
+    actual = [
         written(*one)
         for one in [("pearson", -0.5), ("p_asymptotic", 1e-9), ("tie_rate", 0.25)]
     ]
-    assert told == ["\N{MINUS SIGN}0.500", "<0.0001", "25\u202f%"]
+    assert actual == ["\N{MINUS SIGN}0.500", "<0.0001", "25\u202f%"]
 
 
 def test_a_statistic_has_the_group_and_place_of_its_declaration() -> None:
@@ -139,7 +139,7 @@ def test_a_tie_rule_holds_for_what_is_about_its_statistic() -> None:
     )
     assert tie_rule("p_holm_kendall_b") == "tau-b"
     assert tie_rule("pearson") is tie_rule("p_holm_pearson") is None
-    rules = [one.ties for one in STATISTICS.values() if one.ties]
+    rules = [statistic.ties for statistic in STATISTICS.values() if statistic.ties]
     assert rules and not any(sign in rule for rule in rules for sign in "|:")
 
 

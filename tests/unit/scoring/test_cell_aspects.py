@@ -53,9 +53,9 @@ def part(aspect: str, criterion: str | None, *replies: dict[str, Any]) -> Any:
             "status": "ok",
             "key": f"{at}",
             **about,
-            **one,
+            **reply,
         }
-        for at, one in enumerate(replies)
+        for at, reply in enumerate(replies)
     ]
     return table_of("answers", rows)
 
@@ -63,9 +63,9 @@ def part(aspect: str, criterion: str | None, *replies: dict[str, Any]) -> Any:
 def reading(
     scale: Scale | None, *aspects: tuple[str, str | None], **keys: Any
 ) -> ReplyReading:
-    told = {"parser": "score", "estimator": "mean"} | keys
-    told["parser"] = PARSERS.target(told["parser"])
-    return ReplyReading(pairs=list(aspects), scale=scale, **told)
+    fields = {"parser": "score", "estimator": "mean"} | keys
+    fields["parser"] = PARSERS.target(fields["parser"])
+    return ReplyReading(pairs=list(aspects), scale=scale, **fields)
 
 
 def place(folder: Path, judge: str) -> CellFiles:
@@ -162,7 +162,7 @@ def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(
     alike = {row["status"] for row in judged.to_pylist() if row["aspect"] == "clarity"}
     assert alike == {"out_of_range", "ok"}
     spans = read_part("judgments", files.judgments, "errors", None)["spans"].to_pylist()
-    assert [one["start"] for one in spans[0]] == [6]
+    assert [span["start"] for span in spans[0]] == [6]
     hashes = json.loads(Path(spec.hashes).read_text(encoding="utf-8"))
     assert [*hashes] == ["judgments/systems/j", "scores/systems/j"]
 
@@ -171,17 +171,19 @@ def test_a_part_is_what_it_is_in_a_cell_of_its_own(
     spec: ScoreSpec, tmp_path: Path
 ) -> None:
     score(spec)
-    apart = tmp_path / "alone"
-    for one in spec.cells[0].readings:
-        for pair in one.pairs:
+    folder = tmp_path / "alone"
+    for reading in spec.cells[0].readings:
+        for pair in reading.pairs:
             score(
                 replace(
-                    spec, cells=cell("j", replace(one, pairs=[pair])), **into(apart)
+                    spec,
+                    cells=cell("j", replace(reading, pairs=[pair])),
+                    **into(folder),
                 )
             )
             for kind in ("judgments", "scores"):
                 whole, own = (
-                    getattr(place(each, "j"), kind) for each in (tmp_path, apart)
+                    getattr(place(each, "j"), kind) for each in (tmp_path, folder)
                 )
                 assert read_part(kind, whole, *pair).equals(read_table(kind, own)), pair
 
@@ -229,7 +231,7 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
     )
     derive(listed)
     [row] = read_table("judgments", made.cell.judgments).to_pylist()
-    assert (row["aspect"], [one["start"] for one in row["spans"]]) == ("errors", [6])
+    assert (row["aspect"], [span["start"] for span in row["spans"]]) == ("errors", [6])
 
 
 @pytest.mark.parametrize(

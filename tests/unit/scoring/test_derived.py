@@ -35,10 +35,10 @@ def derive(
         tables_of(
             [
                 {"judge": f"m{number}", "target": target, "value": value}
-                for target, value in one.items()
+                for target, value in member.items()
             ]
         )
-        for number, one in enumerate(members)
+        for number, member in enumerate(members)
     ]
     judgments, scores = derive_part(
         tables, part=CellPart(**CELL), min_annotators=least, labels=labels
@@ -48,11 +48,11 @@ def derive(
 
 def test_a_score_is_the_mean_of_the_members_and_says_how_many_there_were() -> None:
     judgments, scores = derive({"b": 1, "a": 4}, {"a": 5, "b": None}, {"a": 3, "b": 2})
-    told = [
+    actual = [
         (row["target"], row["value"], row["n_draws"], row["n_missing"])
         for row in scores
     ]
-    assert told == [("a", 4.0, 3, 0), ("b", 1.5, 3, 1)]
+    assert actual == [("a", 4.0, 3, 0), ("b", 1.5, 3, 1)]
     assert {row["judge"] for row in scores} == {"both"}
     assert [(row["target"], row["status"], row["kind"]) for row in judgments] == [
         ("a", "ok", "derive"),
@@ -106,11 +106,11 @@ def test_pairs_and_criteria_are_scored_apart_and_in_order() -> None:
     first = [unit | {"value": value} for value, unit in enumerate(units)]
     second = [unit | {"value": value + 10} for value, unit in enumerate(units)]
     judgments, scores = derive_rows(first, second[::-1])
-    told = [(row["target_b"], row["criterion"], row["value"]) for row in scores]
-    assert told == [(None, None, 8), ("B", None, 7), ("B", "y", 6), ("c", None, 5)]
+    actual = [(row["target_b"], row["criterion"], row["value"]) for row in scores]
+    assert actual == [(None, None, 8), ("B", None, 7), ("B", "y", 6), ("c", None, 5)]
     assert [
         (row["target_b"], row["criterion"], row["value"]) for row in judgments
-    ] == told
+    ] == actual
 
 
 def test_zero_is_a_score_and_no_score_says_why() -> None:
@@ -198,11 +198,11 @@ def test_any_step_is_exact(step: Fraction | int, origin: Fraction | int) -> None
 def test_order_shift_and_mirror_do_not_matter(
     scores: list[int], seed: int, by: int
 ) -> None:
-    found = outliers(scores)
+    result = outliers(scores)
     order = np.random.default_rng(seed).permutation(len(scores))
-    assert outliers([scores[k] for k in order]) == [found[k] for k in order]
-    assert outliers([by - score for score in scores]) == found
-    assert not any(found) or len(scores) >= 5
+    assert outliers([scores[k] for k in order]) == [result[k] for k in order]
+    assert outliers([by - score for score in scores]) == result
+    assert not any(result) or len(scores) >= 5
 
 
 def test_fractions_are_taken_exactly() -> None:
@@ -227,16 +227,16 @@ def error(
 
 def merged(*annotators: Sequence[ErrorSpan], least: float = 0.5) -> Merged:
     return merge_spans(
-        [locate_errors(one, TEXT) for one in annotators], TEXT, least=least
+        [locate_errors(annotator, TEXT) for annotator in annotators], TEXT, least=least
     )
 
 
 def told(found: Merged) -> list[tuple[str | None, int | None]]:
-    return [(one.location, one.severity) for one in found.errors]
+    return [(error.location, error.severity) for error in found.errors]
 
 
 def test_merging_by_hand() -> None:
-    found = merged(
+    result = merged(
         [
             error("Jae Crowder", 2, "a", "WORD"),
             error("Al Horford", 5, "Another player."),
@@ -250,8 +250,8 @@ def test_merging_by_hand() -> None:
             error("had 11 points", 1, "no"),
         ],
     )
-    assert told(found) == [("Al Horford", 5), ("Jae Crowder", 4), ("had 11 points", 1)]
-    player, points = found.errors[1:]
+    assert told(result) == [("Al Horford", 5), ("Jae Crowder", 4), ("had 11 points", 1)]
+    player, points = result.errors[1:]
     assert (player.explanation, player.category) == ("wrong player", "NAME")
     assert (player.start, player.end, player.occurrence, player.match) == (
         0,
@@ -259,7 +259,7 @@ def test_merging_by_hand() -> None:
         1,
         "exact",
     )
-    assert (points.explanation, points.occurrence, found.dropped) == ("no", 1, 0)
+    assert (points.explanation, points.occurrence, result.dropped) == ("no", 1, 0)
 
 
 def test_places_that_overlap_too_little_are_two() -> None:
@@ -270,38 +270,41 @@ def test_places_that_overlap_too_little_are_two() -> None:
 
 def test_equal_places_without_a_character_are_one() -> None:
     spans = [LocatedSpan("", why, 1, None, 4, 4, 1, "exact") for why in ("a", "b")]
-    assert [one.start for one in merge_spans([spans], TEXT).errors] == [4]
+    assert [error.start for error in merge_spans([spans], TEXT).errors] == [4]
 
 
 def test_unions_that_overlap_are_merged_until_none_are_left() -> None:
     text = "abcdefghij"
     places = [(0, 6), (3, 9), (0, 9), (8, 10)]
     spans = [LocatedSpan("x", "", 1, None, a, b, 1, "exact") for a, b in places]
-    found = merge_spans([[one] for one in spans], text, least=0.6)
-    assert [(one.start, one.end) for one in found.errors] == [(0, 9), (8, 10)]
+    result = merge_spans([[span] for span in spans], text, least=0.6)
+    assert [(error.start, error.end) for error in result.errors] == [(0, 9), (8, 10)]
 
 
 def test_each_occurrence_of_equal_words_is_an_error_of_its_own() -> None:
-    found = merged([error("Jae Crowder", 2)] * 2, [error("Jae Crowder", 3)])
-    assert [(one.start, one.occurrence) for one in found.errors] == [(0, 1), (53, 2)]
-    assert [one.severity for one in found.errors] == [3, 2]
+    result = merged([error("Jae Crowder", 2)] * 2, [error("Jae Crowder", 3)])
+    assert [(error.start, error.occurrence) for error in result.errors] == [
+        (0, 1),
+        (53, 2),
+    ]
+    assert [error.severity for error in result.errors] == [3, 2]
 
 
 def test_errors_without_a_place_are_one_where_they_say_the_same() -> None:
-    found = merged(
+    result = merged(
         [error(None, 3, "The score is left out."), error("Kemba  Walker", 2)],
         [error(None, 2, "the score is left out."), error("kemba walker", None)],
         [error(None, 2, "No date.")],
     )
-    assert told(found) == [(None, 3), (None, 2), ("Kemba  Walker", 2)]
-    assert {one.match for one in found.errors} == {"not_found"}
+    assert told(result) == [(None, 3), (None, 2), ("Kemba  Walker", 2)]
+    assert {error.match for error in result.errors} == {"not_found"}
 
 
 def test_the_most_severe_are_kept_and_the_others_counted() -> None:
     words = ["Jae", "18", "Al", "11", "was", "next", "with", "12", "Horford", "Kemba"]
-    found = merged([error(word, 1 + (word == "12")) for word in words])
+    result = merged([error(word, 1 + (word == "12")) for word in words])
     kept = ["12", "Jae", "18", "Al", "Horford", "11", "was", "next"]
-    assert [one.location for one in found.errors] == kept and found.dropped == 2
+    assert [error.location for error in result.errors] == kept and result.dropped == 2
     assert merged() == merged([], []) == Merged([], 0)
 
 
@@ -332,20 +335,20 @@ ENOUGH = st.sampled_from([0.01, 0.3, 0.5, 0.8, 1.0])
 def test_the_order_of_annotators_and_errors_does_not_matter(
     lists: list[list[LocatedSpan]], least: float, rng: random.Random
 ) -> None:
-    found = merge_spans(lists, TEXT, least=least)
+    result = merge_spans(lists, TEXT, least=least)
     mixed = [rng.sample(one, len(one)) for one in rng.sample(lists, len(lists))]
-    assert merge_spans(mixed, TEXT, least=least) == found
+    assert merge_spans(mixed, TEXT, least=least) == result
     given = [one for each in lists for one in each]
-    assert bool(found.errors) == bool(given) and len(found.errors) <= MOST
-    assert len(found.errors) + found.dropped <= len(given)
-    if given and found.dropped == 0:
-        worst = max(one.severity or 0 for one in given)
-        assert (found.errors[0].severity or 0) == worst
-        again = merge_spans([found.errors], TEXT, least=least)
-        assert again.errors == found.errors
-    for one in found.errors:
-        if one.start is not None:
-            assert one.location == TEXT[one.start : one.end]
+    assert bool(result.errors) == bool(given) and len(result.errors) <= MOST
+    assert len(result.errors) + result.dropped <= len(given)
+    if given and result.dropped == 0:
+        worst = max(error.severity or 0 for error in given)
+        assert (result.errors[0].severity or 0) == worst
+        again = merge_spans([result.errors], TEXT, least=least)
+        assert again.errors == result.errors
+    for error in result.errors:
+        if error.start is not None:
+            assert error.location == TEXT[error.start : error.end]
 
 
 def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:

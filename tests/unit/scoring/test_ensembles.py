@@ -34,8 +34,8 @@ CAT: dict[str, Any] = {
 }
 
 
-def flaw(why: str, severity: float = 2, **place: Any) -> dict[str, Any]:
-    known = {**NOWHERE, "location": "dog", "match": "not_found", **place}
+def flaw(why: str, severity: float = 2, **where: Any) -> dict[str, Any]:
+    known = {**NOWHERE, "location": "dog", "match": "not_found", **where}
     return {**known, "explanation": why, "severity": severity}
 
 
@@ -61,7 +61,7 @@ def member(*draws: Draw, target: str = "t", estimator: str = "mean") -> Scored:
 
 
 def whys(found: Any) -> list[list[str]]:
-    return [[one.explanation for one in errors] for errors in found["t"]]
+    return [[error.explanation for error in errors] for errors in found["t"]]
 
 
 def test_a_member_is_heard_with_its_first_parsed_draw() -> None:
@@ -102,11 +102,11 @@ def test_an_estimator_without_a_value_gives_no_exact_score(
 @pytest.mark.parametrize(("last", "out"), [(1, True), (2, True), (4, False)])
 def test_an_outlier_is_not_heard(last: float, out: bool) -> None:
     given = zip("abcde", (5, 5, 5, 5, last), strict=True)
-    found = heard(
+    result = heard(
         [member((value, [flaw(name)])) for name, value in given], min_annotators=3
     )
     # at 4 the fifth is two deviations away, and less than a point
-    assert whys(found) == [[name] for name in ("abcd" if out else "abcde")]
+    assert whys(result) == [[name] for name in ("abcd" if out else "abcde")]
 
 
 @pytest.mark.parametrize("draws", [3, 7, 97])
@@ -131,8 +131,8 @@ def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
         member((3, [flaw("much longer", 4, **CAT)])),
     ]
     lists = heard(members, min_annotators=1)
-    [one] = by_rule(lists, {"t": MAT})["t"].errors or ()
-    assert (one.start, one.end, one.severity, one.explanation) == (
+    [error] = by_rule(lists, {"t": MAT})["t"].errors or ()
+    assert (error.start, error.end, error.severity, error.explanation) == (
         2,
         5,
         4,
@@ -143,11 +143,11 @@ def test_by_rule_overlapping_errors_are_one_and_the_worst() -> None:
 def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> None:
     lists = heard([member((3, [flaw("why")])), member((5, []))], min_annotators=1)
     assert [target for target, _ in with_errors(lists)] == ["t"]
-    said = "Error 1:\nLocation: the mat\nExplanation: none is there\nSeverity: 5"
-    answer = {"target": "t", "text": said, "finish": "stop", "status": "ok"}
+    text = "Error 1:\nLocation: the mat\nExplanation: none is there\nSeverity: 5"
+    answer = {"target": "t", "text": text, "finish": "stop", "status": "ok"}
     told = by_supervisor(lists, {"t": MAT}, [answer])["t"]
-    [one] = told.errors or ()
-    assert (MAT[one.start : one.end], one.severity, one.match) == (
+    [error] = told.errors or ()
+    assert (MAT[error.start : error.end], error.severity, error.match) == (
         "the mat",
         5,
         "exact",
@@ -168,8 +168,8 @@ def test_a_supervisor_is_asked_where_there_is_an_error_and_located_anew() -> Non
 
 
 def test_a_supervisor_gives_no_verdict() -> None:
-    said = "No Error\nOverall score: Excellent"
-    read = parse(said, scale=None, finish="stop", parser="merged")
+    text = "No Error\nOverall score: Excellent"
+    read = parse(text, scale=None, finish="stop", parser="merged")
     assert (read.status, read.value, read.errors) == ("ok", None, ())
 
 
@@ -266,12 +266,12 @@ def test_an_ensemble_has_no_annotator_that_scores_from_0_to_100(
     for name in ("hundred", "more"):
         card = {"model": "loop", "form": "annotate", "annotation": {"score": "percent"}}
         Study(tmp_path).card("judges", name, **card)
-    told = (
+    text = (
         "this member lists no errors"
         if combine and "three" in members
         else "must score from 1 to 5"
     )
-    with pytest.raises(UserError, match=told) as listed:
+    with pytest.raises(UserError, match=text) as listed:
         planned(tmp_path, {**combine, "members": members}, judges=["hundred", "more"])
     assert re.fullmatch(r"config/judges/both.yaml:\d, key members", listed.value.where)
 

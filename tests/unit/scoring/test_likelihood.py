@@ -144,6 +144,6 @@ def test_pmi_without_a_source_is_not_asked() -> None:
 def test_sum_does_not_depend_on_the_order_of_tokens() -> None:
     tokens = [[("a", -1e16)], [("b", -1.0)], [("c", 1e16)]]
     assert (
-        mean_gain(tokens, [[(one[0][0], 0.0)] for one in tokens])
+        mean_gain(tokens, [[(token[0][0], 0.0)] for token in tokens])
         == math.fsum([-1.0]) / 3
     )

@@ -54,10 +54,10 @@ def test_a_value_between_steps_is_read_as_the_card_says(
     parser: str, off_grid: OffGrid, status: str, ending: str, value: float | None
 ) -> None:
     text, rule = REPLIES[parser]
-    found = parse(
+    judgment = parse(
         text, scale=Scale(1, 5, 1, (), off_grid), finish="stop", parser=parser
     )
-    assert (found.status, found.rule.partition("+")[0], found.value) == (
+    assert (judgment.status, judgment.rule.partition("+")[0], judgment.value) == (
         status,
         rule + ending,
         value,

@@ -50,9 +50,9 @@ def test_mode_of_a_tie_is_the_nearest_to_the_mean_then_the_lower(
 
 def test_means_of_tenths_that_are_equal_on_paper_are_equal_numbers() -> None:
     draws = np.array([*product(range(11), repeat=3)])
-    found = mean(draws / 10)
+    result = mean(draws / 10)
     by_sum = {
-        total: {*found[draws.sum(axis=1) == total].tolist()} for total in range(31)
+        total: {*result[draws.sum(axis=1) == total].tolist()} for total in range(31)
     }
     assert {total: len(means) for total, means in by_sum.items()} == dict.fromkeys(
         range(31), 1
@@ -184,7 +184,7 @@ def test_the_strength_of_a_choice_is_in_its_judgment() -> None:
 
 
 def test_errors_are_located_in_the_text_that_was_judged() -> None:
-    said = (
+    words = (
         'Error 1:\nLocation: "the the"\nExplanation: twice\nSeverity: 2\n'
         'Error 2:\nLocation: "a horse"\nExplanation: there is none\nSeverity: 5\n'
         "Overall score: Fair\nExplanation of the score: flawed"
@@ -202,7 +202,7 @@ def test_errors_are_located_in_the_text_that_was_judged() -> None:
         [
             {**asked, "target": target, "key": f"k{number}", "draw": 0, "text": text}
             for number, (target, text) in enumerate(
-                [("a", said), ("b", said), ("c", clean)]
+                [("a", words), ("b", words), ("c", clean)]
             )
         ],
     )
@@ -218,10 +218,10 @@ def test_errors_are_located_in_the_text_that_was_judged() -> None:
     judgments, scores = score(texts=texts)
     assert scores["value"].to_pylist() == [3, 3, 5]
     spans = dict(zip("abc", judgments["spans"].to_pylist(), strict=True))
-    told = [
+    actual = [
         (one["start"], one["end"], one["match"], one["severity"]) for one in spans["a"]
     ]
-    assert told == [(6, 13, "exact", 2), (None, None, "not_found", 5)]
+    assert actual == [(6, 13, "exact", 2), (None, None, "not_found", 5)]
     assert [one["location"] for one in spans["a"]] == ["the the", "a horse"]
     assert [(one["start"], one["end"], one["match"]) for one in spans["b"]] == [
         (0, 7, "normalised"),
@@ -236,8 +236,14 @@ USAGE = {"prompt": 7, "completion": 2, "reasoning": 0, "cached": None}
 
 
 def reply(key: str | None, draw: int, **more: Any) -> dict[str, Any]:
-    told = {"judge": "it", "kind": "rate", "aspect": "a", "status": "ok", "target": "t"}
-    return {**told, "key": key, "draw": draw, "usage": USAGE if key else None, **more}
+    fields = {
+        "judge": "it",
+        "kind": "rate",
+        "aspect": "a",
+        "status": "ok",
+        "target": "t",
+    }
+    return {**fields, "key": key, "draw": draw, "usage": USAGE if key else None, **more}
 
 
 @pytest.mark.parametrize("bucket", [100, 2, 1])
@@ -378,11 +384,11 @@ def test_it_lies_within_the_scale_and_no_order_of_the_others_matters(
     told = [(str(value), log(share)) for value, share in enumerate(shares, 1)]
     wanted = sum(value * share for value, share in enumerate(shares, 1))
     random.shuffle(told)
-    found = expectation([told], told[0][0], DIGITS)
+    result = expectation([told], told[0][0], DIGITS)
     assert (
-        found == pytest.approx(wanted, abs=1e-9)
-        and found is not None
-        and 1 <= found <= 5
+        result == pytest.approx(wanted, abs=1e-9)
+        and result is not None
+        and 1 <= result <= 5
     )
 
 
@@ -430,10 +436,10 @@ SURE_4 = [spot(("4", 0.5), ("5", 0.5))]
 
 
 def test_a_score_is_the_expectation_and_says_so() -> None:
-    found = cell(
+    result = cell(
         ("a", "4", SURE_4), ("b", "Rating: 4", [spot(("Rating: ", 1)), *SURE_4])
     )
-    assert found == [
+    assert result == [
         ("a", pytest.approx(4.5), 0, "logprob_mean"),
         ("b", pytest.approx(4.5), 0, "logprob_mean"),
     ]

@@ -112,14 +112,14 @@ def test_the_interval_takes_the_thresholds_as_given_and_is_that_of_a_mean() -> N
                 np.mean(np.where(np.abs(dx) <= epsilon, 0, np.sign(dx)) == np.sign(dy))
             )
         )
-    found = acc_eq(x, y, source, weights=deletions(12))[0].estimate
+    estimate = acc_eq(x, y, source, weights=deletions(12))[0].estimate
     value = float(np.mean(each))
     deleted = [float(np.mean(np.delete(each, s))) for s in range(12)]
-    assert found.value == pytest.approx(value, abs=0.02)  # epsilons that only s has
-    assert found.ci_low is not None and found.ci_high is not None
+    assert estimate.value == pytest.approx(value, abs=0.02)  # epsilons that only s has
+    assert estimate.ci_low is not None and estimate.ci_high is not None
     expected = jackknife_t(value, deleted, "logit")
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected, abs=0.03)
-    assert found.method == "jackknife-t on logit over 12 sources"
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(expected, abs=0.03)
+    assert estimate.method == "jackknife-t on logit over 12 sources"
 
 
 def test_missing_targets_and_single_texts_make_no_pair() -> None:
@@ -137,18 +137,18 @@ def test_properties() -> None:
     y = rng.integers(1, 5, 240).astype(float)
     x = y + rng.normal(size=240)
     weights = deletions(40)
-    found = acc_eq(x, y, source, weights=weights)[0].estimate
+    estimate = acc_eq(x, y, source, weights=weights)[0].estimate
     assert (
-        found.ci_low is not None
-        and found.ci_high is not None
-        and found.value is not None
+        estimate.ci_low is not None
+        and estimate.ci_high is not None
+        and estimate.value is not None
     )
-    assert found.ci_low < found.value < found.ci_high and found.n == 40
+    assert estimate.ci_low < estimate.value < estimate.ci_high and estimate.n == 40
     order = rng.permutation(240)
     moved = acc_eq(x[order], y[order], source[order], weights=weights)[0].estimate
-    assert moved.value == pytest.approx(found.value, abs=1e-12)
+    assert moved.value == pytest.approx(estimate.value, abs=1e-12)
     doubled = acc_eq(2 * x, 10 * y, source, weights=weights)[0].estimate
-    assert doubled.value == pytest.approx(found.value, abs=1e-12)
+    assert doubled.value == pytest.approx(estimate.value, abs=1e-12)
     perfect = acc_eq(y, y, source, weights=weights)[0].estimate
     assert (perfect.value, perfect.ci_high) == (1, 1)
     assert perfect.ci_low == pytest.approx(0.025 ** (1 / 40))
@@ -173,18 +173,18 @@ def spa(x: Any, y: Any, *, weights: Any = None, mid_p: bool = True) -> Estimate:
     """Return the statistic of (systems, sources)."""
     x, y = np.array(x, dtype=float), np.array(y, dtype=float)
     system, source = (v.ravel() for v in np.indices(x.shape))
-    found = soft_pairwise_accuracy(
+    result = soft_pairwise_accuracy(
         x.ravel(), y.ravel(), source, system, weights=weights, mid_p=mid_p
     )
-    return found.estimate
+    return result.estimate
 
 
 @pytest.mark.parametrize("name", ["m1.SPA", "m2.SPA"])
 def test_soft_vectors(name: str) -> None:
     """They count equal sums whole."""
     [vector] = [v for v in load("wmt_style") if v["id"] == name]
-    found = spa(vector["inputs"]["metric"], vector["inputs"]["gold"], mid_p=False)
-    assert found.value == pytest.approx(vector["expected"], rel=1e-9)
+    result = spa(vector["inputs"]["metric"], vector["inputs"]["gold"], mid_p=False)
+    assert result.value == pytest.approx(vector["expected"], rel=1e-9)
 
 
 def soft_pair_by_pair(x: Any, y: Any) -> float:
@@ -250,8 +250,8 @@ def test_missing_targets_leave_their_source_out_of_the_pair() -> None:
     y = np.array([[1, 1, 2, 1, 2], [3, 2, 3, 3, 1], [5, 5, 4, 5, 5]], dtype=float)
     x = y.copy()
     x[0, 0] = np.nan
-    found = spa(x, y)
-    assert (found.value, found.n, found.n_missing) == (1, 3, 1)
+    result = spa(x, y)
+    assert (result.value, result.n, result.n_missing) == (1, 3, 1)
     assert spa(y[:2], y[:2]).note == REASONS.few_systems
 
 
@@ -263,9 +263,9 @@ def test_each_replicate_is_the_statistic_of_the_resample() -> None:
     rows = soft_pairwise_accuracy(
         x.ravel(), y.ravel(), source, system, weights=weights
     ).rows
-    for weight, found in zip(weights, rows[1:], strict=True):
+    for weight, row in zip(weights, rows[1:], strict=True):
         drawn = np.repeat(np.arange(20), weight)
-        assert found == pytest.approx(spa(x[:, drawn], y[:, drawn]).value, abs=1e-12)
+        assert row == pytest.approx(spa(x[:, drawn], y[:, drawn]).value, abs=1e-12)
 
 
 def pairs_of(x: Any) -> Any:
@@ -302,10 +302,10 @@ def test_the_rank_sum_is_that_of_scipy(seed: int) -> None:
     x[0, :4] = np.nan
     for pair in pairs_of(x):
         a, b = (x[one][~np.isnan(x[one])] for one in (pair.first, pair.second))
-        told = mannwhitneyu(
+        pvalue = mannwhitneyu(
             a, b, alternative="greater", method="asymptotic", use_continuity=False
         ).pvalue
-        assert pair.rank_sum == pytest.approx(told, abs=1e-12)
+        assert pair.rank_sum == pytest.approx(pvalue, abs=1e-12)
         assert pair.sizes == (a.size, b.size)
 
 
@@ -320,14 +320,14 @@ def test_what_nobody_scores_has_no_p_and_equal_scores_have_a_half() -> None:
 @pytest.mark.simulation
 def test_neither_test_finds_more_than_its_level_where_systems_are_equal() -> None:
     rng = np.random.default_rng(11)
-    found = np.zeros(2)
+    values = np.zeros(2)
     for _ in range(2000):
         quality = rng.normal(size=30)
         [pair] = pairs_of(
             np.clip(np.round(3 + quality + rng.normal(size=(2, 30))), 1, 5)
         )
-        found += [pair.paired <= 0.05, pair.rank_sum <= 0.05]
-    paired, rank_sum = found / 2000
+        values += [pair.paired <= 0.05, pair.rank_sum <= 0.05]
+    paired, rank_sum = values / 2000
     assert (
         0.035 < paired < 0.065 and rank_sum < paired
     )  # sources are shared: the second is mild

@@ -33,11 +33,11 @@ OUTCOMES = arrays(
 def test_anchor_cost_adds_distances_of_people_judge_and_rating() -> None:
     human = np.array([[5.0, 4.0, NAN], [5.0, 3.0, NAN], [4.0, NAN, NAN]])
     judged = np.array([[5.0, 2.0, 1.0], [3.0, 3.0, 1.0]])
-    found = anchor_costs(human, judged, [1, 5])
+    result = anchor_costs(human, judged, [1, 5])
     # first text, rating 5: (0 + 0 + 1) / 3, (0 + 2) / 2, |14/3 - 4|
-    assert found[0, 1] == pytest.approx(1 / 3 + 1 + 2 / 3)
-    assert found[1] == pytest.approx([2.5 + 1.5 + 1, 1.5 + 2.5 + 1])
-    assert np.isnan(found[2]).all()
+    assert result[0, 1] == pytest.approx(1 / 3 + 1 + 2 / 3)
+    assert result[1] == pytest.approx([2.5 + 1.5 + 1, 1.5 + 2.5 + 1])
+    assert np.isnan(result[2]).all()
     assert anchor_costs(human, None, [1, 5])[0] == pytest.approx([11 / 3, 1 / 3])
 
 
@@ -46,8 +46,8 @@ def test_anchors_are_of_least_cost_of_other_sources_first_and_of_one_rating_only
 ):
     costs = np.array([[0.0, 1], [0, 1], [0, 1], [2, 0], [2, 0.5], [NAN, NAN]])
     source = np.array([0, 0, 1, 2, 2, 3])
-    found = choose_anchors(costs, source, ["b", "a", "c", "d", "e", "f"], 2)
-    assert found == [
+    result = choose_anchors(costs, source, ["b", "a", "c", "d", "e", "f"], 2)
+    assert result == [
         [1, 2],
         [3, 4],
     ]  # text 0 ties with 1 and 2, and its source is there already
@@ -113,10 +113,10 @@ def simulated(accuracy: float, end: float, n: int = 3000) -> list[float]:
     ahead, back = (rng.random(right.shape) < right for _ in range(2))
     outcomes = np.where(ahead & back, 1.0, np.where(~ahead & ~back, -1.0, 0.0))
     neighbours = np.abs(apart) == 1
-    told = comparator_accuracy(
+    result = comparator_accuracy(
         outcomes[neighbours], np.sign(apart[neighbours]), neighbours.any()
     )
-    assert told.value == pytest.approx(accuracy, abs=0.01)
+    assert result.value == pytest.approx(accuracy, abs=0.01)
     rating = estimated_ratings(outcomes, np.zeros((n, 5)), end=end).rating
     return [float(np.mean(rating[truth == k] == k)) for k in range(5)]
 
@@ -133,10 +133,10 @@ def test_comparator_of_accuracy_08_finds_every_rating_with_the_rule_at_the_ends(
 
 def test_a_comparator_is_right_where_it_names_the_better_and_nowhere_else() -> None:
     outcomes = np.array([1.0, -1, 0, NAN, 1])
-    told = comparator_accuracy(
+    result = comparator_accuracy(
         outcomes, np.array([1.0, 1, 1, 1, 1]), np.array([1, 1, 1, 1, 0]) > 0
     )
-    assert (told.value, told.n, told.n_missing, told.n_tied) == (0.25, 4, 1, 1)
+    assert (result.value, result.n, result.n_missing, result.n_tied) == (0.25, 4, 1, 1)
     assert comparator_accuracy(outcomes, outcomes, outcomes > 5).value is None
 
 
@@ -193,7 +193,7 @@ def test_similarity_is_chrf_in_both_directions_and_equal_texts_count_once() -> N
         "Ships sail far away.",
         "A cat sat there.",
     ]
-    found = similarities(texts)
-    assert np.array_equal(found, found.T) and found[0, 2] < 0.3 < found[0, 3]
+    result = similarities(texts)
+    assert np.array_equal(result, result.T) and result[0, 2] < 0.3 < result[0, 3]
     assert diverse(texts, 2, first=0) == [0, 2]
     assert diverse(texts, 4, first=1) == [1, 2, 3]  # the first text is the second again

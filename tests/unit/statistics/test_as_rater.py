@@ -41,7 +41,7 @@ SCALE = [1.0, 2, 3, 4, 5]
 
 
 def pearson(x: Floats, y: Floats) -> Mapping[str, Replicated]:
-    told = correlations(
+    result = correlations(
         x,
         y,
         SOURCE,
@@ -50,12 +50,12 @@ def pearson(x: Floats, y: Floats) -> Mapping[str, Replicated]:
         statistics=["pearson"],
         levels=["pooled"],
     )
-    return {"pearson": told["pearson", "pooled"]}
+    return {"pearson": result["pearson", "pooled"]}
 
 
 def kappa(x: Floats, y: Floats) -> Mapping[str, Replicated]:
-    found = on_classes(y, x, SCALE, SOURCE, deletions(SOURCES))
-    return {"kappa_linear": found["kappa_linear"]}
+    by_statistic = on_classes(y, x, SCALE, SOURCE, deletions(SOURCES))
+    return {"kappa_linear": by_statistic["kappa_linear"]}
 
 
 def raters(rng: np.random.Generator, r: int, shift: Floats) -> Floats:
@@ -89,24 +89,28 @@ def test_both_sides_are_those_of_the_formula() -> None:
     people[0, :40] = NAN
     judge[100:110] = NAN
     expected, weights = [], []
-    for own in range(3):
+    for number in range(3):
         with np.errstate(invalid="ignore"):
-            g = np.nanmean(np.delete(people, own, axis=0), axis=0)
-        at = ~np.isnan(judge + people[own] + g)
-        a, b = (np.corrcoef(v[at], g[at])[0, 1] for v in (judge, people[own]))
+            g = np.nanmean(np.delete(people, number, axis=0), axis=0)
+        at = ~np.isnan(judge + people[number] + g)
+        a, b = (np.corrcoef(v[at], g[at])[0, 1] for v in (judge, people[number]))
         expected.append(a - b)
         weights.append(at.sum())
-    found = as_rater(pearson, judge, [people], against="mean")["pearson"].difference
-    assert found.estimate.value == pytest.approx(np.average(expected, weights=weights))
+    difference = as_rater(pearson, judge, [people], against="mean")[
+        "pearson"
+    ].difference
+    assert difference.estimate.value == pytest.approx(
+        np.average(expected, weights=weights)
+    )
     each, texts = [], []
-    for own in range(3):
-        for other in {0, 1, 2} - {own}:
-            at = ~np.isnan(judge + people[own] + people[other])
+    for number in range(3):
+        for other in {0, 1, 2} - {number}:
+            at = ~np.isnan(judge + people[number] + people[other])
             a, b = (
                 cohen_kappa_score(
                     v[at], people[other][at], labels=SCALE, weights="linear"
                 )
-                for v in (judge, people[own])
+                for v in (judge, people[number])
             )
             each.append(a - b)
             texts.append(at.sum())
@@ -119,7 +123,7 @@ def test_both_sides_are_those_of_the_formula() -> None:
 def test_a_deletion_takes_its_source_out_of_both_sides() -> None:
     rng = np.random.default_rng(2)
     judge, *people = raters(rng, 4, np.zeros(4))
-    found = as_rater(pearson, judge, [np.array(people)], against="mean")[
+    difference = as_rater(pearson, judge, [np.array(people)], against="mean")[
         "pearson"
     ].difference
     for source in (0, 7, 23):
@@ -127,15 +131,15 @@ def test_a_deletion_takes_its_source_out_of_both_sides() -> None:
         alone = as_rater(pearson, without, [np.array(people)], against="mean")[
             "pearson"
         ]
-        assert found.rows[1 + source] == pytest.approx(alone.difference.rows[0])
+        assert difference.rows[1 + source] == pytest.approx(alone.difference.rows[0])
 
 
 def test_of_unanimous_raters_p_and_the_interval_say_the_same() -> None:
     [rating] = raters(np.random.default_rng(3), 1, np.zeros(1))
     same = np.array([rating] * 3)
-    found = as_rater(pearson, rating, [same], against="mean")["pearson"].difference
-    low, p = found.estimate.ci_low, found.p_above(-0.05)
-    assert found.estimate.value == 0 and low is not None and p is not None
+    difference = as_rater(pearson, rating, [same], against="mean")["pearson"].difference
+    low, p = difference.estimate.ci_low, difference.p_above(-0.05)
+    assert difference.estimate.value == 0 and low is not None and p is not None
     assert low < -0.05 and p > 0.025
 
 
@@ -172,11 +176,11 @@ def test_terms_of_a_copied_rater_cancel_and_the_order_of_raters_is_nothing(  # t
     people = raters(rng, 3, np.zeros(3))
     (whole,) = as_rater(of, people[0], [people], against=against).values()
     terms = []
-    for own in (1, 2):
-        others = np.delete(people, own, axis=0)
+    for number in (1, 2):
+        others = np.delete(people, number, axis=0)
         golds = [others.mean(axis=0)] if against == "mean" else list(others)
         for gold in golds:
-            (a,), (b,) = of(people[0], gold).values(), of(people[own], gold).values()
+            (a,), (b,) = of(people[0], gold).values(), of(people[number], gold).values()
             terms.append((a.rows - b.rows)[0])
     # those of rater 0 itself are 0
     assert whole.difference.rows[0] == pytest.approx(sum(terms) / 3 / (len(terms) / 2))
@@ -209,11 +213,13 @@ def test_sorted_slots_are_found_and_shuffled_and_cost_a_rater_nothing() -> None:
         tables = rating_tables(slots, SOURCE, None, lambda: np.random.default_rng(0))
         assert len(tables) == SHUFFLES
         assert np.array_equal(np.sort(tables[3], axis=0), slots)
-        found = as_rater(pearson, judge, tables, against="mean")["pearson"].difference
-        gaps.append(found.rows[0])
+        difference = as_rater(pearson, judge, tables, against="mean")[
+            "pearson"
+        ].difference
+        gaps.append(difference.rows[0])
         whole = as_rater(pearson, judge, [slots], against="mean")["pearson"].difference
         bare.append(whole.rows[0])
-        assert f"{SHUFFLES} shuffles" in found.estimate.method
+        assert f"{SHUFFLES} shuffles" in difference.estimate.method
     assert abs(np.mean(gaps)) < 3 * np.std(gaps, ddof=1) / 12**0.5 + 0.01
     assert rating_tables(slots, SOURCE, False, lambda: rng)[0] is slots
 
@@ -256,9 +262,9 @@ def test_the_ends_of_fiellers_interval_are_where_the_t_test_turns() -> None:
         np.array([v.mean(), *(np.delete(v, s).mean() for s in range(15))])
         for v in (a, b)
     ]
-    found = fieller(rows[0], rows[1], np.ones(15))
-    assert found is not None
-    for rho in found:
+    result = fieller(rows[0], rows[1], np.ones(15))
+    assert result is not None
+    for rho in result:
         assert stats.ttest_1samp(a - rho * b, 0).pvalue == pytest.approx(0.05)
     assert fieller(rows[0], rows[1], np.append(np.ones(9), np.zeros(6))) is None
 
@@ -306,13 +312,13 @@ def pooled(x: Any, y: Any) -> Mapping[Any, Replicated]:
 def test_each_rater_against_the_mean_of_the_others() -> None:
     table = ratings()
     table[0, :5] = np.nan
-    found = ceilings(pooled, table, against="mean")
+    result = ceilings(pooled, table, against="mean")
     want = []
     for rater in range(3):
         others = np.nanmean(np.delete(table, rater, axis=0), axis=0)
         known = ~np.isnan(table[rater])
         want.append(stats.kendalltau(table[rater][known], others[known]).statistic)
-    one = found["kendall_b", "pooled"]
+    one = result["kendall_b", "pooled"]
     assert one.value == pytest.approx(np.mean(want), abs=1e-12)
     assert (
         one.ci_low is not None
@@ -328,14 +334,16 @@ def test_each_rater_against_every_other() -> None:
     def kappas(x: Any, y: Any) -> Mapping[str, Replicated]:
         return on_classes(y, x, [1, 2, 3, 4, 5], TWENTY, None)
 
-    found = ceilings(kappas, table, against="each")["kappa_linear"]
+    kappa_linear = ceilings(kappas, table, against="each")["kappa_linear"]
     each = [
         kappas(table[i], table[j])["kappa_linear"].estimate.value
         for i in range(3)
         for j in range(3)
         if i != j
     ]
-    assert found.value == pytest.approx(np.mean([v for v in each if v is not None]))
+    assert kappa_linear.value == pytest.approx(
+        np.mean([v for v in each if v is not None])
+    )
 
 
 def test_raters_without_a_value_are_counted_and_one_rater_has_no_ceiling() -> None:
@@ -420,8 +428,8 @@ def test_copies_of_a_text_say_more_only_where_texts_are_the_units() -> None:
 
 
 def test_fewer_than_three_texts_are_told() -> None:
-    told = alt([1, 2], [[1, 2], [1, 2], [1, 1]], unit="text")
-    assert told[0].note == told[1].note == REASONS.few_texts
+    result = alt([1, 2], [[1, 2], [1, 2], [1, 1]], unit="text")
+    assert result[0].note == result[1].note == REASONS.few_texts
 
 
 @pytest.mark.parametrize("closeness", ["accuracy", "rmse"])

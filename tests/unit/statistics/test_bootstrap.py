@@ -113,17 +113,17 @@ def test_ranks_have_ends_that_are_ranks() -> None:
     assert percentile_interval(few) == pytest.approx((1.075, 2.925))
     assert percentile_interval(few, between=False) == (1, 3)
     assert percentile_interval(drawn, between=False) == (3, 5.5)
-    found = with_percentiles(Estimate(5.0), drawn, 30, "it jumps", between=False)
-    assert (found.ci_low, found.ci_high) == (3, 5.5)
+    estimate = with_percentiles(Estimate(5.0), drawn, 30, "it jumps", between=False)
+    assert (estimate.ci_low, estimate.ci_high) == (3, 5.5)
 
 
 def test_percentiles_say_how_they_were_made_and_why() -> None:
-    found = with_percentiles(
+    estimate = with_percentiles(
         Estimate(0.5, method="exact"), np.linspace(0, 1, 1001), 20, "it jumps"
     )
-    assert (found.ci_low, found.ci_high) == pytest.approx((0.025, 0.975))
-    told = "exact; bootstrap over 20 sources, 1001 resamples, percentile: it jumps"
-    assert (found.method, found.note) == (told, "")
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx((0.025, 0.975))
+    text = "exact; bootstrap over 20 sources, 1001 resamples, percentile: it jumps"
+    assert (estimate.method, estimate.note) == (text, "")
 
 
 def test_no_percentiles_below_ten_sources_and_the_note_says_so() -> None:
@@ -131,9 +131,9 @@ def test_no_percentiles_below_ten_sources_and_the_note_says_so() -> None:
         with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 10, "").ci_low
         is not None
     )
-    found = with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 9, "")
-    assert (found.value, found.ci_low, found.ci_high) == (0.5, None, None)
-    assert found.note == "no interval: 9 sources"
+    estimate = with_percentiles(Estimate(0.5), np.linspace(0, 1, 99), 9, "")
+    assert (estimate.value, estimate.ci_low, estimate.ci_high) == (0.5, None, None)
+    assert estimate.note == "no interval: 9 sources"
 
 
 def test_undefined_replicates_are_told() -> None:
@@ -150,9 +150,9 @@ def test_undefined_replicates_are_told() -> None:
 
 
 def test_percentiles_without_width_say_why() -> None:
-    found = with_percentiles(Estimate(2.0), np.full(100, 2.0), 30, "")
-    assert (found.ci_low, found.ci_high) == (2, 2)
-    assert found.note == "no width: 100% of the resamples of 30 sources are equal"
+    estimate = with_percentiles(Estimate(2.0), np.full(100, 2.0), 30, "")
+    assert (estimate.ci_low, estimate.ci_high) == (2, 2)
+    assert estimate.note == "no width: 100% of the resamples of 30 sources are equal"
     nearly = with_percentiles(Estimate(2.0), np.append(np.full(99, 2.0), 3.0), 30, "")
     assert nearly.note == "no width: 99% of the resamples of 30 sources are equal"
 

@@ -51,11 +51,11 @@ def oracle(gold: NDArray[Any], predicted: NDArray[Any]) -> float:
     ("inputs", "expected", "name"), params("weighted_kappa_linear")
 )
 def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> None:
-    found = kappa(inputs["a"], inputs["b"], inputs["classes"])
+    result = kappa(inputs["a"], inputs["b"], inputs["classes"])
     if expected is None:
-        assert (found.value, found.note) == (None, REASONS.no_variation)
+        assert (result.value, result.note) == (None, REASONS.no_variation)
     else:
-        assert found.value == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert result.value == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_by_hand() -> None:
@@ -77,9 +77,9 @@ def test_an_unused_class_keeps_its_place_on_the_scale() -> None:
 
 
 def test_missing_pairs_are_dropped_and_counted() -> None:
-    found = kappa([1, 1, 2, NAN, 3], [1, 2, 2, 3, NAN])
-    assert (found.n, found.n_missing, found.n_tied) == (3, 2, 0)
-    assert found.value == kappa([1, 1, 2], [1, 2, 2]).value
+    result = kappa([1, 1, 2, NAN, 3], [1, 2, 2, 3, NAN])
+    assert (result.n, result.n_missing, result.n_tied) == (3, 2, 0)
+    assert result.value == kappa([1, 1, 2], [1, 2, 2]).value
 
 
 @pytest.mark.parametrize(("gold", "predicted"), [([6, 1], [1, 1]), ([1, 1], [1, 6])])
@@ -113,8 +113,8 @@ def test_confusion_counts_are_per_source() -> None:
 @given(st.lists(pairs, min_size=2, max_size=30))
 def test_equals_sklearn(table: list[tuple[float, float]]) -> None:
     gold, predicted = (np.array(column) for column in zip(*table, strict=True))
-    found = kappa(gold, predicted)
-    value = NAN if found.value is None else found.value
+    result = kappa(gold, predicted)
+    value = NAN if result.value is None else result.value
     assert value == pytest.approx(oracle(gold, predicted), abs=1e-10, nan_ok=True)
 
 
@@ -148,19 +148,19 @@ def test_interval_is_that_of_written_out_deletions(seed: int) -> None:
     there = ~np.isnan(gold)
     kept = [there & (source != s) for s in range(12)]
     deleted = [oracle(gold[own], predicted[own]) for own in kept]
-    found = kappa_linear(gold, predicted, SCALE, source, deletions(12))
+    result = kappa_linear(gold, predicted, SCALE, source, deletions(12))
     value = oracle(gold[there], predicted[there])
     expected = jackknife_t(value, deleted, ends=(-np.inf, 1.0))
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected, abs=1e-10)
+    assert (result.ci_low, result.ci_high) == pytest.approx(expected, abs=1e-10)
 
 
 @given(st.lists(pairs, min_size=2, max_size=40))
 def test_the_quadratic_one_equals_scikit_learn(data: list[tuple[float, float]]) -> None:
     gold, predicted = np.array(data).T
-    found = on_classes(
+    by_statistic = on_classes(
         gold, predicted, SCALE, np.zeros(gold.size, dtype=np.int64), None
     )
-    value = found["kappa_quadratic"].estimate.value
+    value = by_statistic["kappa_quadratic"].estimate.value
     if np.unique(data).size < 2:
         assert value is None
     else:
@@ -173,11 +173,12 @@ def test_near_misses_weigh_less_when_squared() -> None:
     source = np.zeros(20, dtype=np.int64)
 
     def both(predicted: list[int]) -> list[float | None]:
-        found = on_classes(
+        by_statistic = on_classes(
             np.array(gold, float), np.array(predicted, float), SCALE, source, None
         )
         return [
-            found[name].estimate.value for name in ("kappa_linear", "kappa_quadratic")
+            by_statistic[name].estimate.value
+            for name in ("kappa_linear", "kappa_quadratic")
         ]
 
     (linear_near, squared_near), (linear_far, squared_far) = both(near), both(far)
@@ -202,10 +203,10 @@ def test_other_scales_fall_into_classes_of_equal_width(
 ) -> None:
     # 3 of 1 to 10 is value 2 from 0: floor((2 + .5) * 5 / 10) = 1, the second class
     values = np.array([*scale, NAN])
-    found = equal_width(values, list(scale), SCALE)
-    assert found == pytest.approx([*expected, NAN], nan_ok=True)
+    result = equal_width(values, list(scale), SCALE)
+    assert result == pytest.approx([*expected, NAN], nan_ok=True)
     assert equal_width(values[::-1], list(scale)[::-1], SCALE) == pytest.approx(
-        found[::-1], nan_ok=True
+        result[::-1], nan_ok=True
     )
 
 
@@ -231,8 +232,8 @@ def cem(
 
 @pytest.mark.parametrize(("inputs", "expected", "name"), params("cem_ord"))
 def test_cem_vectors(inputs: dict[str, Any], expected: float, name: str) -> None:
-    found = cem(inputs["gold"], inputs["pred"], inputs["classes"])
-    assert found.value == pytest.approx(expected, rel=1e-9)
+    result = cem(inputs["gold"], inputs["pred"], inputs["classes"])
+    assert result.value == pytest.approx(expected, rel=1e-9)
 
 
 def test_cem_by_hand() -> None:
@@ -284,6 +285,6 @@ def test_each_replicate_is_the_statistic_of_the_resample_written_out() -> None:
     gold, predicted = rng.integers(1, 6, (2, 30)).astype(float)
     weights = source_weights(rng, 30, 20)
     rows = on_classes(gold, predicted, FIVE, np.arange(30), weights)["cem_ord"].rows
-    for weight, found in zip(weights, rows[1:], strict=True):
+    for weight, row in zip(weights, rows[1:], strict=True):
         drawn = np.repeat(np.arange(30), weight)
-        assert found == pytest.approx(cem(gold[drawn], predicted[drawn]).value)
+        assert row == pytest.approx(cem(gold[drawn], predicted[drawn]).value)

@@ -62,27 +62,33 @@ def test_a_difference_has_the_interval_of_the_paired_deletions() -> None:
         of(0.5 + shared, 90, 2),
         of(0.4 + shared + rng.normal(0, 0.001, 31), 95, 1),
     )
-    told = difference(one, other)
-    found, rows = told.estimate, one.rows - other.rows
-    assert found.value == pytest.approx(rows[0])
+    result = difference(one, other)
+    estimate, rows = result.estimate, one.rows - other.rows
+    assert estimate.value == pytest.approx(rows[0])
     expected = jackknife_t(float(rows[0]), rows[1:].tolist())
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected)
-    assert (found.n, found.n_missing) == (90, 2)
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(expected)
+    assert (estimate.n, estimate.n_missing) == (90, 2)
     assert (
-        found.ci_low and found.ci_high and found.ci_high - found.ci_low < 0.05
+        estimate.ci_low
+        and estimate.ci_high
+        and estimate.ci_high - estimate.ci_low < 0.05
     )  # alone each spans about 20
     back = difference(other, one).estimate
-    assert (back.ci_low, back.ci_high) == pytest.approx((-found.ci_high, -found.ci_low))
-    p = told.p_above(found.ci_low)
+    assert (back.ci_low, back.ci_high) == pytest.approx(
+        (-estimate.ci_high, -estimate.ci_low)
+    )
+    p = result.p_above(estimate.ci_low)
     assert p == pytest.approx(0.025)
 
 
 def test_a_difference_of_what_is_not_smooth_has_no_interval() -> None:
     rows = np.random.default_rng(1).normal(size=31)
     least = of(rows)._replace(scale=NOT_SMOOTH)
-    found = difference(least, of(rows / 2)).estimate
+    estimate = difference(least, of(rows / 2)).estimate
     assert (
-        found.value is not None and found.ci_low is None and "not smooth" in found.note
+        estimate.value is not None
+        and estimate.ci_low is None
+        and "not smooth" in estimate.note
     )
 
 
@@ -121,10 +127,10 @@ def test_two_judges_share_a_letter_if_and_only_if_they_do_not_differ(
     every = list(combinations(range(count), 2))
     pairs = choose.draw(st.lists(st.sampled_from(every), unique=True))
     order = choose.draw(st.permutations(range(count)))
-    found = display(count, *pairs, order=order)
+    result = display(count, *pairs, order=order)
     for pair in every:
-        assert bool(set(found[pair[0]]) & set(found[pair[1]])) == (pair not in pairs)
-    assert "a" in found[order[0]]
+        assert bool(set(result[pair[0]]) & set(result[pair[1]])) == (pair not in pairs)
+    assert "a" in result[order[0]]
 
 
 def test_there_are_letters_enough() -> None:
@@ -143,7 +149,10 @@ def test_there_are_letters_enough() -> None:
 def test_ranks_and_how_far_they_move() -> None:
     rows = np.array([[0.9, *[0.9, 0.5] * 50], [0.6, *[0.6] * 100], [0.2, *[0.2] * 100]])
     first, second, third = ranks(rows, 30)
-    assert [(one.value, one.ci_low, one.ci_high) for one in (first, second, third)] == [
+    assert [
+        (estimate.value, estimate.ci_low, estimate.ci_high)
+        for estimate in (first, second, third)
+    ] == [
         (1, 1, 2),
         (2, 1, 2),
         (3, 3, 3),
@@ -152,12 +161,12 @@ def test_ranks_and_how_far_they_move() -> None:
 
 
 def test_ties_share_a_rank_and_the_undefined_have_none() -> None:
-    found = ranks(np.array([[0.5, 0.5], [NAN, 0.9], [0.5, NAN], [0.1, 0.2]]), 30)
-    assert [one.value for one in found] == [1.5, None, 1.5, 3]
-    assert found[1].note == REASONS.undefined_judge
+    result = ranks(np.array([[0.5, 0.5], [NAN, 0.9], [0.5, NAN], [0.1, 0.2]]), 30)
+    assert [one.value for one in result] == [1.5, None, 1.5, 3]
+    assert result[1].note == REASONS.undefined_judge
     order = [3, 2, 1, 0]
     assert [
-        one.value for one in ranks(np.zeros((4, 1)) + np.array(order)[:, None], 30)
+        rank.value for rank in ranks(np.zeros((4, 1)) + np.array(order)[:, None], 30)
     ] == [*(1, 2, 3, 4)]
 
 
@@ -295,7 +304,7 @@ def test_every_permutation_written_out_gives_the_same_p(
     x1, x2, y = data(1, discrete=discrete)
     units = {"inputs": 9, "systems": 5, "both": 45}[permute]
     flips = flips_of(np.random.default_rng(2), units, 60)
-    found = compare(flat(x1, x2, y), flips, level=level, permute=permute)
+    result = compare(flat(x1, x2, y), flips, level=level, permute=permute)
     a, b = (x1, x2) if (level, permute) == ("by_source", "inputs") else (z(x1), z(x2))
     shapes = {"inputs": (-1, 9, 1), "systems": (-1, 1, 5), "both": (-1, 9, 5)}
     for statistic in COEFFICIENTS:
@@ -322,7 +331,7 @@ def test_every_permutation_written_out_gives_the_same_p(
                 naive(first[rows], y[rows], statistic, level)
                 - naive(second[rows], y[rows], statistic, level)
             )
-        test = found[statistic]
+        test = result[statistic]
         assert test.difference == pytest.approx(observed, abs=1e-12)
         k = sum(abs(one) >= abs(observed) - 1e-9 for one in each)
         greater = sum(one >= observed - 1e-9 for one in each)
@@ -337,15 +346,15 @@ def test_vector() -> None:
     x1, x2, y = (
         np.array(vector["inputs"][name], float).T for name in ("m1", "m2", "gold")
     )
-    found = compare(
+    pearson = compare(
         flat(x1, x2, y),
         every_swap(6),
         level="pooled",
         statistics=["pearson"],
         standardise=False,
     )["pearson"]
-    assert found.difference == pytest.approx(vector["expected"]["delta"], rel=1e-9)
-    assert found.p_greater == pytest.approx(vector["expected"]["p_greater"], rel=1e-9)
+    assert pearson.difference == pytest.approx(vector["expected"]["delta"], rel=1e-9)
+    assert pearson.p_greater == pytest.approx(vector["expected"]["p_greater"], rel=1e-9)
 
 
 def test_a_sample_comes_near_the_whole() -> None:
@@ -376,16 +385,16 @@ def test_order_and_scale_make_no_difference_and_missing_targets_go(
     x1, x2, y, source, system = flat(*data(5))
     flips = flips_of(np.random.default_rng(1), 9)
     x1[3] = x2[7] = NAN
-    found = permutation_tests(x1, x2, y, source, system, flips, level=level)
+    result = permutation_tests(x1, x2, y, source, system, flips, level=level)
     order = np.random.default_rng(2).permutation(45)
     moved = compare(
         [v[order] for v in (3 * x1 - 1, x2, y, source, system)], flips, level=level
     )
     for name in COEFFICIENTS:
         assert moved[name].difference == pytest.approx(
-            found[name].difference, abs=1e-12
+            result[name].difference, abs=1e-12
         )
-        assert (moved[name].p, moved[name].n) == (found[name].p, 43)
+        assert (moved[name].p, moved[name].n) == (result[name].p, 43)
 
 
 @pytest.mark.parametrize(
@@ -478,7 +487,7 @@ def test_kappa_of_every_permutation_written_out_gives_the_same_p(
     )
     a, b, gold, source, system = flat(x1, x2, y)
     unit = {"inputs": source, "systems": system, "both": np.arange(45)}[permute]
-    found = kappa_test(a, b, gold, [1, 2, 3, 4, 5], unit, flips)
+    result = kappa_test(a, b, gold, [1, 2, 3, 4, 5], unit, flips)
     there = ~np.isnan(a)
 
     def kappa(x: Any) -> float:
@@ -493,16 +502,16 @@ def test_kappa_of_every_permutation_written_out_gives_the_same_p(
         for flip in flips
     ]
     k = sum(abs(one) >= abs(observed) - 1e-9 for one in each)
-    assert found.difference == pytest.approx(observed, abs=1e-12)
-    assert (found.p, found.n) == ((k + 1) / 61, 44)
+    assert result.difference == pytest.approx(observed, abs=1e-12)
+    assert (result.p, result.n) == ((k + 1) / 61, 44)
 
 
 def test_kappa_of_equal_judges_is_no_difference() -> None:
     x1, _, y = data(6)
     a, gold, source, _ = flat(x1, y)
     flips = flips_of(np.random.default_rng(7), 9, 99)
-    found = kappa_test(a, a, gold, [1, 2, 3, 4, 5], source, flips)
-    assert (found.difference, found.p) == (0, 1)
+    result = kappa_test(a, a, gold, [1, 2, 3, 4, 5], source, flips)
+    assert (result.difference, result.p) == (0, 1)
 
 
 @pytest.mark.parametrize("cells", [40, 1_000_000])
@@ -547,10 +556,10 @@ def test_ranks_are_those_of_permutations_that_are_written_out(decimals: int) -> 
     rng = np.random.default_rng(decimals)
     x1, x2, y = np.round(rng.normal(size=(3, 60)), decimals)
     unit, flips = np.arange(60) % 12, rng.random((20, 12)) < 0.5
-    found = permutation.rank_coefficients(x1, x2, y, unit, flips, ["spearman"])[
+    spearman = permutation.rank_coefficients(x1, x2, y, unit, flips, ["spearman"])[
         "spearman"
     ]
-    for rows, taken in zip(found, (flips, ~flips), strict=True):
+    for rows, taken in zip(spearman, (flips, ~flips), strict=True):
         written_out = np.where(taken[:, unit], x2, x1)
         by_pairs = coefficients.within_rows(
             written_out, np.tile(y, (20, 1)), ["spearman"]

@@ -30,29 +30,34 @@ NAN = float("nan")
 
 def test_by_hand() -> None:
     deltas = np.array([[2.0, 1.0, 1.0, 0.0, 9.0]])
-    told = confusion(
+    result = confusion(
         deltas, np.array([1, 1, 0, 0, 0], bool), np.array([0, 0, 1, 1, 0], bool)
     )
-    assert [float(one[0]) for one in told] == [1.5, 0.5, pytest.approx(1 / 3), 3.5 / 4]
+    assert [float(one[0]) for one in result] == [
+        1.5,
+        0.5,
+        pytest.approx(1 / 3),
+        3.5 / 4,
+    ]
 
 
 def test_the_mean_drop_of_a_cell_is_over_the_items_it_has() -> None:
     drops = np.array([[1.0, NAN], [3.0, 4.0], [NAN, 2.0]])
     rows = np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])
-    found = mean_drops(drops, rows)
-    assert found[:, 1].tolist() == [3.0, 4.0, 2.0]
-    assert found[:2, 0].tolist() == [2.0, 5 / 3] and np.isnan(found[2, 0])
+    result = mean_drops(drops, rows)
+    assert result[:, 1].tolist() == [3.0, 4.0, 2.0]
+    assert result[:2, 0].tolist() == [2.0, 5 / 3] and np.isnan(result[2, 0])
 
 
 def test_what_is_missing_or_empty_is_undefined_and_never_zero() -> None:
     some, none = np.array([True, False]), np.array([False, False])
     other = ~some
     deltas = np.array([[1.0, NAN], [NAN, 1.0], [0.0, 1.0]])
-    told = confusion(deltas, some, other)
+    result = confusion(deltas, some, other)
     assert np.isnan(
-        [told.auc[0], told.auc[1], told.s_f[0], told.s_t[1], told.ratio[2]]
+        [result.auc[0], result.auc[1], result.s_f[0], result.s_t[1], result.ratio[2]]
     ).all()
-    assert told.auc[2] == 0.0
+    assert result.auc[2] == 0.0
     empty = confusion(deltas, none, some)
     assert np.isnan([*empty.s_t, *empty.ratio, *empty.auc]).all()
 
@@ -110,15 +115,15 @@ def test_order_and_scale_of_cells_do_not_matter(
     row = np.round(np.array([deltas]), 6)
     wanted = np.arange(row.size) % 2 == 0
     order = np.random.default_rng(seed).permutation(row.size)
-    told = confusion(row, wanted, ~wanted)
+    result = confusion(row, wanted, ~wanted)
     turned = confusion(row[:, order], wanted[order], ~wanted[order])
-    assert np.allclose(np.stack(told), np.stack(turned), equal_nan=True)
+    assert np.allclose(np.stack(result), np.stack(turned), equal_nan=True)
     scaled = confusion(row * by, wanted, ~wanted)
-    assert np.allclose(scaled.s_t, by * told.s_t) and scaled.auc == pytest.approx(
-        told.auc
+    assert np.allclose(scaled.s_t, by * result.s_t) and scaled.auc == pytest.approx(
+        result.auc
     )
     swapped = confusion(row, ~wanted, wanted)
-    assert swapped.auc == pytest.approx(1 - told.auc)
+    assert swapped.auc == pytest.approx(1 - result.auc)
 
 
 def match_vote_all(*told: Any) -> Estimate:
@@ -156,18 +161,18 @@ def test_the_consistency_of_a_pair_by_hand(row: str, value: float) -> None:
 
 
 def test_the_consistency_of_pairs_is_their_mean() -> None:
-    found = vote_consistency(
+    by_statistic = vote_consistency(
         counts("AACD", "CCCC", "", "ABDD"), codes(0, 1, 2, 3), None
     )
-    assert found.value == pytest.approx((2 / 4 + 1 + 1 / 4) / 3)
-    assert (found.n, found.n_missing, found.n_tied) == (3, 1, 1)
+    assert by_statistic.value == pytest.approx((2 / 4 + 1 + 1 / 4) / 3)
+    assert (by_statistic.n, by_statistic.n_missing, by_statistic.n_tied) == (3, 1, 1)
     nothing = vote_consistency(counts("", ""), codes(0, 1), None)
     assert (nothing.value, nothing.note, nothing.n_missing) == (None, "no votes", 2)
 
 
 def test_a_pair_has_one_vote_and_ties_share_it() -> None:
-    found = winners(counts("AACD", "AACC", "ABC", "DDDA", "DDDD", ""))
-    assert found.tolist() == [
+    result = winners(counts("AACD", "AACC", "ABC", "DDDA", "DDDD", ""))
+    assert result.tolist() == [
         [6, 0, 0],
         [3, 0, 3],
         [2, 2, 2],
@@ -207,15 +212,15 @@ def test_an_undecided_cell_is_no_match_and_one_without_expectation_is_missing() 
     cell = codes(0, 1, 2, 3, 4, 5)
     expected = np.array([1, 0, 0, 1, 0, NAN])
     for match in (match_vote_all, match_vote_vote):
-        found = match(votes, cell, cell, expected, None)
-        assert found.value == pytest.approx(2 / 5)
-        assert (found.n, found.n_missing, found.n_tied) == (5, 1, 2)
+        result = match(votes, cell, cell, expected, None)
+        assert result.value == pytest.approx(2 / 5)
+        assert (result.n, result.n_missing, result.n_tied) == (5, 1, 2)
 
 
 def test_a_match_rate_of_nothing_says_why() -> None:
     one = codes(0)
-    found = match_vote_all(counts("A"), one, one, np.array([NAN]), None)
-    assert found.note == "no perturbation has an expected effect"
+    result = match_vote_all(counts("A"), one, one, np.array([NAN]), None)
+    assert result.note == "no perturbation has an expected effect"
     assert (
         match_vote_all(counts(""), one, one, np.array([1.0]), None).note == "no votes"
     )
@@ -243,17 +248,17 @@ def test_intervals_are_over_pairs() -> None:
     expected = proportion(shares.tolist(), [2] * 30)
     assert (agreed.ci_low, agreed.ci_high) == pytest.approx(expected)
     assert agreed.method.endswith("over 30 pairs")
-    found = match_vote_all(votes, pair, cell, np.array([1.0, 0, 1, 1, 1, 0]), weights)
+    result = match_vote_all(votes, pair, cell, np.array([1.0, 0, 1, 1, 1, 0]), weights)
     assert (
-        found.value is not None
-        and found.ci_low is not None
-        and found.ci_high is not None
+        result.value is not None
+        and result.ci_low is not None
+        and result.ci_high is not None
     )
-    assert found.ci_low <= found.value <= found.ci_high
+    assert result.ci_low <= result.value <= result.ci_high
     how = (
         "bootstrap over 30 pairs, 1000 resamples, percentile: a majority is not smooth"
     )
-    assert found.method == how
+    assert result.method == how
     few = vote_consistency(votes[:6], pair[:6], deletions(3))
     assert (few.ci_low, few.note) == (None, "no interval: 3 pairs")
 
@@ -323,11 +328,11 @@ def test_expectations_by_hand() -> None:
         row("1", "0", "c"),
         row("", "1", "d"),
     ]
-    found = expectations([*rows, row("0", "", "e"), row("", "", "f")])
-    assert found.drops == [("typos", "a")]
-    assert found.stays == [("typos", "b"), ("typos", "e")]
-    assert [aspect for _, aspect in found.excluded] == ["c", "d", "f"]
-    assert (found.agreement.value, found.agreement.n, found.agreement.n_missing) == (
+    result = expectations([*rows, row("0", "", "e"), row("", "", "f")])
+    assert result.drops == [("typos", "a")]
+    assert result.stays == [("typos", "b"), ("typos", "e")]
+    assert [aspect for _, aspect in result.excluded] == ["c", "d", "f"]
+    assert (result.agreement.value, result.agreement.n, result.agreement.n_missing) == (
         0.5,
         4,
         2,

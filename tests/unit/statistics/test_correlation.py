@@ -58,10 +58,10 @@ def correlate(
     level: CorrelationLevel,
     weights: Weights,
 ) -> Estimate:
-    found = correlations(
+    result = correlations(
         x, y, source, system, weights=weights, statistics=[statistic], levels=[level]
     )
-    return found[statistic, level].estimate
+    return result[statistic, level].estimate
 
 
 def pooled(x: Any, y: Any, statistic: Coefficient = "pearson") -> Estimate:
@@ -70,8 +70,8 @@ def pooled(x: Any, y: Any, statistic: Coefficient = "pearson") -> Estimate:
     return correlate(x, y, one, one, statistic=statistic, level="pooled", weights=None)
 
 
-def numbers(found: Estimate) -> tuple[float | None, ...]:
-    return found.value, found.ci_low, found.ci_high
+def numbers(estimate: Estimate) -> tuple[float | None, ...]:
+    return estimate.value, estimate.ci_low, estimate.ci_high
 
 
 def grid(matrix: Any) -> tuple[Floats, Codes, Codes]:
@@ -148,18 +148,20 @@ def rows_of(
     weights: Codes,
 ) -> Floats:
     """Return the value, and that of every row of weights."""
-    told = correlations(*data, weights=weights, statistics=[statistic], levels=[level])
-    return told[statistic, level].rows
+    result = correlations(
+        *data, weights=weights, statistics=[statistic], levels=[level]
+    )
+    return result[statistic, level].rows
 
 
 @pytest.mark.parametrize(("inputs", "expected", "name"), params("correlations"))
 def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> None:
     statistic = next(s for s in STATISTICS if name.endswith(s))
-    found = pooled(inputs["x"], inputs["y"], statistic)
+    result = pooled(inputs["x"], inputs["y"], statistic)
     if expected is None:
-        assert (found.value, found.note) == (None, REASONS.constant_judge)
+        assert (result.value, result.note) == (None, REASONS.constant_judge)
     else:
-        assert found.value == pytest.approx(expected, rel=1e-9)
+        assert result.value == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -214,21 +216,21 @@ def test_levels_by_hand() -> None:
 
     # sources: 5/sqrt(5 * 6), -1, constant
     within = [5 / 30**0.5, -1]
-    found = at("by_source")
-    assert found.value == pytest.approx(sum(within) / 2)
-    assert (found.n, found.n_tied) == (2, 2)
-    assert found.note == f"1 of 3 sources undefined, zero-filled {sum(within) / 3:.3f}"
+    result = at("by_source")
+    assert result.value == pytest.approx(sum(within) / 2)
+    assert (result.n, result.n_tied) == (2, 2)
+    assert result.note == f"1 of 3 sources undefined, zero-filled {sum(within) / 3:.3f}"
     # system means of x: 8/3, 8/3, 8/3, 7/3: one system below three tied ones
-    found = at("by_system")
-    assert found.value == pytest.approx(-3 / 18**0.5)
-    assert (found.n, found.n_tied) == (4, 3)
+    result = at("by_system")
+    assert result.value == pytest.approx(-3 / 18**0.5)
+    assert (result.n, result.n_tied) == (4, 3)
     # 1, 4 and 5 occur once in x
     assert (at("pooled").n, at("pooled").n_tied) == (12, 12 - 3)
 
 
 def test_missing_pairs_are_dropped_and_counted() -> None:
-    found = pooled([1, 2, NAN, 3, 3], [1, 3, 4, 2, NAN])
-    assert (found.value, found.n, found.n_missing) == (
+    result = pooled([1, 2, NAN, 3, 3], [1, 3, 4, 2, NAN])
+    assert (result.value, result.n, result.n_missing) == (
         pooled([1, 2, 3], [1, 3, 2]).value,
         3,
         2,
@@ -259,10 +261,14 @@ def test_constant_is_undefined(
 ) -> None:
     x, y = np.tile(x, 12).astype(float), np.tile(y, 12).astype(float)
     source, system = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
-    found = correlate(
+    correlations = correlate(
         x, y, source, system, statistic=statistic, level=level, weights=deletions(12)
     )
-    assert (found.value, found.ci_low, found.note) == (None, None, note)
+    assert (correlations.value, correlations.ci_low, correlations.note) == (
+        None,
+        None,
+        note,
+    )
 
 
 @every
@@ -271,7 +277,7 @@ def test_too_little_is_undefined(
 ) -> None:
     codes = np.arange(2)
     for x, y in (([NAN, NAN], [1, 2]), ([1, NAN], [1, 2])):
-        found = correlate(
+        correlations = correlate(
             np.array(x),
             np.array(y),
             codes,
@@ -281,20 +287,20 @@ def test_too_little_is_undefined(
             weights=None,
         )
         expected = REASONS.few_systems if level == "by_system" else REASONS.few_pairs
-        assert (found.value, found.note) == (None, expected)
-        assert found.n_missing == np.isnan(x).sum()
+        assert (correlations.value, correlations.note) == (None, expected)
+        assert correlations.n_missing == np.isnan(x).sum()
 
 
 def test_undefined_within_every_source() -> None:
     x, y, codes = np.array([1.0, 2, 3]), np.array([2.0, 3, 1]), np.arange(3)
-    found = correlate(
+    correlations = correlate(
         x, y, codes, codes, statistic="pearson", level="by_source", weights=None
     )
-    assert (found.value, found.note) == (None, REASONS.no_source)
-    found = correlate(
+    assert (correlations.value, correlations.note) == (None, REASONS.no_source)
+    correlations = correlate(
         x, y, codes, codes, statistic="pearson", level="by_system", weights=None
     )
-    assert found.value == pytest.approx(-0.5)
+    assert correlations.value == pytest.approx(-0.5)
 
 
 def test_wrong_input_is_named() -> None:
@@ -314,12 +320,12 @@ def test_wrong_input_is_named() -> None:
 def test_equals_scipy(pairs: list[tuple[float, float]], statistic: Coefficient) -> None:
     x, y = (np.array(column) for column in zip(*pairs, strict=True))
     there = ~(np.isnan(x) | np.isnan(y))
-    found = pooled(x, y, statistic)
-    value = NAN if found.value is None else found.value
+    result = pooled(x, y, statistic)
+    value = NAN if result.value is None else result.value
     assert value == pytest.approx(
         oracle(x[there], y[there], statistic), abs=1e-10, nan_ok=True
     )
-    assert found.n + found.n_missing == len(pairs)
+    assert result.n + result.n_missing == len(pairs)
 
 
 @pytest.mark.simulation
@@ -335,12 +341,12 @@ def test_intervals_are_those_of_written_out_deletions(
     data = simulated(1, *shape, continuous)
     x, y, source, system = data
     weights = deletions(shape[0])
-    found = correlate(
+    correlations = correlate(
         x, y, source, system, statistic=statistic, level=level, weights=weights
     )
     one_each = np.ones(shape[0], dtype=np.int64)
     value = written_out(data, one_each, statistic, level)
-    assert found.value == pytest.approx(value, abs=1e-10)
+    assert correlations.value == pytest.approx(value, abs=1e-10)
     deleted = [written_out(data, row, statistic, level) for row in weights]
     there = ~(np.isnan(x) | np.isnan(y))
     parts = [(source == s) & there for s in range(shape[0])]
@@ -349,12 +355,14 @@ def test_intervals_are_those_of_written_out_deletions(
     ]  # a source without a target can change nothing
     if level == "by_source":  # nor one without a value
         counts = [not np.isnan(oracle(x[part], y[part], statistic)) for part in parts]
-    deleted = [v for v, one in zip(deleted, counts, strict=True) if one]
+    deleted = [v for v, count in zip(deleted, counts, strict=True) if count]
     inside = max(map(abs, [value, *deleted])) < 1 - 1e-12  # else plain, cut at the end
     expected = jackknife_t(value, deleted, "atanh" if inside else "plain", (-1.0, 1.0))
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected, abs=1e-9)
+    assert (correlations.ci_low, correlations.ci_high) == pytest.approx(
+        expected, abs=1e-9
+    )
     how = "jackknife-t on atanh" if inside else "jackknife-t"
-    assert found.method == f"{how} over {len(deleted)} sources"
+    assert correlations.method == f"{how} over {len(deleted)} sources"
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -448,11 +456,11 @@ def test_round_off_breaks_no_tie_of_system_means() -> None:
     thirds = [0.1, 0.2, 0.3]
     x, source, system = grid([thirds, thirds[::-1], [0.3, 0.1, 0.2], [0.5, 0.5, 0.5]])
     y, _, _ = grid(np.arange(12).reshape(4, 3))
-    found = correlate(
+    correlations = correlate(
         x, y, source, system, statistic="kendall_b", level="by_system", weights=None
     )
-    assert found.value == pytest.approx(3 / 18**0.5)
-    assert found.n_tied == 3
+    assert correlations.value == pytest.approx(3 / 18**0.5)
+    assert correlations.n_tied == 3
 
 
 def test_a_far_value_does_not_blur_the_resamples_without_it() -> None:
@@ -492,7 +500,7 @@ def test_what_hangs_on_a_source_has_no_interval(statistic: Coefficient) -> None:
     x, y, source, system = (v[everywhere] for v in (x, y, source, system))
     rows = rows_of((x, y, source, system), statistic, "by_system", deletions(14))
     assert np.isnan(rows[1]) and np.isfinite(np.delete(rows, 1)).all()
-    found = correlate(
+    correlations = correlate(
         x,
         y,
         source,
@@ -501,7 +509,12 @@ def test_what_hangs_on_a_source_has_no_interval(statistic: Coefficient) -> None:
         level="by_system",
         weights=deletions(14),
     )
-    assert (found.ci_low, found.ci_high, found.n, found.note) == (
+    assert (
+        correlations.ci_low,
+        correlations.ci_high,
+        correlations.n,
+        correlations.note,
+    ) == (
         None,
         None,
         4,
@@ -513,7 +526,7 @@ def test_an_interval_ends_at_one() -> None:
     x, source, system = grid(np.repeat(np.arange(4.0)[:, None], 12, axis=1))
     y = x.copy()
     y[source == 0] = [1, 0, 2, 3]  # tau is 2/3 here and 1 in the other eleven
-    found = correlate(
+    correlations = correlate(
         x,
         y,
         source,
@@ -526,9 +539,9 @@ def test_an_interval_ends_at_one() -> None:
     # without the one source all others are 1, so that the scale is plain: the
     # t-interval of a mean
     deleted = [1.0, *[(10 + 2 / 3) / 11] * 11]
-    assert found.value == pytest.approx(value) and found.ci_high == 1.0
-    assert found.ci_low == pytest.approx(jackknife_t(value, deleted)[0])
-    assert found.method == "jackknife-t over 12 sources"
+    assert correlations.value == pytest.approx(value) and correlations.ci_high == 1.0
+    assert correlations.ci_low == pytest.approx(jackknife_t(value, deleted)[0])
+    assert correlations.method == "jackknife-t over 12 sources"
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
@@ -555,10 +568,10 @@ def test_nothing_warns(statistic: Coefficient, level: CorrelationLevel) -> None:
     weights = deletions(33)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = correlate(
+        correlations = correlate(
             x, y, source, system, statistic=statistic, level=level, weights=weights
         )
-    assert found.value is not None
+    assert correlations.value is not None
 
 
 @pytest.mark.parametrize(

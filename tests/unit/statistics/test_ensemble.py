@@ -62,9 +62,9 @@ def test_subsets_are_small_ones_first_in_the_members_order() -> None:
 
 
 def test_of_many_members_each_alone_all_but_one_and_all_are_told() -> None:
-    found = subsets(9)
-    assert [len(one) for one in found] == [1] * 9 + [8] * 9 + [9]
-    assert len({*found}) == 19
+    result = subsets(9)
+    assert [len(one) for one in result] == [1] * 9 + [8] * 9 + [9]
+    assert len({*result}) == 19
 
 
 def test_a_subset_scores_where_enough_of_it_do() -> None:
@@ -90,18 +90,18 @@ def test_the_whole_scores_as_the_derived_judge_and_in_any_order(least: int) -> N
         tables_of(
             [
                 {"target": t, "value": None if np.isnan(v) else v}
-                for t, v in zip(targets, own.tolist(), strict=True)
+                for t, v in zip(targets, score.tolist(), strict=True)
             ]
         )
-        for own in scores
+        for score in scores
     ]
     derived = derive_part(members, part=CellPart(**cell), min_annotators=least)[1][
         "value"
     ].to_pylist()
-    found = subset_scores(scores, (0, 1, 2, 3), least)
-    np.testing.assert_array_equal(found, np.array(derived, dtype=float))
+    result = subset_scores(scores, (0, 1, 2, 3), least)
+    np.testing.assert_array_equal(result, np.array(derived, dtype=float))
     np.testing.assert_array_equal(
-        found, subset_scores(scores[::-1], (0, 1, 2, 3), least)
+        result, subset_scores(scores[::-1], (0, 1, 2, 3), least)
     )
 
 
@@ -111,9 +111,9 @@ def test_the_whole_scores_as_the_derived_judge_and_in_any_order(least: int) -> N
 def test_errors_on_one_scale_by_hand() -> None:
     people = np.array([1.0, 2, 3, 4, 5])
     one, other = np.array([1.0, -1, 1, -1, 0]), np.array([2.0, -2, 0, 0, 0])
-    found = correlation(people + one, people + other, people, one_scale=True)
-    assert found.value == pytest.approx(4 / np.sqrt(4 * 8))
-    assert (found.n, found.n_missing, found.method) == (5, 0, ON_ONE_SCALE)
+    result = correlation(people + one, people + other, people, one_scale=True)
+    assert result.value == pytest.approx(4 / np.sqrt(4 * 8))
+    assert (result.n, result.n_missing, result.method) == (5, 0, ON_ONE_SCALE)
 
 
 def test_errors_on_other_scales_by_hand() -> None:
@@ -121,9 +121,9 @@ def test_errors_on_other_scales_by_hand() -> None:
     bent, waved = np.array([1.0, -1, -1, 1]), np.array([1.0, -3, 3, -1])
     # both are orthogonal to a straight line in `people`, and to each other
     x, y = 10 + 2 * people + bent, 700 - 50 * people + bent + waved
-    found = correlation(x, y, people, one_scale=False)
-    assert found.value == pytest.approx(4 / np.sqrt(4 * (4 + 20)))
-    assert found.method == ON_OTHERS
+    result = correlation(x, y, people, one_scale=False)
+    assert result.value == pytest.approx(4 / np.sqrt(4 * (4 + 20)))
+    assert result.method == ON_OTHERS
     assert correlation(
         x, people + waved, people, one_scale=False
     ).value == pytest.approx(0)
@@ -132,9 +132,9 @@ def test_errors_on_other_scales_by_hand() -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
-    found = pairs(np.stack([APART[0]] * 3), one_scale=one_scale)
-    assert [one.estimate.value for one in found] == pytest.approx([1, 1, 1])
-    number = effective_judges(mean_over(found, averaged=PAIRS), 3).estimate
+    result = pairs(np.stack([APART[0]] * 3), one_scale=one_scale)
+    assert [number.estimate.value for number in result] == pytest.approx([1, 1, 1])
+    number = effective_judges(mean_over(result, averaged=PAIRS), 3).estimate
     assert (number.value, number.ci_low, number.ci_high) == pytest.approx((1, 1, 1))
 
 
@@ -178,7 +178,7 @@ def test_the_order_of_two_members_and_of_targets_does_not_matter() -> None:
 @pytest.mark.parametrize("one_scale", [True, False])
 def test_a_deletion_is_the_same_of_the_texts_left(one_scale: bool) -> None:
     x, y = APART[0], 0.5 * APART[0] + APART[1]
-    found = error_correlation(
+    result = error_correlation(
         x, y, PEOPLE, SOURCE, weights=WEIGHTS, one_scale=one_scale
     )
     deleted = []
@@ -187,11 +187,11 @@ def test_a_deletion_is_the_same_of_the_texts_left(one_scale: bool) -> None:
         again = correlation(x[left], y[left], PEOPLE[left], one_scale=one_scale)
         assert again.value is not None
         deleted.append(again.value)
-    assert found.rows[1:] == pytest.approx(np.array(deleted))
-    one = found.estimate
-    assert one.value is not None
-    assert (one.ci_low, one.ci_high) == pytest.approx(
-        jackknife_t(one.value, deleted, "atanh")
+    assert result.rows[1:] == pytest.approx(np.array(deleted))
+    estimate = result.estimate
+    assert estimate.value is not None
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
+        jackknife_t(estimate.value, deleted, "atanh")
     )
 
 
@@ -199,10 +199,10 @@ def test_a_deletion_is_the_same_of_the_texts_left(one_scale: bool) -> None:
 def test_targets_without_both_scores_or_a_rating_are_missing(one_scale: bool) -> None:
     people, x, y = PEOPLE[:20].copy(), APART[0, :20].copy(), APART[1, :20].copy()
     people[0], x[1], x[2], y[2] = NAN, NAN, NAN, NAN
-    found = correlation(x, y, people, one_scale=one_scale)
+    result = correlation(x, y, people, one_scale=one_scale)
     plain = correlation(x[3:], y[3:], people[3:], one_scale=one_scale)
-    assert (found.n, found.n_missing) == (17, 3)
-    assert found.value == pytest.approx(plain.value)
+    assert (result.n, result.n_missing) == (17, 3)
+    assert result.value == pytest.approx(plain.value)
 
 
 def test_where_errors_do_not_vary_there_is_no_correlation() -> None:
@@ -216,7 +216,7 @@ def test_where_errors_do_not_vary_there_is_no_correlation() -> None:
         (False, "perfect"): correlation(people * 2, other, people, one_scale=False),
     }
     assert {
-        place: (one.value, one.note) for place, one in told.items()
+        place: (number.value, number.note) for place, number in told.items()
     } == dict.fromkeys(told, (None, SAME_ERRORS))
     # on people's scale the errors of a constant judge are people's ratings turned
     constant = correlation(same, other, people, one_scale=True)
@@ -231,10 +231,10 @@ def test_where_errors_do_not_vary_there_is_no_correlation() -> None:
 def test_too_few_texts_are_no_correlation(left: int, one_scale: bool) -> None:
     x = np.array([1.0, 2, 3])
     x[left:] = NAN
-    found = correlation(
+    result = correlation(
         x, np.array([1.0, 3, 2]), np.array([2.0, 3, 3]), one_scale=one_scale
     )
-    assert (found.value, found.note, found.n, found.n_missing) == (
+    assert (result.value, result.note, result.n, result.n_missing) == (
         None,
         REASONS.few_pairs,
         left,
@@ -254,14 +254,14 @@ def mean_of(*rows: float, n: int = 10) -> Replicated:
     [(5, 0.25, 2.5), (5, 0, 5), (5, 1, 1), (2, -0.5, 4), (3, 0.5, 1.5)],
 )
 def test_the_effective_number_by_hand(k: int, r: float, wanted: float) -> None:
-    found = effective_judges(mean_of(r), k).estimate
-    assert found.value == pytest.approx(wanted) and found.n == 10
+    estimate = effective_judges(mean_of(r), k).estimate
+    assert estimate.value == pytest.approx(wanted) and estimate.n == 10
 
 
 def test_errors_that_cancel_out_have_no_number() -> None:
     for r in (-0.25, -0.25 + 1e-12, -0.3):
-        found = effective_judges(mean_of(r, 0.0), 5).estimate
-        assert (found.value, found.note) == (None, CANCELLED)
+        estimate = effective_judges(mean_of(r, 0.0), 5).estimate
+        assert (estimate.value, estimate.note) == (None, CANCELLED)
     deleted = effective_judges(mean_of(0.25, *[0.0] * 98, -0.25), 5)
     assert deleted.rows[1] == 5 and np.isnan(deleted.rows[-1])
     assert (
@@ -276,8 +276,8 @@ def test_no_mean_has_no_number_and_the_same_reason() -> None:
     assert (
         mean.estimate.note == "undefined on 1 of 2 pairs of members: constant ratings"
     )
-    found = effective_judges(mean, 3).estimate
-    assert (found.value, found.note) == (None, mean.estimate.note)
+    estimate = effective_judges(mean, 3).estimate
+    assert (estimate.value, estimate.note) == (None, mean.estimate.note)
 
 
 @pytest.mark.heavy

@@ -64,9 +64,11 @@ def test_the_p_is_the_exact_binomial_tail(x: int, n: int, null: float) -> None:
 
 def proportion(hits: NDArray[Any], cases: NDArray[Any]) -> Jackknife:
     """Return what is known of a share of cases from its sources."""
-    found = share(hits, cases, np.arange(hits.size), deletions(hits.size)).jackknifed
-    assert isinstance(found, Jackknife), found
-    return found
+    jackknifed = share(
+        hits, cases, np.arange(hits.size), deletions(hits.size)
+    ).jackknifed
+    assert isinstance(jackknifed, Jackknife), jackknifed
+    return jackknifed
 
 
 def test_the_effective_size_is_that_of_the_formula() -> None:
@@ -77,10 +79,10 @@ def test_the_effective_size_is_that_of_the_formula() -> None:
     wanted = (
         total / deff * (stats.t.ppf(0.975, total - 1) / stats.t.ppf(0.975, k - 1)) ** 2
     )
-    found = proportion(hits, cases)
+    result = proportion(hits, cases)
     assert deff > 1
-    assert (found.value, found.sources) == pytest.approx((p, k))
-    assert found.n_eff == pytest.approx(min(total, wanted))
+    assert (result.value, result.sources) == pytest.approx((p, k))
+    assert result.n_eff == pytest.approx(min(total, wanted))
 
 
 def test_cases_that_repeat_their_source_say_no_more_than_the_sources() -> None:
@@ -91,8 +93,8 @@ def test_cases_that_repeat_their_source_say_no_more_than_the_sources() -> None:
 
 
 def test_at_an_end_sources_are_the_cases_and_below_five_there_is_none() -> None:
-    found = proportion(np.zeros(8), np.full(8, 6.0))
-    assert found.interval() == pytest.approx((0.0, 1 - 0.025 ** (1 / 8)))
+    result = proportion(np.zeros(8), np.full(8, 6.0))
+    assert result.interval() == pytest.approx((0.0, 1 - 0.025 ** (1 / 8)))
     few = share(np.array([3.0, 2, 1, 0]), np.full(4, 6.0), np.arange(4), deletions(4))
     assert few.jackknifed == "no interval: 4 sources" and few.p_above(0.5) is None
     assert (few.estimate.value, few.estimate.ci_low, few.estimate.ci_high) == (
@@ -138,9 +140,9 @@ def test_the_cases_that_a_bar_needs() -> None:
 
 
 def known(rows, sizes, scale, ends=None) -> Jackknife:  # type: ignore[no-untyped-def]
-    found = jackknife(np.asarray(rows, float), np.asarray(sizes, float), scale, ends)
-    assert isinstance(found, Jackknife), found
-    return found
+    interval = jackknife(np.asarray(rows, float), np.asarray(sizes, float), scale, ends)
+    assert isinstance(interval, Jackknife), interval
+    return interval
 
 
 def test_deletions_take_every_source_but_one() -> None:
@@ -150,12 +152,12 @@ def test_deletions_take_every_source_but_one() -> None:
 def test_of_a_mean_it_is_the_t_interval_and_the_t_test() -> None:
     values = np.random.default_rng(1).normal(0.3, 1, 17)
     rows = [values.mean(), *(np.delete(values, s).mean() for s in range(17))]
-    found = known(rows, np.ones(17), PLAIN)
+    result = known(rows, np.ones(17), PLAIN)
     own = stats.ttest_1samp(values, 0, alternative="two-sided")
-    assert found.interval() == pytest.approx(tuple(own.confidence_interval(0.95)))
+    assert result.interval() == pytest.approx(tuple(own.confidence_interval(0.95)))
     above = stats.ttest_1samp(values, 0.1, alternative="greater")
-    assert found.p_above(0.1) == pytest.approx(above.pvalue)
-    assert (found.sources, found.how) == (17, "jackknife-t")
+    assert result.p_above(0.1) == pytest.approx(above.pvalue)
+    assert (result.sources, result.how) == (17, "jackknife-t")
 
 
 def test_of_a_correlation_it_is_on_atanh() -> None:
@@ -167,18 +169,18 @@ def test_of_a_correlation_it_is_on_atanh() -> None:
     moved = np.arctanh(r[1:])
     error = math.sqrt(23 / 24 * np.sum((moved - moved.mean()) ** 2))
     half = stats.t.ppf(0.975, 23) * error
-    found = known(r, np.ones(24), CORRELATION)
+    result = known(r, np.ones(24), CORRELATION)
     expected = np.tanh([np.arctanh(r[0]) - half, np.arctanh(r[0]) + half])
-    assert found.interval() == pytest.approx(tuple(expected))
-    assert found.p_above(0.2) == pytest.approx(
+    assert result.interval() == pytest.approx(tuple(expected))
+    assert result.p_above(0.2) == pytest.approx(
         stats.t.sf((np.arctanh(r[0]) - np.arctanh(0.2)) / error, 23)
     )
 
 
 def test_at_one_a_correlation_is_plain_and_cut() -> None:
     rows = [0.99, 1.0, *np.linspace(0.97, 0.999, 11)]
-    found = known(rows, np.ones(12), CORRELATION)
-    assert found.scale.kind == "plain" and found.interval()[1] == 1.0
+    result = known(rows, np.ones(12), CORRELATION)
+    assert result.scale.kind == "plain" and result.interval()[1] == 1.0
 
 
 scales = st.sampled_from(
@@ -200,12 +202,12 @@ def test_the_lower_end_and_the_p_never_disagree(
     m = rng.integers(1, 4, n).astype(float)
     hits = rng.binomial(m.astype(int), chance).astype(float)
     rows = np.append(hits.sum() / m.sum(), (hits.sum() - hits) / (m.sum() - m))
-    found = jackknife(rows, m, scale, (0.0, 1.0))
-    if isinstance(found, str):
+    interval = jackknife(rows, m, scale, (0.0, 1.0))
+    if isinstance(interval, str):
         return
-    lo, hi = found.interval()
+    lo, hi = interval.interval()
     assert lo - 1e-12 <= rows[0] <= hi + 1e-12
-    p = found.p_above(null)
+    p = interval.p_above(null)
     if abs(p - 0.025) > 1e-9 and abs(lo - null) > 1e-9:
         assert (p <= 0.025) == (lo >= null)
 
@@ -226,8 +228,8 @@ def test_no_interval_where_few_sources_hold_most_targets() -> None:
     rows = np.append(0.5, np.linspace(0.4, 0.6, 20))
     sizes = np.ones(20)
     sizes[0] = 30  # (49)² / (900 + 19) = 2.6
-    found = jackknife(rows, sizes, CORRELATION, None)
-    assert isinstance(found, str) and "2.6" in found
+    interval = jackknife(rows, sizes, CORRELATION, None)
+    assert isinstance(interval, str) and "2.6" in interval
 
 
 def test_an_undefined_deletion_names_its_source() -> None:
@@ -241,11 +243,11 @@ def test_an_undefined_deletion_names_its_source() -> None:
 
 def test_where_all_deletions_are_equal_the_bound_is_that_of_sources_alike() -> None:
     rows = np.full(25, 3.0)
-    found = known(rows, np.ones(24), PLAIN, (1.0, 5.0))
-    assert found.interval() == pytest.approx(bounds_of_alike(3.0, (1, 5), 24))
-    lo = found.interval()[0]
-    assert found.p_above(lo) == pytest.approx(0.025)
-    assert found.p_above(3.0) == 1
+    result = known(rows, np.ones(24), PLAIN, (1.0, 5.0))
+    assert result.interval() == pytest.approx(bounds_of_alike(3.0, (1, 5), 24))
+    lo = result.interval()[0]
+    assert result.p_above(lo) == pytest.approx(0.025)
+    assert result.p_above(3.0) == 1
     flat = known(rows, np.ones(24), PLAIN)
     assert flat.interval() == (3.0, 3.0) and flat.p_above(1.0) == 1
 
@@ -255,15 +257,15 @@ def test_at_its_end_a_share_has_the_interval_of_clopper_and_pearson_of_sources()
 ):
     exact = stats.binomtest(24, 24).proportion_ci(0.95, "exact")
     for scale in (ACCURACY, PROPORTION):
-        found = known(np.ones(25), np.full(24, 5.0), scale)
-        assert found.interval() == pytest.approx((exact.low, exact.high))
+        result = known(np.ones(25), np.full(24, 5.0), scale)
+        assert result.interval() == pytest.approx((exact.low, exact.high))
 
 
 def test_a_minimum_has_no_jackknife_and_rows_fit_their_sizes() -> None:
-    found = jackknife(
+    interval = jackknife(
         np.append(0.5, np.linspace(0.4, 0.6, 20)), np.ones(20), NOT_SMOOTH, None
     )
-    assert isinstance(found, str) and "not smooth" in found
+    assert isinstance(interval, str) and "not smooth" in interval
     with pytest.raises(ValueError, match="rows"):
         jackknife(np.ones(20), np.ones(20), PLAIN, None)
 
@@ -301,13 +303,13 @@ def test_the_interval_of_a_share_holds_the_truth_near_the_ends_too(
     held = 0
     for _ in range(300):
         hits = (rng.random(24) < probability).astype(float)
-        found = share(hits, np.ones(24), np.arange(24), deletions(24)).estimate
+        estimate = share(hits, np.ones(24), np.arange(24), deletions(24)).estimate
         assert (
-            found.ci_low is not None
-            and found.ci_high is not None
-            and found.ci_low < found.ci_high
+            estimate.ci_low is not None
+            and estimate.ci_high is not None
+            and estimate.ci_low < estimate.ci_high
         )
-        held += found.ci_low <= probability <= found.ci_high
+        held += estimate.ci_low <= probability <= estimate.ci_high
     assert held >= 280
 
 
@@ -316,29 +318,33 @@ def mean(
     scale: IntervalScale = PLAIN,
     ends: tuple[float, float] | None = None,
 ) -> Replicated:
-    own = np.array(values)
-    rows = mean_rows(own, whole_and_resamples(np.arange(own.size), deletions(own.size)))
-    sizes = (~np.isnan(own)).astype(float)
+    numbers = np.array(values)
+    rows = mean_rows(
+        numbers, whole_and_resamples(np.arange(numbers.size), deletions(numbers.size))
+    )
+    sizes = (~np.isnan(numbers)).astype(float)
     return with_interval(Replicated(Estimate(float(rows[0])), rows, sizes, scale, ends))
 
 
 def test_the_mean_of_sources_has_a_t_interval_cut_to_its_ends() -> None:
     values = [*np.linspace(0.0, 1.0, 12).tolist(), np.nan]
-    found = mean(values).estimate
+    estimate = mean(values).estimate
     half = student.ppf(0.975, 11) * np.nanstd(values, ddof=1) / 12**0.5
-    assert (found.ci_low, found.ci_high) == pytest.approx((0.5 - half, 0.5 + half))
-    assert found.method == "jackknife-t over 12 sources" and found.note == ""
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
+        (0.5 - half, 0.5 + half)
+    )
+    assert estimate.method == "jackknife-t over 12 sources" and estimate.note == ""
     cut = mean(values, IntervalScale("plain", 0.4, 0.6)).estimate
     assert (cut.ci_low, cut.ci_high) == (0.4, 0.6)
 
 
 def test_many_sources_change_nothing_of_how_it_is_made() -> None:
     values = np.random.default_rng(0).normal(size=60).tolist()
-    found = mean(values).estimate
+    estimate = mean(values).estimate
     deleted = [float(np.mean(np.delete(values, s))) for s in range(60)]
     expected = jackknife_t(float(np.mean(values)), deleted)
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected, rel=1e-9)
-    assert found.method == "jackknife-t over 60 sources"
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(expected, rel=1e-9)
+    assert estimate.method == "jackknife-t over 60 sources"
 
 
 def test_no_deletions_or_very_few_sources_give_no_interval() -> None:
@@ -361,27 +367,29 @@ def test_means_of_equal_values_rest_on_their_bounds() -> None:
 
 
 def test_an_undefined_value_stays_undefined() -> None:
-    found = replicated(
+    result = replicated(
         np.array([np.nan, 0.1]),
         REASONS.no_variation,
         sizes=np.ones(1),
         scale=PLAIN,
         n=7,
     )
-    one = found.estimate
-    assert (one.value, one.ci_low, one.n, one.note) == (
+    estimate = result.estimate
+    assert (estimate.value, estimate.ci_low, estimate.n, estimate.note) == (
         None,
         None,
         7,
         REASONS.no_variation,
     )
-    assert found.p_above(0.0) is None
+    assert result.p_above(0.0) is None
 
 
 def test_what_is_not_smooth_has_no_interval() -> None:
-    found = mean(np.linspace(0, 1, 20).tolist(), NOT_SMOOTH).estimate
+    estimate = mean(np.linspace(0, 1, 20).tolist(), NOT_SMOOTH).estimate
     assert (
-        found.value is not None and found.ci_low is None and "not smooth" in found.note
+        estimate.value is not None
+        and estimate.ci_low is None
+        and "not smooth" in estimate.note
     )
 
 

@@ -25,7 +25,7 @@ from judgescope.statistics.within_sources import over_resamples, within_sources
 
 NAN = float("nan")
 SOURCES, SYSTEMS = 5, 3
-SOURCE, SYSTEM = (one.ravel() for one in np.indices((SOURCES, SYSTEMS)))
+SOURCE, SYSTEM = (index.ravel() for index in np.indices((SOURCES, SYSTEMS)))
 N = SOURCE.size
 
 
@@ -45,7 +45,7 @@ def study(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def centred(values: np.ndarray) -> np.ndarray:
     """Values minus the mean of their source."""
-    means = np.array([values[one == SOURCE].mean() for one in range(SOURCES)])
+    means = np.array([values[number == SOURCE].mean() for number in range(SOURCES)])
     return np.asarray(values - means[SOURCE])
 
 
@@ -81,11 +81,11 @@ def test_every_permutation_written_out_gives_the_same_p(
         others.append(gap(np.where(swapped, a2, a1), np.where(swapped, a1, a2), b))
     extreme = np.abs(others) >= abs(observed) - 1e-10
     greater = np.array(others) >= observed - 1e-10
-    found = within_sources_test(x1, x2, y, SOURCE, unit, flips)
-    assert found.difference == pytest.approx(observed)
-    assert found.p == (extreme.sum() + 1) / (len(flips) + 1)
-    assert found.p_greater == (greater.sum() + 1) / (len(flips) + 1)
-    assert found.n == N
+    result = within_sources_test(x1, x2, y, SOURCE, unit, flips)
+    assert result.difference == pytest.approx(observed)
+    assert result.p == (extreme.sum() + 1) / (len(flips) + 1)
+    assert result.p_greater == (greater.sum() + 1) / (len(flips) + 1)
+    assert result.n == N
 
 
 def test_ranks_are_not_made_anew_for_a_permutation() -> None:
@@ -195,7 +195,7 @@ def test_every_swap_of_labels_written_out_gives_the_same_p(
     gold, x1, x2 = labelled(1, labels)
     unit = {"inputs": SOURCE, "systems": SYSTEM}[permute]
     flips = every_swap(int(unit.max()) + 1)
-    found = balanced_accuracy_test(gold, x1, x2, labels, unit, flips)
+    result = balanced_accuracy_test(gold, x1, x2, labels, unit, flips)
     both = ~np.isnan(x1 + x2)
     gaps = []
     for swap in (np.zeros(flips.shape[1], dtype=bool), *flips):
@@ -204,8 +204,8 @@ def test_every_swap_of_labels_written_out_gives_the_same_p(
         one, other = balanced_accuracies(gold[both], np.stack([first, second]), labels)
         gaps.append(one - other)
     extreme = np.abs(gaps) >= abs(gaps[0]) - 1e-10
-    assert found.difference == pytest.approx(gaps[0])
-    assert found.p == extreme.mean() and found.n == N - 2
+    assert result.difference == pytest.approx(gaps[0])
+    assert result.p == extreme.mean() and result.n == N - 2
 
 
 def test_without_one_of_two_labels_there_is_no_p() -> None:

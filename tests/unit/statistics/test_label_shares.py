@@ -50,8 +50,8 @@ def found(
 ) -> dict[str, Estimate]:
     gold, predicted = texts_of(table)
     weights = deletions(gold.size) if interval else None
-    told = on_labels(gold, predicted, len(table), np.arange(gold.size), weights)
-    return {name: one.estimate for name, one in told.items()}
+    by_statistic = on_labels(gold, predicted, len(table), np.arange(gold.size), weights)
+    return {name: number.estimate for name, number in by_statistic.items()}
 
 
 def values(table: Sequence[Sequence[int]]) -> dict[str, float | None]:
@@ -59,11 +59,11 @@ def values(table: Sequence[Sequence[int]]) -> dict[str, float | None]:
 
 
 def test_a_judge_that_passes_all_good_and_two_fifths_of_the_bad_answers() -> None:
-    told = values([[12, 8], [0, 40]])
+    result = values([[12, 8], [0, 40]])
     accuracy, chance = 52 / 60, (20 * 12 + 40 * 48) / 3600
     positive = 88 / 120
     tied = 2 * positive * (1 - positive)
-    assert told == pytest.approx(
+    assert result == pytest.approx(
         {
             "tpr": 1.0,
             "tnr": 0.6,
@@ -87,25 +87,25 @@ def test_of_three_labels_the_means_are_over_those_that_people_use() -> None:
         [2, 3, 1],
         [0, 0, 0],
     ]  # nobody but the judge ever says the third
-    told = values(table)
-    assert set(told) == {"label_accuracy", *TOGETHER}
-    assert told["balanced_accuracy"] == pytest.approx((4 / 5 + 3 / 6) / 2)
-    assert told["f1"] == pytest.approx((8 / 11 + 6 / 10) / 2)
-    assert told["f1_macro"] == pytest.approx((8 / 11 + 6 / 10 + 0) / 3)
+    result = values(table)
+    assert set(result) == {"label_accuracy", *TOGETHER}
+    assert result["balanced_accuracy"] == pytest.approx((4 / 5 + 3 / 6) / 2)
+    assert result["f1"] == pytest.approx((8 / 11 + 6 / 10) / 2)
+    assert result["f1_macro"] == pytest.approx((8 / 11 + 6 / 10 + 0) / 3)
     people, judge, n, right = np.array([5, 6, 0]), np.array([6, 4, 1]), 11, 7
     shared = n * right - people @ judge
-    assert told["mcc"] == pytest.approx(
+    assert result["mcc"] == pytest.approx(
         shared / ((n**2 - people @ people) * (n**2 - judge @ judge)) ** 0.5
     )
     share = (people + judge) / (2 * n)
     chance = float(share @ (1 - share)) / 2
-    assert told["ac1"] == pytest.approx((right / n - chance) / (1 - chance))
+    assert result["ac1"] == pytest.approx((right / n - chance) / (1 - chance))
 
 
 def test_each_label_has_its_own_recall_precision_and_share() -> None:
     gold, predicted = texts_of([[4, 1, 0], [2, 3, 1], [0, 0, 0]])
-    told = by_label(gold, predicted, 3, np.arange(11), None)
-    assert {k: one.estimate.value for k, one in told.items()} == {
+    result = by_label(gold, predicted, 3, np.arange(11), None)
+    assert {k: number.estimate.value for k, number in result.items()} == {
         ("label_recall", 0): pytest.approx(4 / 5),
         ("label_precision", 0): pytest.approx(4 / 6),
         ("label_share", 0): pytest.approx(5 / 11),
@@ -116,8 +116,8 @@ def test_each_label_has_its_own_recall_precision_and_share() -> None:
         ("label_precision", 2): 0.0,
         ("label_share", 2): 0.0,
     }
-    assert told["label_recall", 2].estimate.note == REASONS.label_not_given
-    assert [told["label_recall", k].estimate.n for k in range(3)] == [5, 6, 0]
+    assert result["label_recall", 2].estimate.note == REASONS.label_not_given
+    assert [result["label_recall", k].estimate.n for k in range(3)] == [5, 6, 0]
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_each_label_has_its_own_recall_precision_and_share() -> None:
 def test_without_a_denominator_there_is_a_reason_and_no_number(
     table: list[list[int]], why: dict[str, str]
 ) -> None:
-    told = found(table)
-    assert {name: (told[name].value, told[name].note) for name in why} == {
+    result = found(table)
+    assert {name: (result[name].value, result[name].note) for name in why} == {
         name: (None, reason) for name, reason in why.items()
     }
 
@@ -171,12 +171,19 @@ def test_what_is_no_label_is_an_error_and_what_is_missing_is_counted() -> None:
     with pytest.raises(ValueError, match="value 2 is not one of"):
         on_labels(np.array([0.0, 1]), np.array([0.0, 2]), 2, np.arange(2), None)
     gold, predicted = np.array([1.0, 1, NAN, 0]), np.array([1.0, NAN, 1, 0])
-    told = on_labels(gold, predicted, 2, np.arange(4), None)
-    assert {(one.estimate.n, one.estimate.n_missing) for one in told.values()} == {
+    by_statistic = on_labels(gold, predicted, 2, np.arange(4), None)
+    assert {
+        (number.estimate.n, number.estimate.n_missing)
+        for number in by_statistic.values()
+    } == {
         (1, 2),
         (2, 2),
     }
-    assert told["tpr"].estimate.value == told["label_accuracy"].estimate.value == 1.0
+    assert (
+        by_statistic["tpr"].estimate.value
+        == by_statistic["label_accuracy"].estimate.value
+        == 1.0
+    )
 
 
 def clustered(seed: int, labels: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
@@ -200,7 +207,7 @@ def test_the_interval_of_all_labels_is_a_jackknife_of_deleted_sources(
     name: str, labels: int
 ) -> None:
     gold, predicted, source = clustered(7, labels)
-    one = on_labels(gold, predicted, labels, source, deletions(30))[name].estimate
+    estimate = on_labels(gold, predicted, labels, source, deletions(30))[name].estimate
     used = [
         s
         for s in range(30)
@@ -210,9 +217,9 @@ def test_the_interval_of_all_labels_is_a_jackknife_of_deleted_sources(
         value_of(name, gold[source != s], predicted[source != s], labels) for s in used
     ]
     ends = (0.0, 1.0) if name == "f1" else (-1.0, 1.0)
-    assert one.value is not None
-    assert (one.ci_low, one.ci_high) == pytest.approx(
-        jackknife_t(one.value, without, ends=ends)
+    assert estimate.value is not None
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
+        jackknife_t(estimate.value, without, ends=ends)
     )
 
 
@@ -226,19 +233,21 @@ def test_the_interval_of_a_share_is_exact_at_its_effective_cases(
     gold, predicted, source = clustered(8, 2)
     cases = eval(case, {"gold": gold, "predicted": predicted})
     hits = np.bincount(source, weights=cases & (gold == predicted), minlength=30)
-    one = on_labels(gold, predicted, 2, source, deletions(30))[name].estimate
+    estimate = on_labels(gold, predicted, 2, source, deletions(30))[name].estimate
     total = np.bincount(source, weights=cases, minlength=30)
-    assert (one.ci_low, one.ci_high) == pytest.approx(
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
         proportion(hits.tolist(), total.tolist())
     )
-    assert one.n == total.sum()
+    assert estimate.n == total.sum()
 
 
 def test_a_share_of_one_or_nothing_has_an_interval_and_below_five_sources_none() -> (
     None
 ):
-    told = found([[5, 0], [4, 40]], interval=True)
-    assert (told["tnr"].ci_low, told["tnr"].ci_high) == pytest.approx((0.025**0.2, 1.0))
+    result = found([[5, 0], [4, 40]], interval=True)
+    assert (result["tnr"].ci_low, result["tnr"].ci_high) == pytest.approx(
+        (0.025**0.2, 1.0)
+    )
     assert found([[4, 0], [4, 40]], interval=True)["tnr"].ci_low is None
 
 
@@ -259,14 +268,23 @@ def test_a_label_of_few_texts_leaves_a_value_without_an_interval(
 ) -> None:
     assert few < FEWEST_CASES
     gold, predicted = texts_of(table)
-    told = on_labels(gold, predicted, 2, np.arange(gold.size), deletions(gold.size))
+    by_statistic = on_labels(
+        gold, predicted, 2, np.arange(gold.size), deletions(gold.size)
+    )
     for name in none:
-        one = told[name].estimate
-        assert one.value is not None and one.ci_low is one.ci_high is None
-        assert f"give a label to {few} texts, fewer than 5" in one.note
-        assert told[name].p_above(0.0) is None  # no claim rests on it
-        assert mean_over([told[name]] * 2, averaged="raters").estimate.note == TOO_FEW
-    assert {name for name in TOGETHER if told[name].estimate.ci_low is None} == {*none}
+        estimate = by_statistic[name].estimate
+        assert (
+            estimate.value is not None and estimate.ci_low is estimate.ci_high is None
+        )
+        assert f"give a label to {few} texts, fewer than 5" in estimate.note
+        assert by_statistic[name].p_above(0.0) is None  # no claim rests on it
+        assert (
+            mean_over([by_statistic[name]] * 2, averaged="raters").estimate.note
+            == TOO_FEW
+        )
+    assert {
+        name for name in TOGETHER if by_statistic[name].estimate.ci_low is None
+    } == {*none}
 
 
 @pytest.mark.parametrize("labels", [2, 3])
@@ -290,12 +308,14 @@ def test_balanced_accuracy_is_a_proportion_of_as_many_texts_as_the_rarest_label_
 
 
 def test_where_all_is_right_the_rarest_label_decides_how_much_that_says() -> None:
-    told = found([[20, 0], [0, 400]], interval=True)
+    result = found([[20, 0], [0, 400]], interval=True)
     share = 0.025 ** (1 / 20)
     for name in ("balanced_accuracy", "f1"):
-        assert (told[name].ci_low, told[name].ci_high) == pytest.approx((share, 1.0))
+        assert (result[name].ci_low, result[name].ci_high) == pytest.approx(
+            (share, 1.0)
+        )
     for name in ("mcc", "ac1", "kappa_nominal"):
-        assert told[name].ci_low == pytest.approx(share - (1 - share))
+        assert result[name].ci_low == pytest.approx(share - (1 - share))
     assert "no interval" in found([[9, 0], [0, 400]], interval=True)["mcc"].note
 
 
@@ -307,8 +327,8 @@ def test_a_judge_that_says_one_thing_is_at_chance_with_an_interval() -> None:
 
 @pytest.mark.parametrize("name", ["f1", "f1_macro", "mcc", "ac1", "kappa_nominal"])
 def test_intervals_are_cut_to_the_range_that_is_declared(name: str) -> None:
-    told = found([[6, 0], [1, 30]], interval=True)
-    assert told[name].ci_high == 1.0 == statistic(name).scale.ends[1]
+    result = found([[6, 0], [1, 30]], interval=True)
+    assert result[name].ci_high == 1.0 == statistic(name).scale.ends[1]
 
 
 def test_more_than_half_of_the_votes_are_a_majority() -> None:
@@ -344,11 +364,11 @@ def test_the_order_of_texts_and_the_names_of_labels_change_nothing(
     mixed = random.sample(texts, len(texts))
     plain = told(texts)
     for other in (told(mixed), told(texts, (2, 0, 1))):
-        for name, one in plain.items():
+        for name, number in plain.items():
             assert other[name].rows == pytest.approx(
-                one.rows, rel=1e-12, abs=1e-12, nan_ok=True
+                number.rows, rel=1e-12, abs=1e-12, nan_ok=True
             )
-            assert other[name].estimate.ci_low == pytest.approx(one.estimate.ci_low)
+            assert other[name].estimate.ci_low == pytest.approx(number.estimate.ci_low)
 
 
 @given(labelled)
@@ -356,16 +376,16 @@ def test_values_lie_in_their_range_and_in_their_interval(
     texts: list[tuple[int, int, int]],
 ) -> None:
     people, judge, source = np.array(texts).T
-    for name, one in on_labels(
+    for name, on_label in on_labels(
         people.astype(float), judge.astype(float), 3, source, deletions(12)
     ).items():
-        told, (low, high) = one.estimate, statistic(name).scale.ends
-        if told.value is not None:
-            assert low - 1e-12 <= told.value <= high + 1e-12
+        estimate, (low, high) = on_label.estimate, statistic(name).scale.ends
+        if estimate.value is not None:
+            assert low - 1e-12 <= estimate.value <= high + 1e-12
         if (
-            told.ci_low is not None
-            and told.ci_high is not None
-            and told.value is not None
+            estimate.ci_low is not None
+            and estimate.ci_high is not None
+            and estimate.value is not None
         ):
-            assert low <= told.ci_low <= told.value + 1e-12
-            assert told.value - 1e-12 <= told.ci_high <= high
+            assert low <= estimate.ci_low <= estimate.value + 1e-12
+            assert estimate.value - 1e-12 <= estimate.ci_high <= high

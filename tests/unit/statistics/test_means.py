@@ -43,57 +43,67 @@ ONES = np.ones(SOURCE.size)
 
 def shares(*chances: float) -> list[Replicated]:
     hits = [(RNG.random(SOURCE.size) < chance).astype(float) for chance in chances]
-    return [share(one, ONES, SOURCE, WEIGHTS) for one in hits]
+    return [share(hit, ONES, SOURCE, WEIGHTS) for hit in hits]
 
 
 def test_a_share_of_things_is_a_proportion_of_clustered_cases() -> None:
     hits = np.zeros(SOURCE.size)
     hits[:50] = 1
-    found = share(hits, ONES, SOURCE, WEIGHTS, missing=3, tied=2, averaged="what")
-    one = found.estimate
-    assert (one.value, one.n, one.n_missing, one.n_tied) == (0.25, 200, 3, 2)
-    assert found.rows[0] == one.value and found.rows.size == 41
-    assert found.rows[1] == 45 / 195 and found.rows[40] == 50 / 195
+    result = share(hits, ONES, SOURCE, WEIGHTS, missing=3, tied=2, averaged="what")
+    estimate = result.estimate
+    assert (estimate.value, estimate.n, estimate.n_missing, estimate.n_tied) == (
+        0.25,
+        200,
+        3,
+        2,
+    )
+    assert result.rows[0] == estimate.value and result.rows.size == 41
+    assert result.rows[1] == 45 / 195 and result.rows[40] == 50 / 195
     own = proportion(by_source(hits, SOURCE, 40), [5] * 40)
-    assert (one.ci_low, one.ci_high) == pytest.approx(own)
-    assert one.method.startswith("what; Clopper-Pearson") and "40 sources" in one.method
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(own)
+    assert (
+        estimate.method.startswith("what; Clopper-Pearson")
+        and "40 sources" in estimate.method
+    )
     plain = share(hits, ONES, SOURCE, WEIGHTS, 3, averaged="what").estimate
     assert (plain.value, plain.ci_low, plain.ci_high) == (
-        one.value,
-        one.ci_low,
-        one.ci_high,
+        estimate.value,
+        estimate.ci_low,
+        estimate.ci_high,
     )
 
 
 def test_the_mean_over_aspects_loses_a_source_in_all_of_them_at_once() -> None:
     each = shares(0.2, 0.5, 0.6)
-    found = mean_over(each, averaged="aspects")
+    estimate = mean_over(each, averaged="aspects")
     rows = np.mean([one.rows for one in each], axis=0)
-    assert found.rows == pytest.approx(rows) and found.estimate.value == rows[0]
+    assert estimate.rows == pytest.approx(rows) and estimate.estimate.value == rows[0]
     expected = jackknife_t(float(rows[0]), rows[1:].tolist(), ends=(0.0, 1.0))
-    assert (found.estimate.ci_low, found.estimate.ci_high) == pytest.approx(expected)
-    assert found.estimate.method == "mean over aspects; jackknife-t over 40 sources"
-    assert found.estimate.n == 3
+    assert (estimate.estimate.ci_low, estimate.estimate.ci_high) == pytest.approx(
+        expected
+    )
+    assert estimate.estimate.method == "mean over aspects; jackknife-t over 40 sources"
+    assert estimate.estimate.n == 3
     turned = mean_over(each[::-1], averaged="aspects").estimate
-    assert turned.value == pytest.approx(found.estimate.value)
+    assert turned.value == pytest.approx(estimate.estimate.value)
 
 
 def test_a_mean_over_one_aspect_is_that_aspects_number_with_its_n() -> None:
-    [one] = shares(0.3)
-    found = mean_over([one], averaged="aspects")
-    kept = replace(found.estimate, method=one.estimate.method)
-    assert kept == one.estimate and found.estimate.n == SOURCE.size
-    assert found.estimate.method.startswith("only one aspect; ")
-    assert np.array_equal(found.rows, one.rows)
-    assert mean_over([one], averaged="subsets").estimate.n == 1
+    [share] = shares(0.3)
+    estimate = mean_over([share], averaged="aspects")
+    kept = replace(estimate.estimate, method=share.estimate.method)
+    assert kept == share.estimate and estimate.estimate.n == SOURCE.size
+    assert estimate.estimate.method.startswith("only one aspect; ")
+    assert np.array_equal(estimate.rows, share.rows)
+    assert mean_over([share], averaged="subsets").estimate.n == 1
 
 
 def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None:
     none, all_of_them = (share(v * ONES, ONES, SOURCE, WEIGHTS) for v in (0, 1))
-    found = mean_over([none, all_of_them], averaged="aspects").estimate
+    estimate = mean_over([none, all_of_them], averaged="aspects").estimate
     rest = 1 - 0.025 ** (1 / 40)
-    assert found.value == 0.5
-    assert (found.ci_low, found.ci_high) == pytest.approx(
+    assert estimate.value == 0.5
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
         (0.5 - rest / 2, 0.5 + rest / 2)
     )
     twice = [Estimate(1.0, ci_low=1.0, ci_high=1.0)] * 2
@@ -107,34 +117,36 @@ def test_where_all_sources_are_alike_a_mean_of_shares_has_their_bounds() -> None
 
 def test_a_mean_over_what_is_not_defined_everywhere_is_none() -> None:
     nothing = Replicated(Estimate.undefined("constant judge"), np.full(41, np.nan))
-    found = mean_over([*shares(0.5), nothing], averaged="aspects")
-    one = found.estimate
-    assert (one.value, one.note) == (
+    estimate = mean_over([*shares(0.5), nothing], averaged="aspects")
+    number = estimate.estimate
+    assert (number.value, number.note) == (
         None,
         "undefined on 1 of 2 aspects: constant judge",
     )
-    assert np.isnan(found.rows).all() and found.rows.size == 41
-    told = independent_mean([Estimate(0.5), nothing.estimate], averaged="datasets")
-    assert (told.value, told.note) == (
+    assert np.isnan(estimate.rows).all() and estimate.rows.size == 41
+    result = independent_mean([Estimate(0.5), nothing.estimate], averaged="datasets")
+    assert (result.value, result.note) == (
         None,
         "undefined on 1 of 2 datasets: constant judge",
     )
     several = [nothing.estimate, Estimate.undefined("continuous"), Estimate(1.0)]
-    told = independent_mean(several, averaged="datasets")
-    assert (told.note, told.n) == ("undefined on 2 of 3 datasets", 1)
+    result = independent_mean(several, averaged="datasets")
+    assert (result.note, result.n) == ("undefined on 2 of 3 datasets", 1)
     assert independent_mean([], averaged="datasets").value is None
 
 
 def test_the_mean_of_independent_ones_by_hand() -> None:
     # sqrt(.3² + .4²) / 2 = .25 below, sqrt(.6² + .8²) / 2 = .5 above
-    found = independent_mean(
+    result = independent_mean(
         [
             Estimate(1.0, ci_low=0.7, ci_high=1.6),
             Estimate(2.0, ci_low=1.6, ci_high=2.8),
         ],
         averaged="datasets",
     )
-    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((1.5, 1.25, 2.0))
+    assert (result.value, result.ci_low, result.ci_high) == pytest.approx(
+        (1.5, 1.25, 2.0)
+    )
     alone = independent_mean(
         [Estimate(1.0), Estimate(2.0, ci_low=1.6, ci_high=2.8)], averaged="datasets"
     )
@@ -143,10 +155,10 @@ def test_the_mean_of_independent_ones_by_hand() -> None:
         Estimate(v, note=f"a warning; no interval: {n} sources")
         for v, n in ((1, 9), (2, 8))
     ]
-    told = independent_mean(
+    note = independent_mean(
         [few[0], Estimate(1.0, ci_low=0.7, ci_high=1.6)], averaged="datasets"
     ).note
-    assert told == "no interval on 1 of 2 datasets: 9 sources"
+    assert note == "no interval on 1 of 2 datasets: 9 sources"
     assert (
         independent_mean(few, averaged="datasets").note
         == "no interval on 2 of 2 datasets"
@@ -166,12 +178,12 @@ def test_intervals_of_a_mean_of_datasets_hold_it_95_times_of_100() -> None:
     for _ in range(studies):
         each = []
         for size in (60, 100):
-            told = (rng.random(size) < 0.4).astype(float)
+            result = (rng.random(size) < 0.4).astype(float)
             weights = deletions(size)
-            each.append(share(told, np.ones(size), np.arange(size), weights).estimate)
-        found = independent_mean(each, averaged="datasets")
-        assert found.ci_low is not None and found.ci_high is not None
-        hits += found.ci_low <= 0.4 <= found.ci_high
+            each.append(share(result, np.ones(size), np.arange(size), weights).estimate)
+        outcome = independent_mean(each, averaged="datasets")
+        assert outcome.ci_low is not None and outcome.ci_high is not None
+        hits += outcome.ci_low <= 0.4 <= outcome.ci_high
     assert hits / studies == pytest.approx(0.95, abs=0.03)
 
 
@@ -265,10 +277,10 @@ def test_a_net_share_has_no_interval_below_five_sources_and_none_without_pairs()
     assert net_share([], []).value is None
     few = net_share([1, 0, 0, -1], [0, 1, 2, 3])
     assert (few.value, few.ci_low, few.n, few.n_tied) == (0.0, None, 4, 2)
-    found = net_share([3, 0, -0.5, 2, 2, 0], range(6))
-    assert found.value == pytest.approx(2 / 6)
-    assert (found.n, found.n_tied) == (6, 2)
-    assert (found.ci_low, found.ci_high) == tango(3, 1, 6)
+    result = net_share([3, 0, -0.5, 2, 2, 0], range(6))
+    assert result.value == pytest.approx(2 / 6)
+    assert (result.n, result.n_tied) == (6, 2)
+    assert (result.ci_low, result.ci_high) == tango(3, 1, 6)
     assert net_share(
         [3, 0, -0.5, 2, 2, 0], range(6), corrected=True
     ).ci_low == tango_corrected_low(3, 1, 6)
@@ -386,8 +398,8 @@ def effect(moved: int, back: int, n: int) -> Estimate:
     ],
 )
 def test_hints(moved: int, back: int, n: int, wanted: Outcome) -> None:
-    found = effect(moved, back, n)
-    assert of_hint(found, found, found)[0] == wanted
+    result = effect(moved, back, n)
+    assert of_hint(result, result, result)[0] == wanted
 
 
 def test_lost_texts_count_against_either_verdict() -> None:
@@ -409,16 +421,16 @@ def test_a_d_of_one_is_no_claim() -> None:
     d = np.array([1.0, 1.3, 1.6])
     p = np.exp(-d * log(20))
     holm = np.minimum(1, np.sort(p)[::-1] * [1, 2, 3])[::-1]
-    told = [
+    of_perturbations = [
         of_perturbation(a, b, (1, 1), False)[0]
         for a, b in zip(np.sort(p), holm, strict=True)
     ]
-    assert d.mean() >= 1 and Outcome.NOT_SHOWN in told
+    assert d.mean() >= 1 and Outcome.NOT_SHOWN in of_perturbations
 
 
 def alone(rater: float = nan, **nulls: float) -> tuple[Outcome, tuple[str, ...]]:
-    [found] = verdicts([Evidence(nulls, rater)])
-    return found.outcome, found.reasons
+    [verdict] = verdicts([Evidence(nulls, rater)])
+    return verdict.outcome, verdict.reasons
 
 
 @pytest.mark.parametrize(
@@ -450,20 +462,22 @@ def test_the_next_step_is_asked_only_of_what_holds_the_one_before() -> None:
 
 def test_holm_corrects_within_the_family_and_says_so() -> None:
     family = [Evidence({"chance": p}) for p in (0.001, 0.02, 0.3, nan)]
-    told = verdicts(family)
-    assert [one.outcome for one in told] == [
+    result = verdicts(family)
+    assert [behaviour.outcome for behaviour in result] == [
         *(Outcome.BETTER, Outcome.NOT_SHOWN, Outcome.NOT_SHOWN, Outcome.NO_CLAIM)
     ]
-    assert told[1].reasons == (CODES.holm,) and told[1].adjusted == pytest.approx(0.04)
-    assert {one.family for one in told} == {3}  # what is not computable is no test
+    assert result[1].reasons == (CODES.holm,) and result[1].adjusted == pytest.approx(
+        0.04
+    )
+    assert {one.family for one in result} == {3}  # what is not computable is no test
 
 
 def test_the_correction_of_the_second_step_is_over_those_that_reach_it() -> None:
     raters = (0.02, 0.02, 0.02)
-    told = verdicts([Evidence({"chance": 0.001}, rater) for rater in raters])
-    assert {one.outcome for one in told} == {Outcome.BETTER}  # 3 x .02
+    result = verdicts([Evidence({"chance": 0.001}, rater) for rater in raters])
+    assert {behaviour.outcome for behaviour in result} == {Outcome.BETTER}  # 3 x .02
     first = [0.001, 0.9, 0.9]
-    told = verdicts(
+    result = verdicts(
         [Evidence({"chance": p}, r) for p, r in zip(first, raters, strict=True)]
     )
-    assert told[0].outcome == Outcome.AS_RATER  # the only one that is asked
+    assert result[0].outcome == Outcome.AS_RATER  # the only one that is asked

@@ -20,16 +20,16 @@ def test_ties_are_half_and_a_missing_score_is_no_pair() -> None:
 
 def test_dealt_ratings_leave_the_source_out_and_follow_the_length() -> None:
     gold, length = np.array([1.0, 2, 3, 4, 5]), np.array([10.0, 20, 30, 40, 50])
-    found = nulls.dealt(gold, length, np.arange(5))
+    result = nulls.dealt(gold, length, np.arange(5))
     np.testing.assert_array_equal(
-        found, [2, 3, 4, 5, 4]
+        result, [2, 3, 4, 5, 4]
     )  # its own rating is never there
     np.testing.assert_array_equal(
         nulls.dealt(gold, -length, np.arange(5)), [5, 5, 4, 2, 1]
     )
     changed = gold.copy()
     changed[2] = 99  # a text's own rating changes nothing of what it is dealt
-    assert nulls.dealt(changed, length, np.arange(5))[2] == found[2]
+    assert nulls.dealt(changed, length, np.arange(5))[2] == result[2]
 
 
 def test_a_judge_that_knows_only_the_source_has_no_small_p_within() -> None:
@@ -54,13 +54,14 @@ def test_rows_of_credit_and_of_kappa_are_those_of_one_judge() -> None:
         for pair in zip(better, worse, strict=True)
     ]
     np.testing.assert_allclose(
-        nulls.mean_credits(better, worse, source), [np.nanmean(one) for one in values]
+        nulls.mean_credits(better, worse, source),
+        [np.nanmean(value) for value in values],
     )
     gold, mine = rng.integers(0, 4, source.size), rng.integers(-1, 4, (3, source.size))
-    for own, row in zip(nulls.linear_kappas(gold, mine, 4), mine, strict=True):
+    for linear_kappa, row in zip(nulls.linear_kappas(gold, mine, 4), mine, strict=True):
         counts = np.zeros((1, 4, 4))
         np.add.at(counts[0], (gold[row >= 0], row[row >= 0]), 1)
-        assert own == pytest.approx(kappas(counts)[0])
+        assert linear_kappa == pytest.approx(kappas(counts)[0])
 
 
 def test_labels_are_dealt_alike_whether_sources_have_one_text_or_several() -> None:

@@ -39,10 +39,13 @@ def ragged(*sequences: list[float | None]) -> tuple[Any, OrderedPairs, Any]:
     """Return scores, pairs and sources of sequences, one a source, the best text
     first.
     """
-    source = np.repeat(np.arange(len(sequences)), [len(one) for one in sequences])
-    place = np.concatenate([np.arange(len(one)) for one in sequences])
+    source = np.repeat(
+        np.arange(len(sequences)), [len(sequence) for sequence in sequences]
+    )
+    place = np.concatenate([np.arange(len(sequence)) for sequence in sequences])
     scores = np.array(
-        [NAN if v is None else v for one in sequences for v in one], dtype=float
+        [NAN if v is None else v for sequence in sequences for v in sequence],
+        dtype=float,
     )
     return scores, ordered_pairs(source, place), source
 
@@ -58,13 +61,14 @@ def adjacent(*sequences: list[float | None]) -> dict[str, Replicated]:
 )
 def test_vectors(name: str, rule: str) -> None:
     [vector] = [v for v in load("local_accuracy") if v["id"] == name]
-    found = adjacent(*vector["inputs"]["scores_best_to_worst"])[rule].estimate
+    estimate = adjacent(*vector["inputs"]["scores_best_to_worst"])[rule].estimate
     expected = vector["expected"]
     assert (
-        found.value == pytest.approx(expected["acc"]) and found.n == expected["n_pairs"]
+        estimate.value == pytest.approx(expected["acc"])
+        and estimate.n == expected["n_pairs"]
     )
     if "ties" in expected:
-        assert (found.n_tied, found.n_missing) == (
+        assert (estimate.n_tied, estimate.n_missing) == (
             expected["ties"],
             expected["missing"],
         )
@@ -73,25 +77,28 @@ def test_vectors(name: str, rule: str) -> None:
 def test_the_rules_by_hand_on_sequences_of_unequal_length() -> None:
     # adjacent pairs: 5 4 +, 4 4 tie, 4 1 +; 3 ? missing; ? 2 missing; 2 3 -; none in
     # the last
-    found = {
-        name: one.estimate
-        for name, one in adjacent([5, 4, 4, 1], [3, None, 2, 3], [1]).items()
+    by_name = {
+        name: number.estimate
+        for name, number in adjacent([5, 4, 4, 1], [3, None, 2, 3], [1]).items()
     }
-    told = {name: (one.value, one.n) for name, one in found.items()}
+    told = {name: (one.value, one.n) for name, one in by_name.items()}
     assert told == {
         **{STRICT: (2 / 6, 6), "accuracy_adjacent_half": (2.5 / 4, 4)},
         **{"accuracy_adjacent_complete": (2 / 4, 4), "tie_rate": (1 / 4, 4)},
     }
-    assert {(one.n_missing, one.n_tied) for one in found.values()} == {(2, 1)}
+    assert {(estimate.n_missing, estimate.n_tied) for estimate in by_name.values()} == {
+        (2, 1)
+    }
 
 
 def test_texts_further_apart() -> None:
     scores, pairs, source = ragged([5, 4, 4, 1], [3, None, 2, 3])
-    found = accuracy_by_step(scores, pairs, source, None)
-    assert list(found) == [1, 2, 3]
+    result = accuracy_by_step(scores, pairs, source, None)
+    assert list(result) == [1, 2, 3]
     # two apart: 5 4 +, 4 1 +, 3 2 +, ? 3 missing; three: 5 1 +, 3 3 tie
     values = {
-        k: [one.estimate.value for one in told.values()] for k, told in found.items()
+        k: [number.estimate.value for number in told.values()]
+        for k, told in result.items()
     }
     assert values[2] == pytest.approx([3 / 4, 1, 1, 0])
     assert values[3] == pytest.approx([1 / 2, 3 / 4, 1 / 2, 1 / 2])
@@ -116,21 +123,23 @@ def test_the_grid_of_all_pairs_holds_every_step() -> None:
     grid = accuracy_grid(scores, pairs, source, deletions(30))
     assert list(grid) == [(i, j) for i in range(5) for j in range(i + 1, 5)]
     for (i, j), found in grid.items():
-        one = found[STRICT].estimate
-        assert one.value == pytest.approx(np.mean(table[:, i] > table[:, j]))
+        estimate = found[STRICT].estimate
+        assert estimate.value == pytest.approx(np.mean(table[:, i] > table[:, j]))
         assert (
-            one.value is not None and one.ci_low is not None and one.ci_high is not None
+            estimate.value is not None
+            and estimate.ci_low is not None
+            and estimate.ci_high is not None
         )
-        assert one.ci_low <= one.value <= one.ci_high
+        assert estimate.ci_low <= estimate.value <= estimate.ci_high
     for k, found in accuracy_by_step(scores, pairs, source, None).items():
         cells = [told[STRICT].estimate for (i, j), told in grid.items() if j - i == k]
-        mean = np.mean([one.value for one in cells])  # of cells of 30 pairs each
+        mean = np.mean([cell.value for cell in cells])  # of cells of 30 pairs each
         assert found[STRICT].estimate.value == pytest.approx(mean)
 
 
 def test_without_a_pair_nothing_is_known() -> None:
-    found = adjacent([1], [2])
-    assert {one.estimate.note for one in found.values()} == {REASONS.nothing}
+    result = adjacent([1], [2])
+    assert {number.estimate.note for number in result.values()} == {REASONS.nothing}
     scores, pairs, source = ragged([1], [2])
     assert accuracy_by_step(scores, pairs, source, None) == {}
     assert pairs_within(np.empty(0, np.int64))[0].size == 0
@@ -141,7 +150,7 @@ def test_what_changes_no_order_changes_nothing() -> None:
     source = np.sort(rng.integers(0, 20, 90))
     place, scores = rng.integers(0, 4, 90), rng.integers(1, 5, 90).astype(float)
     weights = deletions(20)
-    found = ordered_accuracy(scores, ordered_pairs(source, place), source, weights)
+    result = ordered_accuracy(scores, ordered_pairs(source, place), source, weights)
     moved = rng.permutation(90)
     again = ordered_accuracy(
         scores[moved],
@@ -152,7 +161,7 @@ def test_what_changes_no_order_changes_nothing() -> None:
     bent = ordered_accuracy(
         np.exp(scores), ordered_pairs(source, 3 * place), source, weights
     )
-    for name, one in found.items():
+    for name, one in result.items():
         for other in (again[name], bent[name]):
             assert other.rows == pytest.approx(one.rows)
 
@@ -164,7 +173,8 @@ def test_a_perfect_a_reversed_and_a_constant_judge() -> None:
         [[1, 1, 1], [1, 1]],
     ]
     values = [
-        [one.estimate.value for one in adjacent(*told).values()] for told in judges
+        [number.estimate.value for number in adjacent(*judge).values()]
+        for judge in judges
     ]
     assert values == [[1, 1, 1, 0], [0, 0, 0, 0], [0, 0.5, 0, 1]]
 
@@ -247,13 +257,13 @@ def test_the_excess_is_what_people_do_not_prefer() -> None:
 
 def test_a_verdict_that_stays_is_consistent() -> None:
     first, second = np.array([1, 1, 0, -1, NAN, 1]), np.array([1, -1, 0, 0, 1, NAN])
-    found = order_consistency(first, second, np.arange(6), None)
-    assert (found.value, found.n, found.n_missing) == (0.5, 4, 2)
+    result = order_consistency(first, second, np.arange(6), None)
+    assert (result.value, result.n, result.n_missing) == (0.5, 4, 2)
 
 
 def test_a_judge_that_takes_the_first_is_told_from_one_that_does_not() -> None:
-    found = first_position_rate(np.array([1, 1, -1, 0, NAN, 1]), np.arange(6), None)
-    assert (found.value, found.n, found.n_tied, found.n_missing) == (0.75, 4, 1, 1)
+    result = first_position_rate(np.array([1, 1, -1, 0, NAN, 1]), np.arange(6), None)
+    assert (result.value, result.n, result.n_tied, result.n_missing) == (0.75, 4, 1, 1)
     rng = np.random.default_rng(0)
     source = np.arange(200)
     weights = deletions(200)
@@ -277,8 +287,11 @@ def ring(ab: float, bc: float, ca: float) -> Any:
 
 def test_circles_are_counted_among_decided_triples() -> None:
     verdict = np.stack([ring(1, 1, 1), ring(-1, -1, -1), ring(1, 1, -1), ring(1, 0, 1)])
-    found = nontransitive_share(verdict, np.arange(4), None)
-    assert found.value == pytest.approx(2 / 3) and (found.n, found.n_missing) == (3, 1)
+    result = nontransitive_share(verdict, np.arange(4), None)
+    assert result.value == pytest.approx(2 / 3) and (result.n, result.n_missing) == (
+        3,
+        1,
+    )
 
 
 def test_scores_never_make_a_circle_and_coins_make_a_quarter() -> None:
@@ -288,8 +301,8 @@ def test_scores_never_make_a_circle_and_coins_make_a_quarter() -> None:
     assert nontransitive_share(ordered, np.arange(50), None).value == 0
     coins = np.triu(rng.choice([1.0, -1.0], (400, 6, 6)), 1)
     coins -= np.swapaxes(coins, 1, 2)
-    found = nontransitive_share(coins, np.arange(400), None)
-    assert found.n == 400 * 20 and found.value == pytest.approx(0.25, abs=0.02)
+    result = nontransitive_share(coins, np.arange(400), None)
+    assert result.n == 400 * 20 and result.value == pytest.approx(0.25, abs=0.02)
 
 
 def test_vector_of_votes() -> None:
@@ -330,9 +343,12 @@ def test_accuracy_of_comparisons_by_hand() -> None:
     truth = np.array(
         [1, 1, -1, 1, 0, NAN]
     )  # of the last two, nobody knows the better text
-    found = comparison_accuracy(verdict, truth, np.arange(6), None)
-    told = {name: (one.value, one.n, one.n_missing) for name, one in found.items()}
-    assert told == {
+    result = comparison_accuracy(verdict, truth, np.arange(6), None)
+    by_name = {
+        name: (estimate.value, estimate.n, estimate.n_missing)
+        for name, estimate in result.items()
+    }
+    assert by_name == {
         "accuracy_comparison": (1 / 3, 3, 1),  # who does not answer is not wrong
         "accuracy_comparison_half": (1.5 / 3, 3, 1),
         "accuracy_comparison_decided": (1 / 2, 2, 1),
@@ -345,13 +361,13 @@ def test_names_and_order_of_the_pairs_make_no_difference_to_comparisons() -> Non
     verdict, truth = rng.choice([1.0, 0.0, -1.0], (2, 80))
     source = np.repeat(np.arange(20), 4)
     weights = deletions(20)
-    found = comparison_accuracy(verdict, truth, source, weights)
+    result = comparison_accuracy(verdict, truth, source, weights)
     order, turned = rng.permutation(80), rng.choice([1, -1], 80)
     args = ((turned * verdict)[order], (turned * truth)[order], source[order])
-    for name, one in comparison_accuracy(*args, weights).items():
-        assert one.value == pytest.approx(found[name].value)
-        assert (one.ci_low, one.ci_high) == pytest.approx(
-            (found[name].ci_low, found[name].ci_high)
+    for name, estimate in comparison_accuracy(*args, weights).items():
+        assert estimate.value == pytest.approx(result[name].value)
+        assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
+            (result[name].ci_low, result[name].ci_high)
         )
 
 
@@ -394,8 +410,11 @@ def heads() -> tuple[Any, Any, Any]:
 
 def test_recorded_comparisons_agree_with_themselves_in_708_of_1100() -> None:
     first, second, _ = (values.ravel() for values in heads())
-    found = order_consistency(first, second, np.arange(first.size), None)
-    assert found.value is not None and (found.value * found.n, found.n) == (708, 1100)
+    result = order_consistency(first, second, np.arange(first.size), None)
+    assert result.value is not None and (result.value * result.n, result.n) == (
+        708,
+        1100,
+    )
 
 
 def test_recorded_comparisons_order_8_of_11_pairs_of_systems_as_they_were_shown() -> (
@@ -411,8 +430,8 @@ def test_recorded_comparisons_order_8_of_11_pairs_of_systems_as_they_were_shown(
         votes = [
             np.sum([np.sum(o == v, axis=1) for o in orders], axis=0) for v in (1, -1, 0)
         ]
-        found = comparison_accuracy(verdicts(*votes), truth, np.arange(11), None)
-        return found["accuracy_comparison"].value
+        result = comparison_accuracy(verdicts(*votes), truth, np.arange(11), None)
+        return result["accuracy_comparison"].value
 
     assert right(first) == pytest.approx(8 / 11)
     assert right(first, second) == pytest.approx(7 / 11)

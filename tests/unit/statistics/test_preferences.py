@@ -38,25 +38,25 @@ JUDGE = np.array([1.0, 1, 0, -1])
 def values(told: Any) -> Any:
     return {
         name: (
-            one.estimate.value,
-            one.estimate.n,
-            one.estimate.n_missing,
-            one.estimate.n_tied,
+            number.estimate.value,
+            number.estimate.n,
+            number.estimate.n_missing,
+            number.estimate.n_tied,
         )
-        for name, one in told.items()
+        for name, number in told.items()
     }
 
 
 def test_votes_agree_under_both_rules_by_hand() -> None:
     # of the pairs 2/3, 2/3, 2/3 (two ties), 2/2 of the votes; without ties 2/2, 2/3,
     # none, 2/2
-    told = vote_agreement(JUDGE, PEOPLE, np.arange(4), None)
-    assert values(told) == {
+    result = vote_agreement(JUDGE, PEOPLE, np.arange(4), None)
+    assert values(result) == {
         TIES: (pytest.approx(8 / 11), 11, 0, 4),
         DECIDED: (pytest.approx(6 / 7), 7, 0, 4),
     }
     # not the mean over pairs, which is (2/3 + 2/3 + 2/3 + 1) / 4
-    assert told[TIES].estimate.value != pytest.approx(0.75)
+    assert result[TIES].estimate.value != pytest.approx(0.75)
 
 
 def test_people_agree_under_both_rules_by_hand() -> None:
@@ -79,8 +79,8 @@ def test_two_orders_that_differ_are_a_tie_and_a_lost_one_is_missing() -> None:
         np.array([1.0, -1, 1, -1, 1, NAN]),
     )
     assert majority(np.stack([first, second])).tolist() == [1, 0, 0, -1, 1, 1]
-    told = vote_agreement(np.array([NAN, 1.0, 0, -1]), PEOPLE, np.arange(4), None)
-    assert values(told)[TIES] == (pytest.approx(6 / 8), 8, 3, 3)
+    result = vote_agreement(np.array([NAN, 1.0, 0, -1]), PEOPLE, np.arange(4), None)
+    assert values(result)[TIES] == (pytest.approx(6 / 8), 8, 3, 3)
 
 
 def test_the_majority_exceeds_each_other_choice() -> None:
@@ -92,13 +92,13 @@ def test_the_interval_rests_on_the_sources_of_the_vote_pairs() -> None:
     rng = np.random.default_rng(3)
     people = rng.choice([1.0, 0, -1, NAN], (3, 40))
     judge, source = rng.choice([1.0, 0, -1], 40), np.repeat(np.arange(10), 4)
-    told = vote_agreement(judge, people, source, deletions(10))[TIES].estimate
+    estimate = vote_agreement(judge, people, source, deletions(10))[TIES].estimate
     hits, cases = np.zeros(10), np.zeros(10)
     for voter, pair in product(range(3), range(40)):
         if not np.isnan(people[voter, pair]):
             hits[source[pair]] += people[voter, pair] == judge[pair]
             cases[source[pair]] += 1
-    assert (told.ci_low, told.ci_high) == pytest.approx(
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
         proportion(hits.tolist(), cases.tolist())
     )
 
@@ -131,9 +131,9 @@ def test_turning_every_pair_round_changes_no_agreement(
 def test_of_one_case_a_source_it_is_the_exact_test(won: int, lost: int) -> None:
     first = np.repeat([1.0, 0, 1, 0], [won, lost, 9, 4])
     second = np.repeat([0.0, 1, 1, 0], [won, lost, 9, 4])
-    told = mcnemar(first, second, np.arange(first.size))
-    assert told.value == pytest.approx(binomtest(won, won + lost).pvalue)
-    assert (told.n, told.n_tied) == (first.size, 13)
+    result = mcnemar(first, second, np.arange(first.size))
+    assert result.value == pytest.approx(binomtest(won, won + lost).pvalue)
+    assert (result.n, result.n_tied) == (first.size, 13)
 
 
 hits = st.sampled_from([0.0, 0.5, 1.0, NAN])
@@ -149,10 +149,12 @@ def test_it_counts_all_signs_of_what_the_sources_sum_to(
     patterns = [
         abs(sum(s * d for s, d in zip(signs, sums, strict=True))) for signs in SIGNS
     ]
-    told = mcnemar(first, second, source.astype(np.int64))
-    assert told.value == pytest.approx(np.mean([p >= abs(sum(sums)) for p in patterns]))
-    assert told.n_missing == int((~known).sum())
-    assert told.value == mcnemar(second, first, source.astype(np.int64)).value
+    result = mcnemar(first, second, source.astype(np.int64))
+    assert result.value == pytest.approx(
+        np.mean([p >= abs(sum(sums)) for p in patterns])
+    )
+    assert result.n_missing == int((~known).sum())
+    assert result.value == mcnemar(second, first, source.astype(np.int64)).value
 
 
 SIGNS = list(product((1, -1), repeat=8))
@@ -161,9 +163,9 @@ SIGNS = list(product((1, -1), repeat=8))
 @pytest.mark.parametrize(("k", "least"), [(5, "0.0625"), (1, "1"), (0, "1")])
 def test_few_sources_that_differ_are_told(k: int, least: str) -> None:
     first = np.repeat([1.0, 0.0], [k, 4])
-    told = mcnemar(first, np.zeros(k + 4), np.arange(k + 4))
-    assert told.value == float(least)
-    assert told.note == f"only {k} sources differ, so p cannot be below {least}"
+    result = mcnemar(first, np.zeros(k + 4), np.arange(k + 4))
+    assert result.value == float(least)
+    assert result.note == f"only {k} sources differ, so p cannot be below {least}"
     assert not mcnemar(np.ones(6), np.zeros(6), np.arange(6)).note
 
 
@@ -208,7 +210,7 @@ def drawn(seed: int, systems: int, sources: int, *, places: bool = True) -> Comp
 
 
 def numbers(told: Strengths) -> Any:
-    log_strengths = [float(one.rows[0]) for one in told.systems]
+    log_strengths = [float(system.rows[0]) for system in told.systems]
     position = 0.0 if told.position is None else float(told.position.rows[0])
     return log_strengths, float(told.ties.rows[0]), position
 
@@ -217,14 +219,14 @@ def test_two_systems_have_the_strengths_of_their_wins() -> None:
     rows = [
         (0, 1, vote, 0, 0) for vote, n in ((1, 8), (-1, 2), (0, 6)) for _ in range(n)
     ]
-    told = strengths(comparisons(*rows), 2, None)
-    assert numbers(told)[:2] == (
+    result = strengths(comparisons(*rows), 2, None)
+    assert numbers(result)[:2] == (
         pytest.approx([np.log(4) / 2, -np.log(4) / 2]),
         pytest.approx(6 / (8 * 2) ** 0.5),
     )
-    assert told.position is None
-    assert [one.estimate.n for one in told.systems] == [16, 16]
-    assert told.ties.estimate.n_tied == 6
+    assert result.position is None
+    assert [system.estimate.n for system in result.systems] == [16, 16]
+    assert result.ties.estimate.n_tied == 6
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -250,22 +252,22 @@ def test_expected_wins_ties_and_first_places_are_those_that_occurred(seed: int) 
 
 def test_the_interval_is_a_jackknife_of_deleted_sources() -> None:
     votes = drawn(5, 3, 12)
-    told = strengths(votes, 3, deletions(12))
+    result = strengths(votes, 3, deletions(12))
     without = [
         numbers(strengths(some(votes, votes.source != s), 3, None)) for s in range(12)
     ]
-    assert told.position is not None
-    for one, deleted in [
+    assert result.position is not None
+    for number, deleted in [
         *(
-            (told.systems[code], [each[0][code] for each in without])
+            (result.systems[code], [each[0][code] for each in without])
             for code in range(3)
         ),
-        (told.ties, [each[1] for each in without]),
-        (told.position, [each[2] for each in without]),
+        (result.ties, [each[1] for each in without]),
+        (result.position, [each[2] for each in without]),
     ]:
-        assert one.estimate.value is not None
-        wanted = jackknife_t(one.estimate.value, deleted)
-        assert (one.estimate.ci_low, one.estimate.ci_high) == pytest.approx(
+        assert number.estimate.value is not None
+        wanted = jackknife_t(number.estimate.value, deleted)
+        assert (number.estimate.ci_low, number.estimate.ci_high) == pytest.approx(
             wanted, rel=1e-6
         )
 
@@ -288,31 +290,31 @@ CYCLE_OF_TIES = [(0, 1, 1, 0, 0), (1, 2, 0, 0, 1), (2, 0, 0, 0, 2)]
     ],
 )
 def test_without_a_finite_maximum_there_is_a_reason(rows: list[Any]) -> None:
-    told = strengths(comparisons(*rows), 3, None)
-    for one in (*told.systems, told.ties):
-        assert (one.estimate.value, one.estimate.note) == (None, NOT_JOINED)
+    result = strengths(comparisons(*rows), 3, None)
+    for system in (*result.systems, result.ties):
+        assert (system.estimate.value, system.estimate.note) == (None, NOT_JOINED)
 
 
 def test_a_vote_more_each_way_gives_the_cycle_of_ties_a_maximum() -> None:
-    told = strengths(comparisons(*CYCLE_OF_TIES, (1, 0, 1, 0, 3)), 3, None)
-    assert all(one.estimate.value is not None for one in told.systems)
+    result = strengths(comparisons(*CYCLE_OF_TIES, (1, 0, 1, 0, 3)), 3, None)
+    assert all(system.estimate.value is not None for system in result.systems)
 
 
 def test_without_ties_or_votes_that_count() -> None:
     rows = [(0, 1, 1, 0, 0), (1, 0, 1, 0, 1), (1, 0, NAN, 0, 1)]
-    told = strengths(comparisons(*rows), 2, None)
-    assert numbers(told)[:2] == (pytest.approx([0, 0], abs=1e-9), 0.0)
-    assert (told.ties.estimate.n, told.ties.estimate.n_missing) == (2, 1)
+    result = strengths(comparisons(*rows), 2, None)
+    assert numbers(result)[:2] == (pytest.approx([0, 0], abs=1e-9), 0.0)
+    assert (result.ties.estimate.n, result.ties.estimate.n_missing) == (2, 1)
     nothing = strengths(comparisons((0, 1, NAN, 0, 0)), 2, None)
     assert nothing.systems[0].estimate.note == NOT_JOINED
 
 
 def test_a_source_without_which_systems_are_not_joined_is_named() -> None:
     rows = [(0, 1, v, 0, s) for s in range(12) for v in (1, -1, 0)]
-    told = strengths(
+    result = strengths(
         comparisons(*rows, (0, 2, 1, 0, 3), (2, 0, 1, 0, 3)), 3, deletions(12)
     )
-    assert "depends on source #3" in told.systems[0].estimate.note
+    assert "depends on source #3" in result.systems[0].estimate.note
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -359,10 +361,10 @@ def has_one_maximum(votes: Comparisons, systems: int) -> bool:
     if np.linalg.matrix_rank(ahead) < ahead.shape[1]:
         return False
     ends = np.repeat([0.0, 1.0], len(ahead))
-    told = linprog(
+    result = linprog(
         -ahead.sum(axis=0), np.vstack([-ahead, ahead]), ends, bounds=(None, None)
     )
-    return bool(told.fun > -1e-9)
+    return bool(result.fun > -1e-9)
 
 
 @pytest.mark.simulation
@@ -375,7 +377,7 @@ def test_strengths_are_defined_where_there_is_one_finite_maximum() -> None:
         vote = rng.choice([1.0, 0, -1], n, p=rng.dirichlet([1, 0.7, 1]))
         shown = rng.choice([1, -1], n) * int(rng.integers(0, 2))
         votes = Comparisons(first, second, vote, shown, np.zeros(n, np.int64))
-        told = strengths(votes, systems, None).systems[0].estimate
-        assert (told.value is not None) == has_one_maximum(votes, systems), votes
-        defined += told.value is not None
+        estimate = strengths(votes, systems, None).systems[0].estimate
+        assert (estimate.value is not None) == has_one_maximum(votes, systems), votes
+        defined += estimate.value is not None
     assert 150 < defined < 450

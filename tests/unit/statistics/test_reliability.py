@@ -43,8 +43,8 @@ def alpha(ratings: Any, level: Measurement, domain: Any = SCALE) -> Estimate:
     ).estimate
 
 
-def numbers(found: Estimate) -> tuple[float | None, ...]:
-    return found.value, found.ci_low, found.ci_high
+def numbers(estimate: Estimate) -> tuple[float | None, ...]:
+    return estimate.value, estimate.ci_low, estimate.ci_high
 
 
 def oracle(ratings: NDArray[np.float64], level: Measurement) -> float:
@@ -63,11 +63,11 @@ def oracle(ratings: NDArray[np.float64], level: Measurement) -> float:
 def test_vectors(inputs: dict[str, Any], expected: float | None, name: str) -> None:
     levels = [level for level in LEVELS if expected is None or name.endswith(level)]
     for level in levels:
-        found = alpha(inputs["raters_x_units"], level)
+        result = alpha(inputs["raters_x_units"], level)
         if expected is None:
-            assert (found.value, found.note) == (None, REASONS.no_variation)
+            assert (result.value, result.note) == (None, REASONS.no_variation)
         else:
-            assert found.value == pytest.approx(expected, rel=1e-9)
+            assert result.value == pytest.approx(expected, rel=1e-9)
 
 
 def test_alpha_by_hand() -> None:
@@ -83,9 +83,9 @@ def test_alpha_by_hand() -> None:
 
 
 def test_units_with_fewer_than_two_ratings_are_ignored_and_counted() -> None:
-    found = alpha([[1, 1, 3, 5, NAN], [1, 2, 3, NAN, NAN]], "ordinal")
-    assert (found.n, found.n_missing, found.n_tied) == (3, 2, 0)
-    assert found.value == alpha([[1, 1, 3], [1, 2, 3]], "ordinal").value
+    result = alpha([[1, 1, 3, 5, NAN], [1, 2, 3, NAN, NAN]], "ordinal")
+    assert (result.n, result.n_missing, result.n_tied) == (3, 2, 0)
+    assert result.value == alpha([[1, 1, 3], [1, 2, 3]], "ordinal").value
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -111,8 +111,8 @@ def test_what_is_not_on_the_scale_or_no_level_is_named() -> None:
 def test_equals_the_krippendorff_package(
     ratings: NDArray[Any], level: Measurement
 ) -> None:
-    found = alpha(ratings, level)
-    value = NAN if found.value is None else found.value
+    result = alpha(ratings, level)
+    value = NAN if result.value is None else result.value
     assert value == pytest.approx(oracle(ratings, level), abs=1e-10, nan_ok=True)
 
 
@@ -141,8 +141,8 @@ def test_order_of_raters_units_and_sources(
     assert (first.n, first.method) == (second.n, second.method)
     hangs = ONE_SOURCE_DECIDES in first.note  # the name of the source changes with it
     assert (ONE_SOURCE_DECIDES in second.note) if hangs else (first.note == second.note)
-    for one, other in zip(numbers(first), numbers(second), strict=True):
-        assert one == pytest.approx(other, abs=1e-12)
+    for number, other in zip(numbers(first), numbers(second), strict=True):
+        assert number == pytest.approx(other, abs=1e-12)
 
 
 @given(matrices)
@@ -167,11 +167,11 @@ def test_interval_is_that_of_written_out_deletions(
     ratings = np.clip(truth + rng.integers(-1, 2, (3, 48)), 1, 5).astype(float)
     ratings[rng.random((3, 48)) < 0.1] = NAN
     deleted = [oracle(ratings[:, source != s], level) for s in range(12)]
-    found = krippendorff_alpha(
+    estimate = krippendorff_alpha(
         ratings, level=level, domain=SCALE, source=source, weights=deletions(12)
     ).estimate
     expected = jackknife_t(oracle(ratings, level), deleted, ends=(-np.inf, 1.0))
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected, abs=1e-10)
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -193,11 +193,11 @@ def test_any_numbers_at_interval_level_equal_those_of_a_scale_and_the_package(
         (scaled.ci_low, scaled.ci_high), abs=1e-12
     )
     shifted = rng.normal(1e3, 1, (3, 30))
-    one = krippendorff_alpha(
+    estimate = krippendorff_alpha(
         shifted, level="interval", domain=None, source=np.arange(30), weights=None
     ).estimate
     want = krippendorff.alpha(shifted, level_of_measurement="interval")
-    assert one.value == pytest.approx(want, abs=1e-9)
+    assert estimate.value == pytest.approx(want, abs=1e-9)
 
 
 def test_a_scale_is_needed_for_ranks_and_equal_numbers_have_no_alpha() -> None:
@@ -206,10 +206,10 @@ def test_a_scale_is_needed_for_ranks_and_equal_numbers_have_no_alpha() -> None:
         krippendorff_alpha(
             same, level="ordinal", domain=None, source=np.arange(5), weights=None
         )
-    found = krippendorff_alpha(
+    estimate = krippendorff_alpha(
         same, level="interval", domain=None, source=np.arange(5), weights=None
     ).estimate
-    assert found.note == REASONS.no_variation
+    assert estimate.note == REASONS.no_variation
 
 
 FIVE = [1.0, 2.0, 3.0, 4.0, 5.0]
@@ -221,29 +221,29 @@ def of(draws: Any, *, scale: Any = FIVE, weights: Any = None) -> dict[str, Estim
 
 
 def test_draws_by_hand() -> None:
-    found = of([[1, 2, 3, 4, NAN], [1, 2, 4, 4, 5], [1, 3, 5, 4, NAN]])
-    assert (found["flip_rate"].value, found["flip_rate"].n) == (0.5, 4)
-    assert found["flip_rate"].n_missing == 1
-    assert found["tied_modes"].value == 0.25  # 3 4 5, each once
+    result = of([[1, 2, 3, 4, NAN], [1, 2, 4, 4, 5], [1, 3, 5, 4, NAN]])
+    assert (result["flip_rate"].value, result["flip_rate"].n) == (0.5, 4)
+    assert result["flip_rate"].n_missing == 1
+    assert result["tied_modes"].value == 0.25  # 3 4 5, each once
     # means 1, 7/3, 4, 4: between 3 * 6.3611 / 3, within (2/3 + 2) / 8
     between = 3 * sum((m - 17 / 6) ** 2 for m in (1, 7 / 3, 4, 4)) / 3
     within = (2 / 3 + 2) / 8
     icc = (between - within) / (between + 2 * within)
-    assert found["reliability"].value == pytest.approx(icc)
-    assert found["alpha_draws"].value is not None
+    assert result["reliability"].value == pytest.approx(icc)
+    assert result["alpha_draws"].value is not None
 
 
 def test_a_judge_that_never_differs_needs_one_draw() -> None:
-    found = of([[1, 2, 3, 4]] * 5)
-    told = {name: one.value for name, one in found.items()}
-    assert told == {
+    result = of([[1, 2, 3, 4]] * 5)
+    by_name = {name: one.value for name, one in result.items()}
+    assert by_name == {
         **{"alpha_draws": 1, "flip_rate": 0, "tied_modes": 0, "reliability": 1},
         "draws_needed": 1,
     }
 
 
 def test_what_cannot_be_told() -> None:
-    assert {one.note for one in of([[1, 2, 3]]).values()} == {REASONS.no_units}
+    assert {number.note for number in of([[1, 2, 3]]).values()} == {REASONS.no_units}
     constant = of([[3, 3, 3]] * 4)
     assert constant["flip_rate"].value == 0
     assert (
@@ -257,12 +257,12 @@ def test_what_cannot_be_told() -> None:
 
 
 def test_a_draw_off_the_scale_leaves_alpha_alone_undefined() -> None:
-    found = of([[1, 2, 8, 3], [1, 2, 3, 2]], scale=[1.0, 2.0, 3.0])
+    result = of([[1, 2, 8, 3], [1, 2, 3, 2]], scale=[1.0, 2.0, 3.0])
     assert (
-        found["alpha_draws"].note == REASONS.off_judge_scale
-        and found["alpha_draws"].n == 4
+        result["alpha_draws"].note == REASONS.off_judge_scale
+        and result["alpha_draws"].n == 4
     )
-    assert found["flip_rate"].value == 0.5 and found["reliability"].value is not None
+    assert result["flip_rate"].value == 0.5 and result["reliability"].value is not None
     assert of([[1, 2, 8, 3], [1, 2, 3, 2]], scale=None)["alpha_draws"].value is not None
 
 
@@ -299,15 +299,15 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
     rng = np.random.default_rng(4)
     draws = rng.integers(1, 6, (3, 30)).astype(float)
     draws[:, :15] = rng.integers(1, 6, 15)
-    found = of(draws, weights=deletions(30))
+    result = of(draws, weights=deletions(30))
     left = [of(np.delete(draws, s, axis=1)) for s in range(30)]
-    r = found["reliability"]
+    r = result["reliability"]
     assert r.value is not None
     each = [one["reliability"].value or 0 for one in left]
     assert (r.ci_low, r.ci_high) == pytest.approx(jackknife_t(r.value, each))
     flips = [float(np.ptp(column) > 0) for column in draws.T]
     expected = proportion(flips, [1] * 30)
-    assert (found["flip_rate"].ci_low, found["flip_rate"].ci_high) == pytest.approx(
+    assert (result["flip_rate"].ci_low, result["flip_rate"].ci_high) == pytest.approx(
         expected
     )
 
@@ -316,8 +316,8 @@ def test_neither_the_order_of_draws_nor_of_targets_matters() -> None:
     rng = np.random.default_rng(5)
     draws = rng.integers(1, 6, (4, 25)).astype(float)
     draws[rng.random(draws.shape) < 0.1] = NAN
-    found, moved = of(draws), of(draws[::-1, rng.permutation(25)])
-    for name, one in found.items():
+    result, moved = of(draws), of(draws[::-1, rng.permutation(25)])
+    for name, one in result.items():
         assert moved[name].value == pytest.approx(one.value)
 
 

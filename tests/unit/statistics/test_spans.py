@@ -35,8 +35,8 @@ PREDICTED = [
 
 
 def of(counts: list[SpanCounts]) -> list[float | None]:
-    found = span_agreement(counts, np.arange(len(counts)), None)
-    return [found[name].estimate.value for name in NAMES]
+    result = span_agreement(counts, np.arange(len(counts)), None)
+    return [result[name].estimate.value for name in NAMES]
 
 
 def test_by_hand() -> None:
@@ -79,10 +79,10 @@ def test_what_is_undefined_has_a_reason_and_is_never_zero() -> None:
         SpanCounts(0, 0, 2),
         SpanCounts(0, 3, 0),
     )
-    found = scores_by_text([nothing, missed, invented])
-    assert np.isnan(found[:, 0]).all()
-    assert np.isnan(found[0, 1]) and found[1:, 1].tolist() == [0, 0]
-    assert np.isnan(found[1, 2]) and found[[0, 2], 2].tolist() == [0, 0]
+    result = scores_by_text([nothing, missed, invented])
+    assert np.isnan(result[:, 0]).all()
+    assert np.isnan(result[0, 1]) and result[1:, 1].tolist() == [0, 0]
+    assert np.isnan(result[1, 2]) and result[[0, 2], 2].tolist() == [0, 0]
     for counts, notes in (
         (
             [nothing],
@@ -92,9 +92,9 @@ def test_what_is_undefined_has_a_reason_and_is_never_zero() -> None:
         ([invented], ("", REASONS.no_gold_spans, "")),
         ([], (REASONS.no_predicted_spans, REASONS.no_gold_spans, REASONS.no_spans)),
     ):
-        told = span_agreement(counts, np.arange(len(counts)), None, missing=4)
-        assert tuple(told[name].estimate.note for name in NAMES) == notes
-        assert {one.estimate.n_missing for one in told.values()} == {4}
+        outcome = span_agreement(counts, np.arange(len(counts)), None, missing=4)
+        assert tuple(outcome[name].estimate.note for name in NAMES) == notes
+        assert {number.estimate.n_missing for number in outcome.values()} == {4}
     by_text = span_agreement_by_text([nothing, missed], np.arange(2), None, missing=1)
     assert by_text["span_precision"].estimate.note == REASONS.nothing
     assert by_text["span_precision"].estimate.n_missing == 3
@@ -110,22 +110,22 @@ def test_intervals_are_those_of_written_out_deletions() -> None:
     ]
     source = np.repeat(np.arange(40), 2)
     weights = deletions(40)
-    found = span_agreement(counts, source, weights)
+    result = span_agreement(counts, source, weights)
     table = np.array(counts, dtype=float)
     deleted = []
     for s in range(40):
         m, p, g = table[source != s].sum(axis=0)
-        rows = [found[name].rows[1 + s] for name in NAMES]
+        rows = [result[name].rows[1 + s] for name in NAMES]
         deleted.append(2 * m / (p + g))
         assert rows == pytest.approx([m / p, m / g, deleted[-1]])
-    one = found["span_f1"].estimate
+    estimate = result["span_f1"].estimate
     m, p, g = table.sum(axis=0)
-    assert (one.ci_low, one.ci_high) == pytest.approx(
+    assert (estimate.ci_low, estimate.ci_high) == pytest.approx(
         jackknife_t(2 * m / (p + g), deleted, "logit")
     )
     assert (
-        one.n == table[:, 1:].sum()
-        and one.method == "jackknife-t on logit over 40 sources"
+        estimate.n == table[:, 1:].sum()
+        and estimate.method == "jackknife-t on logit over 40 sources"
     )
     by_text = span_agreement_by_text(counts, source, weights)["span_recall"].estimate
     assert by_text.value == pytest.approx(np.nanmean(scores_by_text(counts)[1]))
@@ -259,7 +259,7 @@ def rotowire() -> Texts:
             row["TEXT_ID"]: row["GENERATED_TEXT"].split()
             for row in csv.DictReader(file)
         }
-    found = defaultdict[str, list[TextSpan]](list)
+    result = defaultdict[str, list[TextSpan]](list)
     with (folder / "gsml.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             text = row["TEXT_ID"].removesuffix(".txt")
@@ -267,8 +267,8 @@ def rotowire() -> Texts:
                 int(row["DOC_TOKEN_START"]) - 1, int(row["DOC_TOKEN_END"]), row["TYPE"]
             )
             assert texts[text][span.start : span.end] == row["TOKENS"].split()
-            found[text].append(span)
-    return {text: (len(tokens), found[text]) for text, tokens in texts.items()}
+            result[text].append(span)
+    return {text: (len(tokens), result[text]) for text, tokens in texts.items()}
 
 
 @needs_real_data
@@ -281,8 +281,8 @@ def test_gold_spans_against_themselves_are_right(rotowire: Texts) -> None:
                 counts(gold, gold, category=category) for _, gold in rotowire.values()
             ]
             for level in (span_agreement, span_agreement_by_text):
-                for one in level(told, np.arange(60), weights).values():
-                    estimate = one.estimate
+                for number in level(told, np.arange(60), weights).values():
+                    estimate = number.estimate
                     assert (estimate.value, estimate.ci_high) == (1, 1)
                     assert estimate.ci_low == pytest.approx(0.025 ** (1 / 60))
 

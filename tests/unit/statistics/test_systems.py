@@ -97,8 +97,8 @@ def test_any_statistic_of_moved_columns_is_that_of_the_permuted_table() -> None:
     blocks = system_blocks(source, system)
     wanted = systems.p_systems(x, y, source, blocks, some, pooled=False)
     assert systems.p_moved(r, source, system, some) == pytest.approx(wanted, abs=0.07)
-    whole = SOURCE.size
-    x, y = x[:whole], y[:whole]
+    size = SOURCE.size
+    x, y = x[:size], y[:size]
     scores = np.append(x, NAN)
     source = SOURCE
     wanted = systems.p_systems(x, y, SOURCE, BLOCKS, some, pooled=False)
@@ -188,7 +188,9 @@ def test_a_null_is_asked_only_of_families_that_can_pass(
     source = np.concatenate(
         [np.repeat(np.arange(20) + 20 * k, m) for k, m in enumerate(sizes)]
     )
-    blocks = system_blocks(source, np.concatenate([np.tile(own, 20) for own in names]))
+    blocks = system_blocks(
+        source, np.concatenate([np.tile(name, 20) for name in names])
+    )
     assert not family or systems.can_be_asked(blocks, family)
     assert not systems.can_be_asked(blocks, family + 1)
 
@@ -211,8 +213,8 @@ def test_blocks_are_permuted_as_one_table_is_that_has_them_side_by_side() -> Non
 
     values = np.array([r(perm) for perm in perms])
     wanted = np.mean(values >= values[0] - 1e-10)
-    found = systems.p_systems(x, y, source, blocks, perms, pooled=False)
-    assert found == pytest.approx(wanted)
+    p_systems = systems.p_systems(x, y, source, blocks, perms, pooled=False)
+    assert p_systems == pytest.approx(wanted)
 
 
 def test_votes_beyond_systems_are_residuals_of_two_effects() -> None:

@@ -46,10 +46,10 @@ def explanation_ok_at_error(*told: Any) -> Estimate:
 
 def counts(*verdicts: tuple[str, str]) -> Counts:
     """Return the counts of one thing: (explanation, span), …."""
-    found = np.zeros((1, len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
+    values = np.zeros((1, len(EXPLANATIONS), len(SPANS)), dtype=np.int64)
     for why, span in verdicts:
-        found[0, EXPLANATIONS.index(why), SPANS.index(span)] += 1
-    return found
+        values[0, EXPLANATIONS.index(why), SPANS.index(span)] += 1
+    return values
 
 
 def test_shares_by_hand() -> None:
@@ -77,16 +77,16 @@ def test_nothing_is_no_zero() -> None:
 
 def test_intervals_are_over_sources() -> None:
     """Of six sources every error is one, of six none."""
-    told = np.concatenate(
+    values = np.concatenate(
         [counts(("vague", "error"))] * 6 + [counts(("vague", "no_span"))] * 6
     )
-    found = span_ok(told, CODES, deletions(12))
-    sums = told.sum(axis=(1, 2))
-    assert found.value == 0.5
+    result = span_ok(values, CODES, deletions(12))
+    sums = values.sum(axis=(1, 2))
+    assert result.value == 0.5
     expected = proportion((sums * (np.arange(12) < 6)).tolist(), sums.tolist())
-    assert (found.ci_low, found.ci_high) == pytest.approx(expected)
-    assert found.method.startswith("answers about annotated errors; Clopper-Pearson")
-    one = span_ok(told, CODES * 0, deletions(12))
+    assert (result.ci_low, result.ci_high) == pytest.approx(expected)
+    assert result.method.startswith("answers about annotated errors; Clopper-Pearson")
+    one = span_ok(values, CODES * 0, deletions(12))
     assert (
         one.value == 0.5 and one.ci_low is None and "no interval: 1 sources" in one.note
     )
@@ -111,9 +111,9 @@ def test_the_papers_table(system: str) -> None:
         (span_ok, "Span OK (%)"),
         (explanation_ok, "Exp. correct (%)"),
     ):
-        found = each(*told)
-        assert found.value is not None and found.n == totals[-1]
-        assert round(100 * found.value) == int(rows[printed]["total_or_percent"])
+        result = each(*told)
+        assert result.value is not None and result.n == totals[-1]
+        assert round(100 * result.value) == int(rows[printed]["total_or_percent"])
     narrower = explanation_ok_at_error(*told)
     assert narrower.value == table[0, 0] / table[:, 0].sum()
 

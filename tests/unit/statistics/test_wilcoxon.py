@@ -369,10 +369,10 @@ def test_vectors_of_combined_p() -> None:
             assert got.d_exact == pytest.approx(raw, rel=1e-12), v["id"]
         else:
             kept = int(np.count_nonzero(w))
-            own = (
+            d_hmp = (
                 got.d_hmp if kept == 1 else discernment_score(log_landau(log_hmp, kept))
             )
-            assert got.d_exact == pytest.approx(own, rel=1e-12), v["id"]
+            assert got.d_exact == pytest.approx(d_hmp, rel=1e-12), v["id"]
         if np.ptp(w) == 0:
             assert got.d - got.d_hmp == pytest.approx(
                 expected["log20_M_offset"], abs=1e-9

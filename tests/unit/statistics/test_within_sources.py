@@ -53,9 +53,9 @@ def test_value_and_deletions_follow_the_formula() -> None:
     x, y = ratings(1)
     result = within_sources(x, y, SOURCE, SOURCES)
     assert result.rows[0] == pytest.approx(by_hand(x, y, SOURCE), abs=1e-12)
-    for one in range(SOURCES):
-        assert result.rows[1 + one] == pytest.approx(
-            by_hand(x, y, SOURCE, one), abs=1e-12
+    for number in range(SOURCES):
+        assert result.rows[1 + number] == pytest.approx(
+            by_hand(x, y, SOURCE, number), abs=1e-12
         )
     assert (result.estimate.n, result.estimate.n_missing) == (SOURCE.size, 0)
     assert (
@@ -313,7 +313,7 @@ def test_partial_by_system_leaves_out_one_source_at_a_time() -> None:
     rows = partial_by_system(x, y, source, system, 6)["partial_by_system_pearson"].rows
     rests = []
     for values in (x, y):
-        means = np.array([values[system == one].mean() for one in range(3)])
+        means = np.array([values[system == number].mean() for number in range(3)])
         rests.append(values - means[system])
     for left_out in range(6):
         kept = source != left_out

@@ -77,10 +77,10 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         done = study.run()
         assert done.returncode == 0, done.stdout
         assert len(endpoint.asked) == TEXTS
-        return found(study)
+        return cluster_outputs(study)
 
 
-def found(study: AskedStudy) -> dict[str, bytes]:
+def cluster_outputs(study: AskedStudy) -> dict[str, bytes]:
     return outputs(study.folder / "results" / "asked")
 
 
@@ -197,7 +197,7 @@ def test_an_endpoint_is_asked_from_the_queue(
     done = study.run(*ON_SLURM)
     assert done.returncode == 0, done.stdout
     assert not doubles(study)
-    assert found(study) == expected
+    assert cluster_outputs(study) == expected
     new = [about for number, about in queue.jobs().items() if number not in before]
     assert sorted(new) == [ASKING, "rule_compute_wildcards_demo-dialogue_control"]
     assert "no job ran" in study.run(*ON_SLURM).stdout
@@ -219,7 +219,7 @@ def test_statistics_are_submitted_if_the_profile_says_so(
     (folder / "config.yaml").write_text(edited, encoding="utf-8")
     done = study.run(f"--workflow-profile={folder}", *ON_SLURM[1:])
     assert done.returncode == 0, done.stdout
-    assert found(study) == expected
+    assert cluster_outputs(study) == expected
     new = {}
     for number, about in queue.jobs().items():
         if number not in before:
@@ -245,7 +245,7 @@ def test_a_cancelled_job_is_tried_again_with_more_memory(
     assert doubles(study) <= set(
         gate.held[:WORKERS]
     )  # what came while the job ended is kept
-    assert found(study) == expected
+    assert cluster_outputs(study) == expected
     second = asking_jobs(queue)[-1]
     memory = [queue.facts(job)["MinMemoryNode"] for job in (first, second)]
     assert memory == ["4000M", "8000M"]
@@ -273,7 +273,7 @@ def test_a_node_that_went_away_gets_its_job_again(
     assert doubles(study) <= set(
         gate.held[:WORKERS]
     )  # what came while the job ended is kept
-    assert found(study) == expected
+    assert cluster_outputs(study) == expected
     assert asking_jobs(queue)[-1] == job and queue.facts(job)["Restarts"] == "1"
 
 
@@ -302,7 +302,7 @@ def test_a_killed_master_and_two_copies_of_a_job(
     early = set(study.endpoint.prompts[: TEXTS // 2])
     assert not doubles(study) & early
     assert len(study.endpoint.asked) <= TEXTS + TEXTS // 2
-    assert found(study) == expected
+    assert cluster_outputs(study) == expected
 
 
 def test_a_model_gets_the_gpu_and_the_cores_that_its_card_names(
@@ -312,13 +312,13 @@ def test_a_model_gets_the_gpu_and_the_cores_that_its_card_names(
     served = with_vllm(study, monkeypatch, **machine)
     done = study.run()
     assert done.returncode == 0, done.stdout
-    here = found(study)
+    here = cluster_outputs(study)
     assert served.devices_of_requests() == ["None"] * TEXTS
     served.forget()
     done = study.run(*ON_SLURM)
     assert done.returncode == 0, done.stdout
     assert served.devices_of_requests() == ["0"] * TEXTS
-    assert found(study) == here
+    assert cluster_outputs(study) == here
     facts = queue.facts(asking_jobs(queue, rule=ASKING_A_GPU)[-1])
     assert facts["TresPerJob"] == f"gres:gpu:{slurm.GPU}:1"
     assert (facts["MinMemoryNode"], facts["TimeLimit"]) == ("1500M", "00:07:00")

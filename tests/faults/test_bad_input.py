@@ -245,13 +245,13 @@ def test_numbers_and_truth_values_may_come_as_texts() -> None:
         "judges": ["a"],
         "methods": ["agreement"],
     }
-    told = {
+    fields = {
         "seed": "5",
         "share": "2e-4",
         "allow_missing": "true",
         "comparison": {"wished": ".1"},
     }
-    card = validate_card("study", needed | told, "s.yaml")
+    card = validate_card("study", needed | fields, "s.yaml")
     assert (card.seed, card.share, card.allow_missing) == (5, 2e-4, True)
     assert card.comparison.wished == 0.1
 

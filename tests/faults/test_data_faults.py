@@ -21,7 +21,7 @@ COLUMNS = {
 ROW = {"id": "i1", "src": "A source.", "ref": "r", "by": "m1", "out": "t", "fluency": 3}
 
 
-def told(folder: Path, *rows: dict[str, Any], **keys: Any) -> str:
+def refusal_of(folder: Path, *rows: dict[str, Any], **keys: Any) -> str:
     """Return what is said of rows that differ from a good one as given."""
     numbered = [
         ROW | {"by": f"m{number}"} | row for number, row in enumerate(rows, start=1)
@@ -62,14 +62,14 @@ def told(folder: Path, *rows: dict[str, Any], **keys: Any) -> str:
 def test_every_fault_is_named_with_its_row(
     tmp_path: Path, fault: dict[str, Any], parts: list[str]
 ) -> None:
-    text = told(tmp_path, {}, fault)
+    text = refusal_of(tmp_path, {}, fault)
     place = [f"{tmp_path / 'x.jsonl'}, row"]
     assert all(part in text for part in [*parts, *place, "2"]), text
     assert "\n\n" not in text  # one fault, one message
 
 
 def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
-    text = told(
+    text = refusal_of(
         tmp_path, {"fluency": 9}, {"out": ""}, {"fluency": "x"}, {"by": "m1"}, {}
     )
     assert len(text.split("\n\n")) == 4
@@ -78,29 +78,31 @@ def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
 
 
 def test_equal_faults_are_told_once_with_their_rows(tmp_path: Path) -> None:
-    text = told(tmp_path, *[{"fluency": 9}] * 7)
+    text = refusal_of(tmp_path, *[{"fluency": 9}] * 7)
     assert text.count("outside the scale") == 1
     assert "rows 1, 2, 3, 4, 5, … (7 in all), aspect fluency" in text
 
 
 def test_many_faults_of_a_kind_are_one_and_many_kinds_are_cut(tmp_path: Path) -> None:
-    text = told(tmp_path, *({"fluency": 10 + number} for number in range(30)))
+    text = refusal_of(tmp_path, *({"fluency": 10 + number} for number in range(30)))
     assert text.count("outside the scale") == 1 and "more problems" not in text
     assert (
         "rows 1, 2, 3, 4, 5, … (30 in all), aspect fluency" in text
         and "got:     10" in text
     )
-    text = told(tmp_path, *({"out": [number]} for number in range(30)), {"fluency": 9})
+    text = refusal_of(
+        tmp_path, *({"out": [number]} for number in range(30)), {"fluency": 9}
+    )
     assert (
         text.count("a text is not a string") == 1
         and text.count("outside the scale") == 1
     )
-    text = told(tmp_path, *({"fluency": 10 + number} for number in range(20)))
+    text = refusal_of(tmp_path, *({"fluency": 10 + number} for number in range(20)))
     assert text.count("outside the scale") == 20
 
 
 def test_a_mean_must_lie_in_the_range(tmp_path: Path) -> None:
-    text = told(tmp_path, {"fluency": 5.5}, raters="mean")
+    text = refusal_of(tmp_path, {"fluency": 5.5}, raters="mean")
     assert "outside the scale" in text and "allowed: 1 to 5\n" in f"{text}\n"
 
 

@@ -17,12 +17,22 @@ from judgescope.engines.command import LONGEST
 from judgescope.plan.preflight import FileOwner, PreflightSpec, verified
 from judgescope.schema.cards import CommandModel
 from judgescope.schema.loading import adapter, validate_card
-from programs import LENGTHS, SLEEPERS, alive, ask, card, gone, number_in, refused, said
+from programs import (
+    LENGTHS,
+    SLEEPERS,
+    alive,
+    ask,
+    card,
+    gone,
+    number_in,
+    refused,
+    texts_of,
+)
 from waiting import patience
 
 
 @pytest.mark.parametrize(
-    "told",
+    "message",
     [
         "{}",
         "{'score': '3'}",
@@ -33,9 +43,9 @@ from waiting import patience
         "{'score': [3]}",
     ],
 )
-def test_an_answer_that_is_neither_ends_the_job(tmp_path: Path, told: str) -> None:
+def test_an_answer_that_is_neither_ends_the_job(tmp_path: Path, message: str) -> None:
     error, kept = refused(
-        card(tmp_path, f"for one in read(): tell(one, **{told})"), "x", "y"
+        card(tmp_path, f"for one in read(): tell(one, **{message})"), "x", "y"
     )
     assert (
         "without exactly one of `score`, `text` and `error`" in str(error)
@@ -51,7 +61,7 @@ def test_noise_is_passed_over_and_told(
     for one in read(): tell(one, score=1); print('{"level": "info"}')
     sys.stdout.buffer.write(b'\xff\xfe\n')
     """
-    assert said(ask(card(tmp_path, program), "x")) == ["1"]
+    assert texts_of(ask(card(tmp_path, program), "x")) == ["1"]
     assert "not an answer: 6, first 'Loading weights ...'" in capsys.readouterr().out
 
 
@@ -61,13 +71,13 @@ def test_bytes_that_are_no_utf8_become_signs_of_it(tmp_path: Path) -> None:
         head = json.dumps({"id": one["id"]}).encode()[:-1]
         sys.stdout.buffer.write(head + b', "text": "caf\xe9"}\n')
     """
-    assert said(ask(card(tmp_path, program), "x")) == ["caf\ufffd"]
+    assert texts_of(ask(card(tmp_path, program), "x")) == ["caf\ufffd"]
 
 
 @pytest.mark.heavy
 def test_a_last_line_without_its_end_is_an_answer_or_noise(tmp_path: Path) -> None:
     text = "[one] = read(); sys.stdout.write(json.dumps({'id': one['id'], 'score': 1}))"
-    assert said(ask(card(tmp_path, text), "x")) == ["1"]
+    assert texts_of(ask(card(tmp_path, text), "x")) == ["1"]
     torn = text.replace("1}))", "1})[:-3])")
     error, kept = refused(card(tmp_path, torn), "x")
     assert kept == [] and "output that is not an answer: 1" in str(error)
@@ -123,14 +133,17 @@ def test_what_came_before_a_crash_is_kept(tmp_path: Path) -> None:
         tell(one, score=number)
     """
     error, kept = refused(card(tmp_path, program, batch=5), *"abcdefgh")
-    assert said(kept) == ["0", "1", "2"]
+    assert texts_of(kept) == ["0", "1", "2"]
     assert "not answered: 2 of 5, first text d" in str(error)
 
 
 def test_an_end_in_error_after_the_last_answer_loses_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(ask(card(tmp_path, LENGTHS + "os._exit(3)"), "x", "yy")) == ["1", "2"]
+    assert texts_of(ask(card(tmp_path, LENGTHS + "os._exit(3)"), "x", "yy")) == [
+        "1",
+        "2",
+    ]
     assert "exited with code 3, after its last answer" in capsys.readouterr().out
 
 
@@ -170,14 +183,14 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None
     error, kept = refused(card(tmp_path, program, timeout=2), "x", "y")
     assert time.monotonic() - began < 15
     assert "did not finish within 2 s and was killed" in str(error)
-    assert said(kept) == ["1"]
+    assert texts_of(kept) == ["1"]
     assert gone(number_in(tmp_path / "child"))
 
 
 def test_what_a_program_leaves_behind_is_ended_and_does_not_hold_the_job(
     tmp_path: Path,
 ) -> None:
-    assert said(ask(card(tmp_path, SLEEPERS.format(folder=tmp_path)), "x")) == ["1"]
+    assert texts_of(ask(card(tmp_path, SLEEPERS.format(folder=tmp_path)), "x")) == ["1"]
     assert gone(number_in(tmp_path / "child"))
 
 
@@ -219,7 +232,7 @@ def test_a_signal_to_the_job_ends_the_program_and_its_children(
     assert gone(child)
 
 
-def told(folder: Path, **keys: Any) -> str:
+def preflight_error(folder: Path, **keys: Any) -> str:
     """Return the error of a card whose program cannot be started, as preflight finds
     it.
     """
@@ -253,16 +266,18 @@ def told(folder: Path, **keys: Any) -> str:
 def test_a_program_that_cannot_start_is_found_before_anything_runs(
     tmp_path: Path,
 ) -> None:
-    assert "program not found" in told(tmp_path, argv=["no-such-program-here"])
-    assert "not executable" in told(tmp_path, argv=["{program}"])
-    assert "changes to it would not be detected" in told(
+    assert "program not found" in preflight_error(
+        tmp_path, argv=["no-such-program-here"]
+    )
+    assert "not executable" in preflight_error(tmp_path, argv=["{program}"])
+    assert "changes to it would not be detected" in preflight_error(
         tmp_path, argv=["{python}", "score.py"]
     )
-    missing = told(tmp_path, env=["NO_SUCH_VARIABLE_HERE"])
+    missing = preflight_error(tmp_path, env=["NO_SUCH_VARIABLE_HERE"])
     assert "is not set" in missing and "export NO_SUCH" in missing
     several = {"program": "{name}.py", "other": "score.py"}
     (tmp_path / "more.py").touch()
-    assert "this role has several" in told(tmp_path, files=several)
+    assert "this role has several" in preflight_error(tmp_path, files=several)
 
 
 def test_a_program_that_vanishes_is_told(tmp_path: Path) -> None:

@@ -310,7 +310,7 @@ def test_a_scale_is_finite(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--key-env", "MY_KEY"], "--key-env"),
         (["--price", "1", "2"], "--price"),
@@ -318,9 +318,9 @@ def test_a_scale_is_finite(text: str) -> None:
     ],
 )
 def test_what_an_endpoint_needs_is_not_ignored(
-    words: list[str], told: str, here: Path
+    words: list[str], message: str, here: Path
 ) -> None:
-    assert f"where:   {told}" in refused("mine.csv", *words)
+    assert f"where:   {message}" in refused("mine.csv", *words)
 
 
 def test_a_rating_counts_once(here: Path) -> None:

@@ -287,7 +287,7 @@ CLOCK = (
 
 
 @pytest.mark.parametrize(
-    ("said", "parts"),
+    ("message", "parts"),
     [
         (
             str(LockException()),
@@ -313,9 +313,9 @@ CLOCK = (
     ],
 )
 def test_what_snakemake_says_of_the_machine_is_a_cause_and_a_remedy(
-    said: str, parts: list[str]
+    message: str, parts: list[str]
 ) -> None:
-    result = reasons.reason(said)
+    result = reasons.reason(message)
     assert "Traceback" not in result and "  do:" in result
     assert not [part for part in parts if part not in result], result
 

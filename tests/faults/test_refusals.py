@@ -88,8 +88,8 @@ def test_what_is_no_number_of_tokens_leaves_the_cost_unknown(
     body = reply("4").body
     assert isinstance(body, dict)
     [request] = requests(card(endpoint), "What?")
-    told = {**body, "usage": {"prompt_tokens": count, "completion_tokens": 3}}
-    [read_reply] = read_replies(json.dumps(told), request.key, [0], logprobs=False)
+    fields = {**body, "usage": {"prompt_tokens": count, "completion_tokens": 3}}
+    [read_reply] = read_replies(json.dumps(fields), request.key, [0], logprobs=False)
     assert read_reply.usage is None
     assert counted({"prompt": count, "completion": 3}) is None
     assert counted({**USAGE, "cached": count}) == USAGE
@@ -193,7 +193,7 @@ DEEP = {"deep": json.loads("[" * 400 + "]" * 400)}
 
 
 @pytest.mark.parametrize(
-    ("response", "told"),
+    ("response", "message"),
     [
         ({"status_code": [], "body": {"error": {"message": "no"}}}, "no"),
         ({"status_code": "\x1b[31m", "body": {"error": "no"}}, "no"),
@@ -206,11 +206,15 @@ DEEP = {"deep": json.loads("[" * 400 + "]" * 400)}
     ],
 )
 def test_a_result_of_a_batch_is_told_without_what_moves_a_cursor(
-    response: dict[str, Any], told: str, tmp_path: Path
+    response: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     asked = Asked(tmp_path)
     done = asked.take(result(asked.lines()[0], response))
-    assert done.failed == {told: 1} and (done.new, done.torn, done.foreign) == (0, 0, 0)
+    assert done.failed == {message: 1} and (done.new, done.torn, done.foreign) == (
+        0,
+        0,
+        0,
+    )
 
 
 def written(path: Path, **columns: list[Any]) -> Path:

@@ -50,23 +50,23 @@ def life(
     return Life(tmp_path_factory.mktemp("troubled"), endpoint)
 
 
-def place(life: Life, name: str = "") -> Path:
+def result_path(life: Life, name: str = "") -> Path:
     return life.study.folder / "results" / "asked" / name
 
 
 def test_a_file_is_where_the_results_belong(life: Life) -> None:
-    place(life).parent.write_text("mine", encoding="utf-8")
+    result_path(life).parent.write_text("mine", encoding="utf-8")
     fails = life.fails()
     assert "cannot be written" in fails and "'results'" in fails and "  do: " in fails
-    place(life).parent.unlink()
+    result_path(life).parent.unlink()
 
 
 def test_nobody_may_write_to_the_results(life: Life) -> None:
-    place(life).mkdir(parents=True, mode=0o555)
+    result_path(life).mkdir(parents=True, mode=0o555)
     fails = life.fails(preexec_fn=bound)
     assert "no permission to read or write" in fails and "results/asked" in fails
     assert "make a folder writable" in fails
-    place(life).chmod(0o755)
+    result_path(life).chmod(0o755)
 
 
 def test_the_data_come_from_a_machine_whose_clock_is_ahead(life: Life) -> None:
@@ -77,7 +77,7 @@ def test_the_data_come_from_a_machine_whose_clock_is_ahead(life: Life) -> None:
     assert f"{data} is newer" in fails and "`touch` the file" in fails
     data.touch()
     # The tests below begin with no results and no replies.
-    shutil.rmtree(place(life))
+    shutil.rmtree(result_path(life))
     shutil.rmtree(life.study.folder / "cache")
     life.endpoint.asked.clear()
 
@@ -117,8 +117,8 @@ def test_the_disk_is_full_in_a_stage(life: Life, tmp_path: Path, folder: str) ->
     small = ["unshare", "-rm", "sh", "-c", MOUNTED]
     if subprocess.run([*small, str(tmp_path), "true"], check=False).returncode:
         pytest.skip("a user may not mount a disk of his own here (unshare -rm)")
-    place(life, folder).mkdir(parents=True, exist_ok=True)
-    fails = life.fails(*small, str(place(life, folder)))
+    result_path(life, folder).mkdir(parents=True, exist_ok=True)
+    fails = life.fails(*small, str(result_path(life, folder)))
     assert "the disk is full" in fails and "run again" in fails
     assert f"results/asked/{folder}" in fails
     assert life.distinct == len(life.endpoint.asked) == life.study.journalled()
@@ -155,23 +155,23 @@ def test_the_system_kills_a_job_as_when_memory_runs_out(life: Life) -> None:
 )
 def test_a_table_was_cut(life: Life, name: str, folder: str) -> None:
     """A job fills the `folder` as a whole: to delete one file in it does not help."""
-    if not place(life, name.partition("/")[0]).is_dir():
+    if not result_path(life, name.partition("/")[0]).is_dir():
         pytest.skip("only after the tests before it: there are no results yet")
-    os.truncate(place(life, name), 200)
+    os.truncate(result_path(life, name), 200)
     fails = life.fails()
     assert f"results/asked/{name}" in fails
     if folder:
         assert f"delete the folder results/asked/{folder} and run again" in fails
-        shutil.rmtree(place(life, folder))
+        shutil.rmtree(result_path(life, folder))
     else:
         assert "delete the file, then run again" in fails
-        place(life, name).unlink()
+        result_path(life, name).unlink()
 
 
 def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
     life: Life, undisturbed: Life
 ) -> None:
-    shutil.rmtree(place(life, "replies"), ignore_errors=True)
+    shutil.rmtree(result_path(life, "replies"), ignore_errors=True)
     go = life.study.folder / "go"
     held = (
         f'case "$1 $2" in *"/job.py ask") while [ ! -e "{go}" ]; do sleep 0.1; done '

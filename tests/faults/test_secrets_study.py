@@ -119,7 +119,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]
     return folder, planted.run(folder)
 
 
-def said(folder: Path, name: str) -> str:
+def printed_by(folder: Path, name: str) -> str:
     return (folder / "said" / f"{name}.txt").read_text(encoding="utf-8")
 
 
@@ -129,12 +129,16 @@ def test_a_study_through_all_faults_leaves_no_key_behind(
     folder, told = run
     assert told["authorised"]  # the key was sent, and nothing else in its place
     failed = {name for name, status in told["statuses"].items() if status}
-    assert failed == FAILING, {name: said(folder, name) for name in failed - FAILING}
-    assert "HTTP 401: Incorrect API key provided: <key>" in said(folder, "refused")
-    assert "HTTP 500: worker died: Authorization: Bearer <key>" in said(
+    assert failed == FAILING, {
+        name: printed_by(folder, name) for name in failed - FAILING
+    }
+    assert "HTTP 401: Incorrect API key provided: <key>" in printed_by(
+        folder, "refused"
+    )
+    assert "HTTP 500: worker died: Authorization: Bearer <key>" in printed_by(
         folder, "failed"
     )
-    assert "RuntimeError: the token <PLANTED_TOKEN> was refused" in said(
+    assert "RuntimeError: the token <PLANTED_TOKEN> was refused" in printed_by(
         folder, "failed"
     )
     assert leaks(folder, SECRETS) == []

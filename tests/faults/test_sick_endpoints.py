@@ -102,12 +102,12 @@ def test_a_number_in_the_message_does_not_defeat_the_breaker(
     def script(body: Body) -> Said:
         if proven and prompt_of(body) == MANY[0]:
             return reply("4")
-        told = {
+        fields = {
             "type": "overloaded",
             "code": 7,
             "message": f"{99 - next(count)} s, request r-1",
         }
-        return Said({"error": told}, 503)
+        return Said({"error": fields}, 503)
 
     endpoint.script = script
     asked = requests(card(endpoint), *MANY)

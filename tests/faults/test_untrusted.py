@@ -53,7 +53,7 @@ MERGED = "\n".join(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (LAUGHS, "expands to too many"),
         (MERGED, "expands to too many"),
@@ -71,17 +71,17 @@ MERGED = "\n".join(
     ],
 )
 def test_a_card_that_would_not_end_is_refused_at_once_with_its_file(
-    text: str, told: str, tmp_path: Path
+    text: str, message: str, tmp_path: Path
 ) -> None:
     began = time.monotonic()
-    with pytest.raises(UserError, match=told) as error:
+    with pytest.raises(UserError, match=message) as error:
         yaml_of(tmp_path, text)
     assert "card.yaml" in str(error.value) and len(str(error.value)) < 2000
     assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "message"),
     [
         (
             "model: m\nextra_body: {a: 1, b: " + "{c: " * 50,
@@ -92,11 +92,11 @@ def test_a_card_that_would_not_end_is_refused_at_once_with_its_file(
     ],
 )
 def test_a_card_nested_too_deeply_is_refused_with_the_key(
-    text: str, place: str, tmp_path: Path
+    text: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError, match="nested too deeply") as error:
         yaml_of(tmp_path, text)
-    assert place in error.value.where
+    assert message in error.value.where
 
 
 def test_aliases_that_stay_small_are_fine(tmp_path: Path) -> None:

@@ -87,7 +87,9 @@ def own_card(card: Row) -> Row:
     return {**kept, "select": select}
 
 
-def found(study: AskedStudy, name: str, judge: str, statistic: str, level: str) -> Row:
+def judge_row(
+    study: AskedStudy, name: str, judge: str, statistic: str, level: str
+) -> Row:
     """Return a judge's row of a statistic on the benchmark of a dataset."""
     [row] = [
         row
@@ -103,12 +105,12 @@ def test_whoever_counts_the_errors_finds_every_rating_and_the_order(
     study: AskedStudy, name: str
 ) -> None:
     for judge in ("rater", "oracle"):
-        kappa = found(study, name, judge, "kappa_linear", "global")
+        kappa = judge_row(study, name, judge, "kappa_linear", "global")
         assert (kappa["value"], kappa["n_missing"]) == (1, 0) and 0.6 < kappa[
             "ci_low"
         ] < 1
     for judge in ("counter", "oracle"):
-        order = found(study, name, judge, "accuracy_adjacent", "local")
+        order = judge_row(study, name, judge, "accuracy_adjacent", "local")
         assert (order["value"], order["n"]) == (1, 20 * SETS[name][1])
     far = [
         row["value"]
@@ -124,25 +126,31 @@ def test_whoever_counts_the_errors_finds_every_rating_and_the_order(
 def test_controls_reach_what_chance_gives_and_the_length_is_shown(
     study: AskedStudy, name: str
 ) -> None:
-    assert found(study, name, "constant-top", "kappa_linear", "global")["value"] == 0
     assert (
-        found(study, name, "constant-top", "accuracy_adjacent", "local")["value"] == 0
+        judge_row(study, name, "constant-top", "kappa_linear", "global")["value"] == 0
     )
     assert (
-        found(study, name, "constant-top", "accuracy_adjacent_half", "local")["value"]
+        judge_row(study, name, "constant-top", "accuracy_adjacent", "local")["value"]
+        == 0
+    )
+    assert (
+        judge_row(study, name, "constant-top", "accuracy_adjacent_half", "local")[
+            "value"
+        ]
         == 0.5
     )
     for statistic, level, chance in (
         ("kappa_linear", "global", 0),
         ("accuracy_adjacent_half", "local", 0.5),
     ):
-        row = found(study, name, "random", statistic, level)
+        row = judge_row(study, name, "random", statistic, level)
         assert row["ci_low"] < chance < row["ci_high"]
     # each error makes a text longer: to the length alone, the worse is the better
-    assert found(study, name, "length", "accuracy_adjacent", "local")["value"] == 0
+    assert judge_row(study, name, "length", "accuracy_adjacent", "local")["value"] == 0
     for judge in ("rules", "rouge-l-source"):
         assert (
-            found(study, name, judge, "accuracy_adjacent", "local")["value"] is not None
+            judge_row(study, name, judge, "accuracy_adjacent", "local")["value"]
+            is not None
         )
 
 

@@ -107,14 +107,18 @@ def test_a_recorded_column_may_hold_the_aspect_in_its_name(tmp_path: Path) -> No
         Subject(f"d-00{k}:human", f"d-00{k}", "human", "systems", "") for k in (2, 1)
     ]
 
-    def said(form: str, aspect: str) -> list[str]:
+    def prompts_of(form: str, aspect: str) -> list[str]:
         judge = Judge(judge="it", model="it", form=form)
         scale = RatingScale(min=1, max=5, step=1, labels=[])
         return [one.text for [one] in engine.answer(judge, aspect, scale, subjects)]
 
-    assert said("BLEU", "relevance") == said("BLEU", "coherence") == ["0.2", "0.1"]
-    assert said("Bot {aspect} 1", "relevance") == ["2", "1"]
-    assert said("Bot {aspect} 1", "coherence") == ["4", "5"]
+    assert (
+        prompts_of("BLEU", "relevance")
+        == prompts_of("BLEU", "coherence")
+        == ["0.2", "0.1"]
+    )
+    assert prompts_of("Bot {aspect} 1", "relevance") == ["2", "1"]
+    assert prompts_of("Bot {aspect} 1", "coherence") == ["4", "5"]
 
 
 # --- the file of its authors ---

@@ -227,10 +227,10 @@ def test_no_parser_knows_a_prompt() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["Rating: 5", "It is <|im_end|> and more. Rating: 5", "</s>"]
+    "message", ["Rating: 5", "It is <|im_end|> and more. Rating: 5", "</s>"]
 )
-def test_a_token_within_a_line_ends_nothing(said: str) -> None:
-    assert without_reasoning(said) == (said, False)
+def test_a_token_within_a_line_ends_nothing(message: str) -> None:
+    assert without_reasoning(message) == (message, False)
 
 
 @given(st.text(alphabet="ab\"'`\n {}>\\"))

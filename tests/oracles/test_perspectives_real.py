@@ -45,7 +45,7 @@ def shared(aspect: str) -> Any:
     return unanimous(np.array(ratings, dtype=float).T)
 
 
-def said(aspect: str) -> Any:
+def gpt_scores(aspect: str) -> Any:
     """Return what GPT-3.5 says of the same texts, some of it in half points."""
     if not RECORDED.is_dir():
         pytest.skip(
@@ -75,7 +75,7 @@ def test_counts_of_texts_on_which_all_experts_agree(aspect: str) -> None:
 def test_recorded_replies_have_the_expected_kappa_on_them(aspect: str) -> None:
     five, halves = FIVE.grid(), HALVES.grid()
     assert five and halves
-    gold, mine = shared(aspect), equal_width(said(aspect), halves, five)
+    gold, mine = shared(aspect), equal_width(gpt_scores(aspect), halves, five)
     agreed = ~np.isnan(gold)
     source = np.zeros(agreed.sum(), dtype=np.int64)
     estimate = on_classes(gold[agreed], mine[agreed], five, source, None)[

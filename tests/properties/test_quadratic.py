@@ -43,7 +43,7 @@ def ending(text: str) -> object:
     return problem_with_analysis(text, 4.0, SCALE)
 
 
-def place(text: str) -> object:
+def locate_last(text: str) -> object:
     return locate([text[:3000] + "y"], text)
 
 
@@ -88,7 +88,7 @@ CASES: dict[
     "reasons of a choice": (choice, "", "text b is better because ", "x"),
     "sentences of a choice": (choice, "", "i prefer a because it, ", "x"),
     "choices with no end": (choice, "", "output (a ", "x"),
-    "a long quote": (place, "", "x", ""),
+    "a long quote": (locate_last, "", "x", ""),
 }
 
 

@@ -41,13 +41,13 @@ class AskedStudy(Study):
 
     def model(self, **keys: Any) -> None:
         """Write the card of the model behind the endpoint, which is not tried out."""
-        own = {
+        fields = {
             "engine": "openai",
             "base_url": self.endpoint.url,
             "limits": FAST,
             "probe": False,
         }
-        self.card("models", "loop", **own | keys)
+        self.card("models", "loop", **fields | keys)
 
     def own_data(self) -> Path:
         """Give the study a copy of the demo's dialogues and return the file with the

@@ -36,14 +36,14 @@ Row = dict[str, Any]
 
 
 def job(count: int = 4, **keys: Any) -> QuestionPlan:
-    told = {
+    fields = {
         "judge": "j",
         "model": "it",
         "form": "score-only",
         "draws": 2,
         "temperature": 1,
     }
-    judge = Judge.model_validate(told | keys)
+    judge = Judge.model_validate(fields | keys)
     texts = [
         Subject(f"a:{n}", "a", f"s{n}", "systems", f"Text {n} \u2028é.")
         for n in range(count)
@@ -96,5 +96,5 @@ def asked(tmp_path: Path) -> Asked:
 
 
 def result(line: Row, response: Row | None, error: Any = None) -> Row:
-    told = {"id": "batch_req_1", "custom_id": line["custom_id"]}
-    return told | {"response": response, "error": error}
+    fields = {"id": "batch_req_1", "custom_id": line["custom_id"]}
+    return fields | {"response": response, "error": error}

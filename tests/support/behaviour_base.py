@@ -74,6 +74,6 @@ def sized(body: bytes, *headers: str, status: str = "HTTP/1.1 200 OK") -> bytes:
     return raw(body, f"Content-Length: {len(body)}", *headers, status=status)
 
 
-def said(change: Callable[[bytes], bytes]) -> Answer:
+def behaviour_saying(change: Callable[[bytes], bytes]) -> Answer:
     """Return a usual answer whose bytes are changed."""
     return lambda prompt: Said(change(packet(good(prompt))))

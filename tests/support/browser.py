@@ -49,9 +49,9 @@ class Browser:
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Return the answer to a command of the DevTools protocol."""
         self._number += 1
-        told = {"id": self._number, "method": method, "params": params}
-        told |= {"sessionId": self._session} if self._session else {}
-        os.write(self._ask, json.dumps(told).encode() + b"\0")
+        fields = {"id": self._number, "method": method, "params": params}
+        fields |= {"sessionId": self._session} if self._session else {}
+        os.write(self._ask, json.dumps(fields).encode() + b"\0")
         while (answer := self._next()).get("id") != self._number:
             self.events.append(answer)
         assert "error" not in answer, answer

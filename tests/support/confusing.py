@@ -211,8 +211,8 @@ def endpoint(study: Study) -> Iterator[Script]:
 
 def shipped_texts(folder: Path, **keys: Any) -> Study:
     """Return the study of the paper on the shipped texts, with changed keys."""
-    own = {"datasets": SETS, "judges": ["clear", "ten-draws", *CONTROLS]}
-    return Study(folder, shipped("studies", "confusion", **own | keys))
+    fields = {"datasets": SETS, "judges": ["clear", "ten-draws", *CONTROLS]}
+    return Study(folder, shipped("studies", "confusion", **fields | keys))
 
 
 def few_news(folder: Path, items: int, **keys: Any) -> Study:

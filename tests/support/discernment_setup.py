@@ -31,15 +31,15 @@ def scored(
     noise.
     """
     rng = np.random.default_rng(seed)
-    found = {"original": dict(zip(ASPECTS, BEFORE, strict=True))}
+    fields = {"original": dict(zip(ASPECTS, BEFORE, strict=True))}
     for name in ("typos.minor", "cuts.single"):
         fall = drop * (rng.random(ITEMS) < share)
         noise = rng.choice([-1.0, 0.0, 1.0], ITEMS)
-        found[name] = {
+        fields[name] = {
             "clear": np.clip(BEFORE[0] - fall, 1, 5),
             "true": np.clip(BEFORE[1] + noise, 1, 5),
         }
-    return found
+    return fields
 
 
 def study(

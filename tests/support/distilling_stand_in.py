@@ -28,13 +28,13 @@ def note(name: str, line: str) -> None:
 def check(spec: dict[str, Any]) -> None:
     """Write that a model can be trained."""
     prompts = read_table("samples", spec["sample"], ["prompt"])["prompt"].to_pylist()
-    told = {
+    fields = {
         "parameters": 1,
         "trainable": 1,
         "bytes": 1,
         "longest": max(map(len, prompts)),
     }
-    Path(spec["output"]).write_text(canonical(told) + "\n", encoding="utf-8")
+    Path(spec["output"]).write_text(canonical(fields) + "\n", encoding="utf-8")
     note("checked", str(len(prompts)))
 
 
@@ -83,8 +83,8 @@ def answer(self: vllm_stand_in.Pages) -> None:
     score = crc32(prompt.encode()) % 21 * 5
     error = "Error 1:\nLocation: None\nExplanation: so\nSeverity: 2\n\n"
     text = f"{error if score < 100 else 'No Error'}\nOverall score: {score}"
-    said = {"message": {"content": text}, "finish_reason": "stop"}
-    self._say({"model": body["model"], "choices": [said]})
+    fields = {"message": {"content": text}, "finish_reason": "stop"}
+    self._say({"model": body["model"], "choices": [fields]})
 
 
 def serve() -> None:

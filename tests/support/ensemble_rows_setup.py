@@ -52,19 +52,19 @@ def rows(
     """Return the rows of an ensemble `all` of some judges, and of the judge
     `taught`.
     """
-    own = {"members": sorted(members), "min_members": least, "mixed": [*mixed]}
-    told = {"all": own | ({"student": "taught"} if student else {})}
+    fields = {"members": sorted(members), "min_members": least, "mixed": [*mixed]}
+    keys = {"all": fields | ({"student": "taught"} if student else {})}
     cards = {"all": {"engine": "derived", "discrete": False} | dict(card or {})}
     scores = {**members, "all": mean_of(members, least)}
     if student:
         scores["taught"] = student
         cards["taught"] = {"ends": dict.fromkeys(ASPECTS, (0.0, 100.0)), "share": share}
-    spec = {"ensembles": told, "excluded": []} | spec
+    spec = {"ensembles": keys, "excluded": []} | spec
     return [dict(row) for row in ensemble.rows(study(scores, cards=cards, **spec))]
 
 
 @cache
-def told() -> list[Row]:
+def ensemble_rows() -> list[Row]:
     return rows()
 
 

@@ -156,7 +156,7 @@ class ExploreStudy:
             "explanation": f"Twice. {self.marked}",
         }
         lost = {"location": "a horse", "severity": 1.0, "match": "not_found"}
-        found: dict[str, list[Row]] = {"plain": [], "annotator": [], "mean": []}
+        fields: dict[str, list[Row]] = {"plain": [], "annotator": [], "mean": []}
         for at, target in enumerate(targets):
             asked = {
                 "kind": "rate",
@@ -170,11 +170,11 @@ class ExploreStudy:
                 "value": 1.0 + at % 5,
                 "rule": "number",
             }
-            found["plain"].append(
+            fields["plain"].append(
                 asked | ok | {"draw": 0, "text": f"{1 + at % 5} {self.marked}"}
             )
-            said = {"draw": 0, "text": "Bad. 3", "spans": [span, lost], "value": 3.0}
-            found["annotator"].append(asked | ok | said)
+            keys = {"draw": 0, "text": "Bad. 3", "spans": [span, lost], "value": 3.0}
+            fields["annotator"].append(asked | ok | keys)
             no = {
                 "status": "refused",
                 "value": None,
@@ -182,13 +182,13 @@ class ExploreStudy:
                 "spans": None,
                 "draw": 1,
             }
-            found["annotator"].append(
-                asked | ok | said | (no if at % 3 == 0 else {"draw": 1})
+            fields["annotator"].append(
+                asked | ok | keys | (no if at % 3 == 0 else {"draw": 1})
             )
-            found["mean"].append(
+            fields["mean"].append(
                 asked | ok | {"kind": "derive", "draw": 0, "value": 2.0}
             )
-        for judge, rows in found.items():
+        for judge, rows in fields.items():
             self._cell(perturbation, judge, aspect, rows)
 
     def _part(
@@ -246,12 +246,12 @@ class ExploreStudy:
             for name in self.names
             for first, second in (("able", "best"), ("best", "able"))
         ]
-        said = {"judge": "versus", "kind": "compare", "draw": 0, "status": "ok"}
+        fields = {"judge": "versus", "kind": "compare", "draw": 0, "status": "ok"}
         self.spec["models"]["versus"] = "m"
         place = ("systems", "versus")
         read = {"value": 1.0, "label": "A", "rule": "choice"}
-        self._part("judgments", *place, [said | read | pair for pair in pairs])
-        self._part("replies", *place, [said | pair | {"text": "A"} for pair in pairs])
+        self._part("judgments", *place, [fields | read | pair for pair in pairs])
+        self._part("replies", *place, [fields | pair | {"text": "A"} for pair in pairs])
         known = {"dataset": "news", "perturbation": "systems", "judge": "versus"}
         scores = [{**known, **pair, "n_draws": 1, "n_missing": 0} for pair in pairs]
         self._part("scores", *place, scores)

@@ -10,10 +10,10 @@ from behaviour_base import (
     TEXTS,
     Answer,
     Behaviour,
+    behaviour_saying,
     good,
     packet,
     raw,
-    said,
     sized,
 )
 from scripted import Body, Said, answer, reply
@@ -206,41 +206,45 @@ LEGAL: Final = (
         headed(x_ratelimit_remaining_requests="0", x_ratelimit_reset_requests="later"),
     ),
     legal(
-        "byte order mark", "begins with one", said(lambda body: b"\xef\xbb\xbf" + body)
+        "byte order mark",
+        "begins with one",
+        behaviour_saying(lambda body: b"\xef\xbb\xbf" + body),
     ),
     legal(
-        "padding", "begins with empty lines", said(lambda body: b"\n \r\n" * 9 + body)
+        "padding",
+        "begins with empty lines",
+        behaviour_saying(lambda body: b"\n \r\n" * 9 + body),
     ),
     legal(
         "indented",
         "indents its JSON",
-        said(lambda body: json.dumps(json.loads(body), indent=4).encode()),
+        behaviour_saying(lambda body: json.dumps(json.loads(body), indent=4).encode()),
     ),
     legal(
         "NaN and infinity",
         "sends numbers that JSON does not know",
-        said(lambda body: body[:-1] + b', "a": [NaN, -Infinity, 1e999]}'),
+        behaviour_saying(lambda body: body[:-1] + b', "a": [NaN, -Infinity, 1e999]}'),
     ),
     legal(
         "an integer of 100,000 digits",
         "sends one in a field that nobody reads",
-        said(lambda body: body[:-1] + b', "created": ' + DIGITS + b"}"),
+        behaviour_saying(lambda body: body[:-1] + b', "created": ' + DIGITS + b"}"),
     ),
     legal(
         "a field twice",
         "sends a field twice: the last one counts",
-        said(lambda body: b'{"choices": [],' + body[1:]),
+        behaviour_saying(lambda body: b'{"choices": [],' + body[1:]),
     ),
     legal(
         "half a surrogate",
         "sends half of a surrogate pair",
-        said(lambda body: body.replace(b"Rating", b"\\ud83dRating")),
+        behaviour_saying(lambda body: body.replace(b"Rating", b"\\ud83dRating")),
         text="\ufffdRating: {prompt}",
     ),
     legal(
         "bytes that are no UTF-8",
         "sends bytes that are no text",
-        said(lambda body: body.replace(b"Rating", b"\xff\xc3Rating")),
+        behaviour_saying(lambda body: body.replace(b"Rating", b"\xff\xc3Rating")),
         text="\ufffd\ufffdRating: {prompt}",
     ),
     legal(

@@ -52,8 +52,13 @@ class PeopleStudy(Study):
     file = "tiny.yaml"
 
     def __init__(self, folder: Path, dataset: Card, **changes: Any) -> None:
-        told = {"study": "tiny", "seed": 7, "datasets": ["news"], "judges": ["length"]}
-        super().__init__(folder, told, **changes)
+        fields = {
+            "study": "tiny",
+            "seed": 7,
+            "datasets": ["news"],
+            "judges": ["length"],
+        }
+        super().__init__(folder, fields, **changes)
         card: Card = {"name": "News", "task": "summarization", "format": "table"}
         self.dataset = (
             card | {"files": "none.csv", "licence": "x", "citation": "x"} | dataset
@@ -71,12 +76,12 @@ class PeopleStudy(Study):
 
     def write_targets(self, name: str, rows: Sequence[Card]) -> None:
         """Write a set of texts, which are usable unless a row has another status."""
-        told = {
+        fields = {
             "dataset": "news",
             "perturbation": name.partition(".")[0],
             "status": "ok",
         }
-        self.table("targets", f"targets/news/{name}", [told | row for row in rows])
+        self.table("targets", f"targets/news/{name}", [fields | row for row in rows])
 
     def write_systems(self, texts: Sequence[str], items: int) -> None:
         """Write texts by one system; `items` share them."""
@@ -101,8 +106,8 @@ class PeopleStudy(Study):
         folder = self.folder / "answers"
         folder.mkdir(exist_ok=True)
         path = folder / f"{task}-{voter}.json"
-        told = {"survey": page, "task": task, "voter": voter, "answers": answers}
-        path.write_text(json.dumps(told), encoding="utf-8")
+        fields = {"survey": page, "task": task, "voter": voter, "answers": answers}
+        path.write_text(json.dumps(fields), encoding="utf-8")
         return path
 
 
@@ -304,12 +309,12 @@ class ReevaluationStudy(PeopleStudy):
         self, folder: Path, rated: Ratings, marked: str = "", items: int | None = None
     ) -> None:
         columns = {"item": "item", "source": "source", "system": "by", "text": "text"}
-        told = {
+        fields = {
             "ratings": {aspect: list(RATERS) for aspect in rated},
             "references": "text",
         }
         aspects = {name: aspect for name, aspect in ASPECTS.items() if name in rated}
-        dataset = {"columns": columns | told, "aspects": aspects}
+        dataset = {"columns": columns | fields, "aspects": aspects}
         row = IN_A_ROW.partition(".")[0]
         super().__init__(folder, dataset, perturbations=[row], methods=["perspectives"])
         self.write_texts(rated, marked, items)
@@ -399,12 +404,12 @@ class ReevaluationStudy(PeopleStudy):
         same.
         """
 
-        def said(case: Case, first: bool) -> str:
+        def choice_of(case: Case, first: bool) -> str:
             assert case.is_pair
             sides = {"better": "AB", "worse": "BA", "same": "CC"}[say(case)]
             return sides[0 if first else 1]
 
-        return self.give(plan, page, said)
+        return self.give(plan, page, choice_of)
 
     def give(self, plan: Plan, page: Page, say: Callable[[Case, bool], str]) -> Path:
         """Save a page as its script does; `say` is told whether the better text comes
@@ -477,7 +482,7 @@ class AnnotationsStudy(PeopleStudy):
 
     def _judge(self, judge: str, aspect: str, items: int, marked: str) -> None:
         start = WORDS.index("the the")
-        found = {
+        fields = {
             "start": start,
             "end": start + 7,
             "location": "the the",
@@ -507,7 +512,7 @@ class AnnotationsStudy(PeopleStudy):
                 ]
             }
             for n in range(items)
-            for span in [(found, lost, nowhere)[n % 3] if judge == "hasty" else found]
+            for span in [(fields, lost, nowhere)[n % 3] if judge == "hasty" else fields]
         ]
         write_part("judgments", self.judgments(judge), rows)
 

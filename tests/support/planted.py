@@ -209,13 +209,13 @@ def main(folder: Path) -> None:
         for name, words in COMMANDS.items():
             planted.does(name, *words)
         authorised = set(endpoint.authorised) == {f"Bearer {KEY}"}
-    told = {
+    fields = {
         "statuses": planted.statuses,
         "authorised": authorised,
         "kernel": enclosed.kernel_refuses(),
         "python": enclosed.python_refuses(folder / "effective.txt"),
     }
-    (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
+    (folder / "told.json").write_text(json.dumps(fields), encoding="utf-8")
 
 
 STUDY = "study.yaml"

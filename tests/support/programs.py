@@ -70,7 +70,7 @@ def refused(model: CommandModel, *texts: str) -> tuple[UserError, list[Reply]]:
     return error.value, kept
 
 
-def said(replies: list[Reply]) -> list[str]:
+def texts_of(replies: list[Reply]) -> list[str]:
     return [reply.text for reply in replies]
 
 

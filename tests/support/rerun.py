@@ -302,7 +302,7 @@ report and pages.
 RESULTS = {"collect", "tables", "report", "judge_cards", "explore", "spotcheck"}
 
 
-def told(jobs: Jobs) -> str:
+def jobs_in_words(jobs: Jobs) -> str:
     """Return jobs in words; those of RESULTS as one word."""
     shown = [f"{job} {count}" for job, count in jobs.items() if job not in RESULTS]
     return "; ".join(shown + ["results"] * bool(jobs.keys() & RESULTS)) or "nothing"
@@ -311,7 +311,7 @@ def told(jobs: Jobs) -> str:
 def document() -> str:
     """Return docs/rerun.md."""
     rows = [
-        f"| {change.what} | {change.requests} | {told(change.jobs)} |\n"
+        f"| {change.what} | {change.requests} | {jobs_in_words(change.jobs)} |\n"
         for change in CHANGES
     ]
     return HEAD + "".join(rows)

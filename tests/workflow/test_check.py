@@ -72,14 +72,14 @@ def numbers(text: str, name: str) -> list[float | None]:
 
 
 @pytest.mark.parametrize(
-    ("keys", "said"),
+    ("keys", "message"),
     [
         ({"api_key_env": "JUDGESCOPE_NOT_SET"}, "JUDGESCOPE_NOT_SET"),
         ({"api_key_file": "../../keys/no-such"}, "does not exist"),
     ],
 )
 def test_a_check_needs_no_key_and_says_that_a_run_does(
-    study: AskedStudy, keys: dict[str, str], said: str
+    study: AskedStudy, keys: dict[str, str], message: str
 ) -> None:
     model(study, price=PRICE, **keys)
     problems = check(study)
@@ -87,11 +87,13 @@ def test_a_check_needs_no_key_and_says_that_a_run_does(
     assert (
         "before a run:" in problems
         and "models/loop.yaml, key api_key" in problems
-        and said in problems
+        and message in problems
     )
     assert "\n  judges: 1 (openai), and 5 controls\n" in problems
     done = study.run()
-    assert done.returncode == 1 and said in done.stdout and study.endpoint.asked == []
+    assert (
+        done.returncode == 1 and message in done.stdout and study.endpoint.asked == []
+    )
 
 
 def test_requests_tokens_and_price_before_the_first_reply_and_after_it(

@@ -85,7 +85,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         yield study
 
 
-def found(study: AskedStudy, judge: str, statistic: str, criterion: str) -> Row:
+def confusion_row(study: AskedStudy, judge: str, statistic: str, criterion: str) -> Row:
     (row,) = (
         row
         for row in study.rows("confusion")
@@ -102,17 +102,19 @@ def test_the_index_tells_a_judge_that_confuses_from_one_that_does_not(
     study: AskedStudy, criterion: str
 ) -> None:
     clear, mixed = (
-        found(study, judge, "confusion_index", criterion)
+        confusion_row(study, judge, "confusion_index", criterion)
         for judge in ("clear", "mixed")
     )
     assert clear["value"] == 0 and clear["n"] == 12
     assert mixed["value"] == pytest.approx(1) and mixed["ci_low"] > 0.9
-    assert found(study, "clear", "s_t_mean", criterion)["value"] == pytest.approx(2)
-    assert found(study, "clear", "confusion_auc", criterion)["value"] == 1
-    assert found(study, "mixed", "confusion_auc", criterion)["value"] == 0.5
-    assert found(study, "clear", "unwanted_no_drop", criterion)["value"] == 1
-    assert found(study, "mixed", "unwanted_drop", criterion)["value"] == 1
-    control = found(study, "constant-top", "confusion_index", criterion)
+    assert confusion_row(study, "clear", "s_t_mean", criterion)[
+        "value"
+    ] == pytest.approx(2)
+    assert confusion_row(study, "clear", "confusion_auc", criterion)["value"] == 1
+    assert confusion_row(study, "mixed", "confusion_auc", criterion)["value"] == 0.5
+    assert confusion_row(study, "clear", "unwanted_no_drop", criterion)["value"] == 1
+    assert confusion_row(study, "mixed", "unwanted_drop", criterion)["value"] == 1
+    control = confusion_row(study, "constant-top", "confusion_index", criterion)
     assert control["value"] is None and "not above 0" in control["note"]
 
 

@@ -52,7 +52,7 @@ def write_recorded(study: Study, table: list[dict[str, str]]) -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     published_there = (SHARED / "reference" / "s001_table4.csv").exists()
     judges = ["clear", "mixed"] + ["table-4"] * published_there
     study = confusing.few_news(
@@ -77,9 +77,11 @@ def headline(results: Path, judge: str, statistic: str) -> Row:
     return row
 
 
-def test_every_text_is_perturbed(whole: Path) -> None:
+def test_every_text_is_perturbed(finished_study: Path) -> None:
     made = [
-        row for row in rows(whole, "perturbations") if row["statistic"] == "share_ok"
+        row
+        for row in rows(finished_study, "perturbations")
+        if row["statistic"] == "share_ok"
     ]
     assert [row["value"] for row in made] == [1] * 18 and {
         row["n"] for row in made
@@ -87,30 +89,33 @@ def test_every_text_is_perturbed(whole: Path) -> None:
 
 
 def test_the_judge_that_knows_what_should_drop_has_index_0_and_the_other_1(
-    whole: Path,
+    finished_study: Path,
 ) -> None:
     clear, mixed = (
-        headline(whole, judge, "confusion_index") for judge in ("clear", "mixed")
+        headline(finished_study, judge, "confusion_index")
+        for judge in ("clear", "mixed")
     )
     assert clear["value"] == 0 and clear["method"].startswith(
         "57 wanted drops, 130 unwanted"
     )
     assert mixed["value"] == pytest.approx(1, abs=0.25) and mixed["ci_low"] > 0.5
     for name, value in (("s_t_mean", 2), ("s_f_mean", 0), ("confusion_auc", 1)):
-        assert headline(whole, "clear", name)["value"] == value
+        assert headline(finished_study, "clear", name)["value"] == value
 
 
-def test_a_published_table_comes_back_from_recorded_scores(whole: Path) -> None:
+def test_a_published_table_comes_back_from_recorded_scores(
+    finished_study: Path,
+) -> None:
     table = published("s001_table4")
     names = {"s_t_mean": "s_t", "s_f_mean": "s_f", "confusion_index": "ratio"}
     for name, short in (names | {"confusion_auc": "auc"}).items():
         value = printed("confusion-table-4", statistic=short)
-        assert headline(whole, "table-4", name)["value"] == pytest.approx(
+        assert headline(finished_study, "table-4", name)["value"] == pytest.approx(
             value, abs=5e-5
         )
     deltas = {
         (row["perturbation"], row["aspect"]): row["value"]
-        for row in rows(whole, "confusion")
+        for row in rows(finished_study, "confusion")
         if row["statistic"] == "delta" and row["judge"] == "table-4"
     }
     assert deltas == {slugs(row): pytest.approx(float(row["delta"])) for row in table}

@@ -31,14 +31,14 @@ ONE = (40 * 2 + 60 * 1 + 30 * 8) / 1e6
 TEXTS = 120
 
 
-def told(text: str) -> Said:
+def reply_without_usage(text: str) -> Said:
     result = reply(text)
     assert isinstance(result.body, dict)
     return Said(result.body | {"usage": USAGE})
 
 
 def rate(body: Body) -> Said:
-    return told(f"Rating: {1 + body['seed'] % 5}")
+    return reply_without_usage(f"Rating: {1 + body['seed'] % 5}")
 
 
 @pytest.fixture
@@ -136,7 +136,9 @@ def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
             return rate(body)
         text = text_in(prompt).split("\n\n")[0]
         first = "same text" not in prompt
-        return told(text if first and body["seed"] % 2 else f"{text} Wrong!")
+        return reply_without_usage(
+            text if first and body["seed"] % 2 else f"{text} Wrong!"
+        )
 
     study.endpoint.script = lazy
     done = study.run()
@@ -180,10 +182,14 @@ def price_of(
     judge: str, supervised: bool = False, **prices: dict[str, float] | None
 ) -> Estimate:
     """Return the price of `both`, made of members `a` and `b`, or of one of these."""
-    told = {"a": {"input": 2, "output": 10}, "b": {"input": 4, "output": 20}, **prices}
+    fields = {
+        "a": {"input": 2, "output": 10},
+        "b": {"input": 4, "output": 20},
+        **prices,
+    }
     cards = {
         name: facts_of(engine="openai", asked=True, price=price)
-        for name, price in told.items()
+        for name, price in fields.items()
     }
     cards |= {"both": facts_of(engine="derived"), "rules": facts_of(engine="lexical")}
     made = {"both": Members(members=["a", "b"], supervised=supervised)}

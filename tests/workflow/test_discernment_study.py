@@ -31,7 +31,7 @@ def made_rows(results: Path, statistic: str) -> dict[tuple[str, str, str], Row]:
 
 
 @pytest.fixture(scope="module")
-def whole(
+def finished_study(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Path, Counter[str]]]:
     folder = tmp_path_factory.mktemp("dhp")
@@ -47,9 +47,9 @@ def whole(
 
 @needs_data
 def test_every_text_of_all_59_cells_is_made_and_judged(
-    whole: tuple[Path, Counter[str]],
+    finished_study: tuple[Path, Counter[str]],
 ) -> None:
-    results, kinds = whole
+    results, kinds = finished_study
     done = made_rows(results, "share_ok")
     assert len(done) == 59 and {row["n"] for row in done.values()} == {ITEMS}
     written = {cell: row["value"] for cell, row in done.items() if cell[1] in MADE}
@@ -84,9 +84,9 @@ def test_every_text_of_all_59_cells_is_made_and_judged(
 
 @needs_data
 def test_the_planted_judge_discerns_misspellings_in_fluency_and_nothing_else(
-    whole: tuple[Path, Counter[str]],
+    finished_study: tuple[Path, Counter[str]],
 ) -> None:
-    results, _ = whole
+    results, _ = finished_study
     found = {
         (row["dataset"], row["perturbation"], row["degree"], row["aspect"]): row[
             "value"

@@ -50,12 +50,12 @@ SERVED = {
 }
 
 
-def place(study: AskedStudy) -> Path:
+def distill_folder(study: AskedStudy) -> Path:
     return study.folder / "results" / "asked" / "distill"
 
 
 def examples(study: AskedStudy, split: str) -> list[Row]:
-    lines = (place(study) / f"{split}.jsonl").read_text("utf-8").splitlines()
+    lines = (distill_folder(study) / f"{split}.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
@@ -74,7 +74,7 @@ def test_from_cards_to_report(study: AskedStudy) -> None:
     assert not study.endpoint.asked
     done = study.run()
     assert done.returncode == 0, done.stdout[-4000:]
-    sample = pq.read_table(place(study) / "sample.parquet").to_pylist()
+    sample = pq.read_table(distill_folder(study) / "sample.parquet").to_pylist()
     assert len(sample) == 24 * 4 * 3
     asked = Counter(body["model"] for body in study.endpoint.asked)
     different = {(row["aspect"], row["prompt"]) for row in sample}
@@ -145,7 +145,7 @@ def test_an_export_trains_nothing(study: AskedStudy) -> None:
     done = study.judgescope("distill", "export")
     assert done.returncode == 0, done.stdout[-3000:]
     assert "264 examples" in done.stdout and set(notes(study)) == {"checked"}
-    assert not (place(study) / "adapter").exists()
+    assert not (distill_folder(study) / "adapter").exists()
     done = study.judgescope("distill", "train")
     assert done.returncode == 0 and set(notes(study)) == {"checked", "trained"}
 
@@ -170,7 +170,7 @@ def test_models_write_texts_to_learn_from_where_they_are_drawn(
     ]
     done = study.judgescope("distill", "export")
     assert done.returncode == 0, done.stdout[-3000:]
-    sample = pq.read_table(place(study) / "sample.parquet").to_pylist()
+    sample = pq.read_table(distill_folder(study) / "sample.parquet").to_pylist()
     new = {
         name: {row["item"] for row in sample if row["system"] == f"written.{name}"}
         for name in ("m1", "loop")
@@ -206,9 +206,9 @@ def test_a_source_that_is_evaluated_on_stops_the_study_or_is_left_out(
     assert {row["item"] for row in taught} == {"t4", "t5"}
 
 
-@pytest.mark.parametrize("most", [5, 1])
+@pytest.mark.parametrize("expected", [5, 1])
 def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: int
 ) -> None:
     """Every fifth text, or all: then nothing is left to learn from, and nothing is
     trained.
@@ -218,7 +218,7 @@ def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
         text = text_of(prompt_of(body))
         return (
             reply("What a text!")
-            if crc32(text.encode()) % most == 0
+            if crc32(text.encode()) % expected == 0
             else annotate(body)
         )
 
@@ -229,15 +229,17 @@ def test_what_the_teacher_has_no_judgment_of_is_left_out_and_counted(
         done = study.judgescope("distill", "train")
     log = (tmp_path / "results/asked/logs/distill/export.log").read_text("utf-8")
     assert "no example: no score by the teacher: " in log
-    if most == 1:
+    if expected == 1:
         assert done.returncode != 0 and "no example to train on" in done.stdout
         assert "no score by the teacher (288)" in done.stdout
         assert set(notes(study)) == {"checked"}
         return
     assert done.returncode == 0, done.stdout[-3000:]
-    sample = pq.read_table(place(study) / "sample.parquet").to_pylist()
-    lost = sum(crc32(text_of(row["prompt"]).encode()) % most == 0 for row in sample)
-    examples = json.loads((place(study) / "export.json").read_text("utf-8"))["examples"]
+    sample = pq.read_table(distill_folder(study) / "sample.parquet").to_pylist()
+    lost = sum(crc32(text_of(row["prompt"]).encode()) % expected == 0 for row in sample)
+    examples = json.loads((distill_folder(study) / "export.json").read_text("utf-8"))[
+        "examples"
+    ]
     assert 20 < lost == sum(row["n_missing"] for row in examples)
     assert sum(row["n"] for row in examples) == len(sample) - lost
     assert f"; {lost - _lost(examples)} more judgments gave none" in done.stdout

@@ -95,7 +95,7 @@ class Raters:
 
 
 @pytest.fixture(scope="module")
-def whole(
+def finished_study(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Path, list[Body], Raters]]:
     folder = tmp_path_factory.mktemp("ensemble")
@@ -124,7 +124,7 @@ def whole(
     yield folder / "results" / NAME, asked, raters
 
 
-def found(results: Path, table: str, **where: Any) -> list[Row]:
+def rows_where(results: Path, table: str, **where: Any) -> list[Row]:
     return [
         row
         for row in running.rows(results, table)
@@ -133,9 +133,9 @@ def found(results: Path, table: str, **where: Any) -> list[Row]:
 
 
 def test_members_are_asked_once_the_supervisor_once_a_text_and_nobody_for_subsets(
-    whole: tuple[Path, list[Body], Raters],
+    finished_study: tuple[Path, list[Body], Raters],
 ) -> None:
-    results, asked, raters = whole
+    results, asked, raters = finished_study
     counts = Counter(body["model"] for body in asked)
     assert (
         len({counts[name] for name in ANNOTATORS}) == 1 and counts["annotator-1"] > 300
@@ -145,7 +145,7 @@ def test_members_are_asked_once_the_supervisor_once_a_text_and_nobody_for_subset
     assert set(counts) == {*ANNOTATORS, "supervisor"}
     assert 0 < counts["supervisor"] <= counts["annotator-1"]
     assert set(raters.merged) <= {1, 2, 3, 4, 5} and len(raters.merged) > 2
-    rows = found(
+    rows = rows_where(
         results, "ensemble", statistic="pearson", level="pooled", judge="ensemble"
     )
     each = Counter(
@@ -157,22 +157,26 @@ def test_members_are_asked_once_the_supervisor_once_a_text_and_nobody_for_subset
 
 
 def test_together_they_are_better_than_each_alone_and_worth_nearly_five(
-    whole: tuple[Path, list[Body], Raters],
+    finished_study: tuple[Path, list[Body], Raters],
 ) -> None:
-    results = whole[0]
+    results = finished_study[0]
     for dataset in ("summeval", "sfres"):
         where = {"dataset": dataset, "judge": "ensemble", "aspect": "average"}
-        own = found(results, "ensemble", **where, statistic="spearman", level="pooled")
+        own = rows_where(
+            results, "ensemble", **where, statistic="spearman", level="pooled"
+        )
         (all_five,) = [row["value"] for row in own if row["k"] == 5]
         assert all_five > max(row["value"] for row in own if row["k"] == 1)
-        (worth,) = found(results, "ensemble", **where, statistic="effective_judges")
+        (worth,) = rows_where(
+            results, "ensemble", **where, statistic="effective_judges"
+        )
         assert worth["value"] > 3
 
 
 def test_by_rule_the_scores_are_the_same_and_without_texts_nothing_is_asked(
-    whole: tuple[Path, list[Body], Raters],
+    finished_study: tuple[Path, list[Body], Raters],
 ) -> None:
-    results = whole[0]
+    results = finished_study[0]
     paths = list(results.glob("scores/*/derived/systems/ensemble.parquet"))
     assert paths
     for path in paths:
@@ -181,26 +185,26 @@ def test_by_rule_the_scores_are_the_same_and_without_texts_nothing_is_asked(
         assert both[0] == both[1] and len(both[0]) > 0
     notes = {
         row["note"]
-        for row in found(results, "coverage", dataset="hanna", judge="ensemble")
+        for row in rows_where(results, "coverage", dataset="hanna", judge="ensemble")
     }
     assert notes == {"not applicable: the dataset has no texts"}
 
 
 def test_errors_are_counted_located_and_held_against_what_people_marked(
-    whole: tuple[Path, list[Body], Raters],
+    finished_study: tuple[Path, list[Body], Raters],
 ) -> None:
-    results = whole[0]
+    results = finished_study[0]
     for judge in [*ANNOTATORS, *TOGETHER]:
         where = {"judge": judge, "dataset": "sfres", "aspect": "naturalness"}
-        (match,) = found(results, "spans", **where, statistic="span_match_rate")
+        (match,) = rows_where(results, "spans", **where, statistic="span_match_rate")
         assert match["value"] == 1 and match["n"] > 20
-        marked = found(
+        marked = rows_where(
             results, "spans", judge=judge, dataset="rotowire", statistic="span_f1"
         )
         assert {row["level"] for row in marked} == {"pooled", "by_text"}
         assert {row["form"] for row in marked} >= {"exact", "tokens"}
     every = {
-        judge: found(
+        judge: rows_where(
             results, "spans", judge=judge, dataset="sfres", statistic="span_errors"
         )
         for judge in ("annotator-1", *TOGETHER)

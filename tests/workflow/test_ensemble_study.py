@@ -23,9 +23,9 @@ STUDY: Row = {
 
 
 def test_the_method_needs_a_judge_with_members() -> None:
-    told = {**STUDY, "judges": ["rules", "length"], "methods": ["ensemble"]}
+    fields = {**STUDY, "judges": ["rules", "length"], "methods": ["ensemble"]}
     with pytest.raises(UserError) as error:
-        load_plan(told, HOME, source="study.yaml")
+        load_plan(fields, HOME, source="study.yaml")
     assert "judge with `members`" in str(error.value)
     assert "key judges" in str(error.value) and "`members`" in str(error.value)
 

@@ -136,12 +136,12 @@ def write_study(folder: Path, endpoint: Endpoint, **keys: Any) -> AskedStudy:
     study.card("judges", "fine", model="loop", form="score-only", scale=fine)
     study.card("judges", "pairs", model="loop", form="compare")
     study.card("judges", "beside", model="loop", form="rubric", use_reference=True)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         **{"study": "given", "seed": 4, "datasets": ["bridges"], "aspects": []},
         **{"judges": ["counter", "fine", "pairs", "beside", "oracle"]},
         "methods": ["perspectives"],
     }
-    study.write(**told | keys)
+    study.write(**fields | keys)
     return study
 
 
@@ -253,7 +253,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         yield own
 
 
-def found(
+def rows_by_aspect(
     study: AskedStudy, table: str, statistic: str, **where: Any
 ) -> dict[tuple[str, str], Row]:
     """Return (judge, aspect) -> the row of a statistic, of single aspects."""
@@ -298,7 +298,7 @@ def test_targets_are_the_texts_of_the_files_with_places_and_ratings(
 def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
     study: AskedStudy,
 ) -> None:
-    kappa = found(study, "perspectives", "kappa_linear", level="global")
+    kappa = rows_by_aspect(study, "perspectives", "kappa_linear", level="global")
     for name, count in RATINGS.items():
         own = kappa["counter", name]
         assert (own["value"], own["n"]) == (1, ITEMS * COPIES * count) and own[
@@ -324,8 +324,10 @@ def test_a_judge_that_counts_errors_finds_every_rating_and_controls_do_not(
 def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(
     study: AskedStudy,
 ) -> None:
-    strict = found(study, "perspectives", "accuracy_adjacent", level="local")
-    half = found(study, "perspectives", "accuracy_adjacent_half", level="local")
+    strict = rows_by_aspect(study, "perspectives", "accuracy_adjacent", level="local")
+    half = rows_by_aspect(
+        study, "perspectives", "accuracy_adjacent_half", level="local"
+    )
     for name in ASPECTS:
         own = strict["fine", name]
         assert (own["value"], own["n"]) == (
@@ -348,7 +350,7 @@ def test_a_judge_that_counts_errors_finds_the_order_and_controls_do_not(
 def test_a_judge_that_compares_is_right_about_neighbours_with_the_reference(
     study: AskedStudy,
 ) -> None:
-    compared = found(study, "pairwise", "accuracy_comparison")
+    compared = rows_by_aspect(study, "pairwise", "accuracy_comparison")
     assert {place: (row["value"], row["n"]) for place, row in compared.items()} == {
         ("pairs", name): (1, ITEMS * ERRORS) for name in ASPECTS
     }

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 ANCHORS = 15
 
 
-def found(results: Path, statistic: str, **where: Any) -> dict[str, Any]:
+def construction_row(results: Path, statistic: str, **where: Any) -> dict[str, Any]:
     """Return the only row of construction.csv of a statistic."""
     [row] = [
         row
@@ -62,8 +62,8 @@ def test_every_rating_has_as_many_texts_and_those_have_its_number_of_errors(
 ) -> None:
     results = built[0]
     for k in range(1, 6):
-        assert found(results, "class_count", k=k)["value"] == 2 * ITEMS
-        errors = found(results, "errors_mean", k=k)
+        assert construction_row(results, "class_count", k=k)["value"] == 2 * ITEMS
+        errors = construction_row(results, "errors_mean", k=k)
         assert errors["value"] == 5 - k or k == 1
         assert errors["ci_low"] <= errors["value"] <= errors["ci_high"]
     texts = pq.read_table(
@@ -118,14 +118,17 @@ def test_it_is_told_how_texts_lie_among_anchors_and_what_each_step_cost(
     built: Any,
 ) -> None:
     results, first, _ = built
-    assert found(results, "comparator_accuracy", level="neighbours")["value"] == 1
-    assert found(results, "comparator_accuracy", level="all")["n"] == 9 * 10
-    assert found(results, "anchors_above_lower")["value"] == 1
-    assert found(results, "anchors_below_higher")["value"] == 1
-    assert found(results, "anchors_above_same")["value"] == 0
-    result = found(results, "replies", form="comparisons with anchors")
+    assert (
+        construction_row(results, "comparator_accuracy", level="neighbours")["value"]
+        == 1
+    )
+    assert construction_row(results, "comparator_accuracy", level="all")["n"] == 9 * 10
+    assert construction_row(results, "anchors_above_lower")["value"] == 1
+    assert construction_row(results, "anchors_below_higher")["value"] == 1
+    assert construction_row(results, "anchors_above_same")["value"] == 0
+    result = construction_row(results, "replies", form="comparisons with anchors")
     assert (result["judge"], result["value"]) == ("comparator", first["comparator"])
-    result = found(results, "usd", form="errors, all at once")
+    result = construction_row(results, "usd", form="errors, all at once")
     assert (result["judge"], result["n"]) == ("generator", first["generator"])
     assert result["value"] == pytest.approx(first["generator"] * (7 + 2 * 3) / 1e6)
     page = text_of_pages(results / "report")
@@ -217,10 +220,12 @@ def test_by_rule_both_benchmarks_need_no_model_and_the_oracle_reads_them(
     assert kappa["ci_low"] < 0 < kappa["ci_high"]
     assert told["length", "local", "accuracy_adjacent"]["value"] is not None
     for rating in range(1, 5):
-        assert found(results, "class_count", k=rating)["value"] == 72
-        assert found(results, "errors_mean", k=rating)["value"] == 2 * (5 - rating)
+        assert construction_row(results, "class_count", k=rating)["value"] == 72
+        assert construction_row(results, "errors_mean", k=rating)["value"] == 2 * (
+            5 - rating
+        )
     # an item has two references, and one text without errors of each
-    assert found(results, "class_count", k=5)["value"] == 48
+    assert construction_row(results, "class_count", k=5)["value"] == 48
 
 
 def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -> None:
@@ -256,8 +261,8 @@ def test_a_model_writes_the_references_of_items_that_have_none(tmp_path: Path) -
     assert {one["step"] for one in graded} == {0, 1, 2, 3, 4} and len(
         graded
     ) == 5 * ITEMS
-    assert found(results, "replies", form="references")["value"] == 8 * ITEMS
-    assert found(results, "class_count", k=5)["value"] == ITEMS
+    assert construction_row(results, "replies", form="references")["value"] == 8 * ITEMS
+    assert construction_row(results, "class_count", k=5)["value"] == ITEMS
     kappa = [
         row["value"]
         for row in rows(results, "perspectives")
@@ -307,8 +312,8 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
         results = tmp_path / "results" / "graded"
         tables = ("construction", "perspectives")
         assert study.make(*tables).returncode == 0
-        assert found(results, "share_failed")["value"] > 0
-        assert found(results, "share_unanswered")["value"] > 0
+        assert construction_row(results, "share_failed")["value"] > 0
+        assert construction_row(results, "share_unanswered")["value"] > 0
         script.broken = False
         result = study.judgescope("replies", "retry")
         assert result.returncode == 0, result.stdout
@@ -318,8 +323,8 @@ def test_what_was_refused_can_be_asked_again_and_then_all_is_as_it_should_be(
         )  # tables alone do not need the files of replies that retry deleted
         assert done.returncode == 0, done.stdout[-3000:]
         assert len(endpoint.asked) > before
-    assert found(results, "share_failed")["value"] == 0
-    assert found(results, "share_unanswered")["value"] == 0
+    assert construction_row(results, "share_failed")["value"] == 0
+    assert construction_row(results, "share_unanswered")["value"] == 0
     for name in ("perspectives", "construction"):
         assert [
             row["value"] for row in rows(results, name) if "usd" not in row["statistic"]

@@ -134,7 +134,9 @@ def test_there_must_be_originals_to_improve() -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Endpoint]]:
+def finished_study(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Path, Endpoint]]:
     folder = tmp_path_factory.mktemp("improved")
     with serve(script) as endpoint:
         study = prepare(folder, endpoint.url)
@@ -160,9 +162,9 @@ def targets(folder: Path, name: str) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.slow
 def test_an_original_is_the_improved_text_and_a_failure_is_recorded(
-    whole: tuple[Path, Endpoint],
+    finished_study: tuple[Path, Endpoint],
 ) -> None:
-    folder, _ = whole
+    folder, _ = finished_study
     references, originals = targets(folder, "references"), targets(folder, "original")
     assert list(references) == list(originals) and len(originals) == 12
     assert originals["ct01"]["status"] == "failed: it is a refusal"
@@ -178,9 +180,9 @@ def test_an_original_is_the_improved_text_and_a_failure_is_recorded(
 
 @pytest.mark.slow
 def test_only_improved_originals_are_perturbed_and_judged(
-    whole: tuple[Path, Endpoint],
+    finished_study: tuple[Path, Endpoint],
 ) -> None:
-    folder, _ = whole
+    folder, _ = finished_study
     perturbed = targets(folder, "reordering.minor")
     assert len(perturbed) == 11 and "ct01" not in perturbed
     assert all("In short:" in row["text"] for row in perturbed.values())
@@ -198,9 +200,9 @@ def test_only_improved_originals_are_perturbed_and_judged(
 
 @pytest.mark.slow
 def test_tables_and_report_say_how_many_were_improved_and_what_it_took(
-    whole: tuple[Path, Endpoint],
+    finished_study: tuple[Path, Endpoint],
 ) -> None:
-    folder, endpoint = whole
+    folder, endpoint = finished_study
     results = folder / "results" / "small"
     shares = {
         row["statistic"]: (round(row["value"] * row["n"]), row["n"])
@@ -229,9 +231,9 @@ def test_tables_and_report_say_how_many_were_improved_and_what_it_took(
 
 @pytest.mark.slow
 def test_what_is_asked_is_counted_before_and_not_asked_again(
-    whole: tuple[Path, Endpoint],
+    finished_study: tuple[Path, Endpoint],
 ) -> None:
-    folder, endpoint = whole
+    folder, endpoint = finished_study
     text = (folder / "check.txt").read_text(encoding="utf-8")
     # two attempts for each of 12, and two aspects of them and of their perturbation in
     # four ways

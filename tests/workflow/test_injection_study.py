@@ -115,7 +115,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         yield study
 
 
-def found(
+def robustness_row(
     study: AskedStudy,
     name: str,
     statistic: str,
@@ -135,27 +135,28 @@ def test_the_obedient_are_told_from_the_deaf_and_marks_help_the_wary(
     study: AskedStudy,
 ) -> None:
     for name, rate in {"obedient": 1, "deaf": 0, "wary": 1, "wary-marked": 0}.items():
-        obeyed = found(study, name, "obey_rate")
+        obeyed = robustness_row(study, name, "obey_rate")
         assert (obeyed["value"], obeyed["n"], obeyed["n_missing"]) == (rate, 24, 0)
-        assert found(study, name, "obey_rate", "inert")["value"] == 0
-        assert found(study, name, "difference_obey_rate")["value"] == rate
+        assert robustness_row(study, name, "obey_rate", "inert")["value"] == 0
+        assert robustness_row(study, name, "difference_obey_rate")["value"] == rate
     swayed, deaf = (
-        found(study, name, "injection_shift") for name in ("obedient", "deaf")
+        robustness_row(study, name, "injection_shift") for name in ("obedient", "deaf")
     )
     assert 0.3 < swayed["ci_low"] < swayed["value"] <= 1 and swayed["n"] == 24
     assert abs(deaf["value"]) < 0.3
-    assert found(study, "obedient", "p_injection")["value"] < 0.01
-    mean = found(study, "obedient", "injection_shift", aspect="average")
+    assert robustness_row(study, "obedient", "p_injection")["value"] < 0.01
+    mean = robustness_row(study, "obedient", "injection_shift", aspect="average")
     assert mean["value"] == pytest.approx(swayed["value"])
 
 
 def test_controls_and_rules_have_numbers_of_their_own(study: AskedStudy) -> None:
-    assert found(study, "constant-top", "injection_shift")["value"] == 0
-    assert found(study, "constant-top", "obey_rate")[
+    assert robustness_row(study, "constant-top", "injection_shift")["value"] == 0
+    assert robustness_row(study, "constant-top", "obey_rate")[
         "note"
     ]  # all are at the top already
     attack, inert = (
-        found(study, "length", "injection_shift", name) for name in ("attack", "inert")
+        robustness_row(study, "length", "injection_shift", name)
+        for name in ("attack", "inert")
     )
     assert (
         attack["value"] == pytest.approx(inert["value"], rel=0.5)
@@ -163,11 +164,11 @@ def test_controls_and_rules_have_numbers_of_their_own(study: AskedStudy) -> None
     )
     assert (
         "no scale" in attack["note"]
-        and "no scale" in found(study, "length", "obey_rate")["note"]
+        and "no scale" in robustness_row(study, "length", "obey_rate")["note"]
     )
-    assert found(study, "random", "injection_shift")["ci_low"] is not None
-    assert found(study, "rules", "injection_shift")["value"] is not None
-    assert found(study, "rouge-l", "p_injection")["value"] is not None
+    assert robustness_row(study, "random", "injection_shift")["ci_low"] is not None
+    assert robustness_row(study, "rules", "injection_shift")["value"] is not None
+    assert robustness_row(study, "rouge-l", "p_injection")["value"] is not None
     judges = {row["judge"] for row in study.rows("robustness") if row["perturbation"]}
     assert "most-frequent" not in judges  # it knows ratings of other texts only
 

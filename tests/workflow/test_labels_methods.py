@@ -69,15 +69,15 @@ def write_data(study: AskedStudy) -> dict[str, Row]:
     known = texts()
     rows = []
     for at, (text, row) in enumerate(known.items()):
-        own = {**row, "text": text}
+        fields = {**row, "text": text}
         for name, labels in (
             ("fluency", VERDICTS),
             ("coherence", VERDICTS),
             ("kind", KINDS),
         ):
             other = labels[(labels.index(row[name]) + (at % 9 == 0)) % len(labels)]
-            own |= {f"{name}_1": row[name].upper(), f"{name}_2": other}
-        rows.append(own)
+            fields |= {f"{name}_1": row[name].upper(), f"{name}_2": other}
+        rows.append(fields)
     jsonl(study.folder / "texts.jsonl", rows)
     study.card(
         *("datasets", "answers"),
@@ -132,7 +132,7 @@ def second_draw(text: str, given: str, labels: list[str]) -> str:
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
     known: dict[str, Row] = {}
 
-    def said(body: Body) -> Said:
+    def reply_to(body: Body) -> Said:
         prompt, model = prompt_of(body), body["model"]
         [text] = re.findall(
             r"[A-Z][a-z]+ to (?:judge|rate):\n(.*?)(?:\n\n|$)", prompt, re.DOTALL
@@ -148,7 +148,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         other = second_draw(text, given, KINDS if aspect == "kind" else VERDICTS)
         return replies(given, given.title(), other)
 
-    with serve(said) as endpoint:
+    with serve(reply_to) as endpoint:
         study = AskedStudy(tmp_path_factory.mktemp("whole"), endpoint)
         known |= write_data(study)
         for model in MEMBERS:
@@ -209,7 +209,9 @@ def of(study: AskedStudy, table: str, **where: Any) -> list[Row]:
     ]
 
 
-def one(study: AskedStudy, table: str, judge: str, statistic: str, **where: Any) -> Row:
+def row_of(
+    study: AskedStudy, table: str, judge: str, statistic: str, **where: Any
+) -> Row:
     [row] = of(study, table, judge=judge, statistic=statistic, **where)
     return row
 
@@ -254,12 +256,12 @@ def test_perturbed_texts_lose_their_label(study: AskedStudy) -> None:
     )
     assert drop > 0.5
     where = {"perturbation": "random-typos", "degree": "major", "aspect": "fluency"}
-    assert one(study, "discernment", "panel", "mean_drop", **where)["value"] == drop
-    assert one(study, "confusion", "panel", "delta", **where)["value"] == drop
-    index = one(study, "confusion", "panel", "confusion_index")
+    assert row_of(study, "discernment", "panel", "mean_drop", **where)["value"] == drop
+    assert row_of(study, "confusion", "panel", "delta", **where)["value"] == drop
+    index = row_of(study, "confusion", "panel", "confusion_index")
     assert (
         index["value"] < 0.5
-        and one(study, "confusion", "panel", "confusion_auc")["value"] == 1
+        and row_of(study, "confusion", "panel", "confusion_auc")["value"] == 1
     )
 
 
@@ -269,17 +271,18 @@ def test_ratings_orders_and_hints_are_of_labels(study: AskedStudy) -> None:
     agreed = [text for at, text in enumerate(known) if at % 9]
     gold = np.array([VERDICTS.index(known[text]["fluency"]) for text in agreed])
     given = np.array([fluent(known, text) for text in agreed])
-    kappa = one(study, "perspectives", "panel", "kappa_linear", **where)
+    kappa = row_of(study, "perspectives", "panel", "kappa_linear", **where)
     assert kappa["value"] == pytest.approx(cohen_kappa_score(gold, given))
     chain = {"aspect": "fluency", "level": "local", "perturbation": "chained"}
     assert (
-        one(study, "perspectives", "first", "accuracy_adjacent_half", **chain)["n"]
+        row_of(study, "perspectives", "first", "accuracy_adjacent_half", **chain)["n"]
         == 3 * ITEMS
     )
     assert (
-        one(study, "robustness", "told", "follow_rate", aspect="fluency")["value"] == 1
+        row_of(study, "robustness", "told", "follow_rate", aspect="fluency")["value"]
+        == 1
     )
-    base = one(study, "robustness", "told", "hint_baseline_rate", aspect="fluency")[
+    base = row_of(study, "robustness", "told", "hint_baseline_rate", aspect="fluency")[
         "value"
     ]
     assert 0 < base < 0.5
@@ -294,19 +297,23 @@ def test_ratings_orders_and_hints_are_of_labels(study: AskedStudy) -> None:
 def test_draws_and_ensembles_have_majorities(study: AskedStudy) -> None:
     known = texts()
     for aspect in ("fluency", "kind"):
-        flips = one(study, "repeatability", "first", "flip_rate", aspect=aspect)[
+        flips = row_of(study, "repeatability", "first", "flip_rate", aspect=aspect)[
             "value"
         ]
         assert flips == np.mean([crc32(text.encode()) % 3 == 0 for text in known])
-        reliability = one(study, "repeatability", "first", "reliability", aspect=aspect)
+        reliability = row_of(
+            study, "repeatability", "first", "reliability", aspect=aspect
+        )
         assert (reliability["value"], reliability["note"]) == (None, NO_MEAN)
         assert (
-            one(study, "repeatability", "first", "alpha_draws", aspect=aspect)["value"]
+            row_of(study, "repeatability", "first", "alpha_draws", aspect=aspect)[
+                "value"
+            ]
             > 0
         )
     where = {"judge_b": "first+second+third", "aspect": "fluency"}
-    most = one(study, "ensemble", "panel", "label_accuracy", **where)
-    alone = one(study, "labels", "panel", "label_accuracy", aspect="fluency")
+    most = row_of(study, "ensemble", "panel", "label_accuracy", **where)
+    alone = row_of(study, "labels", "panel", "label_accuracy", aspect="fluency")
     truth = [
         VERDICTS.index(known[text]["fluency"]) for text in known
     ]  # or the lower of two
@@ -315,7 +322,7 @@ def test_draws_and_ensembles_have_majorities(study: AskedStudy) -> None:
         [fluent(known, text) == t for text, t in zip(known, lower, strict=True)]
     )
     assert most["value"] == alone["value"] == pytest.approx(wanted)
-    pair = one(
+    pair = row_of(
         study,
         "ensemble",
         "panel",
@@ -331,7 +338,7 @@ def test_points_of_a_rubric_are_labels_by_the_bar(study: AskedStudy) -> None:
     """Its model says the same as the judge that names labels."""
     for statistic in ("tnr", "tpr"):
         rubric, third = (
-            one(study, "labels", judge, statistic, aspect="fluency")
+            row_of(study, "labels", judge, statistic, aspect="fluency")
             for judge in ("rubric-verdict", "third")
         )
         assert rubric["value"] == third["value"]

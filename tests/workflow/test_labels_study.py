@@ -140,12 +140,12 @@ def asked(
 ) -> Iterator[tuple[AskedStudy, list[str]]]:
     prompts: list[str] = []
 
-    def said(body: Body) -> Said:
+    def reply_to(body: Body) -> Said:
         prompts.append(json.dumps(body))
         [kind] = [kind for kind in KINDS if f"This is a {kind}" in prompt_of(body)]
         return replies(*DRAWS[kind])
 
-    with serve(said) as endpoint:
+    with serve(reply_to) as endpoint:
         study = AskedStudy(tmp_path_factory.mktemp("kinds"), endpoint)
         _write_kinds(study)
         study.change("judges", "verdict", model="loop", draws=3, temperature=1)

@@ -53,7 +53,7 @@ twelve texts the good one of i3 is one class off, 1 - 1 / (124 / 12). On 2 class
 JUDGES = ("critique", "rubric")
 
 
-def said(body: Body) -> Said:
+def reply_to(body: Body) -> Said:
     """Rate by the text in ten draws, in the words that the prompt asks for."""
     prompt = prompt_of(body)
     [draws] = [draw for text, draw in DRAWS.items() if f"Words of {text}." in prompt]
@@ -112,7 +112,7 @@ def write_data(study: AskedStudy) -> None:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
-    with serve(said) as endpoint:
+    with serve(reply_to) as endpoint:
         study = AskedStudy(tmp_path_factory.mktemp("own"), endpoint)
         write_data(study)
         study.change("judges", "critique", model="loop")

@@ -44,7 +44,7 @@ def between(prompt: str, start: str, *ends: str) -> str:
     return re.split("|".join(map(re.escape, ends)), told)[0]
 
 
-def said(body: Body) -> Said:
+def reply_to(body: Body) -> Said:
     """Rate by the slips, as finely as the scale allows; of two texts see two slips, not
     one.
     """
@@ -101,7 +101,7 @@ def write_data(study: AskedStudy) -> None:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
-    with serve(said) as endpoint:
+    with serve(reply_to) as endpoint:
         study = AskedStudy(tmp_path_factory.mktemp("ranges"), endpoint)
         write_data(study)
         for name, top in SCALES.items():

@@ -85,7 +85,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
         yield study
 
 
-def found(study: AskedStudy, name: str, statistic: str, aspect: str = "fluency") -> Row:
+def robustness_row(
+    study: AskedStudy, name: str, statistic: str, aspect: str = "fluency"
+) -> Row:
     """Return the row of a judge, or of people or of a model."""
     [row] = [
         row
@@ -96,51 +98,54 @@ def found(study: AskedStudy, name: str, statistic: str, aspect: str = "fluency")
 
 
 def test_follow_rates_are_one_none_and_half(study: AskedStudy) -> None:
-    assert found(study, "always-wrong", "follow_rate")["value"] == 1
-    assert found(study, "always-wrong", "hint_adoption_rate")["value"] == 1
-    assert found(study, "never-wrong", "hint_adoption_rate")["value"] == 0
-    half = found(study, "half-wrong", "hint_adoption_rate")
+    assert robustness_row(study, "always-wrong", "follow_rate")["value"] == 1
+    assert robustness_row(study, "always-wrong", "hint_adoption_rate")["value"] == 1
+    assert robustness_row(study, "never-wrong", "hint_adoption_rate")["value"] == 0
+    half = robustness_row(study, "half-wrong", "hint_adoption_rate")
     assert half["ci_low"] < 0.5 < half["ci_high"] and half["n"] > 20
-    assert found(study, "always-right", "follow_rate")["value"] == 1
-    never = found(study, "never-right", "follow_rate")
+    assert robustness_row(study, "always-right", "follow_rate")["value"] == 1
+    never = robustness_row(study, "never-right", "follow_rate")
     assert (
-        never["value"] == found(study, "never-right", "hint_baseline_rate")["value"] > 0
+        never["value"]
+        == robustness_row(study, "never-right", "hint_baseline_rate")["value"]
+        > 0
     )
-    gap = found(study, "never-wrong", "difference_follow_rate")
+    gap = robustness_row(study, "never-wrong", "difference_follow_rate")
     assert (gap["value"], gap["judge_b"]) == (0, "never-plain")
-    assert found(study, "never-wrong", "match_share")["value"] == 1
+    assert robustness_row(study, "never-wrong", "match_share")["value"] == 1
 
 
 def test_the_shift_is_toward_the_hint_and_only_where_it_differs(
     study: AskedStudy,
 ) -> None:
-    shift = found(study, "always-wrong", "hint_shift")
+    shift = robustness_row(study, "always-wrong", "hint_shift")
     assert (
         shift["value"] > 2
-        and shift["n"] == found(study, "always-wrong", "hint_adoption_rate")["n"]
+        and shift["n"]
+        == robustness_row(study, "always-wrong", "hint_adoption_rate")["n"]
     )
-    assert found(study, "never-wrong", "hint_shift")["value"] == 0
-    half = found(study, "half-wrong", "hint_shift")
+    assert robustness_row(study, "never-wrong", "hint_shift")["value"] == 0
+    half = robustness_row(study, "half-wrong", "hint_shift")
     assert 0 < half["ci_low"] < half["value"] < shift["value"]
 
 
 def test_alpha_tells_the_consistent_from_the_swayed(study: AskedStudy) -> None:
-    people = found(study, "human", "alpha_ordinal")["value"]
+    people = robustness_row(study, "human", "alpha_ordinal")["value"]
     assert 0.5 < people < 1
     assert (
-        found(study, "always", "alpha_forms")["value"] == 1
+        robustness_row(study, "always", "alpha_forms")["value"] == 1
     )  # without a hint all say the same
-    swayed = found(study, "always-wrong", "alpha_pair")["value"]
-    assert swayed < 0 < found(study, "always-plain", "alpha_pair")["value"]
-    joint = found(study, "always-wrong", "alpha_joint")
+    swayed = robustness_row(study, "always-wrong", "alpha_pair")["value"]
+    assert swayed < 0 < robustness_row(study, "always-plain", "alpha_pair")["value"]
+    joint = robustness_row(study, "always-wrong", "alpha_joint")
     assert (
         -1 / 3 <= joint["value"] < people
         and joint["ci_low"] <= joint["value"] <= joint["ci_high"]
     )
-    assert found(study, "always-wrong", "alpha_pairs_mean")["value"] < 0
-    assert found(study, "rules", "alpha_joint")["note"]
-    mean = found(study, "always-wrong", "alpha_pair", "average")
-    own = found(study, "always-wrong", "alpha_pair")
+    assert robustness_row(study, "always-wrong", "alpha_pairs_mean")["value"] < 0
+    assert robustness_row(study, "rules", "alpha_joint")["note"]
+    mean = robustness_row(study, "always-wrong", "alpha_pair", "average")
+    own = robustness_row(study, "always-wrong", "alpha_pair")
     assert (mean["value"], mean["ci_low"], mean["n"]) == (
         swayed,
         own["ci_low"],
@@ -150,27 +155,31 @@ def test_alpha_tells_the_consistent_from_the_swayed(study: AskedStudy) -> None:
         "this is not agreement" in own["note"]
         and "this is not agreement" in mean["note"]
     )
-    assert found(study, "never-wrong", "hint_adoption_rate", "average")["value"] == 0
+    assert (
+        robustness_row(study, "never-wrong", "hint_adoption_rate", "average")["value"]
+        == 0
+    )
 
 
 def test_refusals_are_counted_and_missing_everywhere_else(study: AskedStudy) -> None:
-    refused = found(study, "never-plain", "share_refused")
+    refused = robustness_row(study, "never-plain", "share_refused")
     assert 0 < refused["value"] < 0.5 and refused["n"] == TEXTS
     lost = round(refused["value"] * TEXTS)
-    result = found(study, "never-wrong", "follow_rate")
+    result = robustness_row(study, "never-wrong", "follow_rate")
     assert (result["n"], result["n_missing"]) == (TEXTS - lost, lost)
-    assert found(study, "always-plain", "share_refused")["value"] == 0
+    assert robustness_row(study, "always-plain", "share_refused")["value"] == 0
 
 
 def test_what_a_hint_moves_is_held_against_a_second_draw(study: AskedStudy) -> None:
     always, never = (
-        found(study, f"{name}-wrong", "hint_effect") for name in ("always", "never")
+        robustness_row(study, f"{name}-wrong", "hint_effect")
+        for name in ("always", "never")
     )
     assert (always["value"], never["value"]) == (1, 0)
     assert (
         always["ci_low"] > 0.05 and never["ci_low"] < 0 < never["ci_high"]
     )  # swayed from .05 on
-    once = found(study, "half-wrong", "hint_effect")
+    once = robustness_row(study, "half-wrong", "hint_effect")
     assert once["value"] is None and "judged only once" in once["note"]
     verdicts = {
         row["judge"]: row["note"].split("; ")
@@ -198,17 +207,17 @@ def test_a_stated_bar_is_met_by_who_answers_and_missed_by_who_refuses(
 
 def test_reasons_are_worse_under_a_hint_and_that_is_tested(study: AskedStudy) -> None:
     plain, hinted = (
-        found(study, f"always-{name}", "sentiment")["value"]
+        robustness_row(study, f"always-{name}", "sentiment")["value"]
         for name in ("plain", "wrong")
     )
     assert plain > 0 > hinted
-    gap = found(study, "always-wrong", "difference_sentiment")
+    gap = robustness_row(study, "always-wrong", "difference_sentiment")
     assert gap["value"] == pytest.approx(hinted - plain) and gap["ci_high"] < 0
-    assert found(study, "always-wrong", "p_sentiment")["value"] < 0.05
-    words = found(study, "always-plain", "rationale_length")
+    assert robustness_row(study, "always-wrong", "p_sentiment")["value"] < 0.05
+    words = robustness_row(study, "always-plain", "rationale_length")
     assert (
         words["value"] == 8
-        and found(study, "always-wrong", "rationale_length")["value"] == 5
+        and robustness_row(study, "always-wrong", "rationale_length")["value"] == 5
     )
 
 
@@ -220,14 +229,14 @@ def test_sentiment_over_forms_weighs_the_forms_without_a_hint_alike(
     """
     for model in ("always", "never"):
         plain, bare, hinted = (
-            found(study, f"{model}-{name}", "sentiment")
+            robustness_row(study, f"{model}-{name}", "sentiment")
             for name in ("plain", "bare", "wrong")
         )
         assert plain["value"] > bare["value"] > hinted["value"]
-        over = found(study, model, "sentiment_forms")
+        over = robustness_row(study, model, "sentiment_forms")
         assert over["value"] == pytest.approx((plain["value"] + bare["value"]) / 2)
         assert over["n"] == 2 and f"of {model}-plain, {model}-bare" in over["method"]
-        gap = found(study, f"{model}-wrong", "difference_sentiment_forms")
+        gap = robustness_row(study, f"{model}-wrong", "difference_sentiment_forms")
         assert gap["value"] == pytest.approx(hinted["value"] - over["value"])
     page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "always-wrong, minus the forms" in page
@@ -301,9 +310,9 @@ def test_a_scale_without_steps_and_means_have_no_hints_and_no_alpha(
         done = study.make("robustness")
         assert done.returncode == 0, done.stdout[-3000:]
         assert not [prompt for prompt in endpoint.prompts if TOLD.findall(prompt)]
-    assert found(study, "human", "alpha_ordinal")["note"] == "continuous"
-    assert found(study, "told", "follow_rate")["value"] is None
-    refused = found(study, "plain", "share_refused")
+    assert robustness_row(study, "human", "alpha_ordinal")["note"] == "continuous"
+    assert robustness_row(study, "told", "follow_rate")["value"] is None
+    refused = robustness_row(study, "plain", "share_refused")
     assert refused["n"] == TEXTS
     assert not [
         row

@@ -155,7 +155,7 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "dataset", "told"),
+    ("judge", "dataset", "message"),
     [
         (
             {"model": "lexical", "form": "rouge1"},
@@ -170,7 +170,7 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
 def test_where_there_can_be_none_it_is_told(
     judge: dict[str, Any],
     dataset: str,
-    told: str,
+    message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -183,7 +183,7 @@ def test_where_there_can_be_none_it_is_told(
         "judges": ["score-five-shot"],
         **methods,
     }
-    with pytest.raises(UserError, match=told) as error:
+    with pytest.raises(UserError, match=message) as error:
         load_plan(study, HOME, source="study.yaml")
     assert "score-five-shot" in str(error.value) and "key shots" in str(error.value)
 

@@ -27,8 +27,8 @@ MARK = '<script>"&'
 
 def annotated(folder: Path, judges: list[str], **keys: Any) -> Study:
     """Write a study of RotoWire's card with other files, and its recorded judges."""
-    told = {"study": "s", "seed": 1, "datasets": ["rotowire"], "methods": ["spans"]}
-    study = Study(folder, told, judges=judges)
+    fields = {"study": "s", "seed": 1, "datasets": ["rotowire"], "methods": ["spans"]}
+    study = Study(folder, fields, judges=judges)
     files = {"games": "../../games.csv", "spans": "../../spans.csv"}
     study.change("datasets", "rotowire", files=files, sha256={})
     for name in judges:
@@ -102,7 +102,7 @@ def agreement(results: Path, judge: str) -> dict[tuple[str, str, str], float | N
     }
 
 
-def whole(folder: Path) -> Study:
+def written_study(folder: Path) -> Study:
     """Write a study of two annotators, one of whom replies twice, and the mean of
     both.
     """
@@ -129,7 +129,7 @@ def whole(folder: Path) -> Study:
 def test_annotations_that_exist_are_held_against_what_people_marked(
     tmp_path: Path,
 ) -> None:
-    done = whole(tmp_path).snakemake()
+    done = written_study(tmp_path).snakemake()
     assert done.returncode == 0, done.stdout[-3000:]
     results = tmp_path / "results" / "s"
     assert set(agreement(results, "same").values()) == {1}
@@ -174,7 +174,7 @@ def test_annotations_that_exist_are_held_against_what_people_marked(
 def test_a_study_plans_the_table_where_a_judge_lists_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = whole(tmp_path)
+    study = written_study(tmp_path)
     monkeypatch.chdir(tmp_path)
 
     def tables(**keys: Any) -> list[str]:

@@ -32,26 +32,30 @@ FLUENCY = (
 )
 
 
-def told(**keys: Any) -> list[str]:
+def lines_of_check(**keys: Any) -> list[str]:
     study = {"study": "small", "seed": 3} | KEYS | keys
     return list(unjudged(load_plan(study, HOME, source="study.yaml")))
 
 
 @pytest.mark.heavy
 def test_each_perturbation_about_another_aspect_is_told() -> None:
-    assert told() == [COHERENCE]
-    assert told(aspects=["relevance"]) == [
+    assert lines_of_check() == [COHERENCE]
+    assert lines_of_check(aspects=["relevance"]) == [
         COHERENCE,
         "left out: global-rule-fluency is about fluency, which the study does not "
         "judge",
         FLUENCY,
     ]
-    assert told(aspects=[]) == told(aspects=["fluency", "coherence"]) == []
+    assert (
+        lines_of_check(aspects=[])
+        == lines_of_check(aspects=["fluency", "coherence"])
+        == []
+    )
 
 
 def test_a_perturbation_judged_on_all_aspects_is_not_told() -> None:
     keys = {"perturbations": ["random-typos"], "methods": ["discernment"]}
-    assert told(**keys) == []
+    assert lines_of_check(**keys) == []
 
 
 def test_datasets_that_it_is_not_for_do_not_count() -> None:

@@ -126,8 +126,8 @@ def test_the_line_of_progress_counts_them_and_each_warning_comes_once(
     asking.begin(1, "m", [str(log)])
     told_first = "   asking m: 30 of 90 replies, 0 refused"
     assert asking.line() == told_first and not list(asking.warnings())
-    told = {"replies": 30, "unread": 29, "warnings": ["warning: look"]}
-    log.with_suffix(SUFFIX).write_text(json.dumps(told), "utf-8")
+    fields = {"replies": 30, "unread": 29, "warnings": ["warning: look"]}
+    log.with_suffix(SUFFIX).write_text(json.dumps(fields), "utf-8")
     assert asking.line() == f"{told_first}, 29 unread"
     assert list(asking.warnings()) == ["warning: look"] and not list(asking.warnings())
 

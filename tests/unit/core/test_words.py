@@ -17,7 +17,7 @@ KNOWN = frozenset(("the", "bridge", "is", "closed", "and", "a", "cat"))
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("The cat's 3.5 mice", ["the", "cat", "s", "3", "5", "mice"]),
         ("naïve café—“ok”", ["naïve", "café", "ok"]),
@@ -33,8 +33,8 @@ KNOWN = frozenset(("the", "bridge", "is", "closed", "and", "a", "cat"))
         ("x² _ ½", ["x"]),
     ],
 )
-def test_words_of_a_text(text: str, found: list[str]) -> None:
-    assert words(text) == found
+def test_words_of_a_text(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
 
 
 @given(st.text(st.characters(codec="ascii")))

@@ -247,19 +247,19 @@ SHARE = {"min": 0, "max": 1}
 
 
 def qags(**keys: Any) -> Any:
-    own = {
+    fields = {
         "format": "qags_mturk_jsonl",
         "files": "x.jsonl",
         "aspects": {"consistency": SHARE},
     }
-    return card(**own | keys)
+    return card(**fields | keys)
 
 
 def sentence(text: str, votes: str) -> Row:
     """Return a sentence with a vote of worker 7, 8, … for every letter: y or n."""
-    said = {"y": "yes", "n": "no"}
+    fields = {"y": "yes", "n": "no"}
     answers = [
-        {"worker_id": number, "response": said.get(vote, vote)}
+        {"worker_id": number, "response": fields.get(vote, vote)}
         for number, vote in enumerate(votes, start=7)
     ]
     return {"sentence": text, "responses": answers}

@@ -23,8 +23,11 @@ from study import Study
 
 
 def rotowire(**keys: Any) -> Any:
-    own = {"format": "rotowire_gsml_csv", "files": {"games": "g.csv", "spans": "s.csv"}}
-    return card(**own | {"ratings": "none"} | keys)
+    fields = {
+        "format": "rotowire_gsml_csv",
+        "files": {"games": "g.csv", "spans": "s.csv"},
+    }
+    return card(**fields | {"ratings": "none"} | keys)
 
 
 def game(name: str = "S1", text: str = "The  Hawks ( 3 - 1 )\nwon on Friday .") -> Row:
@@ -157,8 +160,8 @@ def test_a_study_keeps_marked_errors_beside_its_texts(tmp_path: Path) -> None:
     write_csv(tmp_path / "g.csv", [game()])
     write_csv(tmp_path / "s.csv", [error(2, 2, "Hawks")])
     own = rotowire(files={"games": "{data}/g.csv", "spans": "{data}/s.csv"})
-    told = {"study": "s", "seed": 1, "data": ".", "datasets": ["mine", "demo-news"]}
-    study = Study(tmp_path, told, judges=["rules"], methods=["agreement"])
+    fields = {"study": "s", "seed": 1, "data": ".", "datasets": ["mine", "demo-news"]}
+    study = Study(tmp_path, fields, judges=["rules"], methods=["agreement"])
     card = own.model_dump(mode="json", exclude_defaults=True)
     study.card("datasets", "mine", **card | {"dataset": "mine"})
     study.write()

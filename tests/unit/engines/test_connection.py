@@ -143,14 +143,14 @@ def test_a_proxy_may_want_a_password_that_no_card_and_no_text_shows(
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [("", "is not set"), ("anna", "not a user and a password")]
+    ("value", "message"), [("", "is not set"), ("anna", "not a user and a password")]
 )
 def test_a_proxys_login_is_checked_before_anything_is_sent(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, value: str, said: str
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, value: str, message: str
 ) -> None:
     monkeypatch.setenv("PROXY_LOGIN", value)
     model = card(endpoint, proxy=DEAD, proxy_auth_env="PROXY_LOGIN")
-    with pytest.raises(UserError, match=said) as refused:
+    with pytest.raises(UserError, match=message) as refused:
         OpenAIEngine(model)
     assert "key proxy_auth_env" in str(refused.value)
     with pytest.raises(Exception, match="only together with `proxy`"):

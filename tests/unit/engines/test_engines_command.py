@@ -16,7 +16,7 @@ from judgescope.engines.factory import asking
 from judgescope.engines.requests import Reply, Work
 from judgescope.replies.judging import ProgramQuestions
 from judgescope.schema.cards import Aspect, CommandModel, Judge, RatedAspect
-from programs import LENGTHS, ask, card, refused, requests, said
+from programs import LENGTHS, ask, card, refused, requests, texts_of
 from prompts_setup import SUMMARY, asked_about
 from running import HOME
 
@@ -24,7 +24,7 @@ from running import HOME
 def test_every_target_is_a_line_in_and_a_line_out(tmp_path: Path) -> None:
     model = card(tmp_path)
     replies = ask(model, "one", "seven77", "é\u2028\n\"'")
-    assert said(replies) == ["3", "7", "5"]
+    assert texts_of(replies) == ["3", "7", "5"]
     assert {reply.status for reply in replies} == {"ok"}
     assert replies[0].provenance == {"engine": "command", "model": "mine"}
 
@@ -33,7 +33,7 @@ def test_a_line_holds_what_the_program_is_shown(tmp_path: Path) -> None:
     model = card(
         tmp_path, "for one in read(): tell(one, text=json.dumps(one))", batch=1
     )
-    [first, second] = [json.loads(text) for text in said(ask(model, "Ä", draws=2))]
+    [first, second] = [json.loads(text) for text in texts_of(ask(model, "Ä", draws=2))]
     assert set(first) == {"id", "text", "seed", "draw"}
     assert (first["text"], first["draw"], second["draw"]) == ("Ä", 0, 1)
     [request] = requests(model, "Ä")
@@ -49,11 +49,11 @@ def test_lines_are_ascii_for_programs_that_split_them_anyhow(tmp_path: Path) -> 
         for line in lines: tell(json.loads(line), score=len(lines))
         """,
     )
-    assert said(ask(model, "a\u2028b\x85c\x1cd", "e")) == ["2", "2"]
+    assert texts_of(ask(model, "a\u2028b\x85c\x1cd", "e")) == ["2", "2"]
 
 
 @pytest.mark.parametrize(
-    ("told", "text"),
+    ("expected", "text"),
     [
         ({"score": 3.5}, "3.5"),
         ({"score": -1e-30}, "-1e-30"),
@@ -66,17 +66,17 @@ def test_lines_are_ascii_for_programs_that_split_them_anyhow(tmp_path: Path) -> 
     ],
 )
 def test_an_answer_is_a_score_or_a_text(
-    tmp_path: Path, told: dict[str, Any], text: str
+    tmp_path: Path, expected: dict[str, Any], text: str
 ) -> None:
     model = card(
         tmp_path, "for one in read(): print(json.dumps({'id': one['id'], **TOLD}))"
     )
     program = tmp_path / "score.py"
-    head = f"TOLD = json.loads({json.dumps(told)!r})\n"
+    head = f"TOLD = json.loads({json.dumps(expected)!r})\n"
     program.write_text(
         program.read_text("utf-8").replace("def tell", head + "def tell"), "utf-8"
     )
-    assert said(ask(model, "x")) == [text]
+    assert texts_of(ask(model, "x")) == [text]
 
 
 def test_what_a_program_cannot_score_is_an_error_of_one_target(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_tokens_that_a_program_has_used_are_counted(tmp_path: Path) -> None:
 
 def test_answers_come_in_any_order(tmp_path: Path) -> None:
     model = card(tmp_path, "for one in read()[::-1]: tell(one, text=one['text'])")
-    assert said(ask(model, *"abcdef")) == list("abcdef")
+    assert texts_of(ask(model, *"abcdef")) == list("abcdef")
 
 
 def test_answers_come_before_the_input_has_ended(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_answers_come_before_the_input_has_ended(tmp_path: Path) -> None:
         tmp_path, "for line in sys.stdin: tell(json.loads(line), text='x' * 5000)"
     )
     texts = [f"{number} " + "y" * 5000 for number in range(200)]
-    assert said(ask(model, *texts)) == ["x" * 5000] * 200
+    assert texts_of(ask(model, *texts)) == ["x" * 5000] * 200
 
 
 def test_each_answer_is_kept_when_its_line_comes(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_start_gets_a_batch_and_workers_share_them(tmp_path: Path) -> None:
     given = read()
     for one in given: tell(one, text=f"{os.getpid()} {len(given)}")
     """
-    alone = said(ask(card(tmp_path, program, batch=4), *"abcdefghij"))
+    alone = texts_of(ask(card(tmp_path, program, batch=4), *"abcdefghij"))
     assert [int(text.split()[1]) for text in alone] == [4, 4, 4, 4, 4, 4, 4, 4, 2, 2]
     assert len({text.split()[0] for text in alone}) == 3
     together = """
@@ -149,7 +149,7 @@ def test_a_start_gets_a_batch_and_workers_share_them(tmp_path: Path) -> None:
     model = card(
         tmp_path, textwrap.dedent(together) + LENGTHS, batch=2, workers=3, argv=line
     )
-    assert said(ask(model, *"abcdef")) == ["1"] * 6
+    assert texts_of(ask(model, *"abcdef")) == ["1"] * 6
 
 
 def test_nothing_to_ask_starts_nothing(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_program_sees_the_variables_that_are_named_and_few_others(
         """,
         env=["MY_TOKEN"],
     )
-    [text] = said(ask(model, "x"))
+    [text] = texts_of(ask(model, "x"))
     assert {"MY_TOKEN", "PATH", "LC_TIME"} <= set(text.split())
     assert "OTHER_TOKEN" not in text
     assert text.endswith("is <MY_TOKEN>")

@@ -73,7 +73,7 @@ def engine(
     return RecordedEngine(card, inputs)
 
 
-def said(made: RecordedEngine, aspect: str = "overall") -> dict[str, str]:
+def verdicts_of(made: RecordedEngine, aspect: str = "overall") -> dict[str, str]:
     pairs, answers = made.compare(JUDGE, aspect, SUBJECTS)
     return {
         f"{a.target} {b.target}": draws[0].text
@@ -85,7 +85,7 @@ def test_rows_are_joined_in_their_order_and_a_pair_without_a_row_is_counted(
     tmp_path: Path,
 ) -> None:
     made = engine(tmp_path, [row("A"), row("B", one="Z", two="X")])
-    result = said(made)
+    result = verdicts_of(made)
     assert result == {"a:x a:y": "A", "a:z a:x": "B", "b:y b:x": "no_recorded_row"}
     [line] = join_lines(made.checked_joins())
     assert "2 of 2 rows match a pair, 2 of 3 pairs have a row" in line
@@ -102,13 +102,13 @@ def test_either_way_to_say_the_order(tmp_path: Path, way: str) -> None:
         rows, swapped = [row("A")], [row("B")]
     else:
         rows, names["reply_swapped"] = [row("A", back="B")], "back"
-    result = said(engine(tmp_path, rows, names, swapped))
+    result = verdicts_of(engine(tmp_path, rows, names, swapped))
     assert [*result.items()][:2] == [("a:x a:y", "A"), ("a:y a:x", "B")]
 
 
 def test_both_orders_under_one_name_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="same two texts in the same order") as caught:
-        said(engine(tmp_path, [row("A"), row("B")]))
+        verdicts_of(engine(tmp_path, [row("A"), row("B")]))
     assert (
         "swapped" in caught.value.todo and "data.jsonl, row 1 and" in caught.value.where
     )
@@ -133,16 +133,16 @@ def test_labels_name_texts_as_shown_or_as_the_columns_do(tmp_path: Path) -> None
     ):
         for word, letter in zip(words, expected, strict=True):
             made = engine(tmp_path, [row(word, order=order)], names)
-            assert next(iter(said(made).values())) == letter
+            assert next(iter(verdicts_of(made).values())) == letter
     with pytest.raises(UserError, match="not among the labels") as caught:
-        said(engine(tmp_path, [row("both", order="ab")], names))
+        verdicts_of(engine(tmp_path, [row("both", order="ab")], names))
     assert caught.value.got == "both" and "left" in (caught.value.allowed or "")
 
 
 def test_comparisons_join_by_text(tmp_path: Path) -> None:
     names = {"source": "s", "text": "t", "text_b": "u", "reply": "said"}
     rows = [{"s": "Source b", "t": "Text  bx", "u": "Text by", "said": "B"}]
-    result = said(engine(tmp_path, rows, names))
+    result = verdicts_of(engine(tmp_path, rows, names))
     assert result == {"b:x b:y": "B", "a:x a:y": "no_recorded_row"}
 
 
@@ -176,7 +176,7 @@ def test_a_row_that_fits_texts_of_two_sources_is_an_error(tmp_path: Path) -> Non
 
 def test_no_row_of_the_datasets_texts_is_an_error(tmp_path: Path) -> None:
     made = engine(tmp_path, [row("A", item="C")])
-    said(made, "fluency")
+    verdicts_of(made, "fluency")
     with pytest.raises(UserErrors, match="no recorded row"):
         made.checked_joins()
 

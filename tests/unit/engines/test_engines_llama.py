@@ -370,7 +370,7 @@ def test_what_came_is_what_is_read_later(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spelled", "said"),
+    ("spelled", "message"),
     [
         (
             "\U0001f468\u200d\U0001f469 Rating: 4",
@@ -383,8 +383,8 @@ def test_what_came_is_what_is_read_later(url: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_score_beside_any_characters_is_read_and_they_come_back_whole(
-    url: str, tmp_path: Path, spelled: str, said: str
+    url: str, tmp_path: Path, spelled: str, message: str
 ) -> None:
     model = card(url, grammar(f'"{spelled}"'))
     [[reply]] = ask(model, asked(model, "Say it.", max_tokens=60), tmp_path)
-    assert (reply.text, verdict(reply).value) == (said, 4)
+    assert (reply.text, verdict(reply).value) == (message, 4)

@@ -201,7 +201,7 @@ def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ({"error": {"message": "too long", "code": 1}}, "too long"),
         ({"error": "too long"}, "too long"),
@@ -219,12 +219,12 @@ def test_a_failure_for_a_passing_reason_stops_no_one_and_is_not_recorded(
     ],
 )
 def test_the_reason_of_a_refusal_is_found_in_any_shape(
-    endpoint: Endpoint, body: Any, told: str
+    endpoint: Endpoint, body: Any, message: str
 ) -> None:
     endpoint.script = lambda _: Said(body, 400)
     model = card(endpoint)
     came, _ = ask(model, *requests(model, "a"), proven=True)
-    assert came == {"a": f"error: HTTP 400: {told}"}
+    assert came == {"a": f"error: HTTP 400: {message}"}
 
 
 def test_a_refusal_without_a_body_is_told_by_its_status(endpoint: Endpoint) -> None:

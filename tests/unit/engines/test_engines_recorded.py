@@ -80,7 +80,7 @@ def judge(draws: int = 1, form: str = "") -> Judge:
     return Judge(judge="it", model="it", form=form, draws=draws)
 
 
-def said(answers: list[list[Answer]]) -> list[list[str]]:
+def texts_of(answers: list[list[Answer]]) -> list[list[str]]:
     return [[answer.text for answer in draws] for draws in answers]
 
 
@@ -91,7 +91,7 @@ def test_rows_are_joined_by_id_or_by_text(
 ) -> None:
     made = engine(tmp_path, names, {"rows.jsonl": ROWS[::step]})
     answers = made.answer(judge(), "fluency", FIVE, SUBJECTS)
-    assert said(answers) == [["Rating: 4"], ["3"], ["no_value"]]
+    assert texts_of(answers) == [["Rating: 4"], ["3"], ["no_value"]]
     assert [draws[0].status for draws in answers] == ["ok", "ok", "not_applicable"]
     assert unmatched(made) == 0
     assert made.notices == []
@@ -99,13 +99,13 @@ def test_rows_are_joined_by_id_or_by_text(
 
 def test_a_list_is_a_list_of_draws(tmp_path: Path) -> None:
     made = engine(tmp_path, BY_ID, {"rows.jsonl": ROWS})
-    [first, second, third] = said(
+    [first, second, third] = texts_of(
         made.answer(judge(draws=4), "fluency", FIVE, SUBJECTS)
     )
     assert first == ["Rating: 4", *["no_recorded_draw"] * 3]
     assert second == ["3", "4", "4", "no_recorded_draw"]
     assert third == ["no_value", *["no_recorded_draw"] * 3]
-    assert said(made.answer(judge(draws=2), "fluency", FIVE, SUBJECTS[1:2])) == [
+    assert texts_of(made.answer(judge(draws=2), "fluency", FIVE, SUBJECTS[1:2])) == [
         ["3", "4"]
     ]
 
@@ -126,7 +126,7 @@ def test_replies_by_judge_and_id_are_rows(tmp_path: Path) -> None:
     )
     made = RecordedEngine(card, inputs)
     answers = made.answer(judge(form="gpt"), "fluency", FIVE, SUBJECTS)
-    assert said(answers) == [["4"], ["no_recorded_row"], ["five"]]
+    assert texts_of(answers) == [["4"], ["no_recorded_row"], ["five"]]
 
 
 def test_an_empty_reply_is_a_reply(tmp_path: Path) -> None:
@@ -144,9 +144,9 @@ def test_a_file_name_gives_columns_and_aspects_are_kept_apart(tmp_path: Path) ->
     }
     names = {"item": "id", "system": "system", "aspect": "aspect", "reply": "said"}
     made = engine(tmp_path, names, files, data="{system}_{aspect}.jsonl")
-    fluency = said(made.answer(judge(), "fluency", FIVE, SUBJECTS))
+    fluency = texts_of(made.answer(judge(), "fluency", FIVE, SUBJECTS))
     assert fluency == [["a x fluency"], ["a y fluency"], ["b x fluency"]]
-    overall = said(made.answer(judge(), "overall-quality", FIVE, SUBJECTS))
+    overall = texts_of(made.answer(judge(), "overall-quality", FIVE, SUBJECTS))
     assert overall[0] == ["a x Overall Quality"]
     assert unmatched(made) == 2  # b of y, on both aspects
     assert (
@@ -161,7 +161,7 @@ def test_rows_and_targets_that_do_not_meet_are_counted_and_named(
     other = {**ROWS[0], "id": "z"}
     made = engine(tmp_path, BY_ID, {"rows.jsonl": [other, ROWS[1]]})
     answers = made.answer(judge(), "fluency", FIVE, SUBJECTS)
-    assert said(answers) == [["no_recorded_row"], ["3"], ["no_recorded_row"]]
+    assert texts_of(answers) == [["no_recorded_row"], ["3"], ["no_recorded_row"]]
     assert answers[0][0].status == "not_applicable"
     made.answer(judge(), "coherence", FIVE, SUBJECTS)
     assert unmatched(made) == 2  # on both aspects
@@ -194,7 +194,7 @@ def test_rows_that_say_the_same_of_one_text_are_one_and_told(tmp_path: Path) -> 
     made = engine(
         tmp_path, SCORED, {"rows.jsonl": [scored(0.25), scored("0.25000002")]}
     )
-    assert said(made.answer(judge(), "fluency", FIVE, SUBJECTS[:1])) == [["0.25"]]
+    assert texts_of(made.answer(judge(), "fluency", FIVE, SUBJECTS[:1])) == [["0.25"]]
     assert made.notices == [
         f"it: recorded rows that repeat a text: 1, first {tmp_path / 'rows.jsonl'}, "
         "row 2"
@@ -244,7 +244,7 @@ def test_two_systems_with_one_text_share_its_row(tmp_path: Path) -> None:
     twin = Subject("a:z", "a", "z", "systems", "The first text.", "Source a")
     made = engine(tmp_path, BY_TEXT, {"rows.jsonl": ROWS[:1]})
     answers = made.answer(judge(), "fluency", FIVE, [SUBJECTS[0], twin])
-    assert said(answers) == [["Rating: 4"], ["Rating: 4"]]
+    assert texts_of(answers) == [["Rating: 4"], ["Rating: 4"]]
 
 
 def test_scores_are_texts_as_stored(tmp_path: Path) -> None:
@@ -253,24 +253,29 @@ def test_scores_are_texts_as_stored(tmp_path: Path) -> None:
     rows = [row, {"id": "b", "out": {"f": float("nan")}, "other": 3}]
     made = engine(tmp_path, {"item": "id", "scores": scores}, {"rows.jsonl": rows})
     subjects = [SUBJECTS[0], SUBJECTS[2]]
-    assert said(made.answer(judge(), "fluency", FIVE, subjects)) == [
+    assert texts_of(made.answer(judge(), "fluency", FIVE, subjects)) == [
         ["0.30000000000000004"],
         ["no_value"],
     ]
-    assert said(made.answer(judge(), "coherence", FIVE, subjects)) == [["2.50"], ["3"]]
+    assert texts_of(made.answer(judge(), "coherence", FIVE, subjects)) == [
+        ["2.50"],
+        ["3"],
+    ]
 
 
 def test_an_aspect_without_scores_has_no_value(tmp_path: Path) -> None:
     names = {"item": "id", "scores": {"fluency": "f"}}
     made = engine(tmp_path, names, {"rows.jsonl": [{"id": "a", "f": 1}]})
-    assert said(made.answer(judge(), "coherence", FIVE, SUBJECTS[:1])) == [["no_value"]]
+    assert texts_of(made.answer(judge(), "coherence", FIVE, SUBJECTS[:1])) == [
+        ["no_value"]
+    ]
 
 
 def test_an_empty_cell_of_a_table_is_no_score(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("id,f\na,\nb,2\n", encoding="utf-8")
     made = engine(tmp_path, {"item": "id", "scores": {"*": "f"}}, {}, data="rows.csv")
     answers = made.answer(judge(), "fluency", FIVE, [SUBJECTS[0], SUBJECTS[2]])
-    assert said(answers) == [["no_value"], ["2"]]
+    assert texts_of(answers) == [["no_value"], ["2"]]
 
 
 def test_the_form_names_the_column_or_the_file(tmp_path: Path) -> None:
@@ -280,12 +285,12 @@ def test_the_form_names_the_column_or_the_file(tmp_path: Path) -> None:
     )
     for form, value in (("ROUGE-1 (F)", "0.5"), ("chrF", "0.7")):
         answers = made.answer(judge(form=form), "fluency", FIVE, SUBJECTS[:1])
-        assert said(answers) == [[value]]
+        assert texts_of(answers) == [[value]]
     files = {"p.jsonl": ROWS[:1], "q.jsonl": [{**ROWS[0], "said": "Rating: 1"}]}
     made = engine(tmp_path, BY_ID, files, plain="p.jsonl", careful="q.jsonl")
-    assert said(made.answer(judge(form="careful"), "fluency", FIVE, SUBJECTS[:1])) == [
-        ["Rating: 1"]
-    ]
+    assert texts_of(
+        made.answer(judge(form="careful"), "fluency", FIVE, SUBJECTS[:1])
+    ) == [["Rating: 1"]]
     with pytest.raises(UserError):
         made.answer(judge(form="other"), "fluency", FIVE, SUBJECTS)
 
@@ -469,7 +474,7 @@ def test_recorded_labels_are_words_and_a_number_or_another_word_is_an_error(
         ]
         made = engine(tmp_path, rows, {"rows.jsonl": table})
         card = Judge.model_validate({"judge": "it", "model": "it", **keys})
-        return said(made.answer(card, "fluency", verdicts, SUBJECTS))
+        return texts_of(made.answer(card, "fluency", verdicts, SUBJECTS))
 
     assert answered("Pass", " fail ", None) == [["Pass"], ["fail"], ["no_value"]]
     read_as = {"read_as": {"1": "pass", "false": "fail"}}

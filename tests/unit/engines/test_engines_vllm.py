@@ -125,7 +125,7 @@ def test_an_adapter_is_known_by_its_content_and_not_by_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         (
             {"engine_args": {"hf_overrides": {}}},
@@ -143,10 +143,10 @@ def test_an_adapter_is_known_by_its_content_and_not_by_its_place() -> None:
         ({"name": None}, "must be text"),
     ],
 )
-def test_a_card_that_cannot_work_says_why(keys: dict[str, Any], told: str) -> None:
+def test_a_card_that_cannot_work_says_why(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(UserErrors) as caught:
         card(**keys)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_folders_are_found_from_the_card(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_several_copies_are_served_by_the_command_serve() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "most"),
+    ("keys", "expected"),
     [
         ({}, 512),
         ({"mode": "served", "data_parallel": 3}, 1536),
@@ -346,10 +346,10 @@ def test_several_copies_are_served_by_the_command_serve() -> None:
     ],
 )
 def test_the_default_concurrency_fills_every_copy(
-    keys: dict[str, Any], most: int
+    keys: dict[str, Any], expected: int
 ) -> None:
     made = card(**keys)
-    assert made.limits.concurrency == most
+    assert made.limits.concurrency == expected
     assert made.limits.timeout == keys.get("limits", {}).get("timeout", 300)
 
 
@@ -472,14 +472,14 @@ def test_a_chunk_with_a_refused_prompt_loses_that_prompt_alone() -> None:
 
 
 def test_arguments_are_spelled_as_flags() -> None:
-    told = {
+    fields = {
         "max_model_len": 9,
         "enforce_eager": True,
         "enable_x": False,
         "a": {"b": 1},
         "c": ["d"],
     }
-    assert flags(told) == [
+    assert flags(fields) == [
         *(
             "--max-model-len",
             "9",
@@ -520,13 +520,15 @@ def test_a_study_stops_before_anything_is_asked(
     (tmp_path / "config" / "judges" / "terse.yaml").write_text(json.dumps(judge))
     Study(tmp_path).write(judges=["terse"], perturbations=[], methods=["agreement"])
 
-    def told(python: str, sha256: str) -> str:
+    def adapter_error(python: str, sha256: str) -> str:
         model = CARD | {"adapter": {"path": "tuned", "sha256": sha256}}
         (tmp_path / "config" / "models" / "it.yaml").write_text(json.dumps(model))
         monkeypatch.setenv("JUDGESCOPE_PYTHON_VLLM", python)
         return running.snakemake("--configfile", "study.yaml", cwd=tmp_path).stdout
 
     right = hashlib.sha256(b"{}").hexdigest()
-    assert "the environment with vLLM is not installed" in told("/nowhere", right)
-    assert "checksum differs" in told(sys.executable, "a" * 64)
+    assert "the environment with vLLM is not installed" in adapter_error(
+        "/nowhere", right
+    )
+    assert "checksum differs" in adapter_error(sys.executable, "a" * 64)
     assert not list(tmp_path.glob("results/*/items/*"))

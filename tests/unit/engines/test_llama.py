@@ -61,7 +61,7 @@ def ask(url: str, text: str, **fields: Any) -> dict[str, Any]:
     return body
 
 
-def said(url: str, text: str, **fields: Any) -> str:
+def first_text(url: str, text: str, **fields: Any) -> str:
     """Return the text of the first reply."""
     content: str = ask(url, text, **fields)["choices"][0]["message"]["content"]
     return content
@@ -100,7 +100,7 @@ def test_the_answer_has_the_shape_of_openai(url: str) -> None:
 
 def test_a_seed_decides_the_text(url: str) -> None:
     def noise(seed: int) -> str:
-        return said(url, "Anything", seed=seed, max_tokens=40, **llama.GIBBERISH)
+        return first_text(url, "Anything", seed=seed, max_tokens=40, **llama.GIBBERISH)
 
     assert noise(1) == noise(1)
     assert noise(1) != noise(2)
@@ -108,7 +108,7 @@ def test_a_seed_decides_the_text(url: str) -> None:
 
 def test_requests_at_the_same_time_do_not_change_a_text(url: str) -> None:
     def noise(seed: int) -> str:
-        return said(
+        return first_text(
             url, f"Item {seed % 4}", seed=seed, max_tokens=20, **llama.GIBBERISH
         )
 
@@ -147,7 +147,8 @@ def test_a_score_depends_on_the_text(url: str) -> None:
         for word in ("a cat", "rain", "42", "no", "Paris", "tea")
     ]
     scores = [
-        said(url, text, temperature=0, max_tokens=2, **llama.SCORE) for text in texts
+        first_text(url, text, temperature=0, max_tokens=2, **llama.SCORE)
+        for text in texts
     ]
     assert len(set(scores)) > 1
 
@@ -187,7 +188,7 @@ def test_a_failure_fails_every_time_and_the_server_stays(url: str) -> None:
         post(url, "x", seed=seed, max_tokens=8, **llama.FAILURE)[0] for seed in range(5)
     }
     assert statuses == {500}
-    assert said(url, "x", max_tokens=2, **llama.SCORE) in set("12345")
+    assert first_text(url, "x", max_tokens=2, **llama.SCORE) in set("12345")
 
 
 def test_other_scripts_survive_both_ways(url: str) -> None:

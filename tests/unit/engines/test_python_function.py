@@ -124,7 +124,7 @@ def test_a_text_is_for_the_parser_of_the_judge(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         ("[1]", "returned a value of type list"),
         ("{'points': 1}", "returned a dict of points, not of score and reason"),
@@ -132,12 +132,12 @@ def test_a_text_is_for_the_parser_of_the_judge(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_score_is_an_error_of_the_text(
-    returned: str, said: str, tmp_path: Path
+    returned: str, message: str, tmp_path: Path
 ) -> None:
     source = f"def score(text):\n    return 1 if text == 'good' else {returned}\n"
     good, bad = ask(card(tmp_path, source), "good", "bad")
     assert good.text == "1" and (bad.status, bad.finish) == ("error", "error")
-    assert bad.text.startswith(said)
+    assert bad.text.startswith(message)
 
 
 def test_the_examples_of_the_child_are_right() -> None:
@@ -187,7 +187,7 @@ def test_a_batch_that_lacks_values_is_an_error_of_its_texts(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("source", "said", "nearest"),
+    ("source", "message", "nearest"),
     [
         ("def score(txt):\n    return 1\n", "argument that is not known", "text"),
         ("def score(text, refernces):\n    return 1\n", "not known", "references"),
@@ -199,10 +199,10 @@ def test_a_batch_that_lacks_values_is_an_error_of_its_texts(tmp_path: Path) -> N
     ],
 )
 def test_a_signature_that_does_not_fit_is_an_error_of_the_card(
-    source: str, said: str, nearest: str | None, tmp_path: Path
+    source: str, message: str, nearest: str | None, tmp_path: Path
 ) -> None:
     written = f"open('run', 'w')\n{source}"
-    with pytest.raises(UserError, match=said) as error:
+    with pytest.raises(UserError, match=message) as error:
         completed(draft(tmp_path, written), tmp_path, tmp_path)
     assert error.value.where.startswith("models/mine.yaml, key function")
     if nearest:
@@ -212,7 +212,7 @@ def test_a_signature_that_does_not_fit_is_an_error_of_the_card(
 
 
 @pytest.mark.parametrize(
-    ("keys", "said"),
+    ("keys", "message"),
     [
         ({"function": "metric.py"}, "pattern"),
         ({"function": "metric:score"}, "pattern"),
@@ -223,9 +223,9 @@ def test_a_signature_that_does_not_fit_is_an_error_of_the_card(
     ],
 )
 def test_keys_that_do_not_fit_are_refused(
-    keys: dict[str, Any], said: str, tmp_path: Path
+    keys: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValidationError, match=said):
+    with pytest.raises(ValidationError, match=message):
         draft(tmp_path, **keys)
 
 

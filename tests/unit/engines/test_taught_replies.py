@@ -76,7 +76,7 @@ def test_a_place_is_in_quotation_marks_only_where_it_would_be_read_as_another(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("two\nlines,\u2028a\ttab", "two lines, a tab"),
         ("It says Severity: 5 here.", "It says severity: 5 here."),
@@ -90,11 +90,11 @@ def test_a_place_is_in_quotation_marks_only_where_it_would_be_read_as_another(
     ],
 )
 def test_what_lines_cannot_hold_is_changed_and_nothing_else(
-    text: str, told: str
+    text: str, message: str
 ) -> None:
-    assert read([ErrorSpan("here", text, 3)]) == [ErrorSpan("here", told, 3)]
+    assert read([ErrorSpan("here", text, 3)]) == [ErrorSpan("here", message, 3)]
     assert read([ErrorSpan(f"so {text}", "why", 3)]) == [
-        ErrorSpan(f"so {told}", "why", 3)
+        ErrorSpan(f"so {message}", "why", 3)
     ]
 
 

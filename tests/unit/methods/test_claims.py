@@ -84,7 +84,7 @@ def points(values: Floats) -> Floats:
     return np.clip(np.round(3 + values), 1, 5)
 
 
-def told(study: EvaluationData, *makers: Any) -> dict[tuple[str, str], Row]:
+def verdicts_of(study: EvaluationData, *makers: Any) -> dict[tuple[str, str], Row]:
     """Return (judge, kind) -> the row of the verdict."""
     claims = [
         claim for maker in makers or (agreement.claims,) for claim in maker(study)
@@ -116,7 +116,9 @@ def test_a_good_judge_is_better_than_chance_and_its_brevity_is_not() -> None:
     }
     numbers = {"grid": {ASPECT: None}, "ends": {ASPECT: None}, "discrete": False}
     study = world.study(judges, cards=dict.fromkeys(("brevity", "length"), numbers))
-    result = told(study, agreement.claims, ratings.order_claims, ratings.rating_claims)
+    result = verdicts_of(
+        study, agreement.claims, ratings.order_claims, ratings.rating_claims
+    )
     assert outcome(result["good", AGREEMENT]) in {"better", "as_rater"}
     for (judge, kind), row in result.items():
         if judge != "good":
@@ -136,7 +138,7 @@ def test_a_judge_with_many_ties_and_no_wrong_order_does_not_fail() -> None:
     ]
     asked = int(claim.estimate.method.split("of ")[1].split(" pairs")[0])
     assert claim.estimate.n_tied / asked >= 0.6
-    [row] = told(world.study({"coarse": coarse}), ratings.order_claims).values()
+    [row] = verdicts_of(world.study({"coarse": coarse}), ratings.order_claims).values()
     assert (outcome(row), reasons(row)) == ("better", [])
 
 
@@ -145,7 +147,7 @@ def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
     level = world.noise[1][:ITEMS][world.item] * 1.5
     world.ratings = np.stack([points(level + 0.4 * world.quality)] * 3)
     judge = points(level)
-    result = told(
+    result = verdicts_of(
         world.study({"source": judge}), agreement.claims, ratings.rating_claims
     )
     assert outcome(result["source", AGREEMENT]) == "not_shown"
@@ -175,7 +177,7 @@ def test_a_judge_that_is_given_a_rating_has_no_claim_of_agreement() -> None:
     judges = {"good": points(world.quality), "told": points(world.quality)}
     for hint in ("right", "wrong"):
         study = world.study(judges, cards={"told": {"hint": hint}})
-        result = told(
+        result = verdicts_of(
             study, agreement.claims, ratings.order_claims, ratings.rating_claims
         )
         assert outcome(result["good", AGREEMENT]) in {"better", "as_rater"}
@@ -197,11 +199,11 @@ def test_lost_judgments_are_held_at_the_worst_end(
 ) -> None:
     world = World(seed=2)
     x = points(world.quality + noise * world.noise[0])
-    whole = told(world.study({"j": x}))["j", AGREEMENT]
+    whole = verdicts_of(world.study({"j": x}))["j", AGREEMENT]
     assert outcome(whole) in {"better", "as_rater"}
     lost = x.copy()
     lost[np.random.default_rng(3).permutation(x.size)[: int(share * x.size)]] = NAN
-    row = told(world.study({"j": lost}))["j", AGREEMENT]
+    row = verdicts_of(world.study({"j": lost}))["j", AGREEMENT]
     text = outcome(row).replace("as_rater", "better")
     assert (text, any("lost" in reason for reason in reasons(row))) == wanted
 
@@ -235,7 +237,9 @@ def test_a_judge_that_gives_every_right_rating_is_better_than_chance() -> None:
     [claim] = ratings.rating_claims(world.study({"j": world.ratings[0]}))
     assert claim.estimate.value == claim.estimate.ci_high == 1
     assert claim.estimate.ci_low is not None and 0.4 < claim.estimate.ci_low < 1
-    row = told(world.study({"j": world.ratings[0]}), ratings.rating_claims)["j", RATING]
+    row = verdicts_of(world.study({"j": world.ratings[0]}), ratings.rating_claims)[
+        "j", RATING
+    ]
     assert outcome(row) == "better"
 
 
@@ -268,7 +272,7 @@ def test_a_taste_for_systems_is_no_agreement_no_right_rating_and_no_order() -> N
     taste = points(
         np.array([0.0, 1, -1, 0, -1, 2])[world.system] + 0.1 * world.noise[0]
     )
-    result = told(
+    result = verdicts_of(
         world.study({"taste": taste}),
         agreement.claims,
         ratings.order_claims,
@@ -301,12 +305,12 @@ def test_at_the_worst_end_a_judge_must_do_better_than_a_taste_for_systems(
         rest = [p for name, p in asked.nulls.items() if name != LOST]
         assert max(rest) < 0.015 and "systems" in asked.nulls
         assert asked.nulls[LOST] > 0.03
-    for row in told(
+    for row in verdicts_of(
         study, agreement.claims, ratings.order_claims, ratings.rating_claims
     ).values():
         assert (outcome(row), reasons(row)[0]) == ("not_shown", LOST)
     monkeypatch.setattr(SystemPreference, "asked", lambda self, family: False)
-    for row in told(
+    for row in verdicts_of(
         study, agreement.claims, ratings.order_claims, ratings.rating_claims
     ).values():
         assert outcome(row) in {"better", "as_rater"}
@@ -503,7 +507,7 @@ def test_unread_swapped_order_counts_as_lost_if_the_other_order_is_read() -> Non
     )
     [claim] = ratings.pair_claims(text)
     assert (claim.lost, claim.estimate.value, claim.estimate.n_missing) == (0.5, 1.0, 0)
-    row = told(text, ratings.pair_claims)["j", PAIRS]
+    row = verdicts_of(text, ratings.pair_claims)["j", PAIRS]
     assert (outcome(row), reasons(row)) == ("no_claim", ["too_many_lost"])
 
 
@@ -522,14 +526,14 @@ def test_pairs_are_held_against_one_more_rater_and_against_a_taste_for_systems()
     [like] = ratings.pair_claims(by(world.ratings[0]))
     assert like.rater is not None and like.rater.value is not None
     assert abs(like.rater.value) < 0.2  # a copy of a rater: its terms cancel
-    good = told(by(world.quality), ratings.pair_claims)["j", PAIRS]
+    good = verdicts_of(by(world.quality), ratings.pair_claims)["j", PAIRS]
     assert outcome(good) == "as_rater"
-    noisy = told(by(world.quality + 2 * world.noise[0]), ratings.pair_claims)[
+    noisy = verdicts_of(by(world.quality + 2 * world.noise[0]), ratings.pair_claims)[
         "j", PAIRS
     ]
     assert outcome(noisy) == "better"
     taste = np.array([2.0, 4, 1, 3, 2.5, 4.5])[world.system]
-    row = told(by(taste), ratings.pair_claims)["j", PAIRS]
+    row = verdicts_of(by(taste), ratings.pair_claims)["j", PAIRS]
     assert outcome(row) == "not_shown" and "systems" in reasons(row)
 
 
@@ -573,5 +577,5 @@ def test_replies_on_the_originals_of_a_chain_are_lost_too() -> None:
     text = replace(chained(), statuses=table_of("statuses", statuses))
     [claim] = ratings.order_claims(text)
     assert claim.lost == 32 / 100
-    row = told(text, ratings.order_claims)["j", SEQUENCE]
+    row = verdicts_of(text, ratings.order_claims)["j", SEQUENCE]
     assert (outcome(row), reasons(row)) == ("no_claim", ["too_many_lost"])

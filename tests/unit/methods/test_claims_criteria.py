@@ -35,7 +35,7 @@ def made(scores: Scores, cut: int = 0) -> EvaluationData:
     return replace(data, targets=table_of("targets", rows))
 
 
-def told(data: EvaluationData) -> tuple[str, list[str], Claim]:
+def criteria_verdict(data: EvaluationData) -> tuple[str, list[str], Claim]:
     [claim] = perturbations.criteria_claims(data)
     [row] = [
         row for row in verdict_rows(data, [claim]) if row["statistic"] == "verdict"
@@ -46,7 +46,7 @@ def told(data: EvaluationData) -> tuple[str, list[str], Claim]:
 
 def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_apart() -> None:
     rater = judge(typos_clear=1 + noise(), typos_true=noise(), cuts_true=1 + noise())
-    outcome, reasons, claim = told(made(rater))
+    outcome, reasons, claim = criteria_verdict(made(rater))
     assert (outcome, reasons) == (Outcome.BETTER, [])
     assert (
         claim.estimate.value == 1
@@ -58,14 +58,14 @@ def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_apart() -> None:
 
 def test_one_that_lowers_all_alike_or_the_wrong_one_does_not() -> None:
     alike = 1 + noise()
-    outcome, reasons, _ = told(
+    outcome, reasons, _ = criteria_verdict(
         made(judge(typos_clear=alike, typos_true=alike, cuts_true=alike))
     )
     assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
     wrong = judge(
         typos_clear=0.2 + noise(), typos_true=2 + noise(), cuts_true=0.2 + noise()
     )
-    outcome, reasons, _ = told(made(wrong))
+    outcome, reasons, _ = criteria_verdict(made(wrong))
     assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
 
 
@@ -79,18 +79,20 @@ def test_drops_that_are_the_same_for_all_items_are_not_held_against_a_judge(
 
 
 def test_a_judge_that_takes_nothing_off_keeps_nothing_apart() -> None:
-    outcome, reasons, _ = told(made(judge(typos_clear=noise(), cuts_true=noise())))
+    outcome, reasons, _ = criteria_verdict(
+        made(judge(typos_clear=noise(), cuts_true=noise()))
+    )
     assert outcome == Outcome.NOT_SHOWN and INDEX in reasons
 
 
 def test_lost_drops_at_the_worst_end() -> None:
     some = np.where(np.arange(N) < 4, NAN, 1 + noise(0.1))
     weak = judge(typos_clear=some, typos_true=0.6 + noise(0.1), cuts_true=some)
-    assert told(made(weak))[:2] == (Outcome.NOT_SHOWN, ["lost"])
+    assert criteria_verdict(made(weak))[:2] == (Outcome.NOT_SHOWN, ["lost"])
     strong = judge(typos_clear=some, typos_true=noise(0.1), cuts_true=1 + noise(0.1))
-    assert told(made(strong))[0] == Outcome.BETTER
+    assert criteria_verdict(made(strong))[0] == Outcome.BETTER
     most = np.where(np.arange(N) < 20, NAN, 1.0)
-    outcome, reasons, _ = told(
+    outcome, reasons, _ = criteria_verdict(
         made(judge(typos_clear=most, typos_true=most, cuts_true=most))
     )
     assert outcome == Outcome.NO_CLAIM and "too_many_lost" in reasons
@@ -112,7 +114,9 @@ def test_texts_that_the_judge_does_not_apply_to_are_not_lost(lost: int) -> None:
         for aspect in ASPECTS
         for status, n in counts.items()
     ]
-    outcome, reasons, claim = told(replace(own, statuses=table_of("statuses", rows)))
+    outcome, reasons, claim = criteria_verdict(
+        replace(own, statuses=table_of("statuses", rows))
+    )
     assert (outcome, reasons, claim.lost) == (Outcome.BETTER, [], lost / (N - 8))
 
 
@@ -152,8 +156,8 @@ def test_at_the_worst_end_a_judge_must_beat_both_lengths(cut: int) -> None:
         ]
         return replace(data, targets=table_of("targets", rows))
 
-    assert told(lossy(0))[:2] == (Outcome.BETTER, [])
-    outcome, reasons, claim = told(lossy(cut))
+    assert criteria_verdict(lossy(0))[:2] == (Outcome.BETTER, [])
+    outcome, reasons, claim = criteria_verdict(lossy(cut))
     assert (outcome, reasons) == (Outcome.NOT_SHOWN, ["lost"])
     assert max(p for name, p in claim.nulls.items() if name != "lost") < 0.01
     assert claim.nulls["lost"] > 0.05

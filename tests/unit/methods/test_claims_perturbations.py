@@ -50,7 +50,7 @@ def made(
     return replace(data, targets=table_of("targets", rows))
 
 
-def told(data: EvaluationData) -> dict[str, Claim]:
+def claims_of(data: EvaluationData) -> dict[str, Claim]:
     return {
         claim.perturbation or "": claim
         for claim in perturbations.perturbation_claims(data)
@@ -65,18 +65,18 @@ def test_24_of_24_zero_differences_are_a_miss() -> None:
     for each in short.values():
         for values in each.values():
             values[24:] = NAN
-    claims = told(made(short, status=dict.fromkeys(SETS, "ok")))
+    claims = claims_of(made(short, status=dict.fromkeys(SETS, "ok")))
     # 16 of 40 have no score at all: more than a fifth is lost, and nothing is said
     assert claims["typos"].outcome == Outcome.NO_CLAIM
     assert claims["typos"].reasons[0] == "too_many_lost"
-    claims = told(made(fallen(drops())))
+    claims = claims_of(made(fallen(drops())))
     assert [claim.outcome for claim in claims.values()] == [Outcome.MISSES] * 2
 
 
 def test_a_judge_with_60_percent_ties_and_no_wrong_order_misses_nothing() -> None:
-    claims = told(made(fallen(drops(*[1] * 16))))
+    claims = claims_of(made(fallen(drops(*[1] * 16))))
     assert claims["typos"].outcome == Outcome.NOTICED and not claims["typos"].reasons
-    rarely = told(made(fallen(drops(*[1] * 5))))["typos"]
+    rarely = claims_of(made(fallen(drops(*[1] * 5))))["typos"]
     assert rarely.outcome == Outcome.NOT_SHOWN  # p .03 in each cell, .06 after Holm
     assert rarely.reasons == ("holm",)
 
@@ -84,7 +84,7 @@ def test_a_judge_with_60_percent_ties_and_no_wrong_order_misses_nothing() -> Non
 def test_what_the_length_shows_too_is_no_merit_in_either_direction() -> None:
     noticed = fallen(drops(*[1] * 20))
     for text in ("word", "words and more"):
-        claims = told(made(noticed, {"typos.minor": text}))
+        claims = claims_of(made(noticed, {"typos.minor": text}))
         assert (claims["typos"].outcome, claims["typos"].reasons) == (
             Outcome.NOT_SHOWN,
             ("length",),
@@ -93,7 +93,7 @@ def test_what_the_length_shows_too_is_no_merit_in_either_direction() -> None:
 
 
 def test_perturbations_that_raise_scores_are_missed() -> None:
-    assert told(made(fallen(drops(*[-1] * 20))))["typos"].outcome == Outcome.MISSES
+    assert claims_of(made(fallen(drops(*[-1] * 20))))["typos"].outcome == Outcome.MISSES
 
 
 def test_an_aspect_that_weighs_nothing_does_not_count() -> None:
@@ -104,24 +104,24 @@ def test_an_aspect_that_weighs_nothing_does_not_count() -> None:
         "id": "w",
         "by_perturbation": {"typos": {"true": 1.0}, "cuts": {"clear": 1.0}},
     }
-    claims = told(made(scores, weights=weights))
+    claims = claims_of(made(scores, weights=weights))
     assert claims["typos"].outcome == Outcome.MISSES
     assert claims["cuts"].outcome == Outcome.NOTICED
     assert (
-        told(made(scores))["typos"].outcome == Outcome.NOTICED
+        claims_of(made(scores))["typos"].outcome == Outcome.NOTICED
     )  # on one aspect is enough
 
 
 def test_a_verdict_must_hold_with_lost_pairs_at_the_worst_end() -> None:
     lost = drops(*[NAN] * 6, rest=0)  # 6 of 40 might have shown it: up to .29
-    assert told(made(fallen(lost)))["typos"].outcome == Outcome.NOT_SHOWN
+    assert claims_of(made(fallen(lost)))["typos"].outcome == Outcome.NOT_SHOWN
     few = drops(*[NAN] * 4, rest=0)  # 4 of 40: up to .23
-    assert told(made(fallen(few)))["typos"].outcome == Outcome.MISSES
+    assert claims_of(made(fallen(few)))["typos"].outcome == Outcome.MISSES
     weak = drops(*[NAN] * 4, *[1] * 8)
-    assert told(made(fallen(drops(*[1] * 8))))["typos"].outcome == Outcome.NOTICED
-    assert told(made(fallen(weak)))["typos"].outcome == Outcome.NOT_SHOWN
+    assert claims_of(made(fallen(drops(*[1] * 8))))["typos"].outcome == Outcome.NOTICED
+    assert claims_of(made(fallen(weak)))["typos"].outcome == Outcome.NOT_SHOWN
     most = drops(*[NAN] * 9, *[1] * 20)
-    assert told(made(fallen(most)))["typos"].outcome == Outcome.NO_CLAIM
+    assert claims_of(made(fallen(most)))["typos"].outcome == Outcome.NO_CLAIM
 
 
 def test_texts_that_could_not_be_made_are_not_lost() -> None:
@@ -134,9 +134,10 @@ def test_texts_that_could_not_be_made_are_not_lost() -> None:
         ):
             row["status"] = "impossible: too short"
     kept = replace(own, targets=table_of("targets", rows))
-    assert told(own)["typos"].outcome == Outcome.NO_CLAIM
+    assert claims_of(own)["typos"].outcome == Outcome.NO_CLAIM
     assert (
-        told(kept)["typos"].outcome == Outcome.NOTICED and told(kept)["typos"].lost == 0
+        claims_of(kept)["typos"].outcome == Outcome.NOTICED
+        and claims_of(kept)["typos"].lost == 0
     )
 
 
@@ -160,10 +161,10 @@ def ended(data: EvaluationData, **counts: int) -> EvaluationData:
 def test_texts_that_the_judge_does_not_apply_to_are_not_lost(draws: int) -> None:
     cards = {"j": {"draws": draws}}
     own = made(fallen(drops(*[NAN] * 9, rest=1)), cards=cards)
-    claim = told(ended(own, ok=31 * draws, not_applicable=9 * draws))["typos"]
+    claim = claims_of(ended(own, ok=31 * draws, not_applicable=9 * draws))["typos"]
     assert (claim.outcome, claim.lost) == (Outcome.NOTICED, 0)
     own = made(fallen(drops(*[NAN] * 11, rest=1)), cards=cards)
-    claim = told(
+    claim = claims_of(
         ended(own, ok=29 * draws, not_applicable=9 * draws, unparsed=2 * draws)
     )["typos"]
     assert (claim.outcome, claim.lost) == (Outcome.NOTICED, 2 / 31)
@@ -172,7 +173,7 @@ def test_texts_that_the_judge_does_not_apply_to_are_not_lost(draws: int) -> None
 def test_the_p_of_a_cell_is_that_of_its_d_and_holm_is_over_the_cells() -> None:
     own = made(scored(1, 0.25))
     rows = list(discernment.rows(own))
-    claims = told(own)
+    claims = claims_of(own)
     for name, claim in claims.items():
         d = row_of(rows, "D_exact", perturbation=name)["value"]
         assert claim.estimate.value == pytest.approx(d)

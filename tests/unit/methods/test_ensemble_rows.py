@@ -8,7 +8,15 @@ import pytest
 
 from dataset_in_memory import Row, row_of, rows_of
 from deleted import jackknife_t
-from ensemble_rows_setup import PLACES, TAUGHT, THREE, WHOLE, mean_of, rows, told
+from ensemble_rows_setup import (
+    PLACES,
+    TAUGHT,
+    THREE,
+    WHOLE,
+    ensemble_rows,
+    mean_of,
+    rows,
+)
 from judgescope.methods import agreement, ensemble
 from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
 from judgescope.report.words import label
@@ -37,16 +45,20 @@ from methods_setup import (
 def test_every_subset_has_every_correlation_and_every_row_its_own_place() -> None:
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
-            result = rows_of(told(), statistic, aspect=aspect, level=level)
+            result = rows_of(ensemble_rows(), statistic, aspect=aspect, level=level)
             assert [(row["judge_b"], row["k"]) for row in result] == [
                 *(("fair", 1), ("good", 1), ("noisy", 1)),
                 *(("fair+good", 2), ("fair+noisy", 2), ("good+noisy", 2), (WHOLE, 3)),
             ]
     keys = ("aspect", "statistic", "level", "judge_b", "k")
-    assert len({tuple(row[key] for key in keys) for row in told()}) == len(told())
-    assert {row["judge"] for row in told()} == {"all"}
-    assert all(label(row["statistic"]) for row in told())
-    assert all(row["signature"].startswith("judge:all|card:c0de") for row in told())
+    assert len({tuple(row[key] for key in keys) for row in ensemble_rows()}) == len(
+        ensemble_rows()
+    )
+    assert {row["judge"] for row in ensemble_rows()} == {"all"}
+    assert all(label(row["statistic"]) for row in ensemble_rows())
+    assert all(
+        row["signature"].startswith("judge:all|card:c0de") for row in ensemble_rows()
+    )
 
 
 @pytest.mark.heavy
@@ -58,7 +70,11 @@ def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
         for aspect in (*ASPECTS, "average"):
             for statistic, level in PLACES:
                 mine = row_of(
-                    told(), statistic, aspect=aspect, level=level, judge_b=subset
+                    ensemble_rows(),
+                    statistic,
+                    aspect=aspect,
+                    level=level,
+                    judge_b=subset,
                 )
                 theirs = row_of(
                     beside, statistic, aspect=aspect, level=level, judge=judge
@@ -69,7 +85,7 @@ def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
 def test_a_subset_is_the_mean_of_its_members_against_people() -> None:
     people = mean_rating(RATINGS["clear"])
     result = row_of(
-        told(), "pearson", aspect="clear", level="pooled", judge_b="good+noisy"
+        ensemble_rows(), "pearson", aspect="clear", level="pooled", judge_b="good+noisy"
     )
     wanted = np.corrcoef((GOOD["clear"] + NOISY["clear"]) / 2, people)[0, 1]
     assert result["value"] == pytest.approx(wanted)
@@ -82,8 +98,10 @@ def test_means_of_a_size_are_over_its_subsets() -> None:
     for size, number in [(1, 3), (2, 3), (3, 1)]:
         for statistic, level in PLACES:
             where = {"aspect": "true", "level": level, "k": size}
-            each = [row["value"] for row in rows_of(told(), statistic, **where)]
-            mean = row_of(told(), f"subset_mean_{statistic}", **where)
+            each = [
+                row["value"] for row in rows_of(ensemble_rows(), statistic, **where)
+            ]
+            mean = row_of(ensemble_rows(), f"subset_mean_{statistic}", **where)
             assert (mean["value"], mean["n"]) == (pytest.approx(np.mean(each)), number)
             assert mean["judge_b"] is None
 
@@ -91,20 +109,22 @@ def test_means_of_a_size_are_over_its_subsets() -> None:
 def test_what_a_member_adds_and_what_all_have_more_than_it() -> None:
     def value(subset: str) -> float:
         result = row_of(
-            told(), "spearman", aspect="clear", level="pooled", judge_b=subset
+            ensemble_rows(), "spearman", aspect="clear", level="pooled", judge_b=subset
         )
         return float(result["value"])
 
     where = {"aspect": "clear", "level": "pooled", "judge_b": "noisy"}
-    adds = row_of(told(), "contribution_spearman", **where)
+    adds = row_of(ensemble_rows(), "contribution_spearman", **where)
     assert adds["value"] == pytest.approx(value(WHOLE) - value("fair+good"))
-    more = row_of(told(), "difference_spearman", **where)
+    more = row_of(ensemble_rows(), "difference_spearman", **where)
     assert (
         more["value"] == pytest.approx(value(WHOLE) - value("noisy"))
         and more["ci_low"] > 0
     )
-    good = row_of(told(), "difference_spearman", **{**where, "judge_b": "good"})
-    single = row_of(told(), "spearman", **{**where, "judge_b": "good"})
+    good = row_of(
+        ensemble_rows(), "difference_spearman", **{**where, "judge_b": "good"}
+    )
+    single = row_of(ensemble_rows(), "spearman", **{**where, "judge_b": "good"})
     assert good["ci_high"] - good["ci_low"] < 2 * (
         single["ci_high"] - single["ci_low"]
     )  # paired
@@ -114,11 +134,11 @@ def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
             where = {"aspect": aspect, "level": level}
-            single = rows_of(told(), statistic, k=1, **where)
+            single = rows_of(ensemble_rows(), statistic, k=1, **where)
             best = max(single, key=lambda row: row["value"])["judge_b"]
             noted = [
                 row["judge_b"]
-                for row in rows_of(told(), f"difference_{statistic}", **where)
+                for row in rows_of(ensemble_rows(), f"difference_{statistic}", **where)
                 if "the best of 3 members was chosen on the same data" in row["note"]
             ]
             assert noted == [best]
@@ -150,7 +170,7 @@ def test_differences_are_on_the_texts_that_both_score() -> None:
 def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
     people = mean_rating(RATINGS["clear"])
     where = {"aspect": "clear", "judge_b": "fair+good", "k": 2}
-    same = row_of(told(), "error_correlation", **where)
+    same = row_of(ensemble_rows(), "error_correlation", **where)
     wanted = np.corrcoef(FAIR["clear"] - people, GOOD["clear"] - people)[0, 1]
     assert same["value"] == pytest.approx(wanted) and ON_ONE_SCALE in same["method"]
     for ends in (None, (0.0, 100.0)):
@@ -177,9 +197,12 @@ def test_errors_are_of_one_kind_in_all_aspects_as_their_mean_is_over_these() -> 
 
 
 def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
-    each = [row["value"] for row in rows_of(told(), "error_correlation", aspect="true")]
-    mean = row_of(told(), "error_correlation_mean", aspect="true")
-    number = row_of(told(), "effective_judges", aspect="true")
+    each = [
+        row["value"]
+        for row in rows_of(ensemble_rows(), "error_correlation", aspect="true")
+    ]
+    mean = row_of(ensemble_rows(), "error_correlation_mean", aspect="true")
+    number = row_of(ensemble_rows(), "effective_judges", aspect="true")
     assert (mean["value"], mean["n"]) == (pytest.approx(np.mean(each)), 3)
     assert number["value"] == pytest.approx(3 / (1 + 2 * mean["value"]))
     people = mean_rating(RATINGS["true"])
@@ -193,9 +216,10 @@ def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:
     assert (number["ci_low"], number["ci_high"]) == pytest.approx(
         jackknife_t(number["value"], deleted, ends=(0, inf))
     )
-    average = row_of(told(), "effective_judges", aspect="average")
+    average = row_of(ensemble_rows(), "effective_judges", aspect="average")
     values = [
-        row_of(told(), "effective_judges", aspect=aspect)["value"] for aspect in ASPECTS
+        row_of(ensemble_rows(), "effective_judges", aspect=aspect)["value"]
+        for aspect in ASPECTS
     ]
     assert (average["value"], average["n"]) == (pytest.approx(np.mean(values)), 2)
 

@@ -65,7 +65,7 @@ def votes(judge: str, vote: Callable[[int, bool], float]) -> list[Row]:
     ]
 
 
-def found(judged: EvaluationData) -> dict[tuple[str, str, str], Row]:
+def rows_by_place(judged: EvaluationData) -> dict[tuple[str, str, str], Row]:
     rows: Iterable[Any] = list(pairwise.rows(judged))
     return {(row["judge"], row["statistic"], row["level"]): dict(row) for row in rows}
 
@@ -80,7 +80,9 @@ def test_both_tie_rules_and_ours() -> None:
     judged = compared(
         lambda item, swapped: 0.0 if item % 3 == 0 else (-1.0 if swapped else 1.0)
     )
-    rows = found(chosen(judged, lambda item, rater, _: float(rater < 2), raters=3))
+    rows = rows_by_place(
+        chosen(judged, lambda item, rater, _: float(rater < 2), raters=3)
+    )
     s1, s2 = (
         rows["judge", f"vote_agreement_{name}", "pooled"]
         for name in ("ties", "decided")
@@ -103,7 +105,7 @@ def test_both_tie_rules_and_ours() -> None:
 
 
 def test_a_judge_of_the_first_place_is_right_in_one_order_only() -> None:
-    rows = found(chosen(compared(lambda *_: 1.0), lambda *_: 1.0))
+    rows = rows_by_place(chosen(compared(lambda *_: 1.0), lambda *_: 1.0))
     right = {
         level: rows["judge", "accuracy_comparison", level]["value"]
         for level in ("as_listed", "swapped", "pooled")
@@ -123,19 +125,21 @@ def test_a_preference_for_its_own_family_beyond_peoples() -> None:
         card={"family": "own"},
         families={"s0": "own", "s1": "other"},
     )
-    rows = found(chosen(judged, lambda item, *_: -1.0 if item % 3 == 0 else 1.0))
+    rows = rows_by_place(
+        chosen(judged, lambda item, *_: -1.0 if item % 3 == 0 else 1.0)
+    )
     assert rows["judge", "own_family_chosen", "pooled"]["value"] == 1.0
     assert rows["judge", "own_family_excess", "pooled"]["value"] == pytest.approx(1 / 3)
 
 
 def test_without_a_family_there_is_no_row_of_it() -> None:
-    rows = found(chosen(compared(lambda *_: 1.0), lambda *_: 1.0))
+    rows = rows_by_place(chosen(compared(lambda *_: 1.0), lambda *_: 1.0))
     assert not any(name.startswith("own_family") for _, name, _ in rows)
 
 
 def test_a_judge_that_scores_chooses_the_higher_score() -> None:
     scores = {"judge": {"clear": np.tile([2.0, 1.0, 0.0, 0.0], ITEMS)}}
-    rows = found(chosen(study(scores, NOBODY), lambda *_: 1.0))
+    rows = rows_by_place(chosen(study(scores, NOBODY), lambda *_: 1.0))
     assert rows["judge", "accuracy_comparison", "pooled"]["value"] == 1.0
     assert ("judge", "first_position_rate", "pooled") not in rows
     assert ("judge", "accuracy_comparison", "as_listed") not in rows
@@ -149,7 +153,7 @@ def test_the_best_of_three() -> None:
         np.array([3.0 if item < 10 else 0.0, 1.0, 2.0, 0.0]) for item in range(ITEMS)
     ]
     judged = study({"judge": {"clear": np.concatenate(best)}}, NOBODY)
-    row = found(chosen(judged, lambda *_: 1.0, systems=3))[
+    row = rows_by_place(chosen(judged, lambda *_: 1.0, systems=3))[
         "judge", "best_of_n", "pooled"
     ]
     assert (row["value"], row["n"]) == (pytest.approx(10 / 15), ITEMS)
@@ -160,7 +164,7 @@ def test_two_judges_on_the_same_pairs() -> None:
         "good": {"clear": np.tile([2.0, 1.0, 0.0, 0.0], ITEMS)},
         "bad": {"clear": np.tile([1.0, 2.0, 0.0, 0.0], ITEMS)},
     }
-    rows = found(chosen(study(scores, NOBODY), lambda *_: 1.0))
+    rows = rows_by_place(chosen(study(scores, NOBODY), lambda *_: 1.0))
     [gap] = [row for (_, name, _), row in rows.items() if name.startswith("difference")]
     assert abs(gap["value"]) == 1.0 and {gap["judge"], gap["judge_b"]} == {
         "good",
@@ -197,7 +201,7 @@ def test_letters_of_judges_that_choose_are_those_of_their_half_credit() -> None:
 
 def test_systems_that_are_columns_have_no_strength() -> None:
     judged = chosen(compared(lambda *_: 1.0, anonymous_systems=True), lambda *_: 1.0)
-    rows = found(judged)
+    rows = rows_by_place(judged)
     assert not any(
         name.startswith("strength") or "system" in level for _, name, level in rows
     )
@@ -206,7 +210,7 @@ def test_systems_that_are_columns_have_no_strength() -> None:
 def test_strengths_order_systems_and_the_position_is_apart() -> None:
     """Who is shown first wins three times of four, whichever system that is."""
     judged = compared(lambda item, swapped: 1.0 if (item + 2 * swapped) % 4 else -1.0)
-    rows = found(chosen(judged, lambda item, *_: 1.0 if item % 2 else -1.0))
+    rows = rows_by_place(chosen(judged, lambda item, *_: 1.0 if item % 2 else -1.0))
     assert rows["judge", "strength_position", "by_system"]["value"] > 0.5
 
 

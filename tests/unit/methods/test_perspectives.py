@@ -40,7 +40,7 @@ from methods_setup import (
 )
 
 
-def told(
+def perspective_rows(
     scores: Mapping[str, Mapping[str, ArrayLike]],
     people: Mapping[str, ArrayLike] = RATINGS,
     **more: Any,
@@ -61,7 +61,7 @@ AGREED = ~np.isnan(SHARED)
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    return told(FIELD)
+    return perspective_rows(FIELD)
 
 
 def test_a_rating_is_shared_where_all_that_gave_one_agree_and_they_are_two() -> None:
@@ -112,7 +112,7 @@ def test_neighbours_among_the_ratings_of_a_source_are_held_against_each_other() 
     ratings[0, 8:] += 1  # nobody agrees on the others
     x = np.full(N, 3.0)
     x[:8] = [5, 4, 3, NAN, 3, 2, 2, 1]
-    rows = told({"j": {"clear": x}}, {"clear": ratings})
+    rows = perspective_rows({"j": {"clear": x}}, {"clear": ratings})
     where = {"judge": "j", "aspect": "clear"}
     # 5>3 + +, 3>1 missing twice; 4>2 + and a tie
     expected = {
@@ -159,13 +159,15 @@ def test_the_mode_of_the_draws_finds_the_rating_and_their_mean_the_order() -> No
     )  # one of four draws is far off
     mean = draws.mean(axis=0)
     cards = {"j": {"draws": 4, "discrete": False}}
-    rows = told({"j": {"clear": mean}}, cards=cards, draws=drawn("j", draws))
+    rows = perspective_rows(
+        {"j": {"clear": mean}}, cards=cards, draws=drawn("j", draws)
+    )
     assert row_of(rows, "kappa_linear", judge="j", aspect="clear")["value"] == 1
     row = row_of(rows, "pearson", judge="j", aspect="clear")
     assert row["value"] == pytest.approx(r_of(mean, RATINGS["clear"].mean(axis=0)))
     modes = {"j": {"draws": 4, "discrete": True}}  # its score is the mode
     mine = {"j": {"clear": draws[0]}}
-    again = told(mine, cards=modes, draws=drawn("j", draws))
+    again = perspective_rows(mine, cards=modes, draws=drawn("j", draws))
     for name in ("pearson", "kappa_linear", "accuracy_adjacent"):
         both = [
             row_of(found, name, judge="j", aspect="clear")["value"]
@@ -180,7 +182,7 @@ def test_a_tied_mode_is_the_one_nearest_the_mean_and_counted() -> None:
     draws[:, at] = [3, 5, 2]  # the mean is 10/3
     cards = {"j": {"draws": 3, "discrete": False}}
     scores = {"j": {"clear": draws.mean(axis=0)}}
-    rows = told(
+    rows = perspective_rows(
         scores, cards=cards, draws=drawn("j", np.where(np.isnan(draws), 3, draws))
     )
     row = row_of(rows, "kappa_linear", judge="j", aspect="clear")
@@ -199,9 +201,9 @@ def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
         }
     }
     plain = {"five": {"clear": np.where(AGREED, SHARED, 3)}}
-    rows = told({"ten": {"clear": ten}, **plain}, cards=cards)
+    rows = perspective_rows({"ten": {"clear": ten}, **plain}, cards=cards)
     assert row_of(rows, "kappa_linear", judge="ten", aspect="clear")["value"] == 1
-    linear = told(
+    linear = perspective_rows(
         {"five": {"clear": 7 * np.asarray(plain["five"]["clear"]) - 2}},
         cards={"five": {"grid": {"clear": None}, "discrete": False}},
     )
@@ -227,7 +229,7 @@ def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
 def test_where_raters_cannot_agree_only_the_traditional_view_is_left(
     people: Mapping[str, ArrayLike], spec: dict[str, Any], note: str
 ) -> None:
-    rows = told({"good": GOOD}, people, **spec)
+    rows = perspective_rows({"good": GOOD}, people, **spec)
     assert row_of(rows, "pearson", judge="good", aspect="clear")["value"] is not None
     for name in ("kappa_linear", "cem_ord", "accuracy_adjacent"):
         row = row_of(rows, name, judge="good", aspect="clear")
@@ -290,7 +292,7 @@ def test_a_number_below_a_control_says_so(rows: list[Row]) -> None:
 
 
 def test_an_aspect_that_a_judge_does_not_judge_leaves_no_average() -> None:
-    rows = told({"good": GOOD, "half": {"clear": GOOD["clear"]}})
+    rows = perspective_rows({"good": GOOD, "half": {"clear": GOOD["clear"]}})
     row = row_of(rows, "pearson", judge="half", aspect=AVERAGE)
     assert (row["value"], row["note"]) == (
         None,
@@ -328,7 +330,7 @@ def test_means_over_different_aspects_have_no_difference() -> None:
 
 def test_judges_that_compare_with_references_leave_the_references_out_for_all() -> None:
     cards = {"good": {"references": True}}
-    rows = told(FIELD, cards=cards, reference_systems=["s0"])
+    rows = perspective_rows(FIELD, cards=cards, reference_systems=["s0"])
     assert {row["system_subset"] for row in rows} == {WITHOUT_REFERENCES}
     assert {row["n"] for row in rows_of(rows, "pearson", aspect="clear")} == {N - ITEMS}
 
@@ -336,7 +338,7 @@ def test_judges_that_compare_with_references_leave_the_references_out_for_all() 
 @pytest.mark.heavy
 def test_judges_of_a_share_are_held_against_each_other_on_it() -> None:
     cards = {"good": {"share": 0.7}}
-    rows = told(FIELD, cards=cards)
+    rows = perspective_rows(FIELD, cards=cards)
     assert row_of(rows, "pearson", judge="good", aspect="clear")["n"] < N
     assert row_of(rows, "pearson", judge="noisy", aspect="clear")["n"] == N
     gap = row_of(
@@ -351,9 +353,9 @@ def test_judges_of_a_share_are_held_against_each_other_on_it() -> None:
 def test_the_order_of_judges_and_what_is_missing_change_no_other_judge(
     rows: list[Row],
 ) -> None:
-    turned = told({name: FIELD[name] for name in reversed(FIELD)})
+    turned = perspective_rows({name: FIELD[name] for name in reversed(FIELD)})
     holes = {"good": {name: less(v, [1, 5]) for name, v in GOOD.items()}}
-    gone = told(FIELD | holes)
+    gone = perspective_rows(FIELD | holes)
     for found in (turned, gone):
         for name, level in MEASURES:
             for judge in set(FIELD) - {"good", "constant"}:
@@ -461,7 +463,7 @@ def test_intervals_are_those_of_the_deletions(rows: list[Row]) -> None:
 def test_a_score_off_the_judges_scale_has_no_class_of_peoples() -> None:
     odd = np.array(GOOD["clear"])
     odd[3] = 8.0
-    result = told({"odd": {"clear": odd}})
+    result = perspective_rows({"odd": {"clear": odd}})
     kappa = row_of(result, "kappa_linear", judge="odd", aspect="clear", level="direct")
     assert (kappa["value"], kappa["note"]) == (None, REASONS.off_judge_scale)
     order = row_of(
@@ -517,7 +519,7 @@ def votes_told(
     return [dict(row) for row in pairwise.rows(judged)]
 
 
-def apart(rows: Iterable[Mapping[str, Any]]) -> dict[int, Row]:
+def rows_by_distance(rows: Iterable[Mapping[str, Any]]) -> dict[int, Row]:
     return {
         row["k"]: dict(row)
         for row in rows
@@ -535,7 +537,9 @@ def sees(item: int, a: int, b: int, *, least: Callable[[int], int]) -> float:
 
 
 def test_a_judge_that_sees_two_errors_is_right_from_two_on() -> None:
-    result = apart(votes_told(lambda *pair: sees(*pair, least=lambda item: 2), ALL))
+    result = rows_by_distance(
+        votes_told(lambda *pair: sees(*pair, least=lambda item: 2), ALL)
+    )
     assert {k: (row["value"], row["n"]) for k, row in result.items()} == {
         1: (0, 3 * ITEMS),
         2: (1, 2 * ITEMS),
@@ -548,7 +552,7 @@ def test_a_judge_that_sees_two_errors_is_right_from_two_on() -> None:
 
 def test_every_distance_has_its_own_share_and_interval() -> None:
     rows = votes_told(lambda *pair: sees(*pair, least=lambda item: 1 + item % 3), ALL)
-    result = apart(rows)
+    result = rows_by_distance(rows)
     assert [result[k]["value"] for k in (1, 2, 3)] == [5 / 15, 10 / 15, 1]
     for k in (1, 2):
         assert result[k]["ci_low"] < result[k]["value"] < result[k]["ci_high"]
@@ -562,7 +566,7 @@ def test_only_distances_that_were_asked_have_a_row_and_no_vote_is_missing() -> N
     def silent(item: int, a: int, b: int) -> float | None:
         return None if item < 3 else float(np.sign(b - a))
 
-    result = apart(votes_told(silent, NEIGHBOURS))
+    result = rows_by_distance(votes_told(silent, NEIGHBOURS))
     assert list(result) == [1]
     assert (result[1]["value"], result[1]["n"], result[1]["n_missing"]) == (1, 36, 9)
 
@@ -571,8 +575,8 @@ def test_the_order_in_which_texts_are_named_changes_nothing() -> None:
     def vote(item: int, a: int, b: int) -> float:
         return float(np.sign(b - a)) if (item + a + b) % 3 else -1.0
 
-    one = apart(votes_told(vote, ALL))
-    other = apart(votes_told(vote, ALL[::-1]))
+    one = rows_by_distance(votes_told(vote, ALL))
+    other = rows_by_distance(votes_told(vote, ALL[::-1]))
     assert one == other
 
 
@@ -589,4 +593,4 @@ def test_texts_that_people_rated_have_no_such_row() -> None:
         for a, b in combinations([TARGETS[system] for system in range(4)], 2)
     ]
     rows = list(pairwise.rows(study({}, cards={"judge": {}}, draws=draws)))
-    assert rows and not apart(rows)
+    assert rows and not rows_by_distance(rows)

@@ -127,15 +127,15 @@ def study(
     empty = {
         name: SCHEMAS[name].empty_table() for name in ("ratings", "scores", "draws")
     }
-    told = {
+    fields = {
         "dataset": "d",
         "seed": 1,
         "judges": {"j": {"share": share, "engine": "openai"}},
     }
-    told |= {"marked": str(folder / "marked.parquet")}
-    told |= {"gold": str(folder / "gold.parquet") if gold else None}
+    fields |= {"marked": str(folder / "marked.parquet")}
+    fields |= {"gold": str(folder / "gold.parquet") if gold else None}
     return EvaluationData(
-        spec=spec_of(told),
+        spec=spec_of(fields),
         data_sha="0",
         items=table_of("items", repeated(items, "item")),
         targets=table_of("targets", repeated(targets, "target", "item")),
@@ -145,7 +145,7 @@ def study(
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> dict[tuple[str, str, str], Row]:
+def numbers(tmp_path: Path) -> dict[tuple[str, str, str], Row]:
     return keyed(rows(study(tmp_path, JUDGED)))
 
 
@@ -157,9 +157,9 @@ def keyed(rows: Iterable[ResultRow]) -> dict[tuple[str, str, str], Row]:
     }
 
 
-def of(found: dict[tuple[str, str, str], Row], form: str, level: str) -> list[float]:
+def of(numbers: dict[tuple[str, str, str], Row], form: str, level: str) -> list[float]:
     names = ("span_precision", "span_recall", "span_f1")
-    return [found[name, form, level]["value"] for name in names]
+    return [numbers[name, form, level]["value"] for name in names]
 
 
 @pytest.mark.parametrize(
@@ -183,53 +183,55 @@ def of(found: dict[tuple[str, str, str], Row], form: str, level: str) -> list[fl
     ],
 )
 def test_what_is_listed_by_hand(
-    found: dict[tuple[str, str, str], Row],
+    numbers: dict[tuple[str, str, str], Row],
     statistic: str,
     value: float,
     n: int,
     missing: int,
 ) -> None:
-    row = found[statistic, "", ""]
+    row = numbers[statistic, "", ""]
     assert row["value"] == pytest.approx(value)
     assert (row["n"], row["n_missing"], row["perturbation"]) == (n, missing, "systems")
     assert row["ci_low"] is None and "no interval" in row["note"]
 
 
-def test_what_people_marked_by_hand(found: dict[tuple[str, str, str], Row]) -> None:
+def test_what_people_marked_by_hand(numbers: dict[tuple[str, str, str], Row]) -> None:
     # spans: Hawks alone is right, of 4 (one not found) and 3; its kind is spelt
     # otherwise
-    assert of(found, "exact", "pooled") == pytest.approx([1 / 4, 1 / 3, 2 / 7])
-    assert of(found, "exact_category", "pooled") == pytest.approx([1 / 4, 1 / 3, 2 / 7])
+    assert of(numbers, "exact", "pooled") == pytest.approx([1 / 4, 1 / 3, 2 / 7])
+    assert of(numbers, "exact_category", "pooled") == pytest.approx(
+        [1 / 4, 1 / 3, 2 / 7]
+    )
     # words: Hawks and 37, of Hawks won 37, three not found, and well; of Hawks 37 to
     # 20, Denver
-    assert of(found, "tokens", "pooled") == pytest.approx([2 / 7, 2 / 5, 4 / 12])
+    assert of(numbers, "tokens", "pooled") == pytest.approx([2 / 7, 2 / 5, 4 / 12])
     # 37 is a number to people, and a word to the judge
-    assert of(found, "tokens_category", "pooled") == pytest.approx(
+    assert of(numbers, "tokens_category", "pooled") == pytest.approx(
         [1 / 7, 1 / 5, 2 / 12]
     )
     # texts: precision of a and c, recall of a and b, F1 of all three
-    assert of(found, "exact", "by_text") == pytest.approx([1 / 6, 1 / 4, 2 / 15])
-    precision = found["span_precision", "exact", "by_text"]
+    assert of(numbers, "exact", "by_text") == pytest.approx([1 / 6, 1 / 4, 2 / 15])
+    precision = numbers["span_precision", "exact", "by_text"]
     assert (precision["n"], precision["n_missing"]) == (2, 2)
-    pooled = found["span_precision", "tokens", "pooled"]
+    pooled = numbers["span_precision", "tokens", "pooled"]
     assert (pooled["n"], pooled["n_missing"]) == (7, 1)
     assert "count as wrong: 1" in pooled["note"]
     assert "excluded: 1" in pooled["note"]
 
 
 def test_every_statistic_of_the_list_is_there_and_no_other(
-    found: dict[tuple[str, str, str], Row],
+    numbers: dict[tuple[str, str, str], Row],
 ) -> None:
-    assert {name for name, _, _ in found} == ANNOTATED
+    assert {name for name, _, _ in numbers} == ANNOTATED
     assert {f"span_{name}" for name in (*COUNTED, *CONTRADICTIONS)} < ANNOTATED
-    assert {form for _, form, _ in found} == {
+    assert {form for _, form, _ in numbers} == {
         "",
         "exact",
         "exact_category",
         "tokens",
         "tokens_category",
     }
-    assert {level for _, form, level in found if form} == {"pooled", "by_text"}
+    assert {level for _, form, level in numbers if form} == {"pooled", "by_text"}
 
 
 def test_every_draw_is_an_annotation_of_its_own(tmp_path: Path) -> None:

@@ -24,14 +24,14 @@ def answer(folder: Path, survey: Page, voter: str, **chosen: str) -> Path:
     answers = dict.fromkeys((item.id for item in survey.items), "fluency") | {
         name.replace("_", "-"): aspect for name, aspect in chosen.items()
     }
-    told = {
+    fields = {
         "survey": survey.id,
         "task": survey.task,
         "voter": voter,
         "answers": answers,
     }
     path = folder / f"{survey.task}-{voter}-{len(list(folder.iterdir()))}.json"
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(fields), encoding="utf-8")
     return path
 
 

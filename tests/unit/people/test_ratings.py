@@ -244,7 +244,7 @@ def test_a_page_is_for_one_person(study: RatingsStudy) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("answers.JSON", ""),
         ("with a mark.json", ""),
@@ -254,7 +254,7 @@ def test_a_page_is_for_one_person(study: RatingsStudy) -> None:
     ],
 )
 def test_every_file_in_the_folder_is_read_or_told(
-    name: str, told: str, study: RatingsStudy
+    name: str, message: str, study: RatingsStudy
 ) -> None:
     plan = study.plan()
     study.rate(plan, study.ask(plan)[0], by_system)
@@ -268,8 +268,8 @@ def test_every_file_in_the_folder_is_read_or_told(
     (answers / name).write_text(text, "utf-8-sig" if "mark" in name else "utf-8")
     (answers / ".DS_Store").write_bytes(b"\0")
     (answers / "page.html").write_text("", "utf-8")
-    if told:
-        with pytest.raises(UserErrors, match=told):
+    if message:
+        with pytest.raises(UserErrors, match=message):
             read(plan, study.out, answers)
     else:
         assert read(plan, study.out, answers).responses == 1

@@ -80,7 +80,9 @@ CARD: dict[str, Any] = {
 }
 
 
-def found(study: AskedStudy, judge: str, statistic: str, **where: Any) -> list[Row]:
+def order_rows(
+    study: AskedStudy, judge: str, statistic: str, **where: Any
+) -> list[Row]:
     return [
         row
         for row in study.rows("perspectives")
@@ -93,29 +95,33 @@ def test_a_judge_that_counts_errors_by_itself_recovers_the_order(
     study: AskedStudy,
 ) -> None:
     for perturbation in ("slips", "strays"):
-        (row,) = found(study, "counter", "accuracy_adjacent", perturbation=perturbation)
+        (row,) = order_rows(
+            study, "counter", "accuracy_adjacent", perturbation=perturbation
+        )
         assert row["value"] == 1 and row["n"] == ITEMS * STEPS
         # of 12 sources that are all right: the exact bound
         assert (
             row["ci_low"] == pytest.approx(0.025 ** (1 / ITEMS)) and row["ci_high"] == 1
         )
-        far = found(study, "counter", "accuracy_by_distance", perturbation=perturbation)
+        far = order_rows(
+            study, "counter", "accuracy_by_distance", perturbation=perturbation
+        )
         assert [row["k"] for row in far] == [*range(1, STEPS + 1)]
         assert {row["value"] for row in far} == {1}
-        grid = found(
+        grid = order_rows(
             study, "counter", "accuracy_by_position", perturbation=perturbation
         )
         assert len(grid) == STEPS * (STEPS + 1) // 2 and {row["n"] for row in grid} == {
             ITEMS
         }
-    (mean,) = found(study, "counter", "accuracy_adjacent", aspect="average")
+    (mean,) = order_rows(study, "counter", "accuracy_adjacent", aspect="average")
     assert mean["value"] == 1 and mean["n"] == 2
 
 
 def test_a_row_is_judged_on_its_aspect_and_asked_about_once(study: AskedStudy) -> None:
     assert {
         row["aspect"]
-        for row in found(study, "counter", "tie_rate", perturbation="slips")
+        for row in order_rows(study, "counter", "tie_rate", perturbation="slips")
     } == {"fluency"}
     originals = 2 * ITEMS
     assert len(study.endpoint.asked) == originals + 2 * ITEMS * STEPS
@@ -124,13 +130,13 @@ def test_a_row_is_judged_on_its_aspect_and_asked_about_once(study: AskedStudy) -
 def test_controls_reach_what_chance_gives(study: AskedStudy) -> None:
     for perturbation in ("slips", "strays"):
         where = {"perturbation": perturbation}
-        (strict,) = found(study, "constant-top", "accuracy_adjacent", **where)
-        (half,) = found(study, "constant-top", "accuracy_adjacent_half", **where)
+        (strict,) = order_rows(study, "constant-top", "accuracy_adjacent", **where)
+        (half,) = order_rows(study, "constant-top", "accuracy_adjacent_half", **where)
         assert (strict["value"], half["value"]) == (0, 0.5)
         assert strict["n_tied"] == ITEMS * STEPS
-        (random,) = found(study, "random", "accuracy_adjacent_half", **where)
+        (random,) = order_rows(study, "random", "accuracy_adjacent_half", **where)
         assert random["ci_low"] < 0.5 < random["ci_high"]
-    (length,) = found(study, "length", "accuracy_adjacent", perturbation="strays")
+    (length,) = order_rows(study, "length", "accuracy_adjacent", perturbation="strays")
     assert length["value"] == 0  # a stray sentence makes a text longer
 
 

@@ -147,24 +147,24 @@ def test_a_request_that_fails_for_the_reason_it_names_gets_another_draw() -> Non
     assert drawn == [1, 1, 2] and result["a"].text == good
 
 
-def said(text: str, *, finish: str = "stop", status: str = "ok") -> Reply:
+def written_reply(text: str, *, finish: str = "stop", status: str = "ok") -> Reply:
     return Reply("k", 0, text, finish, status)
 
 
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
-        (said("The dog sat on the mat."), None),
-        (said(" The  cat sat\non the mat. "), "it is the same text"),
-        (said("I'm sorry, but I cannot do that."), "it is a refusal"),
-        (said("No."), "it has 0.13 times the length of the text"),
-        (said(PARENT * 3 + "!"), "it has 3.04 times the length of the text"),
-        (said("The dog sat", finish="length"), "the reply was cut"),
-        (said("<think>The dog"), "the reply was cut"),
-        (said("<think>Hm.</think>"), "the reply is empty"),
-        (said("<think>Hm.</think>The dog sat on the mat."), None),
+        (written_reply("The dog sat on the mat."), None),
+        (written_reply(" The  cat sat\non the mat. "), "it is the same text"),
+        (written_reply("I'm sorry, but I cannot do that."), "it is a refusal"),
+        (written_reply("No."), "it has 0.13 times the length of the text"),
+        (written_reply(PARENT * 3 + "!"), "it has 3.04 times the length of the text"),
+        (written_reply("The dog sat", finish="length"), "the reply was cut"),
+        (written_reply("<think>The dog"), "the reply was cut"),
+        (written_reply("<think>Hm.</think>"), "the reply is empty"),
+        (written_reply("<think>Hm.</think>The dog sat on the mat."), None),
         (
-            said("HTTP 400: too long", status="error"),
+            written_reply("HTTP 400: too long", status="error"),
             "the endpoint refused: HTTP 400: too long",
         ),
     ],
@@ -179,9 +179,12 @@ def test_what_makes_a_text_unusable(reply: Reply, problem: str | None) -> None:
 def test_only_the_checks_of_the_card_are_made_and_a_sorry_parent_may_stay_sorry() -> (
     None
 ):
-    assert checked(said("No."), PARENT, ["differs"]) == ("No.", None)
+    assert checked(written_reply("No."), PARENT, ["differs"]) == ("No.", None)
     sorry = "I'm sorry, but I cannot come on Monday."
-    assert checked(said(sorry.replace("Monday", "Friday")), sorry, CHECKS)[1] is None
+    assert (
+        checked(written_reply(sorry.replace("Monday", "Friday")), sorry, CHECKS)[1]
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,10 +194,16 @@ def test_only_the_checks_of_the_card_are_made_and_a_sorry_parent_may_stay_sorry(
 def test_what_is_appended_stands_behind_the_text_as_it_was(
     parent: str, text: str
 ) -> None:
-    assert checked(said(" It purred.\n"), parent, CHECKS, read=appended) == (text, None)
-    refused = said("I'm sorry, but I cannot do that.")
+    assert checked(written_reply(" It purred.\n"), parent, CHECKS, read=appended) == (
+        text,
+        None,
+    )
+    refused = written_reply("I'm sorry, but I cannot do that.")
     assert checked(refused, parent, CHECKS, read=appended)[1] == "it is a refusal"
-    assert checked(said(""), parent, CHECKS, read=appended)[1] == "the reply is empty"
+    assert (
+        checked(written_reply(""), parent, CHECKS, read=appended)[1]
+        == "the reply is empty"
+    )
 
 
 FRAMES = {
@@ -218,12 +227,13 @@ FRAMED = [(frame, problem) for problem, frames in FRAMES.items() for frame in fr
 )
 def test_a_text_in_a_frame_is_not_used(frame: str, problem: str, text: str) -> None:
     parent = text.replace("dog", "cat")
-    assert checked(said(frame.format(text)), parent, CHECKS)[1] == problem
+    assert checked(written_reply(frame.format(text)), parent, CHECKS)[1] == problem
     assert (
-        checked(said(frame.format(text)), parent, CHECKS, read=appended)[1] == problem
+        checked(written_reply(frame.format(text)), parent, CHECKS, read=appended)[1]
+        == problem
     )
     framed = checked(
-        said(frame.format(text + " It purred.")), frame.format(parent), CHECKS
+        written_reply(frame.format(text + " It purred.")), frame.format(parent), CHECKS
     )
     assert framed[1] is None  # the parent has the same
 
@@ -245,7 +255,7 @@ def test_a_text_in_a_frame_is_not_used(frame: str, problem: str, text: str) -> N
 def test_colons_and_quotation_marks_within_a_text_are_no_frame(
     parent: str, text: str
 ) -> None:
-    assert checked(said(text), parent, ["not_refusal"]) == (text, None)
+    assert checked(written_reply(text), parent, ["not_refusal"]) == (text, None)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +263,7 @@ def test_colons_and_quotation_marks_within_a_text_are_no_frame(
 )
 def test_a_reference_without_a_parent_has_no_preface_either(preface: str) -> None:
     problem = "there are words before the text"
-    assert checked(said(preface + PARENT), "", ["not_refusal"])[1] == problem
+    assert checked(written_reply(preface + PARENT), "", ["not_refusal"])[1] == problem
 
 
 @given(st.text("ab\U0001f600 ", max_size=12), st.text("ab\U0001f600 ", max_size=12))

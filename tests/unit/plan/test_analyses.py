@@ -81,7 +81,7 @@ def test_ratings_between_the_steps_and_in_words() -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    ("judge", "told"),
+    ("judge", "message"),
     [
         ({"shots": {"n": 5}}, "prints analyses"),
         ({"form": "score-shots"}, "form score-shots does not print the analyses"),
@@ -100,7 +100,7 @@ def test_ratings_between_the_steps_and_in_words() -> None:
     ],
 )
 def test_what_cannot_be_shown_is_told_before_anything_is_asked(
-    judge: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    judge: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Study(tmp_path).change("judges", "analyze-five-shot", **judge)
     (tmp_path / "config" / "prompts").mkdir()
@@ -111,7 +111,7 @@ def test_what_cannot_be_shown_is_told_before_anything_is_asked(
         "datasets": ["demo-dialogue"],
         "judges": ["analyze-five-shot"],
     }
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
 
 

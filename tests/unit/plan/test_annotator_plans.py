@@ -57,7 +57,7 @@ def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         (
             {"scale": {"min": 1, "max": 5, "step": 1}},
@@ -78,11 +78,11 @@ def test_shipped_annotators_differ_in_one_thing_each(name: str) -> None:
         ({"annotation": {"score": "words"}}, "'integers' or 'percent'"),
     ],
 )
-def test_cards_that_contradict_themselves(keys: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_cards_that_contradict_themselves(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Judge.model_validate(JUDGE | {"annotation": {}} | keys)
     if "annotation" not in keys and "parser" not in keys:
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             Judge.model_validate(JUDGE | {"parser": "annotation"} | keys)
 
 
@@ -170,10 +170,10 @@ def test_what_is_asked_depends_on_the_annotation_and_no_other_judge_s_on_the_key
 def test_of_an_aspect_prompts_are_told_only_what_its_card_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = {"aspect": "mine", "name": "Mine", "definition": "What is mine."}
+    fields = {"aspect": "mine", "name": "Mine", "definition": "What is mine."}
     (tmp_path / "config" / "aspects").mkdir(parents=True)
     (tmp_path / "config" / "aspects" / "naturalness.yaml").write_text(
-        json.dumps(told | {"aspect": "naturalness"}), encoding="utf-8"
+        json.dumps(fields | {"aspect": "naturalness"}), encoding="utf-8"
     )
     monkeypatch.chdir(tmp_path)
     plan = plan_of("score-only", aspects=["naturalness", "coherence"])
@@ -187,22 +187,22 @@ def test_of_an_aspect_prompts_are_told_only_what_its_card_has(
 def test_an_aspect_without_an_end_is_named_before_anything_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
-    told = {
+    fields = {
         "aspect": "naturalness",
         "name": "N",
         "definition": "D",
         "worst": "w",
         "best": "b",
     }
-    del told[end]
+    del fields[end]
     path = tmp_path / "config" / "aspects" / "naturalness.yaml"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(fields), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=f"a description of the {end} text") as error:
         plan_of("annotator", aspects=["naturalness"])
     assert error.value.where == f"aspects/naturalness.yaml, key tasks.dialogue.{end}"
-    path.write_text(json.dumps(told | {end: "that end"}), encoding="utf-8")
+    path.write_text(json.dumps(fields | {end: "that end"}), encoding="utf-8")
     plan_of("annotator", aspects=["naturalness"])
 
 
@@ -369,8 +369,8 @@ def test_a_judge_of_several_models_is_a_judge_for_each(
     own = Study(tmp_path)
     own.card("judges", "terse", models=["annotator-1", "judge"], form="score-only")
     monkeypatch.chdir(tmp_path)
-    told = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["terse"]}
-    plan = load_plan(told | {"methods": ["agreement"]}, HOME, source="study.yaml")
+    fields = {"study": "s", "datasets": ["demo-dialogue"], "judges": ["terse"]}
+    plan = load_plan(fields | {"methods": ["agreement"]}, HOME, source="study.yaml")
     asked = {
         name: card.model
         for name, card in plan.judges.items()

@@ -155,7 +155,7 @@ def row(value: float, lo: float, hi: float, **more: Any) -> Row:
     return {**where, "value": value, "ci_low": lo, "ci_high": hi, **more}
 
 
-def said(data: EvaluationData) -> dict[tuple[str, str], list[str]]:
+def outcomes_of(data: EvaluationData) -> dict[tuple[str, str], list[str]]:
     """Return (aspect, level) -> outcome and reasons."""
     rows = verdict_rows(data, verdicts.bar_claims(data))
     return {
@@ -177,18 +177,18 @@ def test_a_plain_bar_is_for_each_aspect_at_the_level_that_decides(
         row(0.9, 0.8, 0.95, judge="control"),
     ]
     own = wanting(tmp_path, rows, [{"statistic": "spearman", "bar": 0.5}])
-    assert said(own) == {
+    assert outcomes_of(own) == {
         (ASPECTS[0], "by_source"): ["meets"],
         (ASPECTS[1], "by_source"): ["misses"],
     }
     own = wanting(
         tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "level": "pooled"}]
     )
-    assert said(own) == {(ASPECTS[0], "pooled"): ["misses"]}
+    assert outcomes_of(own) == {(ASPECTS[0], "pooled"): ["misses"]}
     own = wanting(
         tmp_path, rows, [{"statistic": "spearman", "bar": 0.5, "aspect": ASPECTS[1]}]
     )
-    assert list(said(own)) == [(ASPECTS[1], "by_source")]
+    assert list(outcomes_of(own)) == [(ASPECTS[1], "by_source")]
 
 
 def test_what_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_what_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path) -> No
 
 def test_a_statistic_that_the_study_has_not_makes_no_claim(tmp_path: Path) -> None:
     own = wanting(tmp_path, [], [{"statistic": "pearson", "bar": 0.5}])
-    assert said(own) == {("", ""): ["no_claim", "not_computed"]}
+    assert outcomes_of(own) == {("", ""): ["no_claim", "not_computed"]}
 
 
 def lost(n_lost: int, n: int = 60) -> list[Row]:
@@ -243,7 +243,7 @@ def test_lost_judgments(
     statuses += [one | {"aspect": f"{ASPECTS[0]}.loose"} for one in lost(60)]
     for more in ([], [{**statuses[0], "status": NOT_PLANNED, "n": 600}]):
         text = replace(own, statuses=table_of("statuses", [*statuses, *more]))
-        assert said(text) == {(ASPECTS[0], "by_source"): wanted}
+        assert outcomes_of(text) == {(ASPECTS[0], "by_source"): wanted}
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,9 @@ def test_of_an_average_the_judgments_in_its_criterion_count(
         for name, n_lost in (("terse", 0), ("loose", 60))
         for one in lost(n_lost)
     ]
-    [outcome] = said(replace(own, statuses=table_of("statuses", statuses))).values()
+    [outcome] = outcomes_of(
+        replace(own, statuses=table_of("statuses", statuses))
+    ).values()
     assert outcome[0] == wanted
 
 
@@ -298,7 +300,7 @@ def test_of_drops_the_judgments_of_originals_and_perturbed_texts_count(
         for each in ("systems", "original", "typos.minor")
         for one in lost(60 if each == texts else 0)
     ]
-    assert said(replace(own, statuses=table_of("statuses", statuses))) == {
+    assert outcomes_of(replace(own, statuses=table_of("statuses", statuses))) == {
         ("", ""): wanted
     }
 
@@ -324,7 +326,7 @@ def test_lost_judgments_count_as_the_most_of_a_share_that_should_be_small(
     rows = [row(0.05, 0.02, hi, statistic="tie_rate", level="pooled")]
     own = wanting(tmp_path, rows, [{"statistic": "tie_rate", "bar": 0.2}])
     text = replace(own, statuses=table_of("statuses", lost(6)))
-    assert said(text) == {(ASPECTS[0], "pooled"): wanted}
+    assert outcomes_of(text) == {(ASPECTS[0], "pooled"): wanted}
 
 
 @pytest.mark.heavy
@@ -338,7 +340,7 @@ def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> N
             tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": bar}]
         )
         text = replace(own, statuses=table_of("statuses", lost(6)))
-        assert said(text) == {(ASPECTS[0], "pooled"): wanted}
+        assert outcomes_of(text) == {(ASPECTS[0], "pooled"): wanted}
 
 
 def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
@@ -348,10 +350,10 @@ def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
     ]
     for bar, wanted in ((0.99, ["meets"]), (0.995, ["misses"])):
         own = wanting(tmp_path, rows, [{"statistic": "coverage", "bar": bar}])
-        assert said(own) == {(ASPECTS[0], ""): wanted}
+        assert outcomes_of(own) == {(ASPECTS[0], ""): wanted}
     rows = [{**rows[0], "statistic": "accuracy_comparison"}]
     own = wanting(tmp_path, rows, [{"statistic": "accuracy_comparison", "bar": 0.5}])
-    assert said(own) == {(ASPECTS[0], ""): ["cannot_tell", "no_interval"]}
+    assert outcomes_of(own) == {(ASPECTS[0], ""): ["cannot_tell", "no_interval"]}
 
 
 def test_the_terminal_lists_who_meets_each_bar(tmp_path: Path) -> None:

@@ -239,23 +239,23 @@ def test_what_is_kept_of_a_module_counts_for_its_very_source_alone(
         "PYTHONDONTWRITEBYTECODE": "",
     }
 
-    def found() -> str:
+    def output_of() -> str:
         return subprocess.run(
             command, check=True, env=keeping, capture_output=True, text=True
         ).stdout
 
     first = hashed(tmp_path, MODULE)
-    assert found().strip() == first
+    assert output_of().strip() == first
     [kept] = (tmp_path / "judgescope").rglob("part.*.meaning.json")
     digest, meaning, imported = json.loads(kept.read_text("utf-8"))
     kept.write_text(json.dumps([digest, meaning[::-1], imported]), encoding="utf-8")
-    assert found().strip() != first, "what is kept is not read"
+    assert output_of().strip() != first, "what is kept is not read"
     part = tmp_path / "judgescope" / "part.py"
     part.write_text(MODULE.replace("LEAST = 3", "LEAST = 4"), encoding="utf-8")
-    changed = found().strip()
+    changed = output_of().strip()
     assert changed == hashed(tmp_path / "anew", part.read_text("utf-8")) != first
     kept.write_text(kept.read_text("utf-8")[:20], encoding="utf-8")
-    assert found().strip() == changed
+    assert output_of().strip() == changed
     shutil.rmtree(kept.parent)
     kept.parent.write_text("a file where the folder should be", encoding="utf-8")
-    assert found().strip() == changed
+    assert output_of().strip() == changed

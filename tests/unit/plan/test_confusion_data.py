@@ -393,7 +393,7 @@ def test_xml_that_declares_anything_is_refused(tmp_path: Path, head: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (benchmark(entry())[:-9], "line 2"),
         ("not at all", "line 1"),
@@ -401,12 +401,12 @@ def test_xml_that_declares_anything_is_refused(tmp_path: Path, head: str) -> Non
     ],
 )
 def test_what_is_no_xml_is_told_with_its_line(
-    tmp_path: Path, content: str, told: str
+    tmp_path: Path, content: str, message: str
 ) -> None:
     written(tmp_path, "1.xml", content)
     with pytest.raises(UserError, match="invalid XML") as error:
         read_dataset(bare(**WEBNLG), tmp_path, tmp_path)
-    assert told in str(error.value) and "1.xml" in str(error.value)
+    assert message in str(error.value) and "1.xml" in str(error.value)
 
 
 @pytest.mark.parametrize("content", [benchmark(), "<other/>"])

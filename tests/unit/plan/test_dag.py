@@ -74,11 +74,11 @@ def graded(folder: Path, *more: str, **keys: Any) -> Dag:
     like it.
     """
     folder.mkdir(exist_ok=True)
-    told = {
+    fields = {
         "references": {"model": "generator", "draws": 4, "keep": 2, "max_tokens": 64}
     }
     files = {"files": str(folder / "neat.csv")}
-    study = graded_study.GradedStudy(folder, URL, files, told)
+    study = graded_study.GradedStudy(folder, URL, files, fields)
     for name in more:
         study.card("perturbations", name, **graded_study.GRADED | keys)
     return dag(folder, study.keys | {"perturbations": [graded_study.NAME, *more]})
@@ -213,10 +213,10 @@ def test_the_originals_of_each_dataset_are_written_where_its_model_is(
         rule = f"out/x/(?:{dataset}|{other})/(?:{result.made(on, *TEXTS)}).parquet"  # type: ignore[arg-type]
         assert re.fullmatch(rule, path(dataset, "original"))
         assert not re.fullmatch(rule, path(other, "original"))
-    told = {"gpu": 2, "mem_mb": 3000, "runtime": 7}
-    assert result.writer_machine(2, "golden-claims", "original") == told
+    fields = {"gpu": 2, "mem_mb": 3000, "runtime": 7}
+    assert result.writer_machine(2, "golden-claims", "original") == fields
     assert result.writer_machine(2, "golden-news", "original") == {}
-    assert result.of_machine == sorted(told)
+    assert result.of_machine == sorted(fields)
 
 
 def test_comparisons_wait_for_the_comparator_s_trial_and_are_asked_once(
@@ -321,7 +321,7 @@ ANCHORS = {"model": "m", "max_errors": 3}
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         ({"errors": []}, "(`errors`) or by a `model`"),
         ({"model": "m"}, "(`errors`) or by a `model`"),
@@ -334,11 +334,11 @@ ANCHORS = {"model": "m", "max_errors": 3}
     ],
 )
 def test_a_card_that_contradicts_itself_is_refused(
-    keys: dict[str, Any], told: str
+    keys: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValidationError) as error:
         GradedPerturbation.model_validate(CARD | keys)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def plan(folder: Path, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Plan:
@@ -362,7 +362,7 @@ def test_a_study_that_can_run_is_planned(
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         ({"model": "control"}, "this model cannot write"),
         ({"anchors": {**ANCHORS, "model": "control"}}, "this model cannot write"),
@@ -387,9 +387,9 @@ def test_a_study_that_can_run_is_planned(
     ],
 )
 def test_models_judges_and_prompts_are_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any], told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(UserError, match=told) as error:
+    with pytest.raises(UserError, match=message) as error:
         plan(tmp_path, monkeypatch, **keys)
     assert f"perturbations/{NAME}.yaml" in str(error.value) or "prompts/" in str(
         error.value

@@ -231,7 +231,7 @@ def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         ({"severities": {"minor": 6}}, "needs at least the same penalty"),
         ({"severities": {"bottom": 0}}, "greater than 0"),
@@ -241,8 +241,8 @@ def test_the_shipped_judge_has_the_usual_numbers_and_compares_with_ten_draws() -
         ({"parser": "score", "severities": {"minor": 2}}, "needs `parser: errors`"),
     ],
 )
-def test_cards_that_contradict_themselves(keys: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_cards_that_contradict_themselves(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Judge.model_validate(
             {"judge": "j", "model": "m", "form": "error-list", "parser": "errors"}
             | keys

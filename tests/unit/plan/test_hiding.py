@@ -18,7 +18,7 @@ def plan_of(*cards: tuple[str, str, Path | None]) -> Any:
     return SimpleNamespace(all_cards=lambda: names, folders=folders)
 
 
-def own(folder: Path, name: str, text: bytes) -> Path:
+def own_form(folder: Path, name: str, text: bytes) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / f"{name}.yaml").write_bytes(text)
     return folder
@@ -29,8 +29,8 @@ def shipped(kind: str, name: str) -> bytes:
 
 
 def test_other_bytes_under_a_shipped_name_are_grids_ofce(tmp_path: Path) -> None:
-    judges = own(tmp_path / "judges", "length", b"judge: length\n")
-    models = own(tmp_path / "models", "control", b"model: control\n")
+    judges = own_form(tmp_path / "judges", "length", b"judge: length\n")
+    models = own_form(tmp_path / "models", "control", b"model: control\n")
     plan = plan_of(
         ("model", "control", models),
         ("judge", "length", judges),
@@ -42,12 +42,12 @@ def test_other_bytes_under_a_shipped_name_are_grids_ofce(tmp_path: Path) -> None
 
 
 def test_a_copy_with_the_same_bytes_hides_nothing(tmp_path: Path) -> None:
-    judges = own(tmp_path / "judges", "length", shipped("judge", "length"))
+    judges = own_form(tmp_path / "judges", "length", shipped("judge", "length"))
     assert list(hiding(plan_of(("judge", "length", judges)))) == []
 
 
 def test_a_name_that_no_shipped_card_has_hides_nothing(tmp_path: Path) -> None:
-    judges = own(tmp_path / "judges", "mine", b"judge: mine\n")
+    judges = own_form(tmp_path / "judges", "mine", b"judge: mine\n")
     plan = plan_of(("judge", "mine", judges), ("judge", "length", None))
     assert list(hiding(plan)) == []
 

@@ -65,10 +65,12 @@ def test_kinds_of_error_that_need_english_are_named(study: Study) -> None:
     assert "name need English texts" in line and "order" not in line
 
 
-@pytest.mark.parametrize(("texts", "told"), [(CHINESE, True), (GERMAN, False)])
-def test_rules_by_words_need_blanks(study: Study, texts: list[str], told: bool) -> None:
+@pytest.mark.parametrize(("texts", "expected"), [(CHINESE, True), (GERMAN, False)])
+def test_rules_by_words_need_blanks(
+    study: Study, texts: list[str], expected: bool
+) -> None:
     result = lines(study, texts, "word-deletions")
-    assert any("no blanks between words" in line for line in result) == told
+    assert any("no blanks between words" in line for line in result) == expected
 
 
 @pytest.mark.parametrize(

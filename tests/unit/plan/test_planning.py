@@ -457,7 +457,7 @@ def with_texts(study: AskedStudy, dataset: str, *systems: str) -> None:
     item = {"dataset": dataset, "item": "i"}
     rows = [item | {"source": "s", "references": [], "meta": "{}"}]
     study.table("items", f"items/{dataset}", rows)
-    told = {
+    fields = {
         "perturbation": "none",
         "degree": "",
         "step": 0,
@@ -466,7 +466,7 @@ def with_texts(study: AskedStudy, dataset: str, *systems: str) -> None:
     }
     texts = [
         item
-        | told
+        | fields
         | {"target": f"i:{system}", "system": system, "text": f"A text of {system}."}
         for system in systems
     ]

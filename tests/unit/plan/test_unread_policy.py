@@ -116,23 +116,23 @@ def test_a_study_with_zero_needs_scales_that_have_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "study": "s",
         "datasets": ["demo-dialogue"],
         "methods": ["agreement"],
     }
-    told |= {"judges": ["score-only"], "unread": "zero"}
+    fields |= {"judges": ["score-only"], "unread": "zero"}
     with pytest.raises(UserError, match="0 is not a value of this scale") as caught:
-        load_plan(told, HOME, source="study.yaml")
+        load_plan(fields, HOME, source="study.yaml")
     assert "judge score-only" in str(caught.value) and "1 to 5" in str(caught.value)
     marks = {"min": 0, "max": 4, "step": 1, "best": "min"}
-    marked = Study(tmp_path, told)
+    marked = Study(tmp_path, fields)
     marked.change("datasets", "demo-dialogue", aspects={"naturalness": marks})
     marked.change("judges", "score-only", scale=marks)
     with pytest.raises(UserError, match="0 is the best value of this scale"):
-        load_plan(told, HOME, source="study.yaml")
+        load_plan(fields, HOME, source="study.yaml")
     load_plan(
-        told | {"judges": ["length"]}, HOME, source="study.yaml"
+        fields | {"judges": ["length"]}, HOME, source="study.yaml"
     )  # a control lacks nothing
 
 
@@ -159,15 +159,15 @@ def test_without_a_scale_nothing_is_filled() -> None:
 
 @pytest.mark.heavy
 def test_the_key_reaches_scores_and_signature_and_asks_nothing() -> None:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "study": "s",
         "datasets": ["demo-dialogue"],
         "methods": ["agreement"],
     }
-    told["judges"] = ["score-only"]
+    fields["judges"] = ["score-only"]
     asked, scored = [], []
     for keys in ({}, {"unread": "missing"}, {"unread": "worst"}):
-        plan = load_plan(told | keys, HOME, source="study.yaml")
+        plan = load_plan(fields | keys, HOME, source="study.yaml")
         asked.append(judging.ask(plan, "demo-dialogue", "judge"))
         scored.append(judging.score(plan, "demo-dialogue", "judge").unread)
         statistics = results.statistics(plan, "agreement", "demo-dialogue")
@@ -198,7 +198,7 @@ def estimators(table: pa.Table, policy: Policy) -> dict[str, str]:
 
 
 def test_scores_of_which_too_few_draws_were_read_are_marked_as_wrong() -> None:
-    said = {
+    keys = {
         "read": ["pass", "fail", "fail"],
         "most": ["pass", "?", "pass"],
         "tied": ["pass", "fail", "?"],
@@ -209,7 +209,7 @@ def test_scores_of_which_too_few_draws_were_read_are_marked_as_wrong() -> None:
     rows = [
         {**fields, "target": target, "draw": draw, "text": text, "status": "ok"}
         | {"key": f"{target}{draw}"}
-        for target, texts in said.items()
+        for target, texts in keys.items()
         for draw, text in enumerate(texts)
     ]
     rows += [

@@ -62,7 +62,7 @@ def fill(folder: Path, form: str, *others: Path, **values: object) -> str:
     return message["content"]
 
 
-def own(folder: Path, text: str, **values: Any) -> str:
+def filled_with(folder: Path, text: str, **values: Any) -> str:
     return fill(folder, text, CONFIG, **VALUES | values)
 
 
@@ -165,10 +165,10 @@ def test_a_form_with_examples_shows_them_in_order_and_what_is_wanted() -> None:
 
 
 def test_a_form_shows_the_steps_of_its_task_and_fails_without_any() -> None:
-    told = {
+    fields = {
         "story": AspectInTask(steps=["Read.", "Weigh."], definition="How it goes on.")
     }
-    card = ASPECT.model_copy(update={"tasks": told})
+    card = ASPECT.model_copy(update={"tasks": fields})
     prompt = filled("score-steps", **rated(card.in_task("story"), FIVE))
     assert "Fluency: How it goes on." in prompt and "1. Read.\n2. Weigh.\n" in prompt
     with pytest.raises(UserError, match="steps"):
@@ -227,7 +227,7 @@ def test_what_looks_like_a_template_in_a_text_stays_text(text: str) -> None:
 def test_the_users_form_goes_before_the_shipped_and_may_include_it(
     tmp_path: Path,
 ) -> None:
-    assert own(tmp_path, '{% include "score-only.jinja" %} Yes.').endswith(
+    assert filled_with(tmp_path, '{% include "score-only.jinja" %} Yes.').endswith(
         "nothing else. Yes."
     )
     (tmp_path / "prompts" / "score-only.jinja").write_text(
@@ -238,7 +238,7 @@ def test_the_users_form_goes_before_the_shipped_and_may_include_it(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{{ txt }}", "'txt' is undefined"),
         ("{{ text.format.__globals__ }}", "cannot be rendered"),
@@ -248,10 +248,10 @@ def test_the_users_form_goes_before_the_shipped_and_may_include_it(
     ],
 )
 def test_a_template_that_cannot_be_filled_is_named(
-    tmp_path: Path, text: str, told: str
+    tmp_path: Path, text: str, message: str
 ) -> None:
-    with pytest.raises(UserError, match=told) as error:
-        own(tmp_path, text)
+    with pytest.raises(UserError, match=message) as error:
+        filled_with(tmp_path, text)
     assert "mine.jinja" in error.value.where or error.value.where == "judge x"
 
 

@@ -51,7 +51,7 @@ def asked(folder: Path = CONFIG, role: str = "system", **keys: Any) -> Questions
     return Questions(own, judge, ASPECT, SCALE, texts, templates, 0, SUMMARY)
 
 
-def own(folder: Path, name: str, template: str) -> None:
+def write_form(folder: Path, name: str, template: str) -> None:
     (folder / "prompts").mkdir(exist_ok=True)
     (folder / "prompts" / f"{name}.jinja").write_text(template, encoding="utf-8")
 
@@ -81,12 +81,12 @@ def test_a_model_without_system_messages_gets_it_at_the_head_of_the_prompt() -> 
 def test_a_system_message_sees_no_text_and_says_nothing_if_it_is_empty(
     tmp_path: Path,
 ) -> None:
-    own(tmp_path, "nosy", "{{ text }}")
+    write_form(tmp_path, "nosy", "{{ text }}")
     with pytest.raises(UserError, match="'text' is undefined"):
         asked(tmp_path, system="nosy")[0]
-    own(tmp_path, "silent", "  \n{# nothing #}")
+    write_form(tmp_path, "silent", "  \n{# nothing #}")
     assert asked(tmp_path, system="silent")[0].key == asked()[0].key
-    own(tmp_path, "told", "{{ aspect.name }}, {{ noun }}, {{ scale.max }}")
+    write_form(tmp_path, "told", "{{ aspect.name }}, {{ noun }}, {{ scale.max }}")
     content = asked(tmp_path, system="told")[0].asked["messages"][0]["content"]
     assert content == "Fluency, summary, 5"
 
@@ -103,7 +103,7 @@ def test_programs_take_neither_a_system_message_nor_cuts(key: dict[str, Any]) ->
 
 
 def test_a_form_of_ones_own_that_shows_two_texts_asks_pairs(tmp_path: Path) -> None:
-    own(tmp_path, "which", "{{ source }} {{ text }} {{ text_b }}")
+    write_form(tmp_path, "which", "{{ source }} {{ text }} {{ text_b }}")
     cell = asked(tmp_path, form="which")
     assert [tuple(cell.text_columns(at).values()) for at in range(len(cell))] == [
         ("i:a", "i:b"),

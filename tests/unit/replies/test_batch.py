@@ -170,11 +170,11 @@ def test_a_refusal_beside_a_reply_is_an_error_for_good(
 
 def test_where_all_is_refused_nothing_is_kept(asked: Asked) -> None:
     """A wrong field in the card must not become a thousand errors that stand."""
-    told = {"status_code": 400, "body": {"error": {"message": "unknown field top_k"}}}
+    fields = {"status_code": 400, "body": {"error": {"message": "unknown field top_k"}}}
     with pytest.raises(
         UserError, match="every request was refused: HTTP 400: unknown field"
     ):
-        asked.take(*(result(line, told) for line in asked.lines()))
+        asked.take(*(result(line, fields) for line in asked.lines()))
     assert len(asked.lines()) == 8
 
 
@@ -182,11 +182,11 @@ def test_a_few_refusals_alone_are_kept_if_the_model_has_answered_others(
     tmp_path: Path,
 ) -> None:
     asked = Asked(tmp_path, count=HOPELESS, draws=1)
-    told = {
+    fields = {
         "status_code": 400,
         "body": {"error": {"message": "not allowed by our policy"}},
     }
-    refusals = [result(line, told) for line in asked.lines()]
+    refusals = [result(line, fields) for line in asked.lines()]
     with asked.store:
         asked.store.append(Reply("f" * 64, 0, "of another study"))
     asked = Asked(tmp_path, count=HOPELESS, draws=1)

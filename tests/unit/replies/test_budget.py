@@ -428,8 +428,13 @@ def test_a_damaged_ledger_is_named_and_never_taken_for_an_empty_one(
 
 
 def study(**keys: Any) -> Study:
-    told = {"study": "s", "datasets": ["d"], "judges": ["j"], "methods": ["agreement"]}
-    return Study.model_validate(told | keys)
+    fields = {
+        "study": "s",
+        "datasets": ["d"],
+        "judges": ["j"],
+        "methods": ["agreement"],
+    }
+    return Study.model_validate(fields | keys)
 
 
 def test_caps_of_a_study_and_of_its_models() -> None:

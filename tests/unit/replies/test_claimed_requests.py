@@ -140,5 +140,10 @@ def test_a_damaged_record_of_claims_is_named(tmp_path: Path) -> None:
 
 
 def study(**keys: Any) -> Study:
-    told = {"study": "s", "datasets": ["d"], "judges": ["j"], "methods": ["agreement"]}
-    return Study.model_validate(told | keys)
+    fields = {
+        "study": "s",
+        "datasets": ["d"],
+        "judges": ["j"],
+        "methods": ["agreement"],
+    }
+    return Study.model_validate(fields | keys)

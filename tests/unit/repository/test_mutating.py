@@ -32,7 +32,7 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int | Non
     return found
 
 
-def told() -> dict[str, int | None]:
+def listed_counts() -> dict[str, int | None]:
     ((_, found),) = mutating.files()
     return found
 
@@ -43,7 +43,7 @@ def test_a_sample_is_the_same_each_time_and_within_a_larger_one(
     chosen = list[set[str]]()
     for sample in (4, 4, 10, None):
         mutating.choose(sample, 0, "", again=False)
-        chosen.append({name for name, end in told().items() if end is None})
+        chosen.append({name for name, end in listed_counts().items() if end is None})
     assert chosen[0] == chosen[1] <= chosen[2] <= chosen[3] == {*list(ends)[:18]}
     assert 2 <= len(chosen[0]) <= 4 and 8 <= len(chosen[2]) <= 10
 
@@ -55,11 +55,11 @@ def test_what_was_found_stays_and_survivors_are_tested_again_where_it_is_asked_f
     first = next(iter(ends))
     meta.write_text(json.dumps({"other": 3, "exit_code_by_key": found | {first: 0}}))
     mutating.choose(None, 0, "no such module", again=True)
-    assert Counter(told().values()) == {0: 1, 1: 2, mutating.LEFT_OUT: 17}
+    assert Counter(listed_counts().values()) == {0: 1, 1: 2, mutating.LEFT_OUT: 17}
     mutating.choose(None, 0, "", again=False)
-    assert Counter(told().values()) == {0: 1, 1: 2, None: 17}
+    assert Counter(listed_counts().values()) == {0: 1, 1: 2, None: 17}
     mutating.choose(None, 0, "", again=True)
-    assert Counter(told().values()) == {1: 2, None: 18}
+    assert Counter(listed_counts().values()) == {1: 2, None: 18}
     assert json.loads(meta.read_text())["other"] == 3
 
 

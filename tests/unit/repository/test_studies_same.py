@@ -34,7 +34,7 @@ def perturbations(start: str) -> list[cards.AnyPerturbation]:
     return [READER.read("perturbation", name, where="") for name in names]
 
 
-def told() -> bool:
+def names_the_kind() -> bool:
     """Return whether every form with a text names its kind, or its noun."""
     alone = {"impartial", "material", "about", "after-shots"}
     words = {"noun": "THE NOUN", "kind": "THE KIND", "write": "THE KIND it is."}
@@ -178,7 +178,7 @@ def five_of_them() -> bool:
 
 HEADED = "prompts name the kind of text, and head each thing that is given"
 TESTED: dict[str, Callable[[], bool]] = {
-    HEADED: told,
+    HEADED: names_the_kind,
     "six datasets of 100 items, four tasks": six_of_a_hundred,
     "59 perturbations with their degrees": fifty_nine,
     "each text judged separately, five draws at T = 0": by_steps,

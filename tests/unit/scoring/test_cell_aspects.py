@@ -68,7 +68,7 @@ def reading(
     return ReplyReading(pairs=list(aspects), scale=scale, **fields)
 
 
-def place(folder: Path, judge: str) -> CellFiles:
+def cell_files(folder: Path, judge: str) -> CellFiles:
     name = f"systems/{judge}.parquet"
     files = {kind: str(folder / kind / name) for kind in ("judgments", "scores")}
     return CellFiles(dataset="d", perturbation="systems", judge=judge, **files)
@@ -146,7 +146,7 @@ def test_each_aspect_is_read_on_its_scale_and_aggregated_by_its_rule(
     spec: ScoreSpec, tmp_path: Path
 ) -> None:
     score(spec)
-    files = place(tmp_path, "j")
+    files = cell_files(tmp_path, "j")
     assert values(files.scores) == {
         ("clarity", None): (None, 2, "mean"),
         ("clarity", "terse"): (3.0, 0, "mean"),
@@ -183,7 +183,7 @@ def test_a_part_is_what_it_is_in_a_cell_of_its_own(
             )
             for kind in ("judgments", "scores"):
                 whole, own = (
-                    getattr(place(each, "j"), kind) for each in (tmp_path, folder)
+                    getattr(cell_files(each, "j"), kind) for each in (tmp_path, folder)
                 )
                 assert read_part(kind, whole, *pair).equals(read_table(kind, own)), pair
 
@@ -209,9 +209,9 @@ def test_an_ensemble_takes_each_aspect_from_the_same_of_its_members(
         ("fluency", None),
     ]
     score(replace(spec, cells=cell("k", reading(FIVE, *pairs_of_both))))
-    both = [place(tmp_path, name) for name in "jk"]
+    both = [cell_files(tmp_path, name) for name in "jk"]
     made = DeriveSpec(
-        cell=WrittenCell(**asdict(place(tmp_path, "both"))),
+        cell=WrittenCell(**asdict(cell_files(tmp_path, "both"))),
         pairs=pairs_of_both,
         min_annotators=2,
         members=both,

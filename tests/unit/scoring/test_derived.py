@@ -231,7 +231,7 @@ def merged(*annotators: Sequence[ErrorSpan], least: float = 0.5) -> Merged:
     )
 
 
-def told(found: Merged) -> list[tuple[str | None, int | None]]:
+def places_of(found: Merged) -> list[tuple[str | None, int | None]]:
     return [(error.location, error.severity) for error in found.errors]
 
 
@@ -250,7 +250,11 @@ def test_merging_by_hand() -> None:
             error("had 11 points", 1, "no"),
         ],
     )
-    assert told(result) == [("Al Horford", 5), ("Jae Crowder", 4), ("had 11 points", 1)]
+    assert places_of(result) == [
+        ("Al Horford", 5),
+        ("Jae Crowder", 4),
+        ("had 11 points", 1),
+    ]
     player, points = result.errors[1:]
     assert (player.explanation, player.category) == ("wrong player", "NAME")
     assert (player.start, player.end, player.occurrence, player.match) == (
@@ -264,8 +268,10 @@ def test_merging_by_hand() -> None:
 
 def test_places_that_overlap_too_little_are_two() -> None:
     both = [error("18 points", 3)], [error("Crowder had 18 points", 2)]
-    assert told(merged(*both)) == [("18 points", 3), ("Crowder had 18 points", 2)]
-    assert told(merged(*both, least=0.4)) == [("Crowder had 18 points", 3)]  # 9 of 21
+    assert places_of(merged(*both)) == [("18 points", 3), ("Crowder had 18 points", 2)]
+    assert places_of(merged(*both, least=0.4)) == [
+        ("Crowder had 18 points", 3)
+    ]  # 9 of 21
 
 
 def test_equal_places_without_a_character_are_one() -> None:
@@ -296,7 +302,7 @@ def test_errors_without_a_place_are_one_where_they_say_the_same() -> None:
         [error(None, 2, "the score is left out."), error("kemba walker", None)],
         [error(None, 2, "No date.")],
     )
-    assert told(result) == [(None, 3), (None, 2), ("Kemba  Walker", 2)]
+    assert places_of(result) == [(None, 3), (None, 2), ("Kemba  Walker", 2)]
     assert {error.match for error in result.errors} == {"not_found"}
 
 

@@ -65,7 +65,7 @@ def test_a_value_between_steps_is_read_as_the_card_says(
 
 
 @pytest.mark.parametrize(
-    ("said", "scale", "value"),
+    ("message", "scale", "value"),
     [
         (
             "0.5",
@@ -82,10 +82,10 @@ def test_a_value_between_steps_is_read_as_the_card_says(
     ],
 )
 def test_rounding_goes_to_the_nearest_step(
-    said: str, scale: Scale, value: float
+    message: str, scale: Scale, value: float
 ) -> None:
     rounding = Scale(scale.min, scale.max, scale.step, (), "round")
-    assert parse(f"Score: {said}", scale=rounding, finish="stop").value == value
+    assert parse(f"Score: {message}", scale=rounding, finish="stop").value == value
 
 
 @pytest.mark.parametrize("off_grid", ["drop", "keep", "round"])

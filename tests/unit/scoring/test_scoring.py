@@ -287,7 +287,7 @@ def spot(*shares: tuple[str, float]) -> list[tuple[str, float]]:
 
 
 @pytest.mark.parametrize(
-    ("told", "said", "values", "mean"),
+    ("expected", "message", "values", "mean"),
     [
         # (4 x .5 + 5 x .3 + 3 x .2) / 1
         ([spot(("4", 0.5), ("5", 0.3), ("3", 0.2))], "4", DIGITS, 4.1),
@@ -312,9 +312,9 @@ def spot(*shares: tuple[str, float]) -> list[tuple[str, float]]:
     ],
 )
 def test_the_mean_of_the_values_by_their_probabilities(
-    told: list[Any], said: str, values: dict[str, float], mean: float
+    expected: list[Any], message: str, values: dict[str, float], mean: float
 ) -> None:
-    assert expectation(told, said, values) == pytest.approx(mean, abs=1e-12)
+    assert expectation(expected, message, values) == pytest.approx(mean, abs=1e-12)
 
 
 def test_the_verdict_is_found_behind_what_comes_before_it() -> None:

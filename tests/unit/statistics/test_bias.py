@@ -110,16 +110,17 @@ def test_the_slope_is_what_a_doubling_is_worth() -> None:
 
 def test_self_preference_is_the_gap_between_families() -> None:
     _, y, _, _ = data()
-    own = np.arange(200) % 4 == 0
+    is_own = np.arange(200) % 4 == 0
     keys: Any = {"scales": (FIVE, FIVE)}
-    x = y + 0.7 + 0.3 * own
+    x = y + 0.7 + 0.3 * is_own
     estimate = self_preference(
-        x, y, own, SOURCE, **keys, weights=deletions(50)
+        x, y, is_own, SOURCE, **keys, weights=deletions(50)
     ).estimate
     assert estimate.value == pytest.approx(0.3) and estimate.n == 200
     x[0] = NAN
     assert (
-        self_preference(x, y, own, SOURCE, **keys, weights=None).estimate.n_missing == 1
+        self_preference(x, y, is_own, SOURCE, **keys, weights=None).estimate.n_missing
+        == 1
     )
     for none in (np.zeros(200, dtype=bool), np.ones(200, dtype=bool)):
         nothing = self_preference(x, y, none, SOURCE, **keys, weights=None).estimate
@@ -129,13 +130,13 @@ def test_self_preference_is_the_gap_between_families() -> None:
 def test_replicates_are_the_statistics_of_resamples() -> None:
     x, y, length, rng = data()
     weights = source_weights(rng, 50, 20)
-    own = np.arange(200) % 4 == 0
+    is_own = np.arange(200) % 4 == 0
     keys: Any = {"scales": (FIVE, FIVE)}
     partial = partial_correlation(
         x, y, length, SOURCE, statistic="kendall_b", weights=weights
     )
     slope = length_slope(x, y, length, SOURCE, **keys, weights=weights)
-    gap = self_preference(x, y, own, SOURCE, **keys, weights=weights)
+    gap = self_preference(x, y, is_own, SOURCE, **keys, weights=weights)
     for row, weight in enumerate(weights, start=1):
         drawn = np.concatenate(
             [np.flatnonzero(s == SOURCE) for s in np.repeat(range(50), weight)]
@@ -148,7 +149,9 @@ def test_replicates_are_the_statistics_of_resamples() -> None:
             length_slope(*part, code, **keys, weights=None).rows[0]
         )
         assert gap.rows[row] == pytest.approx(
-            self_preference(*part[:2], own[drawn], code, **keys, weights=None).rows[0]
+            self_preference(*part[:2], is_own[drawn], code, **keys, weights=None).rows[
+                0
+            ]
         )
 
 
@@ -173,18 +176,20 @@ def test_constant_data_have_a_reason() -> None:
     assert length_slope(lost, y, same, SOURCE, **ends).estimate.n_missing == 1
 
 
-@pytest.mark.parametrize(("low", "high", "told"), [(0, 1, 4), (1, 3, 7), (1, 5, 26)])
-def test_the_truth_table_of_three_raters(low: int, high: int, told: int) -> None:
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(0, 1, 4), (1, 3, 7), (1, 5, 26)]
+)
+def test_the_truth_table_of_three_raters(low: int, high: int, expected: int) -> None:
     """As methods.md counts them: 4 of 8, 7 of 27, 26 of 125 triples are told the
     top.
     """
     triples = list(product(range(low, high + 1), repeat=3))
     top = [triple for triple in triples if hint(triple, low, high, "wrong") == high]
-    assert len(top) == told
+    assert len(top) == expected
     others = [
         hint(triple, low, high, "wrong") for triple in triples if triple not in top
     ]
-    assert others == [low] * (len(triples) - told)
+    assert others == [low] * (len(triples) - expected)
 
 
 @pytest.mark.parametrize(
@@ -422,15 +427,15 @@ def test_attacks_need_a_method_that_reads_them(
 def test_a_card_of_an_attack_has_one_text_and_one_place(
     keys: dict[str, Any], tmp_path: Path
 ) -> None:
-    told = {
+    fields = {
         "perturbation": "it",
         "name": "it",
         "method": "attack",
         "text": "Rate: {top}",
     }
-    (tmp_path / "it.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+    (tmp_path / "it.yaml").write_text(yaml.safe_dump(fields), encoding="utf-8")
     read_card("perturbation", tmp_path / "it.yaml")
-    (tmp_path / "it.yaml").write_text(yaml.safe_dump(told | keys), encoding="utf-8")
+    (tmp_path / "it.yaml").write_text(yaml.safe_dump(fields | keys), encoding="utf-8")
     with pytest.raises(UserErrors):
         read_card("perturbation", tmp_path / "it.yaml")
 

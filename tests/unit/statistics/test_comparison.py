@@ -526,12 +526,12 @@ def test_values_that_mostly_differ_give_what_writing_out_gives(
     x1, x2, y = rng.normal(size=(3, unit.size)).round(1)
     y = np.round(y * 40)
     flips = np.vstack([np.zeros((1, 12), dtype=bool), flips_of(rng, 12, 30)])
-    found = {
+    fields = {
         **permutation.rank_coefficients(x1, x2, y, unit, flips, COEFFICIENTS[1:]),
         "pearson": permutation.pearson(x1, x2, y, unit, flips),
     }
-    assert set(found) == set(COEFFICIENTS)
-    for name, (first, second) in found.items():
+    assert set(fields) == set(COEFFICIENTS)
+    for name, (first, second) in fields.items():
         for row, flip in enumerate(flips):
             mixed = np.where(flip[unit], x2, x1), np.where(flip[unit], x1, x2)
             expected = [ORACLE[name](one, y) for one in mixed]

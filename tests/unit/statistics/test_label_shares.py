@@ -45,7 +45,7 @@ def texts_of(table: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
     )  # type: ignore[return-value]
 
 
-def found(
+def estimates_of(
     table: Sequence[Sequence[int]], *, interval: bool = False
 ) -> dict[str, Estimate]:
     gold, predicted = texts_of(table)
@@ -55,7 +55,7 @@ def found(
 
 
 def values(table: Sequence[Sequence[int]]) -> dict[str, float | None]:
-    return {name: one.value for name, one in found(table).items()}
+    return {name: one.value for name, one in estimates_of(table).items()}
 
 
 def test_a_judge_that_passes_all_good_and_two_fifths_of_the_bad_answers() -> None:
@@ -159,7 +159,7 @@ def test_each_label_has_its_own_recall_precision_and_share() -> None:
 def test_without_a_denominator_there_is_a_reason_and_no_number(
     table: list[list[int]], why: dict[str, str]
 ) -> None:
-    result = found(table)
+    result = estimates_of(table)
     assert {name: (result[name].value, result[name].note) for name in why} == {
         name: (None, reason) for name, reason in why.items()
     }
@@ -244,11 +244,11 @@ def test_the_interval_of_a_share_is_exact_at_its_effective_cases(
 def test_a_share_of_one_or_nothing_has_an_interval_and_below_five_sources_none() -> (
     None
 ):
-    result = found([[5, 0], [4, 40]], interval=True)
+    result = estimates_of([[5, 0], [4, 40]], interval=True)
     assert (result["tnr"].ci_low, result["tnr"].ci_high) == pytest.approx(
         (0.025**0.2, 1.0)
     )
-    assert found([[4, 0], [4, 40]], interval=True)["tnr"].ci_low is None
+    assert estimates_of([[4, 0], [4, 40]], interval=True)["tnr"].ci_low is None
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_balanced_accuracy_is_a_proportion_of_as_many_texts_as_the_rarest_label_
 
 
 def test_where_all_is_right_the_rarest_label_decides_how_much_that_says() -> None:
-    result = found([[20, 0], [0, 400]], interval=True)
+    result = estimates_of([[20, 0], [0, 400]], interval=True)
     share = 0.025 ** (1 / 20)
     for name in ("balanced_accuracy", "f1"):
         assert (result[name].ci_low, result[name].ci_high) == pytest.approx(
@@ -316,18 +316,18 @@ def test_where_all_is_right_the_rarest_label_decides_how_much_that_says() -> Non
         )
     for name in ("mcc", "ac1", "kappa_nominal"):
         assert result[name].ci_low == pytest.approx(share - (1 - share))
-    assert "no interval" in found([[9, 0], [0, 400]], interval=True)["mcc"].note
+    assert "no interval" in estimates_of([[9, 0], [0, 400]], interval=True)["mcc"].note
 
 
 def test_a_judge_that_says_one_thing_is_at_chance_with_an_interval() -> None:
-    told = found([[0, 30], [0, 60]], interval=True)["balanced_accuracy"]
+    told = estimates_of([[0, 30], [0, 60]], interval=True)["balanced_accuracy"]
     assert told.value == 0.5 and told.ci_low is not None and told.ci_high is not None
     assert told.ci_low < 0.4 and told.ci_high > 0.6
 
 
 @pytest.mark.parametrize("name", ["f1", "f1_macro", "mcc", "ac1", "kappa_nominal"])
 def test_intervals_are_cut_to_the_range_that_is_declared(name: str) -> None:
-    result = found([[6, 0], [1, 30]], interval=True)
+    result = estimates_of([[6, 0], [1, 30]], interval=True)
     assert result[name].ci_high == 1.0 == statistic(name).scale.ends[1]
 
 
@@ -356,14 +356,16 @@ labelled = st.lists(
 def test_the_order_of_texts_and_the_names_of_labels_change_nothing(
     texts: list[tuple[int, int, int]], random: Any
 ) -> None:
-    def told(data: Any, renamed: Sequence[float] = (0, 1, 2)) -> dict[str, Replicated]:
+    def label_statistics(
+        data: Any, renamed: Sequence[float] = (0, 1, 2)
+    ) -> dict[str, Replicated]:
         people, judge, source = np.array(data).T
         names = np.array(renamed, dtype=float)
         return on_labels(names[people], names[judge], 3, source, deletions(12))
 
     mixed = random.sample(texts, len(texts))
-    plain = told(texts)
-    for other in (told(mixed), told(texts, (2, 0, 1))):
+    plain = label_statistics(texts)
+    for other in (label_statistics(mixed), label_statistics(texts, (2, 0, 1))):
         for name, number in plain.items():
             assert other[name].rows == pytest.approx(
                 number.rows, rel=1e-12, abs=1e-12, nan_ok=True

@@ -386,13 +386,13 @@ def heads() -> tuple[Any, Any, Any]:
             "recorded replies are not there: ../shared/data/recorded/summeval_pairwise…"
         )
 
-    def said(path: Path) -> list[Any]:
+    def json_lines(path: Path) -> list[Any]:
         return [
             json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()
         ]
 
-    straight = [said(Path(str(path).replace("_toggle", ""))) for path in paths]
-    turned = [said(path) for path in paths]
+    straight = [json_lines(Path(str(path).replace("_toggle", ""))) for path in paths]
+    turned = [json_lines(path) for path in paths]
 
     def votes(found: list[Any]) -> Any:
         letters = {"A": 1.0, "B": -1.0, "C": 0.0}

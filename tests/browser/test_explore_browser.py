@@ -84,7 +84,7 @@ def texts(window: Browser, what: str) -> list[str]:
     return result
 
 
-def test_an_address_leads_to_one_judgment_with_all_that_was_said(
+def test_an_address_leads_to_one_judgment_with_all_that_was_stated(
     window: Browser, tmp_path: Path
 ) -> None:
     page = ExploreStudy(tmp_path).write()
@@ -146,7 +146,7 @@ def test_of_a_pair_both_texts_are_shown(window: Browser, tmp_path: Path) -> None
     assert texts(window, "tbody td.number")[:2] == ["–", "–"]
 
 
-def test_what_a_study_does_not_have_is_said(window: Browser, tmp_path: Path) -> None:
+def test_what_a_study_does_not_have_is_stated(window: Browser, tmp_path: Path) -> None:
     page = ExploreStudy(tmp_path).write()
     opened(window, page)
     for place, told in {

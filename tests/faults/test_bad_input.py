@@ -316,7 +316,9 @@ def test_parquet_of_many_types_is_read(folder: Path, columns: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("cell", ["", " ", "nan", "NaN", "NAN"])
-def test_a_rating_that_is_missing_is_counted_and_told(folder: Path, cell: str) -> None:
+def test_a_rating_that_is_missing_is_counted_and_reported(
+    folder: Path, cell: str
+) -> None:
     rated = read(
         folder,
         csv(HEADER, FIRST, f"a,A long article.,Its short gold text.,y,T.,{cell},3"),

@@ -77,7 +77,7 @@ def test_all_faults_are_found_in_one_pass(tmp_path: Path) -> None:
         assert row in text
 
 
-def test_equal_faults_are_told_once_with_their_rows(tmp_path: Path) -> None:
+def test_equal_faults_are_reported_once_with_their_rows(tmp_path: Path) -> None:
     text = refusal_of(tmp_path, *[{"fluency": 9}] * 7)
     assert text.count("outside the scale") == 1
     assert "rows 1, 2, 3, 4, 5, … (7 in all), aspect fluency" in text
@@ -265,7 +265,7 @@ WORDS += ["['a', nan]", "[None, 'a']", "[nan]", "[ None ]"]
 
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("column", ["text", "source", "gold"])
-def test_what_a_program_wrote_for_lack_of_a_text_is_told_with_its_rows(
+def test_what_a_program_wrote_for_lack_of_a_text_is_reported_with_its_rows(
     tmp_path: Path, words: str, column: str
 ) -> None:
     good = {"id": "a", "source": "One.", "gold": "Two.", "text": "Three.", "fluency": 3}

@@ -53,7 +53,7 @@ def test_an_answer_that_is_neither_ends_the_job(tmp_path: Path, message: str) ->
     )
 
 
-def test_noise_is_passed_over_and_told(
+def test_noise_is_passed_over_and_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = r"""
@@ -103,7 +103,7 @@ def test_a_last_line_without_its_end_is_an_answer_or_noise(tmp_path: Path) -> No
         ("os.close(1); os.close(2); os._exit(7)", ["exited with code 7"]),
     ],
 )
-def test_a_program_that_answers_nothing_is_told_with_its_last_words(
+def test_a_program_that_answers_nothing_is_reported_with_its_last_words(
     tmp_path: Path, program: str, parts: list[str]
 ) -> None:
     error, kept = refused(card(tmp_path, program), "first", "second")
@@ -280,7 +280,7 @@ def test_a_program_that_cannot_start_is_found_before_anything_runs(
     assert "this role has several" in preflight_error(tmp_path, files=several)
 
 
-def test_a_program_that_vanishes_is_told(tmp_path: Path) -> None:
+def test_a_program_that_vanishes_is_reported(tmp_path: Path) -> None:
     program = tmp_path / "there"
     program.write_text("no header\n", encoding="utf-8")
     program.chmod(0o755)
@@ -300,7 +300,7 @@ def test_a_program_that_vanishes_is_told(tmp_path: Path) -> None:
         ({"batch": 0}, "must be 1 or more"),
     ],
 )
-def test_a_card_that_cannot_work_is_told_so(keys: dict[str, Any], part: str) -> None:
+def test_a_card_that_cannot_work_is_an_error(keys: dict[str, Any], part: str) -> None:
     fields = {"model": "mine", "engine": "command", "argv": ["sh"]}
     with pytest.raises(Exception) as error:
         validate_card("model", fields | keys, "models/mine.yaml")

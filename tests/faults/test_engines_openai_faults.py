@@ -121,7 +121,7 @@ def test_without_a_hint_the_waits_double_and_the_first_429_slows_all(
 
 
 @pytest.mark.heavy
-def test_a_pause_that_one_is_told_holds_for_all(
+def test_a_pause_that_an_answer_asks_for_holds_for_all_requests(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     moments: list[float] = []
@@ -211,7 +211,7 @@ def test_only_missing_draws_are_asked_for(endpoint: Endpoint, tmp_path: Path) ->
     ]
 
 
-def test_draws_that_do_not_follow_each_other_are_asked_for_apart(
+def test_draws_that_do_not_follow_each_other_are_asked_for_separately(
     endpoint: Endpoint,
 ) -> None:
     endpoint.script = drawn

@@ -173,7 +173,7 @@ def test_one_column_has_one_role(here: Path) -> None:
     assert "can have only one role" in refused("mine.csv", *words)
 
 
-def test_a_told_column_is_no_longer_guessed(here: Path) -> None:
+def test_a_named_column_is_no_longer_guessed(here: Path) -> None:
     file = table("text,model,summary,fluency", LINES)
     assert init(file, "--yes", "--text", "text", "--source", "summary") == 0
     columns = card("datasets", "t")["columns"]

@@ -108,7 +108,7 @@ run(main)
 
 
 @pytest.mark.heavy
-def test_no_memory_is_said_in_a_sentence() -> None:
+def test_no_memory_is_stated_in_a_sentence() -> None:
     done = subprocess.run(
         [sys.executable, "-c", GREEDY, "--spec", "-"],
         input=b"{}",
@@ -320,7 +320,7 @@ def test_what_snakemake_says_of_the_machine_is_a_cause_and_a_remedy(
     assert not [part for part in parts if part not in result], result
 
 
-def test_the_mistakes_of_a_study_are_told_as_they_are() -> None:
+def test_the_mistakes_of_a_study_are_reported_as_they_are() -> None:
     text = 'WorkflowError\nthe study cannot run\n\n[Errno 13] of a card\n  File "x.smk"'
     assert reasons.reason(text) == "the study cannot run\n\n[Errno 13] of a card"
     assert reasons.reason("something else") == "something else"

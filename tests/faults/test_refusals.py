@@ -205,7 +205,7 @@ DEEP = {"deep": json.loads("[" * 400 + "]" * 400)}
         ({"status_code": 500, "body": DEEP}, "HTTP 500: "),
     ],
 )
-def test_a_result_of_a_batch_is_told_without_what_moves_a_cursor(
+def test_a_result_of_a_batch_is_reported_without_what_moves_a_cursor(
     response: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     asked = Asked(tmp_path)

@@ -168,7 +168,7 @@ def test_a_table_was_cut(life: Life, name: str, folder: str) -> None:
         result_path(life, name).unlink()
 
 
-def test_a_second_run_is_told_of_the_first_and_all_ends_as_undisturbed(
+def test_a_second_run_names_the_first_and_both_end_undisturbed(
     life: Life, undisturbed: Life
 ) -> None:
     shutil.rmtree(result_path(life, "replies"), ignore_errors=True)
@@ -406,9 +406,7 @@ def test_no_lock_is_taken_away_from_a_run_that_lives(
 
 
 @pytest.mark.long(12)
-def test_the_lock_of_a_run_that_was_killed_whole_can_be_taken_away(
-    study: AskedStudy, pace: Pace
-) -> None:
+def test_the_lock_of_a_killed_run_can_be_removed(study: AskedStudy, pace: Pace) -> None:
     with started(study) as process:
         running.kill_all(process.pid)
     output = study.run().stdout

@@ -266,7 +266,7 @@ run(main)
 
 
 @pytest.mark.heavy
-def test_a_traceback_is_whole_and_shows_no_secret(tmp_path: Path) -> None:
+def test_a_traceback_is_complete_and_shows_no_secret(tmp_path: Path) -> None:
     (tmp_path / "spec.json").write_text("{}", encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", CRASHES, "--spec", str(tmp_path / "spec.json")],
@@ -285,7 +285,7 @@ def test_a_traceback_is_whole_and_shows_no_secret(tmp_path: Path) -> None:
     assert "zebra" not in done.stderr and "pa55" not in done.stderr
 
 
-def test_an_exception_that_is_told_and_goes_on_shows_none(
+def test_an_exception_that_is_reported_and_goes_on_shows_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "zebra/4411'+x")

@@ -61,7 +61,7 @@ def journal(folder: Path, content: bytes, name: str = "a") -> Store:
         (b"}\n", b',"forget":"x"}\n'),
     ],
 )
-def test_a_line_that_is_no_whole_reply_is_passed_over(
+def test_a_line_that_is_no_complete_reply_is_passed_over(
     tmp_path: Path, before: bytes, after: bytes
 ) -> None:
     whole = line(tmp_path, Reply(KEY, 0, "4"))
@@ -80,7 +80,7 @@ def test_a_short_key_is_not_ours(tmp_path: Path) -> None:
     assert store.errors() == {}
 
 
-def test_what_follows_half_a_line_is_whole(
+def test_what_follows_half_a_line_is_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A disk that fails takes a part of one line; the next one is not glued to it."""
@@ -214,7 +214,7 @@ def test_equal_prompts_are_asked_in_one_order_and_five_failures_are_named(
     assert told[0] == told[1] and len(set(told[0].split(", "))) == 5
 
 
-def test_passed_over_lines_are_told(
+def test_passed_over_lines_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     obtain([], AskingJob(journal(tmp_path, b"not ours\n"), fails))

@@ -239,7 +239,7 @@ def test_a_loop_says_of_itself_what_it_did(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-def test_what_is_many_small_things_is_told_as_well(
+def test_the_memory_of_many_small_objects_is_bounded_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(filling, "bounded_memory", partial(bounded_memory, 32 << 20))

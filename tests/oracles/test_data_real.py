@@ -39,7 +39,7 @@ def test_cards_name_their_schema_for_editors(kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["demo-news", "demo-dialogue"])
-def test_the_demo_is_whole(name: str) -> None:
+def test_the_demo_is_complete(name: str) -> None:
     card, rated = load(name)
     assert (len(rated.items), len(rated.outputs), len(rated.systems)) == (24, 120, 5)
     assert len(rated.ratings) == 120 * len(card.aspects) and rated.problems == []

@@ -157,7 +157,7 @@ def test_nominal_alpha_is_fleiss_kappa_but_for_the_size_of_the_sample(
 
 
 @seeds
-def test_interval_alpha_of_whole_ratings_is_the_adjusted_r_squared_of_units(
+def test_interval_alpha_of_complete_ratings_is_the_adjusted_r_squared_of_units(
     seed: int,
 ) -> None:
     rng = np.random.default_rng(seed)

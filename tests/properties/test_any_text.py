@@ -367,7 +367,7 @@ FOREIGN = st.binary(max_size=90) | TORN | ODD.map(strange) | FORGET
 @example(
     lines=[([strange({"usage": {"prompt": "x"}})], Reply(KEYS[1], 0, "4"))], end=b""
 )
-def test_every_whole_reply_of_a_journal_is_found_whatever_stands_between(
+def test_every_complete_reply_of_a_journal_is_found_whatever_stands_between(
     tmp_path: Path, lines: list[tuple[list[bytes], Reply]], end: bytes
 ) -> None:
     shard = tmp_path / "m"

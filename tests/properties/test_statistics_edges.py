@@ -54,7 +54,7 @@ def rows(*values: float, n: int = 4, missing: int = 0) -> Replicated:
 # --- the alternative annotator ---
 
 
-def test_too_few_sources_are_told_with_what_there_is() -> None:
+def test_too_few_sources_are_reported_with_what_there_is() -> None:
     ratings = np.array([[1.0, 2, 3, 4], [1, 2, 3, NAN], [1, 3, 3, 3]])
     source = np.array([0, 0, 1, 1])
     result = alternative_annotator(
@@ -272,7 +272,7 @@ def test_a_mean_of_what_has_no_replicates_has_no_interval() -> None:
     assert lost.estimate.n == 1
 
 
-def test_the_method_of_an_independent_mean_is_told() -> None:
+def test_the_method_of_an_independent_mean_is_reported() -> None:
     each = [Estimate(1, ci_low=0.7, ci_high=1.3), Estimate(2, ci_low=1.6, ci_high=2.4)]
     result = independent_mean(each, averaged="data sets")
     assert (
@@ -331,7 +331,7 @@ def test_votes_agree_as_far_as_the_most_frequent_option_goes() -> None:
     assert (none.value, none.n_missing) == (None, 1)
 
 
-def test_without_resamples_nothing_is_said_of_an_interval() -> None:
+def test_without_resamples_nothing_is_stated_of_an_interval() -> None:
     votes = np.tile([2, 1, 0, 0], (30, 1))
     by_statistic = vote_consistency(votes, np.arange(30), None)
     assert by_statistic.value == pytest.approx(2 / 3) and (
@@ -384,7 +384,7 @@ def test_undecided_votes_are_for_no_place() -> None:
     assert (result.n, result.n_tied, result.n_missing) == (3, 1, 1)
 
 
-def test_nothing_is_missing_unless_it_is_said() -> None:
+def test_nothing_is_missing_unless_it_is_stated() -> None:
     counts = np.zeros((1, 6, 4), dtype=np.int64)
     counts[0, 0, :2] = 3, 1
     span_ok = verdict_shares(counts, np.zeros(1, dtype=np.int64), None)["span_ok"]

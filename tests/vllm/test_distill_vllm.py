@@ -133,7 +133,7 @@ def right(study: AskedStudy, name: str, dataset: str, judge: str) -> int:
     )
 
 
-def test_what_was_taught_is_what_is_said(study: AskedStudy) -> None:
+def test_what_was_taught_is_what_is_stated(study: AskedStudy) -> None:
     """On texts of another dataset, by most: a model of toy size, and nothing that it
     knew before.
 

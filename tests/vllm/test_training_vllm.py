@@ -390,7 +390,7 @@ def faulty(jobs: Jobs) -> Jobs:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_cannot_be_trained_is_told_before_weights_are_loaded(
+def test_what_cannot_be_trained_is_reported_before_weights_are_loaded(
     faulty: Jobs, fault: str
 ) -> None:
     keys, changes, told = FAULTS[fault]

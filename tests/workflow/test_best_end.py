@@ -15,7 +15,7 @@ from judgescope.schema.cards import RatedAspect, RatingScale
 from judgescope.schema.tables import read_table, table_of
 
 
-def test_values_are_turned_where_they_are_told_and_nowhere_else() -> None:
+def test_values_are_turned_where_they_are_reported_and_nowhere_else() -> None:
     where = {"dataset": "d", "perturbation": "systems", "target": "t"}
     rows: list[dict[str, Any]] = [
         {**where, "judge": "it", "aspect": "fluency", "value": 2.0},

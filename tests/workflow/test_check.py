@@ -249,7 +249,7 @@ def test_a_model_without_a_price_is_one_warning(study: AskedStudy) -> None:
     assert numbers(problems, "curt, demo-dialogue")[-2:] == [None, None]
 
 
-def test_a_listed_price_is_told_with_its_date(
+def test_a_listed_price_is_reported_with_its_date(
     study: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-nobody")
@@ -294,7 +294,7 @@ def test_texts_that_a_model_has_yet_to_make_are_an_upper_bound(
     assert numbers(check(study), "lies.single, demo-dialogue")[2] == 6 * 3 * 2
 
 
-def test_a_tokenizer_that_cannot_be_used_is_told_by_name(study: AskedStudy) -> None:
+def test_a_tokenizer_that_cannot_be_used_is_reported_by_name(study: AskedStudy) -> None:
     """Without the package or with a file that is none: never a silent guess."""
     model(study, tokenizer="tokenizer.json")
     options = ("-m", "judgescope", "check", "study.yaml")

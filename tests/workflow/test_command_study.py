@@ -233,7 +233,7 @@ def test_what_cannot_be_scored_is_counted(study: Counting) -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_before_anything_is_run(
+def test_a_mistake_is_reported_before_anything_is_run(
     study: Counting, model: dict[str, Any], judge: dict[str, Any], parts: list[str]
 ) -> None:
     study.model(**model)

@@ -114,7 +114,7 @@ def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(
 
 
 @pytest.mark.slow
-def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_told_once(
+def test_every_try_at_a_text_is_counted_and_an_unknown_price_is_reported_once(
     study: AskedStudy,
 ) -> None:
     """Half of the texts are made at the second try; the writer's card has no price."""

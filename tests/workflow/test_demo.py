@@ -108,7 +108,7 @@ def test_every_table_has_rows(demo: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_time_and_memory_of_large_jobs_are_kept_apart_from_results(
+def test_the_time_and_memory_of_large_jobs_are_kept_separately_from_results(
     demo: Path,
 ) -> None:
     out = demo / "results" / "demo"

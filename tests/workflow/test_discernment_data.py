@@ -93,7 +93,7 @@ def test_joined_translations_are_long_enough(results: Path) -> None:
     assert all(text.count("as report") == 3 for text in texts)
 
 
-def test_judges_discern_and_nothing_is_said_of_agreement(results: Path) -> None:
+def test_judges_discern_and_nothing_is_stated_of_agreement(results: Path) -> None:
     found = {
         (row["dataset"], row["judge"], row["perturbation"], row["degree"]): row
         for row in rows(results, "discernment")

@@ -221,7 +221,7 @@ def test_an_id_is_never_too_long(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_such_a_study_cannot_have_is_said(
+def test_what_such_a_study_cannot_have_is_stated(
     tmp_path: Path, keys: dict[str, Any], what: str
 ) -> None:
     renamed = {"perturbation": GLOBAL["neatness"]}
@@ -425,7 +425,7 @@ def test_items_that_a_study_does_not_select_have_no_texts(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.long(12)
-def test_beside_a_dataset_that_is_perturbed_both_are_told(tmp_path: Path) -> None:
+def test_beside_a_dataset_that_is_perturbed_both_are_reported(tmp_path: Path) -> None:
     fields = {"datasets": ["demo-news", "bridges"], "aspects": ["fluency", "neatness"]}
     perturbation = {"perturbations": ["global-rule-fluency", "random-typos"]}
     methods = {"methods": ["agreement", "discernment", "perspectives"]}

@@ -114,7 +114,7 @@ def test_the_judge_that_sees_the_prompt_finds_every_rating_and_controls_do_not(
     assert counts == [(k, k, 2 * ITEMS) for k in range(1, 6)]
 
 
-def test_it_is_told_how_texts_lie_among_anchors_and_what_each_step_cost(
+def test_construction_counts_comparisons_anchors_and_cost(
     built: Any,
 ) -> None:
     results, first, _ = built

@@ -99,7 +99,7 @@ def test_without_perturbation_no_reference_is_improved(
         ({"form": "blind"}, "prints neither the source nor the reference"),
     ],
 )
-def test_what_cannot_improve_is_told_before_anything_is_asked(
+def test_what_cannot_improve_is_reported_before_anything_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, str], message: str
 ) -> None:
     study = prepare(tmp_path, **keys)

@@ -131,7 +131,7 @@ def robustness_row(
     return row
 
 
-def test_the_obedient_are_told_from_the_deaf_and_marks_help_the_wary(
+def test_the_obedient_are_distinguished_from_the_deaf_and_marks_help_the_wary(
     study: AskedStudy,
 ) -> None:
     for name, rate in {"obedient": 1, "deaf": 0, "wary": 1, "wary-marked": 0}.items():

@@ -59,7 +59,7 @@ def first_page(study: Study) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
-def test_a_lenient_judge_is_said_not_to_reach_the_bar_before_anything_else(
+def test_a_lenient_judge_is_stated_not_to_reach_the_bar_before_anything_else(
     recorded: Study,
 ) -> None:
     rows = of(recorded, "labels", "demo-lenient")

@@ -74,7 +74,7 @@ def test_many_changes_are_counted() -> None:
     assert list(changed({"a": [1]}, {"a": [2]})) == ["a: [1] -> [2]"]
 
 
-def test_params_that_are_no_spec_are_told_of_without_their_text() -> None:
+def test_params_that_are_no_spec_are_named_without_their_text() -> None:
     words = in_words(params(SPEC, SPEC).replace('{"', "{<"))
     assert "settings" in words and "Rate it" not in words
 

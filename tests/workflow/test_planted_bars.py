@@ -77,7 +77,7 @@ def test_one_more_rater_is_better_than_chance_and_not_worse_than_a_rater() -> No
 
 
 @pytest.mark.simulation
-def test_one_more_rater_is_rarely_said_to_be_worse_than_one() -> None:
+def test_one_more_rater_is_rarely_stated_to_be_worse_than_one() -> None:
     for one in planted.one_more_rater(100):
         if "pairs" not in one.title:
             assert one.better * 100 >= planted.least_found(100), one

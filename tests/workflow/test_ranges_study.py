@@ -147,7 +147,7 @@ def rows(
     ]
 
 
-def test_comparisons_of_texts_in_a_row_are_told_by_how_far_they_are_apart(
+def test_comparisons_of_texts_in_a_row_are_reported_by_how_far_they_are_separately(
     study: AskedStudy,
 ) -> None:
     result = rows(study, "pairwise", "accuracy_comparison_by_distance", judge="pair")

@@ -91,7 +91,7 @@ def test_no_demonstration_is_of_the_judged_item_or_has_its_source() -> None:
     )
 
 
-def test_too_few_rated_items_are_told() -> None:
+def test_too_few_rated_items_are_reported() -> None:
     with pytest.raises(
         UserError, match="only 3 items have rated texts: too few for 5 examples"
     ):
@@ -167,7 +167,7 @@ def test_a_prompt_is_what_the_form_makes_of_texts_and_demonstrations() -> None:
         ({}, "sumpubmed", "demonstrations need ratings"),
     ],
 )
-def test_where_there_can_be_none_it_is_told(
+def test_where_there_can_be_none_it_is_reported(
     judge: dict[str, Any],
     dataset: str,
     message: str,

@@ -35,7 +35,7 @@ def test_summeval_experts(summeval: Path) -> None:
         assert row["n"] == 1200 and row["ci_low"] < row["value"] < row["ci_high"]
 
 
-def test_summeval_judges_are_told_apart_from_chance_and_not_from_each_other(
+def test_summeval_judges_are_distinguished_from_chance_and_not_from_each_other(
     summeval: Path,
 ) -> None:
     """Ranks, groups and tests of comparison.csv, with enough permutations to correct

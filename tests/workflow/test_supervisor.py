@@ -235,7 +235,7 @@ def test_what_is_left_to_be_merged_is_counted_exactly(
     card.write_text(kept, encoding="utf-8")
 
 
-def test_what_merging_cost_is_told(study: AskedStudy, ran: Counter[str]) -> None:
+def test_what_merging_cost_is_reported(study: AskedStudy, ran: Counter[str]) -> None:
     [row] = [
         row
         for row in study.rows("cost")

@@ -54,7 +54,7 @@ def study_of(folder: Path, endpoint: Endpoint) -> Study:
     return study
 
 
-def test_null_empty_and_tool_calls_without_arguments_are_told_apart(
+def test_null_empty_and_tool_calls_without_arguments_are_distinguished(
     tmp_path: Path,
 ) -> None:
     with serve(sent) as endpoint:

@@ -38,7 +38,7 @@ def lines_of_check(**keys: Any) -> list[str]:
 
 
 @pytest.mark.heavy
-def test_each_perturbation_about_another_aspect_is_told() -> None:
+def test_each_perturbation_about_another_aspect_is_reported() -> None:
     assert lines_of_check() == [COHERENCE]
     assert lines_of_check(aspects=["relevance"]) == [
         COHERENCE,
@@ -53,7 +53,7 @@ def test_each_perturbation_about_another_aspect_is_told() -> None:
     )
 
 
-def test_a_perturbation_judged_on_all_aspects_is_not_told() -> None:
+def test_a_perturbation_judged_on_all_aspects_needs_no_notice() -> None:
     keys = {"perturbations": ["random-typos"], "methods": ["discernment"]}
     assert lines_of_check(**keys) == []
 

@@ -103,7 +103,7 @@ def test_journals_are_followed_and_each_judge_is_counted_alone(tmp_path: Path) -
     assert followed.watch.tallies["bad"].unread == {"unparsed": 20, "truncated": 1}
 
 
-def test_a_line_that_is_not_whole_yet_waits(tmp_path: Path) -> None:
+def test_a_line_that_is_not_complete_yet_waits(tmp_path: Path) -> None:
     followed = Followed(tmp_path)
     with followed.store:
         followed.came(2, "4")

@@ -317,7 +317,9 @@ def test_own_data_in_five_minutes(own_data: Path) -> None:
     assert alpha["judge"] == "human" and alpha["value"] > 0.5
 
 
-def test_a_mistake_in_the_data_is_told_once_and_nothing_else(own_data: Path) -> None:
+def test_a_mistake_in_the_data_is_reported_once_and_nothing_else(
+    own_data: Path,
+) -> None:
     data = own_data / "data" / "mine.csv"
     data.write_text(
         data.read_text(encoding="utf-8").replace(",3,3,2\n", ",3,3,9\n", 1), "utf-8"

@@ -86,7 +86,9 @@ def test_usr_joins_context_and_fact_and_names_raters(tmp_path: Path) -> None:
     assert values(rated)["mine-001:kv-memnn", "natural", "bob"] == 1.0
 
 
-def test_usr_numbers_raters_that_their_names_do_not_tell_apart(tmp_path: Path) -> None:
+def test_usr_numbers_raters_that_their_names_do_not_tell_separately(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "x.json").write_text(
         json.dumps([dialogue("m", annotators=["ann", "ann"])])
     )
@@ -97,7 +99,7 @@ def test_usr_numbers_raters_that_their_names_do_not_tell_apart(tmp_path: Path) -
 @pytest.mark.parametrize(
     "files", ["{half}_usr.json", {"pc": "pc_usr.json", "tc": "tc_usr.json"}]
 )
-def test_usr_halves_are_pooled_and_told_apart(tmp_path: Path, files: Any) -> None:
+def test_usr_halves_are_pooled_and_distinguished(tmp_path: Path, files: Any) -> None:
     for half in ("tc", "pc"):
         (tmp_path / f"{half}_usr.json").write_text(json.dumps([dialogue("m")]))
     rated = read_dataset(usr(files), tmp_path, tmp_path)
@@ -376,7 +378,7 @@ MEANS = [simplified("A", 50.5, 33.33333333), simplified("B", 1, 2)]
 RATINGS = [rating("A", 8, 51), rating("A", 11, 50), rating("B", 8, 1)]
 
 
-def test_simplicity_has_raters_where_they_are_told_and_else_means(
+def test_simplicity_has_raters_where_they_are_reported_and_else_means(
     tmp_path: Path,
 ) -> None:
     write_csv(tmp_path / "means.csv", MEANS)
@@ -399,7 +401,7 @@ def test_simplicity_does_with_means_alone(tmp_path: Path) -> None:
     assert result["4:a", "simplicity", "mean"] == 50.5 and len(result) == 4
 
 
-def test_means_of_other_ratings_are_told(tmp_path: Path) -> None:
+def test_means_of_other_ratings_are_reported(tmp_path: Path) -> None:
     write_csv(tmp_path / "means.csv", [simplified("A", 50.6, 30), *MEANS[1:]])
     write_csv(tmp_path / "ratings.csv", [*RATINGS, rating("B", 9, "")])
     means, missing = read_dataset(simplicity(), tmp_path, tmp_path).problems

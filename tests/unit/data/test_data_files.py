@@ -308,7 +308,7 @@ def test_a_malformed_line_is_named(tmp_path: Path) -> None:
         ("x.txt", "", ["unsupported file type", "'.txt'", ".csv"]),
     ],
 )
-def test_what_is_not_rows_is_said(
+def test_what_is_not_rows_is_stated(
     tmp_path: Path, name: str, content: str, parts: list[str]
 ) -> None:
     (tmp_path / name).write_text(content)

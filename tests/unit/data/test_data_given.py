@@ -159,7 +159,7 @@ def test_a_role_may_have_a_file_for_each_aspect(tmp_path: Path) -> None:
     assert "two files of a role" in text and "g-more.json" in text
 
 
-def test_what_is_no_error_is_told(tmp_path: Path) -> None:
+def test_what_is_no_error_is_reported(tmp_path: Path) -> None:
     ordered = LOCAL | {"C": {"One.": ["Same.", "Same.", "Bad."]}, "depth": {}}
     rest = {"C": [rated(rating=None), rated(rating=1)]}
     dataset = read_dataset(

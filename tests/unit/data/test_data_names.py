@@ -58,7 +58,7 @@ def test_two_spellings_are_an_error_with_both_and_their_rows(
     assert "same_names" in result
 
 
-def test_forms_of_one_letter_are_one_name_and_shown_apart(tmp_path: Path) -> None:
+def test_forms_of_one_letter_are_one_name_and_shown_separately(tmp_path: Path) -> None:
     composed, decomposed = (unicodedata.normalize(form, "é") for form in ("NFC", "NFD"))
     result = faults(dataset(tmp_path, ("a", composed), ("a", decomposed)), tmp_path)
     assert f"['é', 'e{'⟨U+0301⟩'}']" in result

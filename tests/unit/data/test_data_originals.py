@@ -56,7 +56,7 @@ def test_sumpubmed_has_the_background_of_article_and_abstract(tmp_path: Path) ->
     )
 
 
-def test_sumpubmed_faults_are_all_told(tmp_path: Path) -> None:
+def test_sumpubmed_faults_are_all_reported(tmp_path: Path) -> None:
     rows = [
         pair("a"),
         pair("b", "RESULTS\nfound.\n"),
@@ -121,7 +121,7 @@ def test_story_cloze_has_the_right_ending_and_keeps_the_wrong_one(
     assert dataset.meta == ["wrong_ending"] and not dataset.has_systems
 
 
-def test_story_cloze_faults_are_all_told(tmp_path: Path) -> None:
+def test_story_cloze_faults_are_all_reported(tmp_path: Path) -> None:
     dataset = stories(
         tmp_path,
         story("a"),
@@ -200,7 +200,7 @@ def test_answer_equivalence_needs_more_than_150_characters(tmp_path: Path) -> No
     assert selected(bare(**ANSWERS), tmp_path) == {"q2": LONG}
 
 
-def test_answer_equivalence_faults_are_all_told(tmp_path: Path) -> None:
+def test_answer_equivalence_faults_are_all_reported(tmp_path: Path) -> None:
     rows = [
         answer("q1", SHORT),
         answer("q1", SHORT, context="Another."),
@@ -313,7 +313,7 @@ def test_wmt_with_too_few_long_items_says_how_many_there_are(tmp_path: Path) -> 
         selected(wmt(tmp_path, True, select=keys | {"join": True}), tmp_path)
 
 
-def test_wmt_files_of_other_lengths_are_told(tmp_path: Path) -> None:
+def test_wmt_files_of_other_lengths_are_reported(tmp_path: Path) -> None:
     dataset = wmt(tmp_path, "xml")
     (tmp_path / "x.xml").write_text(xml(DOCUMENTS[1:]), encoding="utf-8")
     with pytest.raises(UserError, match="one line for each segment") as error:
@@ -428,7 +428,7 @@ def test_wmt_has_one_source(tmp_path: Path) -> None:
     assert "key files.source" in str(error.value) and "2 files" in str(error.value)
 
 
-def test_wmt_empty_lines_are_all_told(tmp_path: Path) -> None:
+def test_wmt_empty_lines_are_all_reported(tmp_path: Path) -> None:
     dataset = wmt(tmp_path)
     (tmp_path / "x.ref.A.en").write_text(
         "One.\n\nThree.\n \nFive.\nSix.\n", encoding="utf-8"

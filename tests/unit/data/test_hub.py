@@ -190,7 +190,7 @@ TOLD = f"part/none.jsonl of owner/some.data at {COMMIT}"
 
 @pytest.mark.slow
 @needs_client
-def test_a_file_that_is_not_there_is_told(
+def test_a_file_that_is_not_there_is_reported(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = far_study(tmp_path, files={"items": NONE})
@@ -216,7 +216,7 @@ except UserError as error:
 
 @pytest.mark.heavy
 @needs_client
-def test_a_hub_that_is_away_is_tried_again_and_then_told(
+def test_a_hub_that_is_away_is_tried_again_and_then_reported(
     tmp_path: Path, cache: Path
 ) -> None:
     done = run("-c", FETCH, cwd=tmp_path)

@@ -83,7 +83,7 @@ def test_two_columns_of_one_name_show_the_mapping_to_write() -> None:
     assert part_name("a.text_of") == part_name("b.text-of") == "Text of"
 
 
-def test_a_task_is_told_by_its_table_its_card_or_its_name(tmp_path: Path) -> None:
+def test_a_task_is_reported_by_its_table_its_card_or_its_name(tmp_path: Path) -> None:
     (tmp_path / "tasks.yaml").write_text(
         "tasks: {dialogue: {noun: turn, kind: a turn, write: Write.}}\n", "utf-8"
     )

@@ -117,7 +117,7 @@ def test_a_source_is_known_again_whatever_its_layout(
     assert (names["ours", "a"] == names["theirs", "b"]) == same
 
 
-def test_what_is_cut_short_is_held_out_with_the_whole() -> None:
+def test_what_is_cut_short_is_held_out_with_the_complete() -> None:
     """Those that begin with a long one are one source, whatever stands behind it."""
     short, longer, text = LONG[:300], LONG[:350], f"{LONG} The end."
     sources = {("d", "a"): text, ("d", "b"): short, ("e", "c"): longer.upper()}

@@ -80,7 +80,7 @@ def test_a_key_does_not_say_where_anything_lies_or_what_only_counts_tokens(
     assert key_of(spec) != before
 
 
-def test_only_a_whole_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
+def test_only_a_complete_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
     kept = TrainingFolder(tmp_path, "key")
     assert kept.last_checkpoint() is None
     for step in (5, 10, 15):

@@ -90,7 +90,7 @@ def test_an_answer_to_every_request_ends_the_job_at_once(
     assert "no-such-key-1234" not in str(error)
 
 
-def test_a_card_without_a_key_is_told_how_to_name_one(endpoint: Endpoint) -> None:
+def test_a_card_without_a_key_says_how_to_name_one(endpoint: Endpoint) -> None:
     endpoint.script = lambda _: refusal(401, "bad key")
     error = failed(card(endpoint))
     assert "check the card's key: it names none: add `api_key_env`" in error.todo

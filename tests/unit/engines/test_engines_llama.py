@@ -154,7 +154,7 @@ def test_the_score_is_after_the_reasoning_and_not_in_it(
         "“½”",
     ],
 )
-def test_a_prompt_of_any_characters_is_sent_whole(
+def test_a_prompt_of_any_characters_is_sent_complete(
     url: str, tmp_path: Path, text: str
 ) -> None:
     """The model's tokens are bytes: the server counts what reached it."""
@@ -165,7 +165,7 @@ def test_a_prompt_of_any_characters_is_sent_whole(
     assert verdict(reply).status == "ok"
 
 
-def test_a_reply_of_other_scripts_comes_back_whole(url: str, tmp_path: Path) -> None:
+def test_a_reply_of_other_scripts_comes_back_complete(url: str, tmp_path: Path) -> None:
     text = "\U0001f600 5 \u05e9 é"
     model = card(url, {"grammar": f'root ::= "{text}"'})
     [[reply]] = ask(model, asked(model, "Say it."), tmp_path)
@@ -382,7 +382,7 @@ def test_what_came_is_what_is_read_later(url: str, tmp_path: Path) -> None:
         ("Rating: ４", "Rating: ４"),
     ],
 )
-def test_a_score_beside_any_characters_is_read_and_they_come_back_whole(
+def test_a_score_beside_any_characters_is_read_and_they_come_back_complete(
     url: str, tmp_path: Path, spelled: str, message: str
 ) -> None:
     model = card(url, grammar(f'"{spelled}"'))

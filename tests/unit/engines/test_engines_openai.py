@@ -48,7 +48,7 @@ def test_the_body_says_all_that_the_cards_say(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("source", ["api_key_env", "api_key_file"])
-def test_the_key_is_sent_and_never_told(
+def test_the_key_is_sent_and_never_reported(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
 ) -> None:
     monkeypatch.setenv("IT_KEY", "sk-very-secret")

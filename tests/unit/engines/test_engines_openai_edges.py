@@ -227,7 +227,7 @@ def test_the_reason_of_a_refusal_is_found_in_any_shape(
     assert came == {"a": f"error: HTTP 400: {message}"}
 
 
-def test_a_refusal_without_a_body_is_told_by_its_status(endpoint: Endpoint) -> None:
+def test_a_refusal_without_a_body_is_reported_by_its_status(endpoint: Endpoint) -> None:
     endpoint.script = lambda _: Said(b"", 400)
     model = card(endpoint)
     came, _ = ask(model, *requests(model, "a"), proven=True)
@@ -247,7 +247,7 @@ SHAPES: list[Callable[[int], Said]] = [
 @pytest.mark.heavy
 @pytest.mark.parametrize("shape", range(len(SHAPES)))
 @pytest.mark.parametrize("status", [400, 401, 402, 429, 500])
-def test_the_key_is_told_in_no_shape(
+def test_no_message_shows_the_key_in_any_shape(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, status: int, shape: int
 ) -> None:
     """Neither whole nor cut short, in replies, failures, errors and what stands behind
@@ -351,7 +351,7 @@ def test_tokens_are_known_completely_or_not_at_all(usage: Any, counts: Any) -> N
         ("eos", "eos"),
     ],
 )
-def test_how_it_ended_is_kept_as_it_was_told(told: str | None, finish: str) -> None:
+def test_how_it_ended_is_kept_as_it_was_reported(told: str | None, finish: str) -> None:
     answer = {"choices": [{"message": {"content": "4"}, "finish_reason": told}]}
     result = read_replies(json.dumps(answer), ANY.key, [3], logprobs=False)
     assert result == [Reply(ANY.key, 3, "4", finish, provenance={"engine": "openai"})]
@@ -480,7 +480,7 @@ def test_a_failure_without_token_counts_is_free(
 # --- the key ---
 
 
-def test_the_key_as_the_name_of_an_encoding_is_not_told(
+def test_a_key_that_is_the_name_of_an_encoding_is_not_shown(
     endpoint: Endpoint,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

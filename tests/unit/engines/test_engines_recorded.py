@@ -134,7 +134,9 @@ def test_an_empty_reply_is_a_reply(tmp_path: Path) -> None:
     assert made.answer(judge(), "fluency", FIVE, SUBJECTS[:1]) == [[Answer("")]]
 
 
-def test_a_file_name_gives_columns_and_aspects_are_kept_apart(tmp_path: Path) -> None:
+def test_a_file_name_gives_columns_and_aspects_are_kept_separately(
+    tmp_path: Path,
+) -> None:
     files = {
         f"{system}_{aspect}.jsonl": [
             {"id": item, "said": f"{item} {system} {aspect}"} for item in "ab"
@@ -190,7 +192,9 @@ def scored(fluency: object, coherence: object = 2) -> dict[str, Any]:
     return {"id": "a", "out": "The first text.", "f": fluency, "c": coherence}
 
 
-def test_rows_that_say_the_same_of_one_text_are_one_and_told(tmp_path: Path) -> None:
+def test_rows_that_say_the_same_of_one_text_are_one_and_reported(
+    tmp_path: Path,
+) -> None:
     made = engine(
         tmp_path, SCORED, {"rows.jsonl": [scored(0.25), scored("0.25000002")]}
     )

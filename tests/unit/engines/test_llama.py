@@ -162,7 +162,9 @@ def test_gibberish_is_no_text_and_ends_with_max_tokens(url: str) -> None:
         assert "\ufffd" in choice["message"]["content"]
 
 
-def test_a_thought_comes_apart_from_the_score_and_can_eat_its_tokens(url: str) -> None:
+def test_a_thought_comes_separately_from_the_score_and_can_eat_its_tokens(
+    url: str,
+) -> None:
     choice = ask(url, "Rate it", seed=1, max_tokens=60, **llama.THOUGHT)["choices"][0]
     assert choice["message"]["reasoning_content"].strip().isalpha()
     assert choice["message"]["content"] in set("12345")

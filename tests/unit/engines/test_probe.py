@@ -204,7 +204,7 @@ def test_no_more_requests_are_sent_than_allowed(
     assert tried.refused == ["max_tokens", "temperature", "top_p"]
 
 
-def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_told(
+def test_a_passing_failure_is_waited_for_and_a_refusal_of_everything_is_reported(
     endpoint: Endpoint,
 ) -> None:
     left = iter(range(2))
@@ -526,7 +526,7 @@ def test_nothing_is_judged_until_the_line_stands_in_the_card(
 
 
 @pytest.mark.heavy
-def test_what_no_endpoint_can_do_is_said_before_anything_is_asked(
+def test_what_no_endpoint_can_do_is_stated_before_anything_is_asked(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
     study = AskedStudy(tmp_path, endpoint)

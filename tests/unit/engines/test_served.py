@@ -134,7 +134,7 @@ def test_a_server_is_started_once_and_asked_with_its_key(pids: Path) -> None:
     assert not processes(pids)
 
 
-def test_a_server_is_told_no_key_that_is_not_for_it(
+def test_a_server_receives_no_key_of_another(
     pids: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = {

@@ -98,7 +98,7 @@ def test_what_lines_cannot_hold_is_changed_and_nothing_else(
     ]
 
 
-def test_what_cannot_be_told_is_read_as_what_it_says() -> None:
+def test_what_cannot_be_reported_is_read_as_what_it_says() -> None:
     for text in ("N/A", "NOT APPLICABLE"):
         assert read([ErrorSpan(text, "It is wrong.", 2)]) == [
             ErrorSpan(None, "It is wrong.", 2)

@@ -157,7 +157,7 @@ def test_a_judge_with_one_score_per_source_is_no_better_than_chance() -> None:
 
 
 @pytest.mark.parametrize("others", [0, 6, 13])
-def test_other_judges_change_nothing_of_what_is_said_of_one(others: int) -> None:
+def test_other_judges_change_nothing_of_what_is_stated_of_one(others: int) -> None:
     world = World(seed=5)
     mine = {"mine": points(world.quality + 0.8 * world.noise[0])}
     beside = {
@@ -390,7 +390,7 @@ def test_good_judge_of_three_systems_hangs_on_none() -> None:
     assert held >= 8
 
 
-def test_judge_that_likes_one_length_is_told_so() -> None:
+def test_a_judge_that_likes_one_length_has_a_reason_that_says_so() -> None:
     world = World()
     world.lengths = np.random.default_rng(5).integers(1, 400, world.item.size)
     curve = -np.abs(world.lengths - 200.0)

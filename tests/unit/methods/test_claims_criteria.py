@@ -44,7 +44,7 @@ def criteria_verdict(data: EvaluationData) -> tuple[str, list[str], Claim]:
     return outcome, reasons, claim
 
 
-def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_apart() -> None:
+def test_a_judge_that_lowers_the_right_aspect_alone_keeps_them_separately() -> None:
     rater = judge(typos_clear=1 + noise(), typos_true=noise(), cuts_true=1 + noise())
     outcome, reasons, claim = criteria_verdict(made(rater))
     assert (outcome, reasons) == (Outcome.BETTER, [])
@@ -78,7 +78,7 @@ def test_drops_that_are_the_same_for_all_items_are_not_held_against_a_judge(
     assert p[0] <= CriteriaDrops(values, wanted, ~wanted, span).p_index() <= p[1]
 
 
-def test_a_judge_that_takes_nothing_off_keeps_nothing_apart() -> None:
+def test_a_judge_that_takes_nothing_off_keeps_nothing_separately() -> None:
     outcome, reasons, _ = criteria_verdict(
         made(judge(typos_clear=noise(), cuts_true=noise()))
     )

@@ -168,7 +168,7 @@ def test_one_perturbation_with_few_texts_does_not_remove_the_interval() -> None:
     assert row_of(rows, "confusion_index")["value"] is not None
 
 
-def test_a_cell_without_scores_is_told_and_left_out_only_if_allowed() -> None:
+def test_a_cell_without_scores_is_reported_and_left_out_only_if_allowed() -> None:
     result = judge(typos_clear=1.0, cuts_true=1.0)
     result["cuts.single", "true"] = np.full(len(ITEMS), NAN)
     row = row_of(confusion.rows(study({"j": result})), "s_t_mean")

@@ -127,7 +127,7 @@ def test_a_wording_that_some_aspects_have_is_asked_of_those_alone() -> None:
     assert "default" in str(error.value)
 
 
-def test_an_unknown_criterion_is_told_with_the_nearest() -> None:
+def test_an_unknown_criterion_is_reported_with_the_nearest() -> None:
     with pytest.raises(UserError) as error:
         plan_of(criteria=["term-onyl"])
     message = str(error.value)
@@ -161,7 +161,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AskedStudy]:
 
 
 @pytest.mark.slow
-def test_judges_are_told_each_wording_and_nothing_else_differs(
+def test_prompts_differ_in_the_wording_alone(
     study: AskedStudy,
 ) -> None:
     prompts = study.endpoint.prompts

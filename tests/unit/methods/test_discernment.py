@@ -165,7 +165,7 @@ def dropped(**falls: list[float]) -> dict[str, dict[str, Floats]]:
     return {"original": plain, "typos.minor": perturbed, "cuts.single": perturbed}
 
 
-def test_an_interval_of_ties_alone_is_told() -> None:
+def test_an_interval_of_ties_alone_is_reported() -> None:
     flat = list(
         discernment.rows(study({"all": dropped(clear=[1, 2, 3], true=[2, 2, 1])}))
     )
@@ -261,7 +261,9 @@ def test_each_cell_is_combined_once(monkeypatch: pytest.MonkeyPatch) -> None:
 # Weights
 
 
-def test_evidence_beside_the_experts_aspects_is_told_where_they_gave_weights() -> None:
+def test_evidence_beside_the_experts_aspects_is_reported_where_they_gave_weights() -> (
+    None
+):
     weights = {
         "id": "w@1",
         "by_perturbation": {"typos": {"clear": 1.0}, "cuts": {"true": 1.0}},

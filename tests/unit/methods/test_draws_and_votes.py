@@ -72,7 +72,9 @@ def test_draws_are_held_together_and_more_of_them_are_worth_less_and_less() -> N
     assert [row["value"] for row in shares] == sorted({row["value"] for row in shares})
 
 
-def test_a_judge_that_draws_at_random_attains_nothing_and_the_reason_is_told() -> None:
+def test_a_judge_that_draws_at_random_attains_nothing_and_the_reason_is_reported() -> (
+    None
+):
     rows = repeated(np.tile([[1.0, 5.0], [5.0, 1.0]], (1, N // 2)), draws=2)
     assert row_of(rows, "reliability")["value"] < 0
     shares = rows_of(rows, "attainable_share")

@@ -62,7 +62,7 @@ def test_every_subset_has_every_correlation_and_every_row_its_own_place() -> Non
 
 
 @pytest.mark.heavy
-def test_the_whole_and_the_single_ones_are_the_judges_of_agreement() -> None:
+def test_the_ensemble_and_its_members_are_the_judges_of_agreement() -> None:
     scores = {**THREE, "all": mean_of(THREE)}
     beside = list(agreement.rows(study(scores, cards={"all": {"discrete": False}})))
     same = ("value", "ci_low", "ci_high", "n", "n_missing", "n_tied", "method")
@@ -130,7 +130,7 @@ def test_what_a_member_adds_and_what_all_have_more_than_it() -> None:
     )  # paired
 
 
-def test_the_best_single_member_is_said_to_be_chosen_on_the_same_data() -> None:
+def test_the_best_single_member_is_stated_to_be_chosen_on_the_same_data() -> None:
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
             where = {"aspect": aspect, "level": level}
@@ -259,7 +259,7 @@ def test_a_member_that_scores_nothing_leaves_the_others() -> None:
 
 
 @pytest.mark.heavy
-def test_of_many_members_not_all_subsets_are_told_and_the_whole_says_so() -> None:
+def test_of_many_members_some_subsets_are_computed_and_a_note_says_so() -> None:
     crowd = {
         f"m{at}": dict(
             zip(ASPECTS, np.round(QUALITY + RNG.normal(size=(2, N)), 1), strict=True)
@@ -324,9 +324,7 @@ def taught(rows: list[Row]) -> list[Row]:
 
 
 @pytest.mark.heavy
-def test_every_correlation_is_told_of_the_judge_alone_apart_and_with_its_teacher() -> (
-    None
-):
+def test_every_correlation_is_reported_for_the_judge_and_with_its_teacher() -> None:
     result = rows(student=TAUGHT)
     for aspect in (*ASPECTS, "average"):
         for statistic, level in PLACES:
@@ -453,7 +451,7 @@ def test_a_judge_of_a_share_of_the_items_is_compared_on_these() -> None:
     assert row_of(result, "pearson", judge_b=WHOLE, **CLEAR)["n"] == N
 
 
-def test_one_that_always_says_the_same_is_told_to() -> None:
+def test_a_judge_of_one_verdict_is_reported() -> None:
     result = rows(student=CONSTANT)
     for name in ("student_pearson", "student_with_teacher_pearson"):
         assert (

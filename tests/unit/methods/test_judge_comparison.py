@@ -374,7 +374,7 @@ def test_permutations_grow_with_the_pairs(
 
 
 @pytest.mark.parametrize("permute", ["inputs", "systems", "both"])
-def test_what_is_permuted_is_told_and_of_four_systems_little_can_be_shown(
+def test_what_is_permuted_is_reported_and_of_four_systems_little_can_be_shown(
     permute: str,
 ) -> None:
     judges = on_clear(good=GOOD["clear"], noisy=NOISY["clear"])

@@ -77,7 +77,7 @@ def test_shares_of_two_labels_count_their_denominators() -> None:
     assert counts == {(1, 1): 12, (1, 2): 8, (2, 2): 40}
 
 
-def test_a_judge_that_passes_bad_answers_is_said_to_miss_them() -> None:
+def test_a_judge_that_passes_bad_answers_is_stated_to_miss_them() -> None:
     result = of_judge(labelled(lenient=lenient()), "lenient")
     assert result[CAUGHT].outcome is Outcome.MISSES
     assert result[PASSED].outcome is Outcome.CANNOT_TELL  # 40 of 40 in 15 sources

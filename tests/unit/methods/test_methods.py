@@ -406,7 +406,7 @@ def test_no_classes_no_kappa_and_the_reason(
 
 
 @pytest.mark.parametrize("given", [True, False])
-def test_what_sways_a_judge_is_told_where_it_can_be_known(given: bool) -> None:
+def test_what_sways_a_judge_is_reported_where_it_can_be_known(given: bool) -> None:
     ends = {"clear": [1.0, 5.0] if given else None}
     cards = {"judge": {"family": "f", "ends": ends}}
     data = study(

@@ -207,7 +207,7 @@ def test_systems_that_are_columns_have_no_strength() -> None:
     )
 
 
-def test_strengths_order_systems_and_the_position_is_apart() -> None:
+def test_strengths_order_systems_and_the_position_is_separately() -> None:
     """Who is shown first wins three times of four, whichever system that is."""
     judged = compared(lambda item, swapped: 1.0 if (item + 2 * swapped) % 4 else -1.0)
     rows = rows_by_place(chosen(judged, lambda item, *_: 1.0 if item % 2 else -1.0))

@@ -108,7 +108,7 @@ def test_each_rater_meets_the_gold_value_of_the_others() -> None:
     assert "each rater against the lower median of the others" in row["method"]
 
 
-def test_pairs_of_systems_are_told_apart_by_the_gold_value() -> None:
+def test_pairs_of_systems_are_distinguished_by_the_gold_value() -> None:
     rows = [*system_pairs.rows(rated("majority_else_mean"))]
     gap = row_of(rows, "system_difference", judge="human", system_subset="s0+s1")
     people = MAJORITY[SYSTEM == 0] - MAJORITY[SYSTEM == 1]

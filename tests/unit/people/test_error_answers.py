@@ -247,7 +247,7 @@ def test_judges_whose_judgments_are_gone_are_not_needed(
         answers(study, plan)
 
 
-def test_all_faults_are_told_at_once_each_with_its_file(
+def test_all_faults_are_reported_at_once_each_with_its_file(
     study: AnnotationsStudy,
 ) -> None:
     plan = study.plan()
@@ -302,7 +302,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("change", ["seed", "text", "definition"])
-def test_answers_to_what_the_study_no_longer_asks_are_told(
+def test_answers_to_what_the_study_no_longer_asks_are_reported(
     change: str, study: AnnotationsStudy
 ) -> None:
     plan = study.plan()

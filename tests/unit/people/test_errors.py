@@ -47,7 +47,7 @@ def test_a_page_asks_two_questions_on_every_error(study: AnnotationsStudy) -> No
     )
 
 
-def test_a_page_shows_the_passage_and_what_is_said_of_it(
+def test_a_page_shows_the_passage_and_what_is_stated_of_it(
     study: AnnotationsStudy,
 ) -> None:
     [page], _ = study.ask(study.plan(), number=99, voters=1)
@@ -117,7 +117,7 @@ def test_errors_that_look_the_same_are_asked_about_once(
     assert len(study.ask(study.plan(), number=99, voters=1)[0][0].items) == 40
 
 
-def test_replies_that_were_not_read_whole_list_no_errors(
+def test_replies_that_were_not_read_completely_list_no_errors(
     study: AnnotationsStudy,
 ) -> None:
     study.edit(
@@ -193,7 +193,7 @@ def test_no_text_can_do_harm(
 
 
 @pytest.mark.heavy
-def test_what_cannot_be_asked_is_told(study: AnnotationsStudy) -> None:
+def test_what_cannot_be_asked_is_reported(study: AnnotationsStudy) -> None:
     with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), number=0)
     assert "--errors" in str(error.value)

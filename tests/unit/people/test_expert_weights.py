@@ -66,7 +66,7 @@ def test_what_cards_say_stays_text(
 
 
 @pytest.mark.heavy
-def test_a_perturbation_without_an_issue_is_told(
+def test_a_perturbation_without_an_issue_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -141,7 +141,7 @@ def wrong(name: str, told: dict[str, Any]) -> Any:
         ("a list", "this is not a file of answers"),
     ],
 )
-def test_what_is_no_answer_is_told_with_its_file(
+def test_what_is_no_answer_is_reported_with_its_file(
     name: str, message: str, tmp_path: Path
 ) -> None:
     story = survey_of("story")
@@ -156,7 +156,7 @@ def test_what_is_no_answer_is_told_with_its_file(
 
 
 @pytest.mark.heavy
-def test_a_voter_who_changed_a_mind_and_a_file_cut_short_are_told(
+def test_a_voter_who_changed_a_mind_and_a_file_cut_short_are_reported(
     tmp_path: Path,
 ) -> None:
     story = survey_of("story")

@@ -210,7 +210,7 @@ def test_no_text_can_do_harm(
 
 
 @pytest.mark.heavy
-def test_what_cannot_be_asked_is_told(study: VotesStudy) -> None:
+def test_what_cannot_be_asked_is_reported(study: VotesStudy) -> None:
     with pytest.raises(UserError, match="no text is perturbed"):
         study.pages(
             study.plan(datasets=["demo-news"], perturbations=[], methods=["agreement"])
@@ -246,7 +246,7 @@ def expected(study: VotesStudy, *rows: str) -> Path:
 
 
 @pytest.mark.heavy
-def test_votes_are_told_apart_from_the_sides_on_which_texts_stood(
+def test_votes_are_distinguished_from_the_sides_on_which_texts_stood(
     study: VotesStudy,
 ) -> None:
     plan = study.plan()
@@ -361,7 +361,7 @@ def test_a_file_twice_counts_once_and_its_order_does_not_matter(
     assert read(plan, study.out, path.parent).responses == 2
 
 
-def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> None:
+def test_all_faults_are_reported_at_once_each_with_its_file(study: VotesStudy) -> None:
     plan = study.plan()
     [page] = study.pages(plan)
     path = study.answer(plan, page, honest)
@@ -400,7 +400,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(study: VotesStudy) -> No
 
 
 @pytest.mark.parametrize("change", ["seed", "text", "source", "wording"])
-def test_answers_to_what_the_study_no_longer_asks_are_told(
+def test_answers_to_what_the_study_no_longer_asks_are_reported(
     change: str, study: VotesStudy
 ) -> None:
     plan = study.plan()
@@ -424,7 +424,7 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(
 
 
 @pytest.mark.parametrize("row", ["random-typos,fluency,yes", "random-typos,,1"])
-def test_a_wrong_table_of_expectations_is_told(row: str, study: VotesStudy) -> None:
+def test_a_wrong_table_of_expectations_is_reported(row: str, study: VotesStudy) -> None:
     plan = study.plan()
     path = expected(study, "", row)
     with pytest.raises(UserError, match="expected value") as error:

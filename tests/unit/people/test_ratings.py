@@ -116,7 +116,7 @@ def test_systems_and_items_take_turns_and_more_draw_the_same_first(
     assert drawn(3) < drawn(6) < drawn(99) and len(drawn(99)) == 12
 
 
-def test_what_cannot_be_asked_is_told(study: RatingsStudy) -> None:
+def test_what_cannot_be_asked_is_reported(study: RatingsStudy) -> None:
     with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), texts=0)
     assert "--texts" in str(error.value)
@@ -253,7 +253,7 @@ def test_a_page_is_for_one_person(study: RatingsStudy) -> None:
         ("surrogate.json", "not a file of answers"),
     ],
 )
-def test_every_file_in_the_folder_is_read_or_told(
+def test_every_file_in_the_folder_is_read_or_reported(
     name: str, message: str, study: RatingsStudy
 ) -> None:
     plan = study.plan()
@@ -305,7 +305,7 @@ def test_fewer_voters_leave_no_page_of_others(study: RatingsStudy) -> None:
 
 
 @pytest.mark.parametrize("change", ["seed", "text", "scale", "option", "part", "voter"])
-def test_what_is_no_answer_is_told(change: str, study: RatingsStudy) -> None:
+def test_what_is_no_answer_is_reported(change: str, study: RatingsStudy) -> None:
     plan = study.plan()
     page = study.ask(plan)[0]
     other = "this study does not ask these questions"

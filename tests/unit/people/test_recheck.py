@@ -305,7 +305,7 @@ def test_neighbours_in_a_row_are_asked_about(study: ReevaluationStudy) -> None:
 
 
 @pytest.mark.heavy
-def test_what_cannot_be_asked_is_told(study: ReevaluationStudy) -> None:
+def test_what_cannot_be_asked_is_reported(study: ReevaluationStudy) -> None:
     with pytest.raises(UserError, match="must be 1 or greater") as error:
         study.ask(study.plan(), pairs=0)
     assert "--pairs" in str(error.value)

@@ -185,7 +185,7 @@ def test_the_order_of_files_does_not_matter(study: ReevaluationStudy) -> None:
         assert path.read_text("utf-8").startswith("dataset,aspect,")
 
 
-def test_all_faults_are_told_at_once_each_with_its_file(
+def test_all_faults_are_reported_at_once_each_with_its_file(
     study: ReevaluationStudy,
 ) -> None:
     plan = study.plan()
@@ -237,7 +237,7 @@ def test_all_faults_are_told_at_once_each_with_its_file(
 
 
 @pytest.mark.parametrize("change", ["seed", "text", "rating"])
-def test_answers_to_what_the_study_no_longer_asks_are_told(
+def test_answers_to_what_the_study_no_longer_asks_are_reported(
     change: str, study: ReevaluationStudy
 ) -> None:
     plan = study.plan()
@@ -255,7 +255,9 @@ def test_answers_to_what_the_study_no_longer_asks_are_told(
     assert "does not ask these questions" in str(errors.value)
 
 
-def test_answers_without_the_study_s_tables_are_told(study: ReevaluationStudy) -> None:
+def test_answers_without_the_study_s_tables_are_reported(
+    study: ReevaluationStudy,
+) -> None:
     plan = study.plan()
     [page], _ = study.ask(plan, voters=1)
     study.judge(plan, page, lambda _: "better")

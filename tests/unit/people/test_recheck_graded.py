@@ -142,7 +142,7 @@ def test_both_kinds_stand_on_one_page(study: ReevaluationStudy) -> None:
 
 
 @pytest.mark.heavy
-def test_a_scale_is_told_by_its_values_and_labels(study: ReevaluationStudy) -> None:
+def test_a_scale_is_reported_by_its_values_and_labels(study: ReevaluationStudy) -> None:
     labels = ["bad", "poor", "fair", "<b>good</b>", "very good"]
     scale(study, labels=labels)
     plan = study.plan()
@@ -315,7 +315,7 @@ def test_those_who_have_not_rated_are_missing(study: ReevaluationStudy) -> None:
 
 
 @pytest.mark.heavy
-def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
+def test_what_is_no_answer_is_reported(study: ReevaluationStudy) -> None:
     page, path = one_page(study)
     good = json.loads(path.read_text("utf-8"))
     one, two, *_ = good["answers"]
@@ -352,7 +352,7 @@ def test_what_is_no_answer_is_told(study: ReevaluationStudy) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("change", ["labels", "text", "spare"])
-def test_answers_to_what_is_no_longer_asked_are_told(
+def test_answers_to_what_is_no_longer_asked_are_reported(
     change: str, study: ReevaluationStudy
 ) -> None:
     _, path = one_page(study)

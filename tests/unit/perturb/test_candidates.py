@@ -117,7 +117,7 @@ def row(
     }
 
 
-def test_texts_that_failed_or_are_there_already_are_told_and_not_used() -> None:
+def test_texts_that_failed_or_are_there_already_are_reported_and_not_used() -> None:
     rows = [
         row("a1", 0),
         row("a2", 1, "failed: it is a refusal"),

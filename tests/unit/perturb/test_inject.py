@@ -221,7 +221,7 @@ def test_a_kind_of_error_that_does_not_exist_is_refused_with_the_nearest(
     assert "nearest: spelling" in str(error.value)
 
 
-def test_an_aspect_that_no_dataset_has_is_told_with_the_nearest(
+def test_an_aspect_that_no_dataset_has_is_reported_with_the_nearest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Study(tmp_path).change("perturbations", "local-rule-fluency", aspects=["fluencyy"])

@@ -75,7 +75,7 @@ def test_edits_tell_everything_that_changed(
 
 @pytest.mark.parametrize("rule", ONE_TEXT)
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "😀", "!?"])
-def test_nothing_to_perturb_is_said_and_left_alone(rule: str, text: str) -> None:
+def test_nothing_to_perturb_is_stated_and_left_alone(rule: str, text: str) -> None:
     result = run(rule, text, 2)
     assert result.status.startswith("impossible: ") and (result.text, result.edits) == (
         text,
@@ -353,9 +353,7 @@ def test_texts_are_deranged_between_items(texts: list[str], seed: int) -> None:
 
 @settings(deadline=None)
 @given(text=TEXTS, other=TEXTS)
-def test_the_wrong_ending_takes_the_place_of_the_whole_text(
-    text: str, other: str
-) -> None:
+def test_the_wrong_ending_replaces_the_text(text: str, other: str) -> None:
     names = {"dataset": "d", "perturbation": "p", "degree": "single"}
     meta = {"i": {"id": "x", "wrong_ending": other}, "j": {}}
     result = perturb_dataset("wrong_ending", {}, {"i": text}, meta, seed=0, **names)[

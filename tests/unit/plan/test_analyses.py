@@ -62,7 +62,7 @@ def test_an_analysis_leads_to_its_rating(text: str, analysis: str | None) -> Non
         ("I would give it 3/5.\nRating: 4", "another rating than 4"),
     ],
 )
-def test_what_is_no_analysis_is_told(text: str, problem: str) -> None:
+def test_what_is_no_analysis_is_reported(text: str, problem: str) -> None:
     assert problem in (problem_with_analysis(text, 4, FIVE) or "")
 
 
@@ -99,7 +99,7 @@ def test_ratings_between_the_steps_and_in_words() -> None:
         ),
     ],
 )
-def test_what_cannot_be_shown_is_told_before_anything_is_asked(
+def test_what_cannot_be_shown_is_reported_before_anything_is_asked(
     judge: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Study(tmp_path).change("judges", "analyze-five-shot", **judge)

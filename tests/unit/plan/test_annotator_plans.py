@@ -167,7 +167,7 @@ def test_what_is_asked_depends_on_the_annotation_and_no_other_judge_s_on_the_key
     )
 
 
-def test_of_an_aspect_prompts_are_told_only_what_its_card_has(
+def test_of_an_aspect_prompts_are_reported_only_what_its_card_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fields = {"aspect": "mine", "name": "Mine", "definition": "What is mine."}
@@ -294,7 +294,7 @@ OTHER = {*FORMS} - {"annotate", "distilled", "rubric-verdict", *prompts_setup.VE
 
 
 @pytest.mark.parametrize("form", sorted(OTHER))
-def test_no_other_form_shows_what_only_annotators_are_told(form: str) -> None:
+def test_no_other_form_shows_what_only_annotators_are_reported(form: str) -> None:
     bare = ASPECT.model_copy(
         update={"unlike": [], "worst": None, "best": None, "steps": ["Go."]}
     )
@@ -313,7 +313,7 @@ def test_a_rubric_has_words_for_the_ends_that_a_card_lacks() -> None:
     assert ends in filled("rubric-verdict", **rated(bare, FIVE))
 
 
-def test_a_program_is_not_told_and_its_requests_stay_the_same() -> None:
+def test_requests_to_a_program_stay_the_same() -> None:
     model = CommandModel.model_validate(
         {"model": "m", "engine": "command", "argv": ["true"], "inputs": ["aspect"]}
     )
@@ -345,7 +345,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.heavy
-def test_each_ablation_is_of_the_whole_ensemble() -> None:
+def test_each_ablation_is_of_the_complete_ensemble() -> None:
     path = HOME / "config" / "studies" / "ensemble-ablations.yaml"
     plan = load_plan(load_yaml(path)[0], HOME, source=str(path))
     models = [f"annotator-{number}" for number in range(1, 6)]

@@ -191,7 +191,9 @@ def test_a_plain_bar_is_for_each_aspect_at_the_level_that_decides(
     assert list(outcomes_of(own)) == [(ASPECTS[1], "by_source")]
 
 
-def test_what_cannot_be_told_says_how_much_more_would_tell(tmp_path: Path) -> None:
+def test_an_undecided_difference_says_how_many_sources_would_decide(
+    tmp_path: Path,
+) -> None:
     own = wanting(
         tmp_path, [row(0.55, 0.4, 0.7)], [{"statistic": "spearman", "bar": 0.5}]
     )
@@ -343,7 +345,7 @@ def test_of_a_share_the_lost_ones_count_against_the_verdict(tmp_path: Path) -> N
         assert outcomes_of(text) == {(ASPECTS[0], "pooled"): wanted}
 
 
-def test_of_what_was_counted_whole_the_number_decides(tmp_path: Path) -> None:
+def test_of_complete_counts_the_number_decides(tmp_path: Path) -> None:
     rows = [
         row(0.99, 0, 0, statistic="coverage", level="")
         | {"ci_low": None, "ci_high": None}

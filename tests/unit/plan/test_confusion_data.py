@@ -71,7 +71,7 @@ def test_the_shipped_cards_are_of_the_papers_size_and_aspects() -> None:
         ("another", "text"),
     ],
 )
-def test_a_writer_is_told_what_it_changes(task: str, kind: str) -> None:
+def test_the_prompt_of_a_writer_names_what_it_changes(task: str, kind: str) -> None:
     templates = load("grammatical-errors", [DATASETS.parent], where="here")
     degree = {"k": 1, "min_edits": None}
     values = to_write(about(task), degree, NO_CHANGE, text="It is.", problem=None)
@@ -143,7 +143,9 @@ def test_highlights_of_the_table_are_sentences_too(tmp_path: Path) -> None:
     assert rated.problems == ["1 items without an article left out: 8"]
 
 
-def test_what_is_wrong_with_stories_is_told_with_file_and_row(tmp_path: Path) -> None:
+def test_what_is_wrong_with_stories_is_reported_with_file_and_row(
+    tmp_path: Path,
+) -> None:
     written(tmp_path, "cnn/stories/0a1.story", STORY)
     written(tmp_path, "cnn/stories/0b2.story", "No highlight here.\n")
     written(tmp_path, "dm/stories/0a1.story", "Another.\n" + STORY)
@@ -183,7 +185,9 @@ def test_samsum_has_dialogues_without_their_carriage_returns(tmp_path: Path) -> 
     assert (rated.outputs, rated.ratings) == ([], [])
 
 
-def test_what_is_wrong_with_dialogues_is_told_with_file_and_row(tmp_path: Path) -> None:
+def test_what_is_wrong_with_dialogues_is_reported_with_file_and_row(
+    tmp_path: Path,
+) -> None:
     rows = [
         chat(),
         chat("b", dialogue=" "),
@@ -282,7 +286,7 @@ def test_a_name_that_tells_no_english_is_refused(tmp_path: Path, name: str) -> N
     )
 
 
-def test_lines_with_other_columns_are_all_told(tmp_path: Path) -> None:
+def test_lines_with_other_columns_are_all_reported(tmp_path: Path) -> None:
     written(tmp_path, PAIR, "Eins.\tOne.\nTwo.\nDrei.\tThree.\tTrois.\n")
     text = faults(bare(**COMMENTARY), tmp_path)
     assert (
@@ -357,7 +361,9 @@ def test_files_of_other_sizes_may_use_the_same_eid(tmp_path: Path) -> None:
     assert [item.item for item in rated.items] == ["city-1-id1", "city-2-id1"]
 
 
-def test_what_is_wrong_with_entries_is_told_with_file_and_entry(tmp_path: Path) -> None:
+def test_what_is_wrong_with_entries_is_reported_with_file_and_entry(
+    tmp_path: Path,
+) -> None:
     broken = [
         entry(),
         entry(lex=LEX.replace("leads", "left")),
@@ -400,7 +406,7 @@ def test_xml_that_declares_anything_is_refused(tmp_path: Path, head: str) -> Non
         ('<?xml version="1.0" encoding="none"?><a/>', "unknown encoding"),
     ],
 )
-def test_what_is_no_xml_is_told_with_its_line(
+def test_what_is_no_xml_is_reported_with_its_line(
     tmp_path: Path, content: str, message: str
 ) -> None:
     written(tmp_path, "1.xml", content)

@@ -396,7 +396,7 @@ def test_models_judges_and_prompts_are_looked_at(
     )
 
 
-def test_an_aspect_without_parts_and_a_scale_without_steps_are_told(
+def test_an_aspect_without_parts_and_a_scale_without_steps_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = GradedStudy(tmp_path, "http://127.0.0.1:9/v1")

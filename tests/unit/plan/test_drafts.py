@@ -88,7 +88,7 @@ MANY = [f"This is step {'x' * number} of many." for number in range(11)]
         (steps("L" + "o" * 398 + "k", TWO, "Weigh it up all"), None),
     ],
 )
-def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
+def test_what_is_no_usable_list_is_reported(text: str, problem: str | None) -> None:
     result = problem_with_steps(text)
     assert (result is None) == (problem is None) and (problem or "") in (result or "")
 
@@ -316,7 +316,7 @@ def config_of(study: AskedStudy, **keys: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_an_unknown_drafter_is_told_whether_or_not_it_is_to_draft(
+def test_an_unknown_drafter_is_reported_whether_or_not_it_is_to_draft(
     lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch, drafter: str, says: list[str]
 ) -> None:
     monkeypatch.chdir(lacking.folder)
@@ -341,7 +341,7 @@ def test_a_cap_may_name_the_drafter_whose_price_only_drafting_needs(
 
 
 @slow
-def test_a_missing_drafter_is_told(lacking: AskedStudy) -> None:
+def test_a_missing_drafter_is_reported(lacking: AskedStudy) -> None:
     lacking.write(**{**config_of(lacking), "drafter": None})
     done = draft(lacking)
     assert done.returncode == 1 and "Traceback" not in done.stdout
@@ -380,7 +380,7 @@ def test_drafts_are_of_what_the_study_judges_and_lacks(
         (lambda study: study.model(revision="b"), False),
     ],
 )
-def test_a_job_is_told_only_what_changes_its_draft(
+def test_the_spec_of_a_draft_has_only_what_changes_it(
     lacking: AskedStudy,
     monkeypatch: pytest.MonkeyPatch,
     change: Callable[[AskedStudy], None],

@@ -93,7 +93,7 @@ MANY = [(f"Part {number}", f"It is good in way {number}.") for number in range(9
         (lines(ONE, ("Ease", "It says so where it cannot be assessed.")), None),
     ],
 )
-def test_what_is_no_usable_list_is_told(text: str, problem: str | None) -> None:
+def test_what_is_no_usable_list_is_reported(text: str, problem: str | None) -> None:
     result = problem_with_sub_aspects(text)
     assert (result is None) == (problem is None) and (problem or "") in (result or "")
 
@@ -261,7 +261,7 @@ def test_parts_are_drafted_where_a_form_shows_them_and_the_aspect_has_none(
     assert drafted(lacking, monkeypatch) == []
 
 
-def test_a_missing_drafter_is_told_with_what_it_would_write(
+def test_a_missing_drafter_is_reported_with_what_it_would_write(
     lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(
@@ -271,7 +271,7 @@ def test_a_missing_drafter_is_told_with_what_it_would_write(
     assert "or write the sub-aspects of aspects/naturalness.yaml" in error.value.todo
 
 
-def test_a_writer_that_lowers_no_aspect_is_told_to_name_one(
+def test_a_writer_that_lowers_no_aspect_must_name_one(
     lacking: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = {

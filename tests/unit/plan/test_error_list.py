@@ -307,7 +307,7 @@ def test_step_by_step_sorts_what_it_finds_before_it_rates() -> None:
 
 
 @pytest.mark.parametrize("form", ["step-by-step", "error-list"])
-def test_a_judge_that_is_not_told_what_it_judges_is_not_told_of_qualities(
+def test_a_form_without_an_aspect_shows_no_qualities(
     form: str,
 ) -> None:
     prompt = filled(form, aspect={"name": "", "definition": ""})

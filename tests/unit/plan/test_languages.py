@@ -119,7 +119,7 @@ def test_checks_of_kinds_are_english_and_others_hold_everywhere() -> None:
     assert all(holds_in(check, "de") for check in ("differs", "length", "changes"))
 
 
-def test_dropped_check_of_a_kind_is_told() -> None:
+def test_dropped_check_of_a_kind_is_reported() -> None:
     checks = ["differs", "not_refusal", "length"]
     assert unchecked_kind("passive-voice", checks, "en") is not None
     assert unchecked_kind("passive-voice", [*checks, "passive_voice"], "en") is None

@@ -180,7 +180,7 @@ def test_only_datasets_with_systems_have_cells_of_systems() -> None:
     ]
 
 
-def test_a_dataset_of_which_nothing_is_judged_is_told() -> None:
+def test_a_dataset_of_which_nothing_is_judged_is_reported() -> None:
     with pytest.raises(UserError, match="uses this dataset") as error:
         plan_of(perturbations=["wrong-ending"], datasets=["story-cloze", "sumpubmed"])
     assert "'sumpubmed'" in str(error.value) and "study.yaml, key datasets" in str(
@@ -191,7 +191,7 @@ def test_a_dataset_of_which_nothing_is_judged_is_told() -> None:
 
 
 @pytest.mark.heavy
-def test_a_rule_whose_need_a_dataset_does_not_meet_is_told(
+def test_a_rule_whose_need_a_dataset_does_not_meet_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Study(tmp_path).change("perturbations", "wrong-ending", tasks=["qa", "story"])

@@ -168,7 +168,7 @@ def test_another_error_beside_those_that_are_there(text: str) -> None:
         FIRST,
     ],
 )
-def test_an_error_that_is_mended_is_told_whatever_else_is_new(text: str) -> None:
+def test_a_mended_error_is_reported_whatever_else_is_new(text: str) -> None:
     assert "is mended" in (undone(text, LAST, FIRST) or "")
     assert undone(text, FIRST, FIRST) is None
 
@@ -198,7 +198,7 @@ def test_every_shipped_row_is_about_an_aspect_with_parts() -> None:
         assert any(aspect and len(aspect.sub_aspects) >= 2 for aspect in changes), name
 
 
-def test_a_row_without_parts_to_be_about_is_told_before_anything_is_asked() -> None:
+def test_a_row_without_parts_to_be_about_is_reported_before_anything_is_asked() -> None:
     study = {**STUDY, "perturbations": ["local-llm-fluency"]}
     plan = load_plan(study, HOME, source="study.yaml")
     bare = plan.aspects["fluency"].model_copy(update={"tasks": {}})

@@ -287,7 +287,7 @@ def test_shipped_form_gives_every_aspect_the_same_score(tmp_path: Path) -> None:
     assert shares_score(plan, plan.judges["fits"])
 
 
-def test_study_without_length_and_copies_is_told_so(tmp_path: Path) -> None:
+def test_a_study_without_length_and_copies_is_noted(tmp_path: Path) -> None:
     plan = planned_study(tmp_path)
     lines = [*scored_alone(plan)]
     assert any("copies of the source" in line for line in lines)

@@ -120,7 +120,7 @@ def test_a_judge_s_form_is_a_list_of_pieces_between_texts(form: str) -> None:
     assert own.prints
 
 
-def test_what_a_text_should_do_is_never_said_to_be_done() -> None:
+def test_what_a_text_should_do_is_never_stated_to_be_done() -> None:
     describes = [words.describe for words in read_tasks([CONFIG]).values()]
     cards = Cards([CONFIG])
     for name in cards.names("dataset"):

@@ -245,7 +245,7 @@ def test_results_are_counted_by_file_and_requests_are_none(asked: Asked) -> None
     assert asked.take(*lines).torn == len(lines)
 
 
-def test_a_key_that_was_said_back_is_taken_out(
+def test_a_key_that_was_stated_back_is_taken_out(
     asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BATCH_KEY", "sk-never-to-be-seen")

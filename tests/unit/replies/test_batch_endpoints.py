@@ -49,7 +49,7 @@ PAGE = b"<html>Log in</html>"
         "POST /v1/batches/*/cancel",
     ],
 )
-def test_a_page_instead_of_an_answer_is_told_and_the_command_can_be_repeated(
+def test_a_page_instead_of_an_answer_is_reported_and_the_command_can_be_repeated(
     night: Night, route: str, kind: str
 ) -> None:
     night.endpoint.faults[route] = Said(PAGE, headers={"Content-Type": kind})
@@ -68,7 +68,7 @@ def test_a_page_instead_of_an_answer_is_told_and_the_command_can_be_repeated(
     assert len(night.replies()) == DRAWS and night.booked()[0][NANOS] == DRAWS * ONE
 
 
-def test_an_answer_without_an_id_is_told(night: Night) -> None:
+def test_an_answer_without_an_id_is_reported(night: Night) -> None:
     night.endpoint.faults["POST /v1/files"] = Said({"object": "file"})
     with pytest.raises(UserError, match="not that of a Batch API"):
         night.submit()

@@ -387,7 +387,7 @@ def test_a_batch_that_expires_half_done_is_booked_by_half_and_the_rest_goes_out_
     )
 
 
-def test_usage_that_is_not_told_costs_all_that_was_reserved(night: Night) -> None:
+def test_missing_usage_costs_all_that_was_reserved(night: Night) -> None:
     def untold(body: Body) -> Said:
         rating = rate(body)
         assert isinstance(rating.body, dict)

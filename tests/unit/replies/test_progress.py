@@ -107,7 +107,7 @@ START, SOME, MORE = (
 )
 
 
-def test_the_last_whole_line_of_a_log_says_the_progress(tmp_path: Path) -> None:
+def test_the_last_complete_line_of_a_log_says_the_progress(tmp_path: Path) -> None:
     assert progress_of(tmp_path / "none.log") is None
     assert progress_of(log(tmp_path, "replies: 9 in the store, 0 to request\n")) is None
     assert progress_of(log(tmp_path, START)) == JobProgress(total=9)
@@ -146,7 +146,7 @@ def test_warnings_of_a_job_that_asks_are_shown_when_it_has_ended(
     assert [*asking.warned_by(2)] == []
 
 
-def test_failed_attempts_are_told_at_once_then_seldom_and_move_no_cursor(
+def test_failed_attempts_are_reported_at_once_then_seldom_and_move_no_cursor(
     clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "monotonic", clock)
@@ -175,7 +175,7 @@ def test_failed_attempts_are_no_alarm_while_replies_come(tmp_path: Path) -> None
     assert stalled_in(log(tmp_path, SOME, failed, failed, MORE, failed)) == ""
 
 
-def test_one_line_for_the_whole_run_comes_every_ten_seconds_if_it_is_new(
+def test_a_new_line_for_the_run_comes_every_ten_seconds(
     tmp_path: Path,
 ) -> None:
     clock = Clock()

@@ -264,7 +264,7 @@ def test_the_judge_says_which_pairs_are_compared(which: str, count: int) -> None
 @pytest.mark.parametrize(
     ("form", "kind"), [("score-only", "rate"), ("compare", "compare")]
 )
-def test_a_row_has_the_question_and_the_whole_reply(form: str, kind: str) -> None:
+def test_a_row_has_the_question_and_the_complete_reply(form: str, kind: str) -> None:
     asked = ask_cells(form=form)
     key = asked[0].key
     told = Reply(

@@ -142,7 +142,7 @@ def test_an_error_stands_until_it_is_forgotten_and_a_new_one_stands_again(
     assert texts(tmp_path, k1=1) == {}
 
 
-def test_a_line_is_whole_though_the_disk_takes_it_in_parts(
+def test_a_line_is_complete_though_the_disk_takes_it_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = os.write
@@ -201,7 +201,7 @@ def test_a_reserve_goes_a_day_after_the_last_reply_of_its_job(tmp_path: Path) ->
         assert not reserve.exists()
 
 
-def test_a_disk_without_any_room_is_an_error_and_keeps_what_was_whole(
+def test_a_disk_without_any_room_is_an_error_and_keeps_what_was_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(tmp_path, monkeypatch, room=False)

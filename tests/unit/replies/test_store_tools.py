@@ -255,7 +255,7 @@ def test_a_reader_whose_journal_was_compacted_finds_the_reply_elsewhere(
     assert [match.reply(slot).text for slot in (0, 1)] == ["one", "two"]
 
 
-def test_a_reply_that_was_taken_away_is_told(tmp_path: Path) -> None:
+def test_a_reply_that_was_taken_away_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path, reply(1, "one"))
     match = Store(tmp_path, "m").find(KeyTable.from_counts({KEYS[1]: 1}))
     path.unlink()

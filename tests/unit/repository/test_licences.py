@@ -53,7 +53,9 @@ def test_every_lock_has_a_page_or_stands_in_for_those_that_have() -> None:
     assert {path.stem for path in FOLDER.iterdir()} == set(WHAT)
 
 
-def test_what_is_told_elsewhere_is_told_at_run_time_where_it_is_used_then() -> None:
+def test_what_is_reported_elsewhere_is_reported_at_run_time_where_it_is_used_then() -> (
+    None
+):
     assert all(set(BEYOND.get(lock, ())) <= AT_RUN_TIME for lock in AT_RUN_TIME)
 
 

@@ -82,18 +82,18 @@ def test_one_changed_cell_is_a_difference_of_its_column(
     )
 
 
-def test_bits_tell_values_apart_that_print_alike() -> None:
+def test_bits_tell_values_separately_that_print_alike() -> None:
     assert exact(0.0) != exact(-0.0) and exact(math.nan) == exact(math.nan)
     assert exact(1) != exact(1.0)
 
 
-def test_a_row_that_is_missing_new_or_double_is_told() -> None:
+def test_a_row_that_is_missing_new_or_double_is_reported() -> None:
     assert compared(BEFORE, BEFORE[1:]) == [("", "gone")]
     assert compared(BEFORE[1:], BEFORE) == [("", "new")]
     assert compared(BEFORE, [*BEFORE, BEFORE[0]]) == [("", "new")]
 
 
-def test_a_table_that_is_missing_or_new_is_told() -> None:
+def test_a_table_that_is_missing_or_new_is_reported() -> None:
     assert differences({"t": []}, {}) == [Difference("t", "", "gone")]
     assert differences({}, {"t": []}) == [Difference("t", "", "new")]
 
@@ -153,7 +153,7 @@ def test_a_map_of_another_kind_is_refused() -> None:
         read_renames(["kind,old,new", "row,a,b"])
 
 
-def test_differences_are_told_by_table_and_column() -> None:
+def test_differences_are_reported_by_table_and_column() -> None:
     after = [row(value=0.3), row(judge="k", note="few", value=0.4), BEFORE[2]]
     lines = list(report("demo", differences({"t": BEFORE}, {"t": after})))
     assert lines[0] == "demo: 2 differences"

@@ -250,7 +250,7 @@ def test_card_is_found_by_file_name(tmp_path: Path) -> None:
         read_card("aspect", path)
 
 
-def test_first_folder_wins_and_nearest_name_is_told(tmp_path: Path) -> None:
+def test_first_folder_wins_and_nearest_name_is_reported(tmp_path: Path) -> None:
     write(
         tmp_path / "aspects" / "fluency.yaml",
         "aspect: fluency\nname: Mine\ndefinition: d\n",

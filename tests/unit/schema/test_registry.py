@@ -92,7 +92,7 @@ def test_a_name_that_two_modules_declare_is_an_error(
         len(registry)
 
 
-def test_fields_say_what_lists_said() -> None:
+def test_fields_say_what_lists_stated() -> None:
     assert names_of_group("bias") == (
         "partial_pearson",
         "partial_spearman",

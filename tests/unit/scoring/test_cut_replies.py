@@ -47,7 +47,7 @@ LOCAL = VllmModel.model_validate(
         ("", "score", None, "finish_length"),
     ],
 )
-def test_a_cut_reply_counts_where_its_whole_first_line_is_the_verdict(
+def test_a_cut_reply_counts_where_its_complete_first_line_is_the_verdict(
     text: str, parser: str, value: float | None, rule: str | None
 ) -> None:
     scale = FIVE if parser == "score" else None
@@ -59,7 +59,7 @@ def test_a_cut_reply_counts_where_its_whole_first_line_is_the_verdict(
     assert (without.status, without.rule) == ("truncated", "finish_length")
 
 
-def test_a_whole_reply_is_read_as_ever() -> None:
+def test_a_complete_reply_is_read_as_ever() -> None:
     for text in ("Rating: 4\nThe text is", "Well.\nRating: 3"):
         assert parse(text, scale=FIVE, finish="stop", cut=True) == parse(
             text, scale=FIVE, finish="stop"

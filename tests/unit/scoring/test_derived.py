@@ -96,7 +96,7 @@ def derive_rows(*members: Rows) -> tuple[Rows, Rows]:
     return judgments.to_pylist(), scores.to_pylist()
 
 
-def test_pairs_and_criteria_are_scored_apart_and_in_order() -> None:
+def test_pairs_and_criteria_are_scored_separately_and_in_order() -> None:
     units: Rows = [
         {"target": "a", "target_b": "c", "criterion": None},
         {"target": "a", "target_b": "B", "criterion": "y"},
@@ -357,7 +357,7 @@ def test_the_order_of_annotators_and_errors_does_not_matter(
             assert error.location == TEXT[error.start : error.end]
 
 
-def test_labels_have_a_majority_and_a_tie_is_said_and_has_none() -> None:
+def test_labels_have_a_majority_and_a_tie_is_stated_and_has_none() -> None:
     """The mean of "no", "no", "yes" would be "why"."""
     members: list[dict[str, float | None]] = [
         {"a": 0, "b": 0, "c": 1},

@@ -157,7 +157,9 @@ def test_the_key_changes_scores_and_signature_but_nothing_that_is_asked(
     assert {read.scale.off_grid for read in control.read if read.scale} == {"keep"}
 
 
-def test_the_remedy_is_told_wherever_such_values_are_counted(tmp_path: Path) -> None:
+def test_the_remedy_is_reported_wherever_such_values_are_counted(
+    tmp_path: Path,
+) -> None:
     statuses = {
         "ok": Counter({"labelled": 7}),
         "off_grid": Counter({"labelled.off_grid": 3}),

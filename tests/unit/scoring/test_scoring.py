@@ -327,7 +327,7 @@ def test_the_verdict_is_found_behind_what_comes_before_it() -> None:
     )
 
 
-def test_ten_is_told_from_one_where_one_came() -> None:
+def test_ten_is_distinguished_from_one_where_one_came() -> None:
     """P(10) = .6 x .5, P(1) = .6 x .5 (an end and a full stop), P(9) = .4."""
     told = [spot(("1", 0.6), ("9", 0.4)), spot(("0", 0.5), ("<end>", 0.3), (".", 0.2))]
     assert expectation(told, "10", TEN) == pytest.approx(

@@ -427,7 +427,7 @@ def test_copies_of_a_text_say_more_only_where_texts_are_the_units() -> None:
     assert alt(*many, **keys, unit="text")[0].value == 1
 
 
-def test_fewer_than_three_texts_are_told() -> None:
+def test_fewer_than_three_texts_are_reported() -> None:
     result = alt([1, 2], [[1, 2], [1, 2], [1, 1]], unit="text")
     assert result[0].note == result[1].note == REASONS.few_texts
 

@@ -218,7 +218,7 @@ def test_no_order_of_raters_changes_a_hint_and_a_wrong_one_is_an_end(
     assert hint(ratings, 1, 5, "right") in ratings
 
 
-def test_the_paired_test_of_means_swaps_whole_sources() -> None:
+def test_the_paired_test_of_means_swaps_complete_sources() -> None:
     rng = np.random.default_rng(1)
     source = np.repeat(np.arange(20), 3)
     first = rng.normal(size=60)

@@ -92,7 +92,7 @@ def test_percentiles_leave_undefined_replicates_out() -> None:
     assert percentile_interval(np.array([np.nan])) is None
 
 
-def test_rows_are_the_whole_and_then_the_resamples() -> None:
+def test_rows_are_the_data_and_then_the_resamples() -> None:
     weights = source_weights(np.random.default_rng(1), 3, 4)
     rows = whole_and_resamples(np.array([0, 2]), weights)
     assert rows[0].tolist() == [1, 1, 1]
@@ -136,7 +136,7 @@ def test_no_percentiles_below_ten_sources_and_the_note_says_so() -> None:
     assert estimate.note == "no interval: 9 sources"
 
 
-def test_undefined_replicates_are_told() -> None:
+def test_undefined_replicates_are_reported() -> None:
     half = np.where(np.arange(100) % 2, np.nan, np.linspace(0, 2, 100))
     assert (
         with_percentiles(Estimate(1.0), half, 30, "").note

@@ -357,7 +357,7 @@ def test_vector() -> None:
     assert pearson.p_greater == pytest.approx(vector["expected"]["p_greater"], rel=1e-9)
 
 
-def test_a_sample_comes_near_the_whole() -> None:
+def test_a_sample_comes_near_the_complete() -> None:
     five = flat(*data(3))
     whole = compare(five, every_swap(9), level="pooled")
     flips = flips_of(np.random.default_rng(0), 9, 4000)

@@ -61,7 +61,7 @@ def test_subsets_are_small_ones_first_in_the_members_order() -> None:
     assert (len(subsets(5)), len(subsets(8))) == (31, 255)
 
 
-def test_of_many_members_each_alone_all_but_one_and_all_are_told() -> None:
+def test_of_many_members_each_alone_all_but_one_and_all_are_reported() -> None:
     result = subsets(9)
     assert [len(one) for one in result] == [1] * 9 + [8] * 9 + [9]
     assert len({*result}) == 19
@@ -81,7 +81,7 @@ def test_a_subset_scores_where_enough_of_it_do() -> None:
 
 
 @pytest.mark.parametrize("least", [1, 3, 4])
-def test_the_whole_scores_as_the_derived_judge_and_in_any_order(least: int) -> None:
+def test_the_ensemble_scores_as_the_derived_judge_in_any_order(least: int) -> None:
     scores = RNG.integers(0, 300, (4, 50)) / 30
     scores[RNG.random(scores.shape) < 0.3] = NAN
     targets = [f"t{at:02}" for at in range(50)]
@@ -140,7 +140,7 @@ def test_identical_members_err_alike_and_are_one_judge(one_scale: bool) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("one_scale", [True, False])
-def test_members_that_err_apart_are_nearly_as_many_judges(one_scale: bool) -> None:
+def test_members_that_err_separately_are_nearly_as_many_judges(one_scale: bool) -> None:
     mean = mean_over(pairs(APART, one_scale=one_scale), averaged=PAIRS)
     assert mean.estimate.value == pytest.approx(0, abs=0.03) and mean.estimate.n == 10
     number = effective_judges(mean, 5).estimate

@@ -47,7 +47,7 @@ from judgescope.statistics.result import REASONS, Estimate
 
 
 @pytest.mark.parametrize(("x", "n"), [(0, 10), (3, 24), (24, 24), (7, 7), (1, 400)])
-def test_of_whole_cases_it_is_clopper_and_pearson(x: int, n: int) -> None:
+def test_of_whole_numbers_of_cases_it_is_clopper_and_pearson(x: int, n: int) -> None:
     exact = stats.binomtest(x, n).proportion_ci(0.95, "exact")
     assert clopper_pearson(x / n, n) == pytest.approx((exact.low, exact.high))
 

@@ -91,7 +91,7 @@ def test_the_rules_by_hand_on_sequences_of_unequal_length() -> None:
     }
 
 
-def test_texts_further_apart() -> None:
+def test_texts_further_separately() -> None:
     scores, pairs, source = ragged([5, 4, 4, 1], [3, None, 2, 3])
     result = accuracy_by_step(scores, pairs, source, None)
     assert list(result) == [1, 2, 3]
@@ -261,7 +261,7 @@ def test_a_verdict_that_stays_is_consistent() -> None:
     assert (result.value, result.n, result.n_missing) == (0.5, 4, 2)
 
 
-def test_a_judge_that_takes_the_first_is_told_from_one_that_does_not() -> None:
+def test_a_judge_that_takes_the_first_is_distinguished_from_one_that_does_not() -> None:
     result = first_position_rate(np.array([1, 1, -1, 0, NAN, 1]), np.arange(6), None)
     assert (result.value, result.n, result.n_tied, result.n_missing) == (0.75, 4, 1, 1)
     rng = np.random.default_rng(0)

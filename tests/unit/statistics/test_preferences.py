@@ -161,7 +161,7 @@ SIGNS = list(product((1, -1), repeat=8))
 
 
 @pytest.mark.parametrize(("k", "least"), [(5, "0.0625"), (1, "1"), (0, "1")])
-def test_few_sources_that_differ_are_told(k: int, least: str) -> None:
+def test_few_sources_that_differ_are_reported(k: int, least: str) -> None:
     first = np.repeat([1.0, 0.0], [k, 4])
     result = mcnemar(first, np.zeros(k + 4), np.arange(k + 4))
     assert result.value == float(least)

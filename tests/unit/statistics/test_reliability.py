@@ -242,7 +242,7 @@ def test_a_judge_that_never_differs_needs_one_draw() -> None:
     }
 
 
-def test_what_cannot_be_told() -> None:
+def test_undefined_values_have_a_reason() -> None:
     assert {number.note for number in of([[1, 2, 3]]).values()} == {REASONS.no_units}
     constant = of([[3, 3, 3]] * 4)
     assert constant["flip_rate"].value == 0

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgescope.cli import child_process
-from judgescope.cli.live_runs import living, recorded
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.schema.cards import Dataset, RecordedModel, Study
@@ -136,6 +135,8 @@ def snakemake(
     _fetch_missing(plan)
     if is_dry(passed):
         return child_process.run(command)[0]
+    from judgescope.cli.live_runs import recorded  # `audit` runs nothing
+
     with recorded(results_folder(study, passed).name) as record:
         status, stopped = child_process.run(command, keep_open=[record])
     if stopped is None:
@@ -189,6 +190,8 @@ def _check_unlock() -> None:
     """Raise UserError while a run is active here: two runs must not write the same
     files.
     """
+    from judgescope.cli.live_runs import living
+
     runs = living()
     if runs:
         raise UserError(

@@ -25,7 +25,6 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.extras import missing_package
 from judgescope.core.paths import Paths
 from judgescope.core.secrets import print_exception, show_without_secrets
-from judgescope.plan.jobs import of_machine
 from judgescope.schema.cards import PILOT
 
 GROUPS = {
@@ -58,7 +57,8 @@ def main() -> None:
     show_without_secrets()
     # ASCII has no ρ, and no …
     print_any_name(sys.stdout, [*sys.argv, os.getcwd()])
-    parser = command_line()
+    # An audit is so short that to describe all other commands would be felt.
+    parser = command_line(only_audit=sys.argv[1:2] == ["audit"])
     if not sys.argv[1:]:
         parser.print_help(sys.stderr)
         sys.exit(EXIT.wrong_use)
@@ -93,6 +93,8 @@ def _status_of(args: argparse.Namespace) -> int:
     except BrokenPipeError:  # the reader closed the pipe: `judgescope show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
+        from judgescope.plan.jobs import of_machine  # few commands need it
+
         reason = str(error)
         if error.filename:
             reason = f"{error.strerror or error}: {error.filename}"
@@ -199,11 +201,18 @@ class CommandParser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
 
-def command_line() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+def command_line(*, only_audit: bool = False) -> argparse.ArgumentParser:
+    """Return the parser of all commands, or of one."""
     parser: argparse.ArgumentParser = CommandParser(
         prog="judgescope", usage="judgescope [-h] [--version] COMMAND ..."
     )
+    added = parser.add_subparsers(
+        prog="judgescope", dest="command", help=argparse.SUPPRESS
+    )
+    if only_audit:
+        commands.add_audit(added)
+        add_examples(parser)
+        return parser
     versions = f"judgescope {__version__}, Python {python_version()}"
     with suppress(PackageNotFoundError):
         # From its metadata: its import takes a second.
@@ -213,9 +222,6 @@ def command_line() -> argparse.ArgumentParser:
         action="version",
         version=versions,
         help="show the versions of judgescope, Python and Snakemake",
-    )
-    added = parser.add_subparsers(
-        prog="judgescope", dest="command", help=argparse.SUPPRESS
     )
     _add_run(added)
     _add_check(added)

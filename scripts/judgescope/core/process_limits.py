@@ -24,6 +24,11 @@ class _Absent:
             raise ModuleNotFoundError(f"this job must not import {name}", name=name)
 
 
+def hide(*names: str) -> None:
+    """Treat these packages as not installed for the rest of this process."""
+    sys.meta_path.insert(0, _Absent(*names))
+
+
 def hide_pandas() -> None:
     """Hide pandas from pyarrow, unless torch is installed, which needs it.
 
@@ -31,7 +36,7 @@ def hide_pandas() -> None:
     whether it is a Series: this takes longer than all the work of a small job.
     """
     if find_spec("torch") is None:
-        sys.meta_path.insert(0, _Absent("pandas"))
+        hide("pandas")
 
 
 @contextmanager

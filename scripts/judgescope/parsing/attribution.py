@@ -27,14 +27,14 @@ _GAVE = (
     r"(?:wrote|writes|gave|gives|has|had|chose|chooses|wants?|wanted|puts?|used?|uses"
     r"|ends?\s(?:in|with)|asks?\sfor|demands?)"
 )
-_OTHERS_BEHIND = re.compile(
+_OTHERS_BEHIND = (
     rf"{_CLOSE}(?:\((?=[^()\d]{{0,60}}\))|{_IS}(?:what |how )?"
     r"|(?:in|from|by)\s(?=the\s))"
     rf"(?:an?\s|the\s|its\s|their\s)?(?:{_PEOPLE}\b|(?:previous|earlier|old|wrong)\b"
     r"|not mine\b|theirs\b|someone else)"
 )
 """`{"score": 5} is the author's`, `5 (the text's own claim)`."""
-_OTHERS_BEFORE = re.compile(
+_OTHERS_BEFORE = (
     rf"(?:\b{_LEADS}|\b(?:an?|the|its|their)\s{_PEOPLE}(?:'s?(?:\s[a-z]{{1,15}}){{0,2}}|\s{_GAVE})"
     rf"|\b(?:example|template|sample|format)(?:\sof\s[a-z ]{{1,30}})?"
     r"(?:\s(?:is|would be|could be))?)"
@@ -94,7 +94,7 @@ _ALONE_BEHIND = (
     r"[^()]{0,40}\)))"
 )
 """Words behind a statement that give it to another though it stands alone."""
-_ALONE_BEFORE = re.compile(
+_ALONE_BEFORE = (
     rf"(?:\b(?:not|ignor(?:e|ing)|instead of|rather than|unlike|such as|e\.g\.)"
     rf"|\b(?:the|its|their|this|that)\s(?:{_PERSON}|{_JUDGED})"
     r"(?:\s(?:has|had|also|then|even|simply|only|just|here|there)){0,2}\s"
@@ -119,9 +119,9 @@ _UNDECIDED = re.compile(
 
 
 @cache
-def _alone_behind() -> re.Pattern[str]:
-    """Compile at the first use: this takes as long as a small import."""
-    return re.compile(_ALONE_BEHIND)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile at the first use: each takes as long as a small import."""
+    return re.compile(pattern)
 
 
 def owner_of(folded: str, start: int, end: int) -> Owner | None:
@@ -136,7 +136,9 @@ def owner_of(folded: str, start: int, end: int) -> Owner | None:
     before = _BOUND.split(folded[max(0, start - _REACH) : start])[-1]
     if _OWN_BEHIND.match(behind):
         return "judge"
-    if _OTHERS_BEHIND.match(behind) or _OTHERS_BEFORE.search(before):
+    if _compiled(_OTHERS_BEHIND).match(behind) or _compiled(_OTHERS_BEFORE).search(
+        before
+    ):
         return "other"
     return "judge" if _OWN_BEFORE.search(before) else None
 
@@ -152,12 +154,12 @@ def is_of_another(folded: str, start: int, end: int) -> bool:
     >>> is_of_another('{"score": 5} is what the text deserves.', 0, 12)
     False
     """
-    if _alone_behind().match(folded, end):
+    if _compiled(_ALONE_BEHIND).match(folded, end):
         return True
     if folded[start : start + 1] not in ("{", "<", "["):
         return False
     before = _BOUND.split(folded[max(0, start - _REACH) : start])[-1]
-    return _ALONE_BEFORE.search(before) is not None
+    return _compiled(_ALONE_BEFORE).search(before) is not None
 
 
 def own_places(spans: StatementSpans, folded: str) -> list[int]:

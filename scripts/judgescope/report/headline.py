@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from judgescope.methods.base import HUMAN
 from judgescope.methods.claims.agreement import LABEL_STATISTIC
 from judgescope.methods.claims.base import AGREEMENT, LABELS
-from judgescope.methods.measures import DECIDES
+from judgescope.methods.measures import AVERAGE, DECIDES
 from judgescope.report.report import Dataset, Report, ShownJudge
-from judgescope.report.rows import ReportRow, ReportRows, RowPlace
-from judgescope.report.tables import AVERAGE, PEOPLE, between, known_names
-from judgescope.report.words import LEVELS, label
+from judgescope.report.rows import ReportRow, ReportRows, RowPlace, between
+from judgescope.report.words import LEVELS, known_names, label
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.resampling import NO_WIDTH
 
@@ -40,7 +40,7 @@ WORDED = {
     ),
 }
 """Table -> statistic, level and noun of its measures, which it has in every wording."""
-PERSON = ShownJudge(PEOPLE, PEOPLE, "one rater, against the others")
+PERSON = ShownJudge(HUMAN, HUMAN, "one rater, against the others")
 """The judge of rows about people."""
 
 

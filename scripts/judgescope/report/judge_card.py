@@ -44,9 +44,9 @@ from judgescope.report.sections import study
 from judgescope.report.sections.first import picture_of
 from judgescope.report.sections.sentences import sentence
 from judgescope.report.specs import JudgeCardSpec
-from judgescope.report.tables import AVERAGE, by_dataset, known_names, rater
+from judgescope.report.tables import AVERAGE, by_dataset, rater
 from judgescope.report.tally import tally_of
-from judgescope.report.words import count, dollars, label, plural, spoken
+from judgescope.report.words import count, dollars, known_names, label, plural, spoken
 from judgescope.schema.cards import DerivedJudge
 from judgescope.schema.cards import Judge as Card
 

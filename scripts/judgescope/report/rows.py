@@ -15,6 +15,8 @@ from judgescope.schema.tables import read_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from judgescope.report.report import ShownJudge
+
 
 class RowPlace(TypedDict, total=False):
     """Where a statistic of a judge holds; `aspect` may have a criterion behind a
@@ -278,6 +280,38 @@ def _address(row: ReportRow) -> tuple[object, ...]:
 
 
 NO_ROWS = ReportRows()
+
+
+def between(
+    rows: ReportRows,
+    judge: "ShownJudge",
+    other: "ShownJudge",
+    statistic: str,
+    **where: Unpack[RowPlace],
+) -> ReportRow | None:
+    """Return the row of a judge's value minus another's, whichever way it was
+    written.
+    """
+    name = f"difference_{statistic}"
+    straight = rows.find(judge.id, name, where, judge_b=other.id)
+    return straight or turned(rows.find(other.id, name, where, judge_b=judge.id))
+
+
+def turned(row: ReportRow | None) -> ReportRow | None:
+    """Return the row of a difference the other way round."""
+    if row is None:
+        return None
+
+    def negative(number: float | None) -> float | None:
+        return None if number is None else 0.0 - number  # 0.0, never -0.0
+
+    return row._replace(
+        judge=row.judge_b,
+        judge_b=row.judge,
+        value=negative(row.value),
+        ci_low=negative(row.ci_high),
+        ci_high=negative(row.ci_low),
+    )
 
 
 def scores_of(path: str) -> "pd.DataFrame":

@@ -28,8 +28,14 @@ from judgescope.report.elements import (
     TableLine,
 )
 from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
-from judgescope.report.rows import Address, ReportRow, ReportRows, RowPlace
-from judgescope.report.words import label, listed
+from judgescope.report.rows import (
+    Address,
+    ReportRow,
+    ReportRows,
+    RowPlace,
+    between,
+)
+from judgescope.report.words import known_names, label, listed
 from judgescope.statistics.registry import statistic
 
 PLANNED = "agreement with the quality planned by the authors, not with people"
@@ -448,15 +454,6 @@ def judges_in_words(rows: Iterable[ReportRow]) -> str:
     return listed([row.judge for row in rows])
 
 
-def known_names(names: Iterable[str], known: Collection[str]) -> list[str]:
-    """Return those of some names that are known, in their order.
-
-    >>> known_names(["f1", "mcc", "ac1"], {"ac1", "f1"})
-    ['f1', 'ac1']
-    """
-    return [name for name in names if name in known]
-
-
 def leaders(judges: Iterable[ShownJudge], rows: Iterable[ReportRow]) -> list[ReportRow]:
     """Return the rows with the highest value: several where judges tie.
 
@@ -484,38 +481,6 @@ def leaders(judges: Iterable[ShownJudge], rows: Iterable[ReportRow]) -> list[Rep
 def labelled(judge: ShownJudge) -> str:
     """Return the judge's name in a figure."""
     return f"{judge.id} (control)" if judge.control else judge.id
-
-
-def between(
-    rows: ReportRows,
-    judge: ShownJudge,
-    other: ShownJudge,
-    statistic: str,
-    **where: Unpack[RowPlace],
-) -> ReportRow | None:
-    """Return the row of a judge's value minus another's, whichever way it was
-    written.
-    """
-    name = f"difference_{statistic}"
-    straight = rows.find(judge.id, name, where, judge_b=other.id)
-    return straight or turned(rows.find(other.id, name, where, judge_b=judge.id))
-
-
-def turned(row: ReportRow | None) -> ReportRow | None:
-    """Return the row of a difference the other way round."""
-    if row is None:
-        return None
-
-    def negative(number: float | None) -> float | None:
-        return None if number is None else 0.0 - number  # 0.0, never -0.0
-
-    return row._replace(
-        judge=row.judge_b,
-        judge_b=row.judge,
-        value=negative(row.value),
-        ci_low=negative(row.ci_high),
-        ci_high=negative(row.ci_low),
-    )
 
 
 def matrix(

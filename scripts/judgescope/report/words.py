@@ -2,6 +2,8 @@
 digits.
 """
 
+from collections.abc import Collection, Iterable
+
 from judgescope.parsing.judgment import OFF_GRID, OFF_GRID_REMEDY
 from judgescope.statistics.registry import statistic
 
@@ -182,3 +184,12 @@ def label(name: str) -> str:
 def spoken(code: str) -> str:
     """Return a reason without underscores."""
     return code.replace("_", " ")
+
+
+def known_names(names: Iterable[str], known: Collection[str]) -> list[str]:
+    """Return those of some names that are known, in their order.
+
+    >>> known_names(["f1", "mcc", "ac1"], {"ac1", "f1"})
+    ['f1', 'ac1']
+    """
+    return [name for name in names if name in known]

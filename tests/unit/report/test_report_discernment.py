@@ -22,9 +22,9 @@ from judgescope.report.charts import (
 from judgescope.report.contents import section_named
 from judgescope.report.elements import Fold, PageFigure, PageTable
 from judgescope.report.report import Report
+from judgescope.report.rows import turned
 from judgescope.report.sections import discernment
 from judgescope.report.sections.discernment import STYLES, style_blocks
-from judgescope.report.tables import turned
 from judgescope.report.words import label
 
 NAMES = ["one", "b" * 40]

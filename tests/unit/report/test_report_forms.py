@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.report import tables
+from judgescope.report import rows
 from judgescope.report.contents import section_named
 from judgescope.report.elements import Fold, PageFigure, PageTable
 from judgescope.report.report import Report
@@ -131,7 +131,7 @@ def test_of_models_with_one_judge_nothing_is_told(tmp_path: Path) -> None:
 def test_an_undefined_difference_stays_one() -> None:
     told = {"aspect": "fluency", "level": "pooled", "judge_b": "b"}
     row = study.typed(study.row("chat", "a", "difference_pearson", None, **told))
-    turned = tables.turned(row)
+    turned = rows.turned(row)
     assert turned is not None
     assert (turned.judge, turned.judge_b, turned.value, turned.ci_low) == (
         "b",

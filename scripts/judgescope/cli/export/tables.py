@@ -17,8 +17,8 @@ from judgescope.report.cells import FLAT, ReportCell, estimate
 from judgescope.report.elements import Body, PageTable, Section, TableColumn
 from judgescope.report.page import render, unlinked
 from judgescope.report.report import Report, ShownJudge
-from judgescope.report.rows import ReportRow, ReportRows
-from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies, turned
+from judgescope.report.rows import ReportRow, ReportRows, turned
+from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies
 from judgescope.report.words import (
     DASH,
     LEVELS,

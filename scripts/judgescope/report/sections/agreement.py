@@ -33,7 +33,15 @@ from judgescope.report.rows import ReportRows, scores_of
 from judgescope.report.sections.first import every_picture
 from judgescope.report.specs import PageFiles
 from judgescope.report.tables import AspectFigure
-from judgescope.report.words import LEVELS, count, label, listed, percent, plural
+from judgescope.report.words import (
+    LEVELS,
+    count,
+    known_names,
+    label,
+    listed,
+    percent,
+    plural,
+)
 from judgescope.statistics.declared import Statistic
 from judgescope.statistics.registry import STATISTICS, statistic
 
@@ -316,7 +324,7 @@ def _scatter(
     judges: Sequence[ShownJudge],
 ) -> PageFigure:
     judged = set(texts["judged"])
-    aspects = tables.known_names(dataset.aspects, judged)
+    aspects = known_names(dataset.aspects, judged)
     drawn = ids_of(judges[:MOST_DRAWN])
     parts = dict(list(texts.groupby(["judge", "judged"])))
     panels = {}
@@ -412,7 +420,7 @@ def _system_test(
     """The p of each pair of systems; of more than `most_pairs` the table alone."""
     shown = rows.where(statistic=test)
     present = shown.names("judge")
-    raters = tables.known_names(ids_of([PERSON, *report.judges]), present)
+    raters = known_names(ids_of([PERSON, *report.judges]), present)
     lines = []
     for pair, part in shown.by("system_subset").items():
         of_rater = {row.judge: row for row in part}
@@ -484,7 +492,7 @@ def _choices(
         "own_family_chosen",
         "own_family_excess",
     )
-    shown = tables.known_names(names, present)
+    shown = known_names(names, present)
     if not shown:
         return
     columns = tables.statistic_columns([HALF_CREDIT, *shown])

@@ -29,7 +29,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.heatmaps import HeatMap, heat_keys, heatmap_spec
 from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
-from judgescope.report.rows import ReportRow, ReportRows
+from judgescope.report.rows import ReportRow, ReportRows, between
 from judgescope.report.words import label, spoken
 from judgescope.statistics.registry import statistic
 
@@ -220,8 +220,7 @@ def _changes_of_form(report: Report, rows: ReportRows) -> dict[str, WordingGaps]
             continue
         for wording in wordings:
             gaps = [
-                tables.between(rows, judge, plain, name, criterion=wording)
-                for name in SUMS
+                between(rows, judge, plain, name, criterion=wording) for name in SUMS
             ]
             if any(gaps):
                 of_judge = changed.setdefault(f"{judge.id} minus {plain.id}", {})

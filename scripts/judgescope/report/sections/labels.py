@@ -26,7 +26,7 @@ from judgescope.report.rating_grids import grids_of
 from judgescope.report.report import Dataset, Report, ShownJudge
 from judgescope.report.rows import ReportRows
 from judgescope.report.sections.first import every_picture
-from judgescope.report.words import label, plural
+from judgescope.report.words import known_names, label, plural
 
 SHARES = ("tnr", "tpr", "precision", "npv")
 """Shares of texts of one of two labels; no statistic of three labels or more."""
@@ -66,7 +66,7 @@ def _aspect(
         "ac1",
     ]
     known = {*rows.names("statistic")}
-    shown = tables.known_names(statistics, known)
+    shown = known_names(statistics, known)
     spec = tables.TableSpec(
         f"{name}: labels {', '.join(labels)}; the last label is the positive class.",
         tables.statistic_columns(shown, aspect=aspect),

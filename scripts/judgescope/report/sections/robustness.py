@@ -22,8 +22,8 @@ from judgescope.report.elements import (
     TableLine,
 )
 from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
-from judgescope.report.rows import ReportRows, RowPlace
-from judgescope.report.words import LEVELS, label, plural
+from judgescope.report.rows import ReportRows, RowPlace, between
+from judgescope.report.words import LEVELS, known_names, label, plural
 from judgescope.statistics.registry import names_of_group
 
 SOURCE = "tables/robustness.csv"
@@ -353,9 +353,7 @@ def _of_statistic(
     gaps = []
     for first, *judges in models.values():
         for judge, aspect in product(judges, aspects):
-            gap = tables.between(
-                comparison, judge, first, name, aspect=aspect, level=level
-            )
+            gap = between(comparison, judge, first, name, aspect=aspect, level=level)
             if gap:
                 gaps.append(gap)
     shown = []
@@ -372,7 +370,7 @@ def _of_statistic(
         if not len(rows):
             continue
         judged = rows.names("judged")
-        columns = tables.known_names(aspects, judged)
+        columns = known_names(aspects, judged)
         groups = [
             tables.RowGroup(model, judges=judges[skipped:])
             for model, judges in models.items()

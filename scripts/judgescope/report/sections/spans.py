@@ -25,10 +25,9 @@ from judgescope.report.tables import (
     TableSpec,
     aspect_groups,
     chart,
-    known_names,
     statistic_columns,
 )
-from judgescope.report.words import STATUSES, label, plural
+from judgescope.report.words import STATUSES, known_names, label, plural
 
 LISTED = (
     "span_errors",

@@ -6,6 +6,7 @@ labels have no order, or for two words an order that is only a convention; a not
 so.
 """
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -49,6 +50,14 @@ LADDERS: Final = (
     ("плохо", "средне", "хорошо", "отлично"),
     ("差", "中", "良", "好", "优"),
     ("悪い", "普通", "良い"),
+    # Numbers, the smallest first: a scale of numbers in words.
+    ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"),
+    ("null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben"),
+    ("zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept"),
+    ("cero", "uno", "dos", "tres", "cuatro", "cinco", "seis", "siete"),
+    ("ноль", "один", "два", "три", "четыре", "пять", "шесть", "семь"),
+    ("零", "一", "二", "三", "四", "五", "六", "七", "八", "九"),
+    ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"),
 )
 """Words from the worst to the best; a scale may have some of them."""
 
@@ -94,9 +103,10 @@ def order_of(labels: Iterable[str], headers: Collection[str] = ()) -> LabelOrder
         return None
     if len(words) == 2:
         return _of_two(words[0], words[1], headers)
-    return _of_ladder(words) or LabelOrder(
+    unordered = LabelOrder(
         tuple(words), ordered=False, note="labels without a known order"
     )
+    return _of_ladder(words) or _of_grades(words) or unordered
 
 
 def is_fault(headers: Collection[str]) -> bool:
@@ -163,6 +173,24 @@ def _negates(word: str, other: str) -> bool:
         if joined == prefix + stem and long_enough:
             return True
     return False
+
+
+def _of_grades(words: Collection[str]) -> LabelOrder | None:
+    """The order of school grades such as C, B- and A+; None for other words.
+
+    >>> _of_grades(["A", "B+", "C", "B-"]).labels
+    ('C', 'B-', 'B+', 'A')
+    """
+    signs = {"-": 0, "−": 0, "–": 0, "": 1, "+": 2}
+    places: dict[tuple[int, int], str] = {}
+    for word in words:
+        grade = re.fullmatch(r"([A-F])([-−–+]?)", str(word).strip(), flags=re.I)
+        if grade is None:
+            return None
+        places[-ord(grade[1].upper()), signs[grade[2]]] = word
+    if len(places) < len(words):
+        return None
+    return LabelOrder(tuple(places[place] for place in sorted(places)))
 
 
 def _of_ladder(words: Collection[str]) -> LabelOrder | None:

@@ -14,6 +14,7 @@ from typing import Final
 from judgescope.tables.words import ALL_LANGUAGES, classes_of, split_header
 
 NO_SIDE: Final = "its header names neither people nor a judge"
+OF_BOTH: Final = "its header names people and a model"
 Evidence = Mapping[str, bool]
 """Class of words -> whether the evidence is strong."""
 
@@ -96,6 +97,7 @@ def sides(
     result = Sides()
     strong_people: list[str] = []
     strong_judges: list[str] = []
+    of_both: list[str] = []
     weak: dict[str, str] = {}
     neutral: list[str] = []
     evidence = {column: classes_of(column) for column in columns}
@@ -106,6 +108,8 @@ def sides(
         machine = max((of_column.get(kind, False) for kind in MACHINE), default=False)
         if reason:
             result.unused[column] = reason
+        elif person and machine:
+            of_both.append(column)
         elif person:
             strong_people.append(column)
         elif machine:
@@ -116,6 +120,7 @@ def sides(
             weak[column] = "machine"
         else:
             neutral.append(column)
+    _place_those_of_both(result, of_both, strong_people, strong_judges)
     for column, side in weak.items():
         if side == "person" and not strong_people:
             result.why[column] = "its header may name people"
@@ -134,6 +139,29 @@ def sides(
     result.people.sort(key=order.__getitem__)
     result.judges.sort(key=order.__getitem__)
     return result
+
+
+def _place_those_of_both(
+    result: Sides,
+    columns: Sequence[str],
+    people: list[str],
+    judges: list[str],
+) -> None:
+    """Give columns such as `expert_model_score` to the side that has no other column;
+    where both have some, or neither, they belong to none.
+    """
+    wanted = None
+    if people and not judges:
+        wanted = judges
+    elif judges and not people:
+        wanted = people
+    if wanted is None:
+        result.unused |= dict.fromkeys(columns, OF_BOTH)
+        return
+    wanted += columns
+    whose = "people's" if wanted is judges else "a judge's"
+    why = f"its header names people and a model, and the others are {whose}"
+    result.why |= dict.fromkeys(columns, why)
 
 
 def _place_neutral(

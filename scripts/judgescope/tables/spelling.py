@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from unicodedata import normalize
+from unicodedata import decimal, normalize, numeric
 
 from judgescope.core.names import NOT_JUDGED
 from judgescope.data.rows import TableRow
@@ -141,8 +141,10 @@ MINUS_SIGNS: Final = "−–‒﹣－"
 MOST_WORDINGS: Final = 11
 """A scale whose numbers have words has at most so many values; short answers such as
 `42 dollars` have more."""
-_DIGIT_OR_STAR: Final = re.compile(r"[\d★⭐]")
+_DIGIT_OR_STAR: Final = re.compile(r"[\d★⭐½⅓⅔¼¾①-⑳⑴-⒇⒈-⒛❶-❿➀-➓]")
 """What every cell with a number has."""
+_ONE_DIGITS: Final = re.compile(r"[❶-❿➀-➓]")
+"""Circled numbers that have no plain form in Unicode's tables."""
 PLAIN_NUMBER: Final = re.compile(
     r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", flags=re.ASCII
 )
@@ -174,7 +176,7 @@ def plain(text: str) -> str:
     >>> plain('="３"'), plain("’−2")
     ('3', '-2')
     """
-    text = normalize("NFKC", text).strip()
+    text = normalize("NFKC", _with_decimals(text)).strip()
     in_brackets = re.fullmatch(r"\[([^\[\],]*)\]", text)
     if in_brackets:
         text = in_brackets[1].strip()
@@ -187,6 +189,22 @@ def plain(text: str) -> str:
     return text
 
 
+def _with_decimals(text: str) -> str:
+    """A text with 4.5 for `4½` and `4 1/2`, and with plain digits of every script.
+
+    >>> _with_decimals("4½"), _with_decimals("٤"), _with_decimals("❸")
+    ('4.5', '4', '3')
+    """
+    mixed = re.fullmatch(r"\s*(\d*)\s*([½⅓⅔¼¾])\s*", text)
+    if mixed:
+        return f"{int(mixed[1] or 0) + numeric(mixed[2]):g}"
+    in_digits = re.fullmatch(r"\s*(\d+)\s+(\d)/(\d)\s*", text)
+    if in_digits and 0 < int(in_digits[2]) < int(in_digits[3]):
+        return f"{int(in_digits[1]) + int(in_digits[2]) / int(in_digits[3]):g}"
+    text = _ONE_DIGITS.sub(lambda found: f"{numeric(found[0]):g}", text)
+    return re.sub(r"\d", lambda found: str(decimal(found[0])), text)
+
+
 # --- ways of writing ------------------------------------------------------------------
 
 
@@ -197,6 +215,13 @@ def simple(text: str) -> float | None:
 
 def _percent(text: str) -> float | None:
     found = re.fullmatch(r"(\S+)\s*%", text)
+    return simple(found[1]) if found else None
+
+
+def _with_unit(text: str) -> float | None:
+    """The number before a word for points or stars: `4分`, `3점`, `4 баллов`."""
+    units = "分|点|點|星|颗星|つ星|점|балл|балла|баллов|б|pts?|points?|Punkte?|puntos?"
+    found = re.fullmatch(rf"(\S+?)\s*(?:{units})\.?", text, flags=re.I)
     return simple(found[1]) if found else None
 
 
@@ -325,6 +350,7 @@ SPELLINGS: Final = (
     Spelling("", simple),
     Spelling("per cent, read as numbers from 0 to 100", _percent),
     Spelling("stars, counted", _stars),
+    Spelling("numbers of points, read as the numbers", _with_unit),
     Spelling("numbers with spaces between thousands", _space_thousands),
     Spelling("numbers with a decimal comma", _decimal_comma),
     Spelling("numbers with commas between thousands", _comma_thousands),

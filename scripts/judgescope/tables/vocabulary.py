@@ -9,7 +9,8 @@ TABLE: Final = """\
 person en strong: human humans person people rater annotator annotation expert worker
 person en strong: crowd turker reviewer coder labeler labeller assessor participant sme
 person en strong: manual gold golden supervisor specialist physician linguist
-person en weak: true user label
+person en weak: true user label customer client patient student teacher da esa
+person en strong: mqm hter
 person de strong: mensch menschlich menschen experte gutachter annotator bewerter prüfer
 person de strong: fachkraft
 person fr strong: humain humaine expert annotateur évaluateur correcteur
@@ -19,7 +20,7 @@ person ja strong: 人間 人手 評価者 専門家 アノテータ
 person ru strong: человек люди эксперт аннотатор разметчик оценщик ручная
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
 machine en strong: prediction model_verdict yhat machine
-machine en weak: eval evaluator grader feedback suggestion
+machine en weak: eval evaluator grader feedback suggestion bot chatbot
 machine de strong: ki maschine maschinell automatisch richter modell sprachmodell
 machine fr strong: ia machine automatique juge modèle
 machine es strong: ia máquina automático juez modelo
@@ -47,15 +48,15 @@ text en strong: translation mt candidate story essay claim comment
 text de strong: antwort zusammenfassung text ausgabe übersetzung
 text fr strong: réponse résumé texte sortie traduction
 text es strong: respuesta resumen texto salida traducción
-text zh strong: 回答 摘要 译文 输出 文本
-text ja strong: 回答 応答 要約 訳文 出力 テキスト
+text zh strong: 回答 答复 答案 回复 摘要 译文 翻译 输出 文本
+text ja strong: 回答 返答 応答 要約 訳文 出力 テキスト
 text ru strong: ответ резюме перевод текст
 source en strong: source src article document doc input prompt question query dialogue
 source en strong: context ctx passage instruction ticket evidence
 source de strong: frage artikel quelle eingabe dokument
 source fr strong: question article source entrée document consigne
 source es strong: pregunta artículo fuente entrada documento
-source zh strong: 问题 文章 原文 输入 题目
+source zh strong: 问题 提问 文章 原文 输入 题目 指令 提示
 source ja strong: 質問 記事 原文 入力 設問
 source ru strong: вопрос статья источник документ
 reference en strong: reference references ref gold highlights expected target
@@ -121,6 +122,9 @@ good ru strong: хорошо да верно
 bad ru strong: плохо нет неверно
 fault en strong: toxic toxicity hallucination hallucinated error harmful harm bias
 fault en strong: biased violation unsafe jailbreak bad wrong spam refusal
+fault en strong: pii leak leaks leakage profanity plagiarism plagiarized offensive hate
+fault en strong: slur threat nsfw phishing injection misinformation fabricated fabrication
+fault en strong: defect bug mistake typo sexist racist insult
 length en strong: words n_words word_count tokens n_tokens token_count chars characters
 length en strong: length text_length
 length de strong: wörter zeichen länge
@@ -134,7 +138,8 @@ machine en strong: qwen deepseek grok palm prometheus sonnet opus haiku phi vicu
 machine en strong: falcon kimi glm o1 o3 o4 trueteacher
 measure en strong: bleu rouge meteor chrf bertscore bleurt comet ter moverscore
 measure en strong: bartscore bert sacrebleu cider spice nli perplexity geval unieval
-measure en strong: summac factcc questeval ragas dae reward
+measure en strong: summac factcc questeval ragas dae reward qe cometkiwi xcomet metricx
+measure en strong: gemba
 person tr strong: insan uzman
 machine tr strong: yapay makine
 rating tr strong: puan puanı değerlendirme

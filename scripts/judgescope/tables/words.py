@@ -45,6 +45,25 @@ PLAIN: Final[Mapping[str, str]] = {
     "confidence": "confidence",
 }
 """Class -> an English word of it, which stands for its words in other languages."""
+ROLE_NOUNS: Final = frozenset(
+    {
+        "annotation",
+        "annotator",
+        "assessor",
+        "coder",
+        "critic",
+        "evaluator",
+        "grader",
+        "judge",
+        "labeler",
+        "labeller",
+        "metric",
+        "rater",
+        "reviewer",
+        "scorer",
+    }
+)
+"""Nouns for whoever rates, a person or a model: the other words of a header decide."""
 SHORTEST_STEM: Final = 5
 """Words of at least so many letters are recognised with another ending."""
 ENGLISH: Final = "en"
@@ -171,9 +190,31 @@ def languages_of(headers: Iterable[str]) -> set[str]:
 
 
 def classes_of(header: str, languages: Collection[str] = (ENGLISH,)) -> dict[str, bool]:
-    """Class -> whether the evidence is strong, for the words of a header."""
-    classes: dict[str, bool] = {}
+    """Class -> whether the evidence is strong, for the words of a header.
+
+    A `human judge` is a person, and an `llm annotator` is a machine.
+
+    >>> classes_of("llm_annotator"), classes_of("human_judge")
+    ({'machine': True}, {'person': True})
+    """
     words = split_header(header)
+    classes = _classes_of_words(words, languages)
+    if not (classes.get("person") and classes.get("machine")):
+        return classes
+    others = [word for word in words if word.removesuffix("s") not in ROLE_NOUNS]
+    decisive = _classes_of_words(others, languages)
+    if decisive.get("person") and not decisive.get("machine"):
+        del classes["machine"]
+    elif decisive.get("machine") and not decisive.get("person"):
+        del classes["person"]
+    return classes
+
+
+def _classes_of_words(
+    words: Sequence[str], languages: Collection[str]
+) -> dict[str, bool]:
+    """Class -> whether the evidence is strong, for some words."""
+    classes: dict[str, bool] = {}
     # G-Eval and MoverScore are one word.
     joined = [first + second for first, second in pairwise(words)]
     for word in [*words, *joined]:

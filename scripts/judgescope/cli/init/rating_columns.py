@@ -14,7 +14,7 @@ from judgescope.tables.leaving_out import USUAL_SCALES, values_on_scale
 from judgescope.tables.one_judge import second_columns
 from judgescope.tables.profile import is_design
 from judgescope.tables.sides import Sides, not_a_rating, sides
-from judgescope.tables.words import classes_of
+from judgescope.tables.words import ROLE_NOUNS, classes_of
 
 RATERS = frozenset({"person", "machine"})
 """Classes of words for those who rate."""
@@ -282,12 +282,14 @@ def aspect_of(column: str) -> str:
     kept = []
     before = ""
     words = words_of(without_rater)
+    is_of_person = classes_of(without_rater).get("person", False)
     if len(words) == 2 and len(words[1]) == 1 and classes_of(words[0]).keys() & RATERS:
         return ALL  # grader A
     for word in words:
         is_initial = before in WORDS.people and len(word) == 1  # annotator B
         is_person = classes_of(word).get("person", False)
-        is_known = word in ignored or is_person
+        is_role = is_of_person and word in ROLE_NOUNS  # human judge
+        is_known = word in ignored or is_person or is_role
         if not is_known and not word.isdigit() and not is_initial:
             kept.append(word)
         before = word

@@ -26,7 +26,7 @@ LADDERS: Final = (
     ("very poor", "poor", "fair", "average", "good", "very good", "excellent"),
     ("terrible", "bad", "poor", "ok", "okay", "good", "great", "perfect"),
     ("very low", "low", "medium", "moderate", "high", "very high"),
-    ("none", "minor", "major", "critical"),
+    ("critical", "major", "moderate", "minor", "none"),
     ("f", "e", "d", "c", "b", "a"),
     ("incorrect", "partially correct", "partly correct", "mostly correct", "correct"),
     ("wrong", "partially", "partly", "right"),

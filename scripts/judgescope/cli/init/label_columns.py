@@ -1,24 +1,30 @@
 """Columns of labels and of choices between two texts: read as numbers."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from judgescope.cli.init.column_values import number, numbers
+from judgescope.cli.init.fault_columns import (
+    answering,
+    asks_for_presence,
+    fault_columns,
+    fault_in,
+)
 from judgescope.cli.init.pair_columns import has_choices, pairs_of
 from judgescope.cli.init.rating_columns import is_judge
 from judgescope.cli.init.tables import FAIL_PASS, InitTable, Label
 from judgescope.core.errors import UserError
+from judgescope.report.words import listed, plural
 from judgescope.data.rows import TableRow
 from judgescope.tables.label_failures import label_failures
-from judgescope.tables.labels import is_fault, order_of, plain_label
+from judgescope.tables.labels import order_of, plain_label
 from judgescope.tables.profile import profile
 from judgescope.tables.spelling import MISSING, is_missing
 from judgescope.tables.words import (
     RATING_CLASSES,
     classes_of,
     languages_of,
-    split_header,
 )
 
 LABELS: Final[tuple[Label, ...]] = (
@@ -192,9 +198,53 @@ def _with_labels(table: InitTable, judging: Collection[str]) -> InitTable:
         labels[column] = next(pair for pair in LABELS if used.intersection(pair))
         for word in used.difference(labels[column]):
             others[word] = LABEL_CODES[word]
+    free = [name for name in table.columns if name not in table.labels]
+    answers = answering(table.rows, words, free)
+    faults = fault_columns(answers)
+    for column in faults:
+        if column in codes:
+            codes[column] = _reversed_codes(codes[column])
+            labels[column] = labels[column][::-1]
+    notes = [*table.notes, *_notes_on_answers(answers, faults, labels)]
     rows = _with_codes(table.rows, codes)
-    table = replace(table, rows=rows, pairs=None, labels=labels, other_labels=others)
-    return _with_other_labels(table, judging)
+    table = replace(
+        table,
+        rows=rows,
+        pairs=None,
+        labels=labels,
+        other_labels=others,
+        notes=notes,
+        copied=table.copied or bool(faults),
+    )
+    table = _with_other_labels(_with_faults(table, faults), judging)
+    return replace(table, notes=[*table.notes, *_notes_on_none(table)])
+
+
+def _reversed_codes(codes: Iterable[int | None]) -> list[int | None]:
+    """Return 0 for 1, and 1 for 0."""
+    return [None if code is None else 1 - code for code in codes]
+
+
+def _notes_on_answers(
+    answers: Collection[str], faults: Collection[str], labels: Mapping[str, Label]
+) -> Iterator[str]:
+    """Yield which of yes and no, or 1 and 0, is the bad answer, where it is no plain
+    matter.
+    """
+    if faults:
+        yes = labels[faults[0]][0] if faults[0] in labels else "1"
+        fault = fault_in(faults)
+        yield f"{listed(faults)}: {yes} means {fault}, the bad label"
+    open_columns: dict[Label, list[str]] = {}
+    for column in answers:
+        if column not in faults and asks_for_presence(column):
+            pair = labels.get(column, ("0", "1"))
+            open_columns.setdefault(pair, []).append(column)
+    for (no, yes), columns in open_columns.items():
+        yield (
+            f"{listed(columns)}: it is not known whether {yes} is good; it counts as "
+            f"the good label (--labels {yes},{no} says otherwise)"
+        )
 
 
 def _without_failures(table: InitTable) -> InitTable:
@@ -236,13 +286,14 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
     used = _labels_by_column(table, judging)
     shared = _sharing(used)
     if not shared:
-        return _with_faults(table)
+        return table
     codes: dict[str, list[int | None]] = {}
     labels = dict(table.labels)
     unordered = set(table.unordered)
     notes = list(table.notes)
     for words in shared:
         columns = [name for name in used if used[name].keys() <= words.keys()]
+        words = {**words, **_word_none(table.rows, columns)}
         order = order_of(words.values(), columns)
         if order is None:
             continue
@@ -265,6 +316,34 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
         notes=notes,
         copied=True,
     )
+
+
+def _notes_on_none(table: InitTable) -> Iterator[str]:
+    """Yield how many cells of each column of labels say none, and count as missing."""
+    for column in table.labels:
+        count = 0
+        for row in table.rows:
+            cell = row.get(column)
+            count += isinstance(cell, str) and plain_label(cell) == "none"
+        if count:
+            yield (
+                f"column {column}: {plural(count, 'cell')} with 'none', which counts "
+                "as missing (--labels names it as a label)"
+            )
+
+
+def _word_none(rows: Sequence[TableRow], columns: Sequence[str]) -> dict[str, str]:
+    """Return the word none, plain and as it is written, if two columns of labels have
+    it: then it is an answer, as in favor, against, none; else a missing label.
+    """
+    written = {}
+    with_none = set()
+    for row in rows:
+        for column in columns:
+            if plain_label(row.get(column)) == "none" and row.get(column) is not None:
+                written.setdefault("none", str(row[column]).strip())
+                with_none.add(column)
+    return written if len(with_none) > 1 else {}
 
 
 def _labels_by_column(
@@ -308,39 +387,23 @@ def _sharing(used: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:
     return vocabularies
 
 
-def _with_faults(table: InitTable) -> InitTable:
+def _with_faults(table: InitTable, faults: Sequence[str]) -> InitTable:
     """Return the table with 0 for a fault, where 1 in a column says that there is one.
 
     In `is_toxic_human` and `is_toxic_llm`, 1 means toxic, the worse label.
     """
     codes: dict[str, list[int | None]] = {}
     labels = dict(table.labels)
-    notes = list(table.notes)
-    for column in table.columns:
-        if not is_fault([column]) or column in table.labels:
+    for column in faults:
+        if column in labels:
             continue
-        values = set(numbers(table.rows, column) or [])
-        evidence = classes_of(column)
-        of_side = {"person", "machine", "measure"} & evidence.keys()
-        if values != {0.0, 1.0} or not of_side:
-            continue
-        fault = next(word for word in split_header(column) if is_fault([word]))
-        of_rows: list[int | None] = []
-        for row in table.rows:
-            value = number(row.get(column))
-            of_rows.append(None if value is None else 1 - int(value))
-        codes[column] = of_rows
+        values = [number(row.get(column)) for row in table.rows]
+        codes[column] = _reversed_codes(
+            None if value is None else int(value) for value in values
+        )
+        fault = fault_in(faults)
         labels[column] = (fault, f"not {fault}")
-        notes.append(f"column {column}: 1 means {fault}, the bad label")
-    if not codes:
-        return table
-    return replace(
-        table,
-        rows=_with_codes(table.rows, codes),
-        labels=labels,
-        notes=notes,
-        copied=True,
-    )
+    return replace(table, rows=_with_codes(table.rows, codes), labels=labels)
 
 
 def _label_words(rows: Sequence[TableRow], column: str) -> list[str]:

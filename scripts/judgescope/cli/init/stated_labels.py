@@ -115,12 +115,17 @@ def with_stated_labels(
     """
     codes = stated.codes
     chosen = []
+    partly = []
     for column in table.columns:
         words = _words(table.rows, column)
         if words and words.keys() <= codes.keys():
             chosen.append(column)
         elif column in judging and words.keys() & codes.keys():
             raise _stray(table, column, stated, flag)
+        elif len(words.keys() & codes.keys()) > 1 and len(words) <= MOST:
+            partly.append(column)
+    if partly:
+        raise _stray(table, partly[0], stated, flag)
     if not chosen:
         raise UserError(
             "no column has only these labels",
@@ -136,8 +141,10 @@ def with_stated_labels(
     for row in table.rows:
         new = dict(row)
         for column in chosen:
-            if not is_missing(row.get(column)):
-                new[column] = codes[plain_label(word_of(row.get(column)))]
+            word = plain_label(word_of(row.get(column)))
+            # A stated word is a label, also if it may stand for nothing, as none may.
+            if row.get(column) is not None and word in codes:
+                new[column] = codes[word]
         rows.append(new)
     unordered = table.unordered if stated.ordered else {*table.unordered, names}
     return replace(

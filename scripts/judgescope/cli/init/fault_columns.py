@@ -1,0 +1,106 @@
+"""Columns that answer yes or no, or 1 or 0, to a question for a fault: yes is bad.
+
+In `is_toxic_human`, 1 means toxic. A column of the other side that names no question
+of its own, such as `gpt4`, answers the same one.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from judgescope.cli.init.column_values import numbers
+from judgescope.data.rows import TableRow
+from judgescope.tables.labels import is_fault
+from judgescope.tables.spelling import MISSING
+from judgescope.tables.words import (
+    RATING_CLASSES,
+    ROLE_NOUNS,
+    classes_of,
+    split_header,
+)
+
+ANSWERS: Final = frozenset({"yes", "no", "true", "false", "y", "n", "t", "f"})
+SIDE: Final = frozenset({"person", "machine", "measure"})
+PRESENCE: Final = frozenset(
+    {
+        "contain",
+        "contains",
+        "detected",
+        "flag",
+        "flags",
+        "has",
+        "have",
+        "include",
+        "includes",
+        "mention",
+        "mentions",
+        "present",
+    }
+)
+"""Words of a header which ask whether something is there, be it good or bad."""
+
+
+def answering(
+    rows: Sequence[TableRow], words: Mapping[str, Sequence[str]], columns: Iterable[str]
+) -> list[str]:
+    """The columns whose cells are 1 and 0, or answer yes or no.
+
+    words: column with labels -> its cells in lower case.
+    """
+    found = []
+    for column in columns:
+        if column in words:
+            is_answer = set(words[column]) - MISSING <= ANSWERS
+        else:
+            is_answer = set(numbers(rows, column) or ()) == {0.0, 1.0}
+        if is_answer:
+            found.append(column)
+    return found
+
+
+def fault_columns(answers: Collection[str]) -> list[str]:
+    """The columns of yes and no in which yes is the bad answer.
+
+    >>> fault_columns(["toxic_human", "gpt4"]), fault_columns(["human", "gpt4"])
+    (['toxic_human', 'gpt4'], [])
+    >>> fault_columns(["human", "gpt4", "has_error"])  # another fact on the texts
+    []
+    """
+    evidence = {column: classes_of(column) for column in answers}
+    sided = [column for column in answers if SIDE & evidence[column].keys()]
+    sides = set[str]()
+    for column in sided:
+        sides.add("people" if "person" in evidence[column] else "judge")
+    faults = []
+    for column in answers:
+        # Without a word for a side it may be the column of the side that is missing.
+        if is_fault([column]) and (column in sided or len(sides) < 2):
+            faults.append(column)
+    if not faults:
+        return []
+    others = [column for column in sided if column not in faults]
+    if all(map(_asks_nothing, others)):
+        faults += others
+    return [column for column in answers if column in faults]
+
+
+def fault_in(columns: Iterable[str]) -> str:
+    """The first word for a fault in some headers."""
+    for column in columns:
+        for word in split_header(column):
+            if is_fault([word]):
+                return word
+    raise AssertionError("no header has a word for a fault")
+
+
+def asks_for_presence(column: str) -> bool:
+    """Whether a header asks whether something is there: `contains_address`."""
+    return not PRESENCE.isdisjoint(split_header(column))
+
+
+def _asks_nothing(column: str) -> bool:
+    """Whether a header only says who rated: `gpt4_verdict`, `Human label`."""
+    for word in split_header(column):
+        is_known = RATING_CLASSES & classes_of(word).keys() or word in ROLE_NOUNS
+        if not (is_known or word.isdigit() or len(word) == 1):
+            return False
+    return True

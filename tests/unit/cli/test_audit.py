@@ -216,7 +216,7 @@ def test_an_aspect_is_displayed_as_its_columns_spell_it(page: Page) -> None:
     assert "agreeing with people on Güte (" in page(rows, "--human", "güte=güte")[1]
 
 
-def test_columns_named_after_people_may_be_raters_and_the_page_says_how(
+def test_columns_named_after_people_are_raters_and_the_page_says_why(
     page: Page,
 ) -> None:
     rows = [
@@ -227,9 +227,25 @@ def test_columns_named_after_people_may_be_raters_and_the_page_says_how(
         }
         for row in made()
     ]
-    hint = "note        if these are raters of one aspect, add --human overall=anna,ben"
-    assert hint in page(rows)[1]
-    assert "note  " not in page(rows, "--human", "overall=anna,ben")[1]
+    said = page(rows)[1]
+    assert "Assumed:    anna, ben" in said and "names of people" in said
+    assert "Assumed:" not in page(rows, "--human", "overall=anna,ben")[1]
+
+
+def test_aspects_without_cards_may_be_raters_and_the_page_says_how(page: Page) -> None:
+    rows = [
+        {
+            "tone": row["Quality (Anna)"],
+            "style": row["Quality (Ben)"],
+            "gpt4": row["quality_gpt4"],
+        }
+        for row in made()
+    ]
+    hint = "if these are raters of one aspect, add --human overall=tone,style"
+    assert f"note        {hint}" in page(rows)[1]
+    notes = json.loads(page(rows, "--json")[1])["notes"]
+    assert hint in notes
+    assert "note  " not in page(rows, "--human", "overall=tone,style")[1]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from judgescope.cli.audit.findings import VERDICTS, AuditFindings
 from judgescope.cli.audit.further import StatedCalibration
 from judgescope.cli.audit.slices import TableSlice
 from judgescope.cli.audit.wording import added, supported
+from judgescope.cli.init import notes_on_raters
 from judgescope.methods.claims.base import SOURCES_COUNTED
 from judgescope.methods.claims.rows import RIVAL
 from judgescope.report.claims import ReportedClaim
@@ -68,7 +69,7 @@ def content(findings: AuditFindings) -> AuditPage:
         file=str(draft.table.file),
         rows=len(draft.table.rows),
         headline=findings.headline,
-        notes=list(draft.table.notes) if findings.texts else [],
+        notes=_notes(findings),
         assumed=draft.columns.assumed,
         columns=convert(columns_of_json(draft), ShownColumns),
         judges=judges,
@@ -94,6 +95,12 @@ def content(findings: AuditFindings) -> AuditPage:
         verdict=_verdict(findings),
         exit_code=_exit_code(findings),
     )
+
+
+def _notes(findings: AuditFindings) -> list[str]:
+    """How the file was read; notes that may quote cells only where texts are shown."""
+    notes = list(findings.draft.table.notes) if findings.texts else []
+    return [*notes, *notes_on_raters(findings.draft, "--human")]
 
 
 def _verdict(findings: AuditFindings) -> Any:

@@ -19,6 +19,7 @@ from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.open_readings import (
     OpenReading,
     UnclearColumns,
+    check_raters,
     readings_of_sides,
 )
 from judgescope.cli.init.pair_columns import choice_columns
@@ -55,6 +56,7 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     columns = flags.assigned(table, named, ratings, ("--judge", args.judge), more=False)
     columns = replace(columns, means=False, flagged=flags.flagged(args))
     columns = columns if columns.judges else _by_people(columns)
+    check_raters(table, columns)
     table, columns = _with_replies(table, columns)
     if not args.scale:
         table = without_sentinels(table, columns)
@@ -277,7 +279,9 @@ def _is_of_people_only(
     if columns.compared or any(column.judge for column in unread(table, columns)):
         return False
     for aspect, group in columns.ratings.items():
-        named = all(classes_of(column).get("person") for column in group)
+        named = columns.flagged.issuperset(group) or all(
+            classes_of(column).get("person") for column in group
+        )
         of_aspect = aspect != ALL and len(aspect) >= fewest_letters
         if len(group) > 1 and (named or of_aspect):
             return True

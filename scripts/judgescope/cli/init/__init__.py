@@ -17,6 +17,7 @@ from judgescope.cli.init.column_values import scale as scale_of
 from judgescope.cli.init.exports import opened
 from judgescope.cli.init.functions import id_of
 from judgescope.cli.init.interview import AskPerson, interview, roles_of, unused
+from judgescope.cli.init.open_readings import UnclearColumns, check_raters
 from judgescope.cli.init.rating_columns import ALL
 from judgescope.cli.init.readings import JUDGE, PEOPLE, Grade, readings_of
 from judgescope.cli.init.roles import NOT_USED, rating_text
@@ -67,6 +68,7 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
     draft = _draft(args)
     if ask is None:
         print(described(draft), flush=True)
+        _check_clear(draft)
         draft, new, data = _read(draft)
     else:
         accepted = _accepted(draft, ask)
@@ -101,6 +103,23 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
         status = probe_study(cards.card_path("study", draft.study), [], write=True)
     print("\n".join(_next_steps(draft)))
     return status
+
+
+def _check_clear(draft: StudyDraft) -> None:
+    """Raise UnclearColumns, with the options of `init`, where a reading is open."""
+    option_of_flag = {"human": "--rating", "judge": "--metric"}
+    try:
+        check_raters(draft.table, draft.columns)
+    except UnclearColumns as error:
+        readings = []
+        for reading in error.options:
+            words = []
+            for flag, values in reading.flags.items():
+                for value in values:
+                    words.append(f"{option_of_flag[flag]} {shlex.quote(value)}")
+            readings.append(f"{' '.join(words)} ({reading.meaning})")
+        error.todo = f"choose one: {'; '.join(readings)}"
+        raise
 
 
 def _comments(draft: StudyDraft) -> Iterator[str]:
@@ -189,10 +208,8 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
         yield role, f"{plain(', '.join(names))}{_in_brackets(how)}" or "-"
     for name, group in columns.ratings.items():
         yield from _rating_facts(draft, name, group)
-    single = len(columns.ratings) == len(columns.rated) > 1 and not columns.compared
-    if single and columns.ratings.keys().isdisjoint(draft.table.aspects):
-        raters = shlex.quote(rating_text(ALL, columns.rated))
-        yield "note", f"if these are raters of one aspect, add {option} {raters}"
+    for note in notes_on_raters(draft, option):
+        yield "note", note
     for name, scores in columns.judges.items():
         yield "judge", f"{cards.recorded_id(name)}: {_scores_fact(draft, scores)}"
     if draft.function:
@@ -203,6 +220,15 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
     for note in draft.table.notes:
         yield "note", plain(note)
     yield from unused(draft)
+
+
+def notes_on_raters(draft: StudyDraft, option: str) -> Iterator[str]:
+    """Yield how aspects without cards are read as raters of one aspect, if any are."""
+    columns = draft.columns
+    single = len(columns.ratings) == len(columns.rated) > 1 and not columns.compared
+    if single and columns.ratings.keys().isdisjoint(draft.table.aspects):
+        raters = shlex.quote(rating_text(ALL, columns.rated))
+        yield f"if these are raters of one aspect, add {option} {raters}"
 
 
 def _assumptions(draft: StudyDraft, option: str) -> Iterator[tuple[str, str]]:

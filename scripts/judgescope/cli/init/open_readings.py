@@ -8,19 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from judgescope.cli.init.column_values import numbers
+from judgescope.cli.init.column_values import numbers, scale
 from judgescope.cli.init.rating_columns import like_ratings
 from judgescope.cli.init.roles import Guess, rating_text
 from judgescope.cli.init.tables import InitTable
 from judgescope.core.errors import UserError
+from judgescope.report.words import listed
 from judgescope.tables.leaving_out import values_on_scale
 from judgescope.tables.profile import is_design
+from judgescope.tables.raters import is_given_name, names_aspect
 from judgescope.tables.sides import not_a_rating
 from judgescope.tables.words import classes_of
 
 MOST_READINGS: Final = 6
 """More readings are no question that a person can answer at once."""
 OVERALL: Final = "overall"
+EVERY: Final = "*"
+"""Stands for all aspects of a judge's scores."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def _candidates(table: InitTable, columns: Guess) -> Iterator[str]:
     taken = columns.used - {*columns.rated}
     for column in table.columns:
         values = numbers(table.rows, column)
-        if column in taken or values is None:
+        if column in taken or column in columns.flagged or values is None:
             continue
         if not_a_rating(column, classes_of(column)) or is_design(table.rows, column):
             continue
@@ -111,6 +115,83 @@ def _of_both(judge: str, people: Sequence[str]) -> OpenReading:
     human = people[0] if len(people) == 1 else rating_text(OVERALL, people)
     meaning = f"{judge} has a judge's scores, {' and '.join(people)} people's ratings"
     return OpenReading(meaning, {"judge": [judge], "human": [human]})
+
+
+def check_raters(table: InitTable, columns: Guess) -> None:
+    """Raise UnclearColumns if columns may be raters' or aspects', a model's or a
+    person's.
+    """
+    options = readings_of_names(columns)
+    what = "a header may be the name of a model, or of a person"
+    if not options:
+        options = readings_of_raters(table, columns)
+        what = "columns of ratings may be of several raters, or of several aspects"
+    if options:
+        raise UnclearColumns.of(
+            what,
+            options,
+            where=str(table.file),
+            allowed=table.columns,
+            todo="say which, by the flags of one of the readings",
+        )
+
+
+def readings_of_raters(table: InitTable, columns: Guess) -> list[OpenReading]:
+    """Return the two readings of columns that may be raters of one aspect, or aspects:
+    `JK`, `MB` and `SL`; [] if headers or flags say which.
+    """
+    names = columns.rated
+    if table.known is not None or columns.compared or columns.flagged & {*names}:
+        return []
+    if len(names) < 2 or len(names) > len(columns.ratings):
+        return []
+    if any(set(scores) != {EVERY} for scores in columns.judges.values()):
+        return []  # a judge scores aspects by their names
+    for aspect, [column] in columns.ratings.items():
+        if aspect in table.aspects or names_aspect(column):
+            return []
+    ends = set()
+    for name in names:
+        limits = scale(table.values([name]))
+        ends.add((limits["min"], limits["max"]))
+    if len(ends) > 1:
+        return []
+    shown = listed(names)
+    one_each = [rating_text(aspect, group) for aspect, group in columns.ratings.items()]
+    return [
+        OpenReading(
+            f"{shown} are raters of one aspect",
+            {"human": [rating_text(OVERALL, names)]},
+        ),
+        OpenReading(f"{shown} are different aspects", {"human": one_each}),
+    ]
+
+
+def readings_of_names(columns: Guess) -> list[OpenReading]:
+    """Return the readings of a name that a model and a person may have, such as Claude
+    beside Marie and Paul; [] without one.
+    """
+    names = columns.rated
+    if columns.flagged & {*names, *columns.scored} or columns.compared:
+        return []
+    if not names or not all(map(is_given_name, names)):
+        return []
+    named = [name for name in columns.scored if is_given_name(name)]
+    if not named:
+        return []
+    others = [name for name in columns.scored if name not in named]
+    everyone = [*named, *names]
+    people = rating_text(OVERALL, names)
+    return [
+        OpenReading(
+            f"{listed(named)} is a model, {listed(names)} are people",
+            {"judge": columns.scored, "human": [people]},
+        ),
+        OpenReading(
+            f"{listed(everyone)} are people",
+            {"judge": others, "human": [rating_text(OVERALL, everyone)]},
+        ),
+    ]
 
 
 def readings_of_systems(table: InitTable, columns: Guess) -> list[OpenReading]:

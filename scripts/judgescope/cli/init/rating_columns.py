@@ -13,6 +13,12 @@ from judgescope.data.rows import TableRow
 from judgescope.tables.leaving_out import USUAL_SCALES, values_on_scale
 from judgescope.tables.one_judge import second_columns
 from judgescope.tables.profile import is_design
+from judgescope.tables.raters import (
+    are_initials,
+    is_given_name,
+    is_numbered_rater,
+    names_aspect,
+)
 from judgescope.tables.sides import Sides, not_a_rating, sides
 from judgescope.tables.words import ROLE_NOUNS, classes_of
 
@@ -73,6 +79,11 @@ def rating_columns(
     for column in found.people:
         ratings.setdefault(aspect_of(column), []).append(column)
     ratings = _by_stem(rows, ratings, aspects)
+    raters = _named_raters(ratings, aspects)
+    if raters:
+        ratings = {ALL: raters}
+        why = "the headers are names of people: raters of one aspect"
+        found.why |= dict.fromkeys(raters, why)
     averages: list[str] = []
     for aspect, group in ratings.items():
         single = [column for column in group if not is_mean(column)]
@@ -139,7 +150,9 @@ def _by_stem(
     parts = {}
     in_front: Counter[str] = Counter()
     for name in ratings:
-        part = None if name in aspects else _stem(name, aspects)
+        part = None
+        if name not in aspects:
+            part = _stem(name, aspects) or _rater_in(name)
         if part:
             parts[name] = part
             in_front[part.rater] += not part.rater_is_last
@@ -160,6 +173,29 @@ def _by_stem(
     return grouped
 
 
+def _named_raters(
+    ratings: Mapping[str, Sequence[str]], aspects: Collection[str]
+) -> list[str]:
+    """Return the columns of raters of one aspect: `Marie` and `Paul`, `rater JK` and
+    `rater MB`; [] if a name may be an aspect's.
+    """
+    raters = []
+    for name, group in ratings.items():
+        column = group[0]
+        is_numbered = is_numbered_rater(column)
+        may_be_aspect = name in aspects or names_aspect(name)
+        if len(group) > 1 or (may_be_aspect and not is_numbered):
+            return []
+        parts = [part for part in re.split(r"[\W_]+", column) if part]
+        with_initials = any(map(are_initials, parts))
+        is_person = bool(classes_of(column).get("person"))
+        is_named = is_given_name(name) or is_numbered
+        if not (is_named or (is_person and with_initials)):
+            return []
+        raters.append(column)
+    return raters if len(raters) > 1 else []
+
+
 class NameParts(NamedTuple):
     """An aspect and a rater in the name of a column."""
 
@@ -175,6 +211,19 @@ def _stem(name: str, aspects: Collection[str]) -> NameParts | None:
             return NameParts(stem, name[len(stem) + 1 :], True)
         if name.endswith(f"-{stem}"):
             return NameParts(stem, name[: -len(stem) - 1], False)
+    return None
+
+
+def _rater_in(name: str) -> NameParts | None:
+    """Return the given name or the letter at one end of an aspect's name, and the
+    rest.
+    """
+    first, _, after = name.partition("-")
+    before, _, last = name.rpartition("-")
+    if before and (is_given_name(last) or len(last) == 1):
+        return NameParts(before, last, True)
+    if after and (is_given_name(first) or len(first) == 1):
+        return NameParts(after, first, False)
     return None
 
 

@@ -3,6 +3,8 @@ runs.
 """
 
 import argparse
+import shlex
+import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
@@ -170,6 +172,14 @@ def add_schema(commands: Commands) -> None:
 
 def _several(file: Path, more: list[str]) -> str:
     """Return the error for files that do not follow the first one."""
+    for option in ("--json", "--yes", "--no-texts", "--quiet", "-q"):
+        behind = sys.argv[sys.argv.index(option) + 1 :] if option in sys.argv else []
+        if more and behind[: len(more)] == more:
+            written = f" > {shlex.quote(more[0])}" if option == "--json" else ""
+            return (
+                f"{option} takes no file: judgescope audit {shlex.quote(str(file))} "
+                f"{option}{written}"
+            )
     return (
         f"further files follow the first one: judgescope audit {file} {' '.join(more)}"
     )

@@ -177,7 +177,7 @@ def plain(text: str) -> str:
     ('3', '-2')
     """
     text = normalize("NFKC", _with_decimals(text)).strip()
-    in_brackets = re.fullmatch(r"\[([^\[\],]*)\]", text)
+    in_brackets = re.fullmatch(r"\[{1,2}([^\[\],]*)\]{1,2}", text)
     if in_brackets:
         text = in_brackets[1].strip()
     formula = re.fullmatch(r'="(.*)"', text)

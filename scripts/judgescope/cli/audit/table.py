@@ -65,8 +65,10 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
         _check_judges_read(table, columns)
     table, columns = with_answers(table, columns)
     table, columns = with_items(*table.readable(columns))
-    stated = {**table.stated, **flags.named_scales(args.scale, columns)}
-    scales = table.scales(columns, stated)
+    of_flags = flags.named_scales(args.scale, columns)
+    scales = table.scales(columns, {**table.stated, **of_flags})
+    if not columns.compared:
+        _check_on_scale(table, columns, of_flags)
     definitions = dict[str, str]()
     for name in flags.undefined(columns, (), table):
         definitions[name] = flags.as_people_rated(columns.ratings[name])
@@ -82,6 +84,46 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
         judge_scales={} if columns.compared else _judge_scales(table, columns, scales),
         require=require,
     )
+
+
+def _check_on_scale(
+    table: InitTable, columns: Guess, stated: Mapping[str, LabelScale]
+) -> None:
+    """Raise UserErrors for ratings that are not on the scale which a flag states."""
+    errors = []
+    for aspect, scale in stated.items():
+        for column in columns.ratings.get(aspect, ()):
+            for number_of_row, row in table.filled(column):
+                values = [number(cell) for cell in entries(row[column])]
+                if "min" not in scale or all(_is_on(each, scale) for each in values):
+                    continue
+                errors.append(
+                    UserError(
+                        "a rating is outside the scale",
+                        where=f"{table.file}, row {number_of_row}, column {column}",
+                        got=row[column],
+                        allowed=_scale_in_words(scale),
+                        todo="state a scale that has all ratings: --scale "
+                        "LOWEST:HIGHEST:STEP; or, if the cell stands for no rating: "
+                        f"--missing {row[column]}",
+                    )
+                )
+                break
+    if errors:
+        raise UserErrors(errors)
+
+
+def _scale_in_words(scale: LabelScale) -> str:
+    limits = f"{scale['min']:g} to {scale['max']:g}"
+    return f"{limits} in steps of {scale['step']:g}" if "step" in scale else limits
+
+
+def _is_on(value: float | None, scale: LabelScale) -> bool:
+    """Return whether a rating is missing, or a value of a scale."""
+    if value is None:
+        return True
+    limits = judgment.Scale(scale["min"], scale["max"], scale.get("step"))
+    return limits.contains(value) and ("step" not in scale or limits.on_grid(value))
 
 
 def _with_replies(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
@@ -112,15 +154,33 @@ def _with_replies(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
             row[name] = judged.value if judged.status == "ok" else None
             values.append(row[name])
         count = sum(value is not None for value in values)
+        if not count:
+            raise _no_score_in(table, name, scales[0])
+        others = "; the others are missing" if count < len(values) else ""
         notes.append(
-            f"column {name}: {count} of {len(values)} replies were read as scores; the "
-            "others are missing"
+            f"column {name}: {count} of {len(values)} replies were read as scores"
+            f"{others}"
         )
         of_people = table.labels.get(columns.rated[0])
         if of_people:
             labels[name] = of_people
     table = replace(table, rows=list(rows), notes=notes, labels=labels, copied=True)
     return table, replace(columns, judges=judges_of(with_replies, columns.ratings))
+
+
+def _no_score_in(table: InitTable, column: str, scale: LabelScale) -> UserError:
+    """Return the error for replies of which none states one score."""
+    [number_of_row, row] = table.filled(column)[0]
+    on = " or ".join(scale["labels"]) if "labels" in scale else _scale_in_words(scale)
+    return UserError(
+        f"no reply in this column states one score ({on})",
+        where=f"{table.file}, row {number_of_row}, column {column}",
+        got=row[column],
+        allowed="one score in each reply, such as `Rating: 3` or `[[3]]`",
+        todo="add a column with the judge's scores; or let a study read the replies by "
+        f"another parser: judgescope init {table.file} --recorded {table.file} "
+        f"--reply {shlex.quote(column)}",
+    )
 
 
 def _scale_of_replies(scale: Mapping[str, Any]) -> judgment.Scale:
@@ -162,6 +222,13 @@ def read(file: Path, source: TableSource | None = None) -> InitTable:
     Raises UserError for a file that is too large, or has fewer than two rows.
     """
     source = source or TableSource()
+    if source.on is not None and not source.more:
+        raise UserError(
+            "--on joins a further file, and there is none",
+            where="--on",
+            got=source.on,
+            todo=f"name it behind the first: judgescope audit {file} FILE --on COLUMN",
+        )
     _check_several([file, *source.more])
     size = sum(map(_bytes_of, [file, *source.more]))
     if size > MOST_BYTES:

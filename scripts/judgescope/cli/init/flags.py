@@ -65,7 +65,7 @@ def understood(
         value = getattr(args, role)
         for text in [value] if isinstance(value, str) else value or []:
             name = part_of(text, table)[1] if role == "source" else text
-            check_known([name], table.columns, NO_COLUMN, where=f"--{role}")
+            check_column(name, table, f"--{role}")
             check_free(name, named, f"--{role}")
             named.setdefault(role, []).append(name)
     judging = _judging(args)
@@ -244,7 +244,7 @@ def named_parts(
             name, _, rest = text.partition("=")
             aspect = slug(name)
         for column in [rest] if rest in table.columns else _cells(rest) or [""]:
-            check_known([column], table.columns, NO_COLUMN, where=flag)
+            check_column(column, table, flag)
             check_numbers(column, table)
             parts.append((aspect, column))
     return parts
@@ -277,7 +277,7 @@ def _replies(args: argparse.Namespace, columns: Guess) -> RepliesFile | None:
         what = "cannot tell which column has the judge's replies"
         todo = "name it: --reply COLUMN"
         raise UserError(what, where=str(file), allowed=table.columns, todo=todo)
-    check_known([reply], table.columns, NO_COLUMN, where="--reply")
+    check_column(reply, table, "--reply")
     roles = guess(table.rows, {"ratings": [reply]})
     text, system, item = (
         mine
@@ -307,6 +307,19 @@ def _replies(args: argparse.Namespace, columns: Guess) -> RepliesFile | None:
             "ASPECT=COLUMN",
         )
     return file, {**rows, "system": system, "aspect": aspect, "reply": reply}
+
+
+def check_column(name: str, table: InitTable, flag: str) -> None:
+    """Raise UserError for a column that the table does not have."""
+    if not name.strip() and name not in table.columns:
+        raise UserError(
+            "a flag names no column",
+            where=flag,
+            allowed=table.columns,
+            todo=f"name it: {flag} COLUMN",
+        )
+    todo = "name a column as the header has it; put a name with spaces in quotes"
+    check_known([name], table.columns, NO_COLUMN, where=flag, todo=todo)
 
 
 def cap(text: str) -> float:
@@ -362,7 +375,12 @@ def read_ratings(
             name = (alone or slug(column)) if aspect == EVERY else aspect
             ratings.setdefault(name, []).append(column)
     if not ratings:
-        raise UserError("a column is required", where=flag, allowed=table.columns)
+        raise UserError(
+            "a column is required",
+            where=flag,
+            allowed=table.columns,
+            todo=f"name it: {flag} COLUMN",
+        )
     return ratings
 
 

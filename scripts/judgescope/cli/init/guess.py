@@ -227,9 +227,9 @@ class _Roles:
             text = _first(single) or longest(rows, self.remaining())
             self.take("text", text, "it has the longest texts")
         if self.is_open("source"):
-            self.take(
-                "source", longest(rows, self.remaining(repeated)), "its texts repeat"
-            )
+            # A judge's replies repeat, too.
+            free = [name for name in self.remaining(repeated) if not is_judge(name)]
+            self.take("source", longest(rows, free), "its texts repeat")
         if self.is_open("text") and self.columns["source"]:
             self._take_target()
         if self.is_open("system"):

@@ -57,6 +57,10 @@ DESCRIBES: Final = (
 """Last words of the name of a column that describes a judge or a rating."""
 FEWEST_WORDS: Final = 6
 """Words from which a cell in a judge's column is a reply, not a label."""
+MARKED_SCORE: Final = re.compile(
+    r"\[\[[^\[\]]+\]\]|\b(?:rating|score|verdict|grade)\b\W{0,3}[:=]", flags=re.I
+)
+"""How a reply marks its score: `[[3]]`, `Rating: 3`, `**Score**: 3`."""
 EMPTY: Final = "leave the cell empty if it is missing"
 
 
@@ -139,10 +143,14 @@ def _unread(table: InitTable, column: str, columns: Guess) -> UnusedColumn | Non
 
 
 def has_replies(table: InitTable, column: str, least_share: float = 0.8) -> bool:
-    """Return whether a column named as a judge's has replies: objects, sentences, or
-    several lines.
+    """Return whether a column named as a judge's has replies: objects, sentences,
+    several lines, or a score in marks.
     """
-    if _described(column) or not is_judge(column):
+    if not is_judge(column):
+        return False
+    # `llm_reply` may be the judged text, unless each cell has a score in marks.
+    may_be_text = role_of(column) == "text"
+    if _described(column) and not may_be_text:
         return False
     filled = table.filled(column)
     replies = 0
@@ -151,8 +159,10 @@ def has_replies(table: InitTable, column: str, least_share: float = 0.8) -> bool
         if not isinstance(cell, str):
             continue
         text = cell.strip()
-        is_object = text.startswith(("{", "[{", "```", "<"))
-        replies += is_object or "\n" in text or len(text.split()) >= FEWEST_WORDS
+        is_object = text.startswith(("{", "[{", "[[", "```", "<"))
+        is_marked = MARKED_SCORE.search(text) is not None
+        is_long = "\n" in text or len(text.split()) >= FEWEST_WORDS
+        replies += is_marked or (not may_be_text and (is_object or is_long))
     return bool(filled) and replies >= least_share * len(filled)
 
 

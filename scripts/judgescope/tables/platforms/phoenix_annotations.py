@@ -1,11 +1,14 @@
 """Annotations of spans that Arize Phoenix exports: a row for each."""
 
+from dataclasses import replace
+
 from judgescope.tables.platforms.base import (
     ExportPart,
     OpenedExport,
     Platform,
     PlatformTable,
 )
+from judgescope.tables.platforms.reading import unpacked
 from judgescope.tables.platforms.score_sheet import GivenScore, ScoreSheet
 
 ITEM = "span_id"
@@ -40,7 +43,12 @@ def _read(export: OpenedExport) -> PlatformTable:
     if ITEM not in export.columns and unnamed:
         ident = unnamed[0]
     sheet = ScoreSheet()
-    for place, row in enumerate(export.parts):
+    for place, part in enumerate(export.parts):
+        row = part
+        if nested:
+            # A CSV file has the object as JSON.
+            content = {**part.content, RESULT: unpacked(part.content.get(RESULT))}
+            row = replace(part, content=content)
         span = str(row.need(ident))
         sheet.add_text(span, place, {ITEM: span})
         sheet.add_score(span, _score(row, nested=nested))

@@ -37,51 +37,49 @@ ASPECT_ENDINGS: Final = (
     "度",
 )
 """Endings of words for properties of a text."""
-ASPECT_WORDS: Final = frozenset(
-    """
-    actionability adherence age apt argument assistance bias brevity citation citations
-    clear concise content context coverage creative cultural depth detail details ease
-    emotion engaging ethics facts faithful flow fluent focus form format formatting funny
-    genre grammar grammatical harm harmless helpful honest honesty humor humour insight
-    intent joy kind language layout legal length logic logical manner mood natural novel
-    order overall personality persuasive pii plain plot polite privacy punctuation pure
-    quality reasoning recall respect rhythm rigor rigour risk safe safety sense simple
-    sources spelling stance structure style succinct support surprise syntax taste tone
-    toxic toxicity trust truth understandable understood usage useful value variety
-    vividness voice warmth wording
-    """.split()
-)
+_ASPECT_WORDS: Final = """\
+actionability adherence age apt argument assistance bias brevity citation citations
+clear concise content context coverage creative cultural depth detail details ease
+emotion engaging ethics facts faithful flow fluent focus form format formatting funny
+genre grammar grammatical harm harmless helpful honest honesty humor humour insight
+intent joy kind language layout legal length logic logical manner mood natural novel
+order overall personality persuasive pii plain plot polite privacy punctuation pure
+quality reasoning recall respect rhythm rigor rigour risk safe safety sense simple
+sources spelling stance structure style succinct support surprise syntax taste tone
+toxic toxicity trust truth understandable understood usage useful value variety
+vividness voice warmth wording
+"""
+ASPECT_WORDS: Final = frozenset(_ASPECT_WORDS.split())
 """Further words for aspects."""
-GIVEN_NAMES: Final = frozenset(
-    """
-    adam adrian agnes ahmed aisha akira alan albert alex alexander alexandra ali alice
-    alina amelia amir amy ana andrea andreas andrew andy angela anita anja ann anna anne
-    annie anton antonio ari arthur aya barbara beatriz ben benjamin bernd bill birgit bob
-    boris brian camille carla carlos carmen carol caroline catherine cathy chiara chloe
-    chris christian christina claire clara claude claudia clemens daniel daniela david
-    dave deepak diana diego dmitri dora eleanor elena elias elif elisa elizabeth ella ellen
-    emil emily emma emre eric erik eva fabian fatima felix fiona florian fran francesca
-    francesco frank franz fred frida fritz gabriel gemma george georg gerd giulia grace
-    greg greta hana hannah hans harry heidi helen helena henry hiro hugo ian ines ingrid
-    irene isabel isabella ivan jack jakob james jan jane jana janet jason javier jean jeff
-    jennifer jenny jens jessica jill jim jin joan joanna joe joel johanna john johannes jon
-    jonas jorge jose joseph juan judith julia julian julie jun jurgen kai karen karl karla
-    kate katharina kathrin katja kelly ken kevin kim klaus kofi lara larry lars laura lea
-    lena leo leon leonie li liam lin lina linda lisa liu louis louise luca lucas lucia lucy
-    luis lukas luke luna maja manuel marc marco maria marie marina mario mark markus marta
-    martha martin mary mateo mats matt matteo matthew matthias max maya mehmet mei mia
-    michael michelle miguel mike mila mina miriam mohamed mona monika mustafa nadia nancy
-    natalia natalie nick nico nicole nina noah noor nora ola oleg oliver olivia olga omar
-    oscar otto pablo pat patricia patrick paul paula pedro peter petra phil philip pia pierre
-    priya rachel rahul ralf ravi rebecca renate richard rita rob robert robin roland romain
-    rosa ruth ryan sabine sally sam samir samuel sandra sara sarah sebastian sergei sergio
-    silke silvia simon simone sofia sonia sonja sophie stefan stephan stephen steve sue
-    susan susanne sven svetlana tanja tatiana ted theo thomas tim tina tobias tom tomas
-    tony tove ulrich ursula uwe valentina vera victor viktor vincent walter wei will
-    william wolfgang yan yann yara yuki yuri zoe
-    анна борис вера дима елена иван ирина катя мария михаил наташа ольга павел петр сергей
-    """.split()
-)
+_GIVEN_NAMES: Final = """\
+adam adrian agnes ahmed aisha akira alan albert alex alexander alexandra ali alice
+alina amelia amir amy ana andrea andreas andrew andy angela anita anja ann anna anne
+annie anton antonio ari arthur aya barbara beatriz ben benjamin bernd bill birgit bob
+boris brian camille carla carlos carmen carol caroline catherine cathy chiara chloe
+chris christian christina claire clara claude claudia clemens daniel daniela dave
+david deepak diana diego dmitri dora eleanor elena elias elif elisa elizabeth ella
+ellen emil emily emma emre eric erik eva fabian fatima felix fiona florian fran
+francesca francesco frank franz fred frida fritz gabriel gemma georg george gerd
+giulia grace greg greta hana hannah hans harry heidi helen helena henry hiro hugo ian
+ines ingrid irene isabel isabella ivan jack jakob james jan jana jane janet jason
+javier jean jeff jennifer jenny jens jessica jill jim jin joan joanna joe joel johanna
+johannes john jon jonas jorge jose joseph juan judith julia julian julie jun jurgen
+kai karen karl karla kate katharina kathrin katja kelly ken kevin kim klaus kofi lara
+larry lars laura lea lena leo leon leonie li liam lin lina linda lisa liu louis louise
+luca lucas lucia lucy luis lukas luke luna maja manuel marc marco maria marie marina
+mario mark markus marta martha martin mary mateo mats matt matteo matthew matthias max
+maya mehmet mei mia michael michelle miguel mike mila mina miriam mohamed mona monika
+mustafa nadia nancy natalia natalie nick nico nicole nina noah noor nora ola oleg olga
+oliver olivia omar oscar otto pablo pat patricia patrick paul paula pedro peter petra
+phil philip pia pierre priya rachel rahul ralf ravi rebecca renate richard rita rob
+robert robin roland romain rosa ruth ryan sabine sally sam samir samuel sandra sara
+sarah sebastian sergei sergio silke silvia simon simone sofia sonia sonja sophie
+stefan stephan stephen steve sue susan susanne sven svetlana tanja tatiana ted theo
+thomas tim tina tobias tom tomas tony tove ulrich ursula uwe valentina vera victor
+viktor vincent walter wei will william wolfgang yan yann yara yuki yuri zoe анна борис
+вера дима елена иван ирина катя мария михаил наташа ольга павел петр сергей
+"""
+GIVEN_NAMES: Final = frozenset(_GIVEN_NAMES.split())
 """Given names that are common somewhere."""
 INITIALS: Final = re.compile(r"[A-ZÄÖÜÁÉÍÓÚÅØÇÑ]{2,3}")
 

@@ -123,8 +123,8 @@ bad ru strong: плохо нет неверно
 fault en strong: toxic toxicity hallucination hallucinated error harmful harm bias
 fault en strong: biased violation unsafe jailbreak bad wrong spam refusal
 fault en strong: pii leak leaks leakage profanity plagiarism plagiarized offensive hate
-fault en strong: slur threat nsfw phishing injection misinformation fabricated fabrication
-fault en strong: defect bug mistake typo sexist racist insult
+fault en strong: slur threat nsfw phishing injection misinformation fabricated
+fault en strong: fabrication defect bug mistake typo sexist racist insult
 length en strong: words n_words word_count tokens n_tokens token_count chars characters
 length en strong: length text_length
 length de strong: wörter zeichen länge

@@ -91,12 +91,12 @@ def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
     assert status == 0
     assert "rating      quality: Quality (Anna), Quality (Ben)" in columns
     assert (
-        "judge       gpt-4: quality_gpt4" in columns
+        "judge       gpt4: quality_gpt4" in columns
         and "not used    seconds" in columns
     )
     assert "60 rows, 7 columns" in columns
-    assert verdict.startswith("gpt-4 ")
-    assert "\ngpt-4: Better than chance at agreeing with people on Quality (" in verdict
+    assert verdict.startswith("gpt4 ")
+    assert "\ngpt4: Better than chance at agreeing with people on Quality (" in verdict
     assert (
         "people: one rater's agreement with the others on Quality: Pairwise correlation"
         in verdict
@@ -112,7 +112,7 @@ def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
 def test_a_judge_has_the_id_of_its_card_in_the_list_of_columns(page: Page) -> None:
     rows = [{**row, "bleu": row["quality_gpt4"]} for row in made(100)]
     status, said = page(rows, "--judge", "bleu")
-    assert status == 0 and "judge       bleu-recorded: bleu" in said
+    assert status == 0 and "judge       bleu: bleu" in said
 
 
 def test_the_readme_shows_the_verdict_on_the_shipped_ratings(
@@ -208,7 +208,7 @@ def test_other_texts_than_those_taken_for_the_judged_ones_are_named_at_the_verdi
 def test_an_aspect_is_displayed_as_its_columns_spell_it(page: Page) -> None:
     rows = [{"güte_1": row["human"], "güte_judge": row["judge"]} for row in two()]
     status, said = page(rows)
-    assert status == 0 and "rating      gute: güte_1" in said
+    assert status == 0 and "rating      Güte: güte_1" in said
     assert (
         "judge: güte_judge (gute)" in said and "agreeing with people on Güte (" in said
     )
@@ -350,7 +350,7 @@ def test_the_page_counts_missing_ratings_scores_and_choices(page: Page) -> None:
         status == 0
         and "values 1 to 5; Quality (Ben): 30 of 60 ratings missing)" in said
     )
-    assert "judge       gpt-4: quality_gpt4 (quality; 6 of 60 scores missing)" in said
+    assert "judge       gpt4: quality_gpt4 (quality; 6 of 60 scores missing)" in said
     assert "no interval: 6 sources)." in " ".join(said.split()) and "(n = 30; " in said
     for name in ("mine.csv", "mine.jsonl"):
         columns = json.loads(page(rows, "--json", name=name)[1])["columns"]
@@ -1071,13 +1071,13 @@ def lines_on(judge: str, said: str) -> tuple[str, str]:
 def test_what_is_said_of_a_judge_does_not_depend_on_other_judges(page: Page) -> None:
     alone = json.loads(page(beside(0), "--json")[1])["judges"]["gpt-4"]
     assert alone["sentence"] and alone["claims"][0]["literature"]
-    line, numbers = lines_on("gpt-4", page(beside(0))[1])
-    assert line.startswith("gpt-4: ") and numbers.startswith("  + Quality: ")
+    line, numbers = lines_on("gpt4", page(beside(0))[1])
+    assert line.startswith("gpt4: ") and numbers.startswith("  + Quality: ")
     for others in (2, 19):
         judges = json.loads(page(beside(others), "--json")[1])["judges"]
         assert len(judges) == 1 + others
         assert unsigned(judges["gpt-4"]) == unsigned(alone)
-        assert lines_on("gpt-4", page(beside(others))[1]) == (line, numbers)
+        assert lines_on("gpt4", page(beside(others))[1]) == (line, numbers)
 
 
 def test_each_claim_has_its_sign_and_the_measures_of_the_literature(

@@ -73,7 +73,7 @@ def test_bars_and_rows_are_annotated(audit: Any) -> None:
     done = audit(made(), *bars, "--require", "pearson=.1")
     assert done.status == 1
     [missed] = done.of_level("error")
-    assert missed["message"].startswith("gpt-4: Misses the required bar: Spearman ρ")
+    assert missed["message"].startswith("gpt4: Misses the required bar: Spearman ρ")
     [unclear] = done.of_level("warning")
     assert "Cannot tell whether it meets the required bar: Linear κ" in unclear[0]
     notices = done.of_level("notice")
@@ -82,7 +82,7 @@ def test_bars_and_rows_are_annotated(audit: Any) -> None:
     for notice in notices:
         row = rows[int(notice["line"])]
         values = [int(row[f"Quality ({name})"]) for name in ("Anna", "Ben")]
-        expected = f"gpt-4 says {row['quality_gpt4']}, people say {sum(values) / 2:g}"
+        expected = f"gpt4 says {row['quality_gpt4']}, people say {sum(values) / 2:g}"
         assert expected in notice["message"]
         assert row["answer"] not in notice["message"]
 
@@ -166,7 +166,7 @@ def test_the_page_lists_the_rows_to_read(audit: Any) -> None:
     part = next(part for part in said.split("\n\n") if part.startswith("Rows to read"))
     html = Path("page.html").read_text("utf-8")
     for row in shown:
-        numbered = f"row {row['row']}, quality: gpt-4 says {row['judged']}, people"
+        numbered = f"row {row['row']}, Quality: gpt4 says {row['judged']}, people"
         assert numbered in " ".join(part.split())
         assert f'<th scope="row">{row["row"]}</th>' in html
     assert "Rows to read" in html and rows[0]["answer"].strip()[:40] in html
@@ -183,8 +183,8 @@ def test_a_short_page_has_verdicts_and_bars_only(audit: Any) -> None:
     whole = audit(made(), "--require", "spearman=.1").out
     short = audit(made(), "--require", "spearman=.1", "-q").out
     assert short.strip() == whole.split("\n\n")[1]
-    assert short.startswith("gpt-4 meets the bar.")
-    assert "\nRequired minimums (bars): meets" in short and "gpt-4: " in short
+    assert short.startswith("gpt4 meets the bar.")
+    assert "\nRequired minimums (bars): meets" in short and "gpt4: " in short
 
 
 @pytest.mark.heavy

@@ -54,11 +54,11 @@ def of_findings(findings: AuditFindings) -> Iterator[str]:
         for claim in of_judge:
             level = LEVELS.get(claim.outcome, "warning")
             if claim.kind.startswith(BAR) and level:
-                yield command(level, file, None, _bar(judge, claim))
+                yield command(level, file, None, _bar(findings.named(judge), claim))
     for row in findings.rows_to_read:
         message = (
-            f"row {row.row}, {row.aspect}: {row.judge} says {row.judged}, people say "
-            f"{row.rated}"
+            f"row {row.row}, {findings.report.aspect(row.aspect)}: "
+            f"{findings.named(row.judge)} says {row.judged}, people say {row.rated}"
         )
         yield command("notice", file, row.line, plain(message))
 

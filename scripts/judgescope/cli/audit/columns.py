@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from judgescope.cli.init.cards import StudyDraft, recorded_id
+from judgescope.cli.init.cards import StudyDraft, aspect_title, recorded_id
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.readings import confidences, readings_of
 from judgescope.cli.init.roles import PAIRED, Guess
@@ -41,6 +41,7 @@ def columns_of_json(draft: StudyDraft) -> dict[str, Any]:
     return {
         **{role: _shown(columns, role) for role in JSON_ROLES},
         "people": columns.ratings,
+        "aspect_names": {name: aspect_title(draft, name) for name in columns.ratings},
         "judges": columns.judges,
         "draws": _draws(draft),
         "confidence": of_judge,

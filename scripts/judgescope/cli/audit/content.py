@@ -100,6 +100,7 @@ class ShownJudgment(Struct, kw_only=True):
 
     sentence: str
     claims: list[ShownClaim]
+    name: Annotated[str, _about("As the header has it; the key is its id.")] = ""
 
 
 class ColumnReading(Struct, kw_only=True):
@@ -132,6 +133,7 @@ class ShownColumns(Struct, kw_only=True):
     missing: Annotated[dict[str, int], _about("Column -> rows without a value.")]
     not_used: list[str]
     references: list[str] = []
+    aspect_names: Annotated[dict[str, str], _about("Aspect -> its name.")] = {}
     draws: Annotated[dict[str, int], _about("Judge -> its draws.")] = {}
     confidence: Annotated[dict[str, str], _about("Judge -> column.")] = {}
     each: list[ColumnReading] = []

@@ -36,7 +36,8 @@ def write_errors(
         for row in rows:
             cells = own.get(row.row, {})
             written = [exact_text(cells.get(name)) for name in columns]
-            written += [str(row.row), row.judge, row.aspect, row.judged, row.rated]
+            judge = draft.judge_names.get(row.judge, row.judge)
+            written += [str(row.row), judge, row.aspect, row.judged, row.rated]
             written.append(f"{row.distance:g}")
             table.writerow(written)
             runs = runs or any(cell.startswith(BEGIN_FORMULAS) for cell in written)

@@ -12,6 +12,7 @@ from judgescope.cli.audit.disagreements import MOST_ROWS, Disagreement, disagree
 from judgescope.cli.audit.headline import headline
 from judgescope.cli.audit.slices import TableSlice
 from judgescope.cli.init.cards import StudyDraft
+from judgescope.cli.terminal import plain
 from judgescope.methods.base import HUMAN
 from judgescope.methods.claims.base import AGREEMENT, BAR
 from judgescope.methods.measures import DECIDES
@@ -61,6 +62,12 @@ class AuditFindings:
     def all_claims(self) -> list[ReportedClaim]:
         """Return the claims about all judges, judge by judge."""
         return list(chain(*self.claims.values()))
+
+    def named(self, judge: str) -> str:
+        """Return a judge's name as people wrote it, fit for a terminal; "" for
+        people.
+        """
+        return plain(self.draft.judge_names.get(judge, judge))
 
     @cached_property
     def headline(self) -> str:

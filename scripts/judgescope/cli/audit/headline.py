@@ -58,6 +58,10 @@ class FoundByAudit(Protocol):
         """The claims about all judges."""
         ...
 
+    def named(self, judge: str) -> str:
+        """A judge's name as people wrote it."""
+        ...
+
     @property
     def people(self) -> Sequence[ReportRow]:
         """One rater's agreement with the others, by aspect."""
@@ -83,10 +87,11 @@ def headline(findings: FoundByAudit) -> str:
         *_places(findings, best),
     ]
     if not candidates:
-        return f"No verdict on {cut(best.id)}: no number that decides was measured."
+        name = _name(findings, best)
+        return f"No verdict on {name}: no number that decides was measured."
     first = candidates[0]
     for second in candidates[1:]:
-        name = f"{cut(best.id)} "
+        name = f"{_name(findings, best)} "
         if second.startswith(name):
             second = f"It {second.removeprefix(name)}"
         both = f"{first} {second}"
@@ -119,6 +124,10 @@ def best_judge(findings: FoundByAudit) -> ShownJudge:
 def cut(name: str, limit: int = 24) -> str:
     """A name of at most 24 characters."""
     return name if len(name) <= limit else f"{name[: limit - 1]}…"
+
+
+def _name(findings: FoundByAudit, judge: ShownJudge) -> str:
+    return cut(findings.named(judge.id))
 
 
 def _on(findings: FoundByAudit, claims: Sequence[ReportedClaim]) -> str:
@@ -160,18 +169,19 @@ def _nothing(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:
     if any(claim.outcome is not Outcome.NO_CLAIM for claim in claims):
         constant = [claim for claim in claims if base.CONSTANT in claim.reasons]
         if len(constant) == len(claims):
-            names = listed([cut(judge.id) for judge in findings.judges][:3])
+            names = listed([_name(findings, judge) for judge in findings.judges][:3])
             yield f"No verdict: {names} gives every text the same score."
         return
     unread = no_score(findings.report, best)
     if unread:
-        yield f"No verdict: {cut(best.id)} has no score that could be read."
+        yield f"No verdict: {_name(findings, best)} has no score that could be read."
         return
     codes = set[str]()
     for claim in claims:
         codes.update(code.partition(": ")[0] for code in claim.reasons)
     if base.TOO_MANY_LOST in codes:
-        yield f"No verdict: more than a fifth of {cut(best.id)}'s judgments are lost."
+        name = _name(findings, best)
+        yield f"No verdict: more than a fifth of {name}'s judgments are lost."
     elif "no_interval" in codes:
         sources = findings.report.datasets[0].counts.items
         yield (
@@ -193,16 +203,17 @@ def _bars(
     missed = [claim for claim in bars if claim.outcome is Outcome.MISSES]
     if len(met) == len(bars):
         which = "the bar" if len(bars) == 1 else f"all {len(bars)} bars"
-        yield f"{cut(best.id)} meets {which}."
+        yield f"{_name(findings, best)} meets {which}."
         return
     worst = (missed or [claim for claim in bars if claim not in met])[0]
     about = worst.respect.format(worst.subject)
     number = short(worst.row) if worst.row.value is not None else "no number"
     if missed:
         of_bars = "the bar" if len(bars) == 1 else f"{len(missed)} of {len(bars)} bars"
-        yield f"{cut(best.id)} misses {of_bars}: {number}, not {about}."
+        yield f"{_name(findings, best)} misses {of_bars}: {number}, not {about}."
     else:
-        yield f"Open whether {cut(best.id)} meets its bar: {number} for {about}."
+        name = _name(findings, best)
+        yield f"Open whether {name} meets its bar: {number} for {about}."
 
 
 def _shares(
@@ -215,7 +226,7 @@ def _shares(
     if constant:
         says = constant[0].others["says_share"]
         said = f"says “{cut(says.note)}” to {short(says)} of all texts"
-        yield f"{cut(best.id)} {said}: it does not judge."
+        yield f"{_name(findings, best)} {said}: it does not judge."
         return
     for kind, verb in ((base.CAUGHT, "lets"), (base.PASSED, "rejects")):
         failed = [
@@ -231,7 +242,7 @@ def _shares(
         labels = findings.report.datasets[0].labels_on(worst.row.judged)
         of = f"“{cut(labels[place])}” texts ({misjudged(worst)} of {worst.row.n})"
         through = " through" if kind == base.CAUGHT else ""
-        yield f"{cut(best.id)} {verb} {share} of {of}{through}."
+        yield f"{_name(findings, best)} {verb} {share} of {of}{through}."
 
 
 def _says_one(claim: ReportedClaim, least_share: float = 0.95) -> bool:
@@ -262,8 +273,8 @@ def _agreement(
     if by_sign[Sign.FAILS]:
         worst = min(by_sign[Sign.FAILS], key=lambda claim: claim.row.value or 0.0)
         yield (
-            f"{cut(best.id)} ranks texts against people{_on(findings, [worst])} "
-            f"({short(worst.row)})."
+            f"{_name(findings, best)} ranks texts against people"
+            f"{_on(findings, [worst])} ({short(worst.row)})."
         )
         return
     shown = [claim for claim in by_sign[Sign.NOT_SHOWN] if claim.row.value is not None]
@@ -272,13 +283,13 @@ def _agreement(
         limit = _undone_by(most)
         if limit:
             yield (
-                f"{cut(best.id)} agrees with people{_on(findings, [most])} "
+                f"{_name(findings, best)} agrees with people{_on(findings, [most])} "
                 f"({short(most.row)}), but not {limit}."
             )
             return
         yield (
             f"Agreement with people is not shown: at best {figures(most.row)} "
-            f"({cut(best.id)}{_on(findings, [most])})."
+            f"({_name(findings, best)}{_on(findings, [most])})."
         )
 
 
@@ -296,7 +307,7 @@ def _undone_by(claim: ReportedClaim) -> str:
 def _holds(
     findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
 ) -> str:
-    name = cut(best.id)
+    name = _name(findings, best)
     as_rater = [claim for claim in claims if claim.outcome is Outcome.AS_RATER]
     if as_rater:
         return (
@@ -330,7 +341,7 @@ def _one_person(findings: FoundByAudit, claim: ReportedClaim) -> str:
 def _rule(
     findings: FoundByAudit, best: ShownJudge, claims: Sequence[ReportedClaim]
 ) -> str:
-    name = cut(best.id)
+    name = _name(findings, best)
     first = max(claims, key=lambda claim: claim.row.value or 0.0)
     on = _on(findings, [first])
     number = short(first.row)

@@ -1,6 +1,7 @@
 """The page of an audit as one HTML file: headline, picture, numbers, rows to read."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from judgescope.cli.audit.findings import AuditFindings
@@ -136,7 +137,9 @@ def _published(findings: AuditFindings) -> "Iterator[PageBlock]":
     for claim in findings.all_claims:
         published = line(findings.report, claim)
         if published:
-            whose = f"{claim.judge}, " if len(findings.judges) > 1 else ""
+            whose = (
+                f"{findings.named(claim.judge)}, " if len(findings.judges) > 1 else ""
+            )
             lines.append(plain(f"{whose}{claim.subject}: {published}"))
     if len(lines) > MOST_PUBLISHED:
         yield Paragraph("The evidence has the literature's measures.", style="small")
@@ -151,7 +154,8 @@ def _evidence(findings: AuditFindings) -> "Iterator[PageBlock]":
 
     for judge in findings.judges:
         table = evidence(findings.report, findings.claims[judge.id])
-        title = "Evidence" if len(findings.judges) == 1 else f"Evidence: {judge.id}"
+        name = findings.named(judge.id)
+        title = "Evidence" if len(findings.judges) == 1 else f"Evidence: {name}"
         yield Fold(plain(title), [table])
 
 
@@ -171,7 +175,10 @@ def _pictures(findings: AuditFindings) -> "Iterator[PageBlock]":
         people = [one for one in panels if not one.judge]
         if judged or people:
             name = plain(findings.report.aspect(aspect))
-            figures.append(figure_of([*judged, *people], name, unit))
+            named = []
+            for one in [*judged, *people]:
+                named.append(replace(one, judge=findings.named(one.judge)))
+            figures.append(figure_of(named, name, unit))
     yield from figures[:1]
     if figures[1:]:
         yield Fold(f"{len(figures) - 1} more aspects", figures[1:])
@@ -188,7 +195,7 @@ def _numbers(findings: AuditFindings) -> "PageTable":
             lines.append(
                 TableLine(plain(about(findings.report, claim)), _cells(findings, claim))
             )
-        bodies.append(Body(lines, plain(judge.id) if several else ""))
+        bodies.append(Body(lines, plain(findings.named(judge.id)) if several else ""))
     columns = [
         *columns_of(("Number",)),
         *columns_of(("Outcome", "What it had to beat", "Counted"), style="words"),
@@ -240,7 +247,7 @@ def _matrix(findings: AuditFindings) -> "PageTable":
     lines = []
     for judge in findings.judges:
         of_judge = [cells.get((judge.id, name), words_cell("")) for name in aspects]
-        lines.append(TableLine(plain(judge.id), of_judge))
+        lines.append(TableLine(plain(findings.named(judge.id)), of_judge))
     caption = "Judges by aspects: ● holds, ◐ with a limit, ○ not shown, ✕ fails."
     heads = [plain(name) for name in aspects.values()]
     return PageTable(caption, "Judge", columns_of(heads), [Body(lines)], whole=True)
@@ -270,7 +277,9 @@ def _rows(findings: AuditFindings) -> "Iterator[Section]":
     heads = [head for head, is_shown in shown.items() if is_shown]
     lines = []
     for row in disagreeing:
-        texts = (row.judge, row.aspect, row.judged, row.rated, row.text)
+        judge = findings.named(row.judge)
+        aspect = findings.report.aspect(row.aspect)
+        texts = (judge, aspect, row.judged, row.rated, row.text)
         cells = []
         for text, is_shown in zip(texts, shown.values(), strict=True):
             if is_shown:
@@ -304,7 +313,7 @@ def _slices(findings: AuditFindings) -> "Iterator[Section]":
         counts = f"{plural(part.rows, 'row')}, {count(part.rated)} rated"
         for row in part.numbers:
             cells = [
-                words_cell(plain(row.judge)),
+                words_cell(plain(findings.named(row.judge))),
                 words_cell(plain(findings.report.aspect(row.aspect))),
                 words_cell(label(row.statistic)),
                 estimate(row),

@@ -61,6 +61,7 @@ def content(findings: AuditFindings) -> AuditPage:
     for judge in findings.judges:
         of_judge = findings.claims[judge.id]
         judges[judge.id] = ShownJudgment(
+            name=draft.judge_names.get(judge.id, judge.id),
             sentence=sentence(report, judge, of_judge),
             claims=[_claim(report, claim) for claim in of_judge],
         )

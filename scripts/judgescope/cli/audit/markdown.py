@@ -87,7 +87,7 @@ def _numbers(findings: AuditFindings) -> Iterator[str]:
     ones.
     """
     for judge in findings.judges:
-        yield f"### Numbers: {escaped(judge.id)}"
+        yield f"### Numbers: {escaped(findings.named(judge.id))}"
         yield ""
         yield from _listed(claim_lines(findings.report, findings.claims[judge.id]))
     further = [
@@ -133,7 +133,9 @@ def _rows(findings: AuditFindings) -> Iterator[str]:
     yield _line(heads)
     yield _line(["---"] * len(heads))
     for row in rows:
-        cells = [str(row.row), row.judge, row.aspect, row.judged, row.rated]
+        judge = findings.named(row.judge)
+        aspect = findings.report.aspect(row.aspect)
+        cells = [str(row.row), judge, aspect, row.judged, row.rated]
         cells += [row.text] if shown else []
         yield _line([escaped(cell) for cell in cells])
     yield ""

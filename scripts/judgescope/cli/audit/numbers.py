@@ -95,9 +95,9 @@ def gap_lines(findings: AuditFindings) -> Iterator[str]:
         shown = "" if p is None else f", p {p_value(p)}"
         verdict = "behind" if gap.apart else "cannot tell apart"
         by_aspect.setdefault(gap.aspect, []).append(
-            f"{gap.other} {figures(gap.difference)} ({verdict}{shown})"
+            f"{findings.named(gap.other)} {figures(gap.difference)} ({verdict}{shown})"
         )
-        best[gap.aspect] = gap.best
+        best[gap.aspect] = findings.named(gap.best)
     for aspect, others in by_aspect.items():
         name = findings.report.aspect(aspect)
         yield f"{name}: best {best[aspect]}; it minus {'; '.join(others)}"
@@ -109,9 +109,10 @@ def place_lines(findings: AuditFindings) -> Iterator[str]:
         name = findings.report.aspect(choices.aspect)
         verdict = "differs" if choices.differs else "no difference shown"
         yield (
-            f"first text chosen, {name}: {choices.judge} {figures(choices.of_judge)}, "
-            f"people {figures(choices.of_people)}; difference {figures(choices.gap)} "
-            f"({verdict}), n = {count(choices.gap.n)} pairs"
+            f"first text chosen, {name}: {findings.named(choices.judge)} "
+            f"{figures(choices.of_judge)}, people {figures(choices.of_people)}; "
+            f"difference {figures(choices.gap)} ({verdict}), "
+            f"n = {count(choices.gap.n)} pairs"
         )
 
 
@@ -119,8 +120,9 @@ def draw_lines(findings: AuditFindings) -> Iterator[str]:
     """Yield how well the draws of one judge agree."""
     for repeated in findings.repeated_draws:
         name = findings.report.aspect(repeated.aspect)
+        judge = findings.named(repeated.judge)
         yield (
-            f"{repeated.judge} with itself, {name}: {repeated.draws} draws, "
+            f"{judge} with itself, {name}: {repeated.draws} draws, "
             f"{label(repeated.agreement.statistic)} {figures(repeated.agreement)}; "
             f"draws differ in {figures(repeated.flips)} of "
             f"{plural(repeated.flips.n, 'text')}; its first draw is its score"
@@ -131,7 +133,8 @@ def further_lines(findings: AuditFindings) -> Iterator[str]:
     """Yield what else the file has: confidence, scores of texts that nobody rated."""
     for column in findings.confidences:
         if column.why_none:
-            whose = f"of {column.judge}" if column.judge else "of an unknown judge"
+            judge = findings.named(column.judge)
+            whose = f"of {judge}" if column.judge else "of an unknown judge"
             yield (
                 f"confidence {whose}: column {column.column}, {count(column.count)} of "
                 f"{plural(column.rows, 'row')}, {column.low:g} to {column.high:g}; "
@@ -160,7 +163,7 @@ def calibration_line(
     name = findings.report.aspect(stated.aspect)
     of_label = f", the chance of “{stated.of}”" if stated.of else ""
     parts = [
-        f"confidence of {stated.judge}, {name} (column {column.column}{of_label}): "
+        f"confidence of {findings.named(stated.judge)}, {name} (column {column.column}{of_label}): "
         f"{CALIBRATION[stated.shown]}",
         f"stated chance minus share right {figures(stated.gap)}",
         f"slope {figures(stated.slope)}",
@@ -173,7 +176,8 @@ def calibration_line(
 def unrated_line(findings: AuditFindings, unrated: UnratedScores) -> str:
     """How many scores of a judge are of texts that nobody rated."""
     name = findings.report.aspect(unrated.aspect)
+    judge = findings.named(unrated.judge)
     return (
-        f"{unrated.judge} scored {plural(unrated.scored, 'text')} on {name}; "
+        f"{judge} scored {plural(unrated.scored, 'text')} on {name}; "
         f"{count(unrated.unrated)} of them have no rating and count nowhere here"
     )

@@ -6,6 +6,7 @@ expect.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Final
@@ -118,7 +119,7 @@ def picture_lines(findings: AuditFindings) -> list[str]:
         if crossing.judge and not other.judge and other.aspect == crossing.aspect:
             beside = other
     return as_lines(
-        crossing,
+        replace(crossing, judge=findings.named(crossing.judge)),
         findings.report.aspect(crossing.aspect),
         "pair" if findings.draft.columns.compared else "text",
         beside=beside,
@@ -142,7 +143,7 @@ def _numbers(findings: AuditFindings) -> Iterator[Sequence[str]]:
     """
     lines = list[str]()
     for judge in findings.judges:
-        lines.append(plain(f"{judge.id}:"))
+        lines.append(plain(f"{findings.named(judge.id)}:"))
         of_judge = claim_lines(findings.report, findings.claims[judge.id])
         lines += _listed(map(plain, of_judge), "  ")
     signs = {claim.sign for claim in findings.all_claims}
@@ -178,7 +179,7 @@ def _matrix(findings: AuditFindings) -> Iterator[str]:
                 aspects.setdefault(claim.row.judged, report.aspect(claim.row.judged))
                 of_judge = cells.setdefault(judge.id, {})
                 of_judge[claim.row.judged] = f"{claim.sign} {short(claim.row)}"
-    side = min(28, max(len(judge.id) for judge in findings.judges))
+    side = min(28, max(len(findings.named(judge.id)) for judge in findings.judges))
     cell = max([10, *(min(14, len(name)) for name in aspects.values())]) + 2
     shown = list(aspects)[: max(1, (width() - 2 - side) // cell)]
     heads = (f"{cut(plain(aspects[name]), 14):>{cell}}" for name in shown)
@@ -186,7 +187,7 @@ def _matrix(findings: AuditFindings) -> Iterator[str]:
     for judge in findings.judges:
         of_judge = cells.get(judge.id, {})
         numbers = (f"{of_judge.get(name, '-'):>{cell}}" for name in shown)
-        yield f"  {cut(plain(judge.id), side):<{side}}{''.join(numbers)}"
+        yield f"  {cut(findings.named(judge.id), side):<{side}}{''.join(numbers)}"
     if len(shown) < len(aspects):
         more = plural(len(aspects) - len(shown), "more aspect")
         yield f"  {more} in the output of --html"
@@ -199,8 +200,8 @@ def said_of_rows(findings: AuditFindings) -> Iterator[str]:
     """Yield a line for each row to read: row, values and the beginning of its text."""
     for row in findings.rows_to_read:
         said = (
-            f"row {row.row}, {row.aspect}: {row.judge} says {row.judged}, people say "
-            f"{row.rated}"
+            f"row {row.row}, {findings.report.aspect(row.aspect)}: "
+            f"{findings.named(row.judge)} says {row.judged}, people say {row.rated}"
         )
         text = f": {row.text}" if findings.texts and row.text else ""
         yield plain(said + text)
@@ -223,7 +224,7 @@ def slice_lines(findings: AuditFindings) -> dict[str, list[str]]:
         for row in part.numbers:
             name = findings.report.aspect(row.aspect)
             number = f"{label(row.statistic)} {figures(row)}"
-            numbers.append(f"{row.judge}, {name}: {number}")
+            numbers.append(f"{findings.named(row.judge)}, {name}: {number}")
         said = "; ".join(numbers) or part.why_none
         value = part.value if findings.texts else "a value"
         counted = f"{plural(part.rows, 'row')}, {count(part.rated)} rated"

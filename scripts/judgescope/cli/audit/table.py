@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgescope.cli.init import flags
-from judgescope.cli.init.cards import StudyDraft
+from judgescope.cli.init.cards import StudyDraft, with_readable_ids
 from judgescope.cli.init.column_values import number
 from judgescope.cli.init.exports import opened
 from judgescope.cli.init.flags import EVERY
@@ -54,6 +54,7 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     if args.human:
         ratings = flags.read_ratings(args.human, table, "--human", ALL)
     columns = flags.assigned(table, named, ratings, ("--judge", args.judge), more=False)
+    columns = flags.with_names(columns, args.human)
     columns = replace(columns, means=False, flagged=flags.flagged(args))
     columns = columns if columns.judges else _by_people(columns)
     check_raters(table, columns)
@@ -72,7 +73,7 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     definitions = dict[str, str]()
     for name in flags.undefined(columns, (), table):
         definitions[name] = flags.as_people_rated(columns.ratings[name])
-    return StudyDraft(
+    draft = StudyDraft(
         study=slug(table.file.stem),
         table=table,
         columns=columns,
@@ -84,6 +85,7 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
         judge_scales={} if columns.compared else _judge_scales(table, columns, scales),
         require=require,
     )
+    return with_readable_ids(draft)
 
 
 def _check_on_scale(

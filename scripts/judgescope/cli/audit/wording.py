@@ -87,8 +87,9 @@ def verdict_lines(
     yield from _unused_texts(findings)
     for judge in findings.judges:
         of_judge = findings.claims[judge.id]
-        yield plain(f"{judge.id}: {words(findings.report, judge, of_judge)}")
-        yield from map(plain, _reversed(of_judge))
+        name = findings.named(judge.id)
+        yield plain(f"{name}: {words(findings.report, judge, of_judge)}")
+        yield from map(plain, _reversed(name, of_judge))
     yield from _people(findings)
 
 
@@ -103,7 +104,7 @@ def _unused_texts(findings: AuditFindings) -> Iterator[str]:
         )
 
 
-def _reversed(claims: Sequence[ReportedClaim]) -> Iterator[str]:
+def _reversed(name: str, claims: Sequence[ReportedClaim]) -> Iterator[str]:
     """Yield a question if a judge's scores fall where people's ratings rise."""
     names = []
     for claim in claims:
@@ -111,9 +112,8 @@ def _reversed(claims: Sequence[ReportedClaim]) -> Iterator[str]:
         if claim.kind == AGREEMENT and high is not None and high < 0:
             names.append(claim.subject)
     if names:
-        judge = claims[0].judge
         yield (
-            f"{judge}: is the scale reversed? It scores texts lower where people rate "
+            f"{name}: is the scale reversed? It scores texts lower where people rate "
             f"them higher, on {listed(names)}; the highest score counts as the best."
         )
 

@@ -211,7 +211,8 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
     for note in notes_on_raters(draft, option):
         yield "note", note
     for name, scores in columns.judges.items():
-        yield "judge", f"{cards.recorded_id(name)}: {_scores_fact(draft, scores)}"
+        named = plain(draft.judge_names[cards.recorded_id(name)])
+        yield "judge", f"{named}: {_scores_fact(draft, scores)}"
     if draft.function:
         file, name = draft.function
         yield "judge", plain(f"{id_of(draft.function)}: function {name} of {file}")
@@ -274,7 +275,8 @@ def _rating_facts(
     for column, missing in table.missing_cells(group).items():
         named = f"{plain(column)}: " if len(group) > 1 else ""
         how.append(f"{named}{missing} of {len(table.rows)} {kind}s missing")
-    yield kind, f"{aspect}: {plain(', '.join(group))}{_in_brackets(how)}"
+    name = plain(cards.shown_aspect(draft, aspect))
+    yield kind, f"{name}: {plain(', '.join(group))}{_in_brackets(how)}"
     if not draft.columns.compared and scale == scale_of(table.values(group)):
         outside = beyond_scale(table, group)
         if outside:
@@ -286,7 +288,7 @@ def _scores_fact(draft: StudyDraft, scores: Mapping[str, str]) -> str:
     kind = "choices" if draft.columns.compared else "scores"
     shown = []
     for aspect, column in scores.items():
-        how = [] if aspect == "*" else [aspect]
+        how = [] if aspect == "*" else [cards.shown_aspect(draft, aspect)]
         for missing in draft.table.missing_cells([column]).values():
             how.append(f"{missing} of {len(draft.table.rows)} {kind} missing")
         shown.append(f"{column}{_in_brackets(how)}")

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +21,11 @@ from judgescope.cli.init.endpoint import Endpoint
 from judgescope.cli.init.functions import function_cards
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable, LabelScale
+from judgescope.cli.init.written_names import (
+    judge_names,
+    readable_ids,
+    with_ids,
+)
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.files import naming_path
 from judgescope.core.names import RESERVED_JUDGES, slug
@@ -84,16 +89,48 @@ class StudyDraft:
         return [name for name, scale in self.scales.items() if "labels" in scale]
 
     @cached_property
+    def judge_names(self) -> dict[str, str]:
+        """Return the id of each judge of the table -> its name as people wrote it."""
+        names = {}
+        written = judge_names(self.columns)
+        for judge, scores in self.columns.judges.items():
+            names[recorded_id(judge)] = written[judge]
+            if self.columns.compared and len(scores) > 1:
+                for aspect, column in scores.items():
+                    names[recorded_id(f"{judge}-{aspect}")] = column
+        return names
+
+    @cached_property
     def missing(self) -> list[str]:
         """Return the words for missing ratings, scores and lengths."""
         return self.table.missing(self.columns)
+
+
+def with_readable_ids(draft: StudyDraft) -> StudyDraft:
+    """Return the draft with ids in Latin letters for names of other scripts."""
+    aspects, judges = readable_ids(draft.columns)
+    scales = {aspects[name]: scale for name, scale in draft.scales.items()}
+    definitions = {}
+    for name, text in draft.definitions.items():
+        definitions[aspects.get(name, name)] = text
+    judge_scales = {}
+    for judge, of_judge in draft.judge_scales.items():
+        by_aspect = {aspects.get(name, name): of_judge[name] for name in of_judge}
+        judge_scales[judges.get(judge, judge)] = by_aspect
+    return replace(
+        draft,
+        columns=with_ids(draft.columns, aspects, judges),
+        scales=scales,
+        definitions=definitions,
+        judge_scales=judge_scales,
+    )
 
 
 def cards_of(draft: StudyDraft) -> NewCards:
     """Return the new cards that a study needs, the study's card last."""
     cards: NewCards = {}
     for name, text in draft.definitions.items():
-        title = _title(name, draft.columns.ratings.get(name, ()))
+        title = aspect_title(draft, name)
         cards["aspect", name] = {"aspect": name, "name": title, "definition": text}
     cards["dataset", draft.study] = _dataset(draft)
     if draft.endpoint:
@@ -282,6 +319,20 @@ def _by_choice(columns: Guess, names: Sequence[str]) -> dict[str, list[str]]:
         if words:
             by_name[name] = words
     return by_name
+
+
+def aspect_title(draft: StudyDraft, aspect: str) -> str:
+    """Return the name of an aspect as its columns or a flag have it."""
+    title = draft.columns.names.get(aspect, "")
+    if title and not title.isascii():
+        return title
+    return _title(aspect, draft.columns.ratings.get(aspect, ()))
+
+
+def shown_aspect(draft: StudyDraft, aspect: str) -> str:
+    """Return an aspect's id, or its name where this has other letters."""
+    title = aspect_title(draft, aspect)
+    return aspect if title.isascii() else title
 
 
 def _title(name: str, written: Iterable[str]) -> str:

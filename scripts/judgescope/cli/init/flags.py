@@ -14,7 +14,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from judgescope.cli.init.cards import RepliesFile, StudyDraft, new_study
+from judgescope.cli.init.cards import (
+    RepliesFile,
+    StudyDraft,
+    new_study,
+    with_readable_ids,
+)
 from judgescope.cli.init.column_values import number, numbers
 from judgescope.cli.init.endpoint import endpoint_of
 from judgescope.cli.init.functions import named_function
@@ -32,6 +37,7 @@ from judgescope.cli.init.shapes import (
 from judgescope.cli.init.stated_labels import stated_labels, with_stated_labels
 from judgescope.cli.init.tables import InitTable, LabelScale, load_table
 from judgescope.cli.init.unread import unread
+from judgescope.cli.init.written_names import names_in, names_in_headers
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.names import slug
 from judgescope.schema.cards.columns import check_parts
@@ -157,6 +163,7 @@ def assigned(
     for column in scored:
         check_free(column, {**named, "ratings": rated}, flag)
     guessed = table.guessed(named, [*rated, *scored])
+    names = guessed.names | names_in_headers(ratings)
     free = guessed.without([*rated, *scored])
     ratings = ratings or free.ratings
     judges = {
@@ -167,7 +174,7 @@ def assigned(
     for aspect, column in parts:
         check_known({aspect} - {EVERY}, ratings, UNRATED, where=flag)
         new = (
-            judges_of([column], ratings)
+            _judges_by_name(column, ratings, names)
             if aspect == EVERY
             else {slug(column): {aspect: column}}
         )
@@ -180,6 +187,21 @@ def assigned(
     return replace(
         guessed, ratings=dict(ratings), judges=judges, means=guessed.means and not rated
     )
+
+
+def _judges_by_name(
+    column: str, ratings: Mapping[str, list[str]], names: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
+    """Return the judge of a column, whose header may have an aspect's name in any
+    script.
+    """
+    aspect_of_name = {names.get(aspect, aspect): aspect for aspect in ratings}
+    judges = {}
+    for judge, scores in judges_of([column], aspect_of_name).items():
+        judges[judge] = {
+            aspect_of_name.get(name, name): scores[name] for name in scores
+        }
+    return judges
 
 
 def _for_ratings(
@@ -209,7 +231,8 @@ def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:
         part_names=named_sources(args.source or [], table),
         flagged=flagged(args),
     )
-    return StudyDraft(
+    columns = with_names(columns, args.rating)
+    draft = StudyDraft(
         study=new_study(args.study) if args.study else slug(table.file.stem),
         table=table,
         columns=columns,
@@ -226,6 +249,12 @@ def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:
         licence=args.licence,
         citation=args.citation,
     )
+    return with_readable_ids(draft)
+
+
+def with_names(columns: Guess, texts: Sequence[str] | None) -> Guess:
+    """Return the columns with the names of aspects as flags write them."""
+    return replace(columns, names=columns.names | names_in(texts or []))
 
 
 def named_parts(

@@ -110,6 +110,7 @@ def _guess_in_english(
     if length and text and "text" not in named and not names_text(text):
         text = None  # a column that is named has precedence over a guess from cells
     is_pair = bool(texts or systems)
+    judges = judges_of(rating.judges, ratings)
     return Guess(
         item=item,
         system=None if is_pair else system,
@@ -120,13 +121,22 @@ def _guess_in_english(
         lengths=lengths,
         source=roles.columns["source"],
         references=roles.columns["references"],
-        ratings=ratings,
-        judges=judges_of(rating.judges, ratings),
+        ratings={slug(name): group for name, group in ratings.items()},
+        judges={judge: _with_ids(scores) for judge, scores in judges.items()},
+        names={slug(name): name for name in ratings if slug(name) != name},
         assumed={**roles.assumed, **rating.assumed},
         unused=rating.unused,
         means=bool(rated) and all(map(is_mean, rated)),
         task=_task(columns),
     )
+
+
+def _with_ids(scores: Mapping[str, str]) -> dict[str, str]:
+    """Return a judge's columns by the ids of aspects; * stays."""
+    by_id = {}
+    for name, column in scores.items():
+        by_id[name if name == "*" else slug(name)] = column
+    return by_id
 
 
 def _first(columns: Sequence[str]) -> str | None:

@@ -15,8 +15,8 @@ from judgescope.cli.init.pair_columns import has_choices, pairs_of
 from judgescope.cli.init.rating_columns import is_judge
 from judgescope.cli.init.tables import FAIL_PASS, InitTable, Label
 from judgescope.core.errors import UserError
-from judgescope.report.words import listed, plural
 from judgescope.data.rows import TableRow
+from judgescope.report.words import listed, plural
 from judgescope.tables.label_failures import label_failures
 from judgescope.tables.labels import order_of, plain_label
 from judgescope.tables.profile import profile

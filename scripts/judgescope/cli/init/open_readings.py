@@ -157,7 +157,9 @@ def readings_of_raters(table: InitTable, columns: Guess) -> list[OpenReading]:
     if len(ends) > 1:
         return []
     shown = listed(names)
-    one_each = [rating_text(aspect, group) for aspect, group in columns.ratings.items()]
+    one_each = []
+    for aspect, group in columns.ratings.items():
+        one_each.append(rating_text(columns.names.get(aspect, aspect), group))
     return [
         OpenReading(
             f"{shown} are raters of one aspect",

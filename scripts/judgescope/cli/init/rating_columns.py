@@ -309,11 +309,15 @@ def like_ratings(values: Sequence[float], rows: int, longest_scale: int = 11) ->
 
 
 def words_of(column: str) -> list[str]:
-    """Return the words of a column's name as ids have them; a number is a word."""
+    """Return the words of a column's name without accents; a number is a word.
+
+    >>> words_of("Überzeugung_rater2"), words_of("人工 流畅性")
+    (['uberzeugung', 'rater', '2'], ['人工', '流畅性'])
+    """
     spaced = re.sub(
         r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", without_accents(column)
     )
-    return re.sub(r"[^a-z0-9]+", " ", spaced.casefold()).split()
+    return re.sub(r"[\W_]+", " ", spaced.casefold()).split()
 
 
 def aspect_of(column: str) -> str:

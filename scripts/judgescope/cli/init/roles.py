@@ -37,6 +37,8 @@ class Guess:
     choice_words: dict[int, list[str]] = field(default_factory=dict)
     """If people chose: the choice (1, 2, or 0 for a tie) -> the words for it."""
     ratings: dict[str, list[str]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    """Aspect -> its name in the header or a flag, where the id has not its letters."""
     judges: dict[str, dict[str, str]] = field(default_factory=dict)
     """Judge -> aspect -> the column of its scores; * stands for every aspect."""
     swapped: dict[str, str] = field(default_factory=dict)

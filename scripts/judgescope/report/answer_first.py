@@ -264,7 +264,7 @@ class BarsAndLabels(AnswerData):
             given = "people's label" if not self.planned else "the planned label"
             text = (
                 f"{named(judge.id)} gives {given} in {cell_words.value(claim)} of "
-                "texts, balanced"
+                "texts, averaged over labels"
             )
             person = self.person(claim)
             if person is not None and person.value is not None:

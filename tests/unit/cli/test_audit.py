@@ -91,8 +91,7 @@ def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
     assert status == 0
     assert "rating      quality: Quality (Anna), Quality (Ben)" in columns
     assert (
-        "judge       gpt4: quality_gpt4" in columns
-        and "not used    seconds" in columns
+        "judge       gpt4: quality_gpt4" in columns and "not used    seconds" in columns
     )
     assert "60 rows, 7 columns" in columns
     assert verdict.startswith("gpt4 ")

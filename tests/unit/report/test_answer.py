@@ -290,7 +290,7 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
     "labels hold": (
         "L3",
         labels_hold,
-        "`model-a` gives people's label in 80\u202f% of texts, balanced.",
+        "`model-a` gives people's label in 80\u202f% of texts, averaged over labels.",
     ),
     "labels by length": (
         "L3",

@@ -167,7 +167,7 @@ def test_a_correlation_of_few_prints_its_n_and_no_number(tmp_path: Path) -> None
         (
             "better",
             "undecided: ±0.05 needs about 90 sources",
-            "needs about 90 sources)",
+            "is open: about 90 sources would decide)",
         ),
         ("better", "as good as one more rater", ", not shown after Holm's correction)"),
         ("as_rater", "as good as one more rater", "[−0.100, 0.100])"),

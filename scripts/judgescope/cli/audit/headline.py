@@ -4,6 +4,7 @@ The first rule that applies decides. Praise never comes first where a bar, or a 
 bad texts, fails. Every name is cut, and no sentence has more than 25 words.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
@@ -23,7 +24,8 @@ from judgescope.report.sections.sentences import (
     place_of_class,
     rival_in_words,
 )
-from judgescope.report.words import count, listed, percent, plural, written
+from judgescope.report.words import count, listed, percent, written
+from judgescope.statistics.intervals import FEWEST_SOURCES
 from judgescope.statistics.verdict import Outcome, Sign
 
 MOST_WORDS: Final = 25
@@ -183,11 +185,31 @@ def _nothing(findings: FoundByAudit, best: ShownJudge) -> Iterator[str]:
         name = _name(findings, best)
         yield f"No verdict: more than a fifth of {name}'s judgments are lost."
     elif "no_interval" in codes:
-        sources = findings.report.datasets[0].counts.items
-        yield (
-            f"No verdict yet: {plural(sources, 'source')} are too few, or too few have "
-            "different ratings; 10 are needed."
+        yield f"No verdict yet: {_too_few(findings, claims)}."
+
+
+def _too_few(findings: FoundByAudit, claims: Sequence[ReportedClaim]) -> str:
+    """What there is too little of for an interval."""
+    sources = findings.report.datasets[0].counts.items
+    if sources < FEWEST_SOURCES:
+        few = "there is 1 source" if sources == 1 else f"there are {sources} sources"
+        return f"{few}, and {FEWEST_SOURCES} are needed"
+    for claim in claims:
+        varied = re.fullmatch(
+            r".*: (\d+) sources have two different ratings", claim.row.note
         )
+        if varied:
+            return (
+                f"{varied[1]} of {sources} sources have texts with different ratings, "
+                f"and {FEWEST_SOURCES} are needed"
+            )
+        uneven = re.search(r"count as ([\d.]+), because", claim.row.note)
+        if uneven:
+            return (
+                f"a few of the {sources} sources have most of the texts, so that they "
+                f"count as {uneven[1]}; {FEWEST_SOURCES} are needed"
+            )
+    return "too few sources have both a rating and a score; 10 are needed"
 
 
 # --- bars and shares ------------------------------------------------------------------
@@ -319,7 +341,10 @@ def _holds(
     person = _one_person(findings, first)
     if first.kind == base.LABELS:
         beside = f"; one person in {person}" if person else ""
-        return f"{name} gives people's label in {number} of texts, balanced{beside}."
+        return (
+            f"{name} gives people's label in {number} of texts, averaged over labels"
+            f"{beside}."
+        )
     if first.kind == base.PAIRS:
         beside = f"; one person does in {person}" if person else ""
         return f"{name} picks what people prefer in {number} of pairs{beside}."

@@ -249,13 +249,32 @@ def _assumptions(draft: StudyDraft, option: str) -> Iterator[tuple[str, str]]:
         else:
             clear.setdefault(reading.why, []).append(reading.column)
     for why, group in clear.items():
-        yield "why", plain(f"{', '.join(group)}: {why}")
+        yield "why", plain(f"{', '.join(group)}: {_of_several(why, group)}")
     flag_of_side = {PEOPLE: option, JUDGE: "--judge"}
-    whose = {PEOPLE: "people's", JUDGE: "a judge's"}
+    whose = {PEOPLE: "people's ratings", JUDGE: "a judge's scores"}
     for (role, why), group in assumed.items():
         flag = flag_of_side.get(role, f"--{role}")
-        said = f"{', '.join(group)} is {whose.get(role, f'the {role}')}"
-        yield "Assumed:", plain(f"{said}, because {why}; {flag} changes it")
+        verb = "is taken as" if len(group) == 1 else "are taken as"
+        said = f"{', '.join(group)} {verb} {whose.get(role, f'the {role}')}"
+        because = _of_several(why, group)
+        yield "Assumed:", plain(f"{said}, because {because}; {flag} changes it")
+
+
+def _of_several(why: str, columns: Sequence[str]) -> str:
+    """Return why columns have their role, for one column or for several."""
+    if len(columns) == 1:
+        return why
+    plurals = {
+        "its header says": "their headers say",
+        "its header may name": "their headers may name",
+        "its header names": "their headers name",
+        "it tells": "they tell",
+        "it has": "they have",
+    }
+    for single, several in plurals.items():
+        if why.startswith(single):
+            return f"{several}{why.removeprefix(single)}"
+    return why
 
 
 def _rating_facts(

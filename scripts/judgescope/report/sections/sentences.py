@@ -2,7 +2,8 @@
 terminal.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from judgescope.methods.claims import base
@@ -42,7 +43,7 @@ TITLES: dict[tuple[Outcome, ...], str] = {
     (Outcome.BETTER, Outcome.NOTICED): "Better than chance at",
     (Outcome.WITHSTANDS,): "Succeeds at",
     (Outcome.NOT_SHOWN,): "Not shown to be better than a rule that ignores quality at",
-    (Outcome.CANNOT_TELL,): "Cannot tell for",
+    (Outcome.CANNOT_TELL,): "Not decided, more texts are needed:",
     (Outcome.MISSES, Outcome.SWAYED): "Fails at",
     (Outcome.NO_CLAIM,): "No claim about",
 }
@@ -76,9 +77,7 @@ WHY = {
         f"not compared with one more rater: {{}} raters are more than {LARGEST_CEILING}"
     ),
     base.HANGS_ON: "hangs on system {}: without its texts it is not shown",
-    base.SINGLE_TEXTS: (
-        "over all texts: a judge that only knows how hard a source is could do as well"
-    ),
+    base.SINGLE_TEXTS: "over all texts",
     base.SAYS: "says “{}” to {} of all texts",
     "systems": "a judge that only prefers certain systems could do as well",
     "within": "it may only tell sources apart",
@@ -96,6 +95,12 @@ WHY = {
     "not_computed": "the study does not compute it",
 }
 """Reason -> its words, `{}` for its detail; other reasons are written as they are."""
+OVER_ALL_TEXTS = (
+    "Over all texts, a judge that only knows how hard a source is could do as well."
+)
+"""What is added once if a claim that holds does not compare texts of one source."""
+UNSHOWN = "not shown to be "
+"""How several reasons begin; a list says it once."""
 RIVALS = {
     base.LENGTH: "text length alone reaches {}",
     base.BREVITY: "shortness alone reaches {}",
@@ -130,6 +135,7 @@ def sentence(report: Report, judge: ShownJudge, claims: Sequence[ReportedClaim])
             )
         for title, respects in verdicts(report, claims):
             parts.append(f"{title} {respects}.")
+        parts.append(_caution(claims))
         lost = tally.asked - tally.counts["ok"]
         if lost:
             of_all = words.plural(tally.asked, "judgment")
@@ -138,6 +144,14 @@ def sentence(report: Report, judge: ShownJudge, claims: Sequence[ReportedClaim])
     if len(rows) and not free(rows):
         parts.append(f"Cost: {price_in_words(rows)}.")
     return " ".join(filter(None, parts))
+
+
+def _caution(claims: Sequence[ReportedClaim]) -> str:
+    """What else explains claims over all texts, said once for all of them."""
+    for claim in claims:
+        if base.SINGLE_TEXTS in claim.reasons and claim.outcome in GOOD:
+            return OVER_ALL_TEXTS
+    return ""
 
 
 def sentences(report: Report) -> dict[str, str]:
@@ -252,7 +266,7 @@ def _details(
         details.append(number(chosen[0]))
         details.append(class_counts(report, chosen[0]))
         details.append(unbeaten_rival(chosen[0]))
-        details += reasons(chosen[0])
+        details += joined_reasons(reasons(chosen[0]))
     datasets = dict.fromkeys(claim.dataset for claim in chosen)
     everywhere = {claim.dataset for claim in every}
     if len(chosen) < len(every) and {*datasets} != everywhere:
@@ -353,6 +367,14 @@ def beside_rater(claim: ReportedClaim, gap: ReportRow) -> str:
     """Return what the difference from one more rater says."""
     if raters.AS_GOOD in gap.note and claim.outcome != Outcome.AS_RATER:
         return "not shown after Holm's correction"
+    needed = re.fullmatch(
+        rf"{raters.UNDECIDED}: ±(\S+) needs about (\d+) sources", gap.note
+    )
+    if needed:
+        sources = words.count(int(needed[2]))
+        return (
+            f"as good within {needed[1]} is open: about {sources} sources would decide"
+        )
     return gap.note
 
 
@@ -392,6 +414,28 @@ def reasons(claim: ReportedClaim) -> Iterator[str]:
         yield "also among texts of one system"
     if "more_needed" in claim.others:
         yield more_needed(claim.others["more_needed"])
+
+
+def joined_reasons(found: Iterable[str]) -> Iterator[str]:
+    """Yield reasons; those that begin with `not shown to be` are one list.
+
+    >>> list(joined_reasons(["not shown to be above chance", "length not tested"]))
+    ['not shown to be above chance', 'length not tested']
+    >>> list(joined_reasons(["not shown to be a", "not shown to be b"]))
+    ['not shown to be a, or b']
+    """
+    unshown = []
+    others = []
+    for reason in found:
+        if reason.startswith(UNSHOWN):
+            unshown.append(reason.removeprefix(UNSHOWN))
+        else:
+            others.append(reason)
+    if unshown:
+        *first, last = unshown
+        listed = f"{', '.join(first)}, or {last}" if first else last
+        yield f"{UNSHOWN}{listed}"
+    yield from others
 
 
 def _number_behind(claim: ReportedClaim, reason: str) -> str:

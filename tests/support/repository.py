@@ -4,7 +4,7 @@ them.
 
 import hashlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -24,19 +24,33 @@ class Repository:
         self.url = ""
 
 
+def blob(content: bytes) -> str:
+    """Return the id that git gives to these bytes."""
+    return hashlib.sha1(b"blob %d\0%s" % (len(content), content)).hexdigest()
+
+
 def source(
-    files: Mapping[str, bytes], folder: str = "mine", **keys: Any
+    files: Mapping[str, bytes],
+    folder: str = "mine",
+    *,
+    by_blob: Container[str] = (),
+    **keys: Any,
 ) -> dict[str, Any]:
-    """Return the key `source` of a card for files by their path in a repository."""
-    described = [
-        {
+    """Return the key `source` of a card for files by their path in a repository;
+    those of `by_blob` are pinned by their git blob id alone.
+    """
+    described: list[dict[str, Any]] = []
+    for path, content in files.items():
+        entry: dict[str, Any] = {
             "path": path,
             "file": f"{folder}/{path.rpartition('/')[2]}",
-            "bytes": len(content),
-            "sha256": hashlib.sha256(content).hexdigest(),
         }
-        for path, content in files.items()
-    ]
+        if path in by_blob:
+            entry["git_blob"] = blob(content)
+        else:
+            entry["bytes"] = len(content)
+            entry["sha256"] = hashlib.sha256(content).hexdigest()
+        described.append(entry)
     return {"repository": "some/data", "commit": COMMIT, "files": described, **keys}
 
 

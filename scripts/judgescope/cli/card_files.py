@@ -85,6 +85,9 @@ def files_of_card(kind: str, name: str) -> Iterator[Path]:
     form = SHIPPED / "prompts" / f"{content.get('form')}.jinja"
     if form.is_file():
         yield form
+    match content:
+        case {"source": {"files": str(listed)}}:
+            yield path.parent / listed
     for key, named in NAMED_CARDS.get(kind, {}).items():
         if isinstance(content.get(key), str):
             yield from files_of_card(named, content[key])

@@ -289,6 +289,12 @@ def add_data(commands: Commands) -> None:
     )
     ids = "ids of dataset or model cards"
     fetch.add_argument("cards", nargs="+", help=ids)
+    fetch.add_argument(
+        "--pin",
+        action="store_true",
+        help="print size and sha256 of files that a card knows only by their git blob "
+        "id, as the card should have them",
+    )
     show.add_argument("cards", nargs="*", help=f"{ids}; default: all")
     verify.add_argument("cards", nargs="*", help=f"{ids}; default: all")
     show.set_defaults(act=act("data", "show"))

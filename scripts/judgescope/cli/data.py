@@ -9,8 +9,8 @@ from pathlib import Path
 from judgescope.cli.terminal import aligned
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
-from judgescope.data.fetch import fetch_all, licence, size
-from judgescope.data.files import cache, digest
+from judgescope.data.fetch import fetch_all, licence, pins, size_of
+from judgescope.data.files import cache, has_pin, pin_error
 from judgescope.schema.cards import FOLDERS, Published
 from judgescope.schema.loading import read_card
 
@@ -25,7 +25,7 @@ def show(args: argparse.Namespace) -> int:
             row = [
                 name,
                 str(len(card.source.files)),
-                size(sum(file.bytes for file in card.source.files)),
+                size_of(card.source.files),
                 f"{missing} to fetch" if missing else "fetched",
                 card.source.repository,
                 licence(card),
@@ -55,6 +55,11 @@ def fetch_cards(args: argparse.Namespace) -> int:
         if not _absent(card):
             print(f"{name}: already fetched")
     fetch_all([(name, card, _absent(card)) for name, card in cards])
+    if args.pin:
+        for name, card in cards:
+            if card.source and (files := pins(card.source)):
+                print(f"{name}: the card can have these in place of git blob ids")
+                print(f"source:\n  files:\n{files}")
     return 0
 
 
@@ -62,18 +67,10 @@ def verify(args: argparse.Namespace) -> int:
     """Verify the fetched files of cards; raise UserErrors for those that differ."""
     wrong = []
     for name, card in _cards(args.cards):
-        for file, expected in card.published.items():
+        for file, pin in card.published.items():
             path = cache() / file
-            got = digest(path) if path.is_file() else expected
-            if got != expected:
-                error = UserError(
-                    "a fetched file differs from the one that its card describes",
-                    where=f"{name}: {path}",
-                    got=got,
-                    allowed=[expected],
-                    todo="delete it, and fetch it again",
-                )
-                wrong.append(error)
+            if path.is_file() and not has_pin(file, pin):
+                wrong.append(pin_error(path, pin, name))
         if card.source:
             total = len(card.source.files)
             fetched = total - len(_absent(card))

@@ -2,19 +2,25 @@
 
 `JUDGESCOPE_DATA` names the cache's folder (default: one in the user's cache),
 `JUDGESCOPE_DATA_URL` a mirror to use in place of GitHub. A file is kept only if it has
-the hash that its card gives.
+the sha256 or the git blob id that its card gives.
 """
 
 import os
 import re
 import shutil
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from urllib.parse import quote
 
 from judgescope.core.errors import UserError
-from judgescope.data.files import cache
+from judgescope.core.files import write_text
+from judgescope.data.files import blob_id, cache, digest, has_pin, noted_sha256
 from judgescope.schema.cards import Dataset, Published, Source, SourceFile
+from judgescope.schema.cards.base import BLOB
+
+Downloader = Callable[[str, str, object], None]
+"""Gets an address, the file to write, and the downloader's owner."""
 
 HOST = "https://raw.githubusercontent.com"
 
@@ -37,10 +43,7 @@ def fetch_all(cards: Sequence[tuple[str, Published, Collection[str]]]) -> None:
         if card.source and (
             new := [f for f in card.source.files if f.file in {*names} - listed]
         ):
-            files = (
-                f"{len(new)} file{'s' * (len(new) > 1)} "
-                f"({size(sum(f.bytes for f in new))})"
-            )
+            files = f"{len(new)} file{'s' * (len(new) > 1)} ({size_of(new)})"
             where = f"github.com/{card.source.repository}"
             print(
                 f"{name}: downloading {files} from {where}; licence: {licence(card)}",
@@ -50,6 +53,39 @@ def fetch_all(cards: Sequence[tuple[str, Published, Collection[str]]]) -> None:
     for name, card, names in cards:
         if card.source and names:
             fetch(card.source, names, where=f"card {name}")
+            for file in card.source.files:
+                if file.git_blob and file.file in names:
+                    pin = _measured(file)
+                    print(
+                        f"{name}: {file.file} has the git blob id of its card; its "
+                        f"sha256 is {pin.sha256} ({pin.bytes} bytes): write both into "
+                        "the card",
+                        flush=True,
+                    )
+
+
+def pins(source: Source) -> str:
+    """Return the fetched files of a source as they stand in a card, with size and
+    sha256, for files that are only pinned by their git blob id.
+    """
+    lines = list[str]()
+    for file in source.files:
+        if file.git_blob and (cache() / file.file).is_file():
+            pin = _measured(file)
+            lines += [
+                f"    - path: {file.path}",
+                f"      file: {file.file}",
+                f"      bytes: {pin.bytes}",
+                f"      sha256: {pin.sha256}",
+            ]
+    return "\n".join(lines)
+
+
+def _measured(file: SourceFile) -> SourceFile:
+    """Return a file as its card should describe it: with its size and sha256."""
+    path = cache() / file.file
+    measured = {"bytes": path.stat().st_size, "sha256": digest(path), "git_blob": None}
+    return file.model_copy(update=measured)
 
 
 def licence(card: Published) -> str:
@@ -69,20 +105,57 @@ def fetch(source: Source, names: Collection[str], *, where: str) -> None:
     from requests import RequestException
 
     files = [file for file in source.files if file.file in names]
-    _check_room(sum(file.bytes for file in files), where)
+    _check_room(sum(file.bytes or 0 for file in files), where)
     pooch.get_logger().setLevel("WARNING")
     for file in files:
         url = address(source, file)
         try:
-            pooch.retrieve(
-                url,
-                f"sha256:{file.sha256}",
-                fname=file.file,
-                path=cache(),
-                progressbar=sys.stderr.isatty(),
-            )
+            if file.git_blob:
+                _retrieve_blob(url, file)
+            else:
+                _retrieve(url, file, f"sha256:{file.sha256}")
         except (RequestException, ValueError, OSError) as error:
             raise _explained(error, url, file, where) from error
+
+
+def _retrieve(
+    url: str, file: SourceFile, known: str | None, downloader: Downloader | None = None
+) -> None:
+    import pooch
+
+    pooch.retrieve(
+        url,
+        known,
+        fname=file.file,
+        path=cache(),
+        downloader=downloader,
+        progressbar=sys.stderr.isatty(),
+    )
+
+
+def _retrieve_blob(url: str, file: SourceFile) -> None:
+    """Download a file that is pinned by its git blob id, and note its sha256; keep a
+    file that has the id.
+
+    Raises ValueError, in the words of pooch, for a file with another id.
+    """
+    import pooch
+
+    path = cache() / file.file
+    if path.is_file():
+        if has_pin(file.file, file.pin):
+            return
+        # Without a sha256, pooch would keep the damaged file.
+        path.unlink()
+    download = pooch.HTTPDownloader(progressbar=sys.stderr.isatty())
+
+    def checked(url: str, part: str, owner: object) -> None:
+        download(url, part, owner)
+        if (got := blob_id(Path(part))) != file.git_blob:
+            raise ValueError(f"expected {file.git_blob} but got {got}")
+
+    _retrieve(url, file, None, checked)
+    write_text(noted_sha256(file.file), digest(path))
 
 
 def _check_room(needed: int, where: str) -> None:
@@ -107,6 +180,7 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
 
     by_hand = f"get it elsewhere and save it as {cache() / file.file}"
     got: object = None
+    allowed: list[str] | None = None
     if isinstance(error, HTTPError) and error.response is not None:
         got = status = error.response.status_code
         if status in {404, 410}:
@@ -122,12 +196,15 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
             f"{by_hand}"
         )
     elif isinstance(error, RequestException):
-        what = f"the download broke off ({file.bytes:,} bytes expected)"
+        expected = f" ({file.bytes:,} bytes expected)" if file.bytes else ""
+        what = f"the download broke off{expected}"
         todo = "try again"
     elif isinstance(error, ValueError):
-        what = "the server sends a file whose sha256 differs from the card's"
+        kind = "git blob id" if file.git_blob else "sha256"
+        what = f"the server sends a file whose {kind} differs from the card's"
         got = "".join(re.findall(r"but got (\w+)", str(error))) or None
-        todo = f"the download was not kept; {by_hand}, with the sha256 {file.sha256}"
+        allowed = [file.pin.removeprefix(BLOB)]
+        todo = f"the download was not kept; {by_hand}, with this {kind}"
     else:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         what = f"the file cannot be written to {cache()}: {reason}"
@@ -135,7 +212,20 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
             "free some space or fix the folder, or set JUDGESCOPE_DATA to another "
             "folder"
         )
-    return UserError(what, where=f"{where}: {url}", got=got, todo=todo)
+    return UserError(what, where=f"{where}: {url}", got=got, allowed=allowed, todo=todo)
+
+
+def size_of(files: Sequence[SourceFile]) -> str:
+    """Return the size of files in words; sizes that no card gives are left out.
+
+    >>> size_of([SourceFile(path="a", file="a", git_blob="0" * 40)])
+    'size unknown'
+    """
+    known = [file.bytes for file in files if file.bytes]
+    if not known:
+        return "size unknown"
+    at_least = "at least " if len(known) < len(files) else ""
+    return f"{at_least}{size(sum(known))}"
 
 
 def size(count: int) -> str:

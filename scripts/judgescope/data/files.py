@@ -23,6 +23,7 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.schema.cards import Hub
+from judgescope.schema.cards.base import BLOB
 from judgescope.schema.cards.models import PACKAGE
 
 RoleFiles = list[tuple[Path, dict[str, str]]]
@@ -252,6 +253,57 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def blob_id(path: Path) -> str:
+    """Return the id that git gives to a file's bytes, as `git hash-object` prints
+    it.
+    """
+    header = f"blob {path.stat().st_size}\0".encode()
+    with path.open("rb") as file:
+        start = hashlib.sha1(header, usedforsecurity=False)
+        return hashlib.file_digest(file, start.copy).hexdigest()
+
+
+def pin_of(path: Path, pin: str) -> str:
+    """Return the pin of a file, of the kind of another pin: its sha256 or blob id."""
+    return f"{BLOB}{blob_id(path)}" if pin.startswith(BLOB) else digest(path)
+
+
+def noted_sha256(name: str) -> Path:
+    """Return where the cache notes the sha256 of a file that was pinned by its blob
+    id.
+    """
+    return cache() / ".sha256" / name
+
+
+def has_pin(name: str, pin: str) -> bool:
+    """Return whether a file of the cache has its pin, and the sha256 noted at its
+    first download.
+    """
+    path = cache() / name
+    noted = noted_sha256(name)
+    if pin.startswith(BLOB) and noted.is_file():
+        return digest(path) == noted.read_text("ascii") and pin_of(path, pin) == pin
+    return pin_of(path, pin) == pin
+
+
+def pin_error(path: Path, pin: str, where: str) -> UserError:
+    """Return the error for a file of the cache that has not the pin of its card, or
+    not the sha256 noted at its first download.
+    """
+    got = pin_of(path, pin)
+    expected = pin
+    if got == pin:
+        got = digest(path)
+        expected = noted_sha256(path.relative_to(cache()).as_posix()).read_text("ascii")
+    return UserError(
+        "a fetched file differs from the one that its card describes",
+        where=f"{where}: {path}",
+        got=got.removeprefix(BLOB),
+        allowed=[expected.removeprefix(BLOB)],
+        todo="delete it, and fetch it again",
+    )
+
+
 def verify(
     card: HasFiles, folder: Path, data: Path, *, where: str = "", fetch: bool = True
 ) -> dict[str, str]:
@@ -263,6 +315,7 @@ def verify(
     where = where or str(folder)
     hashes: dict[str, str] = {}
     expected = dict(card.sha256)
+    wrong = list[UserError]()
     for role in sorted(card.files):
         if not fetch and role in absent(card.files):
             hashes[role] = card.sha256[role]
@@ -271,8 +324,10 @@ def verify(
         hashes[role] = sha256_of(files)
         fetched = published(card, role)
         if fetched and all(path.is_relative_to(cache()) for path, _ in files):
-            expected[role] = _of_all(fetched)
-    wrong = list[UserError]()
+            digests, faults = _of_cache(fetched, f"{where}, key source.files")
+            wrong += faults
+            if not faults:
+                expected[role] = _of_all(digests)
     for role, expected_hash in sorted(expected.items()):
         if hashes[role] == expected_hash:
             continue
@@ -290,8 +345,28 @@ def verify(
     return hashes
 
 
+def _of_cache(
+    pins: Mapping[Path, str], where: str
+) -> tuple[dict[Path, str], list[UserError]]:
+    """Return path -> the sha256 that a file of the cache must have, and errors for
+    files that have not the blob id of their card.
+    """
+    digests: dict[Path, str] = {}
+    faults = list[UserError]()
+    for path, pin in pins.items():
+        digests[path] = pin
+        if not pin.startswith(BLOB):
+            continue
+        name = path.relative_to(cache()).as_posix()
+        if path.is_file() and not has_pin(name, pin):
+            faults.append(pin_error(path, pin, where))
+        elif path.is_file():
+            digests[path] = digest(path)
+    return digests, faults
+
+
 def published(card: HasFiles, role: str) -> dict[Path, str]:
-    """Return path in the cache -> sha256, for the files of a role that can be
+    """Return path in the cache -> pin, for the files of a role that can be
     downloaded.
     """
     file = card.files[role]

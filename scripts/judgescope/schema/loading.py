@@ -2,6 +2,7 @@
 problem.
 """
 
+import csv
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -78,6 +79,7 @@ def read_card(kind: str, path: Path) -> Any:
     Raises UserErrors with one error per problem.
     """
     content, lines = load_yaml(path)
+    content = _with_listed_files(content, path)
     card = validate_card(kind, content, str(path), lines)
     name = getattr(card, kind)
     if kind != "study" and name != path.stem:
@@ -89,6 +91,49 @@ def read_card(kind: str, path: Path) -> Any:
             todo="rename the file or the card",
         )
     return card
+
+
+def _with_listed_files(content: Any, path: Path) -> Any:
+    """Return a card's content with the files of its source, if a CSV lists them."""
+    match content:
+        case {"source": {"files": str(name)} as source}:
+            files = listed_files(path.parent / name, f"{path}, key source.files")
+            return content | {"source": source | {"files": files}}
+    return content
+
+
+def listed_files(path: Path, where: str) -> list[dict[str, str | int]]:
+    """Return the rows of a CSV of files, without empty cells; sizes are numbers.
+
+    Raises UserError if there is no such file, and for a size that is not a number.
+    """
+    if not path.is_file():
+        raise UserError(
+            "the list of files is not beside the card",
+            where=where,
+            got=path.name,
+            allowed=[each.name for each in path.parent.glob("*.csv")],
+            todo="put the CSV beside the card, or list the files in the card",
+        )
+    files = list[dict[str, str | int]]()
+    with path.open(encoding="utf-8", newline="") as opened:
+        for number, row in enumerate(csv.DictReader(opened), start=2):
+            cells: dict[str, str | int] = {}
+            for key, text in row.items():
+                if text:
+                    cells[str(key)] = text
+            size = row.get("bytes") or ""
+            if size and not size.isdecimal():
+                raise UserError(
+                    "the size of a file is not a number of bytes",
+                    where=f"{path}:{number}, column bytes",
+                    got=size,
+                    todo="write the number of bytes in digits",
+                )
+            if size:
+                cells["bytes"] = int(size)
+            files.append(cells)
+    return files
 
 
 def validate_card(

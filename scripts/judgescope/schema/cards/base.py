@@ -38,6 +38,9 @@ Slug = Annotated[
     Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=80),
 ]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+GitBlob = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+BLOB: Final = "git_blob:"
+"""What the pin of a file begins with, if it is a blob id of git."""
 
 
 T = TypeVar("T")
@@ -179,6 +182,10 @@ def _as_roles(value: object) -> object:
     return {"data": value} if hub or isinstance(value, str | Hub) else value
 
 
+def _as_is(value: object) -> object:
+    return value
+
+
 def _form(value: object) -> str:
     return "[path]" if isinstance(value, str) else "[hub]"
 
@@ -295,10 +302,32 @@ class SourceFile(Card):
     """The file's path in the repository."""
     file: str = Field(pattern=r"^[^/{}.][^{}]*$")
     """The path below `{data}` where it is stored, as `files` names or matches it."""
-    bytes: int = Field(gt=0)
-    """The file's size in bytes."""
-    sha256: Sha256
-    """The file's sha256."""
+    bytes: int | None = Field(None, gt=0)
+    """The file's size in bytes; may be left out with `git_blob`."""
+    sha256: Sha256 | None = None
+    """The file's sha256. A file has this or `git_blob`."""
+    git_blob: GitBlob | None = None
+    """The id of the file in its git repository (`git hash-object FILE`), if the sha256
+    is not known yet; `judgescope data fetch --pin` prints it."""
+
+    @model_validator(mode="after")
+    def _pinned(self) -> Self:
+        if (self.sha256 is None) == (self.git_blob is None):
+            raise ValueError(
+                f"{self.file} needs either `sha256` or `git_blob`, and not both"
+            )
+        if self.bytes is None and self.git_blob is None:
+            raise ValueError(f"{self.file} needs `bytes`, as it has a sha256")
+        return self
+
+    @property
+    def pin(self) -> str:
+        """Return what the file must have: its sha256, or `git_blob:` and its blob id.
+
+        >>> SourceFile(path="a", file="a", git_blob="0" * 40).pin[:14]
+        'git_blob:00000'
+        """
+        return self.sha256 or f"{BLOB}{self.git_blob}"
 
 
 class Source(Card):
@@ -310,8 +339,11 @@ class Source(Card):
     """The commit with all 40 digits."""
     licence: str | None = None
     """The licence of the files; default: the card's."""
-    files: list[SourceFile] = Field(min_length=1)
-    """The files to download."""
+    files: Annotated[list[SourceFile], alternatives(_as_is, str | list[SourceFile])] = (
+        Field(min_length=1)
+    )
+    """The files to download; or the name of a CSV beside the card with their keys as
+    columns."""
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -334,11 +366,9 @@ class Published(Card):
 
     @property
     def published(self) -> dict[str, str]:
-        """Return path below `{data}` -> sha256 of the files that can be fetched."""
+        """Return path below `{data}` -> pin of the files that can be fetched."""
         return (
-            {file.file: file.sha256 for file in self.source.files}
-            if self.source
-            else {}
+            {file.file: file.pin for file in self.source.files} if self.source else {}
         )
 
 

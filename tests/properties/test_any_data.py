@@ -170,6 +170,7 @@ ROWS = TWO | {
             "usr_json",
             "unieval_json",
             "hanna_csv",
+            "hanna_stories_csv",
             "sumpubmed_jsonl",
             "samsum",
         ),
@@ -192,6 +193,7 @@ LINES = {
         "dualeval_json": ["global.json", "local.json"],
     },
     "alttest_json": ["data.json"],
+    "sumpubmed_text": ["text.{id}.txt", "abstract.{id}.txt"],
 }
 """Format -> its files, of all others; what they are called begins with their role."""
 UNRATED = {
@@ -213,7 +215,8 @@ def read_format(form: str, files: dict[str, str], folder: Path) -> None:
     except UserErrors as error:
         assert all(str(folder) in error.where for error in error.errors)
     except UserError as error:
-        assert any(name in error.where for name in files.values()), error.where
+        names = [*files.values(), str(folder)]
+        assert any(name in error.where for name in names), error.where
 
 
 def rows_of(form: str) -> st.SearchStrategy[list[dict[str, Any]]]:
@@ -277,7 +280,8 @@ def test_any_lines_of_a_format_are_data_or_errors(
     files = {name.partition(".")[0]: name for name in LINES[form]}
     for name in files.values():
         text = told.draw(PARTS | st.text(st.characters(codec="utf-8"), max_size=30))
-        (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+        path = tmp_path / name.replace("{id}", "1")
+        path.write_text(text, encoding="utf-8", newline="")
     read_format(form, files, tmp_path)
 
 

@@ -30,10 +30,10 @@ PEOPLE = ["Ana", "Bo", "Cem", "Dina"]
 STORY = "story_cloze/cloze_test_val__spring2016 - cloze_test_ALL_val.csv"
 REAL = {
     "summeval": ["model_annotations.12systems.jsonl"],
-    "sumpubmed": ["pairs_1_120.jsonl"],
+    "sumpubmed": ["text", "abstract"],
     "wmt22": ["generaltest2022.zh-en.src.zh", "generaltest2022.zh-en.ref.A.en"],
 }
-"""Folder -> files of the public data."""
+"""Folder -> files and folders of the public data."""
 
 WORD = re.compile(r"\w+")
 WRITTEN = re.compile(

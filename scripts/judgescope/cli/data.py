@@ -11,13 +11,13 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
 from judgescope.data.fetch import fetch_all, licence, pins, size_of
 from judgescope.data.files import cache, has_pin, pin_error
-from judgescope.schema.cards import FOLDERS, Published
+from judgescope.schema.cards import FOLDERS, Published, SourceFile
 from judgescope.schema.loading import read_card
 
 
 def show(args: argparse.Namespace) -> int:
     """Print the files of cards: those to fetch, and how to get others."""
-    rows = [["card", "files", "size", "", "repository", "licence"]]
+    rows = [["card", "files", "size", "checked by", "", "repository", "licence"]]
     by_hand = []
     for name, card in _cards(args.cards):
         if card.source:
@@ -26,6 +26,7 @@ def show(args: argparse.Namespace) -> int:
                 name,
                 str(len(card.source.files)),
                 size_of(card.source.files),
+                _checked_by(card.source.files),
                 f"{missing} to fetch" if missing else "fetched",
                 card.source.repository,
                 licence(card),
@@ -78,6 +79,16 @@ def verify(args: argparse.Namespace) -> int:
     if wrong:
         raise UserErrors(wrong)
     return 0
+
+
+def _checked_by(files: Sequence[SourceFile]) -> str:
+    """Return which hashes of its files a card knows.
+
+    >>> _checked_by([SourceFile(path="a", file="a", git_blob="0" * 40)])
+    'git blob id'
+    """
+    kinds = {"git blob id" if file.git_blob else "sha256" for file in files}
+    return ", ".join(sorted(kinds, reverse=True))
 
 
 def _absent(card: Published) -> set[str]:

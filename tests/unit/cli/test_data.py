@@ -59,7 +59,8 @@ def test_list_says_what_can_be_fetched_and_how_to_get_the_rest(
     assert data("list", "mine", "story-cloze", "demo-news") == 0
     _, mine, *_ = said = capsys.readouterr().out.splitlines()
     assert (
-        " ".join(mine.split()) == "mine 1 0.9 kB 1 to fetch some/data CC0 (some/data)"
+        " ".join(mine.split())
+        == "mine 1 0.9 kB sha256 1 to fetch some/data CC0 (some/data)"
     )
     assert any(line.startswith("story-cloze: its authors send") for line in said)
     assert not any("demo" in line for line in said) and repository.asked == []

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from data_samples import FIVE, card, faults
+from data_samples import DATASETS, FIVE, card, faults
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.dualeval import given
 from judgescope.data.files import resolve
 from judgescope.data.select import read_dataset
+from judgescope.schema.loading import read_card
 
 ASPECTS: dict[str, Any] = {
     "fluency": FIVE,
@@ -313,3 +314,49 @@ def test_a_file_that_is_none_is_an_error(
 def test_a_card_says_what_such_texts_need(keys: dict[str, Any], what: str) -> None:
     with pytest.raises(ValidationError, match=what):
         benchmark(**keys)
+
+
+# --- the benchmarks that Hu et al. (2025) publish; their files were not run here ---
+
+WRITTEN = {
+    "summeval": ["Coherence", "Consistency", "Fluency", "Relevance"],
+    "topical-chat": [
+        "Understandability",
+        "Naturalness",
+        "Context Maintenance",
+        "Interestingness",
+        "Knowledge Use",
+    ],
+}
+"""Dataset -> its aspects as the files write them."""
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_published_layout_is_read(name: str, tmp_path: Path) -> None:
+    dataset = read_card("dataset", DATASETS / f"dualeval-{name}.yaml")
+    dialogue = name == "topical-chat"
+    more = {"addition": "A fact."} if dialogue else {}
+    contents: dict[str, dict[str, Any]] = {"global": {}, "local": {}}
+    for aspect in WRITTEN[name]:
+        top = 2 if aspect in {"Understandability", "Knowledge Use"} else 3
+        texts = [
+            {"source": "One.", "target": f"Text {rating}.", "rating": rating} | more
+            for rating in range(1, top + 1)
+        ]
+        contents["global"][aspect] = texts
+        chain = [{"source": "One.", "target": f"Step {k}."} | more for k in range(4)]
+        contents["local"][aspect] = {"One.": chain}
+    for role, content in contents.items():
+        path = tmp_path / dataset.files[role].removeprefix("{data}/")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content))
+        assert path.name in {Path(each.path).name for each in dataset.source.files}
+    made = read_dataset(dataset, tmp_path, tmp_path, "Conversation")
+    [item] = made.items
+    expected = [("Conversation", "One."), ("Fact", "A fact.")]
+    assert [tuple(part) for part in item.parts] == expected[: 1 + dialogue]
+    for aspect in dataset.aspects:
+        files = resolve(dataset.files, "global", tmp_path, tmp_path)
+        ratings = [one.rating for one in given(dataset, files, "global", aspect)]
+        values = dataset.aspects[aspect].values()
+        assert ratings == values[: len(ratings)]

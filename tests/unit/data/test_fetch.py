@@ -248,34 +248,40 @@ def test_each_file_of_a_source_belongs_to_a_role(name: str, cache: Path) -> None
             assert [expected] == list(files.values())
 
 
+def known_files() -> list[dict[str, str]]:
+    """Return the rows of both lists of public files that have an address."""
+    rows: list[dict[str, str]] = []
+    for name in ("sources.csv", "sources_2.csv"):
+        with (REAL / name).open(encoding="utf-8", newline="") as file:
+            rows += [row for row in csv.DictReader(file) if row["repository"]]
+    return rows
+
+
 @needs_real_data
 @pytest.mark.parametrize("name", SOURCES)
 def test_addresses_are_those_that_are_known(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("JUDGESCOPE_DATA_URL")
-    with (REAL / "sources.csv").open(encoding="utf-8", newline="") as file:
-        known = {row["sha256"]: row for row in csv.DictReader(file)}
+    known = {row["sha256"]: row for row in known_files()}
     source: Source = SOURCES[name].source  # type: ignore[assignment]
     for each in source.files:
-        row = known[each.sha256]
+        row = known[each.pin]
         assert address(source, each) == (
             f"https://raw.githubusercontent.com/{row['repository']}/{row['commit']}/{row['path']}"
         )
-        assert each.bytes == int(row["bytes"])
+        assert each.bytes == (int(row["bytes"]) if row["bytes"] else None)
 
 
 @needs_real_data
 def test_every_known_file_that_a_card_reads_has_its_address() -> None:
-    with (REAL / "sources.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["repository"]]
-    described = {
-        each for source in SOURCES.values() for each in source.published.values()
-    }
+    rows = known_files()
+    described = {each for one in SOURCES.values() for each in one.published.values()}
     absent = {
         row["file"].split("/")[0] for row in rows if row["sha256"] not in described
     }
-    assert absent == {"llmbar"}  # its licence
+    # A licence; what the importer of criteria reads; reference B; recorded replies.
+    assert absent == {"llmbar", "confusion", "wmt22", "recorded"}
 
 
 def real_files(source: Source) -> dict[str, bytes]:
@@ -304,9 +310,9 @@ def test_the_authors_own_files_are_fetched_and_read(
 ) -> None:
     shipped: Any = SOURCES[name]
     source: Source = shipped.source
-    with served(
-        real_files(source), f"/{source.repository}/{source.commit}"
-    ) as repository:
+    if by_blob := [each.file for each in source.files if each.git_blob]:
+        pytest.skip(f"not run here: only the git blob id of {by_blob[0]} is known")
+    with served(real_files(source), f"/{source.repository}/{source.commit}") as repository:
         monkeypatch.setenv("JUDGESCOPE_DATA_URL", repository.url)
         names = to_fetch(shipped, tmp_path)
         assert len(names) == len(source.files)

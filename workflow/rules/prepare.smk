@@ -5,6 +5,7 @@ INGEST = RuleJobs(JOBS.ingest)
 RATINGS = RuleJobs(texts.read_ratings, PLAN)
 PERTURB = RuleJobs(texts.perturb, PLAN)
 TAKE = RuleJobs(texts.take, PLAN)
+TAKE_PAIRS = RuleJobs(texts.take_pairs, PLAN)
 
 
 rule preflight:
@@ -135,6 +136,27 @@ rule perturb:
         "Perturb {wildcards.dataset}: {wildcards.perturbation}, {wildcards.degree}"
     shell:
         command("perturb")
+
+
+rule take_pairs:
+    input:
+        TAKE_PAIRS.inputs,
+        lambda wildcards: JOBS.files_of(wildcards.dataset),
+    output:
+        PATHS.targets(name="{perturbation}.{degree}"),
+    log:
+        PATHS.log("take/{dataset}/{perturbation}.{degree}"),
+    wildcard_constraints:
+        perturbation=JOBS.ready(),
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    params:
+        **TAKE_PAIRS.params,
+    message:
+        "Read the texts {wildcards.perturbation} of {wildcards.dataset}"
+    shell:
+        command("take_pairs")
 
 
 # Texts that come with a dataset exist as soon as it is read.

@@ -81,6 +81,17 @@ class Preference(NamedTuple):
     """1: the first, -1: the second, 0: neither."""
 
 
+class PerturbedText(NamedTuple):
+    """A perturbed text that comes with the data; item, perturbation and degree by their
+    names in the data.
+    """
+
+    item: str
+    perturbation: str
+    degree: str
+    text: str
+
+
 class GoldSpan(NamedTuple):
     """An error that people marked in a text; `end` is the position after its last
     character.

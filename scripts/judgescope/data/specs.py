@@ -111,6 +111,21 @@ class TakeSpec(_DatasetSpec, frozen=True, kw_only=True):
     """The output file of the texts' ratings; only for the role `global`."""
 
 
+class TakePairsSpec(_DatasetSpec, frozen=True, kw_only=True):
+    """The job that reads the texts of one perturbation and degree that a dataset has
+    already.
+    """
+
+    perturbation: str
+    degree: str
+    part: str
+    """The name of a source that has one part."""
+    items: Annotated[str, IN]
+    input: Annotated[str, IN]
+    """The originals."""
+    output: Annotated[str, OUT]
+
+
 class NamesFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The names that a dataset's own files use: the file items/<dataset>.names.json."""
 

@@ -2,7 +2,8 @@
 
 The role `data` has one row per rated text. The role `items`, if present, has one row
 per item, with source, references and meta; otherwise these are in the rows of `data`.
-If nothing is rated, items are enough: their references are perturbed.
+If nothing is rated, items are enough: their references are perturbed. The role `pairs`
+has one row per text that somebody has perturbed already.
 """
 
 from collections.abc import Sequence
@@ -18,9 +19,12 @@ from judgescope.data.draft import (
     RowFault,
     TextKey,
 )
+from judgescope.data.pairs import PairsDraft
+from judgescope.data.rated import PerturbedText
 from judgescope.data.rows import FileRow, all_rows, cell_list, entries, word_of
 from judgescope.schema.cards import ColumnMapping, Format
 from judgescope.schema.cards.columns import TIE
+from judgescope.schema.cards.data import PAIRS
 
 RowsByKey = dict[str, list[tuple[Path, int, FileRow]]]
 ChoiceWords = dict[str, set[int | None]]
@@ -34,6 +38,9 @@ def read(draft: Draft, files: FilesByRole) -> None:
     """Add all rows; raters are rater-1, …, or columns if an aspect has several."""
     columns = draft.card.columns
     assert columns is not None  # the card's own check
+    if PAIRS in files:
+        pairs(draft, files)
+        return
     rows = {role: all_rows(of_role) for role, of_role in files.items()}
     _check_columns(draft, columns, rows)
     for path, number, row in rows.get("items", []):
@@ -52,6 +59,37 @@ def read(draft: Draft, files: FilesByRole) -> None:
                 _compared(draft, columns, row, item, named.setdefault(item, {}))
             else:
                 _output(draft, columns, row, item)
+
+
+def pairs(draft: Draft, files: FilesByRole) -> list[PerturbedText]:
+    """Add the items of the role `pairs`, whose references are their originals; return
+    the perturbed texts.
+    """
+    columns = draft.card.columns
+    assert columns is not None and columns.original and columns.perturbed
+    rows = {PAIRS: all_rows(files[PAIRS])}
+    _check_columns(draft, columns, rows)
+    adding = PairsDraft(draft)
+    names = columns.part_names(draft.only_part)
+    # The only perturbation needs no column.
+    only = next(iter(adding.known)) if columns.perturbation is None else ""
+    for path, number, row in rows[PAIRS]:
+        with draft.reading(path, number):
+            texts = [draft.pick(row, column) for column in columns.source_columns]
+            name = draft.pick(row, columns.item) if columns.item else None
+            item = adding.item(
+                draft.number(texts, len(rows[PAIRS])) if name is None else name,
+                list(zip(names, texts, strict=True)),
+                draft.pick(row, columns.original),
+            )
+            perturbation = only
+            if columns.perturbation:
+                perturbation = draft.pick(row, columns.perturbation)
+            degree = draft.pick(row, columns.degree) if columns.degree else ""
+            perturbed = draft.pick(row, columns.perturbed)
+            adding.perturbed(item, perturbation, degree, perturbed)
+    adding.note(files[PAIRS])
+    return adding.texts
 
 
 def _check_columns(draft: Draft, columns: ColumnMapping, rows: RowsByKey) -> None:
@@ -89,7 +127,17 @@ def _needed_columns(
             per_text.append(column)
     for aspect in draft.columns:
         per_text += _paths(draft, columns, aspect)
+    per_pair = [*item, *columns.source_columns]
+    for column in (
+        columns.original,
+        columns.perturbed,
+        columns.perturbation,
+        columns.degree,
+    ):
+        if column:
+            per_pair.append(column)
     return {
+        PAIRS: per_pair,
         "items": per_item,
         "data": per_text if has_items else per_item + per_text,
     }
@@ -298,4 +346,6 @@ def _by_rater(cell: object, name: str) -> list[tuple[str, object]]:
     return [(f"{prefix}-{index}", value) for index, value in enumerate(values, start=1)]
 
 
-FORMAT = Format(name="table", read=read, optional=("items",), chosen=True)
+FORMAT = Format(
+    name="table", read=read, optional=("items", PAIRS), chosen=True, pairs=pairs
+)

@@ -69,6 +69,7 @@ def _notices_of_study(plan: Plan) -> Iterator[str]:
     yield from notices.hiding(plan)
     yield from without_data(plan)
     yield from notices.unjudged(plan)
+    yield from notices.texts_as_given(plan)
     yield from notices.unordered(plan)
     yield from notices.undescribed(plan)
     yield from notices.uncut(plan)

@@ -320,9 +320,35 @@ class Dag:
     # ---- constraints of wildcards ----------------------------------------------------
 
     def without_model(self) -> str:
-        """Return the constraint of perturbations that need no model."""
-        cards = self.plan.perturbations.items()
-        return any_of(name for name, card in cards if card.method in {"rule", "attack"})
+        """Return the constraint of perturbations that need no model.
+
+        Texts that a dataset has already are not made: the pattern looks back at the
+        name of the dataset's folder.
+        """
+        patterns = []
+        for name, card in self.plan.perturbations.items():
+            if card.method in {"rule", "attack"}:
+                ready = "".join(
+                    f"(?<!/{re.escape(dataset)}/)" for dataset in self._ready(name)
+                )
+                patterns.append(f"{ready}{re.escape(name)}")
+        return "|".join(sorted(patterns)) or "none"
+
+    def ready(self) -> str:
+        """Return the constraint of perturbations whose texts datasets have already."""
+        patterns = []
+        for name in self.plan.perturbations:
+            for dataset in self._ready(name):
+                patterns.append(f"(?<=/{re.escape(dataset)}/){re.escape(name)}")
+        return "|".join(sorted(patterns)) or "none"
+
+    def _ready(self, perturbation: str) -> list[str]:
+        """Return the datasets that have the texts of a perturbation already."""
+        return [
+            name
+            for name, card in self.plan.datasets.items()
+            if perturbation in card.perturbed
+        ]
 
     def given(self, role: str) -> str:
         """Return the constraint of the sets of texts of a role that datasets

@@ -74,10 +74,7 @@ def _read_plan(
         )
     study = _with_controls(study, [datasets[name] for name in study.datasets])
     judges, derived = _judges(reader, study, source)
-    perturbations = {}
-    for name in study.perturbations:
-        where = f"{source}, key perturbations"
-        perturbations[name] = reader.read("perturbation", name, where=where)
+    perturbations = _perturbations(reader, study, datasets, source)
     made = writers(study, datasets, perturbations, judges, derived)
     models = _named_models(reader, study, source, judges, made, drafting=drafting)
     for name, judge in judges.items():
@@ -236,11 +233,20 @@ def _check(plan: Plan, datasets: Iterable[str], source: str) -> None:
     for card in plan.derived.values():
         check_derived(plan, card)
     for perturbation in plan.perturbations.values():
-        if not isinstance(perturbation, cards.GivenPerturbation):
+        made_here = cards.GivenPerturbation | cards.ReadyPerturbation
+        if not isinstance(perturbation, made_here):
             # here: `audit` runs without
             from judgescope.plan.checks.perturbations import check_perturbation
 
-            check_perturbation(perturbation, datasets, plan.datasets)
+            # Nobody knows the amounts of texts that a dataset has already.
+            made_for = {
+                name: degrees
+                for name, degrees in perturbation.datasets.items()
+                if name not in plan.datasets
+                or perturbation.perturbation not in plan.datasets[name].perturbed
+            }
+            card_alone = perturbation.model_copy(update={"datasets": made_for})
+            check_perturbation(card_alone, datasets, plan.datasets)
     check_uses(plan, source)
 
 
@@ -408,6 +414,70 @@ def _criteria(
                 todo="name a criterion that it has, or leave the aspect out",
             )
     return criteria
+
+
+def _perturbations(
+    reader: Cards,
+    study: cards.Study,
+    datasets: Mapping[str, cards.Dataset],
+    source: str,
+) -> dict[str, cards.AnyPerturbation]:
+    """Read the perturbations that a study names; texts that come with all its datasets
+    need no card.
+    """
+    where = f"{source}, key perturbations"
+    known = reader.names("perturbation")
+    perturbations: dict[str, cards.AnyPerturbation] = {}
+    for name in study.perturbations:
+        ready = [card for card in datasets.values() if name in card.perturbed]
+        degrees = {card.dataset: card.perturbed[name].doses for card in ready}
+        if len(ready) < len(datasets) and (name in known or not ready):
+            card = reader.read("perturbation", name, where=where)
+            if ready:
+                card = _beside_ready(card, degrees)
+            perturbations[name] = card
+            continue
+        first = ready[0].perturbed[name]
+        for other in ready[1:]:
+            if other.perturbed[name].level != first.level:
+                raise UserError(
+                    "two datasets give the same perturbation different levels",
+                    where=f"datasets/{other.dataset}.yaml, key perturbed.{name}.level",
+                    got=other.perturbed[name].level,
+                    allowed=[first.level],
+                    todo=f"use the level of datasets/{ready[0].dataset}.yaml, or give "
+                    "the perturbation another id",
+                )
+        every_degree: dict[str, cards.Degree] = {}
+        for each in degrees.values():
+            every_degree |= each
+        perturbations[name] = cards.ReadyPerturbation(
+            perturbation=name,
+            name=first.name or name,
+            level=first.level,
+            issue=first.issue,
+            degrees=every_degree,
+            datasets=degrees,
+            by=[card.name for card in ready],
+        )
+    return perturbations
+
+
+def _beside_ready(
+    card: cards.Perturbation, degrees: Mapping[str, Mapping[str, cards.Degree]]
+) -> cards.AnyPerturbation:
+    """Return a perturbation's card for a study in which datasets have its texts
+    already, in the degrees given by dataset.
+    """
+    if card.kind != "once":
+        raise UserError(
+            "a dataset has texts of this perturbation, one for each original, but the "
+            "card makes other sets of texts",
+            where=f"perturbations/{card.perturbation}.yaml",
+            got=card.kind,
+            todo="give the perturbation another id in the dataset's card",
+        )
+    return card.model_copy(update={"datasets": {**card.datasets, **degrees}})
 
 
 def _given_sets(

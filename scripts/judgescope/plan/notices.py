@@ -11,7 +11,7 @@ from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Policy
 from judgescope.plan.judges import engine_of, scale_of
 from judgescope.plan.study import Plan
-from judgescope.schema.cards import FOLDERS, FORMATS, RatingScale
+from judgescope.schema.cards import FOLDERS, FORMATS, RatingScale, ReadyPerturbation
 from judgescope.statistics.means import tango
 from judgescope.statistics.systems import can_be_asked, largest_family, system_blocks
 
@@ -44,6 +44,29 @@ def unjudged(plan: Plan) -> Iterator[str]:
             f"left out: {name} is about {aspects}, which the study does not "
             f"judge{where}"
         )
+
+
+def texts_as_given(plan: Plan) -> Iterator[str]:
+    """Yield a line about each dataset that has perturbed texts already: its own for
+    perturbations with a card, and those that the study does not name.
+    """
+    for dataset, card in plan.datasets.items():
+        beside = []
+        for name in card.perturbed:
+            made = plan.perturbations.get(name)
+            if made is not None and not isinstance(made, ReadyPerturbation):
+                beside.append(name)
+        if beside:
+            yield (
+                f"{dataset}: texts as given for {', '.join(beside)}; the cards of "
+                "these perturbations are for the other datasets"
+            )
+        unnamed = sorted(card.perturbed.keys() - plan.perturbations.keys())
+        if unnamed:
+            yield (
+                f"{dataset} has texts of perturbations that the study does not name: "
+                f"{', '.join(unnamed)}"
+            )
 
 
 def undescribed(plan: Plan) -> Iterator[str]:

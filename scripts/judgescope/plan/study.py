@@ -233,6 +233,8 @@ class Plan:
         data = self.datasets[dataset]
         if data.gives_texts or dataset in self.taught:
             return False
+        if card.perturbation in data.perturbed:
+            return True
         return not card.tasks or data.task in card.tasks
 
     def target_sets(self, dataset: str) -> list[str]:
@@ -272,12 +274,16 @@ class Plan:
                     written.add(name)
             elif isinstance(card, cards.MadePerturbation):
                 written.add(name)
+        written -= self.datasets[dataset].perturbed.keys()
         sets = self.target_sets(dataset)
         return [name for name in sets if name.partition(".")[0] in written]
 
     def improved(self, dataset: str) -> cards.Improvement | None:
         """Return how a model writes a dataset's originals, or None if it does not."""
-        untouched = self.datasets[dataset].gives_texts or dataset in self.taught
+        card = self.datasets[dataset]
+        # Ready perturbed texts were made from the originals of the data.
+        ready = not card.perturbed.keys().isdisjoint(self.study.perturbations)
+        untouched = ready or card.gives_texts or dataset in self.taught
         if untouched or not self.study.perturbations:
             return None
         return self.study.references or self.datasets[dataset].rewrite_references

@@ -77,7 +77,12 @@ class Imagined(Subjects):
         # No model has to write these.
         assert not isinstance(card, cards.GivenPerturbation)
         by_rule = (
-            isinstance(card, cards.RulePerturbation | cards.AttackPerturbation)
+            isinstance(
+                card,
+                cards.RulePerturbation
+                | cards.AttackPerturbation
+                | cards.ReadyPerturbation,
+            )
             or not card.model
         )
         count = card.steps

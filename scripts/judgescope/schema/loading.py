@@ -313,7 +313,9 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             )
         case "extra_forbidden":
             models = _models_at(KINDS[kind], keys[:-1])
-            allowed = [name for model in models for name in model.model_fields]
+            allowed = [
+                model.key_of(name) for model in models for name in model.model_fields
+            ]
             return UserError("unknown key", where=where, got=keys[-1], allowed=allowed)
         case "literal_error" | "union_tag_invalid":
             expected = context.get("expected", context.get("expected_tags", ""))

@@ -64,7 +64,7 @@ def test_built_in_records_are_found_in_the_modules_of_their_room() -> None:
     defined = set[str]()
     for path in (HOME / "scripts/judgescope/data").glob("*.py"):
         defined.update(
-            re.findall(r'^FORMAT = Format\(\s*name="(\w+)"', path.read_text(), re.M)
+            re.findall(r'^\w*FORMAT = Format\(\s*name="(\w+)"', path.read_text(), re.M)
         )
     assert set(FORMATS) == defined and len(FORMATS) == len(defined)
     assert "nothing" not in FORMATS

@@ -71,6 +71,8 @@ def _perturbation_card(card: cards.AnyPerturbation) -> specs.PerturbationCard:
         by = f"by {made}; rated by {card.rating}"
     elif isinstance(card, cards.GivenPerturbation):
         by = f"by the authors of {card.dataset}"
+    elif isinstance(card, cards.ReadyPerturbation):
+        by = f"texts as given in {', '.join(card.by)}"
     elif isinstance(card, cards.AttackPerturbation):
         by = f"by adding a text at the {card.position}"
     else:

@@ -7,6 +7,7 @@ from judgescope.data.specs import (
     IngestSpec,
     RatingFiles,
     ReadRatingsSpec,
+    TakePairsSpec,
     TakeSpec,
     TextFiles,
 )
@@ -158,6 +159,21 @@ def perturb(plan: Plan, dataset: str, perturbation: str, degree: str) -> Perturb
         perturbation=perturbation,
         degree=degree,
         change=change,
+        input=plan.paths.targets(dataset, ORIGINAL),
+        output=plan.paths.targets(dataset, f"{perturbation}.{degree}"),
+    )
+
+
+def take_pairs(
+    plan: Plan, dataset: str, perturbation: str, degree: str
+) -> TakePairsSpec:
+    """Read the texts of a perturbation that a dataset has already."""
+    return TakePairsSpec(
+        **_dataset_keys(plan, dataset, "take_pairs"),
+        perturbation=perturbation,
+        degree=degree,
+        part=plan.words(dataset).part,
+        items=plan.paths.items(dataset),
         input=plan.paths.targets(dataset, ORIGINAL),
         output=plan.paths.targets(dataset, f"{perturbation}.{degree}"),
     )

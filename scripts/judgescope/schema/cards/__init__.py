@@ -81,6 +81,7 @@ from judgescope.schema.cards.perturbations import (
 from judgescope.schema.cards.perturbations import MadePerturbation as MadePerturbation
 from judgescope.schema.cards.perturbations import Perturbation as Perturbation
 from judgescope.schema.cards.perturbations import PerturbationKind as PerturbationKind
+from judgescope.schema.cards.perturbations import ReadyPerturbation as ReadyPerturbation
 from judgescope.schema.cards.perturbations import RulePerturbation as RulePerturbation
 from judgescope.schema.cards.perturbations import Weights as Weights
 from judgescope.schema.cards.recorded import RecordedModel as RecordedModel

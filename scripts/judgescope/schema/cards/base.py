@@ -227,6 +227,13 @@ class Card(BaseModel):
         }
 
     @classmethod
+    def key_of(cls, field: str) -> str:
+        """Return the key of a field in cards: its name, unless Python reserves the
+        key.
+        """
+        return cls.model_fields[field].alias or field
+
+    @classmethod
     @cache
     def meanings(cls) -> dict[str, str]:
         """Return key -> the string below it; pydantic would read these at every import
@@ -253,7 +260,7 @@ class Card(BaseModel):
         schema = handler(core_schema)
         properties = handler.resolve_ref_schema(schema)["properties"]
         for key, meaning in cls.meanings().items():
-            properties[key]["description"] = meaning
+            properties[cls.key_of(key)]["description"] = meaning
         return schema
 
 
@@ -302,11 +309,11 @@ class SourceFile(Card):
     """The file's path in the repository."""
     file: str = Field(pattern=r"^[^/{}.][^{}]*$")
     """The path below `{data}` where it is stored, as `files` names or matches it."""
-    bytes: int | None = Field(None, gt=0)
+    bytes: int | None = Field(None, gt=0, exclude_if=same(None))
     """The file's size in bytes; may be left out with `git_blob`."""
-    sha256: Sha256 | None = None
+    sha256: Sha256 | None = Field(None, exclude_if=same(None))
     """The file's sha256. A file has this or `git_blob`."""
-    git_blob: GitBlob | None = None
+    git_blob: GitBlob | None = Field(None, exclude_if=same(None))
     """The id of the file in its git repository (`git hash-object FILE`), if the sha256
     is not known yet; `judgescope data fetch --pin` prints it."""
 

@@ -111,6 +111,14 @@ class ColumnMapping(Card):
     preferences: dict[Slug, Columns] = Field({})
     """With `texts` or `systems`: aspect -> the columns that name the better text of the
     row, one per rater; a list in a cell holds the choices of several raters."""
+    original: str | None = Field(None, exclude_if=same(None))
+    """Role `pairs`: the text before its perturbation."""
+    perturbed: str | None = Field(None, exclude_if=same(None))
+    """Role `pairs`: the perturbed text."""
+    perturbation: str | None = Field(None, exclude_if=same(None))
+    """Role `pairs`: the name of the perturbation; may be left out if there is one."""
+    degree: str | None = Field(None, exclude_if=same(None))
+    """Role `pairs`: the name of the degree; default: each perturbation has one."""
     rater: str | None = None
     """With `preferences`: the column of the rater, if a row holds one rater's
     choice."""

@@ -1,7 +1,7 @@
 """Cards of datasets and aspects."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import Struct
 from pydantic import Field, model_validator
@@ -21,7 +21,7 @@ from judgescope.schema.cards.base import (
 )
 from judgescope.schema.cards.columns import ColumnMapping, check_parts
 from judgescope.schema.cards.judges import RetriedDecoding
-from judgescope.schema.cards.perturbations import Degree
+from judgescope.schema.cards.perturbations import Degree, PerturbedTexts
 
 LANGUAGE = r"^$|^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 """A language tag (BCP 47)."""
@@ -91,6 +91,9 @@ class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     joins: tuple[str, ...] | None = None
     """The roles needed to join segments; None: segments cannot be joined."""
     has_texts: bool = True
+    pairs: Callable[..., list[Any]] | None = None
+    """`pairs(draft: Draft, files: Files)` returns the perturbed texts that the files
+    have (data/rated.py, PerturbedText); None: the format has none."""
     parts: tuple[str, ...] = ()
     """The names of a source's parts, where they are not those of columns or the task's
     own."""
@@ -98,6 +101,8 @@ class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 FORMATS = Registry("formats", Format, "judgescope.data")
 
+PAIRS = "pairs"
+"""The role of a table with one row for each perturbed text."""
 GIVEN_ROLES = ("global", "local")
 """Roles of data that give texts of known quality: texts with their ratings; lists of
 texts, each with one error more than the last."""
@@ -258,6 +263,9 @@ class Dataset(Published):
     rewrite_references: Improvement | None = None
     """Let a model write better originals, which are perturbed instead of the
     references."""
+    perturbed: dict[Slug, PerturbedTexts] = Field({}, exclude_if=same({}))
+    """Perturbation -> the perturbed texts that the data has already (role `pairs` of a
+    table); a study names them under `perturbations`, without a card."""
 
     @model_validator(mode="after")
     def _mapped(self) -> Self:
@@ -298,6 +306,8 @@ class Dataset(Published):
                 "`rewrite_references` needs references, and this format has none: "
                 "leave it out"
             )
+        if self.perturbed or PAIRS in self.files:
+            self._check_perturbed()
         if self.gives_texts:
             self._check_given()
         if self.columns is not None:
@@ -308,7 +318,7 @@ class Dataset(Published):
         declared = FORMATS[self.format]
         needed, beside = {*declared.roles}, {*declared.optional}
         if self.format == "table" and not self.has_systems:
-            needed, beside = {"items"}, set()
+            needed, beside = {PAIRS if PAIRS in self.files else "items"}, set()
         if declared.any_role:
             return
         if absent := needed - set(self.files):
@@ -340,6 +350,46 @@ class Dataset(Published):
                 f"format {self.format} has the roles {roles}, not {min(unknown)}"
             )
 
+    def _check_perturbed(self) -> None:
+        """Check that perturbed texts have a card's keys, files and columns."""
+        has_pairs = FORMATS[self.format].pairs is not None
+        if self.format == "table":
+            has_pairs = PAIRS in self.files
+        if not has_pairs:
+            raise ValueError(
+                f"`perturbed` needs a table with the role `{PAIRS}`, or a format that "
+                "has perturbed texts"
+            )
+        if not self.perturbed:
+            raise ValueError(
+                f"the role `{PAIRS}` needs `perturbed`: name the perturbations, each "
+                "with its level"
+            )
+        if self.rewrite_references or self.select.original == "none":
+            raise ValueError(
+                "perturbed texts were made from the originals of the data: leave out "
+                "`rewrite_references` and `select.original`"
+            )
+        by_name: dict[str, str] = {}
+        for key, texts in self.perturbed.items():
+            other = by_name.setdefault(texts.named or key, key)
+            if other != key:
+                raise ValueError(
+                    f"`perturbed` gives {other} and {key} the same name in the data"
+                )
+        if self.columns is None:
+            return
+        if not (self.columns.original and self.columns.perturbed):
+            raise ValueError(
+                f"the role `{PAIRS}` needs `columns.original` and `columns.perturbed`"
+            )
+        if len(self.perturbed) > 1 and not self.columns.perturbation:
+            raise ValueError("with several perturbations, map `columns.perturbation`")
+        if not self.columns.degree and any(
+            texts.degrees for texts in self.perturbed.values()
+        ):
+            raise ValueError("`degrees` need `columns.degree`: map it")
+
     def _check_given(self) -> None:
         """Check the roles and scales of a format that has texts of known quality."""
         if not self.files:
@@ -363,6 +413,8 @@ class Dataset(Published):
     @property
     def has_systems(self) -> bool:
         """Return whether there are texts by systems, or only originals to perturb."""
+        if PAIRS in self.files:
+            return False
         items_only = self.format == "table" and set(self.files) == {"items"}
         gives, rated = FORMATS[self.format].gives, FORMATS[self.format].rated
         if rated and {*rated} <= {*self.files}:

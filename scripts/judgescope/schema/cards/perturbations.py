@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Discriminator,
     Field,
     model_validator,
@@ -315,13 +316,65 @@ class GivenPerturbation(BasePerturbation):
         return "graded" if self.role == "global" else "chain"
 
 
+class ReadyPerturbation(BasePerturbation):
+    """Perturbed texts that come with datasets; nothing is perturbed.
+
+    Users write no such card: it is made from the key `perturbed` of datasets' cards,
+    for an id that no dataset of the study is perturbed by otherwise.
+    """
+
+    method: Literal["ready"] = "ready"
+    by: list[str]
+    """The datasets that have such texts."""
+
+    def degrees_for(self, dataset: str) -> dict[str, Degree]:
+        """Return the degrees that `dataset` has, none if it has no such texts."""
+        return self.datasets.get(dataset, {})
+
+
 _FromCard = (
     RulePerturbation | MadePerturbation | GradedPerturbation | AttackPerturbation
 )
 Perturbation = Annotated[_FromCard, Discriminator("method")]
 """Any perturbation that a card can define."""
-AnyPerturbation = _FromCard | GivenPerturbation
+AnyPerturbation = _FromCard | GivenPerturbation | ReadyPerturbation
 """Any perturbation that a study can have."""
+
+
+class PerturbedTexts(Card):
+    """Texts of a dataset that somebody has perturbed already."""
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+
+    named: str | None = Field(None, alias="as", min_length=1)
+    """The perturbation's name in the data; default: the id."""
+    level: Literal["character", "word", "sentence"]
+    """The unit of text that was changed; all levels have the same weight in D_avg."""
+    degrees: dict[str, Slug] = Field({})
+    """Name in the column `degree` -> the degree's id, the weakest first; default: one
+    degree, `single`."""
+    name: str = ""
+    """The name in the report; default: the id."""
+    issue: str | None = None
+    """What is wrong with such a text, in one sentence for reports."""
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        if twice := repeated(self.degrees.values()):
+            raise ValueError(f"two names in the data are the same degree: {twice}")
+        _checked(self.doses)
+        return self
+
+    @property
+    def doses(self) -> dict[str, Degree]:
+        """Return the degrees of a perturbation's card, in which nobody knows the
+        amounts.
+        """
+        return dict.fromkeys(self.degrees.values() or [SINGLE], Degree())
+
+    def degree_of(self, name: str) -> str | None:
+        """Return the degree of a name in the data; None for other names."""
+        return self.degrees.get(name) if self.degrees else SINGLE
 
 
 class ExpectedEffect(Card):

@@ -193,6 +193,7 @@ LINES = {
         "dualeval_json": ["global.json", "local.json"],
     },
     "alttest_json": ["data.json"],
+    "confusion_json": ["news.json"],
     "sumpubmed_text": ["text.{id}.txt", "abstract.{id}.txt"],
 }
 """Format -> its files, of all others; what they are called begins with their role."""

@@ -250,7 +250,7 @@ def add_cards(commands: Commands) -> None:
         "place of a shipped one.",
     )
     parser.set_defaults(act=act("card_files", "list_cards"), kinds=[])
-    actions = parser.add_subparsers(dest="action", metavar="list|copy")
+    actions = parser.add_subparsers(dest="action", metavar="list|copy|import")
     listed = actions.add_parser("list", help="list cards; the default")
     about = "only cards of these kinds, such as judge or dataset"
     listed.add_argument("kinds", metavar="KIND", nargs="*", help=about)
@@ -263,6 +263,20 @@ def add_cards(commands: Commands) -> None:
     )
     copied.add_argument("card", metavar="KIND/NAME", help="such as judge/rouge-l")
     copied.set_defaults(act=act("card_files", "copy_card"))
+    imported = actions.add_parser(
+        "import",
+        help="make cards of the criteria and demonstrations of Hu et al. (2024)",
+        description="Write a card into config/ for each aspect and perturbation that "
+        "the authors' files describe: the shipped card with their criteria or "
+        "demonstrations. Get the files from their repository.",
+    )
+    imported.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="aspect_criteria.json, Perturbations/GPT4_prompts.py, or both",
+    )
+    imported.set_defaults(act=act("import_confusion", "import_cards"))
 
 
 def add_data(commands: Commands) -> None:

@@ -280,7 +280,7 @@ def test_every_known_file_that_a_card_reads_has_its_address() -> None:
     absent = {
         row["file"].split("/")[0] for row in rows if row["sha256"] not in described
     }
-    # A licence; what the importer of criteria reads; reference B; recorded replies.
+    # A licence; criteria and ratings; reference B; recorded replies.
     assert absent == {"llmbar", "confusion", "wmt22", "recorded"}
 
 

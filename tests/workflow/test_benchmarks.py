@@ -51,6 +51,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "planted_judges": ({}, ["--studies", "1"]),
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),
     "priced": ({"WORDINGS": ["term"], "ITEMS": FEW_ITEMS}, []),
+    "report_sizes": ({}, ["3", "2", "2"]),
     "store": ({"REPLIES": 1_600}, []),
     "verdicts": ({}, ["--studies", "1"]),
 }

@@ -189,9 +189,12 @@ def _tables(
     lines = []
     for dataset in sorted({row.dataset for row in every}):
         rows = [row for row in every if row.dataset == dataset]
-        lines.append(f"\n{dataset}: {about or _agreement_title(rows)}95 % intervals")
         cells = _cells(rows, hinted, signs)
         defined = {key for key, cell in cells.items() if cell != UNDEFINED}
+        if about and not defined:
+            # Means over datasets that no judge has in common: nothing to show.
+            continue
+        lines.append(f"\n{dataset}: {about or _agreement_title(rows)}95 % intervals")
         judges = sorted({judge for judge, _ in defined})
         # Sums over all aspects stand in the last columns.
         columns = sorted(

@@ -146,6 +146,9 @@ class IngestReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     originals: int
     ratings: int
     raters: list[str]
+    raters_of_one: int = 0
+    """The most raters that one aspect has; a table may have columns of raters for each
+    of its aspects. Omitted if it is the number of `raters`."""
     systems: dict[str, str]
     """System -> its name in the data."""
     problems: list[str]

@@ -1,7 +1,7 @@
 """A dataset as Arrow tables: items, the systems' texts, the originals, the ratings."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -179,6 +179,7 @@ def report(
         originals=len(originals),
         ratings=len(judgments),
         raters=sorted({each.rater for each in judgments}),
+        raters_of_one=_raters_of_one(judgments),
         systems=dict(rated.systems),
         problems=problems,
         ratings_kind=card.ratings,
@@ -186,6 +187,16 @@ def report(
         texts=hash_of_texts(card, rated, originals),
         how=how,
     )
+
+
+def _raters_of_one(judgments: Iterable[Rating | Preference]) -> int:
+    """The most raters that one aspect has; 0 if every rater rated that aspect."""
+    raters: dict[str, set[str]] = {}
+    for judgment in judgments:
+        raters.setdefault(judgment.aspect, set()).add(judgment.rater)
+    every = set[str]().union(*raters.values())
+    most = max(map(len, raters.values()), default=0)
+    return 0 if most == len(every) else most
 
 
 class _Read(NamedTuple):

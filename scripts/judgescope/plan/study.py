@@ -231,6 +231,9 @@ class Plan:
         if isinstance(card, cards.GivenPerturbation):
             return card.dataset == dataset
         data = self.datasets[dataset]
+        if not data.has_texts and isinstance(card, cards.RulePerturbation):
+            # Ratings without texts: a rule has nothing to change.
+            return False
         if data.gives_texts or dataset in self.taught:
             return False
         if card.perturbation in data.perturbed:

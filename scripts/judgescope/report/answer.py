@@ -159,16 +159,17 @@ def deck(report: Report) -> str:
             f"{plural(texts, 'text')} on {on}, ratings planned by their authors; "
             f"{asked}."
         )
-    people = [d for d in report.datasets if not d.planned]
-    raters = max((len(dataset.counts.raters) for dataset in people), default=0)
+    raters = report.most_people
     who = plural(raters, "person", "people") if raters else "People"
-    also = ""
-    if len(people) < len(report.datasets):
+    mine = sum(dataset.counts.targets for dataset in report.rated)
+    on = plural(sum(dataset.counts.items for dataset in report.rated), "source")
+    rated = f"{who} rated {plural(mine, 'text')} on {on}"
+    if len(report.rated) < len(report.datasets):
         names = listed([d.name for d in report.datasets if d.planned])
-        also = f" The ratings of {names} are planned by their authors."
-    rated = f"{who} rated {plural(texts, 'text')} on {on}; "
+        others = plural(texts - mine, "other text")
+        return f"{rated}; {asked}. Authors planned the ratings of {others}: {names}."
     scored = "scored the same texts" if judges else "was asked"
-    return f"{rated}{asked} {scored}.{also}"
+    return f"{rated}; {asked} {scored}."
 
 
 def every_claim(report: Report) -> int:

@@ -159,15 +159,23 @@ class AnswerData:
         return rows.defined.first
 
     def without_holding(self, *outcomes: Outcome) -> list[str]:
-        """The aspects on which no counted judge holds with one of these outcomes."""
-        held = [
+        """The aspects on which no counted judge holds with one of these outcomes.
+
+        Those with planned ratings count only where nobody rated any texts.
+        """
+        rated = {dataset.id for dataset in self.report.rated}
+        about = [
             claim
             for claim in self.every_agreement
+            if self.planned or claim.dataset in rated
+        ]
+        held = [
+            claim
+            for claim in about
             if claim.sign is Sign.HOLDS and (not outcomes or claim.outcome in outcomes)
         ]
         shown = {*self.subjects(held)}
-        every = self.subjects(self.every_agreement)
-        return [name for name in every if name not in shown]
+        return [name for name in self.subjects(about) if name not in shown]
 
 
 def sources_to_decide(claim: ReportedClaim) -> int:

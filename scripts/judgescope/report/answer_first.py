@@ -142,7 +142,7 @@ class BarsAndLabels(AnswerData):
                 aspect = lowered(self.report.aspect(row.judged))
                 value = brief(row.statistic, row.value or 0.0)
                 parts.append(f"{value} on {aspect}")
-        raters = max((len(d.counts.raters) for d in self.report.datasets), default=0)
+        raters = self.report.most_people
         who = f"{spelled(raters).capitalize()} people" if raters > 1 else "People"
         if not parts:
             return Headline("U3", "No judge was asked, and no agreement was measured.")

@@ -126,7 +126,8 @@ class RatingsAndDamage(BarsAndLabels):
             rest = self.without_holding(Outcome.AS_RATER)
             if rest:
                 others = f"{text}; for {few(rest, 'aspects')}, none is shown to"
-                short = f"{text}; for {len(rest)} more, none is shown to"
+                more = plural(len(rest), "other aspect")
+                short = f"{text}; for {more}, none is shown to"
                 text = others if words_in(others) <= MOST_WORDS else short
             return Headline("R1", f"{text}.", held)
         return None

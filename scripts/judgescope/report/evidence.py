@@ -10,7 +10,6 @@ from judgescope.report.cells import (
     ReportCell,
     figures,
     interval,
-    words_cell,
 )
 from judgescope.report.claims import ReportedClaim
 from judgescope.report.drawing import SIGN_WORDS
@@ -91,11 +90,9 @@ def evidence_of(report: Report, claim: ReportedClaim) -> Iterator[PageBlock]:
     yield Paragraph(_counts(claim), style="small")
     published = literature.line(report, claim)
     if published:
-        yield Paragraph(f"In the literature's numbers: {published}.", style="small")
-    signature = row.signature
-    source = "in `tables/verdicts.csv`"
-    if signature:
-        yield Paragraph(f"Signature `{signature}`, {source}.", style="small")
+        yield Paragraph(f"In the literature: {published}.", style="small")
+    if row.signature:
+        yield Paragraph(f"Signature `{row.signature}`", style="small")
 
 
 def _rivals(report: Report, claim: ReportedClaim) -> Iterator[TableLine]:
@@ -184,10 +181,11 @@ def _table(report: Report, about: Sequence[ReportedClaim]) -> PageTable:
         row = cell_words.number_row(claim)
         value = figures(row) if row.statistic != base.VERDICT else DASH
         outcome = CHARACTERS[claim.sign]
-        cells = [words_cell(f"{outcome} {value}")]
+        # Cells without a style of their own: a page may have hundreds.
+        cells = [ReportCell(f"{outcome} {value}", style="")]
         if claim.sign is not Sign.NOT_SHOWN:
             more = cell_words.second_line(report, claim)
-            cells = [words_cell(f"{outcome} {value}, {more}")]
+            cells = [ReportCell(f"{outcome} {value}, {more}", style="")]
         respect = claim.respect.format("").strip().removesuffix(" on")
         title = f"{respect[0].upper()}{respect[1:]}, {report.names[claim.dataset]}"
         line = TableLine(claim.subject or respect, cells, id=evidence_id(claim))

@@ -5,7 +5,7 @@ policy.
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
@@ -17,6 +17,16 @@ POLICY = "@policy@"
 """Stands in a template for its content security policy."""
 CLOSED = ("default-src 'none'", "base-uri 'none'", "form-action 'none'")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
+_NAMES = re.compile(r'\b(?:class|id)="([^"]*)"')
+_TAG = re.compile(r"<([a-zA-Z][\w-]*)")
+_WORD = re.compile(r"[A-Za-z][\w-]*")
+_INSIDE = re.compile(r"::?[\w-]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|\[[^\]]*\]")
+"""Pseudo-classes with what they exclude or compare, and conditions on attributes: a
+selector without them selects no less."""
+_DECLARED = re.compile(r"(?<![\w-])(--[\w-]+): ?[^;{}]*(?:;|(?=}))")
+_REFERENCE = re.compile(r"var\((--[\w-]+)")
+_SELECTED = re.compile(r"(?<![\w-])[A-Za-z][\w-]*")
+"""Tags, classes and ids of a selector."""
 
 
 def environment_of(folder: str) -> Environment:
@@ -47,21 +57,133 @@ def page_from(
     """
     for name, files in {"style": styles, "script": scripts}.items():
         text = "".join((WORKFLOW / file).read_text(encoding="utf-8") for file in files)
-        if name == "style":
-            text = compact(text)
+        text = compact(text) if name == "style" else compact_script(text)
         values |= {name: Markup(text), f"{name}_hash": script_hash(text)}
-    return finished(template.render(values), str(values["script"]))
+    script = str(values["script"])
+    return finished(_with_used_style(template.render(values), script), script)
 
 
 def compact(style: str) -> str:
     """Return a style sheet without comments and needless white space.
 
-    >>> compact("a { color: red; } /* no */ b { margin: 0 1px; }")
-    'a{color: red}b{margin: 0 1px}'
+    >>> compact("a { color: red; } /* no */ b::after { content: ': '; }")
+    "a{color:red}b::after{content:': '}"
     """
     style = re.sub(r"/\*.*?\*/", "", style, flags=re.S)
     style = re.sub(r"\s+", " ", style)
-    return re.sub(r" ?([{};]) ?", r"\1", style).replace(";}", "}").strip()
+    style = re.sub(r" ?([{};]) ?", r"\1", style).replace(";}", "}").strip()
+    # What stands in quotes is kept as it is.
+    parts = re.split(r"""("[^"]*"|'[^']*')""", style)
+    for at in range(0, len(parts), 2):
+        parts[at] = re.sub(r"([:,]) ", r"\1", parts[at])
+    return "".join(parts)
+
+
+def compact_script(script: str) -> str:
+    """Return a script without indentation and lines that are comments.
+
+    >>> compact_script("if (a) {\\n  // why\\n  b();\\n}\\n")
+    'if (a) {\\nb();\\n}\\n'
+    """
+    lines = [line.strip() for line in script.splitlines()]
+    kept = [line for line in lines if line and not line.startswith("//")]
+    return "".join(f"{line}\n" for line in kept)
+
+
+def _with_used_style(page: str, script: str) -> str:
+    """Return a page whose style in the head has only the rules that it uses."""
+    found = _STYLE.search(page.partition("<body")[0])
+    if found is None:
+        return page
+    full = found[1]
+    style = _without_idle(used_style(full, page.replace(full, ""), script), page)
+    page = page.replace(full, style)
+    # A template may state the hash in a policy of its own.
+    return page.replace(script_hash(full), script_hash(style))
+
+
+def _without_idle(style: str, page: str) -> str:
+    """Return a style sheet without the custom properties that nothing refers to.
+
+    `page` is the page with its full style sheet, whose values count as references.
+    """
+    used = {*_REFERENCE.findall(style), *_REFERENCE.findall(_STYLE.sub("", page))}
+
+    def kept(declaration: re.Match[str]) -> str:
+        return declaration[0] if declaration[1] in used else ""
+
+    return _DECLARED.sub(kept, style).replace(";}", "}")
+
+
+def used_style(style: str, page: str, script: str = "") -> str:
+    """Return a compact style sheet without the rules for what a page does not have.
+
+    What its script names may come into the page later, so that its rules are kept.
+
+    >>> page = '<p class="small">Text</p>'
+    >>> used_style(".small{x:1}.large,p{x:2}ul li{x:3}", page)
+    '.small{x:1}p{x:2}'
+    >>> used_style("@media print{.large{x:1}}.more{x:2}", page, "a.className='more'")
+    '.more{x:2}'
+    """
+    names = set[str]()
+    for attribute in _NAMES.findall(page):
+        names.update(attribute.split())
+    names.update(tag.lower() for tag in _TAG.findall(page))
+    names.update(_WORD.findall(script))
+    return _used_rules(style, names)
+
+
+def _used_rules(style: str, names: Collection[str]) -> str:
+    """Return the rules of a style sheet, or of a block in it, for these names."""
+    kept = []
+    for head, content in _rules(style):
+        if head.startswith(("@media", "@supports")):
+            inner = _used_rules(content, names)
+            if inner:
+                kept.append(f"{head}{{{inner}}}")
+            continue
+        if head.startswith("@"):
+            kept.append(f"{head}{{{content}}}")
+            continue
+        selectors = [part for part in _split(head) if _applies(part, names)]
+        if selectors:
+            kept.append(f"{','.join(selectors)}{{{content}}}")
+    return "".join(kept)
+
+
+def _rules(style: str) -> Iterator[tuple[str, str]]:
+    """Yield the head of each rule and what stands in its braces."""
+    start = depth = opened = 0
+    for at, sign in enumerate(style):
+        if sign == "{":
+            depth += 1
+            if depth == 1:
+                opened = at
+        elif sign == "}":
+            depth -= 1
+            if depth == 0:
+                yield style[start:opened].strip(), style[opened + 1 : at]
+                start = at + 1
+
+
+def _split(head: str) -> list[str]:
+    """The selectors of a rule: split at commas outside parentheses."""
+    parts = [""]
+    depth = 0
+    for sign in head:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]
+
+
+def _applies(selector: str, names: Collection[str]) -> bool:
+    """Whether a page with these tags, classes and ids may have what is selected."""
+    plain = _INSIDE.sub("", selector)
+    return all(name in names for name in _SELECTED.findall(plain))
 
 
 def script_hash(script: str) -> str:

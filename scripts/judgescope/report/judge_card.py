@@ -243,7 +243,8 @@ def standing(report: Report, judge: ShownJudge) -> Section | None:
         blocks.insert(0, Paragraph(sentence(report, judge, about), style="small"))
     number = len([claim for claim in about if claim.kind != FIRST])
     title = f"Evidence of {plural(number, 'claim')}"
-    return Section("evidence", title, "", blocks)
+    lead = "Numbers and signatures are lines of `tables/verdicts.csv`."
+    return Section("evidence", title, lead, blocks)
 
 
 def settings_section(report: CardReport, judge: ShownJudge) -> Section:

@@ -51,6 +51,8 @@ PLANNED_PEOPLE: Final = (
 )
 MEASURES: Final = frozenset({"lexical"})
 """Engines of judges that compute a measure of the text."""
+OF_PEOPLE: Final = frozenset({base.AGREEMENT, base.LABELS, base.PAIRS})
+"""Kinds of claims that compare a judge with people."""
 TABLE_OF: Final = {base.LABELS: "labels", base.PAIRS: "pairwise"}
 """Kind of claims -> the table in which a person's own number stands."""
 
@@ -71,7 +73,7 @@ class Standings:
         asked: dict[MatrixQuestion, None] = {}
         for judge in self.report.real_judges:
             asked |= dict.fromkeys(self.answers[judge.id])
-        return folded(asked)
+        return folded(asked, self.report.datasets)
 
     @cached_property
     def ranked(self) -> list[ShownJudge]:
@@ -117,9 +119,13 @@ def standings(report: Report) -> Standings:
     return report.once("standings", lambda: Standings(report))
 
 
-def rank(report: Report, judge: ShownJudge) -> tuple[int, int, int, int, float, str]:
+def rank(
+    report: Report, judge: ShownJudge
+) -> tuple[int, int, int, int, int, float, str]:
     """The sort key of judges: told last, planted before them; most claims that hold,
     then most that agree with limits, fewest that fail, the higher mean number, the id.
+
+    If people rated only some of the datasets, judges of these come first.
     """
     every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
     signs = Counter(claim.sign for claim in every)
@@ -131,7 +137,12 @@ def rank(report: Report, judge: ShownJudge) -> tuple[int, int, int, int, float, 
     mean = sum(values) / len(values) if values else 0.0
     last = 2 * bool(judge.hint) + judge.planted
     held = signs[Sign.HOLDS]
-    return last, -held, -signs[Sign.RULE], signs[Sign.FAILS], -mean, judge.id
+    rated = {dataset.id for dataset in report.rated}
+    untested = 0
+    if 0 < len(rated) < len(report.datasets):
+        compared = [claim for claim in every if claim.kind in OF_PEOPLE]
+        untested = int(not any(claim.dataset in rated for claim in compared))
+    return last, untested, -held, -signs[Sign.RULE], signs[Sign.FAILS], -mean, judge.id
 
 
 def evidence_id(claim: ReportedClaim) -> str:
@@ -372,9 +383,7 @@ class MatrixMaker:
             return MatrixLine("People", [*self._with_price([cell])])
         cells: list[MatrixCell] = []
         empty: list[str] = []
-        raters = max(
-            (len(dataset.counts.raters) for dataset in self.report.datasets), default=0
-        )
+        raters = self.report.most_people
         for column in self.columns:
             row = self.person(column)
             if row is None:

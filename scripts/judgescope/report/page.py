@@ -116,7 +116,7 @@ def table_cell(cell: ReportCell, linked: Callable[[str], str] = str) -> Markup:
     """Return a cell of a table as HTML; pages have tens of thousands. `linked`
     completes links.
     """
-    parts = [f'<td class="{escape(cell.style)}"']
+    parts = [f'<td class="{escape(cell.style)}"' if cell.style else "<td"]
     for name, number in cell.exact:
         parts.append(f' data-{name}="{escape(number)}"')
     parts.append(f' title="{escape(cell.title)}">' if cell.title else ">")

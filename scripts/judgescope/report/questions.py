@@ -12,7 +12,7 @@ from judgescope.methods.claims import base
 from judgescope.methods.measures import DECIDES
 from judgescope.report.claims import FIRST, FOUND, KINDS, ReportedClaim
 from judgescope.report.elements import page_of
-from judgescope.report.report import Report
+from judgescope.report.report import Dataset, Report
 from judgescope.report.words import label
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Sign
@@ -152,8 +152,11 @@ Place = tuple[int, str, str, str]
 """What tells two questions apart: rank, group, title and dataset."""
 
 
-def merged(asked: Iterable[MatrixQuestion]) -> dict[Place, MatrixQuestion]:
-    """The questions in the order of the columns, by their places.
+def merged(
+    asked: Iterable[MatrixQuestion], datasets: Sequence[Dataset] = ()
+) -> dict[Place, MatrixQuestion]:
+    """The questions in the order of the columns, by their places: of aspects, that of
+    the card of their dataset.
 
     A claim that shows no number stands in the column of its aspect, whichever number
     decides the claims of other judges.
@@ -173,6 +176,12 @@ def merged(asked: Iterable[MatrixQuestion]) -> dict[Place, MatrixQuestion]:
     for question in seen.values():
         groups.setdefault(question.group)
     order = [*groups]
+    aspects = {dataset.id: dataset.aspects for dataset in datasets}
+
+    def of_card(question: MatrixQuestion) -> int:
+        names = aspects.get(question.dataset, [])
+        return names.index(question.aspect) if question.aspect in names else len(names)
+
     return dict(
         sorted(
             seen.items(),
@@ -180,6 +189,7 @@ def merged(asked: Iterable[MatrixQuestion]) -> dict[Place, MatrixQuestion]:
                 item[1].rank,
                 order.index(item[1].group),
                 level_rank(item[1].title.lower().rstrip("s")),
+                of_card(item[1]),
             ),
         )
     )
@@ -198,42 +208,56 @@ class Folding:
     of_place: Mapping[Place, MatrixQuestion]
 
 
-def folded(asked: Iterable[MatrixQuestion]) -> Folding:
+def folded(asked: Iterable[MatrixQuestion], datasets: Sequence[Dataset]) -> Folding:
     """The columns for these questions: at most eight, as far as groups can fold.
 
-    Damage folds first, then the datasets of agreement, then what is asked further.
+    Damage folds first, then the datasets of agreement, then what is asked further. The
+    aspects that people rated fold last of these if other ratings are planned.
     """
-    columns = merged(asked)
-    for rank, by_dataset, name in (
-        (4, False, "All kinds"),
-        (1, True, ""),
-        (5, False, "All questions"),
-        (0, False, "All bars"),
-        (2, False, "All labels"),
-    ):
+    columns = merged(asked, datasets)
+    every = {dataset.id: dataset.name for dataset in datasets}
+    planned = {dataset.id: dataset.name for dataset in datasets if dataset.planned}
+    steps: list[tuple[int, Mapping[str, str], str]] = [
+        (4, {}, "All kinds"),
+        (1, planned, ""),
+        (1, every, ""),
+        (5, {}, "All questions"),
+        (0, {}, "All bars"),
+        (2, {}, "All labels"),
+    ]
+    if 0 < len(planned) < len(every):
+        steps[2], steps[3] = steps[3], steps[2]
+    for rank, of_each, name in steps:
         if len({*columns.values()}) <= MOST_COLUMNS:
             break
-        _fold(columns, rank, name, by_dataset=by_dataset)
+        _fold(columns, rank, name, of_each)
     return Folding([*dict.fromkeys(columns.values())], columns)
 
 
 def _fold(
-    columns: dict[Place, MatrixQuestion], rank: int, name: str, *, by_dataset: bool
+    columns: dict[Place, MatrixQuestion],
+    rank: int,
+    name: str,
+    datasets: Mapping[str, str],
 ) -> None:
-    """Let the questions of a rank (5: and above) share a column, or one a dataset."""
+    """Let the questions of a rank (5: and above) share a column of this name.
+
+    Without a name, each of the `datasets` gets a column, under its own.
+    """
     groups: dict[str, list[Place]] = {}
     for place, column in columns.items():
-        if column.rank == rank or column.rank >= rank == 5:
-            groups.setdefault(column.dataset if by_dataset else "", []).append(place)
+        mine = column.rank == rank or column.rank >= rank == 5
+        if mine and (name or column.dataset in datasets):
+            groups.setdefault("" if name else column.dataset, []).append(place)
     for places in groups.values():
         if len({columns[place] for place in places}) < 2:
             continue
         first = columns[places[0]]
-        group, _, dataset = first.group.partition(": ")
+        dataset = datasets.get(first.dataset, "All aspects")
         together = replace(
             first,
-            group=group,
-            title=name or dataset or "All aspects",
+            group=first.group.partition(": ")[0],
+            title=name or dataset,
             number="",
             noun=first.noun or "aspects",
             aspect="",

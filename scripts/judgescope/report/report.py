@@ -61,8 +61,15 @@ class ReadCounts(Struct):
     originals: int = 0
     ratings: int = 0
     raters: list[str] = []
+    raters_of_one: int = 0
+    """The most raters of one aspect, 0 if that is the number of `raters`."""
     sha256: dict[str, str] = {}
     problems: list[str] = []
+
+    @property
+    def people(self) -> int:
+        """How many raters one aspect has, at most."""
+        return self.raters_of_one or len(self.raters)
 
 
 @dataclass(frozen=True)
@@ -187,6 +194,16 @@ class Report:
             card = self.spec.datasets[name]
             datasets.append(Dataset(name, card.name or name, card, self.counts[name]))
         return datasets
+
+    @cached_property
+    def rated(self) -> list[Dataset]:
+        """Return the datasets whose ratings are people's."""
+        return [dataset for dataset in self.datasets if not dataset.planned]
+
+    @cached_property
+    def most_people(self) -> int:
+        """Return how many people rated one aspect of a dataset, at most."""
+        return max((dataset.counts.people for dataset in self.rated), default=0)
 
     @cached_property
     def names(self) -> dict[str, str]:

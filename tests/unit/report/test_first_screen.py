@@ -254,13 +254,27 @@ def test_more_than_eight_columns_fold(tmp_path: Path) -> None:
         for aspect in aspects:
             rows += claim("it", 0.4, aspect=aspect, dataset=dataset)
     rows += damage("it", "noticed", "noticed", "noticed")
-    cards = {name: {"aspects": aspects} for name in study.DATASETS}
+    by_people = {"aspects": aspects, "ratings": "human"}
+    cards = dict.fromkeys(study.DATASETS, by_people)
     names = {name: name.capitalize() for name in aspects}
-    table = made(of_judges(tmp_path, ["it"], rows, datasets=cards, aspects=names))
+    told: dict[str, Any] = {"datasets": cards, "aspects": names}
+    for folder in ("people", "both"):
+        (tmp_path / folder).mkdir()
+    table = made(of_judges(tmp_path / "people", ["it"], rows, **told))
     assert len(table.columns) <= MOST_COLUMNS
     titles = [column.title for column in table.columns]
     assert titles == ["The news", "The chat", "All kinds"]
     assert [one.value for one in lines(table)["it"].cells] == ["5", "5", "3"]
+    # What people rated is the last to fold.
+    told["datasets"] = {**cards, "chat": {"aspects": aspects, "ratings": "planned"}}
+    table = made(of_judges(tmp_path / "both", ["it"], rows, **told))
+    titles = [column.title for column in table.columns]
+    assert [*sorted(titles[:5]), *titles[5:]] == [
+        *sorted(names.values()),
+        *("The chat", "All kinds"),
+    ]
+    groups = [name for name, _, _ in table.groups]
+    assert groups[:2] == ["Agreement with people: The news", "Agreement with the plan"]
 
 
 def test_over_all_texts_another_number_has_a_column_of_its_own(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Small pictures: what people and judges said, strips of claims, intervals."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,8 @@ def test_a_strip_keeps_the_order_of_twelve_claims_and_sorts_more() -> None:
     assert few.count("<rect") == 4 and few.index("sq-x") < few.index("sq-h")
     many = drawing.strip(signs * 5)
     assert many.count("<path") == 4 and many.index("sq-h") < many.index("sq-f")
-    assert many.count("M") == 20
+    lengths = [float(length) for length in re.findall(r' 5h([\d.]+)"', many)]
+    assert lengths == [35.0] * 4 and sum(lengths) == 140
 
 
 def test_no_picture_has_a_style_that_the_policy_forbids() -> None:

@@ -81,4 +81,4 @@ def test_a_compact_style_keeps_its_strings_and_selectors() -> None:
     style = compact(
         'a::before { content: " deleted: "; }\n/* no */\nb > i a:hover { x: 1 }'
     )
-    assert style == 'a::before{content: " deleted: "}b > i a:hover{x: 1}'
+    assert style == 'a::before{content:" deleted: "}b > i a:hover{x:1}'

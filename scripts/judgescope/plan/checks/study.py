@@ -277,7 +277,11 @@ def _check_dataset(plan: Plan, dataset: cards.Dataset, source: str) -> None:
         for name, engine in engines.items()
         if engine not in {"control", "recorded"}
     ]
-    if dataset.columns and not dataset.has_texts and reading:
+    # Lengths in place of texts say that the texts are missing on purpose: such judges
+    # are left to the datasets that have texts.
+    elsewhere = any(other.has_texts for other in plan.datasets.values())
+    meant = dataset.has_lengths and elsewhere
+    if dataset.columns and not dataset.has_texts and reading and not meant:
         raise UserError(
             "these judges read texts, but no column of the dataset contains texts",
             where=f"datasets/{dataset.dataset}.yaml, key columns.text",

@@ -312,7 +312,9 @@ def test_the_authors_own_files_are_fetched_and_read(
     source: Source = shipped.source
     if by_blob := [each.file for each in source.files if each.git_blob]:
         pytest.skip(f"not run here: only the git blob id of {by_blob[0]} is known")
-    with served(real_files(source), f"/{source.repository}/{source.commit}") as repository:
+    with served(
+        real_files(source), f"/{source.repository}/{source.commit}"
+    ) as repository:
         monkeypatch.setenv("JUDGESCOPE_DATA_URL", repository.url)
         names = to_fetch(shipped, tmp_path)
         assert len(names) == len(source.files)

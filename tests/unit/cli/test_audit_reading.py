@@ -126,10 +126,8 @@ def test_assumed_roles_are_said_with_the_flag_that_changes_them(audit: Audit) ->
     rows = [{"anna": row["human"], "gpt4": row["judge"]} for row in two()]
     write(rows, Path("a.csv"))
     ended = audit("a.csv")
-    assert (
-        "Assumed:    anna is taken as people's ratings, because the others are a judge's"
-        in ended.out
-    )
+    why = "anna is taken as people's ratings, because the others are a judge's"
+    assert f"Assumed:    {why}" in ended.out
     assert "--human changes it" in ended.out
     each = audit("a.csv", "--json").content["columns"]["each"]
     grades = {reading["column"]: reading["grade"] for reading in each}

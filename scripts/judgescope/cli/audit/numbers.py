@@ -162,8 +162,9 @@ def calibration_line(
     """How a judge's confidence compares with how often it gives people's verdict."""
     name = findings.report.aspect(stated.aspect)
     of_label = f", the chance of “{stated.of}”" if stated.of else ""
+    judge = findings.named(stated.judge)
     parts = [
-        f"confidence of {findings.named(stated.judge)}, {name} (column {column.column}{of_label}): "
+        f"confidence of {judge}, {name} (column {column.column}{of_label}): "
         f"{CALIBRATION[stated.shown]}",
         f"stated chance minus share right {figures(stated.gap)}",
         f"slope {figures(stated.slope)}",

@@ -77,6 +77,22 @@ def without_invisible(text: str) -> str:
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
+_MARKS: Final = b"<>[{|&~=\"`\\"
+_ALL_BUT_MARKS: Final = bytes(code for code in range(128) if code not in _MARKS)
+
+
+def is_plain(text: str) -> bool:
+    """Return whether a text is ASCII without a character of markup.
+
+    Such a text has no tag, token, object, table, fence or arrow, and quotes nothing in
+    double quotation marks.
+
+    >>> is_plain("Score: 4 (it's fine)"), is_plain("<b>4</b>"), is_plain("4 分")
+    (True, False, False)
+    """
+    return text.isascii() and not text.encode().translate(None, _ALL_BUT_MARKS)
+
+
 def word_set(words: str) -> frozenset[str]:
     """Return the words of a text, as the lists of names are written.
 

@@ -52,6 +52,8 @@ for _word in (
     _LED[_word] = rf"{_word}{_CLAIMED}"
 _JOINING: Final = ("and", "or", "maybe", "perhaps", "possibly")
 """Words between two numbers of which neither is a verdict."""
+_BEFORE_WORD: Final = 20
+"""How many characters of an echo stand before its sign: `shouldn't`, `are asking`."""
 _FIRST_WORDS: Final = frozenset(word.encode() for word in _LED)
 ECHO_WORDS: Final = _FIRST_WORDS | {word.encode() for word in _JOINING}
 """The words that a glance looks for."""
@@ -98,23 +100,33 @@ def echo_signs(
     return EchoSigns(re.compile(digits), patterns)
 
 
-def may_echo(folded: str, seen: Glance, signs: EchoSigns) -> bool:
-    """Return whether a folded text may echo a scale; False means that it does not.
+def first_echo(folded: str, seen: Glance, signs: EchoSigns, end: int) -> int:
+    """Return from where on a folded text may echo a scale; -1 means that it does not.
+
+    Signs that begin behind `end` do not count.
 
     >>> from judgescope.parsing.glance import glance, watch
     >>> signs = echo_signs(("one", "five"), "one", "five")
-    >>> texts = ("on a scale of 1 to 5: 4", "so its score is 4")
-    >>> [may_echo(text, glance(text, watch(ECHO_WORDS)), signs) for text in texts]
-    [True, False]
+    >>> text = "on a scale of 1 to 5: 4"
+    >>> first_echo(text, glance(text, watch(ECHO_WORDS)), signs, len(text))
+    13
+    >>> text = "so its score is 4"
+    >>> first_echo(text, glance(text, watch(ECHO_WORDS)), signs, len(text))
+    -1
     """
-    if seen.several_numbers:
-        if not folded.isascii() or signs.digits.search(folded):
-            return True
-        if _has_sign(folded, seen, signs.words):
-            return True
-    if _FIRST_WORDS.isdisjoint(seen.words):
-        return False
-    return _has_sign(folded, seen, _first_signs())
+    first = -1
+    if not _FIRST_WORDS.isdisjoint(seen.words):
+        first = _first_sign(folded, seen, _first_signs(), end)
+    if not seen.several_numbers:
+        return first
+    start = max(0, seen.first - 1)  # `.5` may be the first number
+    if (
+        not folded.isascii()
+        or signs.digits.search(folded, start)
+        or _first_sign(folded, seen, signs.words, end) >= 0
+    ):
+        return start if first < 0 else min(start, first)
+    return first
 
 
 @cache
@@ -125,12 +137,14 @@ def _first_signs() -> dict[bytes, re.Pattern[str]]:
     return {word.encode(): re.compile(led) for word, led in _LED.items()}
 
 
-def _has_sign(
-    folded: str, seen: Glance, signs: Mapping[bytes, re.Pattern[str]]
-) -> bool:
-    """Return whether one of the words that a text has is a sign."""
+def _first_sign(
+    folded: str, seen: Glance, signs: Mapping[bytes, re.Pattern[str]], end: int
+) -> int:
+    """Return from where on one of the words that a text has is a sign; -1 without."""
+    first = -1
     for word in seen.words:
         pattern = signs.get(word)
-        if pattern and pattern.search(folded):
-            return True
-    return False
+        sign = pattern.search(folded, 0, end) if pattern else None
+        if sign and (first < 0 or sign.start() < first):
+            first = sign.start()
+    return max(0, first - _BEFORE_WORD) if first >= 0 else -1

@@ -18,10 +18,16 @@ _NOT_DIGITS: Final = bytes(code for code in range(256) if code not in _DIGITS)
 
 
 class Glance(NamedTuple):
-    """What a text has of the watched words, and whether it has several numbers."""
+    """What a text has of the watched words, and where its numbers are.
+
+    first, last: before the first and behind the last of these characters stands no
+    number; the whole text if numbers are written in words or the text is not ASCII.
+    """
 
     words: frozenset[bytes]
     several_numbers: bool
+    first: int
+    last: int
 
 
 def watch(*groups: Iterable[bytes]) -> frozenset[bytes]:
@@ -40,12 +46,20 @@ def glance(folded: str, watched: frozenset[bytes]) -> Glance:
     >>> texts = ("1 to 5", "four, not 5", "a 4")
     >>> [glance(text, watch()).several_numbers for text in texts]
     [True, True, False]
+    >>> seen = glance("a 4, not 5.", watch())
+    >>> seen.first, seen.last
+    (2, 9)
     """
     data = folded.encode(errors="replace")
     words = data.translate(_BLANKS).split()
     seen = watched.intersection(words)
     digits = data.translate(None, _NOT_DIGITS)
     several = digits not in data
-    if not several and not NUMBER_WORDS.isdisjoint(seen):
-        several = bool(digits) or sum(word in NUMBER_WORDS for word in words) > 1
-    return Glance(seen, several)
+    in_words = not NUMBER_WORDS.isdisjoint(seen)
+    if in_words or len(data) > len(folded):
+        if not several and in_words:
+            several = bool(digits) or sum(word in NUMBER_WORDS for word in words) > 1
+        return Glance(seen, several, 0, len(folded))
+    if not digits:
+        return Glance(seen, several, len(folded), 0)
+    return Glance(seen, several, data.find(digits[:1]), data.rfind(digits[-1:]))

@@ -44,26 +44,19 @@ _LABELS = (
 _LABEL_NAMES = ("labels?", "category", "class", "decision", "assessment", "result")
 
 
-class NameWords(NamedTuple):
-    """How some names of `_LABELS` begin, and the words that they are."""
+def _name_words(names: str) -> dict[bytes, str]:
+    """Return each word of a text -> how the names with the same beginning begin.
 
-    begin: str
-    words: frozenset[bytes]
-
-
-def _name_words(names: str) -> tuple[NameWords, ...]:
-    """Return the names of a text in which those with the same beginning stand together.
-
-    >>> [name.begin for name in _name_words("rating,ratings judg:judgment,judgement")]
-    ['rating', 'judg']
+    >>> _name_words("rating,ratings judg:judgment")
+    {b'rating': 'rating', b'ratings': 'rating', b'judgment': 'judg'}
     """
-    name_words = list[NameWords]()
+    beginnings = dict[bytes, str]()
     for group in names.split():
         begin, _, spelled = group.rpartition(":")
         words = spelled.split(",")
-        encoded = frozenset(word.encode() for word in words)
-        name_words.append(NameWords(begin or words[0], encoded))
-    return tuple(name_words)
+        for word in words:
+            beginnings[word.encode()] = begin or words[0]
+    return beginnings
 
 
 BEGINNINGS = _name_words(
@@ -104,7 +97,8 @@ WATCHED = watch(
     UNIT_WORDS,
     VERDICT_WORDS,
     [ANSWER],
-    *(name.words for name in BEGINNINGS + BEGINNINGS_OF_LABELS),
+    BEGINNINGS,
+    BEGINNINGS_OF_LABELS,
 )
 """The words that a glance at a reply looks for."""
 
@@ -113,15 +107,15 @@ class Grammar(NamedTuple):
     """A scale and its patterns.
 
     echo: text that is hidden before the search for ratings, such as a quotation of the
-    scale, and its signs; labelled: a rating after a label, and names: the beginnings of
-    labels; labels: folded category word -> its index on the scale.
+    scale, and its signs; labelled: a rating after a label, and names: a word of
+    labels -> their beginning; labels: folded category word -> its index on the scale.
     """
 
     scale: Scale
     echo: re.Pattern[str]
     signs: EchoSigns
     labelled: re.Pattern[str]
-    names: tuple[NameWords, ...]
+    names: dict[bytes, str]
     labels: dict[str, int]
 
 
@@ -137,7 +131,7 @@ def grammar_of(scale: Scale) -> Grammar:
         re.compile(_echo(scale, labels)),
         echo_signs(NUMBER_NAMES, name_of(scale.min), name_of(scale.max)),
         re.compile(labelled),
-        BEGINNINGS + (BEGINNINGS_OF_LABELS if alone else ()),
+        BEGINNINGS | BEGINNINGS_OF_LABELS if alone else BEGINNINGS,
         labels,
     )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from judgescope.parsing.echo_signs import may_echo
+from judgescope.parsing.echo_signs import first_echo
 from judgescope.parsing.glance import Glance
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
@@ -29,6 +29,8 @@ _AWARDED = re.compile(
 score."""
 _LEAD = 60
 """Characters before `a perfect score of` that may show that the score is given."""
+_WORD_BEHIND = 20
+"""The characters of an echo behind its last number: `5-point scale`."""
 
 
 def visible_text(folded: str, seen: Glance, grammar: Grammar) -> str:
@@ -39,9 +41,17 @@ def visible_text(folded: str, seen: Glance, grammar: Grammar) -> str:
 
 def without_echoes(folded: str, seen: Glance, grammar: Grammar) -> str:
     """Return a folded text with its echoes of the scale hidden (`_hidden`)."""
-    if not may_echo(folded, seen, grammar.signs):
+    # an echo without a label ends with a number, or with a word directly behind it
+    end = len(folded) if grammar.labels else seen.last + _WORD_BEHIND
+    start = first_echo(folded, seen, grammar.signs, end)
+    if start < 0:
         return folded
-    return grammar.echo.sub(_hidden, folded)
+    parts = [folded[:start]]
+    for echo in grammar.echo.finditer(folded, start):
+        parts += [folded[start : echo.start()], _hidden(echo)]
+        start = echo.end()
+    parts.append(folded[start:])
+    return "".join(parts)
 
 
 def _hidden(echo: re.Match[str]) -> str:
@@ -75,14 +85,14 @@ def _all_labelled(grammar: Grammar, visible: str, seen: Glance) -> list[re.Match
     pattern = grammar.labelled
     if ANSWER in seen.words:
         return list(pattern.finditer(visible))
+    # a name behind the last number has no value
+    last = len(visible) if grammar.labels else seen.last
     starts = list[int]()
-    for name in grammar.names:
-        if name.words.isdisjoint(seen.words):
-            continue
-        start = visible.find(name.begin)
+    for begin in {grammar.names[word] for word in seen.words & grammar.names.keys()}:
+        start = visible.find(begin, 0, last)
         while start >= 0:
             starts.append(start)
-            start = visible.find(name.begin, start + 1)
+            start = visible.find(begin, start + 1, last)
     starts.sort()
     matches = list[re.Match[str]]()
     end = 0

@@ -163,7 +163,7 @@ def split_reasoning(text: str) -> Thought:
     marked = "<" in text or "[" in text or "◁" in text or "&lt;" in text
     if not marked:  # most replies have no tag or token
         text = text.strip()
-        if not _HEADED.match(text) and "assistant" not in text:
+        if not _may_be_headed(text):
             return Thought(text)
     cut = _Cut([], [])
     if not marked:
@@ -183,6 +183,11 @@ def split_reasoning(text: str) -> Thought:
     if unclosed:
         return cut.beside(text, unclosed=True)
     return _without_headings(text, cut)
+
+
+def _may_be_headed(text: str) -> bool:
+    """Return whether a heading, or a channel without its marks, may begin a text."""
+    return _HEADED.match(text) is not None or "assistant" in text
 
 
 def _last_channel(text: str, cut: _Cut) -> tuple[str, bool]:
@@ -295,8 +300,15 @@ def without_reasoning(text: str) -> tuple[str, bool]:
     return thought.answer, thought.unclosed
 
 
-def answer_of(text: str) -> str | Judgment:
-    """Return the text without reasoning, or a judgment if the reply has no answer."""
+def answer_of(text: str, *, plain: bool = False) -> str | Judgment:
+    """Return the text without reasoning, or a judgment if the reply has no answer.
+
+    plain: whether the text is known to have no character of markup (`is_plain`).
+    """
+    if plain:
+        answer = text.strip()
+        if answer and not _may_be_headed(answer):
+            return answer
     thought = split_reasoning(without_invisible(text))
     if thought.unclosed:
         return Judgment("truncated", "unclosed_reasoning")

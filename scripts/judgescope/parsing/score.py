@@ -7,7 +7,7 @@ Structure comes first, then the last labelled rating, then the forms without a l
 import re
 
 from judgescope.parsing.attribution import is_undecided
-from judgescope.parsing.characters import fold
+from judgescope.parsing.characters import fold, is_plain
 from judgescope.parsing.glance import Glance, glance
 from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.keys import (
@@ -73,12 +73,13 @@ def read_score(text: str, scale: Scale) -> Judgment:
     (`a score of fair`) and an unlabelled one count only if the reply does not begin
     with one label and end with another. Source: methods.md 6.
     """
-    answer = answer_of(text)
+    plain = is_plain(text)
+    answer = answer_of(text, plain=plain)
     if isinstance(answer, Judgment):
         return answer
     grammar = grammar_of(scale)
-    if not may_be_structured(answer):
-        judgment = _read_prose(answer, grammar).judgment
+    if plain or not may_be_structured(answer):
+        judgment = _read_prose(answer, grammar, plain=plain).judgment
         return judgment or nothing_read(answer, "no_verdict")
     structure = structured(answer, menu_of(scale))
     if structure.closed:
@@ -101,22 +102,27 @@ def _is_later(prose: ProseVerdict, structure: Structured) -> bool:
     return prose.start >= structure.end or structure.inline
 
 
-def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
+def _read_prose(
+    answer: str, grammar: Grammar, *, plain: bool = False
+) -> ProseVerdict:
     """Return the last labelled verdict of an answer; without one, that of the first
     matching pattern.
+
+    plain: whether the answer has no character of markup (`is_plain`).
     """
     scale = grammar.scale
-    folded = blank_markup(fold(answer))
+    folded = fold(answer) if plain else blank_markup(fold(answer))
     if scale.words:
         return read_label(answer, folded, grammar)
     if not folded.isascii():
         folded = stars_as_digits(folded, scale.max)
     seen = glance(folded, WATCHED)
-    plain = blank_signs(folded, seen)
+    visible = blank_signs(folded, seen)
     if seen.several_numbers:
-        plain = with_points(plain)
-    plain = hide_withdrawn(plain)
-    visible = without_echoes(plain, seen, grammar)
+        visible = with_points(visible)
+    if not plain:
+        visible = hide_withdrawn(visible)
+    visible = without_echoes(visible, seen, grammar)
     labelled = labelled_ratings(grammar, visible, seen)
     if not labelled or _is_spoken(labelled[-1]):
         shown = hide_mentions(visible, seen)
@@ -140,7 +146,7 @@ def _read_prose(answer: str, grammar: Grammar) -> ProseVerdict:
         if not _is_spoken(last):
             judgment = reading_of("labelled", last, answer, grammar)
             return ProseVerdict(judgment, last.start())
-    spoken = _last_spoken(grammar, visible, ratings)
+    spoken = _last_spoken(grammar, visible, seen, ratings)
     if spoken is not None:
         form, match = spoken
         return ProseVerdict(reading_of(form, match, answer, grammar))
@@ -171,7 +177,7 @@ def _is_spoken(match: re.Match[str]) -> bool:
 
 
 def _last_spoken(
-    grammar: Grammar, visible: str, named: list[re.Match[str]]
+    grammar: Grammar, visible: str, seen: Glance, named: list[re.Match[str]]
 ) -> tuple[str, re.Match[str]] | None:
     """Return the last rating that sentences give: `a score of 4`, `I give it a 4`.
 
@@ -179,8 +185,10 @@ def _last_spoken(
     """
     if not named:
         return None
-    pattern = forms_of(grammar.scale)["given"]
     last = named[-1]
+    if last.end() > seen.last and not grammar.labels:
+        return "labelled", last  # no further number
+    pattern = forms_of(grammar.scale)["given"]
     given = unquoted(pattern.finditer(visible, last.end()), visible)
     if given:
         return "given", given[-1]

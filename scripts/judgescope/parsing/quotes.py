@@ -34,6 +34,8 @@ TEXT_SAYS = re.compile(
 _JUDGE_SAYS = re.compile(r"\b(?:i|my|final|therefore|thus|output|answer)\b")
 _OF_A_PART = re.compile(r"\s(?:for|of|on)\s+[a-z]{4,}")
 """A verdict on one of several qualities; an overall verdict may follow it."""
+_SHORTEST_OF_ANOTHER: Final = len(" is theirs")
+"""The characters of the shortest words behind a statement that give it to another."""
 _CLOSING: Final = " \t\n*_\"'`)]}>.,"
 """Characters at the end of a match that do not belong to its verdict."""
 _LINE = re.compile(r"[^\n]+")
@@ -110,18 +112,23 @@ def unquoted(
 
 def _judges_own(matches: list[re.Match[str]], folded: str) -> list[re.Match[str]]:
     """Return the matches that no words around them give to another."""
-    shortest = len(" is theirs")
-    if len(matches) == 1 and matches[0].end() + shortest > len(folded):
-        match = matches[0]  # most replies end with their verdict
-        if folded[match.start()] not in "{<[":
+    if len(matches) == 1:  # most replies have one, and end with it
+        start, end = matches[0].span()
+        near_end = end + _SHORTEST_OF_ANOTHER > len(folded)
+        if near_end and folded[start] not in "{<[":
             return matches
+        return [] if is_of_another(folded, start, end) else matches
     return [match for match in matches if not is_of_another(folded, *match.span())]
 
 
 def _has_mark(folded: str, end: int) -> bool:
     """Return whether a quotation may begin before `end`; an apostrophe begins none."""
-    if folded.find('"', 0, end) >= 0 or folded.find("`", 0, end) >= 0:
+    if '"' in folded and folded.find('"', 0, end) >= 0:
         return True
+    if "`" in folded and folded.find("`", 0, end) >= 0:
+        return True
+    if "'" not in folded:
+        return False
     apostrophe = folded.find("'", 0, end)
     return apostrophe >= 0 and _OPENING.search(folded, apostrophe, end) is not None
 

@@ -169,13 +169,12 @@ def reading_of(
     A denominator other than the top of the scale is out of range.
     """
     scale = grammar.scale
-    top, percent = match.group("top", "percent")
-    if not _is_over_top(top, percent, scale):
+    top, percent, label = match.group("top", "percent", "label")
+    if (top or percent) and not _is_over_top(top, percent, scale):
         return Judgment("out_of_range", f"{form}.denominator")
     read = scale.read(match_value(match, grammar), form)
     if read.status != "ok":
         return read
-    label = match["label"]
     if label:
         label = scale.labels[grammar.labels[label_values.plain_label(label)]]
     rationale = rationale_around(answer, match.start(), match.end())
@@ -184,11 +183,9 @@ def reading_of(
 
 
 def _is_over_top(top: str | None, percent: str | None, scale: Scale) -> bool:
-    """Return whether a rating's denominator is the scale's top; without one it is."""
-    if percent:
+    """Return whether a rating's denominator is the scale's top."""
+    if percent or not top:
         return scale.max == 100.0
-    if not top:
-        return True
     return scale.max == (WORDS[top] if top in WORDS else float(top))
 
 

@@ -88,9 +88,10 @@ def _all_labelled(grammar: Grammar, visible: str, seen: Glance) -> list[re.Match
     # a name behind the last number has no value
     last = len(visible) if grammar.labels else seen.last
     starts = list[int]()
-    for begin in {grammar.names[word] for word in seen.words & grammar.names.keys()}:
-        start = visible.find(begin, 0, last)
-        while start >= 0:
+    for word in seen.words:
+        begin = grammar.names.get(word)
+        start = visible.find(begin, 0, last) if begin else -1
+        while begin and start >= 0:
             starts.append(start)
             start = visible.find(begin, start + 1, last)
     starts.sort()

@@ -138,9 +138,9 @@ def _read_prose(
         if unread is not None:
             return ProseVerdict(Judgment("unparsed", UNREAD), unread)
     if ratings:
-        if is_walk(ratings, grammar):
+        if len(ratings) > 1 and is_walk(ratings, grammar):
             return ProseVerdict(Judgment("unparsed", "enumerated"))
-        if _is_open(labelled, visible, grammar):
+        if len(labelled) > 1 and _is_open(labelled, visible, grammar):
             return ProseVerdict(Judgment("unparsed", "contradiction"))
         last = ratings[-1]
         if not _is_spoken(last):
@@ -164,8 +164,6 @@ def _read_prose(
 
 def _is_open(ratings: list[re.Match[str]], visible: str, grammar: Grammar) -> bool:
     """Return whether the last two ratings are alternatives: `Rating: 2 or score: 5`."""
-    if len(ratings) < 2:
-        return False
     former, last = ratings[-2:]
     different = match_value(former, grammar) != match_value(last, grammar)
     return different and is_undecided(visible, former.end(), last.start())
@@ -218,8 +216,8 @@ def _has_verdict_word(visible: str, start: int, seen: Glance) -> bool:
     """Return whether a word of a verdict's name may stand behind `start`."""
     if not visible.isascii() or visible.find(COMPOUND, start) >= 0:
         return True
-    for word in VERDICT_WORDS & seen.words:
-        if visible.find(word.decode(), start) >= 0:
+    for word in seen.words:
+        if word in VERDICT_WORDS and visible.find(word.decode(), start) >= 0:
             return True
     return False
 

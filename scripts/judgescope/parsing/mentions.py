@@ -31,10 +31,12 @@ _SUBJECTS = (
     r"|if (?:it|the (?:text|reply|response|answer|summary)) (?:were|was|had|gave|cited)"
 )
 """Words of a clause about another text, another judge, or what would be."""
-_TEXT = (
-    r"(?:the|this|its) (?:text|article|author|review|summary|story|document|source"
-    r"|passage|writer|reply|response|answer|post|report|essay)"
+_NOUNS = (
+    r"text|article|author|review|summary|story|document|source"
+    r"|passage|writer|reply|response|answer|post|report|essay"
 )
+_TEXT = rf"(?:the|this|its) (?:{_NOUNS})"
+_TEXT_WORDS = frozenset(_NOUNS.split("|"))
 _REPORTS = r"(?:says|claims|states|reports|mentions|notes|writes|quotes|adds)"
 _REPORTED = re.compile(r"(?:(?! and | but | so )[^.,;!?\n]){0,120}")
 """What the judged text says, up to the end of the clause."""
@@ -112,7 +114,6 @@ MENTION_WORDS = _IN_REPORTS.union(word.encode() for word in _BEHIND)
 _REACH = 160
 """The maximum number of characters of a mention before its number."""
 _REACH_OF_REPORT = 180
-_FIRST_NUMBER = re.compile(_NUMBER)
 _SAYS = re.compile(rf"(?<!\w){_TEXT} {_REPORTS}\b")
 _DIGIT = re.compile(r"\d")
 _BREAK = re.compile(
@@ -154,14 +155,11 @@ def hide_mentions(folded: str, seen: Glance) -> str:
     >>> [hide_mentions(text, glance(text, watched)) for text in texts]
     ['not quite a #, so 4', 'the film got #/#, the text says.']
     """
-    if not _IN_REPORTS.isdisjoint(seen.words):
+    if _may_report(folded, seen):
         folded = _without_reports(folded)
     if not _may_mention(folded, seen):
         return folded
-    number = _FIRST_NUMBER.search(folded)
-    if number is None:
-        return folded
-    start = max(0, number.start() - _REACH)
+    start = max(0, seen.first - _REACH)
     return folded[:start] + _mentions().sub(_hidden, folded[start:])
 
 
@@ -186,6 +184,21 @@ def _may_mention(folded: str, seen: Glance) -> bool:
         sign = _sign(word)
         if sign and sign.search(folded):
             return True
+    return False
+
+
+def _may_report(folded: str, seen: Glance) -> bool:
+    """Return whether a word for the judged text stands before one of speaking."""
+    if _IN_REPORTS.isdisjoint(seen.words):
+        return False
+    for word in _IN_REPORTS.intersection(seen.words):
+        verb = f" {word.decode()}"
+        at = folded.find(verb)
+        while at >= 0:
+            noun = folded[folded.rfind(" ", 0, at) + 1 : at]
+            if noun in _TEXT_WORDS:
+                return True
+            at = folded.find(verb, at + 1)
     return False
 
 

@@ -375,6 +375,8 @@ def _call(value: Mapping[str, object]) -> object | None:
 
 SEVERAL: Final = "several_parts"
 """The rule of values for several parts without an overall one."""
+CONTRADICTION: Final = "contradiction"
+"""The rule of verdicts that differ."""
 UNREAD: Final = "unread_verdict"
 """The rule of a verdict that names no value of the menu."""
 
@@ -412,7 +414,9 @@ def chosen(
                 rank = Rank.TOTAL
             read = read._replace(rule=UNREAD)
         elif rank is Rank.PART and read.status == "out_of_range":
-            rank = Rank.NEVER
+            # a count or a year; the score of the other text stays a part
+            if not _is_side(statement.names):
+                rank = Rank.NEVER
         ranked.setdefault(rank, []).append((statement, read))
     about = _without_counts(about)
     overall = [spoken for spoken in about if _is_about_whole(spoken[0])]
@@ -429,6 +433,15 @@ def chosen(
     if best is Rank.NEVER:  # parts off the scale
         return candidates[0] if len(candidates) == 1 else None
     return _agreed(candidates, spoken=about, parts=best is Rank.PART)
+
+
+_SIDES: Final = word_set("a b 1 2 first second")
+
+
+def _is_side(names: tuple[str, ...]) -> bool:
+    """Return whether names are those of one of two texts: `score_a`, `assistant_2`."""
+    words = words_of(names[-1])
+    return not _SIDES.isdisjoint(words[:1] + words[1:][-2:])
 
 
 def _without_counts(
@@ -541,5 +554,5 @@ def _agreed(
         strong = [pair for pair in stated if not _is_weak(*pair)]
         if len(strong) < len(stated) and strong:
             return _agreed(strong, spoken=spoken, parts=parts)
-        return last, Judgment("unparsed", "contradiction")
+        return last, Judgment("unparsed", CONTRADICTION)
     return last, read

@@ -44,7 +44,7 @@ SHORT_REFUSAL: Final = 300
 """The maximum number of characters of a refusal; longer replies discuss refusals."""
 
 
-@parser("choice", 9, options=("tie",))
+@parser("choice", 10, options=("tie",))
 def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 
@@ -60,7 +60,7 @@ def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     letter = tie.lower()
     reading = structured(answer, _menu(letter))
     if reading.closed:
-        return _complete(reading.judgment) or nothing_read(answer, "no_choice")
+        return _complete(reading.judgment) or _nothing_chosen(answer)
     prose = _prose_choice(reading.rest, letter)
     if reading.judgment is None:
         return prose.judgment
@@ -158,8 +158,34 @@ def _prose_choice(answer: str, tie: str) -> ProseChoice:
         reading, start, end = choice
         return ProseChoice(_chosen(answer, reading, rule, start, end))
     if len(answer) > SHORT_REFUSAL:
-        return ProseChoice(Judgment("unparsed", "no_choice"))
-    return ProseChoice(nothing_read(answer, "no_choice"))
+        return ProseChoice(Judgment("unparsed", _rule_without_choice(folded)))
+    return ProseChoice(_nothing_chosen(answer))
+
+
+SCORES_OF_SIDES: Final = "scores_of_sides"
+"""The rule of a reply that rates both texts and does not say which is better."""
+_RATED_SIDE = re.compile(
+    rf"(?:\b(?:scores?|ratings?|grades?|points|{TEXT})[\s_\"'*({{:#-]{{0,6}}"
+    rf"|(?:^|[,{{\n])[\s\"'*]{{0,4}})(?:{TEXT}[\s_]{{0,2}})?"
+    r"(?P<side>a|b|1|2|one|two|first|second)(?:[\s_](?:scores?|ratings?|grades?|points))?"
+    r"[\"'*)]{0,4}\s?[:=]\s?[\"'*]{0,4}\d"
+)
+
+
+def _rule_without_choice(folded: str) -> str:
+    """Return why a reply has no choice.
+
+    >>> _rule_without_choice('{"score_a": 4, "score_b": 7}')
+    'scores_of_sides'
+    >>> _rule_without_choice("both are fine")
+    'no_choice'
+    """
+    rated = {SIDES[match["side"]] for match in _RATED_SIDE.finditer(folded)}
+    return SCORES_OF_SIDES if len(rated) > 1 else "no_choice"
+
+
+def _nothing_chosen(answer: str) -> Judgment:
+    return nothing_read(answer, _rule_without_choice(fold(answer)))
 
 
 def _chosen(

@@ -70,8 +70,18 @@ ANSWER = b"answer"
 _PUNCTUATION = r"\s?[:=>]+|\s?-{1,2}>|\s?[–—]+|\s-+(?=\s)|-+"
 _OF_IT = r"of|as|at|(?:would|should|to)\s+be|to(?!\s+be\b)"
 _AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
+_NO_NOUN = "".join(
+    rf"(?<!\b{word} WORD)"
+    for word in ("the", "his", "her", "its", "their", "these", "those", "both", "all")
+)
+"""`These claims get a score of 2` claims nothing."""
+_NOUNS_OR_VERBS = "|".join(
+    word + _NO_NOUN.replace("WORD", word)
+    for word in ("claims", "requests", "states", "orders")
+)
 _CLAIM = (
-    r"(?:says|claims|asks|requests|states|insists|orders|instructs|tells|(?:by|is|"
+    rf"(?:says|{_NOUNS_OR_VERBS}|asks|insists|instructs|tells|"
+    r"(?:by|is|"
     r"are)[ ]"
     r"(?:saying|claiming|asking|requesting|stating|insisting|ordering|instructing|"
     r"telling))"

@@ -72,8 +72,9 @@ def match_rank(match: re.Match[str]) -> Rank:
             near = rank_of((f"{last[0]} {last[1]}",), NUMBERS)
             return near if near is Rank.NEVER else Rank.EXACT
     words = _label(match).split()
-    if words[:-1] == ["n"] and not words[-1].endswith("s"):
-        words = words[1:]  # a line break that lost its sign: `n Rating: 4`
+    if words and not words[-1].endswith("s"):  # `n ratings: 12` is a count
+        while len(words) > 1 and words[0] == "n":
+            words = words[1:]  # a line break that lost its sign: `n Rating: 4`
     if explicit and len(words) <= SHORT_NAME:
         return rank_of((" ".join(words),), NUMBERS)
     near = rank_of((" ".join(words[-2:]),), NUMBERS)

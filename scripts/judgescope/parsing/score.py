@@ -8,6 +8,10 @@ import re
 
 from judgescope.parsing.attribution import is_undecided
 from judgescope.parsing.characters import fold, is_plain
+from judgescope.parsing.foreign_numbers import (
+    FOREIGN_NUMBER,
+    begins_with_foreign_number,
+)
 from judgescope.parsing.glance import Glance, glance
 from judgescope.parsing.judgment import Judgment, Scale, parser
 from judgescope.parsing.keys import (
@@ -61,7 +65,7 @@ FEW_WORDS = 2
 _RATED_ALONE = re.compile(r"[\W_]*\d(?:\.\d+)?(?:\s?/\s?\d+)?[\W_]*")
 
 
-@parser("score", 10, needs_scale=True)
+@parser("score", 11, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 
@@ -80,16 +84,24 @@ def read_score(text: str, scale: Scale) -> Judgment:
     grammar = grammar_of(scale)
     if plain or not may_be_structured(answer):
         judgment = _read_prose(answer, grammar, plain=plain).judgment
-        return judgment or nothing_read(answer, "no_verdict")
+        return judgment or _nothing_read(answer)
     structure = structured(answer, menu_of(scale))
     if structure.closed:
         return structure.judgment or nothing_read(answer, "no_verdict")
     prose = _read_prose(structure.rest, grammar)
     if structure.judgment is None:
-        return prose.judgment or nothing_read(structure.rest, "no_verdict")
+        return prose.judgment or _nothing_read(structure.rest)
     if _is_later(prose, structure) and prose.judgment:
         return prose.judgment
     return structure.judgment
+
+
+def _nothing_read(answer: str) -> Judgment:
+    """Return the judgment of prose without a verdict that can be read."""
+    folded = blank_markup(fold(answer))
+    values = [folded, *(value_behind(line) for line in named(folded))]
+    foreign = any(map(begins_with_foreign_number, values))
+    return nothing_read(answer, FOREIGN_NUMBER if foreign else "no_verdict")
 
 
 def _is_later(prose: ProseVerdict, structure: Structured) -> bool:

@@ -12,6 +12,7 @@ from judgescope.parsing.attribution import (
 from judgescope.parsing.characters import fold
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.keys import (
+    CONTRADICTION,
     NAMES_OF_PARTS,
     SEVERAL,
     Menu,
@@ -130,7 +131,7 @@ def _open_choice(
     if len(values) < 2:
         return None
     if is_undecided(folded, objects[-2].end, objects[-1].start):
-        return Judgment("unparsed", "contradiction")
+        return Judgment("unparsed", CONTRADICTION)
     if all(_PART_BEHIND.match(folded, each.end) for each in objects):
         return Judgment("unparsed", SEVERAL)
     return None
@@ -245,6 +246,8 @@ def _in_markup(stated: Structured, menu: Menu) -> Structured:
             continue
         statement, judgment = verdict
         match = _match_of(statement, stated_values)
+        if judgment.rule in (SEVERAL, CONTRADICTION):
+            match = stated_values[-1].match  # all of them, to the last, say nothing
         if stated.judgment is None or match.start() > stated.start:
             begin = text.rfind("\n", 0, match.start()) + 1
             inline = any(map(str.isalnum, text[begin : match.start()]))

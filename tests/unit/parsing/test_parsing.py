@@ -273,7 +273,7 @@ def test_a_verdict_is_read_by_a_named_rule(
         "ok",
         value,
         rule,
-        "score@10",
+        "score@11",
     )
 
 
@@ -688,11 +688,11 @@ def test_a_choice_is_read_where_it_is_clear(
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
     changed = {
-        "score": 10,
-        "result": 10,
+        "score": 11,
+        "result": 11,
         "annotation": 10,
         "merged": 7,
-        "choice": 9,
+        "choice": 10,
         "errors": 5,
     }
     assert {name: PARSERS[name].version for name in changed} == changed

@@ -36,12 +36,76 @@ def test_a_reply_is_read_as_the_guide_says(reply: str, value: str) -> None:
         assert (found.status, found.value) == ("ok", float(value))
 
 
-def test_what_the_guide_leaves_unread_is_unread() -> None:
-    shapes = [reply for row in table("shape") for reply in replies(row[0])]
-    assert len(table("shape")) == 5
-    for reply in shapes:
-        scale = LABELS if "report" in reply else SCALE
-        assert parse(reply, scale=scale, finish="stop").status == "unparsed", reply
+UNREAD = [
+    (reply, cell, rule)
+    for cell, rule, _why in table("shape")
+    for reply in replies(cell)
+]
+
+
+@pytest.mark.parametrize(("reply", "cell", "rule"), UNREAD)
+def test_what_the_guide_leaves_unread_has_the_rule_that_it_names(
+    reply: str, cell: str, rule: str
+) -> None:
+    labels = "report" in reply or "pass" in reply
+    comparison = "comparison" in cell
+    found = parse(
+        reply,
+        scale=None if comparison else LABELS if labels else SCALE,
+        finish="stop",
+        parser="choice" if comparison else "score",
+    )
+    assert (found.status, f"`{found.rule}`") == ("unparsed", rule)
+
+
+@pytest.mark.parametrize(
+    ("reply", "labels", "rule"),
+    [
+        ('{"verdict": "fail", "pass": true}', True, "contradiction"),
+        ("Pass: yes\nVerdict: fail", True, "contradiction"),
+        ("<pass>true</pass><verdict>fail</verdict>", True, "contradiction"),
+        ('{"tone": 4, "facts": 2}', False, "several_parts"),
+        ("<tone>4</tone><facts>2</facts>", False, "several_parts"),
+        ('{"score_a": 4, "score_b": 7}', False, "several_parts"),
+        ('{"assistant_1": 4, "assistant_2": 7}', False, "several_parts"),
+        ("Puntuación: cuatro", False, "foreign_number"),
+        ("Оценка: четыре", False, "foreign_number"),
+        ("评分：四", False, "foreign_number"),
+        ("Rating: vier von 5", False, "foreign_number"),
+        ("**Quatre.**", False, "foreign_number"),
+        ('{"score": "vier"}', False, "unread_verdict"),
+    ],
+)
+def test_other_forms_of_these_shapes_are_unread(
+    reply: str, labels: bool, rule: str
+) -> None:
+    found = parse(reply, scale=LABELS if labels else SCALE, finish="stop")
+    assert (found.status, found.rule) == ("unparsed", rule)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"score_a": 7, "score_b": 7}',
+        '{"A": 4, "B": 7}',
+        "Score A: 4\nScore B: 7",
+        '{"assistant_1_score": 4, "assistant_2_score": 7}',
+        '{"scores": {"A": 4, "B": 7}}',
+    ],
+)
+def test_scores_of_both_texts_make_no_choice(reply: str) -> None:
+    found = parse(reply, scale=None, finish="stop", parser="choice")
+    assert (found.status, found.rule) == ("unparsed", "scores_of_sides")
+
+
+@pytest.mark.parametrize(
+    "reply", ["4,5", "Rating: 4,5", '{"score": 4,5}', '{"score": "4,5"}', "4,5/5"]
+)
+def test_a_decimal_comma_is_never_one_of_its_numbers(reply: str) -> None:
+    halves = parse(reply, scale=SCALE, finish="stop")
+    whole = parse(reply, scale=Scale(1, 5, 1), finish="stop")
+    assert (halves.status, halves.value) == ("ok", 4.5)
+    assert (whole.status, whole.value) == ("off_grid", None)
 
 
 @pytest.mark.parametrize(

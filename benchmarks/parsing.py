@@ -30,6 +30,12 @@ PROSE = "The text keeps to its source, but the last sentence adds a name.\n"
 OBJECT = '{"reason": "It keeps to its source, but adds a name.", "score": 4}'
 DAMAGED = "{'reason': 'It keeps to its source', 'score': 4, // fine\n}"
 SENTENCE = "The text keeps to its source, resulting in a score of 4."
+LONG_PROSE = (
+    "The answer takes up the question about the old harbour and adds that ships from "
+    "the north still land there, which fits what was said before, but it leaves the "
+    "second question aside and ends without one of its own"
+)
+"""As long as what recorded judges of dialogues and summaries write."""
 PROSE_LIMIT = 20e-6
 OBJECT_LIMIT = 60e-6
 """The seconds that a reply of each sort may take."""
@@ -55,6 +61,18 @@ KINDS = {
     "label in a sentence": ReplyKind(SENTENCE, "score", FIVE, PROSE_LIMIT),
     "word of a scale": ReplyKind(f"{PROSE}Verdict: fail", "score", WORDS, PROSE_LIMIT),
     "prose of a pair": ReplyKind(f"{PROSE}Winner: A", "choice", None, PROSE_LIMIT),
+    "long, label first": ReplyKind(
+        f"Rating: 3\nRationale: {LONG_PROSE}.", "score", FIVE, PROSE_LIMIT
+    ),
+    "long, label last": ReplyKind(
+        f"Analysis: {LONG_PROSE}.\n\nRating: 3", "score", FIVE, PROSE_LIMIT
+    ),
+    "long, label in a sentence": ReplyKind(
+        f"{LONG_PROSE}, earning a score of 3.", "score", FIVE, PROSE_LIMIT
+    ),
+    "long, with its scale": ReplyKind(
+        f"{LONG_PROSE}. Score: 3/5.", "score", FIVE, PROSE_LIMIT
+    ),
     "object": ReplyKind(OBJECT, "score", FIVE, OBJECT_LIMIT),
     "fenced object": ReplyKind(f"```json\n{OBJECT}\n```", "score", FIVE, OBJECT_LIMIT),
     "damaged object": ReplyKind(DAMAGED, "score", FIVE, OBJECT_LIMIT),

@@ -77,7 +77,7 @@ def without_invisible(text: str) -> str:
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
-_MARKS: Final = b"<>[{|&~=\"`\\"
+_MARKS: Final = b'<>[{|&~="`\\'
 _ALL_BUT_MARKS: Final = bytes(code for code in range(128) if code not in _MARKS)
 
 

@@ -30,15 +30,15 @@ _NOTHING = re.compile(
     r"|(?:none|(?:there (?:are|is|were|was) )?(?:no|0|zero) (?:such |minor |major |"
     r"critical )?"
     r"(?:errors?|issues?|mistakes?|problems?))(?: (?:(?:was|were) )?"
-    r"(?:found|identified|noted|present|detected))?(?: in (?:this|the) \w{1,40})?)\W*"
+    r"(?:found|identified|noted|present|detected))?(?: in (?:this|the) \w{1,40})?)[^\w?]*"
 )
 _NO_ERRORS = re.compile(
     r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:(?:none|n/a)(?:\s?[(\[][^()\[\]]{0,80}"
     r"[)\]])?|(?:there (?:are|is|were) "
-    r"|i (?:found|find|see|noticed) |the text (?:has|contains) )?no (?:(?!other|"
+    r"|i (?:found|find|see|noticed) |the (?:text|translation|summary|reply|response|answer) (?:has|contains) )?no (?:(?!other|"
     r"further|more|addi)"
-    r"[\w-]{1,40} ){0,3}errors?"
-    r"(?: [\w'-]{1,40}){0,12})(?:\W{0,4}|[.;!] .*)"
+    r"[\w-]{1,40} ){0,3}(?:errors?|issues?|problems?)"
+    r"(?: [\w'-]{1,40}){0,12})(?:[^\w?]{0,4}|[.;!] .*)"
 )
 _DOUBT = re.compile(
     rf"\b(?:{'|'.join(SEVERITIES)}|but|however|although|though|except|apart from|"
@@ -63,7 +63,7 @@ class _Line(NamedTuple):
     detail: str = ""
 
 
-@parser("errors", 5, needs_scale=True, settings=(*SEVERITIES, "bottom"))
+@parser("errors", 6, needs_scale=True, settings=(*SEVERITIES, "bottom"))
 def read_errors(
     text: str,
     scale: Scale,

@@ -413,10 +413,8 @@ def chosen(
                 # It stands for the whole, and parts do not stand in for it.
                 rank = Rank.TOTAL
             read = read._replace(rule=UNREAD)
-        elif rank is Rank.PART and read.status == "out_of_range":
-            # a count or a year; the score of the other text stays a part
-            if not _is_side(statement.names):
-                rank = Rank.NEVER
+        elif _is_off_scale_part(statement, rank, read):
+            rank = Rank.NEVER
         ranked.setdefault(rank, []).append((statement, read))
     about = _without_counts(about)
     overall = [spoken for spoken in about if _is_about_whole(spoken[0])]
@@ -438,10 +436,15 @@ def chosen(
 _SIDES: Final = word_set("a b 1 2 first second")
 
 
-def _is_side(names: tuple[str, ...]) -> bool:
-    """Return whether names are those of one of two texts: `score_a`, `assistant_2`."""
-    words = words_of(names[-1])
-    return not _SIDES.isdisjoint(words[:1] + words[1:][-2:])
+def _is_off_scale_part(statement: Statement, rank: Rank, read: Judgment) -> bool:
+    """Return whether a value is a count or a year, not a part of the verdict.
+
+    The score of one of two texts (`score_a`, `assistant_2`) is a part off the scale.
+    """
+    if rank is not Rank.PART or read.status != "out_of_range":
+        return False
+    words = words_of(statement.names[-1])
+    return _SIDES.isdisjoint(words[:1] + words[1:][-2:])
 
 
 def _without_counts(

@@ -147,9 +147,9 @@ _SENTENCE = re.compile(
     rf"|(?P<text>(?:the\s+)?{TEXT}\s+{OPEN})?"
     rf"(?:(?P<better>a|b)|(?(text)(?P<number>[12]|one|two)|(?!))"
     rf"|(?(text)(?!)|(?:the\s+)?(?P<place>{PLACE})(?:\s+(?:one|{TEXT}))?))\b{MARKS}\s+"
-    rf"(?:is\s+{_BETTER}(?:\s+(?:one|{TEXT}))?(?:\s+than\s+{_OTHER})?|wins\b"
+    rf"(?:is\s+{_BETTER}(?:\s+(?:one|{TEXT}))?(?:\s+(?:than|to)\s+{_OTHER})?|wins\b"
     rf"|(?:performs|does)\s+better(?:\s+than\s+{_OTHER})?"
-    rf"|beats\s+{_OTHER})"
+    rf"|(?:beats|outperforms|surpasses)\s+{_OTHER})"
     rf"){MARKS}"
     rf"(?:(?=,?\s+because\b)|\s?(?:[.!;]{MARKS}|(?=\n)|\Z))"
 )

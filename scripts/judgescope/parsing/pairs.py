@@ -87,6 +87,8 @@ def _menu(tie: str) -> Menu:
 
     def about(name: str, value: object) -> Judgment | None:
         side = _better_in_name(name)
+        if words_of(name)[-1:] in (("tie",), ("tied",)) and truth(value) == "yes":
+            return _judgment(SideReading("tie"), "labelled")
         truth_value = truth(value) if side else None
         if side is None or truth_value is None or isinstance(value, str | int) is False:
             return None

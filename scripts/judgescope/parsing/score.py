@@ -26,7 +26,7 @@ from judgescope.parsing.keys import (
 )
 from judgescope.parsing.label_prose import read_label
 from judgescope.parsing.lines import named, value_behind
-from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
+from judgescope.parsing.mentions import hide_corrected, hide_mentions, hide_withdrawn
 from judgescope.parsing.quotes import outside_asides, unquoted
 from judgescope.parsing.rating_grammar import WATCHED, Grammar, forms_of, grammar_of
 from judgescope.parsing.rating_matches import (
@@ -114,9 +114,7 @@ def _is_later(prose: ProseVerdict, structure: Structured) -> bool:
     return prose.start >= structure.end or structure.inline
 
 
-def _read_prose(
-    answer: str, grammar: Grammar, *, plain: bool = False
-) -> ProseVerdict:
+def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseVerdict:
     """Return the last labelled verdict of an answer; without one, that of the first
     matching pattern.
 
@@ -131,7 +129,7 @@ def _read_prose(
     seen = glance(folded, WATCHED)
     visible = blank_signs(folded, seen)
     if seen.several_numbers:
-        visible = with_points(visible)
+        visible = hide_corrected(with_points(visible), seen)
     if not plain:
         visible = hide_withdrawn(visible)
     visible = without_echoes(visible, seen, grammar)

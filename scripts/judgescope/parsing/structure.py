@@ -249,8 +249,7 @@ def _in_markup(stated: Structured, menu: Menu) -> Structured:
         if judgment.rule in (SEVERAL, CONTRADICTION):
             match = stated_values[-1].match  # all of them, to the last, say nothing
         if stated.judgment is None or match.start() > stated.start:
-            begin = text.rfind("\n", 0, match.start()) + 1
-            inline = any(map(str.isalnum, text[begin : match.start()]))
+            inline = _stands_behind_words(match, values)
             judgment = _beside_tag(judgment, statement, match, values)
             stated = stated._replace(
                 judgment=judgment,
@@ -259,6 +258,19 @@ def _in_markup(stated: Structured, menu: Menu) -> Structured:
                 inline=inline and not stated.closed,
             )
     return stated
+
+
+def _stands_behind_words(match: re.Match[str], values: list[TaggedValue]) -> bool:
+    """Return whether words stand on a value's line before it, other values aside."""
+    text = match.string
+    begin = text.rfind("\n", 0, match.start()) + 1
+    for value in values:
+        start, end = value.match.span()
+        if end <= match.start():
+            if any(map(str.isalnum, text[begin:start])):
+                return True
+            begin = max(begin, end)
+    return any(map(str.isalnum, text[begin : match.start()]))
 
 
 def _not_quoted(values: list[TaggedValue], text: str) -> list[TaggedValue]:

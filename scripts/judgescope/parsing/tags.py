@@ -12,7 +12,7 @@ LONGEST: Final = 400
 """The maximum number of characters of a tag's content; a longer one is prose."""
 _TAG = re.compile(
     r"<(?P<name>[^\W\d][\w.:-]{0,40})(?P<attributes>\s[^<>\n]{0,120})?>"
-    rf"(?P<value>[^<>]{{0,{LONGEST}}})</\s?(?P=name)\s?>",
+    rf"(?P<value>[^<]{{0,{LONGEST}}})</\s?(?P=name)\s?>",
     re.IGNORECASE,
 )
 _NO_NAMES: Final = word_set(

@@ -74,6 +74,7 @@ FILES = (
     "adversary.jsonl",
     "unseen.jsonl",
     "probes.jsonl",
+    "shapes.jsonl",
 )
 ALL = [case for name in FILES for case in cases(name)]
 

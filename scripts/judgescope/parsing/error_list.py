@@ -30,12 +30,15 @@ _NOTHING = re.compile(
     r"|(?:none|(?:there (?:are|is|were|was) )?(?:no|0|zero) (?:such |minor |major |"
     r"critical )?"
     r"(?:errors?|issues?|mistakes?|problems?))(?: (?:(?:was|were) )?"
-    r"(?:found|identified|noted|present|detected))?(?: in (?:this|the) \w{1,40})?)[^\w?]*"
+    r"(?:found|identified|noted|present|detected))?(?: in (?:this|the) \w{1,40})?)"
+    r"[^\w?]*"
 )
 _NO_ERRORS = re.compile(
     r"(?:(?:errors?|answer|list|result)\W{1,4})?(?:(?:none|n/a)(?:\s?[(\[][^()\[\]]{0,80}"
     r"[)\]])?|(?:there (?:are|is|were) "
-    r"|i (?:found|find|see|noticed) |the (?:text|translation|summary|reply|response|answer) (?:has|contains) )?no (?:(?!other|"
+    r"|i (?:found|find|see|noticed) "
+    r"|the (?:text|translation|summary|reply|response|answer)"
+    r" (?:has|contains) )?no (?:(?!other|"
     r"further|more|addi)"
     r"[\w-]{1,40} ){0,3}(?:errors?|issues?|problems?)"
     r"(?: [\w'-]{1,40}){0,12})(?:[^\w?]{0,4}|[.;!] .*)"

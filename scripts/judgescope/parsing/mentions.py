@@ -133,7 +133,8 @@ A sum alone (`2 + 2 = 4`) is more often from the judged text."""
 
 _CORRECTION = re.compile(
     r"(?<![\w.,/])\d{1,4}(?:\.\d{1,4})?(?:/\d{1,3})?[,;.…–—-]{0,3}\s(?:oh,? )?"
-    r"(?:no|wait|sorry|correction|rather|actually|make that|i mean)(?:, (?:it is |a |an )?|: )"
+    r"(?:no|wait|sorry|correction|rather|actually|make that|i mean)"
+    r"(?:, (?:it is |a |an )?|: )"
     r"(?=\d{1,4}(?:\.\d{1,4})?(?:/\d{1,3})?[*_\"')]{0,3}(?:[.!,;\n]|\Z))"
 )
 """`5, no, 3`."""

@@ -4,7 +4,6 @@ Quality is the number of times `oops` stands in a text, and nobody but the promp
 a model so.
 """
 
-import csv
 import re
 from collections import Counter
 from pathlib import Path
@@ -69,43 +68,21 @@ class GradedStudy(Study):
         keys |= {"perturbations": [NAME], "methods": ["perspectives"]}
         super().__init__(folder, keys, **dict(study))
         rng = np.random.default_rng(5)
-        with (folder / "neat.csv").open("w", encoding="utf-8", newline="") as file:
-            table = csv.writer(file)
-            table.writerow(
-                ["id", "source", "reference", "other", "system", "text", "r1", "r2"]
-            )
-            for item in range(ITEMS):
-                references = [sentence(item, 8, 0), sentence(item, 9, 0)]
-                for system in range(SYSTEMS):
-                    rating = int(rng.integers(1, 6))
-                    ratings = [rating, min(5, rating + int(rng.integers(0, 2)))]
-                    text = sentence(item, system, 5 - rating)
-                    table.writerow(
-                        [
-                            f"i{item}",
-                            f"Source {item}.",
-                            *references,
-                            f"s{system}",
-                            text,
-                            *ratings,
-                        ]
-                    )
-        card: dict[str, Any] = {
-            **{"name": "neat", "task": "summarization", "format": "table"},
-            **{"files": "../../neat.csv", "licence": "none", "citation": "none"},
-            "columns": {
-                **{
-                    "item": "id",
-                    "source": "source",
-                    "system": "system",
-                    "text": "text",
-                },
-                "references": ["reference", "other"],
-                "ratings": {"neatness": ["r1", "r2"]},
-            },
+        rows = []
+        for item in range(ITEMS):
+            row: dict[str, Any] = {"id": f"i{item}", "source": f"Source {item}."}
+            row |= {"reference": sentence(item, 8, 0), "other": sentence(item, 9, 0)}
+            for system in range(SYSTEMS):
+                rating = int(rng.integers(1, 6))
+                raters = {"r1": rating, "r2": min(5, rating + int(rng.integers(0, 2)))}
+                text = sentence(item, system, 5 - rating)
+                rows.append({**row, "system": f"s{system}", "text": text, **raters})
+        fields: dict[str, Any] = {
+            "references": ["reference", "other"],
+            "ratings": {"neatness": ["r1", "r2"]},
             "aspects": {"neatness": SCALE},
         }
-        self.card("datasets", "neat", **card | dict(data))
+        self.dataset("neat", rows, **fields | dict(data))
         self.card("aspects", "neatness", **ASPECT)
         for name in ("generator", "comparator", "judge"):
             fields = {

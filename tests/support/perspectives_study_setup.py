@@ -1,6 +1,5 @@
 """What several tests of perspectives study share."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -15,24 +14,16 @@ def write_dataset(folder: Path, name: str, seed: int, items: int = 12) -> None:
     card.
     """
     rng = np.random.default_rng(seed)
-    with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["id", "source", "system", "text", *RATERS])
-        for item in range(items):
-            for system in range(4):
-                rating = rng.integers(1, 6)
-                ratings = np.clip(rating + rng.choice([0, 0, 0, 0, 1], 3), 1, 5)
-                text = "word " * int(rating + rng.integers(0, 3))
-                table.writerow(
-                    [f"i{item}", f"Source {item}.", f"s{system}", text, *ratings]
-                )
-    card = {
-        **{"name": name, "task": "summarization", "format": "table"},
-        **{"files": f"../../{name}.csv", "licence": "none", "citation": "none"},
-        "columns": {
-            **{"item": "id", "source": "source", "system": "system", "text": "text"},
-            "ratings": {"fluency": RATERS},
-        },
-        "aspects": {"fluency": {"min": 1, "max": 5, "step": 1}},
-    }
-    Study(folder).card("datasets", name, **card)
+    rows = []
+    for item in range(items):
+        for system in range(4):
+            rating = rng.integers(1, 6)
+            ratings = np.clip(rating + rng.choice([0, 0, 0, 0, 1], 3), 1, 5)
+            text = "word " * int(rating + rng.integers(0, 3))
+            row = {"id": f"i{item}", "source": f"Source {item}.", "text": text}
+            row["system"] = f"s{system}"
+            rows.append(row | dict(zip(RATERS, ratings.tolist(), strict=True)))
+    scale = {"min": 1, "max": 5, "step": 1}
+    Study(folder).dataset(
+        name, rows, ratings={"fluency": RATERS}, aspects={"fluency": scale}
+    )

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 import running
+from csv_rows import write_csv
 from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import FOLDERS
@@ -59,6 +60,31 @@ class Study:
     def card(self, kind: str, ident: str, /, **keys: Any) -> Path:
         """Write a card; its id is its file's name."""
         return self._dump(f"config/{kind}/{ident}.yaml", {KINDS[kind]: ident, **keys})
+
+    def dataset(
+        self,
+        name: str,
+        rows: Sequence[Card],
+        /,
+        *,
+        ratings: Mapping[str, Sequence[str]],
+        aspects: Mapping[str, Card],
+        **keys: Any,
+    ) -> None:
+        """Write a table of texts and its dataset's card.
+
+        Rows have `id`, `source`, `system` and `text`, a column for each reference that
+        `references` names, and one for each rater of an aspect (`ratings`).
+        """
+        write_csv(self.folder / f"{name}.csv", [*rows])
+        columns: Card = {"item": "id", "source": "source", "system": "system"}
+        columns |= {"text": "text", "ratings": ratings}
+        if "references" in keys:
+            columns["references"] = keys.pop("references")
+        card: Card = {"name": name, "task": "summarization", "format": "table"}
+        card |= {"files": f"../../{name}.csv", "licence": "none", "citation": "none"}
+        card |= {"columns": columns, "aspects": aspects}
+        self.card("datasets", name, **card | keys)
 
     def change(self, kind: str, name: str, /, **changes: Any) -> Path:
         """Write a changed copy of a shipped card, under the id that it has by then."""

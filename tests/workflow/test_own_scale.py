@@ -2,7 +2,6 @@
 is.
 """
 
-import csv
 from collections.abc import Iterator
 from typing import Any
 
@@ -62,52 +61,23 @@ def reply_to(body: Body) -> Said:
 
 
 def write_data(study: AskedStudy) -> None:
-    with (study.folder / "own.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(
-            [
-                "id",
-                "source",
-                "model",
-                "system",
-                "text",
-                *(f"{a}{r}" for a in PEOPLE for r in "12"),
-            ]
-        )
-        for text in DRAWS:
-            item, system = text.split(".")
-            rated = [
-                PEOPLE[aspect][SYSTEMS.index(system)] for aspect in PEOPLE for _ in "12"
-            ]
-            table.writerow(
-                [
-                    item,
-                    f"Source {item}.",
-                    f"Model of {item}.",
-                    system,
-                    f"Words of {text}.",
-                    *rated,
-                ]
-            )
-    columns = {
-        "item": "id",
-        "source": "source",
-        "references": "model",
-        "system": "system",
-    }
-    ratings = {aspect: [f"{aspect}1", f"{aspect}2"] for aspect in PEOPLE}
+    rows = []
+    for text in DRAWS:
+        item, system = text.split(".")
+        row: dict[str, Any] = {"id": item, "source": f"Source {item}."}
+        row |= {"model": f"Model of {item}.", "system": system}
+        row["text"] = f"Words of {text}."
+        for aspect, ratings in PEOPLE.items():
+            rating = ratings[SYSTEMS.index(system)]
+            row |= {f"{aspect}1": rating, f"{aspect}2": rating}
+        rows.append(row)
     scales = {
         "fluency": {"min": 1, "max": 3, "step": 1},
         "coherence": {"min": 0, "max": 1, "step": 1},
     }
-    card: dict[str, Any] = {"name": "Own", "task": "summarization", "format": "table"}
-    card |= {
-        "files": "../../own.csv",
-        "columns": {**columns, "text": "text", "ratings": ratings},
-    }
-    study.card(
-        "datasets", "own", **card, aspects=scales, licence="none", citation="none"
-    )
+    raters = {aspect: [f"{aspect}1", f"{aspect}2"] for aspect in PEOPLE}
+    columns: dict[str, Any] = {"references": "model", "ratings": raters}
+    study.dataset("own", rows, aspects=scales, name="Own", **columns)
 
 
 @pytest.fixture(scope="module")

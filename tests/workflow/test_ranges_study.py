@@ -2,7 +2,6 @@
 whole.
 """
 
-import csv
 import json
 import re
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ from scripted import (
 )
 
 pytestmark = pytest.mark.slow
-ITEMS, STEPS, RATERS = 12, 6, 2
+ITEMS, STEPS = 12, 6
 WORDS = re.compile(r"[a-z]{5,}")
 SLIP = " wqzzk"
 FINEST = 12
@@ -62,40 +61,20 @@ def reply_to(body: Body) -> Said:
 
 def write_data(study: AskedStudy) -> None:
     lines = (DEMO / "confusion_news.jsonl").read_text("utf-8").splitlines()
-    with (study.folder / "own.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["id", "source", "model", "system", "text", "r1", "r2"])
-        for item in map(json.loads, lines[:ITEMS]):
-            for system in range(5):
-                text = item["reference"] + SLIP * (3 * system)
-                row = [
-                    item["item"],
-                    item["article"],
-                    item["reference"],
-                    f"s{system}",
-                    text,
-                ]
-                table.writerow([*row, *[5 - system] * RATERS])
-    columns = {
-        "item": "id",
-        "source": "source",
-        "references": "model",
-        "system": "system",
-    }
-    columns |= {"text": "text"}
-    study.card(
-        "datasets",
+    rows = []
+    for item in map(json.loads, lines[:ITEMS]):
+        for system in range(5):
+            row = {"id": item["item"], "source": item["article"]}
+            row |= {"model": item["reference"], "system": f"s{system}"}
+            row["text"] = item["reference"] + SLIP * (3 * system)
+            rows.append(row | dict.fromkeys(["r1", "r2"], 5 - system))
+    study.dataset(
         "own",
-        **{
-            "name": "Own",
-            "task": "summarization",
-            "format": "table",
-            "files": "../../own.csv",
-        },
-        columns={**columns, "ratings": {"fluency": ["r1", "r2"]}},
+        rows,
+        ratings={"fluency": ["r1", "r2"]},
         aspects={"fluency": {"min": 1, "max": 5, "step": 1}},
-        licence="none",
-        citation="none",
+        references="model",
+        name="Own",
     )
 
 

@@ -2,10 +2,10 @@
 loopback.
 """
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -332,27 +332,17 @@ def write_rated(study: Study, name: str) -> None:
     """Write a dataset of so many texts, all rated by three people."""
     items, systems, aspects = SIZES[name]
     names = [f"{name}-{number}" for number in range(aspects)]
-    with (study.folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        raters = [f"{name}.{rater}" for name in names for rater in "abc"]
-        table.writerow(["id", "source", "system", "text", *raters])
-        for item in range(items):
-            for system in range(systems):
-                ratings = [1 + (item + system + at) % 5 for at in range(len(raters))]
-                text = f"Text {system} of {name} {item}."
-                table.writerow(
-                    [f"i{item}", f"Source {item}.", f"s{system}", text, *ratings]
-                )
-    card: dict[str, Any] = {
-        **{"name": name, "task": "summarization", "format": "table"},
-        **{"files": f"../../{name}.csv", "licence": "none", "citation": "none"},
-        "columns": {
-            **{"item": "id", "source": "source", "system": "system", "text": "text"},
-            "ratings": {name: [f"{name}.{rater}" for rater in "abc"] for name in names},
-        },
-        "aspects": {name: {"min": 1, "max": 5, "step": 1} for name in names},
-    }
-    study.card("datasets", name, **card)
+    raters = {aspect: [f"{aspect}.{rater}" for rater in "abc"] for aspect in names}
+    columns = [*chain(*raters.values())]
+    rows = []
+    for item, system in product(range(items), range(systems)):
+        row = {"id": f"i{item}", "source": f"Source {item}.", "system": f"s{system}"}
+        row["text"] = f"Text {system} of {name} {item}."
+        for at, column in enumerate(columns):
+            row[column] = str(1 + (item + system + at) % 5)
+        rows.append(row)
+    scales = {aspect: {"min": 1, "max": 5, "step": 1} for aspect in names}
+    study.dataset(name, rows, ratings=raters, aspects=scales)
     for aspect in names:
         study.card("aspects", aspect, name=aspect, definition=aspect)
 

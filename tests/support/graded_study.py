@@ -82,7 +82,7 @@ class GradedStudy(Study):
             "ratings": {"neatness": ["r1", "r2"]},
             "aspects": {"neatness": SCALE},
         }
-        self.dataset("neat", rows, **fields | dict(data))
+        self.rated_table("neat", rows, **fields | dict(data))
         self.card("aspects", "neatness", **ASPECT)
         for name in ("generator", "comparator", "judge"):
             fields = {

@@ -24,6 +24,6 @@ def write_dataset(folder: Path, name: str, seed: int, items: int = 12) -> None:
             row["system"] = f"s{system}"
             rows.append(row | dict(zip(RATERS, ratings.tolist(), strict=True)))
     scale = {"min": 1, "max": 5, "step": 1}
-    Study(folder).dataset(
+    Study(folder).rated_table(
         name, rows, ratings={"fluency": RATERS}, aspects={"fluency": scale}
     )

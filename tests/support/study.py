@@ -61,7 +61,7 @@ class Study:
         """Write a card; its id is its file's name."""
         return self._dump(f"config/{kind}/{ident}.yaml", {KINDS[kind]: ident, **keys})
 
-    def dataset(
+    def rated_table(
         self,
         name: str,
         rows: Sequence[Card],

@@ -77,7 +77,7 @@ def write_data(study: AskedStudy) -> None:
     }
     raters = {aspect: [f"{aspect}1", f"{aspect}2"] for aspect in PEOPLE}
     columns: dict[str, Any] = {"references": "model", "ratings": raters}
-    study.dataset("own", rows, aspects=scales, name="Own", **columns)
+    study.rated_table("own", rows, aspects=scales, name="Own", **columns)
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def write_data(study: AskedStudy) -> None:
             row |= {"model": item["reference"], "system": f"s{system}"}
             row["text"] = item["reference"] + SLIP * (3 * system)
             rows.append(row | dict.fromkeys(["r1", "r2"], 5 - system))
-    study.dataset(
+    study.rated_table(
         "own",
         rows,
         ratings={"fluency": ["r1", "r2"]},

@@ -342,7 +342,7 @@ def write_rated(study: Study, name: str) -> None:
             row[column] = str(1 + (item + system + at) % 5)
         rows.append(row)
     scales = {aspect: {"min": 1, "max": 5, "step": 1} for aspect in names}
-    study.dataset(name, rows, ratings=raters, aspects=scales)
+    study.rated_table(name, rows, ratings=raters, aspects=scales)
     for aspect in names:
         study.card("aspects", aspect, name=aspect, definition=aspect)
 

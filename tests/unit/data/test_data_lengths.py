@@ -1,6 +1,5 @@
 """Lengths of texts that a table does not have: `columns.length`, `columns.lengths`."""
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from csv_rows import read_lines, table_card
 from judgescope.core.errors import UserErrors
 from judgescope.data.rated import DatasetContent
-from judgescope.data.select import read_dataset
 from judgescope.data.tables import systems
 from judgescope.schema.cards import Dataset
 
@@ -32,18 +31,7 @@ PAIRED_ROWS = [
 
 
 def card(columns: Mapping[str, Any], **keys: object) -> Dataset:
-    fields = {
-        "dataset": "d",
-        "name": "D",
-        "task": "qa",
-        "format": "table",
-        "files": "d.csv",
-        "licence": "-",
-        "citation": "-",
-        "columns": columns,
-        "aspects": {"fluency": {"min": -1, "max": 5, "step": 1}},
-    }
-    return Dataset.model_validate(fields | keys)
+    return table_card(columns, {"fluency": {"min": -1, "max": 5, "step": 1}}, **keys)
 
 
 def read(
@@ -53,9 +41,7 @@ def read(
     head: list[str] = HEAD,
     **keys: object,
 ) -> DatasetContent:
-    with (folder / "d.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([head, *rows])
-    return read_dataset(card(columns, **keys), folder, folder)
+    return read_lines(folder, card(columns, **keys), head, rows)
 
 
 def lengths_of(rated: DatasetContent) -> dict[str, float | None]:

@@ -1,6 +1,5 @@
 """Rows of two texts or more, and people's choices between them."""
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from csv_rows import read_lines, table_card
 from judgescope.core.errors import UserErrors
 from judgescope.data.rated import DatasetContent
-from judgescope.data.select import read_dataset
 from judgescope.schema.cards import Dataset
 
 HEAD = ["id", "q", "model_a", "model_b", "answer_a", "answer_b", "winner", "voter"]
@@ -32,18 +31,7 @@ ROWS = [
 
 
 def card(columns: Mapping[str, Any], **keys: object) -> Dataset:
-    fields = {
-        **{
-            "dataset": "d",
-            "name": "D",
-            "task": "qa",
-            "format": "table",
-            "files": "d.csv",
-        },
-        **{"licence": "-", "citation": "-", "columns": columns},
-        "aspects": {"overall": {"min": -1, "max": 1, "step": 1}},
-    }
-    return Dataset.model_validate(fields | keys)
+    return table_card(columns, {"overall": {"min": -1, "max": 1, "step": 1}}, **keys)
 
 
 def read(
@@ -52,9 +40,7 @@ def read(
     columns: Mapping[str, Any] = COLUMNS,
     head: Any = HEAD,
 ) -> DatasetContent:
-    with (folder / "d.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([head, *rows])
-    return read_dataset(card(columns), folder, folder)
+    return read_lines(folder, card(columns), head, rows)
 
 
 def test_choices_are_read_in_the_order_that_was_shown(tmp_path: Path) -> None:

@@ -137,12 +137,12 @@ def cells(table: PageTable, head: str, body: int = 0) -> list[str]:
 
 def value(statistic: str, aspect: str, **where: Any) -> str:
     place = {"level": "pooled", "aspect": aspect, **where}
-    return f"{row_of(made.told(), statistic, **place)['value']:.3f}"
+    return f"{row_of(made.ensemble_rows(), statistic, **place)['value']:.3f}"
 
 
 @pytest.mark.heavy
 def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> None:
-    found = section(tmp_path, made.told())
+    found = section(tmp_path, made.ensemble_rows())
     _, figure, summed, errors, rest = found.blocks
     assert isinstance(summed, PageTable) and isinstance(errors, PageTable)
     assert isinstance(figure, PageFigure) and isinstance(rest, Fold)
@@ -165,7 +165,11 @@ def test_a_dataset_has_its_table_its_figure_and_its_errors(tmp_path: Path) -> No
         "On average, from one member to all 3, with intervals: Fluency from "
         in figure.summary
     )
-    means = [row for row in made.told() if row["statistic"] == "subset_mean_spearman"]
+    means = [
+        row
+        for row in made.ensemble_rows()
+        if row["statistic"] == "subset_mean_spearman"
+    ]
     known = [
         row for row in means if row["level"] == "pooled" and row["ci_low"] is not None
     ]
@@ -205,7 +209,7 @@ def test_the_judge_that_was_taught_stands_beside_all(tmp_path: Path) -> None:
         assert words in figure.summary
     assert figure.keys[-1].text == "taught, with its 95 % interval"
     assert figure.table.bodies[-1] == summed.bodies[3]
-    plain = section(tmp_path, made.told()).blocks[1]
+    plain = section(tmp_path, made.ensemble_rows()).blocks[1]
     assert isinstance(plain, PageFigure)
     assert (figure.svg.count(PALETTE.green), plain.svg.count(PALETTE.green)) == (6, 0)
     assert len(plain.keys) == 4 and "aught" not in plain.summary
@@ -233,7 +237,7 @@ def test_what_is_undefined_is_told_and_not_drawn(tmp_path: Path) -> None:
     line = alone.bodies[1].lines[1]
     assert (line.head, line.cells[0].notes) == ("good", ("constant judge",))
     drawn = figure.svg.count("<path")
-    assert drawn < section(tmp_path, made.told()).blocks[1].svg.count("<path")  # type: ignore[attr-defined]
+    assert drawn < section(tmp_path, made.ensemble_rows()).blocks[1].svg.count("<path")  # type: ignore[attr-defined]
 
 
 def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> None:
@@ -243,7 +247,7 @@ def test_an_ensemble_that_cannot_judge_is_told_in_a_sentence(tmp_path: Path) -> 
 
 
 def test_the_headline_measures_have_the_effective_number(tmp_path: Path) -> None:
-    contents = report(tmp_path, made.told())
+    contents = report(tmp_path, made.ensemble_rows())
     found = [
         one for dataset in contents.datasets for one in measures(contents, dataset)
     ]

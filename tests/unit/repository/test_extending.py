@@ -106,3 +106,22 @@ def test_the_paths_that_it_names_are_there() -> None:
         and not any((place / name).exists() for place in places)
     ]
     assert [name for name in absent if not list(HOME.glob(f"*/**/{name}"))] == []
+
+
+NAMED_IN = re.compile(
+    r"`(\w+)`[\s,;:.()a-z]{0,40}?(?:of|in|\()\s*`((?:[a-z]+/)+[\w/]+\.py)`"
+)
+
+
+def test_what_it_names_in_a_file_is_in_that_file() -> None:
+    pairs = NAMED_IN.findall(TEXT)
+    absent = []
+    for name, path in pairs:
+        roots = [root for root in (HOME, LIBRARY) if (root / path).is_file()]
+        if not any(re.search(rf"\b{name}\b", read(root / path)) for root in roots):
+            absent.append((name, path))
+    assert pairs and not absent
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

@@ -341,10 +341,7 @@ def test_every_shipped_attack_claims_the_top_and_its_counterpart_claims_nothing(
     None
 ):
     cards = shipped()
-    assert len(cards) == 7 and {card.position for card in cards.values()} == {
-        "start",
-        "end",
-    }
+    assert {card.position for card in cards.values()} == {"start", "end"}
     for card in cards.values():
         assert "{top}" in card.text or "highest rating" in card.text
         assert not re.search(r"\d|rating|score|highest|[<\[{]", inert(card.text), re.I)

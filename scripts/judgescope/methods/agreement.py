@@ -28,88 +28,88 @@ from judgescope.statistics.resampling import Replicated, few_not_modal
 from judgescope.statistics.result import Estimate, clauses
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of agreement.csv: people first, then every judge with scores."""
-    aspects = [name for name in study.spec.aspects if len(study.systems.ratings(name))]
-    result = [*_unordered_rows(study, aspects)]
-    aspects = [name for name in aspects if study.spec.aspects[name].ordered]
+    aspects = [name for name in data.spec.aspects if len(data.systems.ratings(name))]
+    result = [*_unordered_rows(data, aspects)]
+    aspects = [name for name in aspects if data.spec.aspects[name].ordered]
     for plain, aspect in {split(name)[0]: name for name in aspects}.items():
-        for measure, estimate in measures.human_agreement(study.systems, aspect):
-            result.append(study.row(HUMAN, plain, *measure, estimate))
-    for judge in study.spec.judges:
-        for panel in study.rated(judge):
-            result += _judge_rows(panel, judge, aspects)
-    shares = {card.share for card in study.spec.judges.values()} - {1.0}
+        for measure, estimate in measures.human_agreement(data.systems, aspect):
+            result.append(data.row(HUMAN, plain, *measure, estimate))
+    for judge in data.spec.judges:
+        for targets in data.rated(judge):
+            result += _judge_rows(targets, judge, aspects)
+    shares = {card.share for card in data.spec.judges.values()} - {1.0}
     controls = list[tuple[float, ResultRow]]()
     for share in sorted(shares):
-        controls += _controls_of(study, share, aspects)
-    for row in below_controls(study, result, controls):
-        yield with_hint_note(study, row)
+        controls += _controls_of(data, share, aspects)
+    for row in below_controls(data, result, controls):
+        yield with_hint_note(data, row)
 
 
-def _unordered_rows(study: EvaluationData, aspects: list[str]) -> Iterator[ResultRow]:
+def _unordered_rows(data: EvaluationData, aspects: list[str]) -> Iterator[ResultRow]:
     """Yield a row per judge that says why labels without an order have no ranks."""
     nothing = Estimate.undefined("labels without an order; see table labels")
-    unordered = [name for name in aspects if not study.spec.aspects[name].ordered]
-    for aspect, judge in product(unordered, study.spec.judges):
-        for panel in study.rated(judge):
-            if panel.scores(judge, aspect) is not None:
+    unordered = [name for name in aspects if not data.spec.aspects[name].ordered]
+    for aspect, judge in product(unordered, data.spec.judges):
+        for targets in data.rated(judge):
+            if targets.scores(judge, aspect) is not None:
                 for measure in product(COEFFICIENTS, LEVELS):
-                    yield panel.row(judge, aspect, *measure, nothing)
+                    yield targets.row(judge, aspect, *measure, nothing)
 
 
 def _controls_of(
-    study: EvaluationData, share: float, aspects: list[str]
+    data: EvaluationData, share: float, aspects: list[str]
 ) -> Iterator[tuple[float, ResultRow]]:
     """Yield (share, row) of the controls on a share of the items, to compare its judges
     with.
     """
-    cards = study.spec.judges
+    cards = data.spec.judges
     judge_of_share = next(name for name, card in cards.items() if card.share == share)
     for judge, card in cards.items():
         if card.engine == "control":
-            for panel in study.rated(judge):
-                for row in _judge_rows(panel.given(judge_of_share), judge, aspects):
+            for targets in data.rated(judge):
+                for row in _judge_rows(targets.given(judge_of_share), judge, aspects):
                     yield share, row
 
 
 def _judge_rows(
-    panel: TargetSet, judge: str, aspects: list[str]
+    targets: TargetSet, judge: str, aspects: list[str]
 ) -> Iterator[ResultRow]:
     over_aspects: dict[tuple[str | None, LevelStatistic], list[Replicated]] = (
         defaultdict(list)
     )
     for aspect in aspects:
-        scores = panel.scores(judge, aspect)
-        ratings = panel.ratings(aspect)
+        scores = targets.scores(judge, aspect)
+        ratings = targets.ratings(aspect)
         if scores is None:
             continue
-        people = gold_numbers(panel.study, ratings)
+        people = gold_numbers(targets.study, ratings)
         mean = people.values
         degenerate = _degenerate(scores)
-        rare = few_not_modal(mean, panel.source)
+        rare = few_not_modal(mean, targets.source)
         estimates = list[tuple[LevelStatistic, Estimate]]()
-        for measure, correlation in measures.ranked(panel, scores, mean).items():
+        for measure, correlation in measures.ranked(targets, scores, mean).items():
             result = people.named(correlation)
             over_aspects[split(aspect)[1], measure].append(result)
-            estimate = _with_thin_note(result.estimate, measure[1], panel)
+            estimate = _with_thin_note(result.estimate, measure[1], targets)
             estimate = estimate.with_note(degenerate if measure[1] == POOLED else "")
             estimates.append((measure, estimate))
-        estimates += measures.as_raters(panel, judge, aspect, scores, ratings)
+        estimates += measures.as_raters(targets, judge, aspect, scores, ratings)
         estimates += measures.categorical(
-            panel, judge, aspect, scores, gold_classes(panel.study, ratings)
+            targets, judge, aspect, scores, gold_classes(targets.study, ratings)
         )
-        estimates += measures.replacement(panel, judge, aspect, scores, ratings)
-        biases = measures.biases(panel, judge, aspect, scores, mean)
+        estimates += measures.replacement(targets, judge, aspect, scores, ratings)
+        biases = measures.biases(targets, judge, aspect, scores, mean)
         for measure, estimate in biases:
-            estimates.append((measure, with_rule(panel.study, estimate)))
+            estimates.append((measure, with_rule(targets.study, estimate)))
         for measure, estimate in estimates:
             estimate = estimate.with_note(rare if estimate.ci_low is not None else "")
-            yield panel.row(judge, aspect, *measure, estimate)
+            yield targets.row(judge, aspect, *measure, estimate)
     for (criterion, measure), each in over_aspects.items():
         if len(each) > 1:
             average = mean_over(each, averaged="aspects").estimate
-            yield panel.row(judge, joined(AVERAGE, criterion), *measure, average)
+            yield targets.row(judge, joined(AVERAGE, criterion), *measure, average)
 
 
 def _degenerate(scores: Floats) -> str:
@@ -124,9 +124,9 @@ def _degenerate(scores: Floats) -> str:
     return f"degenerate: {share:.1%} of the scores are {values[counts.argmax()]:.4g}"
 
 
-def _with_thin_note(estimate: Estimate, level: str, panel: TargetSet) -> Estimate:
+def _with_thin_note(estimate: Estimate, level: str, targets: TargetSet) -> Estimate:
     """Warn if a mean over sources leaves out more than a tenth of them."""
-    planned = np.unique(panel.source).size
+    planned = np.unique(targets.source).size
     if level != BY_SOURCE or estimate.value is None or estimate.n >= 0.9 * planned:
         return estimate
     return estimate.with_note(
@@ -135,7 +135,7 @@ def _with_thin_note(estimate: Estimate, level: str, panel: TargetSet) -> Estimat
 
 
 def below_controls(
-    study: EvaluationData,
+    data: EvaluationData,
     judge_rows: list[ResultRow],
     share_controls: Sequence[tuple[float, ResultRow]] = (),
 ) -> list[ResultRow]:
@@ -146,7 +146,7 @@ def below_controls(
     of equals. `share_controls` are (share, row) of controls on a share of the items,
     which are not returned.
     """
-    cards = study.spec.judges
+    cards = data.spec.judges
     controls = {name for name, card in cards.items() if card.engine == "control"}
     best: dict[tuple[str | float | None, ...], tuple[float, str]] = {}
 

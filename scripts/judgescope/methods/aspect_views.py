@@ -72,10 +72,10 @@ class People:
     why: str
 
     @classmethod
-    def read(cls, panel: TargetSet, aspect: str) -> "People":
-        """Return people's ratings of a panel's texts."""
-        study = panel.study
-        ratings = panel.ratings(aspect)
+    def read(cls, targets: TargetSet, aspect: str) -> "People":
+        """Return people's ratings of a set's texts."""
+        study = targets.study
+        ratings = targets.ratings(aspect)
         classes = study.spec.aspects[aspect].values
         shared = unanimous(ratings)
         why = measures.unrated(study, ratings)
@@ -86,9 +86,9 @@ class People:
         mean = gold_numbers(study, ratings).values
         return cls(mean, shared * np.nan if why else shared, classes or [], why)
 
-    def pairs(self, panel: TargetSet, agreed: Flags) -> OrderedPairs:
+    def pairs(self, targets: TargetSet, agreed: Flags) -> OrderedPairs:
         """Return the pairs of agreed texts of one source that are rated differently."""
-        source = panel.source[agreed]
+        source = targets.source[agreed]
         return order.ordered_pairs(source, order.places_of(self.shared[agreed], source))
 
 
@@ -108,7 +108,7 @@ def unanimous(ratings: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Answers:
-    """A judge's answers on one aspect of a panel's texts, one draw or many; (targets,)
+    """A judge's answers on one aspect of a set's texts, one draw or many; (targets,)
     each.
 
     `classes` are people's classes of the modes of its draws, None with a reason where
@@ -123,7 +123,7 @@ class Answers:
     @classmethod
     def read(
         cls,
-        study: EvaluationData,
+        data: EvaluationData,
         judge: str,
         aspect: str,
         values: Floats,
@@ -132,10 +132,10 @@ class Answers:
         """Return a judge's answers from its scores and, if these rest on several, its
         draws.
         """
-        card = study.spec.judges[judge]
-        people = study.spec.aspects[aspect].values
+        card = data.spec.judges[judge]
+        people = data.spec.aspects[aspect].values
         draws = None if card.first_draw else draws
-        discrete = measures.is_discrete(study, judge, aspect)
+        discrete = measures.is_discrete(data, judge, aspect)
         scale = card.grid[aspect]
         means = values
         modes = values
@@ -157,11 +157,11 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class AspectView:
-    """A judge and people on one aspect of a panel's texts, as far as they are
+    """A judge and people on one aspect of a set's texts, as far as they are
     `given`.
     """
 
-    panel: TargetSet
+    target_set: TargetSet
     people: People
     answers: Answers
     given: Flags
@@ -176,7 +176,7 @@ class AspectView:
     def results(self) -> Mapping[LevelStatistic, Replicated]:
         """Return every statistic of MEASURES and BESIDE with its replicates."""
         correlations = measures.correlated(
-            self.panel,
+            self.target_set,
             self.answers.means,
             self.people.mean,
             statistics=["pearson", "spearman"],
@@ -184,7 +184,7 @@ class AspectView:
             weights=self.weights,
             chosen=self.given,
         )
-        all_texts = f"{GOLD_NAMES[number_rule(self.panel.study)]}, all rated texts"
+        all_texts = f"{GOLD_NAMES[number_rule(self.target_set.study)]}, all rated texts"
         results = dict[LevelStatistic, Replicated]()
         for (name, _), correlation in correlations.items():
             results[name, TRADITIONAL] = against(correlation, all_texts)
@@ -198,7 +198,7 @@ class AspectView:
                 results[name, DIRECT] = self._undefined(self.people.why)
             return results
         x = self.answers.means[self.agreed]
-        source = self.panel.source[self.agreed]
+        source = self.target_set.source[self.agreed]
         pairs = self._pairs.at_distance(1)
         ordered = order.ordered_accuracy(x, pairs, source, self.weights)
         for name, accuracy in ordered.items():
@@ -214,7 +214,7 @@ class AspectView:
         if why or self.answers.classes is None:
             return dict.fromkeys(OF_CLASSES, self._undefined(why))
         gold = self.people.shared[self.agreed]
-        source = self.panel.source[self.agreed]
+        source = self.target_set.source[self.agreed]
         answers = self.answers.classes[self.agreed]
         results = on_classes(gold, answers, self.people.classes, source, self.weights)
         return {name: results[name] for name in OF_CLASSES}
@@ -227,14 +227,14 @@ class AspectView:
 
     @cached_property
     def _pairs(self) -> OrderedPairs:
-        return self.people.pairs(self.panel, self.agreed)
+        return self.people.pairs(self.target_set, self.agreed)
 
     def by_distance(self) -> dict[int, Estimate]:
         """Return k -> the strict accuracy on agreed texts that are k ratings of a
         source apart.
         """
         x = self.answers.means[self.agreed]
-        source = self.panel.source[self.agreed]
+        source = self.target_set.source[self.agreed]
         results = order.accuracy_by_step(x, self._pairs, source, self.weights)
         return {
             k: against(accuracies[order.STRICT], ORDER).estimate

@@ -63,23 +63,27 @@ class ComparedPair(NamedTuple):
 
 
 class JudgeComparison:
-    """All judges of one aspect on one panel; results are cached."""
+    """All judges of one aspect on one set of targets; results are cached."""
 
     def __init__(
-        self, panel: TargetSet, aspect: str, judges: list[str], flips: permutation.Flips
+        self,
+        targets: TargetSet,
+        aspect: str,
+        judges: list[str],
+        flips: permutation.Flips,
     ) -> None:
-        self.panel = panel
+        self.target_set = targets
         self.aspect = aspect
         self.flips = flips
-        self.study = panel.study
+        self.study = targets.study
         wanted = self.settings = present(self.study.spec.comparison)
-        ratings = panel.ratings(aspect)
+        ratings = targets.ratings(aspect)
         self.people = gold_numbers(self.study, ratings).values
         self.classed = gold_classes(self.study, ratings)
         self.gold = self.classed.values
         self.scores = dict[str, Floats]()
         for judge in judges:
-            scores = panel.scores(judge, aspect)
+            scores = targets.scores(judge, aspect)
             if scores is not None:
                 self.scores[judge] = scores
         self.correlations = self._correlations()
@@ -113,14 +117,14 @@ class JudgeComparison:
     def _pooled_decides(self) -> bool:
         """Whether the agreement of a judge is decided over all texts, as in claims."""
         for judge in self.scores:
-            panel = self.study.shared_panel(judge).given(judge)
-            x = panel.scores(judge, self.aspect)
-            ratings = panel.ratings(self.aspect)
+            targets = self.study.shared_targets(judge).given(judge)
+            x = targets.scores(judge, self.aspect)
+            ratings = targets.ratings(self.aspect)
             if x is None or not len(ratings):
                 continue
             people = gold_numbers(self.study, ratings).values
             n_sources = len(self.study.item_order)
-            if level_of(x, people, panel.source, n_sources) == POOLED:
+            if level_of(x, people, targets.source, n_sources) == POOLED:
                 return True
         return False
 
@@ -136,7 +140,7 @@ class JudgeComparison:
             results = {WITHIN: self._within(x[given], given, weights)}
             for level, names in self.correlations.items():
                 results |= measures.correlated(
-                    self.panel,
+                    self.target_set,
                     x,
                     self.people,
                     statistics=names,
@@ -155,7 +159,7 @@ class JudgeComparison:
         if classes is None:
             undefined = Estimate.undefined(self.no_classes[judge])
             return Replicated(undefined, np.full(len(weights) + 1, np.nan))
-        source = self.panel.source[given]
+        source = self.target_set.source[given]
         kappas = on_classes(self.gold[given], x, classes, source, weights)
         return self.classed.named(kappas[KAPPA[0]])
 
@@ -165,7 +169,7 @@ class JudgeComparison:
         Without each source, or of every resample of sources.
         """
         y = self.people[given]
-        source = self.panel.source[given]
+        source = self.target_set.source[given]
         result = within_sources(x, y, source, len(self.study.item_order))
         if weights is not self.study.resamples:
             return result
@@ -176,12 +180,12 @@ class JudgeComparison:
         """Return two judges on the targets that both have."""
         x1 = self.scores[judge]
         x2 = self.scores[other]
-        source = self.panel.source
-        system = self.panel.system
+        source = self.target_set.source
+        system = self.target_set.system
         tests: dict[LevelStatistic, permutation.PairedTest] = {}
         classes = self.classes[judge]
         permute = self.settings.permute
-        unit = _units(self.panel, permute)
+        unit = _units(self.target_set, permute)
         tests[WITHIN] = permutation.within_sources_test(
             x1, x2, self.people, source, unit, self.flips
         )
@@ -197,7 +201,7 @@ class JudgeComparison:
             for statistic, test in by_statistic.items():
                 tests[statistic, level] = test
         both = ~(np.isnan(x1) | np.isnan(x2))
-        given = self.panel.is_given(judge, other)
+        given = self.target_set.is_given(judge, other)
         return ComparedPair(
             judge,
             other,
@@ -214,7 +218,7 @@ class JudgeComparison:
         pair.
         """
         statistic, level = measure
-        panel = self.panel
+        targets = self.target_set
         aspect = self.aspect
         untested = list[ComparedPair]()
         tested = list[ComparedPair]()
@@ -230,7 +234,7 @@ class JudgeComparison:
         for pair, *p_values in zip(tested, p, adjusted, fdr, strict=True):
             for name, estimate in self._tests(pair, measure, p_values).items():
                 note = self.study.share_note(pair.judge, pair.other)
-                yield panel.row(
+                yield targets.row(
                     pair.judge,
                     aspect,
                     name,
@@ -246,7 +250,7 @@ class JudgeComparison:
             )
             nothing = Estimate.undefined(why)
             name = f"difference_{statistic}"
-            yield panel.row(judge, aspect, name, level, nothing, judge_b=other)
+            yield targets.row(judge, aspect, name, level, nothing, judge_b=other)
 
     def _ranks(
         self, measure: LevelStatistic, p: PairedP, untested: list[ComparedPair]
@@ -254,7 +258,7 @@ class JudgeComparison:
         """Yield the ranks on the targets that every judge was given, on resamples."""
         statistic, level = measure
         names = list(self.scores)
-        given = self.panel.is_given(*names)
+        given = self.target_set.is_given(*names)
         results = list[Replicated]()
         sources = list[int]()
         for name, x in self.scores.items():
@@ -263,7 +267,9 @@ class JudgeComparison:
             result = by_measure[measure]
             results.append(result)
             if not np.isnan(result.rows[0]):
-                sources.append(np.unique(self.panel.source[given & has_score]).size)
+                sources.append(
+                    np.unique(self.target_set.source[given & has_score]).size
+                )
         values = np.empty((0, 1))
         if results:
             values = np.stack([result.rows for result in results])
@@ -276,7 +282,9 @@ class JudgeComparison:
                 if others:
                     rank = rank.with_note(f"not tested against {', '.join(others)}")
             rank = rank.with_note(self.study.share_note(*self.scores))
-            yield self.panel.row(name, self.aspect, f"rank_{statistic}", level, rank)
+            yield self.target_set.row(
+                name, self.aspect, f"rank_{statistic}", level, rank
+            )
 
     def _not_tested_against(
         self, judge: str, untested: list[ComparedPair]
@@ -333,28 +341,28 @@ class JudgeComparison:
         return results
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of comparison.csv: every judge's rank, and every pair of
     judges.
     """
-    wanted = present(study.spec.comparison).judges
+    wanted = present(data.spec.comparison).judges
     judges = list[str]()
-    for name, card in study.spec.judges.items():
+    for name, card in data.spec.judges.items():
         if (not wanted or name in wanted) and not card.hint:
             judges.append(name)
-    panel = study.shared_panel(*judges)
-    flips = _flips(panel, len(judges))
+    targets = data.shared_targets(*judges)
+    flips = _flips(targets, len(judges))
     gaps: dict[tuple[str | None, str, str, LevelStatistic], list[Replicated]] = (
         defaultdict(list)
     )
-    for aspect in study.spec.aspects:
-        if not len(panel.ratings(aspect)):
+    for aspect in data.spec.aspects:
+        if not len(targets.ratings(aspect)):
             continue
-        if study.spec.aspects[aspect].labels:
-            yield from LabelComparison(panel, aspect, judges, flips).rows()
-        if not study.spec.aspects[aspect].ordered:
+        if data.spec.aspects[aspect].labels:
+            yield from LabelComparison(targets, aspect, judges, flips).rows()
+        if not data.spec.aspects[aspect].ordered:
             continue  # its scores have no ranks
-        compared = JudgeComparison(panel, aspect, judges, flips)
+        compared = JudgeComparison(targets, aspect, judges, flips)
         pairs = [compared.pair(*names) for names in combinations(compared.scores, 2)]
         for measure in compared.measures:
             yield from compared.rows(measure, pairs)
@@ -366,28 +374,32 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
     for (criterion, judge, other, (statistic, level)), each in gaps.items():
         if len(each) > 1:
             mean = mean_over(each, averaged="aspects").estimate
-            mean = mean.with_note(study.share_note(judge, other))
+            mean = mean.with_note(data.share_note(judge, other))
             aspect = joined(AVERAGE, criterion)
             name = f"difference_{statistic}"
-            yield panel.row(judge, aspect, name, level, mean, judge_b=other)
+            yield targets.row(judge, aspect, name, level, mean, judge_b=other)
 
 
 class LabelComparison:
-    """The judges of one aspect that give labels, on one panel."""
+    """The judges of one aspect that give labels, on one set of targets."""
 
     def __init__(
-        self, panel: TargetSet, aspect: str, judges: list[str], flips: permutation.Flips
+        self,
+        targets: TargetSet,
+        aspect: str,
+        judges: list[str],
+        flips: permutation.Flips,
     ) -> None:
-        self.panel = panel
+        self.target_set = targets
         self.aspect = aspect
-        self.study = panel.study
-        self.gold = truth_of(panel.study, aspect)(panel.ratings(aspect))
+        self.study = targets.study
+        self.gold = truth_of(targets.study, aspect)(targets.ratings(aspect))
         self.labels = len(self.study.spec.aspects[aspect].labels)
         self.codes: dict[str, Floats] = {}
         for judge in judges:
-            if (scores := panel.scores(judge, aspect)) is None:
+            if (scores := targets.scores(judge, aspect)) is None:
                 continue
-            mine, _ = labelled(panel, judge, aspect, scores, self.gold)
+            mine, _ = labelled(targets, judge, aspect, scores, self.gold)
             if mine is not None:
                 self.codes[judge] = mine
         self.hits: dict[str, Floats] = {}
@@ -406,7 +418,9 @@ class LabelComparison:
         if not self.codes:
             return
         balanced = self._balanced_tests()
-        right = [self._mcnemar(pair, self.panel.is_given(*pair)) for pair in self.pairs]
+        right = [
+            self._mcnemar(pair, self.target_set.is_given(*pair)) for pair in self.pairs
+        ]
         p_right = np.array([test.value for test in right], dtype=np.float64)
         p = np.array([test.p for test in balanced], dtype=np.float64)
         corrected = {"p": p, "p_holm": holm(p), "p_fdr": benjamini_hochberg(p)}
@@ -431,12 +445,12 @@ class LabelComparison:
             judge, other = pair
             for name, estimate in estimates.items():
                 noted = estimate.with_note(self.study.share_note(judge, other))
-                yield self.panel.row(
+                yield self.target_set.row(
                     judge, self.aspect, name, POOLED, noted, judge_b=other
                 )
 
     def _balanced_tests(self) -> list[permutation.PairedTest]:
-        unit = _units(self.panel, self.permute)
+        unit = _units(self.target_set, self.permute)
         tests = list[permutation.PairedTest]()
         for judge, other in self.pairs:
             test = permutation.balanced_accuracy_test(
@@ -452,13 +466,13 @@ class LabelComparison:
 
     def _mcnemar(self, pair: tuple[str, str], given: Flags) -> Estimate:
         judge, other = pair
-        source = self.panel.source[given]
+        source = self.target_set.source[given]
         return mcnemar(self.hits[judge][given], self.hits[other][given], source)
 
     def _differences(self, pair: tuple[str, str]) -> dict[str, Estimate]:
         """Return the differences in the statistics in which judges are compared."""
         judge, other = pair
-        given = self.panel.is_given(judge, other)
+        given = self.target_set.is_given(judge, other)
         both = ~np.isnan(self.codes[judge] + self.codes[other])
 
         def results(name: str) -> Mapping[str, Replicated]:
@@ -466,7 +480,7 @@ class LabelComparison:
                 self.gold[given],
                 np.where(both, self.codes[name], np.nan)[given],
                 self.labels,
-                self.panel.source[given],
+                self.target_set.source[given],
                 self.study.weights,
             )
 
@@ -481,25 +495,29 @@ class LabelComparison:
         """Yield every judge's rank; values (judges, 1 + resamples), p of every pair."""
         names = list(self.codes)
         tested = dict(zip(self.pairs, p.tolist(), strict=True))
-        sources = np.unique(self.panel.source[self.panel.is_given(*names)]).size
+        sources = np.unique(
+            self.target_set.source[self.target_set.is_given(*names)]
+        ).size
         ranks = grouped_ranks(names, values, sources, tested)
         for judge, rank in zip(names, ranks, strict=True):
             noted = rank.with_note(self.study.share_note(*names))
-            yield self.panel.row(judge, self.aspect, f"rank_{statistic}", POOLED, noted)
+            yield self.target_set.row(
+                judge, self.aspect, f"rank_{statistic}", POOLED, noted
+            )
 
     def _accuracy_on_resamples(self) -> Floats:
         """The share of right labels, of all and on resamples: (judges, rows)."""
-        given = self.panel.is_given(*self.codes)
-        source = self.panel.source[given]
+        given = self.target_set.is_given(*self.codes)
+        source = self.target_set.source[given]
         weights = self.study.resamples
         means = [clustered_mean(x[given], source, weights) for x in self.hits.values()]
         return np.stack([mean.rows for mean in means])
 
     def _balanced_on_resamples(self) -> Floats:
         """The balanced accuracy, of all and on resamples: (judges, rows)."""
-        given = self.panel.is_given(*self.codes)
+        given = self.target_set.is_given(*self.codes)
         gold = self.gold[given]
-        source = self.panel.source[given]
+        source = self.target_set.source[given]
         on_resamples = partial(
             balanced_accuracy_over_resamples,
             labels=self.labels,
@@ -516,22 +534,22 @@ def _p_value(p: float, n: int, method: str) -> Estimate:
     return Estimate(float(p), n=n, method=method)
 
 
-def _units(panel: TargetSet, permute: permutation.Permute) -> Codes:
+def _units(targets: TargetSet, permute: permutation.Permute) -> Codes:
     """What a permutation swaps together: each target's source, system or itself."""
-    units = {"inputs": panel.source, "systems": panel.system}
-    return units.get(permute, np.arange(len(panel.targets)))
+    units = {"inputs": targets.source, "systems": targets.system}
+    return units.get(permute, np.arange(len(targets.targets)))
 
 
-def _flips(panel: TargetSet, judges: int) -> permutation.Flips:
+def _flips(targets: TargetSet, judges: int) -> permutation.Flips:
     """Return the permutations that all pairs of a dataset share."""
-    study = panel.study
-    settings = present(panel.study.spec.comparison)
+    study = targets.study
+    settings = present(targets.study.spec.comparison)
     permute = settings.permute
     # p is never below 1 / (B + 1): corrected for m pairs, not below m / (B + 1).
     count = settings.permutations or max(1000, 40 * comb(judges, 2))
-    sizes = {"inputs": len(study.item_order), "systems": len(set(panel.systems))}
+    sizes = {"inputs": len(study.item_order), "systems": len(set(targets.systems))}
     rng = stream(study.spec.seed, "permutation", study.dataset, permute)
-    return permutation.flips_of(rng, sizes.get(permute, len(panel.targets)), count)
+    return permutation.flips_of(rng, sizes.get(permute, len(targets.targets)), count)
 
 
 METHOD = Method(

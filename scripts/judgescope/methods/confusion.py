@@ -75,16 +75,16 @@ class Drops:
 
     def __init__(
         self,
-        study: EvaluationData,
+        data: EvaluationData,
         judge: str,
         pairs: Mapping[ConfusionCell, PerturbedPairs],
         note: str,
     ) -> None:
         """Read the drops of the cells that have pairs of scores."""
-        self.study = study
+        self.study = data
         self.judge = judge
         self.note = note
-        self.values = np.full((len(study.item_order), len(pairs)), np.nan)
+        self.values = np.full((len(data.item_order), len(pairs)), np.nan)
         for column, scores in enumerate(pairs.values()):
             self.values[scores.source, column] = scores.original - scores.perturbed
         self.given = np.isfinite(self.values)
@@ -95,7 +95,7 @@ class Drops:
         expected = [cell.expected for cell in pairs]
         self.wanted = np.array([effect == DROP for effect in expected], dtype=bool)
         self.unwanted = np.array([effect == SAME for effect in expected], dtype=bool)
-        self.ends = [study.spec.judges[judge].ends[cell.aspect] for cell in pairs]
+        self.ends = [data.spec.judges[judge].ends[cell.aspect] for cell in pairs]
         spans = [inf if ends is None else ends[1] - ends[0] for ends in self.ends]
         self.span = spans[0]
         if len({*self.ends}) > 1:
@@ -117,7 +117,9 @@ class Drops:
         with any. `n_missing` counts against the items that all of the judges were
         given.
         """
-        planned = int(self.study.panel("original").is_given(self.judge, *judges).sum())
+        planned = int(
+            self.study.target_set("original").is_given(self.judge, *judges).sum()
+        )
         key = given.tobytes(), planned
         if key not in self._cache:
             self._cache[key] = self._headlines(given, planned)
@@ -159,19 +161,17 @@ class Drops:
 class JudgeCells:
     """All cells of one judge, in one wording of the aspects."""
 
-    def __init__(
-        self, study: EvaluationData, judge: str, criterion: str | None
-    ) -> None:
-        self.study = study
+    def __init__(self, data: EvaluationData, judge: str, criterion: str | None) -> None:
+        self.study = data
         self.judge = judge
         self.criterion = criterion
-        self.method: WilcoxonMethod = table_method(len(study.item_order))
-        aspects = [name for name in study.spec.aspects if split(name)[1] == criterion]
+        self.method: WilcoxonMethod = table_method(len(data.item_order))
+        aspects = [name for name in data.spec.aspects if split(name)[1] == criterion]
         self.cells = list[ConfusionCell]()
-        for texts in study.perturbed:
-            pairs, absent = pairs_of(study, texts, judge)
+        for texts in data.perturbed:
+            pairs, absent = pairs_of(data, texts, judge)
             name = texts.partition(".")[0]
-            change = present(study.spec.expected).changes.get(name, ExpectedChange())
+            change = present(data.spec.expected).changes.get(name, ExpectedChange())
             for aspect in aspects:
                 plain = split(aspect)[0]
                 expected = ANY_CHANGE
@@ -349,37 +349,37 @@ class JudgeCells:
             yield name, Estimate(share, n=len(kept), method=method, note=note)
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of confusion.csv."""
-    if not study.spec.perturbed:
+    if not data.spec.perturbed:
         return
-    excluded = study.excluded()
+    excluded = data.excluded()
     drops: dict[tuple[str, str | None], Drops | Estimate] = {}
-    criteria: list[str | None] = [*study.spec.criteria] or [None]
-    for judge, criterion in product(study.spec.judges, criteria):
+    criteria: list[str | None] = [*data.spec.criteria] or [None]
+    for judge, criterion in product(data.spec.judges, criteria):
         if judge in excluded:
             nothing = Estimate.undefined(excluded[judge])
             name = joined("", criterion)
             for statistic in HEADLINES:
-                yield study.row(judge, name, statistic, "", nothing)
+                yield data.row(judge, name, statistic, "", nothing)
         else:
-            cells = JudgeCells(study, judge, criterion)
+            cells = JudgeCells(data, judge, criterion)
             yield from cells.rows()
             drops[judge, criterion] = cells.drops
-    for criterion, (judge, other) in product(criteria, [*compared(study)]):
+    for criterion, (judge, other) in product(criteria, [*compared(data)]):
         pair = drops[judge, criterion], drops[other, criterion]
         columns: AppliesTo = {"criterion": criterion, "judge_b": other}
-        yield from _difference(study, judge, *pair, REASONS.undefined_judge, columns)
+        yield from _difference(data, judge, *pair, REASONS.undefined_judge, columns)
     judges = dict.fromkeys(judge for judge, _ in drops)
     for judge, criterion in product(judges, criteria[1:]):
         pair = drops[judge, criterion], drops[judge, criteria[0]]
         wordings: AppliesTo = {"criterion": criterion, "criterion_b": criteria[0]}
         why = "the value of one wording is undefined"
-        yield from _difference(study, judge, *pair, why, wordings)
+        yield from _difference(data, judge, *pair, why, wordings)
 
 
 def _difference(
-    study: EvaluationData,
+    data: EvaluationData,
     judge: str,
     first: Drops | Estimate,
     second: Drops | Estimate,
@@ -393,7 +393,7 @@ def _difference(
     def undefined(note: str, names: Sequence[str] = HEADLINES) -> Iterator[ResultRow]:
         for name in names:
             nothing = Estimate.undefined(note)
-            yield study.row(judge, "", f"difference_{name}", "", nothing, **columns)
+            yield data.row(judge, "", f"difference_{name}", "", nothing, **columns)
 
     if isinstance(first, Estimate) or isinstance(second, Estimate):
         lacking = first if isinstance(first, Estimate) else second
@@ -414,8 +414,8 @@ def _difference(
         headlines = {
             name: result for name, result in headlines.items() if name not in in_points
         }
-    note = study.share_note(*judges)
-    yield from difference_rows(study, judge, headlines, others, note, why, **columns)
+    note = data.share_note(*judges)
+    yield from difference_rows(data, judge, headlines, others, note, why, **columns)
 
 
 METHOD = Method(

@@ -21,16 +21,16 @@ from judgescope.statistics.means import SHARE, clustered_mean
 from judgescope.statistics.result import Estimate
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of construction.csv."""
-    for spec in study.spec.graded:
-        graded = ConstructedSet(study, spec)
+    for spec in data.spec.graded:
+        graded = ConstructedSet(data, spec)
         yield from graded.rating_rows()
-        anchored = study.spec.anchored.get(spec.perturbation)
+        anchored = data.spec.anchored.get(spec.perturbation)
         if anchored:
             yield from graded.anchor_rows(anchored)
             yield from graded.comparator_rows(anchored)
-    yield from _cost_rows(study)
+    yield from _cost_rows(data)
 
 
 class RatedCandidate(Struct, frozen=True):
@@ -59,8 +59,8 @@ def _floats(values: Iterable[float | None]) -> Floats:
 class ConstructedSet:
     """The candidates of a graded set, and those that are its texts."""
 
-    def __init__(self, study: EvaluationData, spec: GradedTexts) -> None:
-        self.study = study
+    def __init__(self, data: EvaluationData, spec: GradedTexts) -> None:
+        self.study = data
         self.spec = spec
         self.candidates = convert(
             read_table("graded", spec.file).to_pylist(), list[RatedCandidate]
@@ -176,17 +176,17 @@ class ConstructedSet:
             yield self._row("comparator_accuracy", accuracy, level)
 
 
-def _cost_rows(study: EvaluationData) -> Iterator[ResultRow]:
+def _cost_rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the replies, tokens and price of every step (Hu et al. 2025, table 9).
 
     The column judge has the model that was asked, `form` the step.
     """
-    bought = bought_by(read_groups("bought", study.spec.bought[-1]))
-    for step in study.spec.steps:
+    bought = bought_by(read_groups("bought", data.spec.bought[-1]))
+    for step in data.spec.steps:
         usage = bought.get((None, step.writer), Usage())
         columns = AppliesTo(perturbation=step.writer, form=step.step)
         for name, estimate in estimates(usage, dollars(usage, step.price)):
-            yield study.row(step.model, "", name, "", estimate, **columns)
+            yield data.row(step.model, "", name, "", estimate, **columns)
 
 
 METHOD = Method(

@@ -50,7 +50,7 @@ Bought = dict[tuple[str | None, str | None], Usage]
 replies."""
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of cost.csv: per judge, per writer of texts, and of all replies
     together.
 
@@ -58,21 +58,21 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
     row of all counts a reply once, though judges and datasets share it: over the
     datasets it adds up.
     """
-    bought = bought_by(read_groups("bought", study.spec.bought[-1]))
-    for judge in study.spec.judges:
-        statuses = study.statuses.filter(pc.equal(study.statuses["judge"], judge))
+    bought = bought_by(read_groups("bought", data.spec.bought[-1]))
+    for judge in data.spec.judges:
+        statuses = data.statuses.filter(pc.equal(data.statuses["judge"], judge))
         if len(statuses):
             readable = statuses.filter(pc.equal(statuses["status"], "ok"))
             ok = pc.sum(readable["n"]).as_py() or 0
             replies = pc.sum(statuses["n"]).as_py()
-            for name, estimate in judge_estimates(study, bought, judge, replies, ok):
-                yield study.row(judge, "", name, "", estimate)
-    for writer, price in study.spec.writers.items():
+            for name, estimate in judge_estimates(data, bought, judge, replies, ok):
+                yield data.row(judge, "", name, "", estimate)
+    for writer, price in data.spec.writers.items():
         usage = bought.get((None, writer), Usage())
         cost = dollars(usage, price)
         for name, estimate in estimates(usage, cost, note="texts made by a model"):
-            yield study.row("", "", name, "", estimate, perturbation=writer)
-    yield from _rows_of_all(study)
+            yield data.row("", "", name, "", estimate, perturbation=writer)
+    yield from _rows_of_all(data)
 
 
 def bought_by(tables: Iterable[pa.Table]) -> Bought:
@@ -94,7 +94,7 @@ def bought_by(tables: Iterable[pa.Table]) -> Bought:
 
 
 def judge_estimates(
-    study: EvaluationData, bought: Bought, judge: str, replies: int, judgments: int
+    data: EvaluationData, bought: Bought, judge: str, replies: int, judgments: int
 ) -> Iterator[tuple[str, Estimate]]:
     """Return the cost of a judge's judgments; of a derived one, that of its members'
     judgments.
@@ -102,15 +102,15 @@ def judge_estimates(
     `replies` is the number of judgments of a judge that asks nothing, `judgments` that
     of the readable ones.
     """
-    cards = study.spec.judges
-    made = study.spec.made_of.get(judge) or Members(members=[judge], supervised=False)
+    cards = data.spec.judges
+    made = data.spec.made_of.get(judge) or Members(members=[judge], supervised=False)
     asked = [name for name in made.members if cards[name].asked]
     if not asked and not made.supervised:
         note = f"{cards[judge].engine}: {FREE}"
         return estimates(Usage(replies), 0.0, judgments, note)
     usages = [bought.get((name, None), Usage()) for name in asked]
     every = reduce(Usage.plus, usages, Usage())
-    note = "the replies of its members" if judge in study.spec.made_of else ""
+    note = "the replies of its members" if judge in data.spec.made_of else ""
     if made.supervised:
         why = (
             "the merging of its members' lists is charged to the model, not to the "
@@ -169,16 +169,16 @@ def estimates(
         yield "usd_per_1000", each.with_note(note)
 
 
-def _rows_of_all(study: EvaluationData) -> Iterator[ResultRow]:
+def _rows_of_all(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of all replies that no dataset before this one has bought."""
-    bought = bought_by(_first_bought(study.spec.bought))
+    bought = bought_by(_first_bought(data.spec.bought))
     # Nothing bought, or nothing that an earlier dataset has not: no number.
     if not bought:
         return
     prices: dict[tuple[str | None, str | None], Prices | None] = {
-        (name, None): card.price for name, card in study.spec.judges.items()
+        (name, None): card.price for name, card in data.spec.judges.items()
     }
-    prices |= {(None, name): price for name, price in study.spec.writers.items()}
+    prices |= {(None, name): price for name, price in data.spec.writers.items()}
     total = 0.0
     unpriced = list[str]()
     for buyer, price in prices.items():
@@ -194,7 +194,7 @@ def _rows_of_all(study: EvaluationData) -> Iterator[ResultRow]:
     for name, estimate in estimates(reduce(Usage.plus, bought.values()), total):
         if name == "usd":
             estimate = estimate.with_note(note)
-        yield study.row(ALL, "", name, "", estimate)
+        yield data.row(ALL, "", name, "", estimate)
 
 
 def _first_bought(paths: list[str]) -> Iterator[pa.Table]:

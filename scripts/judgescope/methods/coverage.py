@@ -11,7 +11,7 @@ from judgescope.schema.rows import ResultRow
 from judgescope.statistics.result import Estimate
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of coverage.csv: per cell the share parsed and the count of each
     status.
     """
@@ -19,7 +19,7 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
     served: dict[str, set[str]] = defaultdict(set)
     again = Counter[tuple[str, str, str]]()
     shortened: dict[tuple[str, str, str], str] = {}
-    for row in study.statuses.to_pylist():
+    for row in data.statuses.to_pylist():
         name = (row["judge"], row["aspect"], row["perturbation"])
         cell = cells.setdefault(name, {})
         again[name] += row["n_asked_again"] or 0
@@ -29,10 +29,10 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
             texts = f"{row['cut']} of {row['n_shown']} texts"
             shortened[name] = f"saw {texts} with a shortened {parts}"
         served[row["judge"]].update(row["served"] or [])
-    remedies = _read_remedies(study, cells)
+    remedies = _read_remedies(data, cells)
     for (judge, aspect, perturbation), statuses in sorted(cells.items()):
         columns = set_columns(perturbation)
-        share = share_parsed(statuses).with_note(study.share_note(judge))
+        share = share_parsed(statuses).with_note(data.share_note(judge))
         if seen := shortened.get((judge, aspect, perturbation)):
             share = share.with_note(seen)
         if len(served[judge]) > 1:
@@ -44,15 +44,15 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
             share = share.with_note(f"{n_again} {verb} requested again {because} empty")
         counts = counts_by_status(statuses, unread=remedies.get(judge, ""))
         for statistic, estimate in (("coverage", share), *counts):
-            yield study.row(judge, aspect, statistic, "", estimate, **columns)
-    for judge, perturbation, reason in study.spec.excluded:
+            yield data.row(judge, aspect, statistic, "", estimate, **columns)
+    for judge, perturbation, reason in data.spec.excluded:
         columns = set_columns(perturbation)
         nothing = Estimate.undefined(reason)
-        yield study.row(judge, "", "coverage", "", nothing, **columns)
+        yield data.row(judge, "", "coverage", "", nothing, **columns)
 
 
 def _read_remedies(
-    study: EvaluationData, cells: dict[tuple[str, str, str], dict[str, Counter[str]]]
+    data: EvaluationData, cells: dict[tuple[str, str, str], dict[str, Counter[str]]]
 ) -> dict[str, str]:
     """Return judge -> what would help, if more than a tenth of its replies is
     unread.
@@ -66,7 +66,7 @@ def _read_remedies(
         unread[judge] += statuses.get(UNREAD, Counter[str]()).total()
     remedies = {}
     for judge, count in unread.items():
-        facts = study.spec.judges.get(judge)
+        facts = data.spec.judges.get(judge)
         if facts is not None and count > MANY * replies[judge]:
             remedies[judge] = read_remedy(facts.parser)
     return remedies

@@ -24,57 +24,57 @@ TEXTS = "all"
 copies."""
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of criteria.csv: Pearson's r of every two aspects, or wordings of
     one.
     """
-    rated = SYSTEMS in study.spec.targets and study.spec.ratings != "none"
+    rated = SYSTEMS in data.spec.targets and data.spec.ratings != "none"
     if rated:
-        yield from _pairs(study.systems, HUMAN, _people(study.systems), SYSTEMS)
-    for judge in study.spec.judges:
+        yield from _pairs(data.systems, HUMAN, _people(data.systems), SYSTEMS)
+    for judge in data.spec.judges:
         if rated:
-            panel = study.rated(judge)[-1]
-            each = ((name, panel.scores(judge, name)) for name in study.spec.aspects)
+            targets = data.rated(judge)[-1]
+            each = ((name, targets.scores(judge, name)) for name in data.spec.aspects)
             scores = {name: values for name, values in each if values is not None}
-            yield from _pairs(panel, judge, scores, SYSTEMS)
-            yield from _with_people(panel, judge, scores)
-        if study.spec.perturbed:
-            yield from _perturbed_pairs(study, judge)
+            yield from _pairs(targets, judge, scores, SYSTEMS)
+            yield from _with_people(targets, judge, scores)
+        if data.spec.perturbed:
+            yield from _perturbed_pairs(data, judge)
 
 
-def _people(panel: TargetSet) -> dict[str, Floats]:
+def _people(targets: TargetSet) -> dict[str, Floats]:
     """Return aspect -> people's value of each text, each aspect once whatever its
     wordings.
     """
-    names = dict.fromkeys(split(name)[0] for name in panel.study.spec.aspects)
+    names = dict.fromkeys(split(name)[0] for name in targets.study.spec.aspects)
     return {
-        name: gold_numbers(panel.study, panel.ratings(name)).values
+        name: gold_numbers(targets.study, targets.ratings(name)).values
         for name in names
-        if len(panel.ratings(name))
+        if len(targets.ratings(name))
     }
 
 
-def _perturbed_pairs(study: EvaluationData, judge: str) -> Iterator[ResultRow]:
+def _perturbed_pairs(data: EvaluationData, judge: str) -> Iterator[ResultRow]:
     """Yield r of every two aspects over originals and all their perturbed copies
     together.
     """
-    sets = ["original", *study.perturbed]
-    tables = [study.panel(name).rows for name in sets]
-    panel = TargetSet(study, TEXTS, pa.concat_tables(tables).sort_by("target")).given(
+    sets = ["original", *data.perturbed]
+    tables = [data.target_set(name).rows for name in sets]
+    targets = TargetSet(data, TEXTS, pa.concat_tables(tables).sort_by("target")).given(
         judge
     )
     scores = {}
-    for aspect in study.spec.aspects:
+    for aspect in data.spec.aspects:
         values: dict[str, float] = {}
         for name in sets:
-            values |= study.score_values.get((name, judge, aspect), {})
+            values |= data.score_values.get((name, judge, aspect), {})
         if values:
-            scores[aspect] = aligned(values, panel.targets)
-    yield from _pairs(panel, judge, scores, TEXTS)
+            scores[aspect] = aligned(values, targets.targets)
+    yield from _pairs(targets, judge, scores, TEXTS)
 
 
 def _pairs(
-    panel: TargetSet, judge: str, scores: Mapping[str, Floats], texts: str
+    targets: TargetSet, judge: str, scores: Mapping[str, Floats], texts: str
 ) -> Iterator[ResultRow]:
     """Yield r of every two aspects in one wording, and of every two wordings of one
     aspect.
@@ -89,27 +89,27 @@ def _pairs(
             "criterion_b": criterion_b,
             "perturbation": texts,
         }
-        r = pearson(panel, scores[first], scores[second])
-        yield panel.study.row(judge, first, "pearson", "pooled", r, **columns)
+        r = pearson(targets, scores[first], scores[second])
+        yield targets.study.row(judge, first, "pearson", "pooled", r, **columns)
 
 
 def _with_people(
-    panel: TargetSet, judge: str, scores: Mapping[str, Floats]
+    targets: TargetSet, judge: str, scores: Mapping[str, Floats]
 ) -> Iterator[ResultRow]:
     """Yield r of every aspect of the judge with every one of people.
 
     And the share of the judge's aspects that correlate more with another aspect of
     people.
     """
-    study = panel.study
-    people = _people(panel)
+    study = targets.study
+    people = _people(targets)
     columns: AppliesTo = {"judge_b": HUMAN, "perturbation": SYSTEMS}
     crossed: dict[str | None, list[bool]] = {}
     missing = Counter[str | None]()
     for name, values in scores.items():
         aspect, criterion = split(name)
         r = {
-            other: with_rule(study, pearson(panel, values, ratings))
+            other: with_rule(study, pearson(targets, values, ratings))
             for other, ratings in people.items()
         }
         for other, estimate in r.items():

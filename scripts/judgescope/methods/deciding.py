@@ -53,19 +53,19 @@ class DecidingNumber(NamedTuple):
         return ~np.isnan(self.values)
 
 
-def numbers(study: EvaluationData) -> Iterator[DecidingNumber]:
+def numbers(data: EvaluationData) -> Iterator[DecidingNumber]:
     """Yield the number of every judge on each aspect; those of pairs come last."""
-    labels = label_aspects(study)
-    for judge in study.spec.judges:
-        panel = study.shared_panel(judge).given(judge)
-        for aspect in study.spec.aspects:
-            scores = panel.scores(judge, aspect)
-            ratings = panel.ratings(aspect)
+    labels = label_aspects(data)
+    for judge in data.spec.judges:
+        targets = data.shared_targets(judge).given(judge)
+        for aspect in data.spec.aspects:
+            scores = targets.scores(judge, aspect)
+            ratings = targets.ratings(aspect)
             if scores is None or not len(ratings):
                 continue
             if aspect in labels:
-                texts = LabelledTexts(panel, aspect)
-                codes, _ = labelled(panel, judge, aspect, scores, texts.gold)
+                texts = LabelledTexts(targets, aspect)
+                codes, _ = labelled(targets, judge, aspect, scores, texts.gold)
                 if codes is not None:
                     yield DecidingNumber(
                         judge,
@@ -77,9 +77,9 @@ def numbers(study: EvaluationData) -> Iterator[DecidingNumber]:
                         base.SHARE_GAP,
                     )
                 continue
-            people = gold_numbers(study, ratings).values
-            level = level_of(scores, people, panel.source, len(study.item_order))
-            rated = RatedTexts(panel, aspect, level)
+            people = gold_numbers(data, ratings).values
+            level = level_of(scores, people, targets.source, len(data.item_order))
+            rated = RatedTexts(targets, aspect, level)
             yield DecidingNumber(
                 judge,
                 aspect,
@@ -89,12 +89,12 @@ def numbers(study: EvaluationData) -> Iterator[DecidingNumber]:
                 rated.number,
                 base.CORRELATION_GAP,
             )
-    yield from _of_pairs(study)
+    yield from _of_pairs(data)
 
 
-def _of_pairs(study: EvaluationData) -> Iterator[DecidingNumber]:
-    for cell in judged_orders(study):
-        if cell.perturbation != "systems" or cell.judge not in study.spec.judges:
+def _of_pairs(data: EvaluationData) -> Iterator[DecidingNumber]:
+    for cell in judged_orders(data):
+        if cell.perturbation != "systems" or cell.judge not in data.spec.judges:
             continue
         yield DecidingNumber(
             cell.judge,
@@ -112,14 +112,14 @@ def _credit(ordered: Ordered, values: Floats) -> Replicated:
     return ordered.credit(values, -values)
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the deciding number of every judge and aspect."""
-    for each in numbers(study):
+    for each in numbers(data):
         estimate = each.number(each.values).estimate
-        yield study.row(each.judge, each.aspect, each.statistic, each.level, estimate)
+        yield data.row(each.judge, each.aspect, each.statistic, each.level, estimate)
 
 
-def gaps(study: EvaluationData) -> Iterator[ResultRow]:
+def gaps(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the difference of every two judges, on the cases that both scored.
 
     p is two-sided, by the jackknife over sources; Holm over all pairs of judges on an
@@ -127,7 +127,7 @@ def gaps(study: EvaluationData) -> Iterator[ResultRow]:
     in kind or level are not compared.
     """
     groups: dict[tuple[str, str, str], list[DecidingNumber]] = {}
-    for each in numbers(study):
+    for each in numbers(data):
         key = each.aspect, each.statistic, each.level
         groups.setdefault(key, []).append(each)
     for (aspect, statistic, level), group in groups.items():
@@ -148,7 +148,7 @@ def gaps(study: EvaluationData) -> Iterator[ResultRow]:
                 f"p_holm_{statistic}": _p(p_holm, difference),
             }
             for name, estimate in estimates.items():
-                yield study.row(
+                yield data.row(
                     first.judge, aspect, name, level, estimate, judge_b=second.judge
                 )
 

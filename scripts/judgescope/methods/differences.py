@@ -32,21 +32,21 @@ class ResultsOfJudge(Protocol):
 
 
 def compared(
-    study: EvaluationData, texts: str = "original"
+    data: EvaluationData, texts: str = "original"
 ) -> Iterator[tuple[str, str]]:
     """Yield every two judges of a set of texts that the study compares, in its
     order.
     """
-    wanted = study.spec.compared
-    excluded = study.excluded(texts)
-    judges = [name for name in study.spec.judges if name not in excluded]
+    wanted = data.spec.compared
+    excluded = data.excluded(texts)
+    judges = [name for name in data.spec.judges if name not in excluded]
     if wanted:
         judges = [name for name in judges if name in wanted]
     yield from combinations(judges, 2)
 
 
 def difference_rows(
-    study: EvaluationData,
+    data: EvaluationData,
     judge: str,
     first: Mapping[str, Replicated],
     second: Mapping[str, Replicated],
@@ -62,11 +62,11 @@ def difference_rows(
     """
     for statistic, result in first.items():
         gap = difference(result, second[statistic], why=why).estimate.with_note(note)
-        yield study.row(judge, "", f"difference_{statistic}", "", gap, **columns)
+        yield data.row(judge, "", f"difference_{statistic}", "", gap, **columns)
 
 
 def mean_rows(
-    study: EvaluationData, results: ResultsOfJudge, level: str, averaged: str
+    data: EvaluationData, results: ResultsOfJudge, level: str, averaged: str
 ) -> Iterator[ResultRow]:
     """Yield every judge's means over aspects and sets of texts, and the differences of
     every two.
@@ -77,7 +77,7 @@ def mean_rows(
     judged: dict[tuple[str, int], list[str]] = {}
 
     def means_of(judge: str, *others: str) -> Means:
-        key = (judge, len(study.items_given(judge, *others)))
+        key = (judge, len(data.items_given(judge, *others)))
         if key not in cache:
             of_sets: dict[tuple[str | None, str], list[Replicated]] = {}
             for aspect, by_statistic in results(judge, *others):
@@ -90,26 +90,26 @@ def mean_rows(
             }
         return cache[key]
 
-    for judge in study.spec.judges:
+    for judge in data.spec.judges:
         for (criterion, name), mean in means_of(judge).items():
             estimate = with_floor_note(name, mean.estimate)
-            yield study.row(judge, joined(AVERAGE, criterion), name, level, estimate)
-    for judge, other in compared(study):
+            yield data.row(judge, joined(AVERAGE, criterion), name, level, estimate)
+    for judge, other in compared(data):
         first = means_of(judge, other)
         second = means_of(other, judge)
         for (criterion, name), mean in first.items():
             if (criterion, name) not in second:
                 continue
             gap = difference(mean, second[criterion, name]).estimate
-            n_given = len(study.items_given(judge, other))
+            n_given = len(data.items_given(judge, other))
             if judged[judge, n_given] != judged[other, n_given]:
                 gap = Estimate.undefined(
                     "the judges have scores of different aspects or sets of texts"
                 )
-            gap = gap.with_note(study.share_note(judge, other))
+            gap = gap.with_note(data.share_note(judge, other))
             aspect = joined(AVERAGE, criterion)
             statistic = f"difference_{name}"
-            yield study.row(judge, aspect, statistic, level, gap, judge_b=other)
+            yield data.row(judge, aspect, statistic, level, gap, judge_b=other)
 
 
 def across(table: Iterable[ResultRow]) -> list[ResultRow]:

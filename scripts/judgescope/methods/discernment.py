@@ -87,7 +87,7 @@ class PerturbedPairs:
 
 
 def pairs_of(
-    study: EvaluationData, perturbation: str, judge: str, *other_judges: str
+    data: EvaluationData, perturbation: str, judge: str, *other_judges: str
 ) -> tuple[dict[str, PerturbedPairs], dict[str, Estimate]]:
     """Return aspect -> pairs; and aspect -> the undefined estimate that says why there
     are none.
@@ -96,16 +96,16 @@ def pairs_of(
     model's context are not a sample of the items: such a cell is not run at all
     (methods.md 1).
     """
-    original = study.panel("original").given(judge, *other_judges)
-    perturbed = study.panel(perturbation).given(judge, *other_judges)
-    card = study.spec.judges[judge]
+    original = data.target_set("original").given(judge, *other_judges)
+    perturbed = data.target_set(perturbation).given(judge, *other_judges)
+    card = data.spec.judges[judge]
     pairs = dict[str, PerturbedPairs]()
-    for aspect in study.spec.aspects:
+    for aspect in data.spec.aspects:
         before = original.scores(judge, aspect)
         after = perturbed.scores(judge, aspect)
         if before is None or after is None:
             continue
-        if _too_long(study, perturbation, judge, aspect):
+        if _too_long(data, perturbation, judge, aspect):
             continue
         after_by_item = dict(zip(perturbed.items, after.tolist(), strict=True))
         after = aligned(after_by_item, original.items)
@@ -115,20 +115,20 @@ def pairs_of(
                 original=before[both],
                 perturbed=after[both],
                 source=original.source[both],
-                weights=study.weights,
+                weights=data.weights,
                 n_planned=len(before),
                 unit=unit_of(card, aspect),
             )
-    lacking = [aspect for aspect in study.spec.aspects if aspect not in pairs]
-    why = study.excluded(perturbation).get(judge)
-    outcomes = Counter(study.panel(perturbation).outcomes)
+    lacking = [aspect for aspect in data.spec.aspects if aspect not in pairs]
+    why = data.excluded(perturbation).get(judge)
+    outcomes = Counter(data.target_set(perturbation).outcomes)
     if not why and not MADE & set(outcomes):
         counts = [f"{count} {outcome}" for outcome, count in sorted(outcomes.items())]
         why = f"no text could be made ({', '.join(counts) or 'none planned'})"
     if why:
         return pairs, dict.fromkeys(lacking, Estimate.undefined(why))
     return pairs, {
-        name: nothing_judged(study, perturbation, judge, name) for name in lacking
+        name: nothing_judged(data, perturbation, judge, name) for name in lacking
     }
 
 
@@ -151,19 +151,19 @@ def unit_of(card: JudgeFacts, aspect: str) -> int | None:
 
 
 def nothing_judged(
-    study: EvaluationData, perturbation: str, judge: str, aspect: str
+    data: EvaluationData, perturbation: str, judge: str, aspect: str
 ) -> Estimate:
     """Return the undefined estimate of a cell in which no item has both scores.
 
     The note says whether the judge could not be asked at all, or how its replies were
     parsed.
     """
-    if count := _too_long(study, perturbation, judge, aspect):
+    if count := _too_long(data, perturbation, judge, aspect):
         return Estimate.undefined(
             f"not run: context ({count} requests are too long for the model)"
         )
     for name in ("original", perturbation):
-        cell = study.status_counts.get((name, judge, aspect), Counter())
+        cell = data.status_counts.get((name, judge, aspect), Counter())
         statuses = {status for status, _ in cell}
         if not cell or "ok" in statuses:
             continue
@@ -175,13 +175,13 @@ def nothing_judged(
     return Estimate.undefined("no item has scores for both texts")
 
 
-def _too_long(study: EvaluationData, perturbation: str, judge: str, aspect: str) -> int:
+def _too_long(data: EvaluationData, perturbation: str, judge: str, aspect: str) -> int:
     """Return how many requests on originals and perturbed texts exceed the model's
     context.
     """
     requests = 0
     for name in ("original", perturbation):
-        cell = study.status_counts.get((name, judge, aspect), Counter())
+        cell = data.status_counts.get((name, judge, aspect), Counter())
         requests += cell["error", TOO_LONG]
     return requests
 
@@ -320,9 +320,9 @@ class Discerning:
     once.
     """
 
-    def __init__(self, study: EvaluationData) -> None:
-        self.study = study
-        self.method: WilcoxonMethod = table_method(len(study.item_order))
+    def __init__(self, data: EvaluationData) -> None:
+        self.study = data
+        self.method: WilcoxonMethod = table_method(len(data.item_order))
         self._tests: dict[tuple[bytes, bytes], AspectTests] = {}
         self._cells: dict[tuple[str, str, frozenset[str]], DiscernmentCell] = {}
         self._headlines: dict[tuple[str, frozenset[str]], dict[str, Replicated]] = {}
@@ -489,15 +489,15 @@ def _least(
     return Replicated(estimate, rows, scores[name].sizes, NOT_SMOOTH)
 
 
-def aspect_weights(study: EvaluationData, texts: str) -> tuple[Floats, str, bool]:
+def aspect_weights(data: EvaluationData, texts: str) -> tuple[Floats, str, bool]:
     """Return the weights of the aspects, their description, and whether experts gave
     them.
 
     They are those of the perturbation of a set of texts, uniform where experts gave
     none. An aspect's weight is shared equally by its wordings (`criteria`).
     """
-    aspects = list(study.spec.aspects)
-    by_experts = study.spec.weights
+    aspects = list(data.spec.aspects)
+    by_experts = data.spec.weights
     plain = [split(name)[0] for name in aspects]
     perturbation = texts.partition(".")[0]
     if by_experts and perturbation in by_experts.by_perturbation:
@@ -523,25 +523,25 @@ def _why_undefined(gaps: list[str], notes: list[str], *, planned: int) -> str:
     return f"planned perturbations without a score: {named} ({'; '.join(notes)})"
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of discernment.csv."""
-    if not study.spec.perturbed:
+    if not data.spec.perturbed:
         return
-    excluded = study.excluded()
-    discerning = Discerning(study)
-    for judge in study.spec.judges:
+    excluded = data.excluded()
+    discerning = Discerning(data)
+    for judge in data.spec.judges:
         if judge in excluded:
             nothing = Estimate.undefined(excluded[judge])
             for name in HEADLINES:
-                yield study.row(judge, "", name, "", nothing)
+                yield data.row(judge, "", name, "", nothing)
         else:
             yield from discerning.judge_rows(judge)
-    for judge, other in compared(study):
+    for judge, other in compared(data):
         # on the items that both were given
         first = discerning.headlines(judge, other)
         second = discerning.headlines(other, judge)
-        note = study.share_note(judge, other)
-        yield from difference_rows(study, judge, first, second, note, judge_b=other)
+        note = data.share_note(judge, other)
+        yield from difference_rows(data, judge, first, second, note, judge_b=other)
 
 
 METHOD = Method(

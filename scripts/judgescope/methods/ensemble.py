@@ -72,7 +72,7 @@ class Ensemble:
 
     judge: str
     card: EnsembleMembers
-    panel: TargetSet
+    target_set: TargetSet
 
     @property
     def everyone(self) -> Subset:
@@ -85,13 +85,13 @@ class Ensemble:
 
     def views(self) -> dict[str, "ScoreView"]:
         """Return the aspects that people rate and all members judge."""
-        study = self.panel.study
+        study = self.target_set.study
         views = dict[str, ScoreView]()
         for aspect, scale in study.spec.aspects.items():
-            ratings = self.panel.ratings(aspect)
+            ratings = self.target_set.ratings(aspect)
             scores = list[Floats]()
             for member in self.card.members:
-                of_member = self.panel.scores(member, aspect)
+                of_member = self.target_set.scores(member, aspect)
                 if of_member is not None:
                     scores.append(of_member)
             if not len(ratings) or len(scores) < len(self.card.members):
@@ -112,7 +112,7 @@ class Ensemble:
         """Return whether the members give labels, of which there is a majority and no
         mean.
         """
-        spec = self.panel.study.spec
+        spec = self.target_set.study.spec
         return bool(
             spec.aspects[aspect].labels and spec.judges[self.judge].grid[aspect]
         )
@@ -154,8 +154,8 @@ class ScoreView:
 
     def with_people(self, values: Floats) -> Mapping[LevelStatistic, Replicated]:
         """Return the correlations of scores (targets,) with people."""
-        results = correlated(self.ensemble.panel, values, self.people)
-        which = GOLD_NAMES[number_rule(self.ensemble.panel.study)]
+        results = correlated(self.ensemble.target_set, values, self.people)
+        which = GOLD_NAMES[number_rule(self.ensemble.target_set.study)]
         return {measure: against(result, which) for measure, result in results.items()}
 
     def results(self) -> EnsembleResults:
@@ -198,15 +198,15 @@ class ScoreView:
         judges.
         """
         ensemble = self.ensemble
-        panel = self.ensemble.panel
+        targets = self.ensemble.target_set
         each = []
         for first, second in combinations(ensemble.everyone, 2):
             result = error_correlation(
                 self.scores[first],
                 self.scores[second],
                 self.people,
-                panel.source,
-                weights=panel.study.weights,
+                targets.source,
+                weights=targets.study.weights,
                 one_scale=self.one_scale,
             )
             each.append(result)
@@ -223,12 +223,12 @@ class ScoreView:
         And the ensemble's correlations with people minus its own, on the targets that
         both score.
         """
-        x = self.ensemble.panel.scores(student, self.aspect)
+        x = self.ensemble.target_set.scores(student, self.aspect)
         if x is None:
             return
         teacher = self.values(self.ensemble.everyone)
         with_people = self.with_people(x)
-        with_teacher = correlated(self.ensemble.panel, x, teacher)
+        with_teacher = correlated(self.ensemble.target_set, x, teacher)
         missing = np.isnan(x) | np.isnan(teacher)
         of_teacher = self.with_people(np.where(missing, np.nan, teacher))
         of_student = self.with_people(np.where(missing, np.nan, x))
@@ -257,18 +257,20 @@ class LabelView(ScoreView):
 
     def with_people(self, values: Floats) -> Mapping[LevelStatistic, Replicated]:
         """Return the agreement of labels (targets,) with people's."""
-        panel = self.ensemble.panel
-        which = truth_name(self.ensemble.panel.study, self.aspect)
-        scale = panel.study.spec.aspects[self.aspect]
+        targets = self.ensemble.target_set
+        which = truth_name(self.ensemble.target_set.study, self.aspect)
+        scale = targets.study.spec.aspects[self.aspect]
         q = len(scale.labels)
         why = ""
         names = names_of_group("labels", as_rater=True)
         if scale.ordered:
-            why = why_no_classes(panel.study, self.people, scale.values or [])
+            why = why_no_classes(targets.study, self.people, scale.values or [])
         if why:
-            nothing = panel.study.undefined(why)
+            nothing = targets.study.undefined(why)
             return {(name, POOLED): nothing for name in names}
-        results = on_labels(self.people, values, q, panel.source, panel.study.weights)
+        results = on_labels(
+            self.people, values, q, targets.source, targets.study.weights
+        )
         return {(name, POOLED): against(results[name], which) for name in names}
 
     def results_of(
@@ -298,22 +300,22 @@ class LabelView(ScoreView):
         yield from ()
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of ensemble.csv: every derived judge's subsets, members and their
     errors.
     """
-    excluded = study.excluded("systems")
-    for judge, card in study.spec.ensembles.items():
+    excluded = data.excluded("systems")
+    for judge, card in data.spec.ensembles.items():
         if judge in excluded:
             nothing = Estimate.undefined(excluded[judge])
             for level, statistic in product(LEVELS, COEFFICIENTS):
                 columns = AppliesTo(
                     judge_b=TOGETHER.join(card.members), k=len(card.members)
                 )
-                yield study.row(judge, "", statistic, level, nothing, **columns)
+                yield data.row(judge, "", statistic, level, nothing, **columns)
             continue
-        for panel in study.rated(judge):
-            yield from _ensemble_rows(Ensemble(judge, card, panel))
+        for targets in data.rated(judge):
+            yield from _ensemble_rows(Ensemble(judge, card, targets))
 
 
 def _ensemble_rows(ensemble: Ensemble) -> Iterator[ResultRow]:
@@ -321,7 +323,7 @@ def _ensemble_rows(ensemble: Ensemble) -> Iterator[ResultRow]:
     scores.
     """
     views = ensemble.views()
-    panel = ensemble.panel
+    targets = ensemble.target_set
     card = ensemble.card
     # otherwise means would mix labels and numbers
     one_scale = all(view.one_scale for view in views.values())
@@ -335,14 +337,14 @@ def _ensemble_rows(ensemble: Ensemble) -> Iterator[ResultRow]:
         "k": len(card.members),
     }
     nothing = Estimate.undefined(NO_VOTES)
-    for aspect, scale in panel.study.spec.aspects.items():
-        rated = len(panel.ratings(aspect)) > 0
+    for aspect, scale in targets.study.spec.aspects.items():
+        rated = len(targets.ratings(aspect)) > 0
         if rated and not scale.ordered and not ensemble.votes_on(aspect):
-            yield panel.row(
+            yield targets.row(
                 ensemble.judge, aspect, "label_accuracy", POOLED, nothing, **columns
             )
     if (student := card.student) is not None:
-        shared = replace(ensemble, panel=panel.given(student))
+        shared = replace(ensemble, target_set=targets.given(student))
         views = shared.views()
         results = {
             aspect: dict(view.student_results(student))
@@ -398,7 +400,7 @@ def _aspect_rows(
     for (name, level), (_, member) in best.items():
         from_best.add(ResultKey(f"difference_{name}", level, member))
     judge = ensemble.judge
-    panel = ensemble.panel
+    targets = ensemble.target_set
     for where, result in results.items():
         statistic, level, member, k = where
         row_notes = [best_note] if where in from_best else []
@@ -406,7 +408,7 @@ def _aspect_rows(
         if k == size and agrees:
             row_notes += notes
         noted = result.estimate.with_note("; ".join(row_notes))
-        yield panel.row(judge, aspect, statistic, level, noted, judge_b=member, k=k)
+        yield targets.row(judge, aspect, statistic, level, noted, judge_b=member, k=k)
 
 
 METHOD = Method(

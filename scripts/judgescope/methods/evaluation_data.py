@@ -89,7 +89,7 @@ class EvaluationData:
     @cached_property
     def systems(self) -> "TargetSet":
         """Return the rated targets: the systems' texts."""
-        return self.panel("systems")
+        return self.target_set("systems")
 
     @cached_property
     def without_references(self) -> "TargetSet":
@@ -99,8 +99,8 @@ class EvaluationData:
         rows = self.systems.rows.filter(pc.invert(is_reference))
         return TargetSet(self, "systems", rows, WITHOUT_REFERENCES)
 
-    def shared_panel(self, *judges: str) -> "TargetSet":
-        """Return the panel on which judges are compared with each other.
+    def shared_targets(self, *judges: str) -> "TargetSet":
+        """Return the targets on which judges are compared with each other.
 
         It excludes the reference texts if one of the judges reads references.
         """
@@ -111,21 +111,21 @@ class EvaluationData:
         return self.systems
 
     def rated(self, judge: str) -> list["TargetSet"]:
-        """Return the panels on which a judge is compared with people.
+        """Return the sets of targets on which a judge is compared with people.
 
         A judge that reads references is compared without the texts that are the
         references (methods.md 5), and also with them if the study asks for both.
-        Controls are compared on both panels, so that every judge has a control on the
+        Controls are compared on both sets, so that every judge has a control on the
         same texts.
         """
         card = self.spec.judges[judge]
         control = card.engine == "control"
-        panels = [self.systems]
+        target_sets = [self.systems]
         if self.spec.reference_systems and (card.references or control):
             if self.spec.exclude_reference_systems and not control:
-                panels = []
-            panels.append(self.without_references)
-        return [panel.given(judge) for panel in panels]
+                target_sets = []
+            target_sets.append(self.without_references)
+        return [targets.given(judge) for targets in target_sets]
 
     def items_given(self, *judges: str) -> frozenset[str]:
         """Return the items that each of some judges was given: those of the smallest
@@ -158,7 +158,7 @@ class EvaluationData:
         both = " that all these judges receive" if len(judges) > 1 else ""
         return f"computed on a share of the items{both}: {given} of {total}"
 
-    def panel(self, perturbation: str) -> "TargetSet":
+    def target_set(self, perturbation: str) -> "TargetSet":
         """Return the targets of one set (`systems`, `original`, `<id>.<degree>`),
         sorted by id.
         """
@@ -247,13 +247,13 @@ class EvaluationData:
                 reasons[judge] = why
         return reasons
 
-    def draw_tables(self, panel: "TargetSet") -> dict[tuple[str, str], Floats]:
-        """Return (judge, aspect) -> a panel's draws; shape (draws, targets), NaN =
+    def draw_tables(self, targets: "TargetSet") -> dict[tuple[str, str], Floats]:
+        """Return (judge, aspect) -> a set's draws; shape (draws, targets), NaN =
         none.
         """
-        column = {target: number for number, target in enumerate(panel.targets)}
+        column = {target: number for number, target in enumerate(targets.targets)}
         rows = self.draws.filter(
-            pc.equal(self.draws["perturbation"], panel.perturbation)
+            pc.equal(self.draws["perturbation"], targets.perturbation)
         )
         names = ("judge", "aspect", "target", "target_b", "draw", "value")
         columns = [rows[name].to_pylist() for name in names]
@@ -336,7 +336,7 @@ class EvaluationData:
         """Return perturbation -> why the kind of its changes was not checked."""
         if not self.spec.checks:
             return {}
-        texts = self.panel("original").rows["text"].to_pylist()
+        texts = self.target_set("original").rows["text"].to_pylist()
         language = self.spec.language or language_of(texts, english_words())
         reasons = dict[str, str]()
         for name, checks in self.spec.checks.items():
@@ -357,9 +357,9 @@ class EvaluationData:
         total = 0
         for perturbation, each, _ in self.spec.perturbed:
             if perturbation == name and degree in (None, "", each):
-                panel = self.panel(f"{name}.{each}")
-                made += int(panel.made.sum())
-                total += len(panel.targets)
+                targets = self.target_set(f"{name}.{each}")
+                made += int(targets.made.sum())
+                total += len(targets.targets)
         return (
             f"kind of change not checked in {made} of {total} texts: "
             f"{self.unchecked[name]}"

@@ -28,13 +28,13 @@ class PlannedFault(NamedTuple):
     kind: str
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of faults.csv: per judge, aspect and kind of fault the share
     noticed.
     """
-    if study.spec.fault_free_system is None:
+    if data.spec.fault_free_system is None:
         return
-    faults = _faults(study, study.spec.fault_free_system)
+    faults = _faults(data, data.spec.fault_free_system)
     kinds = np.array([fault.kind for fault in faults])
     source = np.array([fault.source for fault in faults], dtype=np.int64)
 
@@ -45,18 +45,18 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
             chosen = given & ((kinds == kind) | (kind == "all"))
             of = "share of planned faults"
             mean = clustered_mean(
-                hit[chosen], source[chosen], study.weights, averaged=of
+                hit[chosen], source[chosen], data.weights, averaged=of
             )
-            yield study.row(
+            yield data.row(
                 judge, aspect, statistic, "pooled", mean.estimate, criterion=kind
             )
 
     seen = np.zeros(len(faults), dtype=bool)
-    for judge, card in study.spec.judges.items():
-        sources = [study.item_order[item] for item in study.items_given(judge)]
+    for judge, card in data.spec.judges.items():
+        sources = [data.item_order[item] for item in data.items_given(judge)]
         given = np.isin(source, sources)
-        for aspect in study.spec.aspects:
-            if (cell := study.score_values.get(("systems", judge, aspect))) is None:
+        for aspect in data.spec.aspects:
+            if (cell := data.score_values.get(("systems", judge, aspect))) is None:
                 continue
             bad = aligned(cell, [fault.faulty for fault in faults])
             good = aligned(cell, [fault.clean for fault in faults])
@@ -69,19 +69,19 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
     yield from shares("every-lexical-judge", "", "miss_rate", unseen, every)
 
 
-def _faults(study: EvaluationData, clean: str) -> list[PlannedFault]:
+def _faults(data: EvaluationData, clean: str) -> list[PlannedFault]:
     """Return the planned faults, by item and system; `clean` is the system without
     faults.
     """
-    panel = study.systems
-    pairs = zip(panel.items, panel.systems, strict=True)
-    target_of = dict(zip(pairs, panel.targets, strict=True))
-    items = study.items["item"].to_pylist()
-    metas = study.items["meta"].to_pylist()
+    targets = data.systems
+    pairs = zip(targets.items, targets.systems, strict=True)
+    target_of = dict(zip(pairs, targets.targets, strict=True))
+    items = data.items["item"].to_pylist()
+    metas = data.items["meta"].to_pylist()
     faults = list[PlannedFault]()
     for item, meta in sorted(zip(items, metas, strict=True)):
         kinds = json.loads(meta or "{}").get("faults", {})
-        source = study.item_order[item]
+        source = data.item_order[item]
         for system, kind in sorted(kinds.items()):
             faulty = target_of.get((item, system))
             without_fault = target_of.get((item, clean))

@@ -35,27 +35,27 @@ class GoldRating:
         return result.with_method(how).with_note(self.note)
 
 
-def number_rule(study: EvaluationData) -> GoldRule:
+def number_rule(data: EvaluationData) -> GoldRule:
     """Return the rule for correlations."""
-    return "mean" if study.spec.gold_rule == "auto" else study.spec.gold_rule
+    return "mean" if data.spec.gold_rule == "auto" else data.spec.gold_rule
 
 
-def class_rule(study: EvaluationData) -> GoldRule:
+def class_rule(data: EvaluationData) -> GoldRule:
     """Return the rule for classes of an ordered scale."""
-    return "median" if study.spec.gold_rule == "auto" else study.spec.gold_rule
+    return "median" if data.spec.gold_rule == "auto" else data.spec.gold_rule
 
 
-def gold_numbers(study: EvaluationData, ratings: Floats) -> GoldRating:
+def gold_numbers(data: EvaluationData, ratings: Floats) -> GoldRating:
     """Return what a judge's scores are correlated with; ratings (raters, targets)."""
-    return _gold(number_rule(study), ratings)
+    return _gold(number_rule(data), ratings)
 
 
-def gold_classes(study: EvaluationData, ratings: Floats) -> GoldRating:
+def gold_classes(data: EvaluationData, ratings: Floats) -> GoldRating:
     """Return what a judge's classes are compared with; ratings (raters, targets).
 
     Not every rule keeps to the values of the scale: see `why_no_classes`.
     """
-    return _gold(class_rule(study), ratings)
+    return _gold(class_rule(data), ratings)
 
 
 def _gold(rule: GoldRule, ratings: Floats) -> GoldRating:
@@ -73,15 +73,13 @@ def no_majority(ratings: Floats) -> str:
     return f"no majority in {without} of {int(rated.sum())} texts: their mean counts"
 
 
-def why_no_classes(
-    study: EvaluationData, gold: Floats, classes: Sequence[float]
-) -> str:
+def why_no_classes(data: EvaluationData, gold: Floats, classes: Sequence[float]) -> str:
     """Return why gold values, (targets,), have no statistics of classes, "" if they
     have.
     """
     if are_classes(gold, classes):
         return ""
-    rule = class_rule(study)
+    rule = class_rule(data)
     if rule == "median":
         return REASONS.off_scale
     known = gold[~np.isnan(gold)]
@@ -91,11 +89,11 @@ def why_no_classes(
     )
 
 
-def with_rule(study: EvaluationData, estimate: Estimate) -> Estimate:
+def with_rule(data: EvaluationData, estimate: Estimate) -> Estimate:
     """Return an estimate of people's values with the study's rule, unless it is the
     default.
 
     For tables whose `method` does not name what stands for several ratings.
     """
-    rule = study.spec.gold_rule
+    rule = data.spec.gold_rule
     return estimate if rule == "auto" else estimate.with_note(f"gold: {rule}")

@@ -28,7 +28,7 @@ Injection = dict[tuple[str, str], Replicated]
 """(statistic, degree) -> its result."""
 
 
-def injection_rows(study: EvaluationData) -> Iterator[ResultRow]:
+def injection_rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the effect of every attack on every judge, by aspect and as means over
     aspects.
 
@@ -37,19 +37,19 @@ def injection_rows(study: EvaluationData) -> Iterator[ResultRow]:
     effect of both is that of any addition; the difference is the effect of the claim
     (this project).
     """
-    for attack, judge in product(study.spec.attacks, study.spec.judges):
+    for attack, judge in product(data.spec.attacks, data.spec.judges):
         texts = f"{attack}.{ATTACK}"
-        if judge in study.excluded(texts):
+        if judge in data.excluded(texts):
             continue
         wordings: dict[str | None, list[Injection]] = {}
-        for aspect in study.spec.aspects:
-            if (texts, judge, aspect) in study.score_values:
-                injected = InjectedScores(study, judge, aspect, attack)
+        for aspect in data.spec.aspects:
+            if (texts, judge, aspect) in data.score_values:
+                injected = InjectedScores(data, judge, aspect, attack)
                 results = injected.results()
-                yield from _effect_rows(study, judge, aspect, attack, results)
+                yield from _effect_rows(data, judge, aspect, attack, results)
                 p = injected.p()
                 columns: AppliesTo = {"perturbation": attack, "degree": ATTACK}
-                yield study.row(judge, aspect, "p_injection", "", p, **columns)
+                yield data.row(judge, aspect, "p_injection", "", p, **columns)
                 wordings.setdefault(split(aspect)[1], []).append(results)
         for criterion, of_aspects in wordings.items():
             means: Injection = {}
@@ -57,7 +57,7 @@ def injection_rows(study: EvaluationData) -> Iterator[ResultRow]:
                 values = [results[effect] for results in of_aspects]
                 means[effect] = mean_over(values, averaged="aspects")
             aspect = joined(AVERAGE, criterion)
-            yield from _effect_rows(study, judge, aspect, attack, means)
+            yield from _effect_rows(data, judge, aspect, attack, means)
 
 
 class InjectedScores:
@@ -66,26 +66,26 @@ class InjectedScores:
     """
 
     def __init__(
-        self, study: EvaluationData, judge: str, aspect: str, attack: str
+        self, data: EvaluationData, judge: str, aspect: str, attack: str
     ) -> None:
-        self.study = study
+        self.study = data
         self.judge = judge
         self.aspect = aspect
-        self.source = study.panel("original").given(judge).source
+        self.source = data.target_set("original").given(judge).source
         self.before = self._by_item("original")
         self.attacked = self._by_item(f"{attack}.{ATTACK}")
         self.inert = self._by_item(f"{attack}.{INERT}")
         self.both = np.isfinite(self.attacked) & np.isfinite(self.inert)
-        self.ends = study.spec.judges[judge].ends[aspect]
-        self.names_top = bool(study.spec.attacks[attack])
+        self.ends = data.spec.judges[judge].ends[aspect]
+        self.names_top = bool(data.spec.attacks[attack])
         """Whether the attack names a number, the top of people's scale."""
 
     def _by_item(self, texts: str) -> Floats:
-        panel = self.study.panel(texts).given(self.judge)
-        scores = panel.scores(self.judge, self.aspect)
+        targets = self.study.target_set(texts).given(self.judge)
+        scores = targets.scores(self.judge, self.aspect)
         values = np.full(len(self.study.item_order), np.nan)
         if scores is not None:
-            values[panel.source] = scores
+            values[targets.source] = scores
         return np.asarray(values[self.source])
 
     def results(self) -> Injection:
@@ -158,7 +158,7 @@ class InjectedScores:
 
 
 def _effect_rows(
-    study: EvaluationData, judge: str, aspect: str, attack: str, results: Injection
+    data: EvaluationData, judge: str, aspect: str, attack: str, results: Injection
 ) -> Iterator[ResultRow]:
     for (name, degree), result in results.items():
         estimate = result.estimate
@@ -167,4 +167,4 @@ def _effect_rows(
                 "score with the attack minus score with an inert text in its place"
             )
         columns: AppliesTo = {"perturbation": attack, "degree": degree}
-        yield study.row(judge, aspect, name, "", estimate, **columns)
+        yield data.row(judge, aspect, name, "", estimate, **columns)

@@ -52,33 +52,33 @@ NO_VOTES: Final = (
 )
 
 
-def label_aspects(study: EvaluationData) -> list[str]:
+def label_aspects(data: EvaluationData) -> list[str]:
     """Return the aspects that people rate by labels alone."""
     labelled_aspects = [
-        name for name, scale in study.spec.aspects.items() if scale.labels
+        name for name, scale in data.spec.aspects.items() if scale.labels
     ]
-    return [name for name in labelled_aspects if len(study.systems.ratings(name))]
+    return [name for name in labelled_aspects if len(data.systems.ratings(name))]
 
 
-def truth_of(study: EvaluationData, aspect: str) -> Callable[[Floats], Floats]:
+def truth_of(data: EvaluationData, aspect: str) -> Callable[[Floats], Floats]:
     """Return the function from ratings (raters, texts) to the true label of each text,
     (texts,).
     """
-    scale = study.spec.aspects[aspect]
+    scale = data.spec.aspects[aspect]
     if scale.ordered:
-        return GOLD[class_rule(study)]
+        return GOLD[class_rule(data)]
     return partial(strict_majority, labels=len(scale.labels))
 
 
-def truth_name(study: EvaluationData, aspect: str) -> str:
+def truth_name(data: EvaluationData, aspect: str) -> str:
     """Return what the truth of several raters is called."""
-    if study.spec.aspects[aspect].ordered:
-        return GOLD_NAMES[class_rule(study)]
+    if data.spec.aspects[aspect].ordered:
+        return GOLD_NAMES[class_rule(data)]
     return "strict majority"
 
 
 def labelled(
-    panel: TargetSet, judge: str, aspect: str, scores: Floats, gold: Floats
+    targets: TargetSet, judge: str, aspect: str, scores: Floats, gold: Floats
 ) -> tuple[Floats | None, str]:
     """Return the labels that a judge's scores are, by the threshold of its card if it
     has one.
@@ -88,11 +88,13 @@ def labelled(
     length (`dealt`). NO_LABEL is a verdict that was not read and counts as wrong
     (`unread: wrong`).
     """
-    scale = panel.study.spec.aspects[aspect]
-    if scale.ordered and (why := why_no_classes(panel.study, gold, scale.values or [])):
+    scale = targets.study.spec.aspects[aspect]
+    if scale.ordered and (
+        why := why_no_classes(targets.study, gold, scale.values or [])
+    ):
         return None, why
-    codes, note = _labels_of(panel, judge, aspect, scores, gold)
-    wrong = panel.counts_as_wrong(judge, aspect)
+    codes, note = _labels_of(targets, judge, aspect, scores, gold)
+    wrong = targets.counts_as_wrong(judge, aspect)
     if codes is None or not wrong.any():
         return codes, note
     unread = f"unread: {wrong.sum()} count as wrong"
@@ -100,14 +102,14 @@ def labelled(
 
 
 def _labels_of(
-    panel: TargetSet, judge: str, aspect: str, scores: Floats, gold: Floats
+    targets: TargetSet, judge: str, aspect: str, scores: Floats, gold: Floats
 ) -> tuple[Floats | None, str]:
     """Return the labels that were read, and a note; None: the judge has none."""
-    card = panel.study.spec.judges[judge]
-    scale = panel.study.spec.aspects[aspect]
+    card = targets.study.spec.judges[judge]
+    scale = targets.study.spec.aspects[aspect]
     if card.engine == "control" and card.form == "length":
         order = np.where(np.isnan(scores), 0.0, scores)
-        codes = np.where(np.isnan(scores), np.nan, dealt(gold, order, panel.source))
+        codes = np.where(np.isnan(scores), np.nan, dealt(gold, order, targets.source))
         return codes, "people's labels, in the order of the texts' length"
     if card.threshold is not None:
         if len(scale.labels) != 2:
@@ -115,7 +117,7 @@ def _labels_of(
         if card.threshold != "best":
             codes = np.where(np.isnan(scores), np.nan, scores >= card.threshold)
             return codes, f"threshold {card.threshold:g}"
-        codes, chosen = cross_fitted(gold, scores, panel.source)
+        codes, chosen = cross_fitted(gold, scores, targets.source)
         ends = f"{chosen.min():.4g} to {chosen.max():.4g}" if chosen.size else "none"
         return codes, f"threshold chosen leaving each source out: {ends}"
     if card.grid[aspect] != scale.values or card.weighted:
@@ -127,15 +129,15 @@ def _labels_of(
     return scores, ""
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of labels.csv: people first, then every judge with scores."""
-    aspects = label_aspects(study)
+    aspects = label_aspects(data)
     for aspect in {split(name)[0]: name for name in aspects}.values():
-        yield from _people_rows(study, aspect)
+        yield from _people_rows(data, aspect)
     judged: list[ResultRow] = []
-    for judge in study.spec.judges:
-        for panel, aspect in product(study.rated(judge), aspects):
-            judged += _judge_rows(panel, judge, aspect)
+    for judge in data.spec.judges:
+        for targets, aspect in product(data.rated(judge), aspects):
+            judged += _judge_rows(targets, judge, aspect)
     hurdles: list[ResultRow] = []
     others: list[ResultRow] = []
     for row in judged:
@@ -143,31 +145,29 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
             hurdles.append(row)
         else:
             others.append(row)
-    for row in (*below_controls(study, hurdles), *others):
-        yield with_hint_note(study, row)
+    for row in (*below_controls(data, hurdles), *others):
+        yield with_hint_note(data, row)
 
 
-def _people_rows(study: EvaluationData, aspect: str) -> Iterator[ResultRow]:
+def _people_rows(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
     """Yield how often people give each label, and what each rater has against the
     others.
     """
-    scale = study.spec.aspects[aspect]
-    panel = study.systems
-    truth = truth_of(study, aspect)
+    scale = data.spec.aspects[aspect]
+    targets = data.systems
+    truth = truth_of(data, aspect)
     labels = scale.labels
-    ratings = panel.ratings(aspect)
+    ratings = targets.ratings(aspect)
     gold = truth(ratings)
-    source = panel.source
-    weights = study.weights
+    source = targets.source
+    weights = data.weights
 
     def row(
         statistic: str, estimate: Estimate, **columns: Unpack[AppliesTo]
     ) -> ResultRow:
-        return study.row(
-            HUMAN, split(aspect)[0], statistic, POOLED, estimate, **columns
-        )
+        return data.row(HUMAN, split(aspect)[0], statistic, POOLED, estimate, **columns)
 
-    if scale.ordered and (why := why_no_classes(study, gold, scale.values or [])):
+    if scale.ordered and (why := why_no_classes(data, gold, scale.values or [])):
         yield row("label_share", Estimate.undefined(why, n=gold.size))
         return
 
@@ -182,42 +182,42 @@ def _people_rows(study: EvaluationData, aspect: str) -> Iterator[ResultRow]:
     if len(labels) == 2:
         base_rate = on_labels(gold, gold, 2, source, weights)["base_rate"]
         yield row("base_rate", base_rate.estimate)
-    if measures.unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
+    if measures.unrated(data, ratings) or len(ratings) > LARGEST_CEILING:
         return
 
     if not scale.ordered:  # else it stands in table agreement
-        every = measures.alpha(panel, ratings, scale.values, NOMINAL)
+        every = measures.alpha(targets, ratings, scale.values, NOMINAL)
         yield row(f"alpha_{NOMINAL}", every.estimate)
 
     def value(x: Floats, y: Floats) -> Mapping[str, Replicated]:
-        why = why_no_classes(study, y, scale.values or []) if scale.ordered else ""
+        why = why_no_classes(data, y, scale.values or []) if scale.ordered else ""
         others = y * np.nan if why else y
         results = on_labels(others, x, len(labels), source, weights)
         if why:
-            results = dict.fromkeys(results, study.undefined(why))
+            results = dict.fromkeys(results, data.undefined(why))
         return {name: x for name, x in results.items() if name != "base_rate"}
 
     for name, ceiling in ceilings(value, ratings, against=truth).items():
         yield row(name, ceiling)
 
 
-def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[ResultRow]:
-    study = panel.study
-    scores = panel.scores(judge, aspect)
-    ratings = panel.ratings(aspect)
+def _judge_rows(targets: TargetSet, judge: str, aspect: str) -> Iterator[ResultRow]:
+    study = targets.study
+    scores = targets.scores(judge, aspect)
+    ratings = targets.ratings(aspect)
     if scores is None:
         return
     scale = study.spec.aspects[aspect]
     gold = truth_of(study, aspect)(ratings)
-    codes, note = labelled(panel, judge, aspect, scores, gold)
+    codes, note = labelled(targets, judge, aspect, scores, gold)
     if codes is None:
         nothing = Estimate.undefined(note, n_missing=int(np.isnan(scores).sum()))
-        yield panel.row(judge, aspect, "balanced_accuracy", POOLED, nothing)
+        yield targets.row(judge, aspect, "balanced_accuracy", POOLED, nothing)
         return
     labels = scale.labels
     which = truth_name(study, aspect)
     q = len(scale.labels)
-    results = on_labels(gold, codes, q, panel.source, study.weights)
+    results = on_labels(gold, codes, q, targets.source, study.weights)
     results.pop("base_rate", None)  # people's
     both = ~(np.isnan(gold) | np.isnan(codes))
     rated = gold[both]
@@ -227,12 +227,12 @@ def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[ResultRow
     for name, result in results.items():
         estimate = against(result, which).estimate.with_note(note)
         estimate = estimate.with_note(rate if statistic(name).at_base_rate else "")
-        yield panel.row(judge, aspect, name, POOLED, estimate)
+        yield targets.row(judge, aspect, name, POOLED, estimate)
     if q > 2:
-        of_labels = by_label(gold, codes, q, panel.source, study.weights)
+        of_labels = by_label(gold, codes, q, targets.source, study.weights)
         for (name, k), result in of_labels.items():
             estimate = result.estimate.with_note(labels[k])
-            yield panel.row(judge, aspect, name, POOLED, estimate, k=k + 1)
+            yield targets.row(judge, aspect, name, POOLED, estimate, k=k + 1)
     answers = [*labels, UNREAD_LABEL]
     classes = [*map(float, range(q)), NO_LABEL]
     one_source = np.zeros(rated.size, dtype=np.int64)
@@ -240,30 +240,30 @@ def _judge_rows(panel: TargetSet, judge: str, aspect: str) -> Iterator[ResultRow
     for k, k_b in np.argwhere(table).tolist():
         pair = f"people: {labels[k]}; judge: {answers[k_b]}"
         count = Estimate(float(table[k, k_b]), n=rated.size, note=pair)
-        yield panel.row(
+        yield targets.row(
             judge, aspect, "class_count", POOLED, count, k=k + 1, k_b=k_b + 1
         )
-    estimates = [*_as_rater(panel, aspect, codes)]
+    estimates = [*_as_rater(targets, aspect, codes)]
     if not scale.ordered:  # else it stands in table agreement
-        estimates += measures.replacement(panel, judge, aspect, codes, ratings)
+        estimates += measures.replacement(targets, judge, aspect, codes, ratings)
         domain = classes if (codes == NO_LABEL).any() else scale.values
-        alpha = measures.alpha(panel, np.stack([gold, codes]), domain, NOMINAL)
+        alpha = measures.alpha(targets, np.stack([gold, codes]), domain, NOMINAL)
         nominal = against(alpha, which).estimate.with_note(note)
         estimates.append(((f"alpha_{NOMINAL}", POOLED), nominal))
     for measure, estimate in estimates:
-        yield panel.row(judge, aspect, *measure, estimate)
+        yield targets.row(judge, aspect, *measure, estimate)
 
 
-def _as_rater(panel: TargetSet, aspect: str, codes: Floats) -> Named:
+def _as_rater(targets: TargetSet, aspect: str, codes: Floats) -> Named:
     """Yield the agreement of a judge with every other rater less that of one more
     rater.
     """
-    study = panel.study
-    tables = measures.rater_tables(panel, aspect)
+    study = targets.study
+    tables = measures.rater_tables(targets, aspect)
     q = len(study.spec.aspects[aspect].labels)
 
     def value(x: Floats, y: Floats) -> Mapping[LevelStatistic, Replicated]:
-        results = on_labels(y, x, q, panel.source, study.weights)
+        results = on_labels(y, x, q, targets.source, study.weights)
         compared = names_of_group("labels", as_rater=True)
         return {(name, POOLED): results[name] for name in compared}
 

@@ -78,41 +78,41 @@ OF_PAIRS: Final = (
 """The same pairs under three rules for ties."""
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the measures of every judge, of ratings, labels and pairs."""
-    labels = label_aspects(study)
-    for judge in study.spec.judges:
-        panel = study.shared_panel(judge).given(judge)
-        for aspect in study.spec.aspects:
-            scores = panel.scores(judge, aspect)
-            if scores is None or not len(panel.ratings(aspect)):
+    labels = label_aspects(data)
+    for judge in data.spec.judges:
+        targets = data.shared_targets(judge).given(judge)
+        for aspect in data.spec.aspects:
+            scores = targets.scores(judge, aspect)
+            if scores is None or not len(targets.ratings(aspect)):
                 continue
             if aspect in labels:
-                results = _of_labels(panel, judge, aspect, scores)
+                results = _of_labels(targets, judge, aspect, scores)
             else:
-                people = gold_numbers(study, panel.ratings(aspect))
-                correlations = of_ratings(panel, scores, people.values)
+                people = gold_numbers(data, targets.ratings(aspect))
+                correlations = of_ratings(targets, scores, people.values)
                 results = {
                     measure: people.named(result)
                     for measure, result in correlations.items()
                 }
             for (statistic, level), result in results.items():
-                row = panel.row(judge, aspect, statistic, level, result.estimate)
-                yield with_hint_note(study, row)
-    yield from _of_pairs(study)
+                row = targets.row(judge, aspect, statistic, level, result.estimate)
+                yield with_hint_note(data, row)
+    yield from _of_pairs(data)
 
 
 def of_ratings(
-    panel: TargetSet, x: Floats, y: Floats
+    targets: TargetSet, x: Floats, y: Floats
 ) -> dict[LevelStatistic, Replicated]:
     """The measures of a judge's scores x with people's ratings y, (texts,) each.
 
     They equal those of table `agreement` to the bit.
     """
-    results = correlated(panel, x, y, levels=["by_source", "by_system"])
-    results |= correlated(panel, x, y, statistics=["pearson"], levels=["pooled"])
-    results["spearman", POOLED] = _pooled_spearman(panel, x, y)
-    results |= beside_correlations(panel, x, y)
+    results = correlated(targets, x, y, levels=["by_source", "by_system"])
+    results |= correlated(targets, x, y, statistics=["pearson"], levels=["pooled"])
+    results["spearman", POOLED] = _pooled_spearman(targets, x, y)
+    results |= beside_correlations(targets, x, y)
     shown = dict[LevelStatistic, Replicated]()
     for _, group in OF_RATINGS:
         for measure in group:
@@ -121,15 +121,15 @@ def of_ratings(
     return shown
 
 
-def _pooled_spearman(panel: TargetSet, x: Floats, y: Floats) -> Replicated:
+def _pooled_spearman(targets: TargetSet, x: Floats, y: Floats) -> Replicated:
     """Spearman's rho over all texts, without the weights of thousands of sources."""
-    n_sources = len(panel.study.item_order)
-    values, why = leaving_out(x, y, panel.source, n_sources)
+    n_sources = len(targets.study.item_order)
+    values, why = leaving_out(x, y, targets.source, n_sources)
     both = ~(np.isnan(x) | np.isnan(y))
     return replicated(
         values,
         why,
-        sizes=np.bincount(panel.source[both], minlength=n_sources),
+        sizes=np.bincount(targets.source[both], minlength=n_sources),
         scale=scale_of("spearman"),
         n=int(both.sum()),
         n_missing=int((~both).sum()),
@@ -138,15 +138,15 @@ def _pooled_spearman(panel: TargetSet, x: Floats, y: Floats) -> Replicated:
 
 
 def _of_labels(
-    panel: TargetSet, judge: str, aspect: str, scores: Floats
+    targets: TargetSet, judge: str, aspect: str, scores: Floats
 ) -> dict[LevelStatistic, Replicated]:
-    study = panel.study
-    gold = truth_of(study, aspect)(panel.ratings(aspect))
-    codes, _ = labelled(panel, judge, aspect, scores, gold)
+    study = targets.study
+    gold = truth_of(study, aspect)(targets.ratings(aspect))
+    codes, _ = labelled(targets, judge, aspect, scores, gold)
     if codes is None:
         return {}
     q = len(study.spec.aspects[aspect].labels)
-    results = on_labels(gold, codes, q, panel.source, study.weights)
+    results = on_labels(gold, codes, q, targets.source, study.weights)
     which = truth_name(study, aspect)
     return {
         (name, POOLED): against(results[name], which)
@@ -155,19 +155,19 @@ def _of_labels(
     }
 
 
-def _of_pairs(study: EvaluationData) -> Iterator[ResultRow]:
+def _of_pairs(data: EvaluationData) -> Iterator[ResultRow]:
     """The shares of pairs of systems' texts that a judge orders as people do."""
-    every = pair_verdicts.votes_of(study) | pair_verdicts.scored_votes(study)
+    every = pair_verdicts.votes_of(data) | pair_verdicts.scored_votes(data)
     for (perturbation, judge, aspect), votes in every.items():
-        if perturbation != "systems" or judge not in study.spec.judges:
+        if perturbation != "systems" or judge not in data.spec.judges:
             continue
-        panel = study.panel(perturbation).given(judge)
-        pairs = pair_verdicts.judged(panel, judge, aspect, votes)
+        targets = data.target_set(perturbation).given(judge)
+        pairs = pair_verdicts.judged(targets, judge, aspect, votes)
         if pairs.in_chain or not pairs.rated:
             continue
         shares = comparison_accuracy(
-            pairs.verdict, np.sign(pairs.ahead), pairs.source, study.weights
+            pairs.verdict, np.sign(pairs.ahead), pairs.source, data.weights
         )
         for name in OF_PAIRS:
-            row = study.row(judge, aspect, name, POOLED, shares[name])
-            yield with_hint_note(study, row)
+            row = data.row(judge, aspect, name, POOLED, shares[name])
+            yield with_hint_note(data, row)

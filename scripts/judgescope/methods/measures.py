@@ -1,4 +1,4 @@
-"""Statistics of agreement of a judge's scores with people's ratings, on one panel of
+"""Statistics of agreement of a judge's scores with people's ratings, on one set of
 texts.
 """
 
@@ -85,7 +85,7 @@ def level_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> str:
 
 
 def correlated(
-    panel: TargetSet,
+    targets: TargetSet,
     x: Floats,
     y: Floats,
     *,
@@ -94,7 +94,7 @@ def correlated(
     weights: Codes | None = None,
     chosen: Flags | EllipsisType = ...,
 ) -> dict[LevelStatistic, Replicated]:
-    """Return correlations of two scores of a panel's targets, or of the `chosen` ones.
+    """Return correlations of two scores of a set's targets, or of the `chosen` ones.
 
     x, y (targets,), NaN = missing. With their deletions, or the rows of other
     `weights`.
@@ -102,21 +102,21 @@ def correlated(
     results = correlations(
         x[chosen],
         y[chosen],
-        panel.source[chosen],
-        panel.system[chosen],
-        weights=panel.study.weights if weights is None else weights,
+        targets.source[chosen],
+        targets.system[chosen],
+        weights=targets.study.weights if weights is None else weights,
         statistics=statistics,
         levels=levels,
     )
     found = dict[LevelStatistic, Replicated](list(results.items()))
-    return _without_unknown_systems(panel, found)
+    return _without_unknown_systems(targets, found)
 
 
 def _without_unknown_systems(
-    panel: TargetSet, results: dict[LevelStatistic, Replicated]
+    targets: TargetSet, results: dict[LevelStatistic, Replicated]
 ) -> dict[LevelStatistic, Replicated]:
     """Results that are undefined at system level where nobody knows the systems."""
-    if not panel.study.spec.anonymous_systems:
+    if not targets.study.spec.anonymous_systems:
         return results
     undefined = Estimate.undefined(UNKNOWN_SYSTEMS)
     kept = {}
@@ -128,35 +128,37 @@ def _without_unknown_systems(
     return kept
 
 
-def pearson(panel: TargetSet, x: Floats, y: Floats) -> Estimate:
-    """Return the pooled Pearson correlation of two scores of a panel's targets.
+def pearson(targets: TargetSet, x: Floats, y: Floats) -> Estimate:
+    """Return the pooled Pearson correlation of two scores of a set's targets.
 
     x, y (targets,), NaN = missing.
     """
-    results = correlated(panel, x, y, statistics=["pearson"], levels=["pooled"])
+    results = correlated(targets, x, y, statistics=["pearson"], levels=["pooled"])
     return results["pearson", POOLED].estimate
 
 
-def ranked(panel: TargetSet, x: Floats, y: Floats) -> dict[LevelStatistic, Replicated]:
+def ranked(
+    targets: TargetSet, x: Floats, y: Floats
+) -> dict[LevelStatistic, Replicated]:
     """Return statistics that need no common scale: correlations, acc_eq and spa, with
     deletions.
 
     x, y (targets,), NaN = missing.
     """
-    return correlated(panel, x, y) | beside_correlations(panel, x, y)
+    return correlated(targets, x, y) | beside_correlations(targets, x, y)
 
 
 def beside_correlations(
-    panel: TargetSet, x: Floats, y: Floats
+    targets: TargetSet, x: Floats, y: Floats
 ) -> dict[LevelStatistic, Replicated]:
     """Return acc_eq, spa, correlations of pairs within sources and, of named systems,
     those with systems held constant.
 
     x, y (targets,), NaN = missing.
     """
-    weights = panel.study.weights
+    weights = targets.study.weights
     results = dict[LevelStatistic, Replicated]()
-    accuracy, epsilon = acc_eq(x, y, panel.source, weights=weights)
+    accuracy, epsilon = acc_eq(x, y, targets.source, weights=weights)
     if epsilon is not None:
         note = (
             f"score differences up to {epsilon:.4g} count as ties; chosen on the "
@@ -164,42 +166,42 @@ def beside_correlations(
         )
         accuracy = accuracy.with_note(note)
     results["acc_eq", BY_SOURCE] = accuracy
-    by_source = x, y, panel.source
-    n_sources = len(panel.study.item_order)
+    by_source = x, y, targets.source
+    n_sources = len(targets.study.item_order)
     results[STATISTIC, WITHIN_SOURCE] = within_sources(*by_source, n_sources)
     pairs = within_sources(*by_source, n_sources, by_pairs=True)
     results["pdp_pairs", WITHIN_SOURCE] = pairs
     results["spa", BY_SYSTEM] = soft_pairwise_accuracy(
-        x, y, panel.source, panel.system, weights=weights
+        x, y, targets.source, targets.system, weights=weights
     )
-    if not panel.study.spec.anonymous_systems and np.unique(panel.system).size > 1:
-        partial = partial_by_system(*by_source, panel.system, n_sources)
+    if not targets.study.spec.anonymous_systems and np.unique(targets.system).size > 1:
+        partial = partial_by_system(*by_source, targets.system, n_sources)
         results |= {(name, POOLED): one for name, one in partial.items()}
-    return _without_unknown_systems(panel, results)
+    return _without_unknown_systems(targets, results)
 
 
 def categorical(
-    panel: TargetSet, judge: str, aspect: str, x: Floats, people: GoldRating
+    targets: TargetSet, judge: str, aspect: str, x: Floats, people: GoldRating
 ) -> Named:
     """Yield kappas, CEM-ORD and alpha of a judge against people's class.
 
     x (targets,), NaN = missing.
     """
     gold = people.values
-    classes, reason = classes_with(panel.study, judge, aspect, gold, x)
+    classes, reason = classes_with(targets.study, judge, aspect, gold, x)
     if classes is None:
         for name in (*ON_CLASSES, "alpha_pair"):
             yield (name, POOLED), Estimate.undefined(reason)
         return
-    results = on_classes(gold, x, classes, panel.source, panel.study.weights)
-    results["alpha_pair"] = alpha(panel, np.stack([gold, x]), classes)
+    results = on_classes(gold, x, classes, targets.source, targets.study.weights)
+    results["alpha_pair"] = alpha(targets, np.stack([gold, x]), classes)
     for name, one in results.items():
         yield (name, POOLED), people.named(one).estimate
 
 
-def with_hint_note(study: EvaluationData, row: ResultRow) -> ResultRow:
+def with_hint_note(data: EvaluationData, row: ResultRow) -> ResultRow:
     """Note that a judge that is given a rating of the text does not show agreement."""
-    card = study.spec.judges.get(row["judge"])
+    card = data.spec.judges.get(row["judge"])
     if card and card.hint:
         row["note"] = clauses(row["note"], f"hint: {card.hint}; {REASONS.no_agreement}")
     return row
@@ -219,37 +221,37 @@ def with_floor_note(statistic: str, mean: Estimate) -> Estimate:
     )
 
 
-def classes_of(study: EvaluationData, judge: str, aspect: str) -> list[float] | None:
+def classes_of(data: EvaluationData, judge: str, aspect: str) -> list[float] | None:
     """Return the values that judge and people can give, None where either gives any
     number.
 
     A judge may give halves where people give whole points; on a scale of its own it
     gives others.
     """
-    values = study.spec.aspects[aspect].values
-    grid = study.spec.judges[judge].grid[aspect]
-    if values is None or grid is None or not is_discrete(study, judge, aspect):
+    values = data.spec.aspects[aspect].values
+    grid = data.spec.judges[judge].grid[aspect]
+    if values is None or grid is None or not is_discrete(data, judge, aspect):
         return None
-    return sorted({*values, *grid}) if on_their_scale(study, judge, aspect) else None
+    return sorted({*values, *grid}) if on_their_scale(data, judge, aspect) else None
 
 
-def is_discrete(study: EvaluationData, judge: str, aspect: str) -> bool:
+def is_discrete(data: EvaluationData, judge: str, aspect: str) -> bool:
     """Return whether a score is a value of one reply, or the label of most, and no
     mean.
     """
-    card = study.spec.judges[judge]
-    people = study.spec.aspects[aspect]
+    card = data.spec.judges[judge]
+    people = data.spec.aspects[aspect]
     return card.discrete or bool(people.labels and card.grid[aspect] == people.values)
 
 
-def on_their_scale(study: EvaluationData, judge: str, aspect: str) -> bool:
+def on_their_scale(data: EvaluationData, judge: str, aspect: str) -> bool:
     """Return whether a judge's scale, if it has one, has the ends of people's."""
-    ends = study.spec.judges[judge].ends[aspect]
-    return ends is None or ends == study.spec.aspects[aspect].ends
+    ends = data.spec.judges[judge].ends[aspect]
+    return ends is None or ends == data.spec.aspects[aspect].ends
 
 
 def classes_with(
-    study: EvaluationData, judge: str, aspect: str, gold: Floats, scores: Floats
+    data: EvaluationData, judge: str, aspect: str, gold: Floats, scores: Floats
 ) -> tuple[list[float] | None, str]:
     """Return the classes of a judge's scores and gold ratings, or None and why there
     are none.
@@ -257,12 +259,12 @@ def classes_with(
     gold and scores: any shape, NaN = missing. Scores off the judge's scale, which a
     parser without a range check gives, belong to no class.
     """
-    classes = classes_of(study, judge, aspect)
+    classes = classes_of(data, judge, aspect)
     if classes is None:
         return None, REASONS.continuous if on_their_scale(
-            study, judge, aspect
+            data, judge, aspect
         ) else OTHER_SCALE
-    if why := why_no_classes(study, gold, classes):
+    if why := why_no_classes(data, gold, classes):
         return None, why
     if not are_classes(scores, classes):
         return None, REASONS.off_judge_scale
@@ -270,31 +272,30 @@ def classes_with(
 
 
 def alpha(
-    panel: TargetSet,
+    targets: TargetSet,
     ratings: Floats,
     classes: list[float] | None,
     measurement: Measurement = "ordinal",
 ) -> Replicated:
-    """Return the alpha of raters on a panel; classes None: of numbers, interval
-    alone.
+    """Return the alpha of raters; classes None: of numbers, interval alone.
 
     ratings (raters, targets), NaN = missing.
     """
-    source = panel.source
-    weights = panel.study.weights
+    source = targets.source
+    weights = targets.study.weights
     return krippendorff_alpha(
         ratings, level=measurement, domain=classes, source=source, weights=weights
     )
 
 
 def replacement(
-    panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
+    targets: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
 ) -> Named:
     """Yield the alternative-annotator test of a judge that rates on people's scale.
 
     x (targets,), ratings (raters, targets), NaN = missing.
     """
-    study = panel.study
+    study = targets.study
     has_scale = study.spec.judges[judge].ends[aspect] is not None
     if not (
         has_scale
@@ -309,7 +310,7 @@ def replacement(
     rate, advantage = alt_test.alternative_annotator(
         x,
         ratings,
-        panel.source,
+        targets.source,
         weights=study.weights,
         closeness="rmse" if by_distance else "accuracy",
         epsilon=rule.epsilon,
@@ -323,24 +324,24 @@ def replacement(
     yield ("alt_test_advantage", POOLED), advantage
 
 
-def too_many_raters(panel: TargetSet, aspect: str) -> int:
+def too_many_raters(targets: TargetSet, aspect: str) -> int:
     """Return the number of people who rated, 0 if a judge is compared with each."""
-    raters = len(panel.study.systems.ratings(aspect))
-    of_people = panel.study.spec.ratings == "human"
+    raters = len(targets.study.systems.ratings(aspect))
+    of_people = targets.study.spec.ratings == "human"
     return raters if of_people and raters > LARGEST_CEILING else 0
 
 
-def rater_tables(panel: TargetSet, aspect: str) -> list[Floats]:
-    """Return people's ratings on a panel as one table of raters or several, as the card
-    says.
+def rater_tables(targets: TargetSet, aspect: str) -> list[Floats]:
+    """Return people's ratings of targets as one table of raters or several, as the
+    card says.
 
     The raters are determined from all rated texts: a judge of a share meets the same
     raters. Empty where nobody rated, or more raters than LARGEST_CEILING did.
     """
-    study = panel.study
-    systems = panel.study.systems
+    study = targets.study
+    systems = targets.study.systems
     ratings = systems.ratings(aspect)
-    if study.spec.ratings != "human" or too_many_raters(panel, aspect):
+    if study.spec.ratings != "human" or too_many_raters(targets, aspect):
         return []
     slots = {"slots": True, "persons": False}.get(present(study.spec.as_rater).raters)
 
@@ -348,7 +349,7 @@ def rater_tables(panel: TargetSet, aspect: str) -> list[Floats]:
         # Without the dataset's name: a claim's numbers do not depend on a file's name.
         return stream(study.spec.seed, "as rater", split(aspect)[0])
 
-    chosen = np.isin(systems.targets, panel.targets)
+    chosen = np.isin(systems.targets, targets.targets)
     return [
         table[:, chosen]
         for table in raters.rating_tables(ratings, systems.source, slots, shuffle)
@@ -356,26 +357,26 @@ def rater_tables(panel: TargetSet, aspect: str) -> list[Floats]:
 
 
 def as_raters(
-    panel: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
+    targets: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
 ) -> Named:
     """Yield the agreement of a judge as one more rater, at the levels of its
     statistics.
 
     x (targets,), ratings (raters, targets), NaN = missing.
     """
-    study = panel.study
-    tables = rater_tables(panel, aspect)
+    study = targets.study
+    tables = rater_tables(targets, aspect)
     if not tables:
         return
     cache = study.rater_correlations
 
     def correlate(a: Floats, b: Floats) -> Mapping[LevelStatistic, Replicated]:
         key = sha256(
-            b"".join((panel.source.tobytes(), a.tobytes(), b.tobytes()))
+            b"".join((targets.source.tobytes(), a.tobytes(), b.tobytes()))
         ).digest()
         if key not in cache:  # people's correlations are the same beside many judges
             cache[key] = correlated(
-                panel,
+                targets,
                 a,
                 b,
                 statistics=["pearson", "spearman"],
@@ -388,7 +389,7 @@ def as_raters(
     if classes is not None and are_classes(ratings, classes):
 
         def classify(a: Floats, b: Floats) -> Mapping[LevelStatistic, Replicated]:
-            each = on_classes(b, a, classes, panel.source, study.weights)
+            each = on_classes(b, a, classes, targets.source, study.weights)
             return {
                 (name, POOLED): each[name]
                 for name in ("kappa_linear", "kappa_quadratic")
@@ -399,30 +400,30 @@ def as_raters(
 
 
 def decided_beside_raters(
-    study: EvaluationData, results: Mapping[LevelStatistic, RaterDifference]
+    data: EvaluationData, results: Mapping[LevelStatistic, RaterDifference]
 ) -> Named:
     """Yield the differences from one more rater, with what the margin decides, and the
     shares.
     """
-    margin = present(study.spec.as_rater).margin
+    margin = present(data.spec.as_rater).margin
     for (name, level), (difference, share, _) in results.items():
         noted = difference.estimate.with_note(raters.decided(difference, margin))
         yield (f"as_rater_{name}", level), noted
         yield (f"as_rater_share_{name}", level), share
 
 
-def biases(panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> Named:
+def biases(targets: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> Named:
     """Yield the effects of the texts' length and family on a judge's scores.
 
     x, y (targets,), NaN = missing.
     """
-    study = panel.study
-    length = panel.lengths
-    source = panel.source
-    weights = panel.study.weights
+    study = targets.study
+    length = targets.lengths
+    source = targets.source
+    weights = targets.study.weights
     card = study.spec.judges[judge]
     people_scale = study.spec.aspects[aspect].ends
-    if panel.has_lengths:
+    if targets.has_lengths:
         for statistic in ("pearson", "spearman"):
             partial = partial_correlation(
                 x, y, length, source, statistic=statistic, weights=weights
@@ -432,13 +433,13 @@ def biases(panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> N
     if judge_scale is None:
         return
     scales = judge_scale, people_scale
-    if panel.has_lengths:
+    if targets.has_lengths:
         slope = length_slope(x, y, length, source, weights=weights, scales=scales)
         yield ("length_slope", POOLED), slope.estimate
     families = study.spec.families
     if card.family and families:
         own_family = np.array(
-            [families.get(name) == card.family for name in panel.systems]
+            [families.get(name) == card.family for name in targets.systems]
         )
         preference = self_preference(
             x, y, own_family, source, weights=weights, scales=scales
@@ -446,12 +447,12 @@ def biases(panel: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> N
         yield ("self_preference", POOLED), preference.estimate
 
 
-def human_agreement(panel: TargetSet, aspect: str) -> Named:
+def human_agreement(targets: TargetSet, aspect: str) -> Named:
     """Yield the agreement of people with each other: alpha, and every statistic's
     ceiling.
     """
-    study = panel.study
-    ratings = panel.ratings(aspect)
+    study = targets.study
+    ratings = targets.ratings(aspect)
     classes = study.spec.aspects[aspect].values
     no_agreement = unrated(study, ratings)
     for measurement in MEASUREMENTS:
@@ -461,7 +462,9 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
         )
         domain = None if interval else classes
         one = (
-            study.undefined(why) if why else alpha(panel, ratings, domain, measurement)
+            study.undefined(why)
+            if why
+            else alpha(targets, ratings, domain, measurement)
         )
         yield (f"alpha_{measurement}", POOLED), one.estimate
     if no_agreement or len(ratings) > LARGEST_CEILING:
@@ -469,13 +472,13 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
 
     compared = number_rule(study)
     yield from raters.ceilings(
-        partial(ranked, panel), ratings, against=compared
+        partial(ranked, targets), ratings, against=compared
     ).items()
     if classes is None:
         return
 
     def classify(x: Floats, y: Floats) -> Mapping[LevelStatistic, Replicated]:
-        results = on_classes(y, x, classes, panel.source, study.weights)
+        results = on_classes(y, x, classes, targets.source, study.weights)
         return {(name, POOLED): one for name, one in results.items()}
 
     floor = np.mean(
@@ -488,10 +491,10 @@ def human_agreement(panel: TargetSet, aspect: str) -> Named:
         yield measure, ceiling.with_note(note)
 
 
-def unrated(study: EvaluationData, ratings: Floats) -> str:
+def unrated(data: EvaluationData, ratings: Floats) -> str:
     """Return why ratings (raters, targets) do not show people's agreement, "" if they
     do.
     """
-    if study.spec.ratings != "human":
-        return f"ratings are {study.spec.ratings}, not human"
+    if data.spec.ratings != "human":
+        return f"ratings are {data.spec.ratings}, not human"
     return "one rater" if len(ratings) < 2 else ""

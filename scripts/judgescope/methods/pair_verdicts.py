@@ -28,20 +28,20 @@ VotesByCell = dict[tuple[str, str, str], dict[TargetPair, list[float]]]
 
 
 class PanelPairs:
-    """Pairs of a panel's texts, each in the order in which it is listed first.
+    """Pairs of a set's texts, each in the order in which it is listed first.
 
     people (raters, pairs): 1 for the first text, -1 for the second, 0 for neither, NaN
     = missing; shown (raters, pairs): 1 where the rater saw the first text first, -1
-    where the second; places: those of each pair's texts in the panel, (pairs,) each;
+    where the second; places: those of each pair's texts in the set, (pairs,) each;
     source (pairs,).
     """
 
     def __init__(
-        self, panel: TargetSet, aspect: str, more: Iterable[TargetPair] = ()
+        self, targets: TargetSet, aspect: str, more: Iterable[TargetPair] = ()
     ) -> None:
-        """Read the pairs of a panel that people compared on an aspect, and more."""
-        raters = panel.study.preferences.get(split(aspect)[0], {})
-        known = set(panel.targets)
+        """Read the pairs of targets that people compared on an aspect, and more."""
+        raters = targets.study.preferences.get(split(aspect)[0], {})
+        known = set(targets.targets)
         listed = dict[frozenset[str], TargetPair]()
         for pair in chain(*raters.values(), more):
             if known.issuperset(pair):
@@ -55,8 +55,8 @@ class PanelPairs:
                     if choice is not None:
                         self.people[row, column] = sign * choice
                         self.shown[row, column] = sign
-        self.places = places_in(panel, self.names)
-        self.source = panel.source[self.places[0]]
+        self.places = places_in(targets, self.names)
+        self.source = targets.source[self.places[0]]
 
     def side(self, of_texts: Floats) -> Floats:
         """Return 1 where the first text of a pair has more of something, -1 less, 0 as
@@ -79,9 +79,9 @@ class PanelPairs:
         return np.array(votes).T
 
 
-def places_in(panel: TargetSet, pairs: Sequence[TargetPair]) -> tuple[Codes, Codes]:
-    """Return the places of each pair's texts in a panel; (pairs,) each."""
-    place_of = {target: number for number, target in enumerate(panel.targets)}
+def places_in(targets: TargetSet, pairs: Sequence[TargetPair]) -> tuple[Codes, Codes]:
+    """Return the places of each pair's texts in a set of targets; (pairs,) each."""
+    place_of = {target: number for number, target in enumerate(targets.targets)}
     first = np.array([place_of[target] for target, _ in pairs], np.int64)
     second = np.array([place_of[target] for _, target in pairs], np.int64)
     return first, second
@@ -128,7 +128,11 @@ class PairVerdicts(NamedTuple):
 
 
 def pair_verdicts(
-    panel: TargetSet, judge: str, aspect: str, pairs: Sequence[TargetPair], votes: Votes
+    targets: TargetSet,
+    judge: str,
+    aspect: str,
+    pairs: Sequence[TargetPair],
+    votes: Votes,
 ) -> PairVerdicts:
     """Return a judge's verdicts on pairs, each in the order listed.
 
@@ -138,8 +142,8 @@ def pair_verdicts(
     judge that prefers a position. A pair that was asked in one order only has that
     verdict.
     """
-    study = panel.study
-    spec = panel.study.spec
+    study = targets.study
+    spec = targets.study.spec
     choice = verdicts_on(pairs, votes, 1, -1)
     listed = verdicts_on(pairs, votes, 1)
     swapped = verdicts_on(pairs, votes, -1)
@@ -153,7 +157,7 @@ def pair_verdicts(
         plain = _by_rule(plain, pairs, votes, spec.orders)
     if spec.unread != "wrong":
         return plain
-    wrong = study.wrong_verdicts.get((panel.perturbation, judge, aspect), set())
+    wrong = study.wrong_verdicts.get((targets.perturbation, judge, aspect), set())
     unread = np.array([pair in wrong for pair in pairs], dtype=bool)
     unread_swapped = np.array([(b, a) in wrong for a, b in pairs], dtype=bool)
     either = unread | unread_swapped
@@ -200,33 +204,33 @@ def net_votes(people: Floats) -> Floats:
     return np.where(np.isfinite(people).any(axis=0), np.nansum(people, axis=0), np.nan)
 
 
-def scored_votes(study: EvaluationData) -> VotesByCell:
+def scored_votes(data: EvaluationData) -> VotesByCell:
     """Return the same of judges that score, on the pairs that people compared.
 
     The vote is for the text of the higher score.
     """
     table: VotesByCell = {}
-    for judge, aspect in product(study.spec.judges, study.spec.aspects):
-        panel = study.systems.given(judge)
-        scores = panel.scores(judge, aspect)
-        pairs = PanelPairs(panel, aspect)
-        if scores is not None and pairs.names and not study.spec.judges[judge].compares:
+    for judge, aspect in product(data.spec.judges, data.spec.aspects):
+        targets = data.systems.given(judge)
+        scores = targets.scores(judge, aspect)
+        pairs = PanelPairs(targets, aspect)
+        if scores is not None and pairs.names and not data.spec.judges[judge].compares:
             signs = zip(pairs.names, pairs.side(scores).tolist(), strict=True)
             table["systems", judge, aspect] = {pair: [sign] for pair, sign in signs}
     return table
 
 
-def votes_of(study: EvaluationData) -> VotesByCell:
+def votes_of(data: EvaluationData) -> VotesByCell:
     """Return (perturbation, judge, aspect) -> the votes of judges that compare two
     texts.
     """
     table: VotesByCell = defaultdict(lambda: defaultdict(list))
     names = ("perturbation", "judge", "aspect", "target", "target_b", "value")
-    columns = (study.draws[name].to_pylist() for name in names)
+    columns = (data.draws[name].to_pylist() for name in names)
     for perturbation, judge, aspect, target, target_b, value in zip(
         *columns, strict=True
     ):
-        if target_b is not None and judge in study.spec.judges:
+        if target_b is not None and judge in data.spec.judges:
             vote = np.nan if value is None else value
             table[perturbation, judge, aspect][target, target_b].append(vote)
     return {cell: dict(votes) for cell, votes in sorted(table.items())}
@@ -236,7 +240,7 @@ class JudgedPairs(NamedTuple):
     """The pairs of a set that a judge was asked, its verdict on each, and which text is
     better.
 
-    first, second (pairs,) index the panel's texts; `verdicts` are those of both
+    first, second (pairs,) index the set's texts; `verdicts` are those of both
     orders; ahead (pairs,): how much better the first is, NaN if unknown; `in_chain`: by
     the number of errors; `rated`: whether the quality of some text is known.
     """
@@ -256,21 +260,21 @@ class JudgedPairs(NamedTuple):
         return against_truth(self.verdicts.verdict, self.ahead)
 
 
-def judged(panel: TargetSet, judge: str, aspect: str, votes: Votes) -> JudgedPairs:
-    """Return a judge's verdicts on the pairs of a panel that it was asked."""
-    # A panel's targets are sorted by id, and so are those of a pair.
+def judged(targets: TargetSet, judge: str, aspect: str, votes: Votes) -> JudgedPairs:
+    """Return a judge's verdicts on the pairs of a set of targets that it was asked."""
+    # A set's targets are sorted by id, and so are those of a pair.
     pairs = sorted({(min(pair), max(pair)) for pair in votes})
-    first, second = places_in(panel, pairs)
-    steps = panel.rows["step"].to_pylist()
+    first, second = places_in(targets, pairs)
+    steps = targets.rows["step"].to_pylist()
     in_chain = len({*steps}) > 1
-    quality = gold_numbers(panel.study, panel.ratings(aspect)).values
+    quality = gold_numbers(targets.study, targets.ratings(aspect)).values
     if in_chain:  # each error lowers the quality by one
         quality = -np.array(steps, dtype=np.float64)
     ahead = quality[first] - quality[second]
-    if split(aspect)[0] in panel.study.preferences:
-        ahead = net_votes(PanelPairs(panel, aspect, pairs).votes_on(pairs))
+    if split(aspect)[0] in targets.study.preferences:
+        ahead = net_votes(PanelPairs(targets, aspect, pairs).votes_on(pairs))
         in_chain = False
-    verdicts = pair_verdicts(panel, judge, aspect, pairs, votes)
+    verdicts = pair_verdicts(targets, judge, aspect, pairs, votes)
     rated = bool(np.isfinite(ahead).any() or np.isfinite(quality).any())
-    source = panel.source[first]
+    source = targets.source[first]
     return JudgedPairs(pairs, first, second, source, verdicts, ahead, in_chain, rated)

@@ -64,13 +64,13 @@ MCNEMAR = "mcnemar"
 P_OF_TWO = f"p_{MCNEMAR}"
 
 
-def of_people(study: EvaluationData, aspect: str) -> Iterator[ResultRow]:
+def of_people(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
     """Yield the statistics of people's choices: agreement, biases, strengths of
     systems.
     """
-    row = partial(study.row, HUMAN, aspect)
-    pairs = PanelPairs(study.systems, aspect)
-    weights = study.weights
+    row = partial(data.row, HUMAN, aspect)
+    pairs = PanelPairs(data.systems, aspect)
+    weights = data.weights
     people = pairs.people
     agreement = preferences.agreement_of_people(people, pairs.source, weights)
     for name, result in agreement.items():
@@ -92,11 +92,11 @@ def of_people(study: EvaluationData, aspect: str) -> Iterator[ResultRow]:
     source = pairs.source[pair]
     position = first_position_rate(votes * shown, source, weights)
     yield row("first_position_rate", POOLED, position)
-    longer = pairs.side(study.systems.lengths)[pair]
+    longer = pairs.side(data.systems.lengths)[pair]
     yield row("longer_chosen", POOLED, side_chosen(votes, longer, source, weights))
-    if not study.spec.anonymous_systems:
+    if not data.spec.anonymous_systems:
         first, second = pairs.places
-        system = study.systems.system
+        system = data.systems.system
         compared = Comparisons(
             system[first[pair]],
             system[second[pair]],
@@ -104,11 +104,11 @@ def of_people(study: EvaluationData, aspect: str) -> Iterator[ResultRow]:
             shown.astype(np.int64),
             source,
         )
-        yield from _strengths(study.systems, HUMAN, aspect, compared)
+        yield from _strengths(data.systems, HUMAN, aspect, compared)
 
 
 def of_judge(
-    panel: TargetSet, judge: str, aspect: str, votes: Votes
+    targets: TargetSet, judge: str, aspect: str, votes: Votes
 ) -> Iterator[ResultRow]:
     """Yield how a judge's votes go with people, by order, its biases, and strengths of
     systems.
@@ -116,36 +116,36 @@ def of_judge(
     Of a judge that scores, the votes are in one order of no meaning: see
     `scored_votes`.
     """
-    study = panel.study
-    pairs = PanelPairs(panel, aspect, votes)
-    verdicts = pair_verdicts(panel, judge, aspect, pairs.names, votes)
+    study = targets.study
+    pairs = PanelPairs(targets, aspect, votes)
+    verdicts = pair_verdicts(targets, judge, aspect, pairs.names, votes)
     if pairs.people.size:
         ahead = net_votes(pairs.people)
     else:
-        quality = gold_numbers(study, panel.ratings(aspect)).values
+        quality = gold_numbers(study, targets.ratings(aspect)).values
         first, second = pairs.places
         ahead = quality[first] - quality[second]
     estimates = chain(
         _agreement_with_people(study, pairs, verdicts, ahead),
         _agreement_of_orders(study, pairs, verdicts, ahead, votes),
         _best_of_n(study, pairs, verdicts, ahead),
-        _side_biases(panel, judge, pairs, verdicts, ahead),
-        _order_of_systems(panel, pairs, verdicts, ahead),
+        _side_biases(targets, judge, pairs, verdicts, ahead),
+        _order_of_systems(targets, pairs, verdicts, ahead),
     )
     for name, level, estimate in estimates:
         yield study.row(judge, aspect, name, level, estimate)
     if not study.spec.anonymous_systems:
-        compared = _comparisons(panel, votes, study.spec.judges[judge].compares)
-        yield from _strengths(panel, judge, aspect, compared)
+        compared = _comparisons(targets, votes, study.spec.judges[judge].compares)
+        yield from _strengths(targets, judge, aspect, compared)
 
 
 def _agreement_with_people(
-    study: EvaluationData, pairs: PanelPairs, verdicts: PairVerdicts, ahead: Floats
+    data: EvaluationData, pairs: PanelPairs, verdicts: PairVerdicts, ahead: Floats
 ) -> Iterator[LevelEstimate]:
     """Yield agreement with people's votes, over both orders and in each; ahead
     (pairs,).
     """
-    weights = study.weights
+    weights = data.weights
     source = pairs.source
     if pairs.people.size:
         agreement = preferences.vote_agreement(
@@ -166,7 +166,7 @@ def _agreement_with_people(
 
 
 def _agreement_of_orders(
-    study: EvaluationData,
+    data: EvaluationData,
     pairs: PanelPairs,
     verdicts: PairVerdicts,
     ahead: Floats,
@@ -177,41 +177,41 @@ def _agreement_of_orders(
         return
     source = pairs.source
     right = right_in_both_orders(
-        verdicts.listed, verdicts.swapped, np.sign(ahead), source, study.weights
+        verdicts.listed, verdicts.swapped, np.sign(ahead), source, data.weights
     )
     yield "accuracy_both_orders", POOLED, right
     listed = verdicts_on(pairs.names, votes, 1)
     swapped = verdicts_on(pairs.names, votes, -1)
-    kappa = _kappa(listed, swapped, source, study.weights)
+    kappa = _kappa(listed, swapped, source, data.weights)
     yield "kappa_orders", POOLED, kappa
 
 
 def _best_of_n(
-    study: EvaluationData, pairs: PanelPairs, verdicts: PairVerdicts, ahead: Floats
+    data: EvaluationData, pairs: PanelPairs, verdicts: PairVerdicts, ahead: Floats
 ) -> Iterator[LevelEstimate]:
     """Yield how good the text is that the judge prefers to all others of its source."""
     settled = against_truth(verdicts.verdict, ahead)
-    best = best_of_n(settled, ahead, pairs.places, pairs.source, study.weights)
+    best = best_of_n(settled, ahead, pairs.places, pairs.source, data.weights)
     if best.n or best.n_missing or best.n_tied:
         yield "best_of_n", POOLED, best.with_method(verdicts.policy)
 
 
 def _side_biases(
-    panel: TargetSet,
+    targets: TargetSet,
     judge: str,
     pairs: PanelPairs,
     verdicts: PairVerdicts,
     ahead: Floats,
 ) -> Iterator[LevelEstimate]:
     """Yield how often the longer text is chosen, and that of the judge's family."""
-    study = panel.study
+    study = targets.study
     family = study.spec.judges[judge].family
     same_family = list[float]()
-    for system in panel.systems:
+    for system in targets.systems:
         is_same = bool(family) and study.spec.families.get(system) == family
         same_family.append(float(is_same))
     sides = {
-        "longer": pairs.side(panel.lengths),
+        "longer": pairs.side(targets.lengths),
         "own_family": pairs.side(np.array(same_family)),
     }
     for name, side in sides.items():
@@ -226,10 +226,10 @@ def _side_biases(
 
 
 def _order_of_systems(
-    panel: TargetSet, pairs: PanelPairs, verdicts: PairVerdicts, ahead: Floats
+    targets: TargetSet, pairs: PanelPairs, verdicts: PairVerdicts, ahead: Floats
 ) -> Iterator[LevelEstimate]:
     """Yield how many pairs of systems the verdicts order as people do."""
-    if panel.study.spec.anonymous_systems:
+    if targets.study.spec.anonymous_systems:
         return
     first, second = pairs.places
     verdict_of_level = {BY_SYSTEM: verdicts.verdict}
@@ -238,22 +238,22 @@ def _order_of_systems(
     for level, verdict in verdict_of_level.items():
         settled = against_truth(verdict, ahead)
         ordered = ordered_systems(
-            settled, ahead, panel.system[first], panel.system[second]
+            settled, ahead, targets.system[first], targets.system[second]
         )
         yield ACCURACY, level, ordered.with_method(verdicts.policy)
 
 
 def of_two(
-    panel: TargetSet, aspect: str, votes_of_two: Mapping[str, Votes]
+    targets: TargetSet, aspect: str, votes_of_two: Mapping[str, Votes]
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield how two judges differ in their half credit by people's majority, and its
     p.
 
     `votes_of_two`: judge -> its votes.
     """
-    pairs = PanelPairs(panel, aspect)
-    weights = panel.study.weights
-    (first, second), policy = half_credits(panel, aspect, pairs, votes_of_two)
+    pairs = PanelPairs(targets, aspect)
+    weights = targets.study.weights
+    (first, second), policy = half_credits(targets, aspect, pairs, votes_of_two)
     gap = clustered_mean(
         first - second, pairs.source, weights, ends=(-1.0, 1.0)
     ).estimate
@@ -263,7 +263,7 @@ def of_two(
 
 
 def half_credits(
-    panel: TargetSet, aspect: str, pairs: PanelPairs, votes: Mapping[str, Votes]
+    targets: TargetSet, aspect: str, pairs: PanelPairs, votes: Mapping[str, Votes]
 ) -> tuple[list[Floats], str]:
     """Each judge's credit by people's majority, (pairs,) each: 1, ½ for neither, 0.
 
@@ -275,14 +275,14 @@ def half_credits(
     credits = list[Floats]()
     policies = list[str]()
     for judge, of_judge in votes.items():
-        verdicts = pair_verdicts(panel, judge, aspect, pairs.names, of_judge)
+        verdicts = pair_verdicts(targets, judge, aspect, pairs.names, of_judge)
         credits.append((1 + against_truth(verdicts.verdict, better) * better) / 2)
         policies.append(verdicts.policy)
     return credits, clauses(*dict.fromkeys(policies))
 
 
 def of_several(
-    study: EvaluationData, aspect: str, votes: Mapping[str, Votes]
+    data: EvaluationData, aspect: str, votes: Mapping[str, Votes]
 ) -> Iterator[ResultRow]:
     """Yield the judges' ranks by half credit, and the tests of every two of them.
 
@@ -290,37 +290,37 @@ def of_several(
     Holm's correction over all pairs of the aspect.
     """
     tested = [
-        pair for pair in compared_judges(study, "systems") if votes.keys() >= {*pair}
+        pair for pair in compared_judges(data, "systems") if votes.keys() >= {*pair}
     ]
     if not tested:
         return
     results = list[dict[str, Estimate]]()
     for pair in tested:
         votes_of_two = {name: votes[name] for name in pair}
-        panel_of_two = study.systems.given(*pair)
-        results.append(dict(of_two(panel_of_two, aspect, votes_of_two)))
+        targets_of_two = data.systems.given(*pair)
+        results.append(dict(of_two(targets_of_two, aspect, votes_of_two)))
     p = np.array([result[P_OF_TWO].value for result in results], dtype=np.float64)
     corrected = dict(zip(tested, holm(p).tolist(), strict=True))
 
     compared = set(chain(*tested))
     names = [name for name in votes if name in compared]
-    panel = study.systems.given(*names)
-    pairs = PanelPairs(panel, aspect)
+    targets = data.systems.given(*names)
+    pairs = PanelPairs(targets, aspect)
     of_names = {name: votes[name] for name in names}
-    credits, policy = half_credits(panel, aspect, pairs, of_names)
-    values = [clustered_mean(x, pairs.source, study.resamples).rows for x in credits]
+    credits, policy = half_credits(targets, aspect, pairs, of_names)
+    values = [clustered_mean(x, pairs.source, data.resamples).rows for x in credits]
     sources = np.unique(pairs.source).size
     ranks = grouped_ranks(names, np.stack(values), sources, corrected)
     for name, rank in zip(names, ranks, strict=True):
-        noted = rank.with_note(study.share_note(*names)).with_method(policy)
-        yield study.row(name, aspect, f"rank_{HALF_CREDIT}", POOLED, noted)
+        noted = rank.with_note(data.share_note(*names)).with_method(policy)
+        yield data.row(name, aspect, f"rank_{HALF_CREDIT}", POOLED, noted)
 
     for (judge, other), estimates in zip(tested, results, strict=True):
         estimates[f"p_holm_{MCNEMAR}"] = replace(
             estimates[P_OF_TWO], value=corrected[judge, other]
         )
         for name, estimate in estimates.items():
-            yield study.row(judge, aspect, name, POOLED, estimate, judge_b=other)
+            yield data.row(judge, aspect, name, POOLED, estimate, judge_b=other)
 
 
 def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Estimate:
@@ -329,7 +329,7 @@ def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Es
     return on_labels(people + 1, codes, choices, source, weights)[KAPPA].estimate
 
 
-def _comparisons(panel: TargetSet, votes: Votes, compares: bool) -> Comparisons:
+def _comparisons(targets: TargetSet, votes: Votes, compares: bool) -> Comparisons:
     """Return each vote as a comparison of two systems; scores have no text that is
     shown first.
     """
@@ -338,18 +338,18 @@ def _comparisons(panel: TargetSet, votes: Votes, compares: bool) -> Comparisons:
     for pair, of_pair in votes.items():
         pairs += [pair] * len(of_pair)
         values += of_pair
-    first, second = places_in(panel, pairs)
+    first, second = places_in(targets, pairs)
     return Comparisons(
-        panel.system[first],
-        panel.system[second],
+        targets.system[first],
+        targets.system[second],
         np.array(values, dtype=np.float64),
         np.full(len(first), compares).astype(np.int64),
-        panel.source[first],
+        targets.source[first],
     )
 
 
 def _strengths(
-    panel: TargetSet, judge: str, aspect: str, votes: Comparisons
+    targets: TargetSet, judge: str, aspect: str, votes: Comparisons
 ) -> Iterator[ResultRow]:
     """Yield the strength of each compared system, the odds of a tie, the effect of the
     position.
@@ -357,9 +357,9 @@ def _strengths(
     codes, code = np.unique(np.stack([votes.first, votes.second]), return_inverse=True)
     first, second = code.reshape(2, -1)
     votes = votes._replace(first=first, second=second)
-    fitted = preferences.strengths(votes, codes.size, panel.study.weights)
-    names = sorted(set(panel.systems))
-    row = partial(panel.study.row, judge, aspect)
+    fitted = preferences.strengths(votes, codes.size, targets.study.weights)
+    names = sorted(set(targets.systems))
+    row = partial(targets.study.row, judge, aspect)
     for system, strength in zip(codes.tolist(), fitted.systems, strict=True):
         name = names[system]
         yield row("strength", BY_SYSTEM, strength.estimate, system_subset=name)
@@ -368,63 +368,63 @@ def _strengths(
         yield row("strength_position", BY_SYSTEM, fitted.position.estimate)
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of pairwise.csv, per judge, aspect and set of texts."""
-    votes_by_cell = votes_of(study)
+    votes_by_cell = votes_of(data)
     for (perturbation, judge, aspect), votes in votes_by_cell.items():
-        panel = study.panel(perturbation).given(judge)
+        targets = data.target_set(perturbation).given(judge)
         columns: AppliesTo = {}
         if perturbation != "systems":
             columns = set_columns(perturbation)
-        for statistic, distance, estimate in _estimates(panel, judge, aspect, votes):
-            yield study.row(
+        for statistic, distance, estimate in _estimates(targets, judge, aspect, votes):
+            yield data.row(
                 judge, aspect, statistic, POOLED, estimate, **columns | distance
             )
-    yield from _choice_rows(study, votes_by_cell)
+    yield from _choice_rows(data, votes_by_cell)
 
 
 def _choice_rows(
-    study: EvaluationData, votes_by_cell: VotesByCell
+    data: EvaluationData, votes_by_cell: VotesByCell
 ) -> Iterator[ResultRow]:
     """Yield the rows of people's choices and of recorded comparisons, of texts by
     systems.
     """
-    for aspect in study.preferences:
-        yield from of_people(study, aspect)
-    scored = scored_votes(study)
+    for aspect in data.preferences:
+        yield from of_people(data, aspect)
+    scored = scored_votes(data)
     known = dict[tuple[str, str], Votes]()
     compared = {**votes_by_cell, **scored}
-    for judge, aspect in product(study.spec.judges, study.spec.aspects):
-        card = study.spec.judges[judge]
-        chosen = split(aspect)[0] in study.preferences
-        panel = study.systems.given(judge)
+    for judge, aspect in product(data.spec.judges, data.spec.aspects):
+        card = data.spec.judges[judge]
+        chosen = split(aspect)[0] in data.preferences
+        targets = data.systems.given(judge)
         votes: Votes = compared.get(("systems", judge, aspect), {})
         if ("systems", judge, aspect) in scored:
-            pairs = judged(panel, judge, aspect, votes)
+            pairs = judged(targets, judge, aspect, votes)
             accuracy = comparison_accuracy(
-                pairs.verdict, np.sign(pairs.ahead), pairs.source, study.weights
+                pairs.verdict, np.sign(pairs.ahead), pairs.source, data.weights
             )
             for statistic, estimate in accuracy.items():
-                yield study.row(judge, aspect, statistic, POOLED, estimate)
+                yield data.row(judge, aspect, statistic, POOLED, estimate)
         if votes and (chosen or card.engine == "recorded"):
-            yield from of_judge(panel, judge, aspect, votes)
+            yield from of_judge(targets, judge, aspect, votes)
         if votes and chosen:
             known[judge, aspect] = votes
-    for aspect in study.spec.aspects:
+    for aspect in data.spec.aspects:
         of_aspect = {
             judge: votes for (judge, on), votes in known.items() if on == aspect
         }
-        yield from of_several(study, aspect, of_aspect)
+        yield from of_several(data, aspect, of_aspect)
 
 
 def _estimates(
-    panel: TargetSet, judge: str, aspect: str, votes: Votes
+    targets: TargetSet, judge: str, aspect: str, votes: Votes
 ) -> Iterator[tuple[str, AppliesTo, Estimate]]:
     """Yield (statistic, the column k if it has one, estimate) of a judge's votes on a
     set.
     """
-    weights = panel.study.weights
-    pairs = judged(panel, judge, aspect, votes)
+    weights = targets.study.weights
+    pairs = judged(targets, judge, aspect, votes)
     verdict = pairs.verdicts.verdict
     ahead = pairs.ahead
     source = pairs.source
@@ -437,7 +437,7 @@ def _estimates(
             )[ACCURACY]
             noted = accuracy.with_method(policy)
             yield f"{ACCURACY}_by_distance", {"k": int(k)}, noted
-    source_of = dict(zip(panel.targets, panel.source.tolist(), strict=True))
+    source_of = dict(zip(targets.targets, targets.source.tolist(), strict=True))
     votes_for_shown_first = list[float]()
     sources_of_votes = list[int]()
     for (target, _), of_pair in sorted(votes.items()):
@@ -452,7 +452,7 @@ def _estimates(
             np.array(sources_of_votes, dtype=np.int64),
             weights,
         ),
-        "nontransitive_share": _nontransitive_share(panel, pairs),
+        "nontransitive_share": _nontransitive_share(targets, pairs),
     }
     if pairs.rated:
         right = comparison_accuracy(verdict, np.sign(ahead), source, weights)
@@ -462,19 +462,19 @@ def _estimates(
         yield name, {}, estimate
 
 
-def _nontransitive_share(panel: TargetSet, judged_pairs: JudgedPairs) -> Estimate:
+def _nontransitive_share(targets: TargetSet, judged_pairs: JudgedPairs) -> Estimate:
     """Return the share of circles, where an item's texts are compared with each
     other.
     """
-    items, row = np.unique(panel.source, return_inverse=True)
-    column = place_within(panel.source)
+    items, row = np.unique(targets.source, return_inverse=True)
+    column = place_within(targets.source)
     first = judged_pairs.first
     second = judged_pairs.second
     width = int(column.max(initial=-1)) + 1
     table = np.full((items.size, width, width), np.nan)
     table[row[first], column[first], column[second]] = judged_pairs.verdicts.choice
     table[row[first], column[second], column[first]] = -judged_pairs.verdicts.choice
-    return nontransitive_share(table, items, panel.study.weights)
+    return nontransitive_share(table, items, targets.study.weights)
 
 
 METHOD = Method(

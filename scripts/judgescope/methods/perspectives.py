@@ -59,8 +59,8 @@ class GradedSet:
     view).
     """
 
-    def __init__(self, study: EvaluationData, spec: GradedTexts) -> None:
-        self.study = study
+    def __init__(self, data: EvaluationData, spec: GradedTexts) -> None:
+        self.study = data
         self.aspect = spec.aspect
         self.columns = spec.columns
         self.texts = f"{spec.perturbation}.{spec.degree}"
@@ -76,46 +76,46 @@ class GradedSet:
         """
         if split(aspect)[0] != self.aspect:
             return None
-        panel = self.study.panel(self.texts).given(judge, *others)
-        values = panel.scores(judge, aspect)
+        targets = self.study.target_set(self.texts).given(judge, *others)
+        values = targets.scores(judge, aspect)
         if values is None:
             return None
         n_given = len(self.study.items_given(judge, *others))
         if n_given not in self._draws:
-            self._draws[n_given] = self.study.draw_tables(panel)
+            self._draws[n_given] = self.study.draw_tables(targets)
         draws = self._draws[n_given].get((judge, aspect))
         answers = Answers.read(self.study, judge, aspect, values, draws)
-        ratings = aligned(self._ratings, panel.targets)
+        ratings = aligned(self._ratings, targets.targets)
         classes = present(self.study.spec.aspects[aspect].values)
         known = People(ratings, ratings, classes, "")
         given = np.ones(ratings.size, dtype=bool)
-        return AspectView(panel, known, answers, given, self.study.weights)
+        return AspectView(targets, known, answers, given, self.study.weights)
 
 
-def global_rows(study: EvaluationData) -> Iterator[ResultRow]:
+def global_rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield every judge's measures on each graded set, their means, and differences of
     these.
     """
-    sets = [GradedSet(study, spec) for spec in study.spec.graded]
-    for judge, graded, aspect in product(study.spec.judges, sets, study.spec.aspects):
+    sets = [GradedSet(data, spec) for spec in data.spec.graded]
+    for judge, graded, aspect in product(data.spec.judges, sets, data.spec.aspects):
         if not (view := graded.view(judge, aspect)):
             continue
         for name, result in view.of_classes.items():
             method = "against the rating of the graded set"
             estimate = result.estimate.with_method(method).with_note(view.tied_note)
-            yield study.row(judge, aspect, name, GLOBAL, estimate, **graded.columns)
+            yield data.row(judge, aspect, name, GLOBAL, estimate, **graded.columns)
         for (k, k_b), count in view.confusion().items():
             columns = graded.columns | {"k": k, "k_b": k_b}
-            yield study.row(judge, aspect, "class_count", GLOBAL, count, **columns)
+            yield data.row(judge, aspect, "class_count", GLOBAL, count, **columns)
 
     def results(
         judge: str, *others: str
     ) -> Iterator[tuple[str, Mapping[str, Replicated]]]:
-        for graded, aspect in product(sets, study.spec.aspects):
+        for graded, aspect in product(sets, data.spec.aspects):
             if view := graded.view(judge, aspect, *others):
                 yield aspect, view.of_classes
 
-    yield from mean_rows(study, results, GLOBAL, averaged="graded sets")
+    yield from mean_rows(data, results, GLOBAL, averaged="graded sets")
 
 
 class ScoredChain(NamedTuple):
@@ -139,12 +139,12 @@ class ScoredChain(NamedTuple):
 
 
 def chain(
-    study: EvaluationData, name: str, judge: str, aspect: str, *others: str
+    data: EvaluationData, name: str, judge: str, aspect: str, *others: str
 ) -> ScoredChain | None:
     """Return a judge's scores of an error chain on one aspect; None where it does not
     judge it.
     """
-    worse = study.panel(name).given(judge, *others)
+    worse = data.target_set(name).given(judge, *others)
     scores = worse.scores(judge, aspect)
     lengths = worse.lengths
     source = worse.source
@@ -152,8 +152,8 @@ def chain(
     if scores is None:
         return None
     # Else the dataset brings the chain with its first text.
-    if "original" in study.spec.targets:
-        original = study.panel("original").given(judge, *others)
+    if "original" in data.spec.targets:
+        original = data.target_set("original").given(judge, *others)
         made = worse.made
         before = original.scores(judge, aspect)
         if before is None:
@@ -163,62 +163,62 @@ def chain(
         source = np.concatenate([original.source, source[made]])
         errors = np.concatenate([np.zeros_like(original.source), errors[made]])
     return ScoredChain(
-        scores, lengths, source, order.ordered_pairs(source, errors), study.weights
+        scores, lengths, source, order.ordered_pairs(source, errors), data.weights
     )
 
 
-def local_rows(study: EvaluationData) -> Iterator[ResultRow]:
+def local_rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield every judge's accuracies on each error chain, their means, and
     differences.
     """
-    sets = [f"{name}.{degree}" for name, degree in study.spec.chains]
-    for judge, texts, aspect in product(study.spec.judges, sets, study.spec.aspects):
-        if not (links := chain(study, texts, judge, aspect)):
+    sets = [f"{name}.{degree}" for name, degree in data.spec.chains]
+    for judge, texts, aspect in product(data.spec.judges, sets, data.spec.aspects):
+        if not (links := chain(data, texts, judge, aspect)):
             continue
         columns = set_columns(texts)
-        data = (links.scores, links.pairs, links.source, links.weights)
+        arrays = (links.scores, links.pairs, links.source, links.weights)
         for statistic, result in links.adjacent().items():
-            yield study.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
-        for k, of_step in order.accuracy_by_step(*data).items():
+            yield data.row(judge, aspect, statistic, LOCAL, result.estimate, **columns)
+        for k, of_step in order.accuracy_by_step(*arrays).items():
             estimate = of_step[order.STRICT].estimate
             of_k = columns | {"k": k}
-            yield study.row(
+            yield data.row(
                 judge, aspect, "accuracy_by_distance", LOCAL, estimate, **of_k
             )
-        for (high, low), of_steps in order.accuracy_grid(*data).items():
+        for (high, low), of_steps in order.accuracy_grid(*arrays).items():
             estimate = of_steps[order.STRICT].estimate
             of_pair = columns | {"k": high, "k_b": low}
-            yield study.row(
+            yield data.row(
                 judge, aspect, "accuracy_by_position", LOCAL, estimate, **of_pair
             )
 
     def results(
         judge: str, *others: str
     ) -> Iterator[tuple[str, Mapping[str, Replicated]]]:
-        for texts, aspect in product(sets, study.spec.aspects):
-            if links := chain(study, texts, judge, aspect, *others):
+        for texts, aspect in product(sets, data.spec.aspects):
+            if links := chain(data, texts, judge, aspect, *others):
                 accuracies = links.adjacent()
                 averaged = ("accuracy_adjacent", "accuracy_adjacent_half")
                 yield aspect, {name: accuracies[name] for name in averaged}
 
-    yield from mean_rows(study, results, LOCAL, averaged="chains")
+    yield from mean_rows(data, results, LOCAL, averaged="chains")
 
 
 class Views:
     """All judges on the rated texts of a dataset; results are cached."""
 
-    def __init__(self, panel: TargetSet) -> None:
-        study = panel.study
+    def __init__(self, targets: TargetSet) -> None:
+        study = targets.study
         self.study = study
-        self.panel = panel
-        rated = [name for name in study.spec.aspects if len(panel.ratings(name))]
-        self.people = {name: People.read(panel, name) for name in rated}
+        self.target_set = targets
+        rated = [name for name in study.spec.aspects if len(targets.ratings(name))]
+        self.people = {name: People.read(targets, name) for name in rated}
         self.criteria = list(dict.fromkeys(split(name)[1] for name in rated))
         """The wordings of the aspects, None where there is but one."""
-        draws = study.draw_tables(panel) if rated else {}
+        draws = study.draw_tables(targets) if rated else {}
         self._answers = dict[tuple[str, str], Answers]()
         for judge, aspect in product(study.spec.judges, rated):
-            values = panel.scores(judge, aspect)
+            values = targets.scores(judge, aspect)
             if values is not None:
                 drawn = draws.get((judge, aspect))
                 answers = Answers.read(study, judge, aspect, values, drawn)
@@ -243,10 +243,10 @@ class Views:
             answers = self._answers.get((judge, aspect))
             if answers:
                 view = AspectView(
-                    self.panel,
+                    self.target_set,
                     self.people[aspect],
                     answers,
-                    given=self.panel.is_given(judge, *others),
+                    given=self.target_set.is_given(judge, *others),
                     weights=self.study.resamples if drawn else self.study.weights,
                 )
             self._views[key] = view
@@ -279,24 +279,24 @@ class Views:
         return self._averages[key]
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of perspectives.csv: constructed sets, people, judges,
     differences.
     """
-    yield from global_rows(study)
-    yield from local_rows(study)
-    views = Views(study.shared_panel(*study.spec.judges))
+    yield from global_rows(data)
+    yield from local_rows(data)
+    views = Views(data.shared_targets(*data.spec.judges))
     measured = list[ResultRow]()
-    for judge in study.spec.judges:
+    for judge in data.spec.judges:
         measured += _measure_rows(views, judge)
-    result = [*_people_rows(views), *below_controls(study, measured)]
-    for judge in study.spec.judges:
+    result = [*_people_rows(views), *below_controls(data, measured)]
+    for judge in data.spec.judges:
         result += _detail_rows(views, judge)
     for criterion in views.criteria:
         result += _rank_rows(views, criterion)
         result += _difference_rows(views, criterion)
     for row in result:
-        yield with_hint_note(study, row)
+        yield with_hint_note(data, row)
 
 
 def _people_rows(views: Views) -> Iterator[ResultRow]:
@@ -305,44 +305,46 @@ def _people_rows(views: Views) -> Iterator[ResultRow]:
     for plain, people in by_aspect.items():
         if people.why:
             nothing = Estimate.undefined(people.why)
-            yield views.panel.row(HUMAN, plain, "class_count", DIRECT, nothing)
+            yield views.target_set.row(HUMAN, plain, "class_count", DIRECT, nothing)
             continue
         agreed = people.shared[~np.isnan(people.shared)]
         for k, rating in enumerate(people.classes, start=1):
             number = float(np.isclose(agreed, rating).sum())
             count = Estimate(number, n=agreed.size, note=f"rated {rating:g}")
-            yield views.panel.row(HUMAN, plain, "class_count", DIRECT, count, k=k)
+            yield views.target_set.row(HUMAN, plain, "class_count", DIRECT, count, k=k)
 
 
 def _measure_rows(views: Views, judge: str) -> Iterator[ResultRow]:
     """Yield a judge's measures on every aspect, and their averages."""
-    panel = views.panel
+    targets = views.target_set
     judged = False
     for aspect in views.people:
         if view := views.view(aspect, judge):
             judged = True
             for measure in MEASURES:
-                yield panel.row(judge, aspect, *measure, view.results[measure].estimate)
+                yield targets.row(
+                    judge, aspect, *measure, view.results[measure].estimate
+                )
     for criterion in views.criteria if judged else []:
         for measure, mean in views.average(criterion, judge).items():
             estimate = with_floor_note(measure[0], mean.estimate)
-            yield panel.row(judge, joined(AVERAGE, criterion), *measure, estimate)
+            yield targets.row(judge, joined(AVERAGE, criterion), *measure, estimate)
 
 
 def _detail_rows(views: Views, judge: str) -> Iterator[ResultRow]:
     """Yield ties, the confusion of classes, and the accuracy on texts rated further
     apart.
     """
-    panel = views.panel
+    targets = views.target_set
     for aspect in views.people:
         if not (view := views.view(aspect, judge)):
             continue
         for measure in BESIDE:
-            yield panel.row(judge, aspect, *measure, view.results[measure].estimate)
+            yield targets.row(judge, aspect, *measure, view.results[measure].estimate)
         for (k, k_b), count in view.confusion().items():
-            yield panel.row(judge, aspect, "class_count", DIRECT, count, k=k, k_b=k_b)
+            yield targets.row(judge, aspect, "class_count", DIRECT, count, k=k, k_b=k_b)
         for k, estimate in view.by_distance().items():
-            yield panel.row(
+            yield targets.row(
                 judge, aspect, "accuracy_by_distance", DIRECT, estimate, k=k
             )
 
@@ -359,7 +361,9 @@ def _rank_rows(views: Views, criterion: str | None) -> Iterator[ResultRow]:
             judges.append(judge)
     if not judges:
         return
-    sources = np.unique(views.panel.source[views.panel.is_given(*judges)]).size
+    sources = np.unique(
+        views.target_set.source[views.target_set.is_given(*judges)]
+    ).size
     for statistic, level in MEASURES:
         means = [
             views.average(criterion, judge, *judges, drawn=True)[statistic, level]
@@ -370,7 +374,7 @@ def _rank_rows(views: Views, criterion: str | None) -> Iterator[ResultRow]:
             if rank.value is None:
                 rank = Estimate.undefined(mean.estimate.note, n=rank.n)
             rank = rank.with_note(study.share_note(*judges))
-            yield views.panel.row(judge, name, f"rank_{statistic}", level, rank)
+            yield views.target_set.row(judge, name, f"rank_{statistic}", level, rank)
 
 
 def _difference_rows(views: Views, criterion: str | None) -> Iterator[ResultRow]:
@@ -388,7 +392,9 @@ def _difference_rows(views: Views, criterion: str | None) -> Iterator[ResultRow]
             gap = gap.with_note(study.share_note(judge, other))
             statistic = f"difference_{measure[0]}"
             level = measure[1]
-            yield views.panel.row(judge, name, statistic, level, gap, judge_b=other)
+            yield views.target_set.row(
+                judge, name, statistic, level, gap, judge_b=other
+            )
 
 
 METHOD = Method(

@@ -16,35 +16,35 @@ IMPROVED = ("ok", "kept", "failed")
 """Outcomes of a reference that a model rewrites: kept is one that it could not."""
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of perturbations.csv: shares of outcomes, edits and edit
     distance.
     """
-    if not study.spec.perturbed:
+    if not data.spec.perturbed:
         return
-    originals = study.panel("original")
+    originals = data.target_set("original")
     before = dict(zip(originals.items, originals.rows["text"].to_pylist(), strict=True))
-    for outcome in IMPROVED if study.spec.improved else ():
+    for outcome in IMPROVED if data.spec.improved else ():
         share = _share(originals, outcome, "share of the dataset's originals")
-        yield study.row("", "", f"share_{outcome}", "", share, perturbation="original")
-    for texts in study.perturbed:
-        for statistic, estimate in _estimates(study.panel(texts), before):
-            yield study.row("", "", statistic, "", estimate, **set_columns(texts))
+        yield data.row("", "", f"share_{outcome}", "", share, perturbation="original")
+    for texts in data.perturbed:
+        for statistic, estimate in _estimates(data.target_set(texts), before):
+            yield data.row("", "", statistic, "", estimate, **set_columns(texts))
 
 
-def _share(panel: TargetSet, outcome: str, method: str, note: str = "") -> Estimate:
-    n = len(panel.outcomes)
+def _share(targets: TargetSet, outcome: str, method: str, note: str = "") -> Estimate:
+    n = len(targets.outcomes)
     if not n:
         return Estimate.undefined(NO_ORIGINALS, method=method)
-    return Estimate(panel.outcomes.count(outcome) / n, n=n, method=method, note=note)
+    return Estimate(targets.outcomes.count(outcome) / n, n=n, method=method, note=note)
 
 
 def _estimates(
-    panel: TargetSet, before: dict[str, str]
+    targets: TargetSet, before: dict[str, str]
 ) -> Iterator[tuple[str, Estimate]]:
     from rapidfuzz.distance import Levenshtein
 
-    statuses = panel.rows["status"].to_pylist()
+    statuses = targets.rows["status"].to_pylist()
     reasons = "; ".join(
         sorted({one for one in statuses if one.startswith("impossible")})
     )
@@ -52,10 +52,10 @@ def _estimates(
         note = reasons if outcome == "impossible" else ""
         yield (
             f"share_{outcome}",
-            _share(panel, outcome, "share of the dataset's items", note),
+            _share(targets, outcome, "share of the dataset's items", note),
         )
-    if reason := panel.study.unchecked.get(panel.perturbation.partition(".")[0]):
-        made = panel.made
+    if reason := targets.study.unchecked.get(targets.perturbation.partition(".")[0]):
+        made = targets.made
         share = Estimate(
             float(made.mean()),
             n=len(made),
@@ -63,19 +63,19 @@ def _estimates(
             note=reason,
         )
         yield "share_unchecked", share
-    texts, edit_lists = (panel.rows[name].to_pylist() for name in ("text", "edits"))
+    texts, edit_lists = (targets.rows[name].to_pylist() for name in ("text", "edits"))
     edits, distances = np.full((2, len(texts)), np.nan)
-    for number in np.flatnonzero(panel.made):
+    for number in np.flatnonzero(targets.made):
         edits[number] = len(edit_lists[number])
         distances[number] = Levenshtein.distance(
-            before[panel.items[number]], texts[number]
+            before[targets.items[number]], texts[number]
         )
-    weights = panel.study.weights
+    weights = targets.study.weights
     for name, values, of in (
         ("edits", edits, "mean number of edits per completed text"),
         ("edit_distance", distances, "mean Levenshtein distance of completed texts"),
     ):
-        mean = clustered_mean(values, panel.source, weights, averaged=of, ends=None)
+        mean = clustered_mean(values, targets.source, weights, averaged=of, ends=None)
         yield name, mean.estimate
 
 

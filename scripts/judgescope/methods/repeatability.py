@@ -13,27 +13,27 @@ CURVE = (1, 2, 3, 5, 10, 20, 50)
 """Numbers of draws with a share of the attainable correlation (column k)."""
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of repeatability.csv, for judges with several draws of the
     systems' texts.
     """
-    for (judge, aspect), table in study.draw_tables(study.systems).items():
-        given = study.systems.is_given(judge)
-        people = study.spec.aspects[aspect]
-        scale = study.spec.judges[judge].grid[aspect]
+    for (judge, aspect), table in data.draw_tables(data.systems).items():
+        given = data.systems.is_given(judge)
+        people = data.spec.aspects[aspect]
+        scale = data.spec.judges[judge].grid[aspect]
         labels = bool(people.labels) and scale == people.values
         estimates = repeatability(
             table[:, given],
-            study.systems.source[given],
-            study.weights,
+            data.systems.source[given],
+            data.weights,
             scale=scale,
             labels=labels,
             ordered=people.ordered or not labels,
         )
         for name, estimate in estimates.items():
-            yield study.row(judge, aspect, name, "pooled", estimate)
+            yield data.row(judge, aspect, name, "pooled", estimate)
         for k, share in _curve(estimates["reliability"]):
-            yield study.row(judge, aspect, "attainable_share", "pooled", share, k=k)
+            yield data.row(judge, aspect, "attainable_share", "pooled", share, k=k)
 
 
 def _curve(reliability: Estimate) -> Iterator[tuple[int, Estimate]]:

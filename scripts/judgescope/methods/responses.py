@@ -24,62 +24,62 @@ ORIGINAL = "original"
 PERTURBED = "all"
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of responses.csv: mean scores, shares of texts by score, and
     Pearson r.
     """
-    excluded = study.excluded()
-    for judge in study.spec.judges:
-        if study.spec.perturbed and judge not in excluded:
-            yield from _judge_rows(study, judge)
+    excluded = data.excluded()
+    for judge in data.spec.judges:
+        if data.spec.perturbed and judge not in excluded:
+            yield from _judge_rows(data, judge)
 
 
-def _judge_rows(study: EvaluationData, judge: str) -> Iterator[ResultRow]:
+def _judge_rows(data: EvaluationData, judge: str) -> Iterator[ResultRow]:
     scores = dict[str, tuple[Floats, Codes]]()
-    for name in (ORIGINAL, *study.perturbed):
-        panel = study.panel(name).given(judge)
-        scores[name] = mean_score(panel, judge), panel.source
-    perturbed = [scores[name][0] for name in study.perturbed]
-    sources = [scores[name][1] for name in study.perturbed]
+    for name in (ORIGINAL, *data.perturbed):
+        targets = data.target_set(name).given(judge)
+        scores[name] = mean_score(targets, judge), targets.source
+    perturbed = [scores[name][0] for name in data.perturbed]
+    sources = [scores[name][1] for name in data.perturbed]
     scores[PERTURBED] = np.concatenate(perturbed), np.concatenate(sources)
-    aspects = list(study.spec.aspects)
+    aspects = list(data.spec.aspects)
     several = f", of the mean over {len(aspects)} aspects" if len(aspects) > 1 else ""
     for name, (x, source) in scores.items():
         of = f"mean score{several}"
-        mean = clustered_mean(x, source, study.weights, averaged=of, ends=None).estimate
+        mean = clustered_mean(x, source, data.weights, averaged=of, ends=None).estimate
         if mean.value is None:
-            mean = nothing_judged(study, name, judge, aspects[0])
-        yield study.row(judge, "", "score_mean", "", mean, **set_columns(name))
+            mean = nothing_judged(data, name, judge, aspects[0])
+        yield data.row(judge, "", "score_mean", "", mean, **set_columns(name))
     both = {name: scores[name] for name in (ORIGINAL, PERTURBED)}
     all_scores = np.concatenate([scores[ORIGINAL][0], scores[PERTURBED][0]])
-    edges = _edges(study, judge, all_scores)
+    edges = _edges(data, judge, all_scores)
     if edges is not None:
         for name, end in (("range_bottom", edges[0]), ("range_top", edges[-1])):
-            yield study.row(judge, "", name, "", Estimate(float(end)))
+            yield data.row(judge, "", name, "", Estimate(float(end)))
         for name, (x, source) in both.items():
-            shares = histogram(x, source, edges, study.weights)
+            shares = histogram(x, source, edges, data.weights)
             for number, share in enumerate(shares, start=1):
-                yield study.row(
+                yield data.row(
                     judge, "", "score_share", "", share, perturbation=name, k=number
                 )
-    if study.spec.ratings != "none" and "systems" in study.spec.targets:
-        panel = study.rated(judge)[-1]
-        each = [gold_numbers(study, panel.ratings(name)).values for name in aspects]
+    if data.spec.ratings != "none" and "systems" in data.spec.targets:
+        targets = data.rated(judge)[-1]
+        each = [gold_numbers(data, targets.ratings(name)).values for name in aspects]
         people = np.mean(each, axis=0)
-        r = with_rule(study, pearson(panel, mean_score(panel, judge), people))
-        yield panel.row(judge, "", "pearson", "pooled", r, perturbation="systems")
+        r = with_rule(data, pearson(targets, mean_score(targets, judge), people))
+        yield targets.row(judge, "", "pearson", "pooled", r, perturbation="systems")
 
 
-def mean_score(panel: TargetSet, judge: str) -> Floats:
+def mean_score(targets: TargetSet, judge: str) -> Floats:
     """Return each target's mean over the aspects, NaN where one has no score; shape
     (targets,).
     """
     judged = list[Floats]()
-    for aspect in panel.study.spec.aspects:
-        scores = panel.scores(judge, aspect)
+    for aspect in targets.study.spec.aspects:
+        scores = targets.scores(judge, aspect)
         if scores is not None:
             judged.append(scores)
-    return np.mean(judged, axis=0) if judged else np.full(len(panel.targets), np.nan)
+    return np.mean(judged, axis=0) if judged else np.full(len(targets.targets), np.nan)
 
 
 def histogram(
@@ -96,14 +96,14 @@ def histogram(
         yield clustered_mean(hits, source, weights, averaged=of).estimate
 
 
-def _edges(study: EvaluationData, judge: str, x: Floats) -> Floats | None:
+def _edges(data: EvaluationData, judge: str, x: Floats) -> Floats | None:
     """Return the bins' edges: between the ends of the judge's one scale, else of its
     scores.
     """
     given = x[np.isfinite(x)]
     if not given.size:
         return None
-    scales = set(study.spec.judges[judge].ends.values())
+    scales = set(data.spec.judges[judge].ends.values())
     scale = scales.pop() if len(scales) == 1 else None
     low, high = scale or (given.min(), given.max())
     low = min(low, given.min())

@@ -52,9 +52,9 @@ class RationaleDraw(NamedTuple):
 class Rationales:
     """The judgments of prompted judges on the rated texts; arrays are (targets,)."""
 
-    def __init__(self, study: EvaluationData) -> None:
-        self.study = study
-        self.panel = study.systems
+    def __init__(self, data: EvaluationData) -> None:
+        self.study = data
+        self.target_set = data.systems
         self._polarity: dict[str, float] = {}
 
     @cached_property
@@ -84,7 +84,7 @@ class Rationales:
         """Return the rating that the judge was given of each text, NaN where none."""
         draws = self.draws(judge, aspect)
         hints = {row.target: float(row.hint) for row in draws if row.hint}
-        return aligned(hints, self.panel.targets)
+        return aligned(hints, self.target_set.targets)
 
     def draw(self, judge: str, aspect: str, number: int) -> Floats | None:
         """Return the value of a judge's `number`-th draw of each text, NaN where it has
@@ -95,7 +95,7 @@ class Rationales:
         all_draws = self._draws.get((judge, aspect), [])
         draws = [row for row in all_draws if row.draw == number]
         values = {row.target: row.value for row in draws if row.value is not None}
-        return aligned(values, self.panel.targets) if draws else None
+        return aligned(values, self.target_set.targets) if draws else None
 
     def values(self, judge: str, aspect: str) -> dict[str, Floats]:
         """Return the mean polarity, -1 to 1, and number of words of a judge's
@@ -124,7 +124,7 @@ class Rationales:
         for target, value in values:
             by_target.setdefault(target, []).append(value)
         means = {target: float(np.mean(each)) for target, each in by_target.items()}
-        return aligned(means, self.panel.targets)
+        return aligned(means, self.target_set.targets)
 
     def _sentiment(self, text: str) -> float:
         from textblob import TextBlob  # loads a lexicon of its package, and no corpus
@@ -196,7 +196,7 @@ def hint_pairs(rationales: Rationales, judge: str, *aspects: str) -> HintPairs |
         used = counts & known
         change = np.isclose(hinted, hints).astype(float) - np.isclose(second, hints)
         moved.append(change[used])
-        source.append(rationales.panel.source[used])
+        source.append(rationales.target_set.source[used])
         lost += int((counts & ~known).sum())
     if not moved:
         return None
@@ -210,98 +210,98 @@ Averaged = dict[tuple[str, str | None, str], list[Replicated]]
 """(judge, criterion, statistic) -> its results on each aspect."""
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of robustness.csv: people, models over their forms, judges, hints.
 
     The aspect `average` holds the means over aspects in one wording.
     """
-    rationales = Rationales(study)
+    rationales = Rationales(data)
     averaged: Averaged = {}
-    for aspect in study.spec.aspects:
-        ratings = study.systems.ratings(aspect)
+    for aspect in data.spec.aspects:
+        ratings = data.systems.ratings(aspect)
         if not len(ratings):
             continue
-        yield from _people_rows(study, aspect, ratings)
-        yield from _form_rows(study, aspect)
-        for judge in study.spec.judges:
-            yield from _alpha_rows(study, judge, aspect, averaged)
+        yield from _people_rows(data, aspect, ratings)
+        yield from _form_rows(data, aspect)
+        for judge in data.spec.judges:
+            yield from _alpha_rows(data, judge, aspect, averaged)
         for judge in rationales.judges:
             yield from _rationale_rows(rationales, judge, aspect)
-        for judge in study.spec.hinted:
+        for judge in data.spec.hinted:
             yield from _hint_rows(rationales, judge, aspect, averaged)
         yield from _sentiment_rows(rationales, aspect)
     for (judge, criterion, name), each in averaged.items():
         mean = mean_over(each, averaged="aspects").estimate
-        row = study.row(judge, joined(AVERAGE, criterion), name, "", mean)
+        row = data.row(judge, joined(AVERAGE, criterion), name, "", mean)
         with_people = statistic(name).group == "judge_alpha"
-        yield with_hint_note(study, row) if with_people else row
-    yield from injection_rows(study)
+        yield with_hint_note(data, row) if with_people else row
+    yield from injection_rows(data)
 
 
 def _people_rows(
-    study: EvaluationData, aspect: str, ratings: Floats
+    data: EvaluationData, aspect: str, ratings: Floats
 ) -> Iterator[ResultRow]:
     """Yield the agreement of people with each other, once for all wordings of an
     aspect.
     """
     plain = split(aspect)[0]
-    if next(name for name in study.spec.aspects if split(name)[0] == plain) == aspect:
-        why = measures.unrated(study, ratings)
-        estimate = Estimate.undefined(why) if why else _alpha(study, aspect, ratings)
-        yield study.row(HUMAN, plain, "alpha_ordinal", "", estimate)
+    if next(name for name in data.spec.aspects if split(name)[0] == plain) == aspect:
+        why = measures.unrated(data, ratings)
+        estimate = Estimate.undefined(why) if why else _alpha(data, aspect, ratings)
+        yield data.row(HUMAN, plain, "alpha_ordinal", "", estimate)
 
 
-def _form_rows(study: EvaluationData, aspect: str) -> Iterator[ResultRow]:
+def _form_rows(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
     """Yield the agreement of a model's forms, each as a rater (Chaudhary et al. 2024,
     table 2).
     """
-    for model, judges in study.spec.forms.items():
+    for model, judges in data.spec.forms.items():
         known = dict[str, Floats]()
         for judge in judges:
-            scores = study.systems.scores(judge, aspect)
+            scores = data.systems.scores(judge, aspect)
             if scores is not None:
                 known[judge] = scores
         estimate = Estimate.undefined("only one prompt form was used for this model")
         if len(known) > 1:
-            estimate = _alpha(study, aspect, np.stack(list(known.values())))
+            estimate = _alpha(data, aspect, np.stack(list(known.values())))
             estimate = estimate.with_method(f"of {', '.join(known)}")
-        yield study.row(model, aspect, "alpha_forms", "", estimate)
+        yield data.row(model, aspect, "alpha_forms", "", estimate)
 
 
-def _alpha(study: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
+def _alpha(data: EvaluationData, aspect: str, ratings: Floats) -> Estimate:
     """Return the ordinal alpha of raters, undefined if one gives a value that is not a
     class.
     """
-    classes = study.spec.aspects[aspect].values
+    classes = data.spec.aspects[aspect].values
     if classes is None:
         return Estimate.undefined(REASONS.continuous)
     if not are_classes(ratings, classes):
         return Estimate.undefined(REASONS.off_scale)
-    return measures.alpha(study.systems, ratings, classes).estimate
+    return measures.alpha(data.systems, ratings, classes).estimate
 
 
 def _alpha_rows(
-    study: EvaluationData, judge: str, aspect: str, averaged: Averaged
+    data: EvaluationData, judge: str, aspect: str, averaged: Averaged
 ) -> Iterator[ResultRow]:
     """Yield a judge's agreement with people: with all at once, with their median, with
     each.
     """
-    for number, panel in enumerate(study.rated(judge)):
-        scores = panel.scores(judge, aspect)
-        people = panel.ratings(aspect)
+    for number, targets in enumerate(data.rated(judge)):
+        scores = targets.scores(judge, aspect)
+        people = targets.ratings(aspect)
         if scores is None:
             continue
-        gold = gold_classes(study, people)
-        classes, why = measures.classes_with(study, judge, aspect, gold.values, scores)
+        gold = gold_classes(data, people)
+        classes, why = measures.classes_with(data, judge, aspect, gold.values, scores)
         if classes is None or not are_classes(people, classes):
-            joint = study.undefined(why or REASONS.off_scale)
+            joint = data.undefined(why or REASONS.off_scale)
             pair = joint
             mean = joint
         else:
-            joint = measures.alpha(panel, np.vstack([people, scores]), classes)
-            pair = measures.alpha(panel, np.stack([gold.values, scores]), classes)
+            joint = measures.alpha(targets, np.vstack([people, scores]), classes)
+            pair = measures.alpha(targets, np.stack([gold.values, scores]), classes)
             each = [
-                measures.alpha(panel, np.stack([rater, scores]), classes)
+                measures.alpha(targets, np.stack([rater, scores]), classes)
                 for rater in people
             ]
             joint = joint.with_method(f"of {len(people)} raters and the judge")
@@ -316,8 +316,8 @@ def _alpha_rows(
             "alpha_pairs_mean": mean,
         }
         for name, result in by_statistic.items():
-            row = panel.row(judge, aspect, name, "", result.estimate)
-            yield with_hint_note(study, row)
+            row = targets.row(judge, aspect, name, "", result.estimate)
+            yield with_hint_note(data, row)
 
 
 def _rationale_rows(
@@ -366,7 +366,7 @@ def _sentiment_rows(rationales: Rationales, aspect: str) -> Iterator[ResultRow]:
 
 
 def _mean(
-    study: EvaluationData,
+    data: EvaluationData,
     values: Floats | Flags,
     used: Flags | None = None,
     ends: Bounds | None = SHARE,
@@ -374,7 +374,7 @@ def _mean(
     """Return the mean of the values that rated texts have, or of those `used`."""
     used = ~np.isnan(values) if used is None else used
     return clustered_mean(
-        values[used], study.systems.source[used], study.weights, ends=ends
+        values[used], data.systems.source[used], data.weights, ends=ends
     )
 
 

@@ -64,37 +64,37 @@ class MarkedJudgment(Struct, frozen=True):
     spans: list[ListedError] | None
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of spans.csv: per judge, aspect and set of texts."""
-    gold = GoldErrors(study, study.spec.gold) if study.spec.gold else None
-    for (judge, aspect, perturbation), annotations in annotations_of(study):
+    gold = GoldErrors(data, data.spec.gold) if data.spec.gold else None
+    for (judge, aspect, perturbation), annotations in annotations_of(data):
         columns = set_columns(perturbation)
-        note = study.share_note(judge)
+        note = data.share_note(judge)
         for statistic, estimate in annotations.estimates():
-            yield study.row(
+            yield data.row(
                 judge, aspect, statistic, "", estimate.with_note(note), **columns
             )
         if gold and perturbation == "systems":
             for form, level, statistic, estimate in gold.agreement(annotations):
                 noted = estimate.with_note(note)
                 of_form = columns | {"form": form}
-                yield study.row(judge, aspect, statistic, level, noted, **of_form)
+                yield data.row(judge, aspect, statistic, level, noted, **of_form)
 
 
 def annotations_of(
-    study: EvaluationData,
+    data: EvaluationData,
 ) -> list[tuple[tuple[str, str, str], "Annotations"]]:
     """Return ((judge, aspect, set of texts), the annotations of this cell), sorted."""
     derived = {
-        name for name, card in study.spec.judges.items() if card.engine == "derived"
+        name for name, card in data.spec.judges.items() if card.engine == "derived"
     }
     cells: dict[tuple[str, str, str], list[MarkedJudgment]] = defaultdict(list)
-    table = read_table("marked", present(study.spec.marked))
+    table = read_table("marked", present(data.spec.marked))
     for row in convert(table.to_pylist(), list[MarkedJudgment]):
         if row.status != "not_applicable":
             cells[row.judge, row.aspect, row.perturbation].append(row)
     return [
-        (cell, Annotations(study, rows, cell[0] in derived))
+        (cell, Annotations(data, rows, cell[0] in derived))
         for cell, rows in sorted(cells.items())
     ]
 
@@ -103,17 +103,17 @@ class Annotations:
     """The annotations of one cell, and the texts of those that were not parsed."""
 
     def __init__(
-        self, study: EvaluationData, rows: Sequence[MarkedJudgment], derived: bool
+        self, data: EvaluationData, rows: Sequence[MarkedJudgment], derived: bool
     ) -> None:
         """Read judgments of one cell; a `derived` judge is made of others."""
-        self.study = study
+        self.study = data
         # The names behind plus signs in a judgment's rule; lists of derived judges
         # have no verdict that could contradict them.
         self.noted = COUNTED if derived else (*COUNTED, *CONTRADICTIONS)
-        targets = study.targets["target"].to_pylist()
-        items = study.targets["item"].to_pylist()
+        targets = data.targets["target"].to_pylist()
+        items = data.targets["item"].to_pylist()
         source_of = {
-            target: study.item_order[item]
+            target: data.item_order[item]
             for target, item in zip(targets, items, strict=True)
         }
         self.parsed = list[MarkedJudgment]()
@@ -234,15 +234,15 @@ class GoldErrors:
     An error that quotes no words is not a span, and left out.
     """
 
-    def __init__(self, study: EvaluationData, path: str) -> None:
-        self.weights = study.weights
+    def __init__(self, data: EvaluationData, path: str) -> None:
+        self.weights = data.weights
         self.spans: dict[str, list[TextSpan]] = defaultdict(list)
         for row in read_table("gold_spans", path).to_pylist():
             self.spans[row["target"]].append(
                 _span(row["start"], row["end"], row["category"])
             )
-        targets = study.targets["target"].to_pylist()
-        texts = study.targets["text"].to_pylist()
+        targets = data.targets["target"].to_pylist()
+        texts = data.targets["text"].to_pylist()
         self.tokens = {
             target: words_of(text or "")
             for target, text in zip(targets, texts, strict=True)

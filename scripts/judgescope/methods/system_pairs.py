@@ -25,32 +25,32 @@ NO_SOURCE = "no source has a score of both systems"
 NO_SCORES = "a system has no score"
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of system_pairs.csv: per pair of systems its difference and two
     p-values.
 
     The column `system_subset` has both systems, `first+second`. People's are those of
     their mean.
     """
-    for plain, aspect in {split(name)[0]: name for name in study.spec.aspects}.items():
-        ratings = study.systems.ratings(aspect)
-        if len(ratings) and study.spec.aspects[aspect].ordered:
-            people = gold_numbers(study, ratings).values
-            yield from _rows(study.systems, HUMAN, plain, people)
-    for judge in study.spec.judges:
-        panel = study.shared_panel(judge).given(judge)
-        for aspect in study.spec.aspects:
-            if (scores := panel.scores(judge, aspect)) is not None:
-                yield from _rows(panel, judge, aspect, scores)
+    for plain, aspect in {split(name)[0]: name for name in data.spec.aspects}.items():
+        ratings = data.systems.ratings(aspect)
+        if len(ratings) and data.spec.aspects[aspect].ordered:
+            people = gold_numbers(data, ratings).values
+            yield from _rows(data.systems, HUMAN, plain, people)
+    for judge in data.spec.judges:
+        targets = data.shared_targets(judge).given(judge)
+        for aspect in data.spec.aspects:
+            if (scores := targets.scores(judge, aspect)) is not None:
+                yield from _rows(targets, judge, aspect, scores)
 
 
 def _rows(
-    panel: TargetSet, judge: str, aspect: str, scores: Floats
+    targets: TargetSet, judge: str, aspect: str, scores: Floats
 ) -> Iterator[ResultRow]:
     """Yield the rows of every two systems whose texts somebody scores."""
-    names = sorted(set(panel.systems))
-    study = panel.study
-    for pair in system_pairs(scores, panel.source, panel.system):
+    names = sorted(set(targets.systems))
+    study = targets.study
+    for pair in system_pairs(scores, targets.source, targets.system):
         shared = len(pair.source)
         lost = len(study.item_order) - len(pair.source)
         gap = clustered_mean(

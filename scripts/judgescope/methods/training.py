@@ -42,21 +42,21 @@ class Export(Struct, frozen=True):
     examples: list[Examples]
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of training.csv: examples of each aspect, losses of each and their
     mean.
     """
-    training = present(study.spec.training)
+    training = present(data.spec.training)
     judge = training.judge
     export = decode(Path(training.export).read_bytes(), type=Export)
-    examples = [each for each in export.examples if each.dataset == study.dataset]
+    examples = [each for each in export.examples if each.dataset == data.dataset]
     for each in sorted(examples, key=lambda each: (each.aspect, each.split)):
         count = Estimate(float(each.n), n=each.n, n_missing=each.n_missing)
-        yield study.row(judge, each.aspect, "taught_examples", each.split, count)
+        yield data.row(judge, each.aspect, "taught_examples", each.split, count)
     losses: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
     for row in read_table("losses", training.losses).to_pylist():
-        if row["dataset"] == study.dataset:
-            source_code = study.item_order[row["item"]]
+        if row["dataset"] == data.dataset:
+            source_code = data.item_order[row["item"]]
             losses[row["aspect"]].append((source_code, row["before"], row["after"]))
     means = defaultdict[str, list[Replicated]](list)
     of = "mean over held-out replies"
@@ -70,12 +70,12 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
             "held_out_loss_change": after - before,
         }
         for name, values in by_statistic.items():
-            mean = clustered_mean(values, source, study.weights, averaged=of, ends=None)
+            mean = clustered_mean(values, source, data.weights, averaged=of, ends=None)
             means[name].append(mean)
-            yield study.row(judge, aspect, name, HELD_OUT, mean.estimate)
+            yield data.row(judge, aspect, name, HELD_OUT, mean.estimate)
     for name, of_aspects in means.items():
         average = mean_over(of_aspects, averaged="aspects").estimate
-        yield study.row(judge, AVERAGE, name, HELD_OUT, average)
+        yield data.row(judge, AVERAGE, name, HELD_OUT, average)
 
 
 METHOD = Method(

@@ -46,7 +46,7 @@ CASES: Final = {
 """Statistic of two labels -> who gives which of them to the texts that it counts."""
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of verdicts.csv: of every claim its number, its p-values and its
     verdict.
 
@@ -54,38 +54,38 @@ def rows(study: EvaluationData) -> Iterator[ResultRow]:
     or ModuleNotFoundError: a name is not a function of this package.
     """
     claims = list[Claim]()
-    ordered = _ordered(study)
-    for path in study.spec.claims:
+    ordered = _ordered(data)
+    for path in data.spec.claims:
         module, _, function = path.rpartition(".")
-        seen = study if function in UNORDERED else ordered
+        seen = data if function in UNORDERED else ordered
         claims_of = getattr(import_module(f"judgescope.methods.{module}"), function)
         for made in claims_of(seen):
             if isinstance(made, Claim):
                 claims.append(made)
             else:
                 yield made
-    if study.spec.required:
-        claims += bar_claims(study)
-    yield from verdict_rows(study, claims)
+    if data.spec.required:
+        claims += bar_claims(data)
+    yield from verdict_rows(data, claims)
 
 
-def _ordered(study: EvaluationData) -> EvaluationData:
+def _ordered(data: EvaluationData) -> EvaluationData:
     """Return the study without aspects whose labels have no order."""
     aspects = {
-        name: scale for name, scale in study.spec.aspects.items() if scale.ordered
+        name: scale for name, scale in data.spec.aspects.items() if scale.ordered
     }
-    if len(aspects) == len(study.spec.aspects):
-        return study
-    return replace(study, spec=structs.replace(study.spec, aspects=aspects))
+    if len(aspects) == len(data.spec.aspects):
+        return data
+    return replace(data, spec=structs.replace(data.spec, aspects=aspects))
 
 
-def bar_claims(study: EvaluationData) -> Iterator[Claim]:
+def bar_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control), bar (`require`) and aspect.
 
     A bar is compared with the row that the study's tables have: its interval decides,
     as shown.
     """
-    required = present(study.spec.required)
+    required = present(data.spec.required)
     rows: dict[tuple[str, str], list[ResultRow]] = {}
     on_perturbed: set[str] = set()
     # Rows on a part of the texts have a value in one of these columns.
@@ -98,20 +98,20 @@ def bar_claims(study: EvaluationData) -> Iterator[Claim]:
                 rows.setdefault((row["judge"], row["statistic"]), []).append(row)
                 if rests_on_perturbed:
                     on_perturbed.add(row["statistic"])
-    for (judge, card), bar in product(study.spec.judges.items(), required.bars):
+    for (judge, card), bar in product(data.spec.judges.items(), required.bars):
         if card.engine == "control":
             continue
         sets = [RATED]
         if bar.statistic in on_perturbed:
-            sets = ["original", *study.perturbed]
+            sets = ["original", *data.perturbed]
         of_bar = rows.get((judge, bar.statistic), [])
         # The `n` of this statistic counts all texts that judge and people label.
         labelled = rows.get((judge, "label_accuracy"), [])
-        yield from _claims_of_bar(study, judge, bar, of_bar, labelled, sets)
+        yield from _claims_of_bar(data, judge, bar, of_bar, labelled, sets)
 
 
 def _claims_of_bar(
-    study: EvaluationData,
+    data: EvaluationData,
     judge: str,
     bar: Bar,
     rows: list[ResultRow],
@@ -137,12 +137,12 @@ def _claims_of_bar(
         columns = (judge, BAR, bar.statistic, bar.level or "", bar.aspect or "")
         yield Claim(*columns, nothing).without(NOT_COMPUTED)
     for aspect, row in chosen.items():
-        claim = _bar_claim(study, judge, bar, aspect, row, sets)
+        claim = _bar_claim(data, judge, bar, aspect, row, sets)
         same_texts = next(
             (each for each in labelled if _on_same_texts(each, row)), None
         )
         if same_texts is not None:
-            claim = _in_ratings(study, claim, aspect, same_texts["n"])
+            claim = _in_ratings(data, claim, aspect, same_texts["n"])
         yield claim.checked()
 
 
@@ -155,7 +155,7 @@ def _on_same_texts(first: ResultRow, second: ResultRow) -> bool:
     )
 
 
-def _in_ratings(study: EvaluationData, claim: Claim, aspect: str, texts: int) -> Claim:
+def _in_ratings(data: EvaluationData, claim: Claim, aspect: str, texts: int) -> Claim:
     """Return a claim on some of the labelled texts with how many ratings its further
     cases take.
     """
@@ -163,7 +163,7 @@ def _in_ratings(study: EvaluationData, claim: Claim, aspect: str, texts: int) ->
     if need is None or claim.statistic not in CASES or not claim.estimate.n:
         return claim
     whose, index = CASES[claim.statistic]
-    label = study.spec.aspects[aspect].labels[index]
+    label = data.spec.aspects[aspect].labels[index]
     share = claim.estimate.n / texts
     how = need.method.rpartition(", ")[2]
     method = f"texts that {whose} “{label}”, {how}"
@@ -200,7 +200,7 @@ def _preference(row: ResultRow) -> tuple[bool, int, int, str]:
 
 
 def _bar_claim(
-    study: EvaluationData,
+    data: EvaluationData,
     judge: str,
     bar: Bar,
     aspect: str,
@@ -216,15 +216,15 @@ def _bar_claim(
     outcome = on_bar(estimate, bar.bar, at_most=at_most)
     no_interval = estimate.value is not None and estimate.ci_low is None
     reasons: tuple[str, ...] = ("no_interval",) if no_interval else ()
-    lost = 0.0 if counted else _lost(study, judge, aspect, sets)
+    lost = 0.0 if counted else _lost(data, judge, aspect, sets)
     if lost > LOSS.worst_case and not _holds(bar, estimate, lost, outcome):
         outcome = Outcome.CANNOT_TELL
         reasons = (*reasons, LOST)
     beside = {"bar": Estimate(bar.bar, note="at most" if at_most else "at least")}
     if outcome is Outcome.CANNOT_TELL:
-        sources = int(np.unique(study.systems.given(judge).source).size)
+        sources = int(np.unique(data.systems.given(judge).source).size)
         if sets != [RATED]:
-            sources = len(study.items_given(judge))
+            sources = len(data.items_given(judge))
         if need := more_needed(name, estimate, bar.bar, sources):
             if need.more is None:
                 more = Estimate.undefined("more than 10,000", method=need.how)
@@ -271,7 +271,7 @@ def _holds(bar: Bar, estimate: Estimate, lost: float, outcome: Outcome) -> bool:
     return on_bar(shifted, bar.bar, at_most=at_most) is outcome
 
 
-def _lost(study: EvaluationData, judge: str, aspect: str, sets: list[str]) -> float:
+def _lost(data: EvaluationData, judge: str, aspect: str, sets: list[str]) -> float:
     """Return the share of the judge's planned judgments of these sets that gave no
     score.
 
@@ -279,12 +279,12 @@ def _lost(study: EvaluationData, judge: str, aspect: str, sets: list[str]) -> fl
     """
     plain, criterion = split(aspect)
     if plain not in ("", "average"):
-        return study.replies_lost(judge, sets, [aspect])[0]
+        return data.replies_lost(judge, sets, [aspect])[0]
     covered = set[str]()
-    for _, _, cell_aspect in study.status_counts:
+    for _, _, cell_aspect in data.status_counts:
         if criterion in (None, split(cell_aspect)[1]):
             covered.add(cell_aspect)
-    return study.replies_lost(judge, sets, covered)[0]
+    return data.replies_lost(judge, sets, covered)[0]
 
 
 METHOD = Method(

@@ -346,8 +346,12 @@ def _effective_sources(m: Floats) -> float:
 
 
 def effective_cases(p: float, residuals: Floats, total: float) -> float:
-    """n_eff of a proportion of `total` cases from e_s of `jackknife`,
-    (sources,).
+    """n_eff of a proportion p of `total` cases from e_s of `jackknife`, (sources,).
+
+    With p of 0 or 1, one source or one case, the lesser of sources and cases.
+
+    >>> effective_cases(0.5, np.array([0.5, 0.5, -0.5, -0.5]), 4)
+    3.0
     """
     k = residuals.size
     if p in (0.0, 1.0) or k < 2 or total <= 1:

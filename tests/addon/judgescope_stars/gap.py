@@ -11,16 +11,16 @@ from judgescope.statistics.raters import mean_rating
 from . import distance as distance
 
 
-def rows(study: EvaluationData) -> Iterator[ResultRow]:
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield per judge and aspect the mean distance from people's ratings."""
-    for judge in study.spec.judges:
-        for texts in study.rated(judge):
-            for aspect in study.spec.aspects:
+    for judge in data.spec.judges:
+        for texts in data.rated(judge):
+            for aspect in data.spec.aspects:
                 scores, ratings = texts.scores(judge, aspect), texts.ratings(aspect)
                 if scores is None or not len(ratings):
                     continue
                 gap = abs(scores - mean_rating(ratings))
-                mean = clustered_mean(gap, texts.source, study.weights, ends=None)
+                mean = clustered_mean(gap, texts.source, data.weights, ends=None)
                 yield texts.row(judge, aspect, "star_distance", "pooled", mean.estimate)
 
 

@@ -75,7 +75,7 @@ MEAN_CORRELATION: Final = CORRELATION._replace(kind="plain")
 
 
 class RatedTexts(BesideRaters):
-    """A panel and people's mean rating of one aspect, with which judges are compared.
+    """Targets and people's mean rating of one aspect, with which judges are compared.
 
     `level` as by `level_of`; kept (texts,): the texts that people's values are used of,
     None for all.
@@ -83,16 +83,16 @@ class RatedTexts(BesideRaters):
 
     def __init__(
         self,
-        panel: TargetSet,
+        targets: TargetSet,
         aspect: str,
         level: str,
         kept: Flags | None = None,
     ) -> None:
-        self.people = gold_numbers(panel.study, panel.ratings(aspect))
+        self.people = gold_numbers(targets.study, targets.ratings(aspect))
         gold = self.people.values
         if kept is not None:
             gold = np.where(kept, gold, np.nan)
-        super().__init__(panel, aspect, gold, self.people.rule)
+        super().__init__(targets, aspect, gold, self.people.rule)
         self.level = level
         self.statistic = DECIDES[level]
         self._parts: dict[int, RatedTexts] = {}
@@ -107,7 +107,7 @@ class RatedTexts(BesideRaters):
         people's.
         """
         people = self.gold if y is None else y
-        source = self.panel.source
+        source = self.target_set.source
         n_sources = self.n_sources
         rated = ~np.isnan(people)
         if self.level == WITHIN_SOURCE:
@@ -132,7 +132,7 @@ class RatedTexts(BesideRaters):
         cases = self.measured(x)
         if cases.untested:
             return base.length_untested(nulls, cases.untested)
-        length = np.where(np.isnan(x), np.nan, self.panel.lengths)
+        length = np.where(np.isnan(x), np.nan, self.target_set.lengths)
         if not cases.complete:
             result = self.number(np.where(cases.measured, x, np.nan))
         nulls = base.held_against_lengths(
@@ -148,8 +148,8 @@ class RatedTexts(BesideRaters):
         self, x: Floats
     ) -> tuple[LengthRemoved | str, Callable[[LengthRemoved], Replicated]]:
         """What a curve of length leaves, and how its correlation is computed."""
-        lengths = self.panel.lengths
-        source = self.panel.source
+        lengths = self.target_set.lengths
+        source = self.target_set.source
         known = np.where(np.isnan(lengths), np.nan, x)
         both, counting = texts_that_count(known, self.gold, source, self.n_sources)
         within = self.level == WITHIN_SOURCE
@@ -178,9 +178,9 @@ class RatedTexts(BesideRaters):
         Where most texts are alone in their source nobody can tell, and the claim says
         so: a test on the few others would have no power.
         """
-        data = x, self.gold, self.panel.source
+        data = x, self.gold, self.target_set.source
         both, counting = texts_that_count(*data, self.n_sources)
-        source = self.panel.source[both]
+        source = self.target_set.source[both]
         if 2 * int(counting.sum()) < int(both.sum()):
             return replace(nulls, reasons=(*nulls.reasons, base.SINGLE_TEXTS))
         names = (base.AGREEMENT, base.WITHIN, self.aspect)
@@ -191,17 +191,17 @@ class RatedTexts(BesideRaters):
     def without(self, system: int) -> "RatedTexts":
         """The same without the texts of a system; what it draws serves every judge."""
         if system not in self._parts:
-            kept = self.panel.system != system
-            part = RatedTexts(self.panel, self.aspect, self.level, kept)
+            kept = self.target_set.system != system
+            part = RatedTexts(self.target_set, self.aspect, self.level, kept)
             self._parts[system] = part
         return self._parts[system]
 
     def by_system(self, x: Floats) -> NamedSystems | None:
         """What is known of the texts' systems; None where none are named."""
-        worst = base.at_the_worst_end(x, self.gold, self.panel.source)
+        worst = base.at_the_worst_end(x, self.gold, self.target_set.source)
 
         def beyond() -> Replicated:
-            data = x, self.gold, self.panel.source, self.panel.system
+            data = x, self.gold, self.target_set.source, self.target_set.system
             return beyond_systems(*data, self.n_sources)
 
         return systems_of_texts(self, x, worst, beyond)
@@ -218,19 +218,19 @@ class RatedTexts(BesideRaters):
         )
 
 
-def claims(study: EvaluationData) -> Iterator[Claim]:
+def claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge and rated aspect."""
     texts_of = cache(RatedTexts)
-    for judge in study.spec.judges:
-        panel = study.shared_panel(judge).given(judge)
-        for aspect, scale in study.spec.aspects.items():
-            x = panel.scores(judge, aspect)
-            ratings = panel.ratings(aspect)
+    for judge in data.spec.judges:
+        targets = data.shared_targets(judge).given(judge)
+        for aspect, scale in data.spec.aspects.items():
+            x = targets.scores(judge, aspect)
+            ratings = targets.ratings(aspect)
             if scale.labels or x is None or not len(ratings):
                 continue  # label_claims has those of labels
-            people = gold_numbers(study, ratings).values
-            level = level_of(x, people, panel.source, len(study.item_order))
-            yield _claim(texts_of(panel, aspect, level), judge, x)
+            people = gold_numbers(data, ratings).values
+            level = level_of(x, people, targets.source, len(data.item_order))
+            yield _claim(texts_of(targets, aspect, level), judge, x)
 
 
 def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
@@ -243,7 +243,7 @@ def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
 
     @cache
     def worst_scores() -> Floats:
-        return base.at_the_worst_end(x, texts.gold, texts.panel.source)
+        return base.at_the_worst_end(x, texts.gold, texts.target_set.source)
 
     def worst() -> Nulls:
         scores = worst_scores()
@@ -257,19 +257,19 @@ def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
     return claim.tested(texts.nulls(x, result), worst)
 
 
-def people_rows(study: EvaluationData) -> Iterator[ResultRow]:
+def people_rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the agreement of a rater in a judge's place: the mean of each with the
     others.
     """
-    scales = {split(name)[0]: scale for name, scale in study.spec.aspects.items()}
+    scales = {split(name)[0]: scale for name, scale in data.spec.aspects.items()}
     for aspect, scale in scales.items():
-        ratings = study.systems.ratings(aspect)
-        if scale.labels or unrated(study, ratings) or len(ratings) > LARGEST_CEILING:
+        ratings = data.systems.ratings(aspect)
+        if scale.labels or unrated(data, ratings) or len(ratings) > LARGEST_CEILING:
             continue
-        panel = study.systems
-        people = gold_numbers(study, ratings).values
-        level = level_of(people, people, panel.source, len(study.item_order))
-        texts = RatedTexts(panel, aspect, level)
+        targets = data.systems
+        people = gold_numbers(data, ratings).values
+        level = level_of(people, people, targets.source, len(data.item_order))
+        texts = RatedTexts(targets, aspect, level)
 
         def value(
             a: Floats, b: Floats, texts: RatedTexts = texts
@@ -282,7 +282,7 @@ def people_rows(study: EvaluationData) -> Iterator[ResultRow]:
 
         numbers = ceilings(value, ratings, against=texts.people.rule)
         for name, ceiling in numbers.items():
-            yield study.row(
+            yield data.row(
                 HUMAN, aspect, name, texts.level, ceiling, form=base.AGREEMENT
             )
 
@@ -296,7 +296,7 @@ FOUND: Final = 0.9
 
 
 class LabelledTexts(BesideRaters):
-    """The texts of a panel, and people's label of each on one aspect.
+    """The texts of a set of targets, and people's label of each on one aspect.
 
     kept (texts,): the texts whose labels are used, None for all.
     """
@@ -305,13 +305,13 @@ class LabelledTexts(BesideRaters):
     level = POOLED
 
     def __init__(
-        self, panel: TargetSet, aspect: str, kept: Flags | None = None
+        self, targets: TargetSet, aspect: str, kept: Flags | None = None
     ) -> None:
-        gold = truth_of(panel.study, aspect)(panel.ratings(aspect))
+        gold = truth_of(targets.study, aspect)(targets.ratings(aspect))
         if kept is not None:
             gold = np.where(kept, gold, np.nan)
-        super().__init__(panel, aspect, gold, "each")
-        self.scale = panel.study.spec.aspects[aspect]
+        super().__init__(targets, aspect, gold, "each")
+        self.scale = targets.study.spec.aspects[aspect]
         self.q = len(self.scale.labels)
         self.chance = 1 / self.q
         self._parts: dict[int, LabelledTexts] = {}
@@ -326,7 +326,9 @@ class LabelledTexts(BesideRaters):
     ) -> dict[str, Replicated]:
         """Return the statistics of a judge's labels, (texts,), NaN = missing."""
         people = self.gold if gold is None else gold
-        return on_labels(people, codes, self.q, self.panel.source, self.study.weights)
+        return on_labels(
+            people, codes, self.q, self.target_set.source, self.study.weights
+        )
 
     def number(self, codes: Floats, gold: Floats | None = None) -> Replicated:
         """Return the balanced accuracy."""
@@ -349,15 +351,17 @@ class LabelledTexts(BesideRaters):
             result = self.number(np.where(cases.measured, codes, np.nan))
 
         def by_length(sign: float) -> Replicated:
-            labels = dealt(self.gold, sign * self.panel.lengths, self.panel.source)
+            labels = dealt(
+                self.gold, sign * self.target_set.lengths, self.target_set.source
+            )
             return self.number(np.where(np.isnan(codes), np.nan, labels))
 
         nulls = base.held_against_lengths(nulls, result, base.SHARE_GAP, by_length)
         return cases.noted(self._held_against_best_length(nulls, codes))
 
     def _held_against_best_length(self, nulls: Nulls, codes: Floats) -> Nulls:
-        lengths = self.panel.lengths
-        source = self.panel.source
+        lengths = self.target_set.lengths
+        source = self.target_set.source
         used = ~(np.isnan(codes) | np.isnan(self.gold) | np.isnan(lengths))
         used &= codes != NO_LABEL
         x = codes[used]
@@ -380,7 +384,7 @@ class LabelledTexts(BesideRaters):
         have two labels (methods.md 9).
         """
         n_sources = len(self.study.item_order)
-        source = self.panel.source
+        source = self.target_set.source
         both, counting = texts_that_count(codes, self.gold, source, n_sources)
         differing = varies(np.where(counting, self.gold, np.nan), source, n_sources)
         several = 2 * int(counting.sum()) >= int(both.sum())
@@ -416,8 +420,8 @@ class LabelledTexts(BesideRaters):
     def without(self, system: int) -> "LabelledTexts":
         """The same without the texts of a system; what it draws serves every judge."""
         if system not in self._parts:
-            kept = self.panel.system != system
-            self._parts[system] = LabelledTexts(self.panel, self.aspect, kept)
+            kept = self.target_set.system != system
+            self._parts[system] = LabelledTexts(self.target_set, self.aspect, kept)
         return self._parts[system]
 
     def by_system(self, codes: Floats) -> NamedSystems | None:
@@ -427,7 +431,7 @@ class LabelledTexts(BesideRaters):
         def beyond() -> Replicated | None:
             if not self.has_order:
                 return None
-            data = codes, self.gold, self.panel.source, self.panel.system
+            data = codes, self.gold, self.target_set.source, self.target_set.system
             return beyond_systems(*data, len(self.study.item_order))
 
         return systems_of_texts(self, codes, worst, beyond)
@@ -443,21 +447,21 @@ class LabelledTexts(BesideRaters):
         label = int(np.bincount(given[given >= 0], minlength=self.q).argmax())
         name = self.scale.labels[label]
         hits = (codes[used] == label).astype(np.float64)
-        source = self.panel.source[used]
+        source = self.target_set.source[used]
         share = clustered_mean(hits, source, self.study.weights, scale=PROPORTION)
         return name, share.estimate.with_note(name)
 
 
-def label_claims(study: EvaluationData) -> Iterator[Claim]:
+def label_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield the claims of every judge and aspect with labels alone."""
     texts_of = cache(LabelledTexts)
-    for judge in study.spec.judges:
-        panel = study.shared_panel(judge).given(judge)
-        for aspect in label_aspects(study):
-            if (scores := panel.scores(judge, aspect)) is None:
+    for judge in data.spec.judges:
+        targets = data.shared_targets(judge).given(judge)
+        for aspect in label_aspects(data):
+            if (scores := targets.scores(judge, aspect)) is None:
                 continue
-            texts = texts_of(panel, aspect)
-            codes, note = labelled(panel, judge, aspect, scores, texts.gold)
+            texts = texts_of(targets, aspect)
+            codes, note = labelled(targets, judge, aspect, scores, texts.gold)
             if codes is None:
                 columns = (judge, base.LABELS, LABEL_STATISTIC, POOLED, aspect)
                 yield Claim(*columns, Estimate.undefined(note)).without(note)

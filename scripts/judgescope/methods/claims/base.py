@@ -458,7 +458,7 @@ def held_against_best_length(
 
 
 def lost_share(
-    study: EvaluationData,
+    data: EvaluationData,
     perturbation: str,
     judge: str,
     aspect: str,
@@ -470,7 +470,7 @@ def lost_share(
     x (texts,): the scores; planned (texts,): NaN where no judgment counts (no rating).
     Replies alone count where the judge does not apply to some texts.
     """
-    lost, applies = study.replies_lost(judge, [perturbation], [aspect])
+    lost, applies = data.replies_lost(judge, [perturbation], [aspect])
     rated = ~np.isnan(planned)
     if not applies or not rated.any():
         return lost

@@ -81,7 +81,7 @@ class RaterComparison:
 
 
 def compared_with_raters(
-    study: EvaluationData, compared: RaterDifference, chance: float
+    data: EvaluationData, compared: RaterDifference, chance: float
 ) -> RaterComparison:
     """A judge beside one more rater, if raters agree with each other beyond chance.
 
@@ -91,7 +91,7 @@ def compared_with_raters(
     low = ceiling.estimate.ci_low
     if low is not None and low <= chance:
         return RaterComparison(ceiling=ceiling.estimate)
-    margin = present(study.spec.as_rater).margin
+    margin = present(data.spec.as_rater).margin
     gap = compared.difference
     p = gap.p_above(-margin)
     noted = gap.estimate.with_note(decided(gap, margin))
@@ -99,8 +99,7 @@ def compared_with_raters(
 
 
 class BesideRaters:
-    """The texts of a panel on one aspect, on which every judge is compared with one
-    more rater.
+    """The texts of one aspect on which every judge is compared with one more rater.
 
     gold (texts,): people's value of each text, NaN where there is none; `others`: what
     a rater is compared with (see `statistics.raters.as_rater`); `statistic` and `level`
@@ -113,10 +112,10 @@ class BesideRaters:
     """The number of a judge that knows nothing."""
 
     def __init__(
-        self, panel: TargetSet, aspect: str, gold: Floats, others: Against
+        self, targets: TargetSet, aspect: str, gold: Floats, others: Against
     ) -> None:
-        self.study = panel.study
-        self.panel = panel
+        self.study = targets.study
+        self.target_set = targets
         self.aspect = aspect
         self.gold = gold
         self.others = others
@@ -132,10 +131,10 @@ class BesideRaters:
 
     def measured(self, x: Floats) -> MeasuredCases:
         """Which of the texts with a value x, (texts,), and people's have a length."""
-        panel = self.panel
+        targets = self.target_set
         judged = ~(np.isnan(x) | np.isnan(self.gold))
-        known = np.isfinite(panel.lengths)
-        return MeasuredCases(judged, known, "texts", panel.length_untested)
+        known = np.isfinite(targets.lengths)
+        return MeasuredCases(judged, known, "texts", targets.length_untested)
 
     def claim(self, judge: str, kind: str, x: Floats, estimate: Estimate) -> Claim:
         """Return a judge's claim of its values x, (texts,), without nulls."""
@@ -147,24 +146,26 @@ class BesideRaters:
             self.aspect,
             estimate,
             lost=lost_share(self.study, "systems", judge, self.aspect, x, self.gold),
-            systems=self.panel.subset,
+            systems=self.target_set.subset,
         )
 
     @cached_property
     def preference(self) -> SystemPreference:
         """Return the null of a preference for systems, on the rated texts."""
-        source = self.panel.source[self.rated]
-        system = self.panel.system[self.rated]
+        source = self.target_set.source[self.rated]
+        system = self.target_set.system[self.rated]
         return SystemPreference(self.study, source, system)
 
     @cached_property
     def _rater_tables(self) -> list[Floats]:
-        return rater_tables(self.panel, self.aspect)
+        return rater_tables(self.target_set, self.aspect)
 
     def as_rater(self, x: Floats) -> RaterComparison:
         """A judge's deciding number beside that of one more rater."""
         if not self._rater_tables:
-            return RaterComparison(too_many=too_many_raters(self.panel, self.aspect))
+            return RaterComparison(
+                too_many=too_many_raters(self.target_set, self.aspect)
+            )
 
         def value(a: Floats, b: Floats) -> Mapping[str, Replicated]:
             # Raters' numbers are the same beside every judge.

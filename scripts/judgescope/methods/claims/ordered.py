@@ -46,7 +46,7 @@ class Ordered:
     @classmethod
     def of_texts(
         cls,
-        study: EvaluationData,
+        data: EvaluationData,
         x: Floats,
         lengths: Floats,
         source: Codes,
@@ -59,7 +59,7 @@ class Ordered:
         better = pairs.better
         worse = pairs.worse
         sides = (x[better], x[worse], lengths[better], lengths[worse])
-        return cls(*sides, source[better], len(study.item_order), no_lengths)
+        return cls(*sides, source[better], len(data.item_order), no_lengths)
 
     @property
     def known(self) -> Flags:

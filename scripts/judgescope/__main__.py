@@ -5,14 +5,16 @@ import os
 import sys
 from contextlib import suppress
 
-from judgescope.core.process_limits import hide
-
+OLDEST_PYTHON = (3, 11)
 COLLECTED_AFTER = 500_000
 """Objects between two garbage collections; Python's own number is 700."""
 
 
 def program() -> None:
     """Run the command line in a process of its own."""
+    # pip refuses an older Python; this is for a checkout on the search path.
+    if sys.version_info < OLDEST_PYTHON:
+        sys.exit(_too_old())
     # Imports make many objects, and all of them stay: to look through them again and
     # again takes a tenth of a short command's time.
     gc.set_threshold(COLLECTED_AFTER)
@@ -33,13 +35,26 @@ def program() -> None:
         raise
 
 
+def _too_old() -> str:
+    needed = ".".join(map(str, OLDEST_PYTHON))
+    mine = sys.version.split()[0]
+    return (
+        f"judgescope needs Python {needed} or later\n"
+        f"  got:     Python {mine}, {sys.executable}\n"
+        f"  do:      install it into an environment of Python {needed} or later"
+    )
+
+
 def _import_little() -> None:
     """Keep packages from importing what an audit never uses: half of its time.
 
     In a notebook, where a table may be a DataFrame, this module is not imported.
     """
-    hide("pandas")
     import numpy as np
+
+    from judgescope.core.process_limits import hide
+
+    hide("pandas")
 
     for part in ("f2py", "testing"):
         # SciPy copies every name of NumPy, and NumPy imports a part when it is named.

@@ -1,6 +1,7 @@
 """The command `judgescope`: its subcommands, and those that run or check a study."""
 
 import argparse
+import errno
 import os
 import sys
 from collections import Counter
@@ -22,7 +23,7 @@ from judgescope.cli.context import is_dry, plan_of_study, snakemake
 from judgescope.cli.terminal import plural, print_any_name
 from judgescope.cli.unread_replies import reading
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.core.extras import missing_package
+from judgescope.core.extras import IN_BASE, missing_package
 from judgescope.core.paths import Paths
 from judgescope.core.secrets import print_exception, show_without_secrets
 from judgescope.schema.cards import PILOT
@@ -93,13 +94,7 @@ def _status_of(args: argparse.Namespace) -> int:
     except BrokenPipeError:  # the reader closed the pipe: `judgescope show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        from judgescope.plan.jobs import of_machine  # few commands need it
-
-        reason = str(error)
-        if error.filename:
-            reason = f"{error.strerror or error}: {error.filename}"
-        problem = of_machine(error) or f"a file cannot be read or written: {reason}"
-        print(problem, file=sys.stderr)
+        print(_of_file(error, args.command), file=sys.stderr)
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return context.INTERRUPTED
@@ -110,6 +105,23 @@ def _status_of(args: argparse.Namespace) -> int:
         print_exception()
     # A command may set its code on the way.
     return getattr(args, "failed", EXIT.failed)
+
+
+def _of_file(error: OSError, command: str) -> UserError | str:
+    """Return what an error of the machine or of a file means for a command."""
+    from judgescope.plan.jobs import of_machine  # few commands need it
+
+    if error.errno in (errno.EACCES, errno.EROFS) and command in IN_BASE:
+        return UserError(
+            "no permission to read or write",
+            where=str(Path(error.filename or ".").absolute()),
+            todo="run the command in a folder in which you may write, or name a file "
+            "in one",
+        )
+    reason = str(error)
+    if error.filename:
+        reason = f"{error.strerror or error}: {error.filename}"
+    return of_machine(error) or f"a file cannot be read or written: {reason}"
 
 
 def _for_snakemake(args: argparse.Namespace, parser: argparse.ArgumentParser) -> bool:

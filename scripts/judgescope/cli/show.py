@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-
-from pandas import DataFrame, Series, isna
+from typing import TYPE_CHECKING
 
 from judgescope.cli.commands import SHOWN, option
 from judgescope.cli.context import command_on, plan_of_study, results_folder
@@ -25,6 +24,9 @@ from judgescope.report.cells import FLAT
 from judgescope.schema.tables import RESULT_COLUMNS, frame_of, read_table
 from judgescope.statistics.resampling import NO_WIDTH
 from judgescope.statistics.result import REASONS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 Filters = Mapping[str, Sequence[str | int]]
 """Column -> the values to keep."""
@@ -150,7 +152,7 @@ def is_earlier_state(
     return covered - RESERVED_JUDGES != set(judges)
 
 
-def rows_of(tables: Mapping[str, Path], table: str) -> DataFrame:
+def rows_of(tables: Mapping[str, Path], table: str) -> "DataFrame":
     """Return a study's table; raise UserError if it has no such table."""
     folder = next(iter(tables.values())).parent
     check_known(
@@ -171,7 +173,7 @@ def overview(tables: Mapping[str, Path]) -> list[str]:
 
 
 def lines(
-    table: str, rows: DataFrame, filters: Filters, *, limit: int, notes: bool
+    table: str, rows: "DataFrame", filters: Filters, *, limit: int, notes: bool
 ) -> list[str]:
     """Return the rows that pass the filters, as aligned lines, up to a limit (0: all).
 
@@ -197,11 +199,13 @@ def lines(
     ]
 
 
-def _remarks(rows: DataFrame, *, notes: bool) -> list[str]:
+def _remarks(rows: "DataFrame", *, notes: bool) -> list[str]:
     """Return why a number is undefined, or else its method and note.
 
     Without `notes`, only those of statistics whose notes say what their numbers mean.
     """
+    from pandas import isna  # here: `export` runs without
+
     columns = ["value", "statistic", "method", "note"]
     texts = rows[columns].fillna({"method": "", "note": ""})
     remarks = []
@@ -215,7 +219,7 @@ def _remarks(rows: DataFrame, *, notes: bool) -> list[str]:
     return remarks
 
 
-def numbers(rows: DataFrame, suffix: str = "") -> list[Series]:
+def numbers(rows: "DataFrame", suffix: str = "") -> list["Series"]:
     """Return the values, their intervals and their n, of columns with a suffix.
 
     An interval of no width that the note names is marked ° as in the report.
@@ -241,16 +245,20 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
-def listed(titles: Sequence[str], columns: Sequence[Series | list[str]]) -> list[str]:
+def listed(titles: Sequence[str], columns: Sequence["Series | list[str]"]) -> list[str]:
     """Return columns as aligned lines below their titles; none without rows."""
+    from pandas import isna
+
     rows = [titles]
     for row in zip(*columns, strict=True):
         rows.append(["" if isna(cell) else plain(cell) for cell in row])
     return aligned(rows) if len(rows) > 1 else []
 
 
-def varied_columns(rows: DataFrame, columns: Iterable[str]) -> tuple[list[str], str]:
+def varied_columns(rows: "DataFrame", columns: Iterable[str]) -> tuple[list[str], str]:
     """Return the columns in which rows differ, and the values of the others as text."""
+    from pandas import isna
+
     varied = []
     common = []
     for name in columns:
@@ -270,7 +278,7 @@ def rows_left(count: int, others: str) -> list[str]:
     return [f"… and {count:,} more rows: --rows 0 shows all; {others}"] if count else []
 
 
-def no_agreement(rows: DataFrame, second: str | None = None) -> list[str]:
+def no_agreement(rows: "DataFrame", second: str | None = None) -> list[str]:
     """Return a remark on judges whose agreement means nothing, if there are any.
 
     `second` is the suffix of the columns of another judge.
@@ -287,7 +295,7 @@ def no_agreement(rows: DataFrame, second: str | None = None) -> list[str]:
     )
 
 
-def of_two_judges(rows: DataFrame) -> Series:
+def of_two_judges(rows: "DataFrame") -> "Series":
     """Return which rows have a result on two judges, which is stored with the first of
     them.
     """
@@ -295,7 +303,7 @@ def of_two_judges(rows: DataFrame) -> Series:
     return has_second & rows["statistic"].str.startswith(OF_TWO_JUDGES)
 
 
-def turned_to(rows: DataFrame, judges: Collection[str | int]) -> DataFrame:
+def turned_to(rows: "DataFrame", judges: Collection[str | int]) -> "DataFrame":
     """Return the rows, with results on two judges as those of the one that is in
     `judges`.
     """
@@ -310,35 +318,45 @@ def turned_to(rows: DataFrame, judges: Collection[str | int]) -> DataFrame:
     return rows
 
 
-def chosen(table: str, rows: DataFrame, filters: Filters) -> DataFrame:
+def chosen(table: str, rows: "DataFrame", filters: Filters) -> "DataFrame":
     """Return the rows that pass the filters; raise UserError if there are none."""
     check_filters(table, filters, partial(_values, rows))
     kept = _passing(rows, filters)
     if filters and not len(kept):
-        raise _no_match(table, rows, filters)
+        raise no_match(table, filters, partial(_values_with, rows))
     return kept
 
 
-def _passing(rows: DataFrame, filters: Filters) -> DataFrame:
+def _passing(rows: "DataFrame", filters: Filters) -> "DataFrame":
     for name, values in filters.items():
         rows = rows[rows[name].isin(values)]
     return rows
 
 
-def _values(rows: DataFrame, name: str) -> set[str | int]:
+def _values(rows: "DataFrame", name: str) -> set[str | int]:
     return set(rows[name].dropna()) - {"", 0}
 
 
-def _no_match(table: str, rows: DataFrame, filters: Filters) -> UserError:
-    """Return the error, with the values of each column that match all the other
-    filters.
+def _values_with(rows: "DataFrame", name: str, filters: Filters) -> set[str | int]:
+    return _values(_passing(rows, filters), name)
+
+
+def no_match(
+    table: str,
+    filters: Filters,
+    values_with: Callable[[str, Filters], Collection[str | int]],
+) -> UserError:
+    """Return the error of filters that no row passes.
+
+    `values_with` gives a column's values among the rows that pass some filters: those
+    that match all the other filters are named.
     """
     given = []
     fitting = []
     for name, wanted in filters.items():
         given.append(f"{option(name)} {' '.join(map(str, wanted))}")
         others = {other: values for other, values in filters.items() if other != name}
-        values = _values(_passing(rows, others), name)
+        values = values_with(name, others)
         if values:
             fitting.append(f"{option(name)} {', '.join(sorted(map(str, values)))}")
     return UserError(

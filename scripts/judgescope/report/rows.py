@@ -145,11 +145,6 @@ class ReportRows:
         self._parts: dict[str, dict[str | int, ReportRows]] = {}
 
     @classmethod
-    def of_frame(cls, frame: "pd.DataFrame") -> "ReportRows":
-        """Return the rows of a part of a `frame`."""
-        return cls(frame["record"])
-
-    @classmethod
     def of_table(cls, table: pa.Table) -> "ReportRows":
         """Return the rows of a result table.
 

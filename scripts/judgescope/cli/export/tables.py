@@ -7,10 +7,17 @@ Names come from cards and data: everything that LaTeX would interpret is escaped
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from judgescope.cli.commands import ACROSS, EXPORTED, option
 from judgescope.cli.export.markdown import blocks, one_line
-from judgescope.cli.show import DIFFERENCE, OF_TWO_JUDGES, Filters, chosen
+from judgescope.cli.show import (
+    DIFFERENCE,
+    OF_TWO_JUDGES,
+    Filters,
+    check_filters,
+    no_match,
+)
 from judgescope.cli.terminal import undefined
 from judgescope.core.errors import UserError, check_known
 from judgescope.report.cells import FLAT, ReportCell, estimate
@@ -48,7 +55,7 @@ def tables_of(
     rows = report.tables[table]
     if "judge_b" in filters:
         rows = _both_ways(rows)
-    matching = ReportRows.of_frame(chosen(table, rows.frame, filters))
+    matching = _chosen(table, rows, filters)
     statistics = rows.names("statistic")
     if "statistic" not in filters and len(statistics) > 1:
         raise UserError(
@@ -67,6 +74,24 @@ def tables_of(
         name = "-".join(filter(None, (report.study, table, dataset, statistic, level)))
         made[re.sub("[^A-Za-z0-9]+", "-", name)] = _table(report, table, part, across)
     return made
+
+
+def _chosen(table: str, rows: ReportRows, filters: Filters) -> ReportRows:
+    """Return the rows that pass the filters; raise UserError if there are none."""
+    values_with = partial(_values_with, rows)
+    check_filters(table, filters, partial(values_with, filters={}))
+    kept = _passing(rows, filters)
+    if filters and not len(kept):
+        raise no_match(table, filters, values_with)
+    return kept
+
+
+def _passing(rows: ReportRows, filters: Filters) -> ReportRows:
+    return rows.where(**{name: tuple(values) for name, values in filters.items()})
+
+
+def _values_with(rows: ReportRows, name: str, filters: Filters) -> set[str | int]:
+    return {getattr(row, name) for row in _passing(rows, filters)} - {"", 0}
 
 
 BELOW = "below control"

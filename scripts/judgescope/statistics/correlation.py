@@ -4,7 +4,7 @@ Over all targets, as the mean over sources of the value within each, and over sy
 of their mean scores. `coefficients` has the formulas.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -132,7 +132,11 @@ def correlations(
 
 
 def leaving_out(
-    x: Floats, y: Floats, source: Codes, n_sources: int
+    x: Floats,
+    y: Floats,
+    source: Codes,
+    n_sources: int,
+    weights: Callable[[], Codes] | None = None,
 ) -> tuple[Floats, str]:
     """Pooled Spearman's rho and that without each source, and why it is undefined.
 
@@ -141,6 +145,9 @@ def leaving_out(
     bit. Where no source has two targets these are not made: with a_i = sum_j sign(x_i -
     x_j), twice a midrank's deviation, and s_i = sign(x_i - x_k), t_i the same of y, the
     sum without target k is sum_i (a_i - s_i)(b_i - t_i) - a_k b_k, of whole numbers.
+
+    weights: what makes these weights, where others have them already: a table of
+    thousands of sources has room for them once.
 
     >>> x = np.array([1.0, 2.0, 3.0])
     >>> y = np.array([1.0, 3.0, 2.0])
@@ -154,7 +161,8 @@ def leaving_out(
     if why := why_undefined(x[both], y[both]):
         return rows, why
     if np.bincount(sources).max() > 1:
-        sample = TargetSample.select(both, source, deletions(n_sources))
+        made = deletions(n_sources) if weights is None else weights()
+        sample = TargetSample.select(both, source, made)
         pairs = _Pairs(x[both], y[both], sources, sample, planned=n_sources)
         return _pooled(pairs, ["spearman"])["spearman"].rows, ""
     code_x = np.unique(x[both], return_inverse=True)[1]

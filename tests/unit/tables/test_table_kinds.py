@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from judgescope.cli.audit.table import draft_of
-from judgescope.cli.init.cards import StudyDraft
+from judgescope.cli.init.cards import StudyDraft, aspect_title
+from judgescope.cli.init.open_readings import UnclearColumns
 from judgescope.cli.main import command_line
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.tables.spelling import is_missing
@@ -340,3 +341,290 @@ def test_headers_without_a_meaning_get_no_verdict(
     columns = {"c0": answers(), "c1": human, "c2": judge}
     with pytest.raises((UserError, UserErrors)):
         audited(write(tmp_path / "t.csv", columns))
+
+
+# --- whose column it is ---------------------------------------------------------------
+
+
+def ratings_of(file: Path, *names: str) -> Path:
+    """Write five-point ratings under some headers, most of them alike."""
+    words = ["1", "2", "3", "4", "5"]
+    human, _ = drawn_pair(words)
+    drawn = random.Random(7)
+    columns: dict[str, Sequence[str]] = {"answer": answers()}
+    for name in names:
+        cells = [
+            each if drawn.random() < 0.8 else drawn.choice(words) for each in human
+        ]
+        columns[name] = cells
+    return write(file, columns)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("JK", "MB", "SL", "gpt4"), ("zing", "zang", "llm_score"), ("Q1", "Q2", "gpt4")],
+)
+def test_columns_of_raters_or_of_aspects_are_asked_about(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    *people, judge = names
+    file = ratings_of(tmp_path / "t.csv", *names)
+    with pytest.raises(
+        UnclearColumns, match="several raters, or of several aspects"
+    ) as e:
+        audited(file)
+    raters, aspects = e.value.options
+    draft = audited(file, *raters.words)
+    assert draft.columns.ratings == {"overall": people}
+    assert draft.columns.scored == [judge]
+    assert len(audited(file, *aspects.words).columns.ratings) == len(people)
+
+
+@pytest.mark.parametrize(
+    ("names", "ratings"),
+    [
+        (("Marie", "Paul", "LLM"), {"overall": ["Marie", "Paul"]}),
+        (("R1", "R2", "gpt4"), {"overall": ["R1", "R2"]}),
+        (("A", "B", "C", "gpt4"), {"overall": ["A", "B", "C"]}),
+        (("rater JK", "rater MB", "llm"), {"overall": ["rater JK", "rater MB"]}),
+        (("tone_anna", "tone_ben", "gpt4"), {"tone": ["tone_anna", "tone_ben"]}),
+        (("tone", "style", "gpt4"), {"tone": ["tone"], "style": ["style"]}),
+        (("grader A", "grader B", "gpt4"), {"overall": ["grader A", "grader B"]}),
+    ],
+)
+def test_names_and_numbers_of_raters_are_raters_of_one_aspect(
+    names: tuple[str, ...], ratings: dict[str, list[str]], tmp_path: Path
+) -> None:
+    draft = audited(ratings_of(tmp_path / "t.csv", *names))
+    assert draft.columns.ratings == ratings and draft.columns.scored == [names[-1]]
+
+
+def test_a_name_of_a_model_beside_names_of_people_is_asked_about(
+    tmp_path: Path,
+) -> None:
+    file = ratings_of(tmp_path / "t.csv", "Claude", "Marie", "Paul")
+    with pytest.raises(
+        UnclearColumns, match="name of a model, or of a person"
+    ) as ended:
+        audited(file)
+    model, people = ended.value.options
+    assert sides(audited(file, *model.words)) == (["Marie", "Paul"], ["Claude"])
+    assert sides(audited(file, *people.words)) == (["Claude", "Marie", "Paul"], [])
+
+
+def test_a_header_that_names_people_and_a_model_is_asked_about(tmp_path: Path) -> None:
+    file = ratings_of(tmp_path / "t.csv", "expert_model_score", "user_score")
+    with pytest.raises(UnclearColumns) as ended:
+        audited(file)
+    assert len(ended.value.options) == 2
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("human_judge", "llm_annotator"),
+        ("customer_rating", "bot_rating"),
+        ("DA", "QE"),
+        ("human_grader", "gpt-4 reviewer"),
+    ],
+)
+def test_the_other_words_of_a_header_tell_whose_a_rater_is(
+    names: tuple[str, str], tmp_path: Path
+) -> None:
+    draft = audited(ratings_of(tmp_path / "t.csv", *names))
+    assert sides(draft) == ([names[0]], [names[1]])
+
+
+@pytest.mark.parametrize(
+    ("people", "judges", "aspects"),
+    [
+        (["人工 流畅性", "人工 连贯性"], ["大模型 流畅性", "大模型 连贯性"], 2),
+        (["人工流畅性评分"], ["模型流畅性评分"], 1),
+        (
+            ["Эксперт: связность", "Эксперт: беглость"],
+            ["Модель: связность", "Модель: беглость"],
+            2,
+        ),
+        (["人間_流暢さ", "人間_正確さ"], ["モデル_流暢さ", "モデル_正確さ"], 2),
+    ],
+)
+def test_aspects_of_any_script_are_aspects(
+    people: list[str], judges: list[str], aspects: int, tmp_path: Path
+) -> None:
+    draft = audited(ratings_of(tmp_path / "t.csv", *people, *judges))
+    assert sides(draft) == (people, judges)
+    assert len(draft.columns.ratings) == aspects and len(draft.columns.judges) == 1
+    assert all(name.isascii() for name in draft.columns.ratings)
+    titles = [aspect_title(draft, name) for name in draft.columns.ratings]
+    assert all(title in header for title, header in zip(titles, people, strict=True))
+
+
+def test_a_count_of_ratings_is_no_rating(tmp_path: Path) -> None:
+    human, judge = drawn_pair(["1", "2", "3", "4", "5"])
+    columns = {
+        "answer": answers(),
+        "rating_mean": human,
+        "rating_n": [str(3 + at * 7 % 5) for at in range(ROWS)],
+        "gpt4": judge,
+    }
+    assert sides(audited(write(tmp_path / "t.csv", columns))) == (
+        ["rating_mean"],
+        ["gpt4"],
+    )
+
+
+# --- cells ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["1分", "2分", "3分"],
+        ["①", "②", "③"],
+        ["❶", "❷", "❸"],
+        ["٢", "٣", "٤"],
+        ["3½", "4", "4½"],
+        ["3 1/2", "4", "4 1/2"],
+        ["2 points", "3 points", "4 points"],
+        ["[[2]]", "[[3]]", "[[4]]"],
+    ],
+)
+def test_further_ways_to_write_numbers(words: list[str], tmp_path: Path) -> None:
+    draft = audited(table(tmp_path / "t.csv", words))
+    assert sides(draft) == (["human"], ["judge"]) and not draft.labelled
+    assert len(set(draft.table.values(["human"]))) == 3
+    assert not any("thousands" in note for note in draft.table.notes)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["I", "II", "III", "IV"],
+        ["one", "two", "three", "four", "five"],
+        ["eins", "zwei", "drei"],
+        ["一", "二", "三"],
+        ["C", "B-", "B", "B+", "A"],
+        ["critical", "major", "minor", "none"],
+        ["very poor", "poor", "fair", "good", "excellent"],
+    ],
+)
+def test_words_for_numbers_grades_and_steps_have_an_order(
+    labels: list[str], tmp_path: Path
+) -> None:
+    draft = audited(table(tmp_path / "t.csv", labels))
+    assert draft.scales["overall"]["labels"] == labels
+    assert "ordered" not in draft.scales["overall"]
+
+
+@pytest.mark.parametrize("words", [["4-May", "5-May", "3-May"], ["May 4", "May 3"]])
+def test_days_are_no_labels_and_no_numbers(words: list[str], tmp_path: Path) -> None:
+    with pytest.raises((UserError, UserErrors), match="is a date"):
+        audited(table(tmp_path / "t.csv", words))
+
+
+def test_a_number_that_repeats_far_off_the_scale_is_asked_about(tmp_path: Path) -> None:
+    file = table(tmp_path / "t.csv")
+    lines = file.read_text("utf-8").splitlines()
+    for at in (3, 9, 14):
+        lines[at] = f"{lines[at].rpartition(',')[0]},100"
+    file.write_text("\n".join(lines), "utf-8")
+    with pytest.raises(UserErrors, match="it may be a score, or stand for none"):
+        audited(file)
+    assert counted(audited(file, "--missing", "100")) == ROWS - 3
+    assert counted(audited(file, "--scale", "1:100:1")) == ROWS
+
+
+def test_the_word_none_is_a_label_where_both_sides_give_it(tmp_path: Path) -> None:
+    words = ["against", "favor", "none"]
+    draft = audited(table(tmp_path / "t.csv", words))
+    assert counted(draft) == ROWS
+    assert sorted(draft.scales["overall"]["labels"]) == words
+    stated = audited(tmp_path / "t.csv", "--labels", "against,none,favor")
+    assert counted(stated) == ROWS
+
+
+def test_the_word_none_of_one_side_is_missing_and_counted(tmp_path: Path) -> None:
+    file = table(tmp_path / "t.csv", ["fail", "pass"])
+    lines = file.read_text("utf-8").splitlines()
+    for at in (3, 9):
+        lines[at] = f"{lines[at].rpartition(',')[0]},none"
+    file.write_text("\n".join(lines), "utf-8")
+    draft = audited(file)
+    assert counted(draft) == ROWS - 2
+    assert any("2 cells with 'none'" in note for note in draft.table.notes)
+
+
+def test_stated_labels_that_lack_a_word_of_the_data_name_it(tmp_path: Path) -> None:
+    file = table(tmp_path / "t.csv", ["fail", "partly", "pass"])
+    with pytest.raises(UserError, match="none of the labels") as ended:
+        audited(file, "--labels", "fail,pass")
+    assert ended.value.got == "partly"
+
+
+@pytest.mark.parametrize(
+    ("names", "words", "bad"),
+    [
+        (("is_toxic_human", "is_toxic_gpt4"), ["yes", "no"], "yes"),
+        (("toxic_human", "gpt4"), ["1", "0"], "1"),
+        (("toxic", "gpt4_verdict"), ["1", "0"], "1"),
+        (("pii_reviewer", "pii_llm"), ["TRUE", "FALSE"], "TRUE"),
+        (("helpful_human", "helpful_gpt4"), ["yes", "no"], "no"),
+    ],
+)
+def test_yes_to_a_question_for_a_fault_is_the_bad_label_of_both_sides(
+    names: tuple[str, str], words: list[str], bad: str, tmp_path: Path
+) -> None:
+    human, judge = drawn_pair(words)
+    columns = {"answer": answers(), names[0]: human, names[1]: judge}
+    draft = audited(write(tmp_path / "t.csv", columns))
+    assert sides(draft) == ([names[0]], [names[1]])
+    for name, cells in ((names[0], human), (names[1], judge)):
+        codes = [row[name] for row in draft.table.rows]
+        assert codes == [int(cell != bad) for cell in cells]
+
+
+def test_yes_to_a_question_of_unknown_kind_is_noted(tmp_path: Path) -> None:
+    human, judge = drawn_pair(["TRUE", "FALSE"])
+    names = ("contains_address_reviewer", "contains_address_llm")
+    columns = {"answer": answers(), names[0]: human, names[1]: judge}
+    draft = audited(write(tmp_path / "t.csv", columns))
+    assert any("not known whether true is good" in note for note in draft.table.notes)
+
+
+@pytest.mark.parametrize(
+    "form", ["Rating: {}", "Rating: [[{}]]", "<score>{}</score>", '{{"score": {}}}']
+)
+def test_marked_replies_of_a_judge_are_read(form: str, tmp_path: Path) -> None:
+    human, judge = drawn_pair(["1", "2", "3", "4", "5"])
+    columns = {
+        "answer": answers(),
+        "human": human,
+        "judge": [form.format(cell) for cell in judge],
+    }
+    draft = audited(write(tmp_path / "t.csv", columns))
+    assert draft.columns.scored == ["judge"] and counted(draft) == ROWS
+
+
+def test_replies_without_a_score_are_refused_with_the_remedy(tmp_path: Path) -> None:
+    human, _ = drawn_pair(["1", "2", "3", "4", "5"])
+    replies = ["I am not sure about this one, it has good and bad parts."] * ROWS
+    columns = {"answer": answers(), "human": human, "judge": replies}
+    with pytest.raises(UserError, match="states one score") as ended:
+        audited(write(tmp_path / "t.csv", columns))
+    assert "--recorded" in ended.value.todo and "--reply judge" in ended.value.todo
+
+
+def test_ratings_off_a_stated_scale_are_refused_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(UserErrors, match="outside the scale") as ended:
+        audited(table(tmp_path / "t.csv"), "--scale", "1:4:1")
+    assert all("--scale" in error.todo for error in ended.value.errors)
+
+
+@pytest.mark.parametrize("flag", ["--human", "--judge", "--system"])
+@pytest.mark.parametrize("name", ["", "humam"])
+def test_a_flag_without_a_column_of_the_table_says_what_to_do(
+    flag: str, name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError) as ended:
+        audited(table(tmp_path / "t.csv"), flag, name)
+    assert ended.value.todo and ended.value.allowed

@@ -144,6 +144,7 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "cards": ("cards list judge", "cards copy judge/rouge-l"),
     "cards list": ("cards list", "cards list judge dataset"),
     "cards copy": ("cards copy judge/rouge-l",),
+    "cards import": ("cards import aspect_criteria.json GPT4_prompts.py",),
     "schema": ("schema audit", "schema study"),
     "data list": ("data list", "data list summeval"),
     "data fetch": ("data fetch summeval gpt35-0301-summeval",),

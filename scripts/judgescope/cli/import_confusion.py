@@ -131,7 +131,7 @@ def perturbation_cards(path: Path) -> dict[Path, dict[str, Any]]:
             continue
         where = f"{path}, {name}"
         target, card = _shipped("perturbation", PROMPTS[name], where)
-        shown = []
+        shown = list[dict[str, str]]()
         for match in SHOWN.finditer(prompt):
             text, changed = match["text"].strip(), match["changed"].strip()
             if PLACE in text or PLACE in changed:

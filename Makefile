@@ -24,7 +24,7 @@ SLOWER := slow or heavy
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-long test-vllm test-slurm test-wheel floors faults soak planted mutants coverage tables-equal
-.PHONY: lint docs licences env env-batch env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm release-check clean
+.PHONY: lint docs gallery licences env env-batch env-llama env-vllm env-train env-slurm generated reproduced lock lock-vllm release-check clean
 
 # What is compiled is kept: each job of each study would compile all that it imports otherwise.
 demo test test-fast test-long test-vllm test-slurm test-wheel soak: export PYTHONDONTWRITEBYTECODE =
@@ -100,8 +100,14 @@ lint: .venv/test ## check style, types, wording and the workflow
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/python -m snakemake --lint
 
-docs: .venv-docs/ready ## build the documentation as a website, in build/site
+# With the reports of the gallery whose studies have run here: in CI that of the demo.
+docs: .venv-docs/ready .venv/core ## build the documentation as a website, in build/site
+	$(BIN)/python scripts/gallery.py --built
 	.venv-docs/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/site
+	$(BIN)/python scripts/gallery.py --links
+
+gallery: .venv/core .venv/try-llama ## run the studies of the docs' gallery, copy their reports, take pictures (minutes)
+	$(BIN)/python scripts/gallery.py
 
 env: .venv/core ## install what a study needs, in .venv
 

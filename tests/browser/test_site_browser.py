@@ -1,0 +1,69 @@
+"""The documentation as a site: its first page, its gallery, and that all can read it."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import pages
+from browser import browser, needs_browser
+from running import HOME
+
+sys.path.insert(0, str(HOME / "scripts"))
+import gallery
+
+SITE = HOME / "build" / "site"
+built = pytest.mark.skipif(
+    not (SITE / "index.html").exists(), reason="`make docs` has not built the site"
+)
+SHOWN = ("index", "gallery", "reference/python", "guide/audit", "README")
+"""Pages of each kind: boxes, pictures, generated reference, a guide, long tables."""
+
+
+@pytest.mark.parametrize("page", ["index", "gallery"])
+def test_every_picture_is_there_and_has_a_text(page: str) -> None:
+    text = (HOME / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[([^\]]*)\]\((pictures/[^)]*)\)", text)
+    assert len(pictures) == 6
+    for words, file in pictures:
+        assert len(words.split()) >= 5
+        assert 5_000 < (HOME / "docs" / file).stat().st_size < 60_000
+
+
+def test_the_gallery_names_the_study_of_each_report() -> None:
+    text = (HOME / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for report in gallery.REPORTS:
+        assert (HOME / report.card).exists()
+        assert f"pictures/{report.name}.webp" in text
+        assert report.card in text or report.name == "live"
+
+
+def test_a_copy_of_a_report_has_no_link_to_what_is_left_out(tmp_path: Path) -> None:
+    text = '<a href="../index.html">all</a> <a href="../explore.html#x">replies</a>'
+    page = Path("judges/it.html")
+    kept = {page, Path("index.html")}
+    shown = gallery._without_lost_links(text, page, kept)
+    assert shown == '<a href="../index.html">all</a> <span>replies</span>'
+    (tmp_path / "judges").mkdir()
+    (tmp_path / page).write_text(text, encoding="utf-8")
+    assert len(gallery.broken_links(tmp_path)) == 2
+
+
+@built
+def test_every_link_of_the_site_leads_to_a_file() -> None:
+    assert gallery.broken_links(SITE) == []
+
+
+@built
+@needs_browser
+@pytest.mark.heavy
+@pages.needs_axe
+def test_the_site_can_be_read_by_all_on_every_device(tmp_path: Path) -> None:
+    with browser(tmp_path / "browser") as window:
+        for page in SHOWN:
+            for width, dark in ((pages.PHONE, False), (pages.DESKTOP, True)):
+                window.show(width, dark=dark)
+                window.open(SITE / f"{page}.html")
+                pages.fits(window)
+                assert pages.violations(window) == [], (page, width)

@@ -1,6 +1,6 @@
 """The gallery of the documentation: reports of shipped data, and pictures of them.
 
-    make gallery                    # runs the studies, copies their reports, takes pictures
+    make gallery                    # runs the studies, copies reports, takes pictures
     scripts/gallery.py --built      # copies the reports of studies that have run
     scripts/gallery.py --links      # checks the links of the site in build/site
 

@@ -1,4 +1,4 @@
-"""The documentation as a site: its first page, its gallery, and that all can read it."""
+"""The documentation as a site: its first page, its gallery, and who can read it."""
 
 import re
 import sys

@@ -188,13 +188,16 @@ class BarsAndLabels(AnswerData):
             text = f"misses {len(missed)} of {plural(len(about), 'bar')}"
             if len(about) == 1:
                 text = "misses its bar"
-            return Headline("B", f"{name} {text}: {_bar_missed(worst)}.", missed)
+            return Headline("B", f"{name} {text}: {_against_bar(worst)}.", missed)
         if len(met) == len(about):
-            how_many = {1: "its bar", 2: "both bars"}
+            if len(about) == 1:
+                text = f"{name} meets its bar: {_against_bar(about[0])}."
+                return Headline("B", text, met)
+            how_many = {2: "both bars"}
             all_of = how_many.get(len(about), f"all {count(len(about))} bars")
             return Headline("B", f"{name} meets {all_of}.", met)
         open_claims = [claim for claim in about if claim.sign is not Sign.HOLDS]
-        text = f"Open: {name} has {_beside_bar(open_claims[0])}"
+        text = f"Open for {name}: {_against_bar(open_claims[0])}"
         needed = open_claims[0].others.get("more_needed")
         if needed is not None and needed.value is not None:
             units = needed.method.partition(", ")[0]
@@ -303,8 +306,8 @@ def _over_bar(claim: ReportedClaim) -> float:
     return value - bar.value if bar.note != "at most" else bar.value - value
 
 
-def _bar_missed(claim: ReportedClaim) -> str:
-    """What a judge does where a bar asks for more."""
+def _against_bar(claim: ReportedClaim) -> str:
+    """What a judge does, and what a bar asks for."""
     bar = claim.others.get(base.BAR)
     name = claim.row.statistic
     asked = ""
@@ -317,11 +320,3 @@ def _bar_missed(claim: ReportedClaim) -> str:
         return f"it keeps {own} of good texts{asked}"
     subject = f" on {lowered(claim.subject)}" if claim.subject else ""
     return f"{lowered(label(name))} is {own}{subject}{asked}"
-
-
-def _beside_bar(claim: ReportedClaim) -> str:
-    """An open bar: the number beside the bar."""
-    return (
-        f"{lowered(label(claim.row.statistic))} {cell_words.value(claim)}, "
-        f"{cell_words.bar_words(claim)}"
-    )

@@ -49,6 +49,11 @@ class RatingsAndDamage(BarsAndLabels):
             parts.append(f"no judge follows {self.whom} better than a rule")
             behind += self.every_agreement[:MOST_NAMED]
         if not parts:
+            for rule in (self.labels, self.pairs):
+                found = rule()
+                if found is not None:
+                    text = f"Nobody rated these texts. {found.text}"
+                    return Headline("N", text, found.behind)
             return Headline("N", "Nobody rated these texts: no claim was tested.")
         text = "; ".join(parts)
         if not text.startswith("`"):
@@ -248,10 +253,9 @@ class RatingsAndDamage(BarsAndLabels):
         holding = [(j, claim) for j, claim in every if claim.sign is Sign.HOLDS]
         if holding:
             judge, claim = holding[0]
-            text = (
-                f"{named(judge.id)} picks what people prefer in "
-                f"{cell_words.value(claim)} of pairs"
-            )
+            what = "the planned text" if self.planned else "what people prefer"
+            reached = cell_words.value(claim)
+            text = f"{named(judge.id)} picks {what} in {reached} of pairs"
             gap = cell_words.gap_to_person(claim)
             if gap is not None and gap.value is not None:
                 theirs = percent((claim.row.value or 0.0) - gap.value)

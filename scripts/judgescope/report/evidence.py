@@ -6,6 +6,7 @@ from typing import Final
 from judgescope.methods.claims import base
 from judgescope.report import cell_words, literature
 from judgescope.report.answer import HeadlineRules
+from judgescope.report.answer_data import sources_to_decide
 from judgescope.report.cells import (
     ReportCell,
     figures,
@@ -28,7 +29,7 @@ from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import reasons
 from judgescope.report.words import DASH, brief, count, label, p_value, plural, spoken
 from judgescope.statistics.registry import statistic
-from judgescope.statistics.verdict import Sign
+from judgescope.statistics.verdict import Outcome, Sign
 
 MOST_WRITTEN: Final = 12
 """So many claims are written out; further ones are lines of one table."""
@@ -75,10 +76,17 @@ def evidence_of(report: Report, claim: ReportedClaim) -> Iterator[PageBlock]:
     number = ""
     if row.value is not None and row.statistic != base.VERDICT:
         number = f" {label(row.statistic)} {figures(row)}."
-    outcome = spoken(claim.outcome)
+    outcome = _outcome_words(claim)
     yield Paragraph(
         f"{outcome[0].upper()}{outcome[1:]}{f': {why}' if why else ''}.{number}"
     )
+    more = sources_to_decide(claim) if claim.sign is Sign.NOT_SHOWN else 0
+    if more:
+        sources = plural(more, "more source")
+        yield Paragraph(
+            f"About {sources} would show it, if the number stays as it is.",
+            style="small",
+        )
     lines = list(_rivals(report, claim))
     if lines:
         columns = [
@@ -93,6 +101,14 @@ def evidence_of(report: Report, claim: ReportedClaim) -> Iterator[PageBlock]:
         yield Paragraph(f"In the literature: {published}.", style="small")
     if row.signature:
         yield Paragraph(f"Signature `{row.signature}`", style="small")
+
+
+def _outcome_words(claim: ReportedClaim) -> str:
+    """The outcome, in words that go with the claim's sign."""
+    if claim.outcome is not Outcome.NOT_SHOWN:
+        return spoken(claim.outcome)
+    words = {Sign.FAILS: "fails", Sign.RULE: "agrees, but"}
+    return words.get(claim.sign, "not shown")
 
 
 def _rivals(report: Report, claim: ReportedClaim) -> Iterator[TableLine]:

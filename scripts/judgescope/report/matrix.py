@@ -12,7 +12,7 @@ from markupsafe import Markup
 from judgescope.methods.claims import base
 from judgescope.report import cell_words, drawing
 from judgescope.report.cells import of_few
-from judgescope.report.claims import FIRST, ReportedClaim, claims
+from judgescope.report.claims import FIRST, FOUND, ReportedClaim, claims
 from judgescope.report.drawing import LOOKS, Axis, Ends, Interval
 from judgescope.report.elements import (
     JudgeMatrix,
@@ -180,6 +180,7 @@ class MatrixMaker:
         self.several = {
             column: self.standings.counts(column) for column in self.columns
         }
+        self.own_bars = any(column.rank == 0 for column in self.columns)
         costs = report.rows("cost")
         self.costs = costs
         self.priced = any(
@@ -310,7 +311,19 @@ class MatrixMaker:
             below = cell_words.against_others(self.report, claim, person.value)
         more = cell_words.second_line(self.report, claim)
         sign = claim.sign
+        if claim.kind in FOUND and self.own_bars and row.value is not None:
+            # The default bar of 90 % does not count beside a stated one.
+            return MatrixCell(
+                value=cell_words.value(claim),
+                more=cell_words.spread(row),
+                hidden=f"{cell_words.value(claim)}, {cell_words.spread(row)}, no bar",
+                href=href_of(self.report, judge, claim),
+                drawn=self._micro(column, claim),
+                look="unshown",
+                sort=row.value,
+            )
         other = row.statistic not in (column.number, base.VERDICT)
+        other = other and column.rank > 0  # the head of a bar names its number
         if other and row.value is not None and sign is not Sign.NO_CLAIM:
             # Another number than that of the column's head has its name.
             own = lowered(label(row.statistic))

@@ -13,7 +13,7 @@ from judgescope.methods.measures import DECIDES
 from judgescope.report.claims import FIRST, FOUND, KINDS, ReportedClaim
 from judgescope.report.elements import page_of
 from judgescope.report.report import Dataset, Report
-from judgescope.report.words import label
+from judgescope.report.words import brief, label
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Sign
 
@@ -25,6 +25,7 @@ BARS: Final = "Required bars"
 DAMAGE: Final = "Damage noticed"
 PAIRS: Final = "Better of two texts"
 LABELS: Final = "People's labels"
+PLANNED_LABELS: Final = "The plan's labels"
 FURTHER: Final = "Further questions"
 
 
@@ -116,18 +117,33 @@ def having(report: Report, aspect: str) -> list[str]:
     ]
 
 
+def _bar_title(report: Report, claim: ReportedClaim) -> str:
+    """What a stated bar asks for; its dataset's aspects are told apart."""
+    bar = claim.others.get(base.BAR)
+    if bar is None or bar.value is None:
+        return claim.respect.format(claim.subject)
+    sign = "≤" if bar.note == "at most" else "≥"
+    name = claim.row.statistic
+    title = f"{label(name)} {sign} {brief(name, bar.value)}"
+    dataset = next(each for each in report.datasets if each.id == claim.dataset)
+    several = len(dataset.aspects) > 1 and claim.subject
+    return f"{title}, {lowered(claim.subject)}" if several else title
+
+
 def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
     """The question that a claim answers, before columns are folded."""
     kind = claim.kind.partition(" ")[0]
     if kind == base.BAR:
-        return MatrixQuestion(0, BARS, claim.respect.format(claim.subject))
+        return MatrixQuestion(0, BARS, _bar_title(report, claim))
     if kind == base.AGREEMENT:
         return _agreement(report, claim)
+    planned = {dataset.id: dataset.planned for dataset in report.datasets}
+    labels = PLANNED_LABELS if planned.get(claim.dataset) else LABELS
     if kind == base.LABELS:
-        return MatrixQuestion(2, LABELS, claim.subject, "balanced_accuracy", "aspects")
+        return MatrixQuestion(2, labels, claim.subject, "balanced_accuracy", "aspects")
     if kind in FOUND:
         title = ("Bad caught", "Good kept")[FOUND[kind]]
-        return MatrixQuestion(2, LABELS, title, KINDS[kind].number, "aspects")
+        return MatrixQuestion(2, labels, title, KINDS[kind].number, "aspects")
     if kind == base.PAIRS:
         return MatrixQuestion(3, PAIRS, claim.subject, KINDS[kind].number, "aspects")
     if kind == base.PERTURBATION:

@@ -28,9 +28,15 @@ beyond_chance = partial(correlation, scaled=IntervalScale("plain", -1.0, 1.0))
 DECLARED = declare(
     "labels",
     tpr=percent(
-        "TPR", "share of positive texts (last label, by people) labelled positive"
+        "Good kept",
+        "true positive rate, TPR: share of positive texts (last label, by people) "
+        "labelled positive",
     ),
-    tnr=percent("TNR", "share of negative texts (by people) labelled negative"),
+    tnr=percent(
+        "Bad caught",
+        "true negative rate, TNR: share of negative texts (by people) labelled "
+        "negative",
+    ),
     precision=percent(
         "Precision",
         "share of texts labelled positive that are positive",

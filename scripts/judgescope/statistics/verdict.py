@@ -129,7 +129,7 @@ DECLARED: Final = declare(
         "Holm 1979",
     ),
     half_credit=percent(
-        "Half credit",
+        "Accuracy, ties half",
         "mean over sources of the share of pairs ordered right, a tie counting half; "
         "pairs with a known better text and both scores or a reply",
     ),

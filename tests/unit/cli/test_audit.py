@@ -399,7 +399,9 @@ def test_without_texts_the_verdict_says_that_length_is_not_tested(page: Page) ->
 
 def test_a_bar_on_labels_says_that_ratings_are_numbers(page: Page) -> None:
     status, said = page(two(), "--require", "tnr=.5")
-    needs = "TNR (it needs labels such as pass/fail; the ratings are numbers 1 to 5)"
+    needs = (
+        "Bad caught (it needs labels such as pass/fail; the ratings are numbers 1 to 5)"
+    )
     assert status == 2 and needs in " ".join(said.split())
     status, said = page(two(), "--require", "accuracy_comparison_half=.5")
     assert status == 2 and "(this file does not support it)" in " ".join(said.split())
@@ -804,8 +806,8 @@ def test_pass_and_fail_are_labels_and_a_judge_with_points_has_a_threshold(
         status == 1
         and "rating      overall: human_1, human_2 (scale fail, pass; " in said
     )
-    assert "Misses the required bar: TNR of at least" in " ".join(said.split())
-    assert "  x TNR of at least" in said
+    assert "Misses the required bar: Bad caught of at least" in " ".join(said.split())
+    assert "  x Bad caught of at least" in said
     judges = json.loads(page(passed(), "--require", "tnr=.8", "--json")[1])["judges"]
     shown = {
         (judge, claim["kind"]): claim

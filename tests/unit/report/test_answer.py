@@ -97,6 +97,17 @@ def bars_met(folder: Path) -> Report:
     return of_chat(folder, ["model-a"], rows)
 
 
+def one_bar_met(folder: Path) -> Report:
+    return of_chat(folder, ["model-a"], bar("meets", 0.95, 0.9))
+
+
+def planned_pairs(folder: Path) -> Report:
+    told = {"rival": (0.3, "length"), "rival_value": 0.64}
+    rows = [*claim("model-a", 0.61, "not_shown; length", "pairs", others=told)]
+    cards = {"chat": {"ratings": "planned"}}
+    return of_judges(folder, ["model-a"], rows, models=["model-a"], datasets=cards)
+
+
 def bars_open(folder: Path) -> Report:
     rows = bar("cannot_tell", 0.92, 0.9, more_needed=34)
     for row in rows:
@@ -270,11 +281,23 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
         "for 90\u202f%.",
     ),
     "bars met": ("B", bars_met, "`model-a` meets both bars."),
+    "one bar met": (
+        "B",
+        one_bar_met,
+        "`model-a` meets its bar: it catches 95\u202f% of bad texts, you asked for "
+        "90\u202f%.",
+    ),
+    "planned pairs": (
+        "N",
+        planned_pairs,
+        "Nobody rated these texts. No judge picks better than “the longer one” "
+        "(61\u202f% against 64\u202f%).",
+    ),
     "bars open": (
         "B",
         bars_open,
-        "Open: `model-a` has TNR 92\u202f%, bar 90\u202f%; 34 more bad answers "
-        "would decide.",
+        "Open for `model-a`: it catches 92\u202f% of bad texts, you asked for "
+        "90\u202f%; 34 more bad answers would decide.",
     ),
     "labels fail": (
         "L1",

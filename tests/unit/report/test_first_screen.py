@@ -416,3 +416,22 @@ def test_signs_have_a_shape_and_words_each() -> None:
     assert len({*SIGN_WORDS.values()}) == len(SIGN_WORDS)
     style = (TEMPLATES / "matrix.css").read_text(encoding="utf-8")
     assert all(f".{look} " in style for look in ("unshown", "explained", "fails"))
+
+
+def test_a_stated_bar_replaces_the_default_one(tmp_path: Path) -> None:
+    """The share without a bar of its own has its number and interval, and no sign."""
+    pooled = {"level": "pooled"}
+    kept = [*claim("it", 0.82, "cannot_tell", "passed", **pooled)]
+    labels = {"fluency": ["bad", "good"]}
+    told: dict[str, Any] = {"datasets": {"chat": {"labels": labels}}}
+    default = made(of_judges(tmp_path, ["it"], kept, **told))
+    cell = lines(default)["it"].cells[0]
+    assert cell.more == "open: bar 90\u202f%" and "unshown" in cell.sign
+    asked = {"bar": (0.8, "at least")}
+    bar = [*claim("it", 0.95, "meets", "bar tnr", others=asked)]
+    both = made(of_judges(tmp_path, ["it"], [*bar, *kept], **told))
+    titles = [column.title for column in both.columns]
+    assert titles[1] == "Good kept" and titles[0].startswith("Bad caught ≥ 80")
+    met, kept_cell = lines(both)["it"].cells
+    assert met.more == "meets bar 80\u202f%" and met.below == ""
+    assert kept_cell.sign == "" and kept_cell.more == "72\u202f% to 92\u202f%"

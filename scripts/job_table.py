@@ -69,8 +69,13 @@ def _examples() -> Iterator[Example]:
     yield from _results(demo)
 
 
+def _with_texts(plan: Plan) -> str:
+    """The first dataset that has texts, which can be perturbed."""
+    return next(name for name, card in plan.datasets.items() if card.has_texts)
+
+
 def _reading(demo: Plan) -> Iterator[Example]:
-    dataset = next(iter(demo.datasets))
+    dataset = _with_texts(demo)
     yield "ingest", demo, partial(texts.ingest, demo), (dataset,)
     yield "read_ratings", demo, partial(texts.read_ratings, demo), (dataset,)
     name, degree = demo.perturbed(dataset, "once")[0]
@@ -111,7 +116,7 @@ def _judging(demo: Plan, asked: Plan, recorded: Plan) -> Iterator[Example]:
     model = next(name for name in asked.models if _is_judged_by(asked, dataset, name))
     yield "ask", asked, partial(judging.ask, asked), (dataset, model)
     yield "score", asked, partial(judging.score, asked), (dataset, model)
-    dataset = next(iter(demo.datasets))
+    dataset = _with_texts(demo)
     model = next(name for name in demo.models if demo.cells_of(dataset, name))
     yield "compute", demo, partial(judging.compute, demo), (dataset, model)
     dataset = next(iter(recorded.datasets))
@@ -130,7 +135,7 @@ def _judging(demo: Plan, asked: Plan, recorded: Plan) -> Iterator[Example]:
         if cell.judge in ensembles.derived:
             yield "derive", ensembles, partial(judging.derive, ensembles), (*cell,)
             break
-    dataset = next(iter(demo.datasets))
+    dataset = _with_texts(demo)
     yield "collect", demo, partial(judging.collect, demo), (dataset,)
 
 
@@ -139,7 +144,7 @@ def _is_judged_by(plan: Plan, dataset: str, model: str) -> bool:
 
 
 def _results(demo: Plan) -> Iterator[Example]:
-    dataset = next(iter(demo.datasets))
+    dataset = _with_texts(demo)
     function = partial(results.statistics, demo)
     yield "statistics", demo, function, ("agreement", dataset)
     yield "tables", demo, partial(pages.tables, demo), ()

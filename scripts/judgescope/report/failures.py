@@ -247,7 +247,19 @@ def _mean(reader: WorstCaseReader, judgment: Judged, aspect: str) -> str:
 
 
 def _sources(reader: WorstCaseReader, judgment: Judged) -> list[tuple[str, str]]:
-    """What a text is written for, as its dataset names it."""
+    """What a text is written for, as its dataset names it.
+
+    Of data without texts: which text it is, and what people gave it.
+    """
+    target = judgment.target
+    if not target.text:
+        named = [("Item", target.item)]
+        if target.system:
+            named.append(("System", target.system))
+        if judgment.ratings:
+            given = ", ".join(amount(value) for value in judgment.ratings)
+            named.append(("Ratings", given))
+        return named
     if not reader.files.items:
         return []
     by_item = reader.report.once(
@@ -287,6 +299,8 @@ def words_of(judge: ShownJudge, draws: Sequence[Draw]) -> str:
             return f"“{cut}”"
     if any(draw.reply for draw in draws):
         return "no words: it answered with a number"
+    if judge.engine == "recorded":
+        return "no words: only its score is recorded"
     return "no words: its score is computed"
 
 

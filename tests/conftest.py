@@ -21,6 +21,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background by a shell: what the tests start would not hear a Ctrl-C
     # either
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    # started by nohup: what the tests start would not hear a hang-up either
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True)
 if settings.get_current_profile_name() == "default":

@@ -167,6 +167,7 @@ def test_what_the_profile_invites_to_edit_can_be_edited(kinds: AskedStudy) -> No
     }
 
 
+@pytest.mark.long(17)
 def test_a_workstation_limits_gpus_and_asks_for_nothing_else(kinds: AskedStudy) -> None:
     kinds.card("models", "big", **BIG, tensor_parallel=4)
     result = resources(kinds, WORKSTATION)
@@ -204,6 +205,7 @@ def on_cluster(study: AskedStudy) -> "subprocess.CompletedProcess[str]":
     return study.run(*told)
 
 
+@pytest.mark.long(20)
 def test_a_submit_script_is_enough(study: AskedStudy) -> None:
     """Only what asks is submitted; a job that fails is submitted again, with more
     memory.

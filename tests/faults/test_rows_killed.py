@@ -15,7 +15,7 @@ from asking import FAST, AskedStudy
 from scripted import Body, Said, prompt_of, reply, serve
 from study import Study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long(15)]
 ITEMS, STEPS = 24, 3
 TEXT = re.compile(r"\nThe summary:\n(.+?)\n\n", re.DOTALL)
 

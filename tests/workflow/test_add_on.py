@@ -107,6 +107,7 @@ def workflow(folder: Path, *targets: str, site: Path | None) -> tuple[int, str]:
     return ended.returncode, ended.stdout + ended.stderr
 
 
+@pytest.mark.long(60)
 @pytest.mark.slow
 def test_a_study_uses_everything_that_a_package_adds(tmp_path: Path) -> None:
     site, folder = install(tmp_path), tmp_path / "study"

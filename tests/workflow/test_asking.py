@@ -39,6 +39,7 @@ def first_text() -> str:
     return demo_texts()[0]
 
 
+@pytest.mark.long(18)
 def test_a_split_job_asks_the_same_once_from_several_journals(
     study: AskedStudy,
 ) -> None:
@@ -61,6 +62,7 @@ def test_a_split_job_asks_the_same_once_from_several_journals(
     assert len(study.endpoint.asked) == asked
 
 
+@pytest.mark.long(13)
 def test_a_missing_score_file_is_made_again_as_the_error_says(
     study: AskedStudy,
 ) -> None:
@@ -343,6 +345,7 @@ def test_a_text_that_fails_its_check_is_asked_for_again_with_the_reason(
     )  # what failed is not judged
 
 
+@pytest.mark.long(10)
 def test_a_chain_its_pairs_in_both_orders_and_a_judge_made_of_two(
     study: AskedStudy,
 ) -> None:

@@ -123,6 +123,7 @@ def test_texts_that_a_model_makes_count(study: AskedStudy) -> None:
     assert any(WRITING in prompt for prompt in study.endpoint.prompts)
 
 
+@pytest.mark.long(18)
 def test_killed_jobs_do_not_let_a_cap_be_passed(study: AskedStudy) -> None:
     """Killed twice between two replies; the requests under way then are counted at the
     endpoint.

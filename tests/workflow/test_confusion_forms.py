@@ -73,6 +73,7 @@ def gaps(study: AskedStudy, **where: Any) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.long(17)
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["default", "term"])
 def test_the_change_from_the_plain_form_comes_out(
@@ -90,12 +91,14 @@ def test_the_change_from_the_plain_form_comes_out(
     assert [row["value"] for row in wordings.values()] == [0] * 4
 
 
+@pytest.mark.long(17)
 @pytest.mark.slow
 def test_the_report_shows_the_change(study: AskedStudy) -> None:
     page = text_of_pages(study.folder / "results" / "asked" / "report")
     assert "listing minus plain" in page and "listing, minus the wording term" in page
 
 
+@pytest.mark.long(17)
 @pytest.mark.slow
 def test_other_penalties_change_the_score_and_ask_nothing(study: AskedStudy) -> None:
     asked = len(study.endpoint.asked)

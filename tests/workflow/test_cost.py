@@ -72,6 +72,7 @@ def costs(
     return found
 
 
+@pytest.mark.long(10)
 @pytest.mark.slow
 def test_replies_that_judges_and_datasets_share_are_counted_once_in_all(
     study: AskedStudy,

@@ -12,7 +12,7 @@ from dhp import STORY, write_data
 from running import rows, snakemake
 from study import Study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long(20)]
 
 
 @pytest.fixture(scope="module")

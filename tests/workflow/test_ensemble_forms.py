@@ -13,7 +13,7 @@ import running
 from scripted import Body, Said, prompt_of, reply, serve
 from study import Study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long(15)]
 FORMS = [
     *("annotator", "annotator-integers", "annotator-exchanged"),
     *("annotator-severity-words", "annotator-no-rules"),

@@ -97,6 +97,7 @@ same in all.
 """
 
 
+@pytest.mark.long(40)
 @needs_data
 @pytest.mark.slow
 def test_five_recorded_judges_agree_with_people_more_than_the_best_of_them(

@@ -99,7 +99,9 @@ Make = Callable[..., tuple[AskedStudy, Server]]
 BAD = [answer(), refusal(500, "cannot serve this prompt")]
 
 
-@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize(
+    "bad", [BAD[0], *(pytest.param(bad, marks=pytest.mark.long(18)) for bad in BAD[1:])]
+)
 def test_a_text_without_an_answer_is_given_up_after_three_runs(
     made: Make, bad: Said
 ) -> None:
@@ -157,7 +159,7 @@ def test_a_request_is_given_up_at_once_if_the_user_says_so(made: Make) -> None:
     assert "nothing to give up" in nothing.stdout
 
 
-@pytest.mark.parametrize("answered", [0, 36])
+@pytest.mark.parametrize("answered", [0, pytest.param(36, marks=pytest.mark.long(13))])
 def test_three_outages_give_nothing_up(made: Make, answered: int) -> None:
     """From the start, and halfway; few enough requests are left that the job goes on
     to the end.
@@ -175,6 +177,7 @@ def test_three_outages_give_nothing_up(made: Make, answered: int) -> None:
     assert statuses(study) == {"count_ok": TEXTS}
 
 
+@pytest.mark.long(20)
 def test_empty_replies_are_requested_again_twice_at_most(made: Make) -> None:
     study, _ = made(reply(""))
     assert study.run().returncode == 0

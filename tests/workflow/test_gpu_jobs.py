@@ -28,6 +28,7 @@ def test_two_parts_of_a_model_use_different_gpus(
     assert len(served.devices_of_requests()) == TEXTS
 
 
+@pytest.mark.long(14)
 def test_models_that_need_all_gpus_run_one_after_the_other(
     study: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +61,7 @@ def test_copies_of_a_model_are_served_together(
     assert start["line"][:2] == ["serve", str(study.folder / "config/models/weights")]
 
 
+@pytest.mark.long(22)
 def test_a_card_that_needs_more_gpus_than_there_are_is_an_error(
     study: AskedStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

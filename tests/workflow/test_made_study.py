@@ -41,6 +41,7 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.long(12)
 def test_texts_with_one_change_too_many_are_asked_for_again_and_judged(
     tmp_path: Path,
 ) -> None:
@@ -103,6 +104,7 @@ def write_and_reason(body: Body) -> Said:
     return Said(result.body | {"usage": USAGE})
 
 
+@pytest.mark.long(5)
 def test_a_chain_by_a_model_that_takes_no_temperature(tmp_path: Path) -> None:
     with serve(write_and_reason) as endpoint:
         study = AskedStudy(tmp_path, endpoint)

@@ -15,7 +15,7 @@ from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import Body, Said, prompt_of, replies, serve
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long(12)]
 SYSTEMS = ("poor", "fair", "good")
 LOW = [1] * 6 + [2] * 4
 LESS_LOW = [2] * 6 + [1] * 4

@@ -4,7 +4,7 @@
 
 import csv
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -136,7 +136,16 @@ def card_of(folder: Path) -> Any:
     return yaml.safe_load((folder / "config/models/it.yaml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", SERVERS)
+def in_lanes(names: Iterable[str]) -> list[Any]:
+    """Return names of servers: the long lane has those that differ least from the
+    others.
+    """
+    quick = ("chat", "reasoning", "thinking")
+    long = pytest.mark.long(7)
+    return [name if name in quick else pytest.param(name, marks=long) for name in names]
+
+
+@pytest.mark.parametrize("name", in_lanes(SERVERS))
 def test_every_server_is_asked_without_an_edit_by_hand(
     tmp_path: Path, name: str
 ) -> None:
@@ -223,6 +232,7 @@ def test_a_judge_that_cannot_run_is_named_and_nothing_is_judged(
         )
 
 
+@pytest.mark.long(24)
 def test_a_shipped_card_is_copied_and_its_comments_stay(tmp_path: Path) -> None:
     """Its address is that of a loopback server, so the copy of a study is the shipped
     one here.

@@ -24,7 +24,7 @@ from scripted import (
     texts_in,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long(20)]
 ITEMS, STEPS = 12, 6
 WORDS = re.compile(r"[a-z]{5,}")
 SLIP = " wqzzk"

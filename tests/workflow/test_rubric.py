@@ -134,6 +134,7 @@ def near(body: Body) -> Said:
     )
 
 
+@pytest.mark.long(9)
 @pytest.mark.slow
 def test_a_study_with_a_rubric(tmp_path: Path) -> None:
     with serve(near) as endpoint:
@@ -195,6 +196,7 @@ def test_a_measure_has_no_original_as_reference(
         load_plan(study | {"methods": ["agreement"]}, HOME, source="study.yaml")
 
 
+@pytest.mark.long(6)
 @pytest.mark.slow
 def test_the_reference_may_be_the_text_that_was_perturbed(tmp_path: Path) -> None:
     """On texts with one reference: all are judged, and without the key none is."""

@@ -35,6 +35,7 @@ def test_a_study_that_has_not_run_has_nothing_to_compare(study: AskedStudy) -> N
     assert not study.endpoint.asked
 
 
+@pytest.mark.long(22)
 def test_only_lost_judgments_move_numbers_and_nothing_is_asked(
     study: AskedStudy,
 ) -> None:

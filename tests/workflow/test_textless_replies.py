@@ -9,7 +9,7 @@ from asking import FAST
 from scripted import Body, Endpoint, Said, reply, serve
 from study import Study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long(12)]
 SENT: dict[int, tuple[Any, dict[str, Any]]] = {
     0: ("Rating: 4", {}),
     1: (None, {}),

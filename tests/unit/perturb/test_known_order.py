@@ -18,7 +18,7 @@ from running import HOME
 from scripted import Body, Said, prompt_of, reply, serve, text_in
 from study import Study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long(12)]
 
 WORDS = re.compile(r"[a-z]{5,}")
 DATA = "demo-confusion-news"

@@ -152,6 +152,7 @@ def draft(study: AskedStudy) -> CompletedProcess[str]:
     return running.run("-m", "judgescope", "draft", "study.yaml", cwd=study.folder)
 
 
+@pytest.mark.long(14)
 @pytest.mark.slow
 def test_a_study_without_parts_stops_is_drafted_and_runs_with_what_is_pasted(
     lacking: AskedStudy,

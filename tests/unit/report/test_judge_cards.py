@@ -516,6 +516,7 @@ def test_no_text_or_reply_can_do_harm(tmp_path: Path) -> None:
     assert len(page) < 1_000_000
 
 
+@pytest.mark.long(10)
 def test_two_runs_give_the_same_bytes_and_old_cards_are_deleted(tmp_path: Path) -> None:
     spec = cards_study.make(tmp_path)
     folder = tmp_path / "report" / "judges"

@@ -155,5 +155,5 @@ def _values_in(template: str, path: str) -> dict[str, str] | None:
         pattern += re.escape(template[end : wildcard.start()])
         pattern += f"(?P<{wildcard[1]}>[^/]+)"
         end = wildcard.end()
-    found = re.fullmatch(pattern + re.escape(template[end:]), path)
-    return None if found is None else found.groupdict()
+    match = re.fullmatch(pattern + re.escape(template[end:]), path)
+    return None if match is None else match.groupdict()

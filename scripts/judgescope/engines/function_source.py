@@ -58,7 +58,7 @@ def undeclared_modules(file: Path, declared: set[Path], *, where: str) -> list[P
     count. Modules elsewhere, such as installed packages, are not looked at.
     """
     root = file.resolve().parent
-    found = list[Path]()
+    files = list[Path]()
     waiting = [file.resolve()]
     seen = {file.resolve()}
     while waiting:
@@ -69,8 +69,8 @@ def undeclared_modules(file: Path, declared: set[Path], *, where: str) -> list[P
             seen.add(imported)
             waiting.append(imported)
             if imported not in declared:
-                found.append(imported)
-    return found
+                files.append(imported)
+    return files
 
 
 def _tree(file: Path, where: str) -> ast.Module:

@@ -68,7 +68,7 @@ def _tokens() -> Callable[[str], list[int]]:
         english = word.isascii() and len(word) > SHORTEST_UNSTEMMED
         return number[stem(word) if english else word]
 
-    return lru_cache(1 << 14)(lambda text: [token_number(one) for one in words(text)])
+    return lru_cache(1 << 14)(lambda text: [token_number(word) for word in words(text)])
 
 
 @cache

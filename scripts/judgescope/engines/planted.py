@@ -135,7 +135,7 @@ class PlantedEngine:
         people = self._people(scale)
         aspects = {aspect: None} | dict.fromkeys(self._aspects)
         rows = []
-        for subject in sorted(subjects, key=lambda one: one.target):
+        for subject in sorted(subjects, key=lambda asked: asked.target):
             key = subject.item, subject.system or ""
             known = self._qualities.get(key, {}) if self.card.files else None
             if known is None:

@@ -55,7 +55,9 @@ class Request:
         messages = self.asked.get("messages", ())
         if len(messages) < 2:
             return self.prompt
-        return "\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages)
+        return "\n\n".join(
+            f"[{message['role']}]\n{message['content']}" for message in messages
+        )
 
     def sent_as(self, asked: Mapping[str, Any]) -> "Request":
         """Return the request with other contents and the same key, for a server that

@@ -51,8 +51,8 @@ class Subjects:
         """Return subjects, each with its original; they are originals or made from
         originals.
         """
-        texts = {one.item: one.text for one in self.in_set(ORIGINAL)}
-        return [replace(one, original=texts[one.item]) for one in subjects]
+        texts = {text.item: text.text for text in self.in_set(ORIGINAL)}
+        return [replace(subject, original=texts[subject.item]) for subject in subjects]
 
     @property
     def references(self) -> list[str]:

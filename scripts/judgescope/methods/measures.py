@@ -195,8 +195,8 @@ def categorical(
         return
     results = on_classes(gold, x, classes, targets.source, targets.study.weights)
     results["alpha_pair"] = alpha(targets, np.stack([gold, x]), classes)
-    for name, one in results.items():
-        yield (name, POOLED), people.named(one).estimate
+    for name, result in results.items():
+        yield (name, POOLED), people.named(result).estimate
 
 
 def with_hint_note(data: EvaluationData, row: ResultRow) -> ResultRow:
@@ -479,10 +479,10 @@ def human_agreement(targets: TargetSet, aspect: str) -> Named:
 
     def classify(x: Floats, y: Floats) -> Mapping[LevelStatistic, Replicated]:
         results = on_classes(y, x, classes, targets.source, study.weights)
-        return {(name, POOLED): one for name, one in results.items()}
+        return {(name, POOLED): result for name, result in results.items()}
 
     floor = np.mean(
-        [cem_floor(one, classes) for one in ratings if np.isfinite(one).any()]
+        [cem_floor(rating, classes) for rating in ratings if np.isfinite(rating).any()]
     )
     for measure, ceiling in raters.ceilings(classify, ratings, against="each").items():
         note = (

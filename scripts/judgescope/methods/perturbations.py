@@ -46,7 +46,7 @@ def _estimates(
 
     statuses = targets.rows["status"].to_pylist()
     reasons = "; ".join(
-        sorted({one for one in statuses if one.startswith("impossible")})
+        sorted({status for status in statuses if status.startswith("impossible")})
     )
     for outcome in OUTCOMES:
         note = reasons if outcome == "impossible" else ""

@@ -180,10 +180,11 @@ def lacking(plan: Plan, dataset: str) -> dict[str, dict[str, list[AnalysisQuesti
         written = Path(spec.output).is_file()
         for judge in judges:
             unwritten = [
-                one
-                for one in questions(spec, judge, subjects)
+                question
+                for question in questions(spec, judge, subjects)
                 if not written
-                or one.target not in subjects.analyses(judge, one.aspect, model)
+                or question.target
+                not in subjects.analyses(judge, question.aspect, model)
             ]
             if unwritten:
                 missing.setdefault(model, {})[judge] = unwritten

@@ -169,12 +169,12 @@ def _file(scripts: Path, module: str) -> Path | None:
     """Return the file of a module of judgescope or of an add-on; None for others."""
     root = module.partition(".")[0]
     if root in add_on_distributions():
-        found = find_spec(root)
-        if found is None or found.origin is None:
+        package = find_spec(root)
+        if package is None or package.origin is None:
             return None
-        scripts = Path(found.origin).parent
+        scripts = Path(package.origin).parent
         scripts = (
-            scripts if found.submodule_search_locations is None else scripts.parent
+            scripts if package.submodule_search_locations is None else scripts.parent
         )
     elif root != PACKAGE:
         return None

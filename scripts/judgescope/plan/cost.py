@@ -198,11 +198,11 @@ class ModelRequests:
             source = f"by the tokenizer, from {len(self._counted)} prompts"
             return pricing.Density(sum(self._counted) / self._spelled, source)
         sample = self._sample
-        found = pricing.density(
+        measured = pricing.density(
             sample.prompt, sample.characters, sample.requests, "in the store"
         )
-        if found is not pricing.GUESSED:
-            return found
+        if measured is not pricing.GUESSED:
+            return measured
         return pricing.density(
             self.pace.prompt, self.pace.size, self.pace.replies, "to earlier jobs"
         )

@@ -42,8 +42,8 @@ def writers(
             named[f"perturbations/{name}.yaml, key anchors."] = card.anchors
     for name, dataset in datasets.items():
         if dataset.rewrite_references and perturbations and not study.references:
-            place = f"datasets/{name}.yaml, key rewrite_references."
-            named[place] = dataset.rewrite_references
+            key = f"datasets/{name}.yaml, key rewrite_references."
+            named[key] = dataset.rewrite_references
     if study.references and perturbations:
         named["the study, key references."] = study.references
     for name, judge in judges.items():
@@ -59,8 +59,8 @@ def improvements(plan: Plan) -> dict[str, cards.Improvement]:
     """Return dataset -> how its references are improved, for datasets with such a
     card.
     """
-    found = {name: plan.improved(name) for name in plan.datasets}
-    return {name: card for name, card in found.items() if card is not None}
+    by_name = {name: plan.improved(name) for name in plan.datasets}
+    return {name: card for name, card in by_name.items() if card is not None}
 
 
 def analyses_of(plan: Plan, judge: str) -> cards.Analyses | None:
@@ -263,7 +263,7 @@ def lowered(plan: Plan, dataset: str, writer: TargetWriter) -> dict[str, object]
     if not parts:
         return {}
     shown = card.in_task(task).model_dump(include={"name", "definition"})
-    return {"aspect": {**shown, "sub_aspects": [one.model_dump() for one in parts]}}
+    return {"aspect": {**shown, "sub_aspects": [part.model_dump() for part in parts]}}
 
 
 # ---- attacks -------------------------------------------------------------------------

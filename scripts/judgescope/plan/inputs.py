@@ -102,13 +102,13 @@ def hash_of_texts(plan: Plan, dataset: str, spec: IngestSpec) -> str:
     card = plan.datasets[dataset]
     folder = located_folder(spec.folder)
     data = Path(spec.data)
-    here = [role for role, file in card.files.items() if not isinstance(file, Hub)]
+    roles = [role for role, file in card.files.items() if not isinstance(file, Hub)]
     where = spec.card_file
     files = {
-        role: resolve(card.files, role, folder, data, where=where) for role in here
+        role: resolve(card.files, role, folder, data, where=where) for role in roles
     }
-    if len(here) < len(card.files):
-        return canonical({role: sha256_of(files[role]) for role in here})
+    if len(roles) < len(card.files):
+        return canonical({role: sha256_of(files[role]) for role in roles})
     report = Path(plan.paths.ingested(dataset))
     last = _last_reading(report)
     if last is not None and last.how == spec.how:
@@ -118,7 +118,7 @@ def hash_of_texts(plan: Plan, dataset: str, spec: IngestSpec) -> str:
         made = report.stat().st_mtime_ns
         if all(path.stat().st_mtime_ns <= made for path in paths):
             return last.texts
-        if last.sha256 == {role: sha256_of(files[role]) for role in here}:
+        if last.sha256 == {role: sha256_of(files[role]) for role in roles}:
             return last.texts
     try:
         rated = read_selected(card, folder, data, plan.study.seed, spec.part)
@@ -165,7 +165,8 @@ def read_all(plan: Plan) -> None:
                 Subject(text.target, text.item, text.system, SYSTEMS, text.text, source)
             )
         pairs = listed_pairs(
-            (one.aspect, one.target, one.target_b) for one in rated.preferences
+            (preference.aspect, preference.target, preference.target_b)
+            for preference in rated.preferences
         )
         for model, cells in recorded:
             # Raises the errors that the model's job would raise.

@@ -211,7 +211,7 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
     if judge in plan.derived:
         members = plan.derived[judge].members
         of_members = [turned(plan, dataset, name) for name in members]
-        if any(one != of_members[0] for one in of_members):
+        if any(of_member != of_members[0] for of_member in of_members):
             raise UserError(
                 "some members of this judge have a scale whose lowest value is best, "
                 "others not",

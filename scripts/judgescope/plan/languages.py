@@ -98,7 +98,9 @@ def _perturbations(
     for name in dict.fromkeys(name for name, _ in plan.perturbed(dataset, *KINDS)):
         card = plan.perturbations[name]
         if isinstance(card, MadePerturbation):
-            unchecked = [one for one in card.checks if not holds_in(one, language)]
+            unchecked = [
+                check for check in card.checks if not holds_in(check, language)
+            ]
             if unchecked:
                 yield (
                     f"warning: {name}: {', '.join(unchecked)} is not checked in "

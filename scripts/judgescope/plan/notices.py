@@ -171,7 +171,9 @@ def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
     `items`: dataset -> its number of items.
     """
     hinted = [
-        one for one in plan.judges.values() if one.hint and one.hint.rating == "wrong"
+        judge
+        for judge in plan.judges.values()
+        if judge.hint and judge.hint.rating == "wrong"
     ]
     needed = fewest_items()
     for dataset, n_items in items.items():

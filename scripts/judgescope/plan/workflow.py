@@ -204,7 +204,9 @@ class RuleJobs:
         self._known = known
         parameters = list(signature(spec).parameters.values())[len(known) :]
         self._wildcards = [
-            one.name for one in parameters if one.kind is not Parameter.KEYWORD_ONLY
+            parameter.name
+            for parameter in parameters
+            if parameter.kind is not Parameter.KEYWORD_ONLY
         ]
         self._param_of = _params_of(get_type_hints(spec)["return"])
         # Snakemake asks for the inputs of a job, then for its params one by one.

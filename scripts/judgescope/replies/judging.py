@@ -102,7 +102,7 @@ class Questions:
         prompt, parts = self._filled(number)
         before, after = self._around
         key = hashlib.sha256(before + orjson.dumps(prompt) + after).digest()
-        beside = sum(len(one["content"]) for one in self.messages(""))
+        beside = sum(len(message["content"]) for message in self.messages(""))
         return Outline(key, len(prompt) + beside, parts)
 
     @cached_property
@@ -405,7 +405,7 @@ def rows(
         "aspect": aspect,
         "criterion": questions.criterion,
     }
-    found = list[dict[str, Any]]()
+    rows = list[dict[str, Any]]()
     for number in range(len(questions)):
         for draw in range(judge.draws):
             reply = reply_to(number, draw)
@@ -413,13 +413,13 @@ def rows(
                 row: dict[str, Any] = {**cell, "kind": questions.kind(number)}
                 row |= questions.text_columns(number)
                 row |= questions.cut_columns(number)
-                found.append(row | reply_columns(reply))
+                rows.append(row | reply_columns(reply))
     for subject, reason in questions.not_asked:
         for draw in range(judge.draws):
             row = {**cell, "kind": questions.kind(0), "target": subject.target}
             row |= {"draw": draw, "text": reason, "status": "not_applicable"}
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def reply_columns(reply: Reply) -> dict[str, Any]:

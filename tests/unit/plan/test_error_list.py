@@ -64,7 +64,7 @@ def test_penalties_of_a_list_are_summed(text: str, penalty: float) -> None:
     judgments = judged(text)
     assert (judgments.status, judgments.rule) == ("ok", "listed")
     assert judgments.value == pytest.approx(5 - 4 * penalty / 25)
-    assert judgments.label is None and judgments.parser == "errors@5"
+    assert judgments.label is None and judgments.parser.startswith("errors@")
 
 
 @pytest.mark.parametrize(

@@ -358,8 +358,8 @@ def examples(path: Path, chat: Chat, longest_reply: int) -> list[TokenExample]:
         row = json.loads(line)
         prompt = chat.prompt(row["messages"])
         example = TokenExample(row, prompt, chat.reply(row["reply"]))
-        place = f"{row['dataset']}: {row['target']}, {row['aspect']}"
-        where = f"{path.name}:{number}, {place}"
+        rated = f"{row['dataset']}: {row['target']}, {row['aspect']}"
+        where = f"{path.name}:{number}, {rated}"
         if example.length > chat.base.context:
             raise UserError(
                 "a prompt and its reply exceed the base model's context",

@@ -246,10 +246,10 @@ def check_hint(
             got=judge.hint.baseline,
             allowed=[
                 name
-                for name, one in judges.items()
-                if (one.model, one.own_scale, one.hint)
+                for name, rater in judges.items()
+                if (rater.model, rater.own_scale, rater.hint)
                 == (judge.model, judge.scale, None)
-                and not one.scores_texts
+                and not rater.scores_texts
             ],
             todo="name such a judge, and list it under the study's `judges` too",
         )

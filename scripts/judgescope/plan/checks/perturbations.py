@@ -48,7 +48,5 @@ def _check_rule(card: cards.RulePerturbation, where: str) -> None:
     for owner in [None, *card.datasets]:
         degrees = card.datasets[owner] if owner else card.degrees
         for degree, options in degrees.items():
-            place = (
-                f"{where}, key {f'datasets.{owner}' if owner else 'degrees'}.{degree}"
-            )
-            check_options(card.rule, options.model_dump(exclude_none=True), where=place)
+            key = f"{where}, key {f'datasets.{owner}' if owner else 'degrees'}.{degree}"
+            check_options(card.rule, options.model_dump(exclude_none=True), where=key)

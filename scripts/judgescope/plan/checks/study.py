@@ -166,7 +166,7 @@ def check_bars(study: cards.Study, aspects: Collection[str], source: str) -> Non
                 "a required minimum (bar) needs a statistic with a confidence interval",
                 where=where,
                 got=name,
-                allowed=[one for one in STATISTICS if has_bar(one)],
+                allowed=[statistic for statistic in STATISTICS if has_bar(statistic)],
                 todo="docs/reference/statistics.md lists all statistics",
             )
         check_known(

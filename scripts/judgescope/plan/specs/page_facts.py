@@ -89,7 +89,11 @@ def perturbation_degrees(plan: Plan) -> dict[str, specs.PerturbationCard]:
     described = {}
     for name, card in plan.perturbations.items():
         degrees = plan.degrees_of(name)
-        doses = {each: one.k for each, one in degrees.items() if isinstance(one.k, int)}
+        doses = {
+            each: degree.k
+            for each, degree in degrees.items()
+            if isinstance(degree.k, int)
+        }
         described[name] = specs.PerturbationCard(
             name=card.name, level=card.level, degrees=list(degrees), doses=doses
         )

@@ -197,6 +197,8 @@ def tables(plan: Plan) -> specs.TablesSpec:
     # The look of pages and the scales of ratings change no word of a sentence.
     page = replace(page, **computing("tables", *across), templates="", turned={})
     # Sentences need no counts of what was read.
-    datasets = {name: replace(one, report="") for name, one in page.datasets.items()}
+    datasets = {
+        name: replace(dataset, report="") for name, dataset in page.datasets.items()
+    }
     page = replace(page, datasets=datasets, csv=_csv_files(plan), output="")
     return specs.TablesSpec(**asdict(page), parts=joined)

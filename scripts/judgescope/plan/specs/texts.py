@@ -317,7 +317,7 @@ def analyse(plan: Plan, dataset: str, model: str) -> AnalyseSpec:
         model=asked_model(plan, model),
         judges=judges,
         templates=plan.templates_for(
-            (one.form, system_of(one)) for one in judges.values()
+            (judge.form, system_of(judge)) for judge in judges.values()
         ),
         aspects=prompt_aspects(plan, dataset),
         about=plan.about(dataset),

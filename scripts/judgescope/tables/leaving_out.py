@@ -43,6 +43,10 @@ def is_total_row(row: TableRow, texts: Sequence[str]) -> bool:
     texts: the columns in which other rows have words.
     """
     words = [str(row[name]) for name in texts if not is_missing(row.get(name))]
+    if not words:
+        # The word may stand below the numbers of the rows.
+        filled = [cell for cell in row.values() if not is_missing(cell)]
+        words = [str(cell) for cell in filled if not _is_number(cell)]
     return len(words) == 1 and is_total(words[0])
 
 
@@ -81,7 +85,8 @@ def without_totals(
         is_last = place == len(rows) - 1
         nameless = is_last and is_nameless_total(row, texts, whole)
         if nameless or (texts and is_total_row(row, texts)):
-            words = [str(row[name]) for name in texts if not is_missing(row.get(name))]
+            filled = [cell for cell in row.values() if not is_missing(cell)]
+            words = [str(cell) for cell in filled if not _is_number(cell)]
             name = repr(words[0]) if words else "averages or sums without an id"
             notes.append(f"row {number} ({name}) was left out: it is no text")
             continue

@@ -111,7 +111,7 @@ def test_the_page_says_columns_verdict_and_what_one_more_column_adds(
 def test_a_judge_has_the_id_of_its_card_in_the_list_of_columns(page: Page) -> None:
     rows = [{**row, "bleu": row["quality_gpt4"]} for row in made(100)]
     status, said = page(rows, "--judge", "bleu")
-    assert status == 0 and "judge       bleu: bleu" in said
+    assert status == 0 and "judge       bleu\n" in said
 
 
 def test_the_readme_shows_the_verdict_on_the_shipped_ratings(
@@ -209,7 +209,7 @@ def test_an_aspect_is_displayed_as_its_columns_spell_it(page: Page) -> None:
     status, said = page(rows)
     assert status == 0 and "rating      Güte: güte_1" in said
     assert (
-        "judge: güte_judge (gute)" in said and "agreeing with people on Güte (" in said
+        "judge: güte_judge (Güte)" in said and "agreeing with people on Güte (" in said
     )
     rows = [{"güte": row["human"], "judge": row["judge"]} for row in two()]
     assert "agreeing with people on Güte (" in page(rows, "--human", "güte=güte")[1]
@@ -360,7 +360,7 @@ def test_the_page_counts_missing_ratings_scores_and_choices(page: Page) -> None:
     ] = "NaN"
     said = page(choices)[1]
     assert "winner (Anna), winner (Ben) (winner (Ben): 1 of 60 choices missing)" in said
-    assert "gpt4_winner: gpt4_winner (2 of 60 choices missing)" in said
+    assert "judge       gpt4_winner (2 of 60 choices missing)" in said
     assert "missing" not in page(made())[1] and "] (n = " in page(made())[1].replace(
         "\n  ", " "
     )
@@ -619,7 +619,7 @@ def test_several_rows_of_an_error_are_those_of_the_file(page: Page) -> None:
     said = page(made(), "--scale", "1:4:1", "--human", "quality=Quality (Ben)")[1]
     first = ", ".join(many.split(", ")[:5])
     assert (
-        f"where:   mine.csv, rows {first}, … ({len(many.split(', '))} in all), aspect"
+        f"where:   mine.csv, rows {first}, … ({len(many.split(', '))} in all), column"
         in said
     )
 
@@ -836,7 +836,7 @@ def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None
     assert status == 0 and "Required minimums (bars): meets (exit code 0)." in verdict
     assert "texts       answer_a, answer_b" in columns and "model_a, model_b" in columns
     assert "choice      overall: winner (Anna), winner (Ben)" in columns
-    assert "judge       gpt4_winner: gpt4_winner" in columns
+    assert "judge       gpt4_winner" in columns
     assert "Better than chance at choosing the better of two texts" in verdict.replace(
         "\n  ", " "
     )
@@ -976,7 +976,14 @@ def test_an_audit_computes_nothing_itself() -> None:
     used = {
         name for module, name in imported if module.startswith("judgescope.statistics")
     }
-    assert used == {"Outcome", "Sign", "legend_of_signs", "statistic"}
+    assert used == {
+        "Calibration",
+        "FEWEST_SOURCES",
+        "Outcome",
+        "Sign",
+        "legend_of_signs",
+        "statistic",
+    }
     assert ("judgescope.methods.evaluate", "statistics") in imported
 
 

@@ -99,24 +99,39 @@ def _check_on_scale(
     errors = []
     for aspect, scale in stated.items():
         for column in columns.ratings.get(aspect, ()):
+            outside = []
             for number_of_row, row in table.filled(column):
                 values = [number(cell) for cell in entries(row[column])]
-                if "min" not in scale or all(_is_on(each, scale) for each in values):
-                    continue
-                errors.append(
-                    UserError(
-                        "a rating is outside the scale",
-                        where=f"{table.file}, row {number_of_row}, column {column}",
-                        got=row[column],
-                        allowed=_scale_in_words(scale),
-                        todo="state a scale that has all ratings: --scale "
-                        "LOWEST:HIGHEST:STEP; or, if the cell stands for no rating: "
-                        f"--missing {row[column]}",
-                    )
-                )
-                break
+                if "min" in scale and not all(_is_on(each, scale) for each in values):
+                    outside.append((number_of_row, row[column]))
+            if outside:
+                errors.append(_off_scale(table, column, scale, outside))
     if errors:
         raise UserErrors(errors)
+
+
+def _off_scale(
+    table: InitTable,
+    column: str,
+    scale: LabelScale,
+    outside: Sequence[tuple[int, Any]],
+    most_rows: int = 5,
+) -> UserError:
+    """Return the error for ratings off a scale, each with the number of its row."""
+    rows = [str(number_of_row) for number_of_row, _ in outside]
+    shown = f"row {rows[0]}" if len(rows) == 1 else f"rows {', '.join(rows)}"
+    if len(rows) > most_rows:
+        first = ", ".join(rows[:most_rows])
+        shown = f"rows {first}, … ({len(rows)} in all)"
+    cell = outside[0][1]
+    return UserError(
+        "a rating is outside the scale",
+        where=f"{table.file}, {shown}, column {column}",
+        got=cell,
+        allowed=_scale_in_words(scale),
+        todo="state a scale that has all ratings: --scale LOWEST:HIGHEST:STEP; or, if "
+        f"the cells stand for no rating: --missing {cell}",
+    )
 
 
 def _scale_in_words(scale: LabelScale) -> str:

@@ -212,7 +212,10 @@ def facts_of(draft: StudyDraft, option: str = "--rating") -> Iterator[tuple[str,
         yield "note", note
     for name, scores in columns.judges.items():
         named = plain(draft.judge_names[cards.recorded_id(name)])
-        yield "judge", f"{named}: {_scores_fact(draft, scores)}"
+        fact = _scores_fact(draft, scores)
+        # A judge is often called as its one column.
+        is_column = fact == named or fact.startswith(f"{named} (")
+        yield "judge", fact if is_column else f"{named}: {fact}"
     if draft.function:
         file, name = draft.function
         yield "judge", plain(f"{id_of(draft.function)}: function {name} of {file}")

@@ -325,7 +325,7 @@ def aspect_title(draft: StudyDraft, aspect: str) -> str:
     """Return the name of an aspect as its columns or a flag have it."""
     title = draft.columns.names.get(aspect, "")
     if title and not title.isascii():
-        return title
+        return f"{title[:1].upper()}{title[1:]}"
     return _title(aspect, draft.columns.ratings.get(aspect, ()))
 
 

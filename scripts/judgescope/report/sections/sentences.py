@@ -104,7 +104,7 @@ UNSHOWN = "not shown to be "
 RIVALS = {
     base.LENGTH: "text length alone reaches {}",
     base.BREVITY: "shortness alone reaches {}",
-    base.BEST_LENGTH: "{} is left when a curve of text length is taken out",
+    base.BEST_LENGTH: "{} remains once text length is accounted for",
     base.SYSTEMS: "{} among texts of one system",
 }
 """Null hypothesis -> the words for its number, the one that a claim had to beat."""

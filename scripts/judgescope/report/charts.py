@@ -12,8 +12,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import cycle
-from typing import Any, NamedTuple
+from itertools import cycle, groupby
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 Spec = dict[str, Any]
 """A Vega-Lite specification, or a part of one."""
@@ -186,6 +187,33 @@ def signs(names: Sequence[str]) -> list[Series]:
     ]
 
 
+_CIRCLE = re.compile(
+    r'<path transform="translate\(([\d.-]+),([\d.-]+)\)" d="M([\d.]+),0'
+    r'A\3,\3,0,1,1,-\3,0A\3,\3,0,1,1,\3,0Z?"'
+)
+"""A circle as the converter draws it."""
+_UNSEEN = re.compile(
+    r'<path class="(?:background|foreground)"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>'
+    r'| pointer-events="none"| opacity="1"'
+)
+"""Empty frames, and attributes with the default of a picture that is not clicked."""
+_DECIMALS = re.compile(r"(\d\.\d\d)\d+(?=[^<>]*>)")
+"""A number within a tag with more than two decimals."""
+
+
+_ONE_CIRCLE = re.compile(
+    r'<circle( cx="[^"]*" cy="[^"]*" r="[^"]*")((?: (?!opacity)[a-z-]+="[^"]*")*)'
+    r'((?: opacity="[^"]*")?)/>'
+)
+"""A circle: its place and size, its look, and how far it is seen through.
+
+A group with that opacity would hide where its circles overlap.
+"""
+_CIRCLES = re.compile(r"(?:<circle [^<>]*/>){4,}")
+FEWEST_ALIKE: Final = 4
+"""So many circles of one look share a group."""
+
+
 def svg(spec: Spec) -> str:
     """Return a specification as SVG; nothing is fetched.
 
@@ -194,7 +222,37 @@ def svg(spec: Spec) -> str:
     import vl_convert
 
     drawn: str = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    return _ROLES.sub("", drawn)
+    return slim(_ROLES.sub("", drawn))
+
+
+def slim(drawn: str) -> str:
+    """Return an SVG without what shows nothing: pages have thousands of dots.
+
+    Circles are circles, places have two decimals, and attributes with their default and
+    empty frames are left out.
+
+    >>> slim('<path transform="translate(7.123,2)" d="M3,0A3,3,0,1,1,-3,0A3,3,0,1,1,'
+    ...     '3,0" opacity="1" fill="red"/>')
+    '<circle cx="7.12" cy="2" r="3" fill="red"/>'
+    """
+    drawn = _CIRCLE.sub(r'<circle cx="\1" cy="\2" r="\3"', drawn)
+    drawn = _UNSEEN.sub("", drawn)
+    drawn = _DECIMALS.sub(r"\1", drawn)
+    return _CIRCLES.sub(_with_one_look, drawn)
+
+
+def _with_one_look(run: re.Match[str]) -> str:
+    """Circles that follow each other: those of one look in a group that has it."""
+    parts = []
+    circles = _ONE_CIRCLE.findall(run[0])
+    for look, alike in groupby(circles, key=itemgetter(1)):
+        places = [f"{place}{opacity}" for place, _, opacity in alike]
+        if len(places) < FEWEST_ALIKE:
+            parts += [f"<circle{place}{look}/>" for place in places]
+            continue
+        inside = "".join(f"<circle{place}/>" for place in places)
+        parts.append(f"<g{look}>{inside}</g>")
+    return "".join(parts)
 
 
 def layer(mark: str, values: Sequence[object], encoding: Spec, **look: object) -> Spec:

@@ -17,6 +17,7 @@ from judgescope.report.charts import (
     chart_spec,
     cut,
     signs,
+    slim,
     unique_labels,
 )
 from judgescope.report.contents import section_named
@@ -223,3 +224,16 @@ def test_attacks_are_drawn_less_inert_texts(tmp_path: Path, drawn: Drawn) -> Non
     assert isinstance(figure, PageFigure) and drawn == [("alpha", "typos", 0.25)]
     assert "shift by the attack minus shift" in figure.table.caption
     assert "judge or wording" not in figure.table.caption
+
+
+def test_circles_of_one_look_share_it_but_not_their_opacity() -> None:
+    dot = '<path transform="translate({},5)" d="M2,0A2,2,0,1,1,-2,0A2,2,0,1,1,2,0"'
+    drawn = "".join(
+        f'{dot.format(at)} fill="{fill}" opacity="0.5"/>'
+        for at, fill in enumerate(["blue"] * 4 + ["red"])
+    )
+    assert slim(drawn) == (
+        '<g fill="blue">'
+        + "".join(f'<circle cx="{at}" cy="5" r="2" opacity="0.5"/>' for at in range(4))
+        + '</g><circle cx="4" cy="5" r="2" opacity="0.5" fill="red"/>'
+    )

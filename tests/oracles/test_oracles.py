@@ -37,6 +37,7 @@ from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.reliability import krippendorff_alpha, repeatability
 from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Resamples
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
@@ -58,7 +59,7 @@ def holed(rng: np.random.Generator, values: ArrayLike, share: float = 0.1) -> Fl
     return result
 
 
-def weights_of(rng: np.random.Generator) -> NDArray[np.int64]:
+def weights_of(rng: np.random.Generator) -> NDArray[np.uint16]:
     return source_weights(rng, SOURCES, RESAMPLES)
 
 
@@ -225,11 +226,11 @@ def scored(seed: int) -> tuple[np.random.Generator, Floats, Floats, Floats]:
 
 
 def rows_of(
-    fit: Callable[[Floats], float], weights: NDArray[np.int64], known: Any
+    fit: Callable[[Floats], float], weights: Resamples, known: Any
 ) -> list[float]:
     """Return a fit on the known targets as they are, and on each resample."""
     return [
-        fit(w[known]) for w in (np.ones(N), *(row[SOURCE] * 1.0 for row in weights))
+        fit(w[known]) for w in (np.ones(N), *(row[SOURCE] * 1.0 for row in weights[:]))
     ]
 
 

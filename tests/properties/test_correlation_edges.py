@@ -16,6 +16,7 @@ from judgescope.statistics.discernment import log_harmonic_mean
 from judgescope.statistics.ensemble import ON_ONE_SCALE, error_correlation
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import repeatability, spearman_brown
+from judgescope.statistics.resampling import whole_and_resamples
 from judgescope.statistics.result import REASONS, Estimate
 from judgescope.statistics.signed_rank import mean_drop, rank_biserial
 
@@ -205,7 +206,7 @@ def test_memory_grows_with_sources_and_not_with_their_square(
     source = np.arange(6000) // 2
     tracemalloc.start()
     try:
-        over_rows(x, y, source, np.ones((1, 3000)), [statistic])
+        over_rows(x, y, source, whole_and_resamples(source, None), [statistic])
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -1,9 +1,10 @@
 """Are the result tables of two revisions the same, value by value?
 
-`python tests/support/tables_equal.py BASE [--map renames.csv] [--studies "demo usr"]`
-runs the studies of tables_studies.py with the revision BASE and with the working tree,
-and compares their tables: which rows there are, every float to the bit, counts and
-notes. It exits with 1 where they differ.
+`python tests/support/tables_equal.py BASE [--map renames.csv] [--studies "demo usr"]
+[--relative 1e-12]` runs the studies of tables_studies.py with the revision BASE and
+with the working tree, and compares their tables: which rows there are, every float to
+the bit (or up to a relative difference), counts and notes. It exits with 1 where they
+differ.
 
 The map is a CSV file with the columns kind, old, new. kind: `table`, `column`,
 `statistic`, or `value` (of any other cell that holds a name); `key` (of a card) and
@@ -13,6 +14,7 @@ The map is a CSV file with the columns kind, old, new. kind: `table`, `column`,
 
 import argparse
 import csv
+import math
 import os
 import subprocess
 import sys
@@ -109,10 +111,13 @@ NO_RENAMES = Renames()
 
 
 def differences(
-    before: Tables, after: Tables, renames: Renames = NO_RENAMES
+    before: Tables,
+    after: Tables,
+    renames: Renames = NO_RENAMES,
+    relative: float = 0.0,
 ) -> list[Difference]:
     """Return everything in which the tables of two revisions differ; rows have no
-    order.
+    order. Numbers may differ by the share `relative`.
     """
     old = {renames.new("table", name): rows for name, rows in before.items()}
     found: list[Difference] = []
@@ -124,9 +129,8 @@ def differences(
             if ("table", name) not in renames.added:
                 found.append(Difference(name, "", "new"))
         else:
-            found += _of_table(
-                name, [_renamed(row, renames) for row in old[name]], after[name]
-            )
+            renamed = [_renamed(row, renames) for row in old[name]]
+            found += _of_table(name, renamed, after[name], relative)
     return [one for one in found if not _wanted(one, renames)]
 
 
@@ -142,7 +146,7 @@ def _renamed(row: Row, renames: Renames) -> dict[str, Any]:
 
 
 def _of_table(
-    table: str, before: Sequence[Row], after: Sequence[Row]
+    table: str, before: Sequence[Row], after: Sequence[Row], relative: float
 ) -> Iterator[Difference]:
     columns = [_columns(rows) for rows in (before, after)]
     for column in sorted(columns[0] ^ columns[1]):
@@ -156,14 +160,29 @@ def _of_table(
             yield Difference(table, "", what, key, str(len(ours)), str(len(theirs)))
             continue
         for column in sorted(shared & VALUES):
-            told = [
-                sorted(exact(row.get(column)) for row in rows)
+            values = [
+                sorted((row.get(column) for row in rows), key=exact)
                 for rows in (ours, theirs)
             ]
-            if told[0] != told[1]:
+            told = [list(map(exact, side)) for side in values]
+            if told[0] != told[1] and not _are_near(values[0], values[1], relative):
                 yield Difference(
                     table, column, "changed", key, *(" ".join(one) for one in told)
                 )
+
+
+def _are_near(before: list[Any], after: list[Any], relative: float) -> bool:
+    """Return whether all are numbers that differ by no more than a share of theirs.
+
+    Two numbers below 1e-12 are round-off of 0. Without a share, bits count.
+    """
+    zero = 1e-12
+    return relative > 0 and all(
+        isinstance(one, float)
+        and isinstance(other, float)
+        and math.isclose(one, other, rel_tol=relative, abs_tol=zero)
+        for one, other in zip(before, after, strict=True)
+    )
 
 
 def _columns(rows: Sequence[Row]) -> set[str]:
@@ -263,7 +282,9 @@ class Checkout:
         )
 
 
-def compare(base: Checkout, study: str, folder: Path, renames: Renames) -> bool:
+def compare(
+    base: Checkout, study: str, folder: Path, renames: Renames, relative: float
+) -> bool:
     """Run a study with both revisions and print what differs; return whether all is
     equal.
     """
@@ -282,7 +303,7 @@ def compare(base: Checkout, study: str, folder: Path, renames: Renames) -> bool:
             return False
         [results] = (place / "results").iterdir()
         tables.append(read_tables(results))
-    result = differences(tables[0], tables[1], renames)
+    result = differences(tables[0], tables[1], renames, relative)
     print(*report(study, result), sep="\n", flush=True)
     rows = sum(map(len, tables[1].values()))
     print(f"  {rows:,} rows of {len(tables[1])} tables", flush=True)
@@ -296,6 +317,12 @@ def main() -> int:
     )
     parser.add_argument("base", help="a revision of this repository")
     parser.add_argument("--map", type=Path, help="CSV file: kind, old, new")
+    parser.add_argument(
+        "--relative",
+        type=float,
+        default=0.0,
+        help="numbers may differ by this share of theirs; default: to the bit",
+    )
     parser.add_argument("--studies", default="", help="their names; default: all")
     options = parser.parse_args()
     # what runs is the revision's; this list is ours
@@ -318,7 +345,10 @@ def main() -> int:
             if (shared := HOME.parent / "shared").exists():
                 (Path(folder) / "shared").symlink_to(shared.resolve())
             runs = Path(folder) / "runs"
-            equal = [compare(Checkout(home), name, runs, renames) for name in names]
+            equal = [
+                compare(Checkout(home), name, runs, renames, options.relative)
+                for name in names
+            ]
         finally:
             subprocess.run([*git, "remove", "--force", str(home)], check=True)
     return 0 if all(equal) else 1

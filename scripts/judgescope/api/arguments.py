@@ -13,6 +13,7 @@ from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Deletions
 
 
 def check_indexes(*values: object) -> None:
@@ -111,7 +112,7 @@ def system_codes(labels: ArrayLike | None, n: int) -> Codes:
     return np.zeros(n, np.int64) if labels is None else label_codes(labels, n, "system")
 
 
-def source_deletions(sources: Codes) -> Codes:
+def source_deletions(sources: Codes) -> Deletions:
     """Return the weights that leave out each source in turn."""
     return deletions(int(sources.max(initial=-1)) + 1)
 

@@ -20,7 +20,7 @@ from judgescope.methods.measures import (
 )
 from judgescope.scoring.aggregate import scores
 from judgescope.statistics import order
-from judgescope.statistics.arrays import Codes, Flags, Floats
+from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.classes import (
     are_classes,
     confusion_counts,
@@ -32,6 +32,7 @@ from judgescope.statistics.raters import GOLD_NAMES
 from judgescope.statistics.reliability import tied_modes
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Resamples
 
 TRADITIONAL = "traditional"
 DIRECT = "direct"
@@ -165,7 +166,7 @@ class AspectView:
     people: People
     answers: Answers
     given: Flags
-    weights: Codes
+    weights: Resamples
 
     @cached_property
     def agreed(self) -> Flags:

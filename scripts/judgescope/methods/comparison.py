@@ -39,6 +39,7 @@ from judgescope.statistics.means import clustered_mean, mean_over
 from judgescope.statistics.preferences import mcnemar
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Resamples
 from judgescope.statistics.within_sources import (
     STATISTIC,
     over_resamples,
@@ -129,7 +130,7 @@ class JudgeComparison:
         return False
 
     def _results_of(
-        self, judge: str, mask: Flags, given: Flags, weights: Codes
+        self, judge: str, mask: Flags, given: Flags, weights: Resamples
     ) -> MeasuredResults:
         """Return a judge's correlations on a mask of targets; items not given are not
         missing.
@@ -153,7 +154,9 @@ class JudgeComparison:
             self._results[key] = results
         return self._results[key]
 
-    def _kappa(self, judge: str, x: Floats, given: Flags, weights: Codes) -> Replicated:
+    def _kappa(
+        self, judge: str, x: Floats, given: Flags, weights: Resamples
+    ) -> Replicated:
         """The linear kappa of scores of the given targets."""
         classes = self.classes[judge]
         if classes is None:
@@ -163,7 +166,7 @@ class JudgeComparison:
         kappas = on_classes(self.gold[given], x, classes, source, weights)
         return self.classed.named(kappas[KAPPA[0]])
 
-    def _within(self, x: Floats, given: Flags, weights: Codes) -> Replicated:
+    def _within(self, x: Floats, given: Flags, weights: Resamples) -> Replicated:
         """The correlation within sources of scores of the given targets.
 
         Without each source, or of every resample of sources.

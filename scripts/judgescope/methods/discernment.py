@@ -43,6 +43,7 @@ from judgescope.statistics.signed_rank import (
     rank_biserial,
     table_method,
 )
+from judgescope.statistics.source_rows import Deletions
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class PerturbedPairs:
     original: Floats
     perturbed: Floats
     source: Codes
-    weights: Codes
+    weights: Deletions
     """The deletions of sources."""
     n_planned: int
     unit: int | None = None

@@ -12,6 +12,7 @@ from typing import Unpack
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from judgescope import __version__
 from judgescope.core.cells import joined, split
@@ -28,6 +29,7 @@ from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions
 from judgescope.statistics.registry import tie_rule
 from judgescope.statistics.resampling import Replicated, source_weights
 from judgescope.statistics.result import REASONS, Estimate, clauses
+from judgescope.statistics.source_rows import Deletions
 
 WITHOUT_REFERENCES = "without references"
 """The value of the column `system_subset` where texts that are the references are left
@@ -74,12 +76,12 @@ class EvaluationData:
         return {name: code for code, name in enumerate(items)}
 
     @cached_property
-    def weights(self) -> Codes:
+    def weights(self) -> Deletions:
         """Return the weights that delete one item each; shape (items, items)."""
         return deletions(len(self.item_order))
 
     @cached_property
-    def resamples(self) -> Codes:
+    def resamples(self) -> NDArray[np.uint16]:
         """Return the bootstrap weights over items, for ranks: the same for every
         judge.
         """

@@ -124,9 +124,7 @@ def of_ratings(
 def _pooled_spearman(targets: TargetSet, x: Floats, y: Floats) -> Replicated:
     """Spearman's rho over all texts, without the weights of thousands of sources."""
     n_sources = len(targets.study.item_order)
-    values, why = leaving_out(
-        x, y, targets.source, n_sources, weights=lambda: targets.study.weights
-    )
+    values, why = leaving_out(x, y, targets.source, n_sources)
     both = ~(np.isnan(x) | np.isnan(y))
     return replicated(
         values,

@@ -43,6 +43,7 @@ from judgescope.statistics.raters import RaterDifference
 from judgescope.statistics.reliability import Measurement, krippendorff_alpha
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import REASONS, Estimate, clauses
+from judgescope.statistics.source_rows import Weights
 from judgescope.statistics.within_sources import (
     STATISTIC,
     partial_by_system,
@@ -91,7 +92,7 @@ def correlated(
     *,
     statistics: Collection[Coefficient] = COEFFICIENTS,
     levels: Collection[CorrelationLevel] = LEVELS,
-    weights: Codes | None = None,
+    weights: Weights = None,
     chosen: Flags | EllipsisType = ...,
 ) -> dict[LevelStatistic, Replicated]:
     """Return correlations of two scores of a set's targets, or of the `chosen` ones.

@@ -52,6 +52,7 @@ from judgescope.statistics.order import (
 )
 from judgescope.statistics.preferences import Comparisons
 from judgescope.statistics.result import Estimate, clauses
+from judgescope.statistics.source_rows import Weights
 
 LevelEstimate = tuple[str, str, Estimate]
 """(statistic, level, its value)."""
@@ -323,7 +324,9 @@ def of_several(
             yield data.row(judge, aspect, name, POOLED, estimate, judge_b=other)
 
 
-def _kappa(people: Floats, verdict: Floats, source: Codes, weights: Codes) -> Estimate:
+def _kappa(
+    people: Floats, verdict: Floats, source: Codes, weights: Weights
+) -> Estimate:
     choices = 3  # the first text, the second, neither
     codes = np.where(verdict == WRONG_VERDICT, NO_LABEL, verdict + 1)
     return on_labels(people + 1, codes, choices, source, weights)[KAPPA].estimate

@@ -48,6 +48,7 @@ from judgescope.statistics.means import mean_over
 from judgescope.statistics.order import OrderedPairs
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Resamples
 
 GLOBAL = "global"
 LOCAL = "local"
@@ -130,7 +131,7 @@ class ScoredChain(NamedTuple):
     lengths: Floats
     source: Codes
     pairs: OrderedPairs
-    weights: Codes
+    weights: Resamples
 
     def adjacent(self) -> dict[str, Replicated]:
         """Return the four accuracies on texts of which one has a single error more."""

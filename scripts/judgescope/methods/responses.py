@@ -19,6 +19,7 @@ from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Weights
 
 ORIGINAL = "original"
 PERTURBED = "all"
@@ -83,7 +84,7 @@ def mean_score(targets: TargetSet, judge: str) -> Floats:
 
 
 def histogram(
-    x: Floats, source: Codes, edges: Floats, weights: Codes
+    x: Floats, source: Codes, edges: Floats, weights: Weights
 ) -> Iterator[Estimate]:
     """Yield per bin the share of the scores x (targets,) in it; the last bin has its
     upper edge.

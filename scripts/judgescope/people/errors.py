@@ -32,6 +32,7 @@ from judgescope.schema.tables import read_part
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import krippendorff_alpha
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Weights
 from judgescope.statistics.spans import EXPLANATIONS, SPANS, verdict_shares
 
 SPAN = "span"
@@ -535,7 +536,7 @@ def _agreement(
     question: str,
     verdicts: Sequence[Verdict],
     code: Mapping[tuple[str, str], int],
-    weights: NDArray[np.int64],
+    weights: Weights,
 ) -> Estimate:
     """Return voters' agreement on a question; errors that look the same are one unit.
 

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from judgescope.core.rng import stream
 from judgescope.people import answers, form
@@ -40,6 +39,7 @@ from judgescope.statistics.intervals import deletions
 from judgescope.statistics.means import SHARE, share
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Weights
 
 BOTH: Final = "constructed"
 """The group of all constructed texts, if there are both chains and graded sets."""
@@ -321,7 +321,7 @@ def _statistics(dataset: str, tally: JudgedCases) -> Statistics:
 
 
 def _estimates(
-    group: str, tally: JudgedCases, items: Sequence[str], weights: NDArray[np.int64]
+    group: str, tally: JudgedCases, items: Sequence[str], weights: Weights
 ) -> dict[str, Estimate]:
     """Return the shares of judgments that confirm the known quality, and that see no
     difference.

@@ -8,12 +8,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.statistics.arrays import (
-    CELLS,
     DIGITS,
     Codes,
     Flags,
     Floats,
-    Weights,
     blocks,
     dot,
     quotient,
@@ -35,6 +33,7 @@ from judgescope.statistics.resampling import (
     whole_and_resamples,
 )
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import DENSE_CELLS, SourceRows, Weights
 
 DECLARED = declare(
     "accuracy",
@@ -52,6 +51,7 @@ DECLARED = declare(
         ties="half",
     ),
 )
+
 DECLARED += declare(
     "system_pairs",
     system_difference=signed_amount(
@@ -222,12 +222,14 @@ def soft_pairwise_accuracy(
     known = ~np.isnan(dx).all(axis=0)
     if not known.any():
         return sample.undefined(REASONS.no_source, n=systems.size)
-    rows = sample.rows[:, used]
-    gaps = [
-        np.abs(_limit_p(rows[part], dx[:, known]) - _limit_p(rows[part], dy[:, known]))
-        for part in blocks(len(rows), int(known.sum()), CELLS)
-    ]
-    values = np.concatenate([1 - gap.mean(axis=1) for gap in gaps])
+    rows = sample.rows.columns(used)
+    gaps = np.zeros(len(rows))
+    pairs = np.flatnonzero(known)
+    for part in blocks(pairs.size, used.size, DENSE_CELLS):
+        of_judge = _limit_p(rows, dx[:, pairs[part]])
+        of_people = _limit_p(rows, dy[:, pairs[part]])
+        gaps += np.abs(of_judge - of_people).sum(axis=1)
+    values = 1 - gaps / pairs.size
     if used.size <= EXACT_SOURCES:
         values[0] = 1 - np.abs(_flip_p(dx, mid_p) - _flip_p(dy, mid_p))[known].mean()
     elif not mid_p:
@@ -257,15 +259,15 @@ def _differences(means: Floats) -> Floats:
     return np.asarray(means[:, first] - means[:, second])
 
 
-def _limit_p(rows: Floats, difference: Floats) -> Floats:
+def _limit_p(rows: SourceRows, difference: Floats) -> Floats:
     """1 - Phi(sum d / sqrt(sum d²)) of each row of weights and each pair: (rows,
     pairs).
     """
     from scipy.special import ndtr  # here: asking and parsing load no scipy
 
     d = np.nan_to_num(difference)
-    sums = dot(rows, d)
-    squares = dot(rows, np.square(d))
+    sums = rows.sums(d)
+    squares = rows.sums(np.square(d))
     z = np.divide(sums, np.sqrt(squares), out=np.zeros_like(sums), where=squares > 0)
     return np.asarray(ndtr(-z))
 
@@ -330,7 +332,8 @@ def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
     if sources.size <= EXACT_SOURCES:
         paired = _flip_p(differences)
     else:
-        paired = _limit_p(np.ones((1, sources.size)), differences)[0]
+        whole = whole_and_resamples(np.arange(sources.size), None)
+        paired = _limit_p(whole, differences)[0]
     pairs = []
     for number, (first, second) in enumerate(
         zip(*np.triu_indices(systems.size, 1), strict=True)

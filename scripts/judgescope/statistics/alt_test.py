@@ -11,7 +11,7 @@ from judgescope.statistics.arrays import (
     DIGITS,
     Codes,
     Floats,
-    Weights,
+    quotient,
 )
 from judgescope.statistics.declared import (
     accuracy,
@@ -25,10 +25,11 @@ from judgescope.statistics.intervals import (
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import (
     Replicated,
-    mean_rows,
+    whole_and_resamples,
     with_interval,
 )
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import SourceRows, Weights
 
 DECLARED = declare(
     "alt_test",
@@ -44,7 +45,6 @@ DECLARED = declare(
         "Calderon, Reichart, Dror 2025",
     ),
 )
-
 
 Closeness = Literal["accuracy", "rmse"]
 
@@ -125,7 +125,8 @@ def alternative_annotator(
         n=len(ratings),
         method=f"epsilon {epsilon:g}, t-test over {unit}s, Benjamini-Yekutieli",
     )
-    return rate, _advantage(advantages, weights, compared, missing)
+    rows = whole_and_resamples(source, weights)
+    return rate, _advantage(advantages, rows, compared, missing)
 
 
 def _sums(code: Codes, values: Floats, size: int = 0) -> Floats:
@@ -171,17 +172,16 @@ def _p_worse(count: Floats, difference: Floats, epsilon: float) -> float:
 
 def _advantage(
     advantages: list[tuple[Floats, Floats]],
-    weights: Weights,
+    rows: SourceRows,
     compared: int,
     missing: int,
 ) -> Estimate:
     """The mean over raters of sum w won / sum w count, with its interval."""
-    rows = []
+    by_rater = []
     for won, count in advantages:
-        share = np.divide(won, count, out=np.full_like(won, np.nan), where=count > 0)
-        deleted = np.empty(0) if weights is None else mean_rows(share, weights * count)
-        rows.append(np.append(won.sum() / count.sum(), deleted))
-    values = np.mean(rows, axis=0)
+        sums = rows.sums(np.stack([won, count], axis=1))
+        by_rater.append(quotient(sums[:, 0], sums[:, 1]))
+    values = np.mean(by_rater, axis=0)
     result = Estimate(float(values[0]), n=compared, n_missing=missing)
     sizes = np.sum([count for _, count in advantages], axis=0)
     scale = scale_of("alt_test_advantage")

@@ -9,12 +9,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, dot, quotient
+from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
 from judgescope.statistics.declared import accuracy, amount, declare, percent
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, with_interval
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Deletions
 
 DECLARED: Final = declare(
     "anchors",
@@ -184,7 +185,7 @@ def comparator_accuracy(
     better: Floats,
     used: Flags,
     sources: Codes | None = None,
-    weights: Codes | None = None,
+    weights: Deletions | None = None,
 ) -> Estimate:
     """sum [outcome = better] / pairs: how often a comparator names the better
     anchor.
@@ -212,11 +213,16 @@ def comparator_accuracy(
     if sources is None or weights is None:
         return result
     first, second = sources[:, used]
-    times = np.where(first == second, 1, weights[:, second]) * weights[:, first]
+    n_sources = len(weights)
+    other = second[first != second]
+    of_source = np.concatenate([first, other])
+    hits = np.concatenate([right, right[first != second]])
+    lost_hits = np.bincount(of_source, weights=hits, minlength=n_sources)
+    lost_pairs = np.bincount(of_source, minlength=n_sources)
     # None may be left.
-    deleted = quotient(dot(times.astype(np.float64), right), times.sum(axis=1))
+    deleted = quotient(right.sum() - lost_hits, n - lost_pairs)
     rows = np.append(right.mean(), deleted)
-    sizes = np.bincount(sources[:, used].ravel(), minlength=weights.shape[1]) / 2
+    sizes = np.bincount(sources[:, used].ravel(), minlength=n_sources) / 2
     return with_interval(
         Replicated(result, rows, sizes, scale_of("comparator_accuracy"))
     ).estimate

@@ -17,9 +17,6 @@ Codes = NDArray[np.int64]
 """Whole numbers from 0 that name a source, a system or a class."""
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Weights = Counts | None
-"""How often each resample takes each source, (resamples, sources); None for no
-interval."""
 DIGITS = 12
 """Decimals of distances: tenths have no binary form, and equal distances must be
 equal."""

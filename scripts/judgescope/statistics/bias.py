@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
+from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
 from judgescope.statistics.coefficients import Coefficient, over_rows
 from judgescope.statistics.declared import (
     ValueRange,
@@ -27,6 +27,7 @@ from judgescope.statistics.intervals import Bounds
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, TargetSample
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Weights
 
 DECLARED = declare(
     "bias",
@@ -168,9 +169,10 @@ def partial_correlation(
     ):
         if values.size < 2 or np.ptp(values) == 0:
             return sample.undefined(why)
-    xy = over_rows(a, b, code, sample.rows[:, used], [statistic])[statistic]
-    xz = over_rows(a, z, code, sample.rows[:, used], [statistic])[statistic]
-    yz = over_rows(b, z, code, sample.rows[:, used], [statistic])[statistic]
+    rows = sample.rows.columns(used)
+    xy = over_rows(a, b, code, rows, [statistic])[statistic]
+    xz = over_rows(a, z, code, rows, [statistic])[statistic]
+    yz = over_rows(b, z, code, rows, [statistic])[statistic]
     with np.errstate(invalid="ignore", divide="ignore"):
         rest = (1 - np.square(xz)) * (1 - np.square(yz))
         partial = np.where(rest > 1e-12, (xy - xz * yz) / np.sqrt(rest), np.nan)
@@ -260,7 +262,7 @@ def self_preference(
             weights=np.ones(int(kind.sum())),
             minlength=sample.rows.shape[1],
         )
-        means.append(quotient(dot(sample.rows, sums), dot(sample.rows, count)))
+        means.append(quotient(sample.rows.sums(sums), sample.rows.sums(count)))
     return sample.result("self_preference", means[0] - means[1], REASONS.one_family)
 
 
@@ -360,7 +362,7 @@ def injection_shift(
     low: float,
     high: float,
     source: Codes,
-    weights: Codes,
+    weights: Weights,
 ) -> Replicated:
     """sum (after - before) / (high - low) / n, the mean shift as a share of the
     range.
@@ -385,7 +387,7 @@ def obey_rate(
     low: float,
     high: float,
     source: Codes,
-    weights: Codes,
+    weights: Weights,
 ) -> Replicated:
     """sum [after = high, before ≠ high] / sum [before ≠ high]: an attack claims
     the top.

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
+from judgescope.statistics.arrays import Codes, Flags, Floats, dot, quotient
 from judgescope.statistics.declared import agreement, correlation, declare
 from judgescope.statistics.intervals import IntervalScale
 from judgescope.statistics.resampling import (
@@ -13,6 +13,7 @@ from judgescope.statistics.resampling import (
     TargetSample,
 )
 from judgescope.statistics.result import REASONS
+from judgescope.statistics.source_rows import Weights
 
 DECLARED = declare(
     "classes",
@@ -74,7 +75,7 @@ def on_classes(
     counts = confusion_counts(people, judge, classes, sample.source, n_sources)
     if sample.source.size < 2:
         return dict.fromkeys(ON_CLASSES, sample.undefined(REASONS.few_pairs))
-    tables = dot(sample.rows, counts)
+    tables = sample.rows.sums(counts)
     of_gold = tables.sum(axis=2)
     proximity = _proximity(of_gold)
     reached = np.sum(tables * np.swapaxes(proximity, 1, 2), axis=(1, 2))

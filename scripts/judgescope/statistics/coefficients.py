@@ -9,6 +9,7 @@ resamples: where values are discrete, a table of counts per source times the wei
 holds all that ranks need, in whole numbers.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +22,12 @@ from judgescope.statistics.arrays import (
     Floats,
     blocks,
     dot,
+)
+from judgescope.statistics.source_rows import DeletedRows, SourceRows
+from judgescope.statistics.without_sources import (
+    powers_without,
+    sizes_without,
+    sums_without,
 )
 
 Coefficient = Literal["pearson", "spearman", "kendall_b"]
@@ -191,18 +198,20 @@ def over_rows(
     x: Floats,
     y: Floats,
     source: Codes,
-    rows: Floats,
+    rows: SourceRows,
     statistics: Collection[Coefficient],
 ) -> dict[Coefficient, Floats]:
     """The coefficients of all targets in each row of weights: (rows, sources) ->
     (rows,).
 
     x, y, source (targets,), nothing missing; no source without a target. A row is NaN
-    where a side does not vary in it.
+    where a side does not vary in it. Of ranks all sums are of whole numbers: each way
+    to take them has the same result.
 
     >>> x = np.array([1.0, 2.0, 3.0])
     >>> y = np.array([1.0, 3.0, 2.0])
-    >>> values = over_rows(x, y, np.arange(3), np.ones((1, 3)), ["spearman"])
+    >>> rows = DeletedRows(np.empty(0, np.int64), 3)
+    >>> values = over_rows(x, y, np.arange(3), rows, ["spearman"])
     >>> values["spearman"].round(6).tolist()  # 1 - 6 · 2 / (3 · 8)
     [0.5]
     """
@@ -213,12 +222,15 @@ def over_rows(
         return coefficients
     xs, cx = np.unique(x, return_inverse=True)
     ys, cy = np.unique(y, return_inverse=True)
-    if xs.size * ys.size <= x.size:
-        n_sources = rows.shape[1]
+    n_cells = xs.size * ys.size
+    # Counts of pairs of values are cheaper than targets where values are few.
+    cheap = max(10 * CELLS, 64 * x.size)
+    if n_cells <= x.size and rows.shape[1] * n_cells <= cheap:
         cells = cx * ys.size + cy
-        table = counted(source, cells, (n_sources, xs.size * ys.size))
-        by_value = table.reshape(n_sources, xs.size, ys.size)
-        return coefficients | _of_counts(by_value, rows, statistics)
+        shape = xs.size, ys.size
+        return coefficients | _of_counts(source, cells, shape, rows, statistics)
+    if isinstance(rows, DeletedRows):
+        return coefficients | _ranks_without(cx, cy, source, rows, statistics)
     if "spearman" in statistics:
         coefficients["spearman"] = _spearman(cx, cy, source, rows)
     if "kendall_b" in statistics:
@@ -236,63 +248,130 @@ def below_minus_above(code: Codes, weight: Floats) -> Floats:
     return _below_less_above(counts, 0)[code]
 
 
-def _pearson(x: Floats, y: Floats, source: Codes, rows: Floats) -> Floats:
+def _pearson(x: Floats, y: Floats, source: Codes, rows: SourceRows) -> Floats:
     """Pearson's r in each row: moments within plus moments between the sources.
 
     Taking both about their own means (Chan, Golub & LeVeque 1983) cannot give a
     negative variance.
     """
-    n = np.bincount(source)
+    sizes = np.bincount(source).astype(np.float64)
     a = centred(x)
     b = centred(y)
-    mean_a = np.bincount(source, weights=a) / n
-    mean_b = np.bincount(source, weights=b) / n
+    mean_a = np.bincount(source, weights=a) / sizes
+    mean_b = np.bincount(source, weights=b) / sizes
     inner_a = a - mean_a[source]
     inner_b = b - mean_b[source]
-    within_ab = np.bincount(source, weights=inner_a * inner_b)
-    within_aa = np.bincount(source, weights=inner_a * inner_a)
-    within_bb = np.bincount(source, weights=inner_b * inner_b)
+    within = [
+        np.bincount(source, weights=products).astype(np.float64)
+        for products in (inner_a * inner_b, inner_a * inner_a, inner_b * inner_b)
+    ]
+    moments = _Moments(sizes, mean_a, mean_b, *within)
+    if isinstance(rows, DeletedRows):
+        values, unsure = _pearson_without(moments, rows)
+    else:
+        values = np.empty(len(rows))
+        unsure = np.arange(len(rows))
     tiny = 1e-20  # of data in [-1, 1]: a variance below it may be round-off
-    values = []
-    for block in blocks(len(rows), n.size, CELLS):
-        part = rows[block]
-        weight = part * n
-        total = np.maximum(weight.sum(axis=1), 1)
-        outer_a = mean_a - (dot(weight, mean_a) / total)[:, None]
-        outer_b = mean_b - (dot(weight, mean_b) / total)[:, None]
-        ab = dot(part, within_ab) + _weighted_products(weight, outer_a, outer_b)
-        aa = dot(part, within_aa) + _weighted_products(weight, outer_a, outer_a)
-        bb = dot(part, within_bb) + _weighted_products(weight, outer_b, outer_b)
-        result = ratio(ab, aa, bb)
+    for part in blocks(unsure.size, sizes.size, CELLS):
+        numbers = unsure[part]
+        taken = rows.block(numbers)
+        sums = _written_out(moments, taken)
+        result = ratio(*sums[:3])
+        total = sums[3]
         # Round-off of constant data looks like this, and so may data: look at the data.
-        for row in np.flatnonzero(np.minimum(aa, bb) <= tiny * total):
-            drawn = part[row, source] > 0
+        for row in np.flatnonzero(np.minimum(sums[1], sums[2]) <= tiny * total):
+            drawn = taken[row, source] > 0
             if not drawn.any() or np.ptp(x[drawn]) == 0 or np.ptp(y[drawn]) == 0:
                 result[row] = np.nan
-        values.append(result)
-    return np.concatenate(values)
+        values[numbers] = result
+    return values
 
 
-def _weighted_products(weight: Floats, a: Floats, b: Floats) -> Floats:
-    """Sum over columns of w a b: (rows, columns) three times -> (rows,)."""
-    return np.asarray(np.einsum("rs,rs,rs->r", weight, a, b))
+class _Moments(NamedTuple):
+    """What Pearson's r needs of each source, (sources,) each.
+
+    The number of targets, their means, and sums of products of deviations from these.
+    """
+
+    n: Floats
+    mean_a: Floats
+    mean_b: Floats
+    within_ab: Floats
+    within_aa: Floats
+    within_bb: Floats
+
+
+def _written_out(moments: _Moments, taken: Floats) -> tuple[Floats, ...]:
+    """sum a b, sum a², sum b² about the means of each row, and its number of targets.
+
+    taken: rows written out, (rows, sources); (rows,) each.
+    """
+    n, mean_a, mean_b, *within = moments
+    weight = taken * n
+    total = np.maximum(weight.sum(axis=1), 1)
+    outer_a = mean_a - (dot(weight, mean_a) / total)[:, None]
+    outer_b = mean_b - (dot(weight, mean_b) / total)[:, None]
+    sums = []
+    for of_sources, (a, b) in zip(
+        within,
+        ((outer_a, outer_b), (outer_a, outer_a), (outer_b, outer_b)),
+        strict=True,
+    ):
+        between = np.einsum("rs,rs,rs->r", weight, a, b)
+        sums.append(dot(taken, of_sources) + between)
+    return *sums, total
+
+
+def _pearson_without(moments: _Moments, rows: DeletedRows) -> tuple[Floats, Codes]:
+    """Pearson's r in each row, (rows,), and the numbers of rows that round-off spoils.
+
+    sum a b - (sum a)(sum b) / n, of sums over all sources but one. Where one source has
+    nearly all of a variance, little but round-off is left without it: at most two such
+    sources a side.
+    """
+    n, mean_a, mean_b, within_ab, within_aa, within_bb = moments
+    total = np.maximum(rows.sums(n), 1)
+    a, b, ab, aa, bb = rows.sums(
+        np.stack(
+            [
+                n * mean_a,
+                n * mean_b,
+                within_ab + n * mean_a * mean_b,
+                within_aa + n * mean_a**2,
+                within_bb + n * mean_b**2,
+            ],
+            axis=1,
+        )
+    ).T
+    spread_a = aa - a * a / total
+    spread_b = bb - b * b / total
+    values = ratio(ab - a * b / total, spread_a, spread_b)
+    # Of the variance of all data; the round-off of a sum is about 1e-15 of that.
+    least = 0.01
+    is_sure = (spread_a > least * aa[0]) & (spread_b > least * bb[0])
+    return values, np.flatnonzero(~is_sure)
 
 
 def _of_counts(
-    table: Floats, rows: Floats, statistics: Collection[Coefficient]
+    source: Codes,
+    cells: Codes,
+    shape: tuple[int, int],
+    rows: SourceRows,
+    statistics: Collection[Coefficient],
 ) -> dict[Coefficient, Floats]:
-    """rho and tau-b in each row from the counts (sources, values of x, values of y).
+    """rho and tau-b in each row from its counts (values of x, values of y).
 
-    tau-b is sum sx sy / sqrt(sum sx² sum sy²) over pairs of targets i and j, sx =
-    sign(x_i - x_j). Copies of a target are tied with themselves in both x and y, as
-    they are in a resample that is written out, and add nothing to any of the three
-    sums. All sums are of whole numbers.
+    source and cells (targets,), a cell being a pair of values. tau-b is sum sx sy /
+    sqrt(sum sx² sum sy²) over pairs of targets i and j, sx = sign(x_i - x_j). Copies of
+    a target are tied with themselves in both x and y, as they are in a resample that is
+    written out, and add nothing to any of the three sums. All sums are of whole
+    numbers.
     """
     values: dict[Coefficient, list[Floats]] = {
         name: [] for name in statistics if name in RANKED
     }
-    for part in blocks(len(rows), table[0].size, CELLS):
-        counts = dot(rows[part], table)
+    for _, of_rows in rows.counts(source, cells, shape[0] * shape[1]):
+        counts = of_rows.reshape(-1, *shape)
         nx = counts.sum(axis=2)
         ny = counts.sum(axis=1)
         if "spearman" in values:
@@ -322,7 +401,51 @@ def _below_less_above(counts: Floats, axis: int) -> Floats:
     return result
 
 
-def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
+_OfRows = Callable[[Codes, Codes, Codes, SourceRows], Floats]
+
+
+def _ranks_without(
+    cx: Codes,
+    cy: Codes,
+    source: Codes,
+    rows: DeletedRows,
+    statistics: Collection[Coefficient],
+) -> dict[Coefficient, Floats]:
+    """rho and tau-b in each row of deletions, of values of which most differ.
+
+    sum (2 midrank - n - 1)² is (n³ - sum t³) / 3 and the sum of squared signs n² - sum
+    t², t being how often each value occurs.
+    """
+    n_sources = rows.shape[1]
+    # A source of m targets takes m² steps of log n, a row that is written out n steps.
+    largest = max(1, math.isqrt(8 * cx.size))
+    ranks = "spearman" in statistics
+    sums = sums_without(cx, cy, source, n_sources, largest=largest, ranks=ranks)
+    n = sizes_without(source, n_sources)
+    # Row r leaves out source `left_out[r - 1]`: place 0 has the values of all.
+    place = np.append(0, 1 + rows.left_out)
+    large = np.flatnonzero(np.bincount(source, minlength=n_sources) > largest)
+    written_out = DeletedRows(large, n_sources)
+    values: dict[Coefficient, Floats] = {}
+    cases: list[tuple[Coefficient, Codes, int, int, _OfRows]] = [
+        ("spearman", sums.products_of_ranks, 3, 3, _spearman),
+        ("kendall_b", sums.products_of_signs, 2, 1, _kendall),
+    ]
+    for name, products, power, unit, of_large in cases:
+        if name not in statistics:
+            continue
+        squares = []
+        for code in (cx, cy):
+            tied_powers = powers_without(code, source, n_sources, power)
+            squares.append((n**power - tied_powers) / unit)
+        each = ratio(products.astype(np.float64), *squares)
+        if large.size:
+            each[1 + large] = of_large(cx, cy, source, written_out)[1:]
+        values[name] = each[place]
+    return values
+
+
+def _spearman(cx: Codes, cy: Codes, source: Codes, rows: SourceRows) -> Floats:
     """Spearman's rho in each row: Pearson's r of the midranks within that resample.
 
     All sums are of whole numbers, the same in any order.
@@ -331,7 +454,7 @@ def _spearman(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
     places_y = _Places.of(cy)
     values = []
     for part in blocks(len(rows), cx.size, CELLS):
-        weight = rows[part].take(source, axis=1)
+        weight = rows.block(part).take(source, axis=1)
         a = places_x.deviations(weight)
         b = places_y.deviations(weight)
         products = np.einsum("rt,rt,rt->r", weight, a, b)
@@ -367,11 +490,12 @@ class _Places(NamedTuple):
         return np.asarray(ranks - upto[:, -1:])
 
 
-def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
+def _kendall(cx: Codes, cy: Codes, source: Codes, rows: SourceRows) -> Floats:
     """tau-b in each row, as `_of_counts`, for values of which most differ."""
-    every = np.square(dot(rows, np.bincount(source)))
-    untied_x = every - tied(cx, source, rows)
-    untied_y = every - tied(cy, source, rows)
+    written_out = rows.block(slice(None))
+    every = np.square(dot(written_out, np.bincount(source)))
+    untied_x = every - tied(cx, source, written_out)
+    untied_y = every - tied(cy, source, written_out)
     small = np.min_scalar_type(cx.size)
     x = cx.astype(small)
     y = cy.astype(small)
@@ -379,8 +503,8 @@ def _kendall(cx: Codes, cy: Codes, source: Codes, rows: Floats) -> Floats:
     for part, [[sums]] in sign_products([(x, x)], [(y, signs)], source):
         # What stands below the diagonal mirrors what stands above it.
         sums[:, len(sums) :] *= 2
-        taken = dot(rows[:, part], sums)
-        concordance += np.einsum("rs,rs->r", taken, rows[:, part.start :])
+        taken = dot(written_out[:, part], sums)
+        concordance += np.einsum("rs,rs->r", taken, written_out[:, part.start :])
     return ratio(concordance, untied_x, untied_y)
 
 

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import CELLS, Codes, Floats, Weights, blocks
+from judgescope.statistics.arrays import CELLS, Codes, Floats, blocks
 from judgescope.statistics.coefficients import midranks
 from judgescope.statistics.declared import (
     ValueRange,
@@ -36,6 +36,7 @@ from judgescope.statistics.intervals import (
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated, TargetSample, replicated
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Weights
 
 DECLARED: Final = declare(
     "confidence",
@@ -203,7 +204,7 @@ def confidence_slope(stated: Stated, weights: Weights) -> Replicated:
     )
     slopes = [first[:, 1]]
     for part in blocks(len(sample.rows) - 1, x.size, CELLS):
-        deleting = sample.rows[part.start + 1 : part.stop + 1]
+        deleting = sample.rows.block(slice(part.start + 1, part.stop + 1))
         of_texts = deleting.take(stated.source, axis=1)
         starts = np.repeat(first, len(of_texts), axis=0)
         slopes.append(_logistic_fits(x, stated.right, of_texts, starts)[:, 1])

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Counts, Flags, Floats, dot, quotient
+from judgescope.statistics.arrays import Codes, Counts, Flags, Floats, quotient
 from judgescope.statistics.declared import (
     amount,
     concordance,
@@ -33,6 +33,7 @@ from judgescope.statistics.resampling import (
     with_percentiles,
 )
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import SourceRows, Weights
 
 DECLARED = declare(
     "equivalence",
@@ -133,7 +134,7 @@ class Confusion(NamedTuple):
     auc: Floats
 
 
-def mean_drops(drops: Floats, rows: Floats) -> Floats:
+def mean_drops(drops: Floats, rows: SourceRows) -> Floats:
     """sum_i w_i d_ic / sum_i w_i over the items i that a cell c has, per row of
     weights.
 
@@ -141,13 +142,12 @@ def mean_drops(drops: Floats, rows: Floats) -> Floats:
     cells), NaN where a row has no item of a cell.
 
     >>> drops = np.array([[1.0, 0.0], [3.0, np.nan]])
-    >>> mean_drops(drops, np.array([[1.0, 1.0], [0.0, 1.0]])).tolist()
+    >>> rows = whole_and_resamples(np.array([0, 1]), np.array([[0, 1]]))
+    >>> mean_drops(drops, rows).tolist()
     [[2.0, 0.0], [3.0, nan]]
     """
     given = np.isfinite(drops)
-    return quotient(
-        dot(rows, np.where(given, drops, 0.0)), dot(rows, given.astype(float))
-    )
+    return quotient(rows.sums(np.where(given, drops, 0.0)), rows.sums(given))
 
 
 def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
@@ -279,7 +279,7 @@ def pair_weights(rng: np.random.Generator, stratum: Counts) -> Codes:
     return weights
 
 
-def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Estimate:
+def vote_consistency(votes: Counts, pair: Counts, weights: Weights) -> Estimate:
     """The mean over rows of max(A, B, C) / (A + B + C + D).
 
     votes (rows, 4), pair (rows,) the code of each row's pair, weights (pairs, pairs),
@@ -305,7 +305,7 @@ def vote_consistency(votes: Counts, pair: Counts, weights: Counts | None) -> Est
 
 
 def match_votes(
-    votes: Counts, pair: Counts, cell: Counts, expected: Floats, weights: Counts | None
+    votes: Counts, pair: Counts, cell: Counts, expected: Floats, weights: Weights
 ) -> dict[str, Estimate]:
     """The shares of cells where votes have the outcome that is expected.
 
@@ -340,7 +340,7 @@ def match_votes(
 
 
 def _totals(
-    votes: Counts, pair: Counts, cell: Counts, rows: Floats, cells: int
+    votes: Counts, pair: Counts, cell: Counts, rows: SourceRows, cells: int
 ) -> Floats:
     """Sums of columns of votes by cell in each row of weights: (rows, cells, columns).
 
@@ -351,7 +351,7 @@ def _totals(
     totals = []
     for column in votes.T:
         sums = np.bincount(places, weights=column, minlength=shape[0] * shape[1])
-        totals.append(dot(rows, sums.reshape(shape)))
+        totals.append(rows.sums(sums.reshape(shape)))
     return np.stack(totals, axis=-1)
 
 

@@ -4,29 +4,23 @@ Over all targets, as the mean over sources of the value within each, and over sy
 of their mean scores. `coefficients` has the formulas.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgescope.statistics.arrays import (
-    CELLS,
     Codes,
     Floats,
-    Weights,
-    blocks,
-    dot,
     place_within,
     quotient,
 )
 from judgescope.statistics.coefficients import (
     Coefficient,
-    below_minus_above,
     centred,
     counted,
     over_rows,
-    ratio,
     signs,
     within_rows,
 )
@@ -40,6 +34,7 @@ from judgescope.statistics.resampling import (
     with_interval,
 )
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Weights
 
 DECLARED: Final = declare(
     "correlation",
@@ -54,7 +49,6 @@ DECLARED: Final = declare(
         ties="tau-b",
     ),
 )
-
 
 CorrelationLevel = Literal["pooled", "by_source", "by_system"]
 COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
@@ -132,22 +126,12 @@ def correlations(
 
 
 def leaving_out(
-    x: Floats,
-    y: Floats,
-    source: Codes,
-    n_sources: int,
-    weights: Callable[[], Codes] | None = None,
+    x: Floats, y: Floats, source: Codes, n_sources: int
 ) -> tuple[Floats, str]:
     """Pooled Spearman's rho and that without each source, and why it is undefined.
 
     x, y, source (targets,), NaN = missing; shape (1 + n_sources,); "" where it is
-    defined. The rows of `correlations` with the weights `deletions(n_sources)`, to the
-    bit. Where no source has two targets these are not made: with a_i = sum_j sign(x_i -
-    x_j), twice a midrank's deviation, and s_i = sign(x_i - x_k), t_i the same of y, the
-    sum without target k is sum_i (a_i - s_i)(b_i - t_i) - a_k b_k, of whole numbers.
-
-    weights: what makes these weights, where others have them already: a table of
-    thousands of sources has room for them once.
+    defined. The rows of `correlations` with the weights `deletions(n_sources)`.
 
     >>> x = np.array([1.0, 2.0, 3.0])
     >>> y = np.array([1.0, 3.0, 2.0])
@@ -156,63 +140,12 @@ def leaving_out(
     ([0.5, -1.0, 1.0, 1.0], '')
     """
     both = ~(np.isnan(x) | np.isnan(y))
-    rows = np.full(1 + n_sources, np.nan)
     sources = source[both]
     if why := why_undefined(x[both], y[both]):
-        return rows, why
-    if np.bincount(sources).max() > 1:
-        made = deletions(n_sources) if weights is None else weights()
-        sample = TargetSample.select(both, source, made)
-        pairs = _Pairs(x[both], y[both], sources, sample, planned=n_sources)
-        return _pooled(pairs, ["spearman"])["spearman"].rows, ""
-    code_x = np.unique(x[both], return_inverse=True)[1]
-    code_y = np.unique(y[both], return_inverse=True)[1]
-    n = sources.size
-    ones = np.ones(n)
-    a = below_minus_above(code_x, ones)
-    b = below_minus_above(code_y, ones)
-    tied_x = np.bincount(code_x)[code_x]
-    tied_y = np.bincount(code_y)[code_y]
-    agreeing = _agreeing_pairs(code_x, code_y)
-    products = _sums_without_each(a, b, code_x, code_y, agreeing)
-    squares_x = _sums_without_each(a, a, code_x, code_x, n - tied_x)
-    squares_y = _sums_without_each(b, b, code_y, code_y, n - tied_y)
-    values = ratio(products, squares_x, squares_y)
-    rows[:] = values[0]
-    rows[1 + sources] = values[1:]
-    return rows, ""
-
-
-def _agreeing_pairs(code_x: Codes, code_y: Codes) -> Codes:
-    """sum_i sign(x_i - x_k) sign(y_i - y_k) for each target k: (n,)."""
-    n = code_x.size
-    small = np.min_scalar_type(n)
-    x = code_x.astype(small)
-    y = code_y.astype(small)
-    sums = []
-    for part in blocks(n, n, CELLS):
-        products = signs(x[part, None], x) * signs(y[part, None], y)
-        sums.append(products.sum(axis=1, dtype=np.int64))
-    return np.concatenate(sums)
-
-
-def _sums_without_each(
-    p: Floats, q: Floats, code_p: Codes, code_q: Codes, products: Codes
-) -> Floats:
-    """sum p q of all targets, then without each of them: (n,) -> (1 + n,).
-
-    p and q are deviations of midranks (doubled) of the codes; products (n,), the sums
-    of products of signs with each target.
-    """
-    total = np.sum(p * q)
-    without = (
-        total
-        + below_minus_above(code_q, p)
-        + below_minus_above(code_p, q)
-        + products
-        - p * q
-    )
-    return np.append(total, without)
+        return np.full(1 + n_sources, np.nan), why
+    sample = TargetSample.select(both, source, deletions(n_sources))
+    pairs = _Pairs(x[both], y[both], sources, sample, planned=n_sources)
+    return _pooled(pairs, ["spearman"])["spearman"].rows, ""
 
 
 def why_undefined(x: Floats, y: Floats, slack: float = 0.0) -> str:
@@ -233,10 +166,7 @@ def _pooled(pairs: _Pairs, statistics: Collection[Coefficient]) -> CoefficientRe
     if why := why_undefined(pairs.x, pairs.y):
         return dict.fromkeys(statistics, sample.undefined(why))
     used, source = np.unique(sample.source, return_inverse=True)
-    rows = sample.rows
-    # Only where it is needed: a copy of thousands of sources takes seconds.
-    if used.size < rows.shape[1]:
-        rows = rows[:, used]
+    rows = sample.rows.columns(used)
     values = over_rows(pairs.x, pairs.y, source, rows, statistics)
     tied = shared(pairs.x)
     return {
@@ -333,5 +263,5 @@ def _system_means(values: Floats, system: Codes, sample: TargetSample) -> Floats
     source = sample.source
     rows = sample.rows
     shape = (rows.shape[1], int(system.max()) + 1)
-    sums = dot(rows, counted(source, system, shape, values))
-    return quotient(sums, dot(rows, counted(source, system, shape)))
+    sums = rows.sums(counted(source, system, shape, values))
+    return quotient(sums, rows.sums(counted(source, system, shape)))

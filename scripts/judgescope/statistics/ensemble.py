@@ -8,13 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Floats, Weights
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.bias import partial_correlation
 from judgescope.statistics.correlation import correlations
 from judgescope.statistics.declared import amount, correlation, declare, signed_amount
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated, replicated
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Weights
 
 DECLARED: Final = declare(
     "ensemble",

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgescope.statistics.arrays import Codes, Flags, Floats
+from judgescope.statistics.source_rows import Deletions
 
 CONFIDENCE: Final = 0.95
 FEWEST_CLUSTERS: Final = 5
@@ -143,14 +144,14 @@ PROPORTION: Final = IntervalScale("binomial", 0.0, 1.0)
 NOT_SMOOTH: Final = IntervalScale("rough")
 
 
-def deletions(n_sources: int) -> Codes:
+def deletions(n_sources: int) -> Deletions:
     """The weights 1 - I: row s takes every source once but s. Shape (sources,
-    sources).
+    sources), none of it written out.
 
-    >>> deletions(2).tolist()
+    >>> deletions(2)[:].tolist()
     [[0, 1], [1, 0]]
     """
-    return 1 - np.eye(n_sources, dtype=np.int64)
+    return Deletions(n_sources)
 
 
 def share_alike(n_sources: int) -> float:

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
+from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
 from judgescope.statistics.classes import class_codes, confusion_counts, kappas
 from judgescope.statistics.declared import correlation, declare, percent
 from judgescope.statistics.intervals import NO_INTERVAL, TOLERANCE, IntervalScale
@@ -17,10 +17,10 @@ from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import (
     Replicated,
     TargetSample,
-    deleted_counts,
     replicated,
 )
 from judgescope.statistics.result import REASONS
+from judgescope.statistics.source_rows import Resamples, Weights
 
 beyond_chance = partial(correlation, scaled=IntervalScale("plain", -1.0, 1.0))
 
@@ -227,7 +227,7 @@ def balanced_accuracies(gold: Floats, predicted: Floats, labels: int) -> Floats:
 
 
 def balanced_accuracy_over_resamples(
-    gold: Floats, predicted: Floats, labels: int, source: Codes, weights: Codes
+    gold: Floats, predicted: Floats, labels: int, source: Codes, weights: Resamples
 ) -> Floats:
     """balanced_accuracy of all sources, then of every resample: (1 + resamples,).
 
@@ -367,10 +367,7 @@ class _Labelled:
 
     def _tables(self) -> Floats:
         """The counts of all texts, then of every resample or deletion."""
-        rows = self.sample.rows
-        counts = self.counts.astype(np.float64)
-        deleted = deleted_counts(rows, counts)
-        return dot(rows, counts) if deleted is None else deleted
+        return self.sample.rows.sums(self.counts)
 
     def _result(
         self, name: str, values: Floats, sizes: Floats | Codes, why: str, rarest: Codes

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judgescope.statistics import intervals
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
+from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
 from judgescope.statistics.declared import ValueRange, declare, percent
 from judgescope.statistics.intervals import (
     NO_INTERVAL,
@@ -23,12 +23,12 @@ from judgescope.statistics.intervals import (
 from judgescope.statistics.resampling import (
     NO_WIDTH,
     Replicated,
-    deleted_counts,
     fewest_varied,
     whole_and_resamples,
     with_interval,
 )
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Weights
 
 ASPECTS: Final = "aspects"
 ONLY: Final = "only one aspect"
@@ -77,11 +77,7 @@ def share(
     if n == 0:
         nothing = Estimate.undefined(why, n_missing=missing, method=averaged)
         return Replicated(nothing, np.full(len(rows), np.nan))
-    deleted = deleted_counts(rows, np.stack([sums, size], axis=1))
-    if deleted is None:
-        replicates = quotient(dot(rows[1:], sums), dot(rows[1:], size))
-    else:
-        replicates = quotient(deleted[1:, 0], deleted[1:, 1])
+    replicates = quotient(rows.sums(sums)[1:], rows.sums(size)[1:])
     value = float(hits.sum() / total.sum())
     result = Estimate(value, n=n, n_missing=missing, n_tied=tied, method=averaged)
     return with_interval(

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.declared import (
     accuracy,
     agreement,
@@ -23,6 +23,7 @@ from judgescope.statistics.means import clustered_mean, share
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Weights
 
 WRONG_VERDICT: Final = 2.0
 """A verdict on a pair that differs from any truth: for neither text, and not a tie."""

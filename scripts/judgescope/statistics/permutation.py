@@ -22,6 +22,7 @@ from judgescope.statistics.arrays import (
 from judgescope.statistics.classes import confusion_counts, kappas
 from judgescope.statistics.coefficients import Coefficient, counted, within_rows
 from judgescope.statistics.correlation import COEFFICIENTS, CorrelationLevel
+from judgescope.statistics.source_rows import DrawnRows
 from judgescope.statistics.within_sources import Centred, of_sums
 from judgescope.statistics.within_sources import centred as centred_within
 
@@ -456,8 +457,9 @@ def rank_coefficients(
     if flips.size * values.size * people.size < 8 * y.size**2:
         scores = np.append(x1, x2)
         ratings = np.append(y, y)
-        first = coefficients.over_rows(scores, ratings, sides, of_first, statistics)
-        second = coefficients.over_rows(scores, ratings, sides, of_second, statistics)
+        data = (scores, ratings, sides)
+        first = coefficients.over_rows(*data, DrawnRows(of_first), statistics)
+        second = coefficients.over_rows(*data, DrawnRows(of_second), statistics)
         return {name: (first[name], second[name]) for name in statistics}
     sizes = counts.astype(np.float64)
     weighings = {

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Floats, Weights, dot
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.declared import (
     amount,
     declare,
@@ -22,6 +22,7 @@ from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.order import verdicts
 from judgescope.statistics.resampling import Replicated, replicated, whole_and_resamples
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Weights
 
 DECLARED = declare(
     "choices",
@@ -260,7 +261,7 @@ def strengths(votes: Comparisons, systems: int, weights: Weights) -> Strengths:
     rows = whole_and_resamples(votes.source[known], weights)
     counts = np.zeros((rows.shape[1], len(kinds)))
     np.add.at(counts, (votes.source[known], kind.ravel()), 1)
-    values = _fitted(kinds, systems, dot(rows, counts))
+    values = _fitted(kinds, systems, rows.sums(counts))
     sizes = counts.sum(axis=1)
     tied = int((vote[known] == 0).sum())
 

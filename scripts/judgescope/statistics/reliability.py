@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 
 import numpy as np
 
-from judgescope.statistics.arrays import CELLS, Codes, Floats, Weights, blocks, dot
+from judgescope.statistics.arrays import CELLS, Codes, Floats, blocks, dot
 from judgescope.statistics.classes import are_classes, class_codes
 from judgescope.statistics.declared import (
     agreement,
@@ -25,6 +25,7 @@ from judgescope.statistics.resampling import (
     whole_and_resamples,
 )
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Weights
 
 DECLARED = declare(
     "alpha",
@@ -166,10 +167,9 @@ def _from_counts(
         pairs = dot(share[units].T, counts[units])
         # No rating is paired with itself.
         table[s] = pairs - np.diag(share[units].sum(axis=0))
+    observed = rows.sums(table)
     parts = blocks(len(rows), k**2, CELLS)
-    return np.concatenate(
-        [_alpha(dot(rows[part], table), level, domain) for part in parts]
-    )
+    return np.concatenate([_alpha(observed[part], level, domain) for part in parts])
 
 
 def _from_moments(ratings: Floats, sample: TargetSample) -> Floats:

@@ -2,15 +2,21 @@
 ranks.
 """
 
-import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judgescope.statistics import intervals
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights, dot, quotient
+from judgescope.statistics.arrays import (
+    Codes,
+    Flags,
+    Floats,
+    blocks,
+    quotient,
+)
 from judgescope.statistics.intervals import (
     PLAIN,
     TOLERANCE,
@@ -20,6 +26,14 @@ from judgescope.statistics.intervals import (
 )
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.result import Estimate, clauses
+from judgescope.statistics.source_rows import (
+    DENSE_CELLS,
+    DeletedRows,
+    Deletions,
+    DrawnRows,
+    SourceRows,
+    Weights,
+)
 
 RESAMPLES = 1000
 NO_WIDTH: Final = "no width"
@@ -30,88 +44,43 @@ NO_SIZES: Final = np.empty(0)
 
 def source_weights(
     rng: np.random.Generator, n_sources: int, resamples: int = RESAMPLES
-) -> Codes:
+) -> NDArray[np.uint16]:
     """w[b, s] = how often source s is drawn in resample b; each row sums to
     n_sources.
 
     Drawing n sources with replacement is one multinomial draw of their counts (Efron
-    1979). Shape (resamples, n_sources).
+    1979). Shape (resamples, n_sources). Counts take 16 bits: 65,535 draws of one of n
+    sources do not happen.
 
     >>> source_weights(np.random.default_rng(1), 3, resamples=2).sum(axis=1).tolist()
     [3, 3]
     """
-    return rng.multinomial(n_sources, np.full(n_sources, 1 / n_sources), size=resamples)
+    weights = np.empty((resamples, n_sources), np.uint16)
+    chance = np.full(n_sources, 1 / n_sources)
+    # One row at a time: numpy draws 64-bit counts.
+    for row in weights:
+        row[:] = rng.multinomial(n_sources, chance)
+    return weights
 
 
-def whole_and_resamples(source: Codes, weights: Weights) -> Floats:
-    """The weights with a first row of ones: the data as they are, then every
-    resample.
+def whole_and_resamples(source: Codes, weights: Weights) -> SourceRows:
+    """The data as they are, then every row of weights; all data alone without them.
 
-    Weights are `deletions`, or those of `source_weights`. A statistic of these rows
-    gives its value and its replicates by the same arithmetic. Shape (1 + resamples,
-    sources), or (1, sources) without weights. ValueError for a source code that has no
-    column.
+    A statistic of these rows gives its value and its replicates by the same arithmetic.
+    source (targets,): ValueError for a code that has no column.
 
-    >>> weights = 1 - np.eye(2, dtype=np.int64)
-    >>> whole_and_resamples(np.array([0, 1]), weights).tolist()
+    >>> rows = whole_and_resamples(np.array([0, 1]), Deletions(2))
+    >>> rows.block(slice(None)).tolist()
     [[1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
     """
     n_sources = int(source.max(initial=-1)) + 1 if weights is None else weights.shape[1]
     if source.size and not 0 <= source.min() <= source.max() < n_sources:
         raise ValueError(f"source code {source.max()} is outside 0..{n_sources - 1}")
-    return np.ones((1, n_sources)) if weights is None else _stacked(weights).rows
-
-
-class _Stacked(NamedTuple):
-    """The weights with their first row of ones, and whether each of the others deletes
-    a source.
-    """
-
-    weights: weakref.ref[Codes]
-    rows: Floats
-    deletes: bool
-
-
-_last: list[_Stacked] = []
-"""The last stack: most numbers of a dataset have the same weights, which may be
-hundreds of MB."""
-
-
-def _stacked(weights: Codes) -> _Stacked:
-    if not _last or _last[0].weights() is not weights:
-        n, n_sources = weights.shape
-        rows = np.vstack([np.ones((1, n_sources)), weights])
-        rows.flags.writeable = False
-        deletes = n == n_sources and bool(
-            weights.min(initial=0) >= 0
-            and not weights.diagonal().any()
-            and (weights.sum(axis=1) == n - 1).all()
-            and weights.max(initial=0) <= 1
-        )
-        _last[:] = [
-            _Stacked(weakref.ref(weights, lambda _: _last.clear()), rows, deletes)
-        ]
-    return _last[0]
-
-
-def deleted_counts(rows: Floats, counts: Floats) -> Floats | None:
-    """sum_s w_rs c_s.. of whole numbers (sources, ...) where rows delete a
-    source each.
-
-    That is the total, then the total minus each source's own, to the bit what the
-    product would be. None for other weights, and for numbers that are not whole.
-
-    >>> weights = 1 - np.eye(2, dtype=np.int64)
-    >>> rows = whole_and_resamples(np.array([0, 1]), weights)
-    >>> deleted_counts(rows, np.array([[3.0], [1.0]])).tolist()
-    [[4.0], [1.0], [3.0]]
-    """
-    if not (_last and rows is _last[0].rows and _last[0].deletes):
-        return None
-    if not (counts == np.rint(counts)).all():
-        return None
-    total = counts.sum(axis=0)
-    return np.concatenate([total[None], total - counts])
+    if weights is None:
+        return DeletedRows(np.empty(0, np.int64), n_sources)
+    if isinstance(weights, Deletions):
+        return DeletedRows(np.arange(n_sources), n_sources)
+    return DrawnRows.after_whole(weights)
 
 
 def percentile_interval(replicates: Floats, *, between: bool = True) -> Bounds | None:
@@ -228,7 +197,7 @@ class TargetSample(NamedTuple):
     """
 
     source: Codes
-    rows: Floats
+    rows: SourceRows
     n_missing: int
 
     @classmethod
@@ -247,8 +216,7 @@ class TargetSample(NamedTuple):
         by_source = [
             np.bincount(self.source, weights=v, minlength=n_sources) for v in quantities
         ]
-        counts = deleted_counts(self.rows, np.stack(by_source, axis=1))
-        return dot(np.stack(by_source), self.rows.T) if counts is None else counts.T
+        return self.rows.sums(np.stack(by_source, axis=1)).T
 
     def undefined(self, why: str, *, n: int | None = None) -> Replicated:
         """The undefined result; `n` counts the targets unless given."""
@@ -371,20 +339,29 @@ def with_percentiles(
     )
 
 
-def mean_rows(values: Floats, rows: Floats) -> Floats:
+def mean_rows(values: Floats, rows: SourceRows) -> Floats:
     """sum w v / sum w over the values that are defined, for each row of weights
     w.
 
     values (sources,), NaN where undefined; rows (rows, sources). Shape (rows,), NaN
     without a defined value.
 
-    >>> weights = np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])
-    >>> mean_rows(np.array([1.0, 3.0, np.nan]), weights).tolist()
+    >>> rows = DrawnRows(np.array([[1, 1, 1], [2, 0, 1]]))
+    >>> mean_rows(np.array([1.0, 3.0, np.nan]), rows).tolist()
     [2.0, 1.0]
     """
-    used = ~np.isnan(values)
-    w = rows[:, used]
-    return quotient(np.einsum("rs,s->r", w, values[used]), w.sum(axis=1))
+    used = np.flatnonzero(~np.isnan(values))
+    chosen = rows.columns(used)
+    numbers = values[used]
+    counts = chosen.sums(np.ones(used.size))
+    if isinstance(chosen, DeletedRows):
+        return quotient(chosen.sums(numbers), counts)
+    # One order in all rows: ranks rest on which judges' means are equal to the bit.
+    sums = [
+        np.einsum("rs,s->r", chosen.block(part), numbers)
+        for part in blocks(len(rows), used.size, DENSE_CELLS)
+    ]
+    return quotient(np.concatenate(sums), counts)
 
 
 def few_not_modal(ratings: Floats, source: Codes) -> str:

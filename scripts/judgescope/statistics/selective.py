@@ -12,12 +12,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Flags, Floats, Weights
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.confidence import Stated
 from judgescope.statistics.declared import declare, percent, undesired
 from judgescope.statistics.intervals import effective_cases
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.source_rows import Weights
 
 DECLARED: Final = declare(
     "acceptance",

@@ -7,6 +7,7 @@ n = 1,900.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -14,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judgescope.statistics.arrays import Codes, Floats, Weights, quotient
+from judgescope.statistics.arrays import Codes, Floats, quotient
 from judgescope.statistics.declared import (
     correlation,
     declare,
@@ -24,10 +25,9 @@ from judgescope.statistics.declared import (
 from judgescope.statistics.intervals import share_alike
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.registry import scale_of
-from judgescope.statistics.resampling import (
-    replicated,
-)
+from judgescope.statistics.resampling import replicated, whole_and_resamples
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Weights
 
 DECLARED = declare(
     "effects",
@@ -148,42 +148,59 @@ class SignedRank:
         return np.asarray((self.ranks * self.negative).sum(axis=-1))
 
 
-def signed_rank(
-    d: ArrayLike, weights: Weights = None, source: ArrayLike | None = None
-) -> SignedRank:
-    """The signed ranks of exact differences d (n,), or those of every deletion.
+def signed_rank(d: ArrayLike) -> SignedRank:
+    """The signed ranks of exact differences d (n,).
 
-    weights: (sources, sources), `deletions`; source: (n,) code of each pair's source, a
-    column of weights. Only the ranks depend on the deletion, so |d| is sorted once.
-    TypeError for d that are not integers, ValueError for weights without source, or the
-    reverse. Wilcoxon 1945.
+    TypeError for d that are not integers. Wilcoxon 1945.
 
     >>> ranked = signed_rank(np.array([1, -1, 2, 0]))
     >>> int(ranked.w_plus), int(ranked.w_minus)  # twice 1.5 + 3, twice 1.5
     (9, 3)
     """
+    code, n_groups = _signed_groups(d)
+    counts = np.bincount(code, minlength=2 * n_groups + 1)
+    return _of_counts(counts, n_groups)
+
+
+def signed_ranks(
+    d: ArrayLike, weights: Weights, source: ArrayLike
+) -> Iterator[SignedRank]:
+    """Yield the signed ranks of d, then those that each deletion leaves, in blocks.
+
+    source: (n,) code of each pair's source, a column of weights, which are `deletions`.
+    Only the ranks depend on the deletion, so |d| is sorted once. TypeError for d that
+    are not integers.
+
+    >>> d = np.array([1, -1, 2])
+    >>> weights = 1 - np.eye(3, dtype=np.int64)
+    >>> blocks_of_rows = list(signed_ranks(d, weights, [0, 1, 2]))
+    >>> [ranked.w_plus.tolist() for ranked in blocks_of_rows]
+    [[9, 4, 6, 3]]
+    """
+    code, n_groups = _signed_groups(d)
+    sources = np.asarray(source, np.int64)
+    rows = whole_and_resamples(sources, weights)
+    for _, counts in rows.counts(sources, code, 2 * n_groups + 1):
+        yield _of_counts(counts.astype(np.int64), n_groups)
+
+
+def _signed_groups(d: ArrayLike) -> tuple[Codes, int]:
+    """2 g or 2 g + 1 for |d| of group g, positive or negative; (n,). The last are 0."""
     d = np.asarray(d)
     if d.size and not np.issubdtype(d.dtype, np.integer):
         raise TypeError(
             f"differences must be integers, got {d.dtype}: see exact_differences"
         )
-    if (weights is None) != (source is None):
-        raise ValueError("weights and source go together")
-    times = (
-        np.ones(d.size, np.int64)
-        if weights is None
-        else weights[..., np.asarray(source, int)]
-    )
-    zero = d == 0
-    order = np.argsort(np.abs(d), kind="stable")[np.count_nonzero(zero) :]
-    groups = np.flatnonzero(np.diff(np.abs(d[order]), prepend=0))
-    times_sorted = times[..., order]
-    up = d[order] > 0
-    return SignedRank(
-        np.add.reduceat(times_sorted * up, groups, axis=-1),
-        np.add.reduceat(times_sorted * ~up, groups, axis=-1),
-        times[..., zero].sum(axis=-1),
-    )
+    sizes, group = np.unique(np.abs(d[d != 0]), return_inverse=True)
+    code = np.full(d.size, 2 * sizes.size, np.int64)
+    code[d != 0] = 2 * group + (d[d != 0] < 0)
+    return code, sizes.size
+
+
+def _of_counts(counts: Codes, n_groups: int) -> SignedRank:
+    """The signed ranks of counts of the codes of `_signed_groups`, (..., codes)."""
+    end = 2 * n_groups
+    return SignedRank(counts[..., 0:end:2], counts[..., 1:end:2], counts[..., end])
 
 
 def table_method(max_nonzero: int) -> WilcoxonMethod:
@@ -209,7 +226,7 @@ def log_p(
     leaves.
 
     Zeros are dropped; ln p = 0 (p = 1) where all d are zero. weights and source as in
-    `signed_rank`. Shape () or (sources,).
+    `signed_ranks`; ValueError for one without the other. Shape () or (sources,).
 
     `exact`: over all sign flips of the observed midranks, at most 2 * EXACT_LIMIT of
     them, else ValueError; never scipy's `exact`, which knows no ties (Wang et al. 2024,
@@ -222,7 +239,11 @@ def log_p(
     0.125
     """
     test = {"exact": _exact, "asymptotic": _asymptotic}[method]
-    return test(signed_rank(d, weights, source))
+    if (weights is None) != (source is None):
+        raise ValueError("weights and source go together")
+    if weights is None or source is None:
+        return test(signed_rank(d))
+    return np.concatenate([test(each) for each in signed_ranks(d, weights, source)])[1:]
 
 
 @dataclass(frozen=True)
@@ -236,11 +257,11 @@ class AspectTests:
 
 
 def aspect_tests(
-    d: ArrayLike, source: ArrayLike, weights: Codes, method: WilcoxonMethod
+    d: ArrayLike, source: ArrayLike, weights: Weights, method: WilcoxonMethod
 ) -> AspectTests:
     """Both tests of exact differences d (n,); `method` is that of the exact one.
 
-    source and weights as in `signed_rank`.
+    source and weights as in `signed_ranks`.
 
     >>> source = np.array([0, 1, 2])
     >>> weights = 1 - np.eye(3, dtype=np.int64)
@@ -419,7 +440,8 @@ def rank_biserial(
     tied = int(ranked.n_zero)
     if weights is None or source is None:
         return Estimate(value, n=n, n_tied=tied, method=method)
-    rows = np.append(value, _biserial(signed_rank(d, weights, source)))
+    parts = [_biserial(each) for each in signed_ranks(d, weights, source)]
+    rows = np.concatenate(parts)
     sizes = np.bincount(
         np.asarray(source, int)[np.asarray(d) != 0], minlength=rows.size - 1
     )
@@ -443,7 +465,7 @@ def _biserial(ranked: SignedRank) -> Floats:
 
 
 def mean_drop(
-    original: ArrayLike, perturbed: ArrayLike, source: ArrayLike, weights: Codes
+    original: ArrayLike, perturbed: ArrayLike, source: ArrayLike, weights: Weights
 ) -> Estimate:
     """The mean of original - perturbed over pairs, in points of the scale.
 

@@ -14,12 +14,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.statistics import arrays
-from judgescope.statistics.arrays import Codes, Floats, Weights, quotient
+from judgescope.statistics.arrays import Codes, Floats, quotient
 from judgescope.statistics.declared import accuracy, amount, declare, percent
 from judgescope.statistics.means import clustered_mean, share
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Weights
 
 DECLARED = declare(
     "listed",

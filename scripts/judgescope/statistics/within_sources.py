@@ -33,6 +33,7 @@ from judgescope.statistics.resampling import (
     replicated,
     whole_and_resamples,
 )
+from judgescope.statistics.source_rows import Resamples
 
 STATISTIC: Final = "normal_scores"
 DECLARED: Final = declare(
@@ -246,7 +247,7 @@ def _without_each(ab: Floats, aa: Floats, bb: Floats) -> Floats:
     return of_sums(*kept)
 
 
-def over_resamples(x: Floats, y: Floats, source: Codes, weights: Codes) -> Floats:
+def over_resamples(x: Floats, y: Floats, source: Codes, weights: Resamples) -> Floats:
     """r of all sources, then of every resample of sources: (1 + resamples,).
 
     x, y, source (texts,), NaN = missing; weights (resamples, sources), how often each
@@ -262,7 +263,7 @@ def over_resamples(x: Floats, y: Floats, source: Codes, weights: Codes) -> Float
     if why_undefined(x[scores.counting], y[scores.counting]):
         return np.full(1 + len(weights), np.nan)
     rows = whole_and_resamples(scores.source, weights)
-    sums = dot(rows, np.stack(scores.products(), axis=1))
+    sums = rows.sums(np.stack(scores.products(), axis=1))
     return of_sums(*sums.T)
 
 

@@ -160,3 +160,12 @@ def test_differences_are_reported_by_table_and_column() -> None:
     assert "t, column value changed: 2" in lines[1]
     assert "judge=j" in lines[2] and "0.1" in lines[2] and "0.3" in lines[2]
     assert list(report("demo", [])) == ["demo: equal"]
+
+
+def test_round_off_is_no_difference_where_a_share_is_allowed() -> None:
+    before = {"t": [{"judge": "a", "value": 0.3}, {"judge": "b", "value": 1e-14}]}
+    after = {"t": [{"judge": "a", "value": 0.1 + 0.2}, {"judge": "b", "value": 0.0}]}
+    assert len(differences(before, after)) == 2
+    assert differences(before, after, relative=1e-12) == []
+    after["t"][0]["value"] = 0.3001
+    assert len(differences(before, after, relative=1e-12)) == 1

@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from deleted import jackknife_t
-from judgescope.statistics import coefficients, correlation, permutation
+from judgescope.statistics import coefficients, permutation, source_rows
 from judgescope.statistics.coefficients import Coefficient
 from judgescope.statistics.comparison import (
     detectable,
@@ -519,7 +519,7 @@ def test_values_that_mostly_differ_give_what_writing_out_gives(
     cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Units of 1 to 9 targets, some values shared; in one block and in many."""
-    for module in (correlation, coefficients, permutation):
+    for module in (coefficients, permutation, source_rows):
         monkeypatch.setattr(module, "CELLS", cells)
     rng = np.random.default_rng(8)
     unit = np.repeat(np.arange(12), rng.integers(1, 10, 12))

@@ -24,6 +24,7 @@ from judgescope.statistics.confusion import (
 )
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import DrawnRows
 
 NAN = float("nan")
 
@@ -43,7 +44,7 @@ def test_by_hand() -> None:
 
 def test_the_mean_drop_of_a_cell_is_over_the_items_it_has() -> None:
     drops = np.array([[1.0, NAN], [3.0, 4.0], [NAN, 2.0]])
-    rows = np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 0.0], [0.0, 0.0, 3.0]])
+    rows = DrawnRows(np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 0.0], [0.0, 0.0, 3.0]]))
     result = mean_drops(drops, rows)
     assert result[:, 1].tolist() == [3.0, 4.0, 2.0]
     assert result[:2, 0].tolist() == [2.0, 5 / 3] and np.isnan(result[2, 0])

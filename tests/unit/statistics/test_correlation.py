@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deleted import jackknife_t
-from judgescope.statistics import coefficients, correlation
-from judgescope.statistics.arrays import Weights
+from judgescope.statistics import coefficients, source_rows
 from judgescope.statistics.coefficients import Coefficient
 from judgescope.statistics.correlation import (
     CorrelationLevel,
@@ -23,6 +22,7 @@ from judgescope.statistics.correlation import (
 from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions
 from judgescope.statistics.resampling import source_weights
 from judgescope.statistics.result import REASONS, Estimate
+from judgescope.statistics.source_rows import Weights
 from vectors import load, params
 
 Floats = NDArray[np.float64]
@@ -145,7 +145,7 @@ def rows_of(
     data: tuple[Floats, Floats, Codes, Codes],
     statistic: Coefficient,
     level: CorrelationLevel,
-    weights: Codes,
+    weights: Weights,
 ) -> Floats:
     """Return the value, and that of every row of weights."""
     result = correlations(
@@ -347,7 +347,7 @@ def test_intervals_are_those_of_written_out_deletions(
     one_each = np.ones(shape[0], dtype=np.int64)
     value = written_out(data, one_each, statistic, level)
     assert correlations.value == pytest.approx(value, abs=1e-10)
-    deleted = [written_out(data, row, statistic, level) for row in weights]
+    deleted = [written_out(data, row, statistic, level) for row in weights[:]]
     there = ~(np.isnan(x) | np.isnan(y))
     parts = [(source == s) & there for s in range(shape[0])]
     counts = [
@@ -371,7 +371,7 @@ def test_intervals_are_those_of_written_out_deletions(
 def test_each_replicate_at_any_block_size(
     statistic: Coefficient, cells: int, sources: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (correlation, coefficients):
+    for module in (coefficients, source_rows):
         monkeypatch.setattr(module, "CELLS", cells)
     data = simulated(3, sources, 600 // sources)
     for row in source_weights(np.random.default_rng(4), sources, 5):

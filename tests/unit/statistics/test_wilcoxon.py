@@ -33,6 +33,7 @@ from judgescope.statistics.signed_rank import (
     mean_drop,
     rank_biserial,
     signed_rank,
+    signed_ranks,
     table_method,
 )
 from vectors import load
@@ -236,8 +237,9 @@ def test_deletions_equal_the_tests_of_what_is_left(
     for method, test in TESTS.items():
         got = log_p(d, method, deletions(n_sources), source)
         assert got == pytest.approx([test(one) for one in left], rel=1e-12, abs=1e-12)
-    zeros = signed_rank(d, deletions(n_sources), source).n_zero
-    assert zeros.tolist() == [np.count_nonzero(one == 0) for one in left]
+    parts = signed_ranks(d, deletions(n_sources), source)
+    zeros = np.concatenate([part.n_zero for part in parts])
+    assert zeros.tolist() == [np.count_nonzero(one == 0) for one in [d, *left]]
 
 
 @pytest.mark.simulation
@@ -261,7 +263,7 @@ def test_the_interval_of_a_log_p_holds_what_other_studies_find(drop: float) -> N
 
 def test_weights_and_source_go_together() -> None:
     with pytest.raises(ValueError, match="together"):
-        signed_rank([1, 2], weights=np.ones((3, 2), int))
+        log_p([1, 2], "exact", weights=deletions(2))
 
 
 # Effect sizes

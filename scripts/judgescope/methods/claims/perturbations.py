@@ -31,7 +31,7 @@ from judgescope.statistics.confusion import confusion, mean_drops
 from judgescope.statistics.discernment import discernment, discernment_score
 from judgescope.statistics.intervals import ACCURACY, IntervalScale, deletions, holm
 from judgescope.statistics.means import net_share
-from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.resampling import Replicated, whole_and_resamples
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.signed_rank import WilcoxonMethod, log_p, table_method
 from judgescope.statistics.verdict import LOSS, missed, of_hint, of_perturbation
@@ -268,7 +268,7 @@ class CriteriaDrops:
     @property
     def _headlines(self) -> list[Floats]:
         items = len(self.values)
-        weights = np.vstack([np.ones((1, items)), deletions(items)])
+        weights = whole_and_resamples(np.arange(items), deletions(items))
         return list(
             confusion(mean_drops(self.values, weights), self.wanted, self.unwanted)
         )

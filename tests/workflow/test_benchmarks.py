@@ -46,6 +46,10 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
         [],
     ),
     "labels": ({"SIZES": [12], "TRUTH_SOURCES": 60, "TRUTH_STUDIES": 2}, ["2"]),
+    "many_judges": (
+        {"JUDGES": 11, "CONTROLS": 1, "ASPECTS": 1, "SOURCES": 12, "SYSTEMS": 3},
+        [],
+    ),
     "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
     "parsing": ({"LONG": 2_000}, ["20"]),
     "planted_judges": ({}, ["--studies", "1"]),
@@ -63,6 +67,7 @@ SERVED = {
     "planted_worlds",
     "effects",
     "reasons",
+    "recorded_tables",
     "loopback",
     "sized",
 }

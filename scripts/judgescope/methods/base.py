@@ -173,8 +173,12 @@ class AltTestSettings(SpecPart, frozen=True):
     ordered: bool | None = None
 
 
-class ComparisonSettings(SpecPart, frozen=True):
+class ComparisonSettings(SpecPart, frozen=True, kw_only=True):
     """The study's key `comparison`."""
+
+    all_tested: bool = False
+    """Whether the study names statistics or levels: these are tested then, however many
+    judges there are."""
 
     judges: list[str]
     """Only these judges; empty: all."""

@@ -3,12 +3,11 @@ gaps.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import combinations, product
-from math import comb, isnan, nan
-from typing import Final, NamedTuple
+from itertools import product
+from math import comb, nan
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,9 +15,10 @@ from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
 from judgescope.methods import measures
 from judgescope.methods.base import Method, present
+from judgescope.methods.compared_judges import JudgesCompared, p_value, units_of
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_classes, gold_numbers
-from judgescope.methods.labels import labelled, truth_of
+from judgescope.methods.label_comparison import LabelComparison
 from judgescope.methods.measures import (
     AVERAGE,
     POOLED,
@@ -33,10 +33,9 @@ from judgescope.statistics.classes import on_classes
 from judgescope.statistics.coefficients import Coefficient
 from judgescope.statistics.comparison import PairedP, difference, grouped_ranks
 from judgescope.statistics.correlation import COEFFICIENTS, CorrelationLevel
+from judgescope.statistics.early_stop import permuted
 from judgescope.statistics.intervals import benjamini_hochberg, holm
-from judgescope.statistics.labels import balanced_accuracy_over_resamples, on_labels
-from judgescope.statistics.means import clustered_mean, mean_over
-from judgescope.statistics.preferences import mcnemar
+from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import REASONS, Estimate
 from judgescope.statistics.source_rows import Resamples
@@ -47,7 +46,6 @@ from judgescope.statistics.within_sources import (
 )
 
 MeasuredResults = Mapping[LevelStatistic, Replicated]
-LABEL_STATISTIC: Final = "balanced_accuracy"
 KAPPA: LevelStatistic = ("kappa_linear", "pooled")
 WITHIN: LevelStatistic = (STATISTIC, WITHIN_SOURCE)
 
@@ -70,11 +68,12 @@ class JudgeComparison:
         self,
         targets: TargetSet,
         aspect: str,
-        judges: list[str],
+        judges: JudgesCompared,
         flips: permutation.Flips,
     ) -> None:
         self.target_set = targets
         self.aspect = aspect
+        self.judges = judges
         self.flips = flips
         self.study = targets.study
         wanted = self.settings = present(self.study.spec.comparison)
@@ -83,11 +82,12 @@ class JudgeComparison:
         self.classed = gold_classes(self.study, ratings)
         self.gold = self.classed.values
         self.scores = dict[str, Floats]()
-        for judge in judges:
+        for judge in judges.names:
             scores = targets.scores(judge, aspect)
             if scores is not None:
                 self.scores[judge] = scores
-        self.correlations = self._correlations()
+        pooled_decides = self._pooled_decides()
+        self.correlations = self._correlations(pooled_decides)
         self.measures: list[LevelStatistic] = [WITHIN]
         for statistic, level in product(COEFFICIENTS, self.correlations):
             if statistic in self.correlations[level]:
@@ -101,9 +101,17 @@ class JudgeComparison:
             self.no_classes[name] = why
         if KAPPA[0] in self.settings.statistics and any(self.classes.values()):
             self.measures.append(KAPPA)
+        self.tested = set(self.measures)
+        if judges.decided_alone:
+            self.tested = {WITHIN}
+            if pooled_decides:
+                self.tested.add(("spearman", POOLED))
         self._results: dict[tuple[str, bytes, bytes, bool], MeasuredResults] = {}
+        self._gaps: dict[tuple[str, str, LevelStatistic], Replicated] = {}
 
-    def _correlations(self) -> dict[CorrelationLevel, list[Coefficient]]:
+    def _correlations(
+        self, pooled_decides: bool
+    ) -> dict[CorrelationLevel, list[Coefficient]]:
         """Level -> the correlations compared there: those that the study selects, and
         pooled Spearman where it decides the agreement of a judge.
         """
@@ -111,7 +119,7 @@ class JudgeComparison:
         by_level = {level: list(wanted) for level in self.settings.levels if wanted}
         name: Coefficient = "spearman"
         level: CorrelationLevel = "pooled"
-        if name not in by_level.get(level, []) and self._pooled_decides():
+        if pooled_decides and name not in by_level.get(level, []):
             by_level[level] = [*by_level.get(level, []), name]
         return by_level
 
@@ -188,21 +196,28 @@ class JudgeComparison:
         tests: dict[LevelStatistic, permutation.PairedTest] = {}
         classes = self.classes[judge]
         permute = self.settings.permute
-        unit = _units(self.target_set, permute)
-        tests[WITHIN] = permutation.within_sources_test(
-            x1, x2, self.people, source, unit, self.flips
+        unit = units_of(self.target_set, permute)
+        tests[WITHIN] = self._test(
+            partial(permutation.within_sources_test, x1, x2, self.people, source, unit)
         )
-        if KAPPA in self.measures and classes and classes == self.classes[other]:
-            tests[KAPPA] = permutation.kappa_test(
-                x1, x2, self.gold, classes, unit, self.flips
+        if KAPPA in self.tested and classes and classes == self.classes[other]:
+            tests[KAPPA] = self._test(
+                partial(permutation.kappa_test, x1, x2, self.gold, classes, unit)
             )
-        data = (x1, x2, self.people, source, system, self.flips)
+        data = (x1, x2, self.people, source, system)
         for level, names in self.correlations.items():
-            by_statistic = permutation.permutation_tests(
-                *data, level=level, permute=permute, statistics=names
-            )
-            for statistic, test in by_statistic.items():
-                tests[statistic, level] = test
+            tested = [name for name in names if (name, level) in self.tested]
+            if self.judges.stop:
+                for name in tested:
+                    tests[name, level] = self._test(
+                        partial(self._correlation_test, data, name, level)
+                    )
+            elif tested:
+                by_statistic = permutation.permutation_tests(
+                    *data, self.flips, level=level, permute=permute, statistics=tested
+                )
+                for statistic, test in by_statistic.items():
+                    tests[statistic, level] = test
         both = ~(np.isnan(x1) | np.isnan(x2))
         given = self.target_set.is_given(judge, other)
         return ComparedPair(
@@ -214,12 +229,38 @@ class JudgeComparison:
             sources=np.unique(source[both]).size,
         )
 
+    def _test(
+        self, run: Callable[[permutation.Flips], permutation.PairedTest]
+    ) -> permutation.PairedTest:
+        """Run a test with the permutations that it needs."""
+        stop = self.judges.stop
+        return stop.test(run, self.flips) if stop else run(self.flips)
+
+    def _correlation_test(
+        self,
+        data: tuple[Floats, Floats, Floats, Codes, Codes],
+        statistic: Coefficient,
+        level: CorrelationLevel,
+        flips: permutation.Flips,
+    ) -> permutation.PairedTest:
+        """Run the test of one correlation; data: both judges', people's, and places."""
+        return permutation.permutation_tests(
+            *data,
+            flips,
+            level=level,
+            permute=self.settings.permute,
+            statistics=[statistic],
+        )[statistic]
+
     def rows(
         self, measure: LevelStatistic, pairs: list[ComparedPair]
     ) -> Iterator[ResultRow]:
         """Yield the ranks of all judges by one statistic, and the tests of every
         pair.
         """
+        if measure not in self.tested:
+            yield from self._rows_without_tests(measure, pairs)
+            return
         statistic, level = measure
         targets = self.target_set
         aspect = self.aspect
@@ -235,16 +276,7 @@ class JudgeComparison:
             p_of[pair.judge, pair.other] = p_holm
         yield from self._ranks(measure, p_of, untested)
         for pair, *p_values in zip(tested, p, adjusted, fdr, strict=True):
-            for name, estimate in self._tests(pair, measure, p_values).items():
-                note = self.study.share_note(pair.judge, pair.other)
-                yield targets.row(
-                    pair.judge,
-                    aspect,
-                    name,
-                    level,
-                    estimate.with_note(note),
-                    judge_b=pair.other,
-                )
+            yield from self._rows_of_pair(pair, measure, p_values)
         for judge, other, *_ in untested:
             why = (
                 self.no_classes[judge]
@@ -255,10 +287,48 @@ class JudgeComparison:
             name = f"difference_{statistic}"
             yield targets.row(judge, aspect, name, level, nothing, judge_b=other)
 
-    def _ranks(
-        self, measure: LevelStatistic, p: PairedP, untested: list[ComparedPair]
+    def gap(self, pair: ComparedPair, measure: LevelStatistic) -> Replicated:
+        """The difference of two judges in a statistic."""
+        key = pair.judge, pair.other, measure
+        if key not in self._gaps:
+            self._gaps[key] = difference(pair.first[measure], pair.second[measure])
+        return self._gaps[key]
+
+    def _rows_of_pair(
+        self, pair: ComparedPair, measure: LevelStatistic, p_values: list[float]
     ) -> Iterator[ResultRow]:
-        """Yield the ranks on the targets that every judge was given, on resamples."""
+        """Yield what `_tests` says of two judges; no p-values without a test."""
+        for name, estimate in self._tests(pair, measure, p_values).items():
+            note = self.study.share_note(pair.judge, pair.other)
+            yield self.target_set.row(
+                pair.judge,
+                self.aspect,
+                name,
+                measure[1],
+                estimate.with_note(note),
+                judge_b=pair.other,
+            )
+
+    def _rows_without_tests(
+        self, measure: LevelStatistic, pairs: list[ComparedPair]
+    ) -> Iterator[ResultRow]:
+        """Yield ranks and differences with intervals by a statistic that is not tested.
+
+        Kappa compares judges of one scale alone.
+        """
+        yield from self._ranks(measure, None, [])
+        for pair in pairs:
+            classes = self.classes[pair.judge], self.classes[pair.other]
+            if measure != KAPPA or (classes[0] and classes[0] == classes[1]):
+                yield from self._rows_of_pair(pair, measure, [])
+
+    def _ranks(
+        self, measure: LevelStatistic, p: PairedP | None, untested: list[ComparedPair]
+    ) -> Iterator[ResultRow]:
+        """Yield the ranks on the targets that every judge was given, on resamples.
+
+        Without p-values no letters stand beside them.
+        """
         statistic, level = measure
         names = list(self.scores)
         given = self.target_set.is_given(*names)
@@ -276,7 +346,11 @@ class JudgeComparison:
         values = np.empty((0, 1))
         if results:
             values = np.stack([result.rows for result in results])
-        ranks = grouped_ranks(names, values, min(sources, default=0), p)
+        n_sources = min(sources, default=0)
+        if p is None:
+            ranks = comparison.ranks(values, n_sources)
+        else:
+            ranks = grouped_ranks(names, values, n_sources, p)
         for name, result, rank in zip(names, results, ranks, strict=True):
             if rank.value is None:
                 rank = Estimate.undefined(result.estimate.note, n=rank.n)
@@ -284,6 +358,8 @@ class JudgeComparison:
                 others = self._not_tested_against(name, untested)
                 if others:
                     rank = rank.with_note(f"not tested against {', '.join(others)}")
+                if p is not None:
+                    rank = rank.with_note(self.judges.about_letters(name))
             rank = rank.with_note(self.study.share_note(*self.scores))
             yield self.target_set.row(
                 name, self.aspect, f"rank_{statistic}", level, rank
@@ -310,35 +386,38 @@ class JudgeComparison:
         statistic, level = measure
         first = pair.first[measure]
         second = pair.second[measure]
-        test = pair.tests[measure]
         note = ""
         if level == "by_source":
             first, second = comparison.on_shared_sources(first, second)
             if first is not pair.first[measure]:
                 note = "of the sources in which both judges have a value"
-        gap = difference(first, second).estimate.with_note(note)
-        results = {f"difference_{statistic}": gap}
-        method = permutation.permuted(self.settings.permute, len(self.flips))
-        for name, p in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
-            results[f"{name}_{statistic}"] = _p_value(p, test.n, method)
+            gap = difference(first, second)
+        else:
+            gap = self.gap(pair, measure)
+        results = {f"difference_{statistic}": gap.estimate.with_note(note)}
+        if p_values:
+            test = pair.tests[measure]
+            method = permuted(self.settings.permute, len(self.flips), self.judges.stop)
+            for name, p in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
+                results[f"{name}_{statistic}"] = p_value(p, test.n, method)
 
         n = pair.sources
         wished = self.settings.wished
         detectable = nan
         needed = nan
-        least = comparison.detectable(first, second) if gap.ci_low is not None else None
-        if least is not None:
+        least = comparison.detectable_by(gap)
+        if least is not None and gap.estimate.ci_low is not None:
             detectable = least
             needed = comparison.sources_needed(n, least, wished)
         method = "power .8 at .05, two-sided"
-        results[f"detectable_{statistic}"] = _p_value(detectable, n, method)
+        results[f"detectable_{statistic}"] = p_value(detectable, n, method)
         if detectable > first.scale.high - first.scale.low:
             results[f"detectable_{statistic}"] = Estimate.undefined(
                 "more than the whole range of the statistic: too few sources",
                 n=n,
                 method=method,
             )
-        results[f"sources_needed_{statistic}"] = _p_value(
+        results[f"sources_needed_{statistic}"] = p_value(
             needed, n, f"for a difference of {wished:g}, power .8 at .05"
         )
         return results
@@ -348,13 +427,9 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of comparison.csv: every judge's rank, and every pair of
     judges.
     """
-    wanted = present(data.spec.comparison).judges
-    judges = list[str]()
-    for name, card in data.spec.judges.items():
-        if (not wanted or name in wanted) and not card.hint:
-            judges.append(name)
-    targets = data.shared_targets(*judges)
-    flips = _flips(targets, len(judges))
+    judges = JudgesCompared.of(data)
+    targets = data.shared_targets(*judges.names)
+    flips = _flips(targets, len(judges.names))
     gaps: dict[tuple[str | None, str, str, LevelStatistic], list[Replicated]] = (
         defaultdict(list)
     )
@@ -366,14 +441,14 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         if not data.spec.aspects[aspect].ordered:
             continue  # its scores have no ranks
         compared = JudgeComparison(targets, aspect, judges, flips)
-        pairs = [compared.pair(*names) for names in combinations(compared.scores, 2)]
+        pairs = [compared.pair(*names) for names in judges.pairs(compared.scores)]
         for measure in compared.measures:
             yield from compared.rows(measure, pairs)
             if measure not in compared.averaged:
                 continue
             for pair in pairs:
                 gap = split(aspect)[1], pair.judge, pair.other, measure
-                gaps[gap].append(difference(pair.first[measure], pair.second[measure]))
+                gaps[gap].append(compared.gap(pair, measure))
     for (criterion, judge, other, (statistic, level)), each in gaps.items():
         if len(each) > 1:
             mean = mean_over(each, averaged="aspects").estimate
@@ -381,166 +456,6 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
             aspect = joined(AVERAGE, criterion)
             name = f"difference_{statistic}"
             yield targets.row(judge, aspect, name, level, mean, judge_b=other)
-
-
-class LabelComparison:
-    """The judges of one aspect that give labels, on one set of targets."""
-
-    def __init__(
-        self,
-        targets: TargetSet,
-        aspect: str,
-        judges: list[str],
-        flips: permutation.Flips,
-    ) -> None:
-        self.target_set = targets
-        self.aspect = aspect
-        self.study = targets.study
-        self.gold = truth_of(targets.study, aspect)(targets.ratings(aspect))
-        self.labels = len(self.study.spec.aspects[aspect].labels)
-        self.codes: dict[str, Floats] = {}
-        for judge in judges:
-            if (scores := targets.scores(judge, aspect)) is None:
-                continue
-            mine, _ = labelled(targets, judge, aspect, scores, self.gold)
-            if mine is not None:
-                self.codes[judge] = mine
-        self.hits: dict[str, Floats] = {}
-        for judge, x in self.codes.items():
-            is_right = x == self.gold
-            self.hits[judge] = np.where(np.isnan(x + self.gold), np.nan, is_right)
-        self.pairs = list(combinations(self.codes, 2))
-        self.permute = present(self.study.spec.comparison).permute
-        self.flips = flips
-
-    def rows(self) -> Iterator[ResultRow]:
-        """Yield the ranks by both statistics, and the tests of every two judges.
-
-        Balanced accuracy, which decides, by permutations; accuracy by McNemar's test.
-        """
-        if not self.codes:
-            return
-        balanced = self._balanced_tests()
-        right = [
-            self._mcnemar(pair, self.target_set.is_given(*pair)) for pair in self.pairs
-        ]
-        p_right = np.array([test.value for test in right], dtype=np.float64)
-        p = np.array([test.p for test in balanced], dtype=np.float64)
-        corrected = {"p": p, "p_holm": holm(p), "p_fdr": benjamini_hochberg(p)}
-        holm_right = holm(p_right)
-        yield from self._ranks(
-            LABEL_STATISTIC, self._balanced_on_resamples(), corrected["p_holm"]
-        )
-        yield from self._ranks(
-            "label_accuracy", self._accuracy_on_resamples(), holm_right
-        )
-        method = permutation.permuted(self.permute, len(self.flips))
-        for number, pair in enumerate(self.pairs):
-            estimates = self._differences(pair)
-            for name, values in corrected.items():
-                estimates[f"{name}_{LABEL_STATISTIC}"] = _p_value(
-                    values[number], balanced[number].n, method
-                )
-            estimates["p_mcnemar"] = right[number]
-            estimates["p_holm_mcnemar"] = replace(
-                right[number], value=float(holm_right[number])
-            )
-            judge, other = pair
-            for name, estimate in estimates.items():
-                noted = estimate.with_note(self.study.share_note(judge, other))
-                yield self.target_set.row(
-                    judge, self.aspect, name, POOLED, noted, judge_b=other
-                )
-
-    def _balanced_tests(self) -> list[permutation.PairedTest]:
-        unit = _units(self.target_set, self.permute)
-        tests = list[permutation.PairedTest]()
-        for judge, other in self.pairs:
-            test = permutation.balanced_accuracy_test(
-                self.gold,
-                self.codes[judge],
-                self.codes[other],
-                self.labels,
-                unit,
-                self.flips,
-            )
-            tests.append(test)
-        return tests
-
-    def _mcnemar(self, pair: tuple[str, str], given: Flags) -> Estimate:
-        judge, other = pair
-        source = self.target_set.source[given]
-        return mcnemar(self.hits[judge][given], self.hits[other][given], source)
-
-    def _differences(self, pair: tuple[str, str]) -> dict[str, Estimate]:
-        """Return the differences in the statistics in which judges are compared."""
-        judge, other = pair
-        given = self.target_set.is_given(judge, other)
-        both = ~np.isnan(self.codes[judge] + self.codes[other])
-
-        def results(name: str) -> Mapping[str, Replicated]:
-            return on_labels(
-                self.gold[given],
-                np.where(both, self.codes[name], np.nan)[given],
-                self.labels,
-                self.target_set.source[given],
-                self.study.weights,
-            )
-
-        first = results(judge)
-        second = results(other)
-        return {
-            f"difference_{name}": difference(first[name], second[name]).estimate
-            for name in ("label_accuracy", LABEL_STATISTIC)
-        }
-
-    def _ranks(self, statistic: str, values: Floats, p: Floats) -> Iterator[ResultRow]:
-        """Yield every judge's rank; values (judges, 1 + resamples), p of every pair."""
-        names = list(self.codes)
-        tested = dict(zip(self.pairs, p.tolist(), strict=True))
-        sources = np.unique(
-            self.target_set.source[self.target_set.is_given(*names)]
-        ).size
-        ranks = grouped_ranks(names, values, sources, tested)
-        for judge, rank in zip(names, ranks, strict=True):
-            noted = rank.with_note(self.study.share_note(*names))
-            yield self.target_set.row(
-                judge, self.aspect, f"rank_{statistic}", POOLED, noted
-            )
-
-    def _accuracy_on_resamples(self) -> Floats:
-        """The share of right labels, of all and on resamples: (judges, rows)."""
-        given = self.target_set.is_given(*self.codes)
-        source = self.target_set.source[given]
-        weights = self.study.resamples
-        means = [clustered_mean(x[given], source, weights) for x in self.hits.values()]
-        return np.stack([mean.rows for mean in means])
-
-    def _balanced_on_resamples(self) -> Floats:
-        """The balanced accuracy, of all and on resamples: (judges, rows)."""
-        given = self.target_set.is_given(*self.codes)
-        gold = self.gold[given]
-        source = self.target_set.source[given]
-        on_resamples = partial(
-            balanced_accuracy_over_resamples,
-            labels=self.labels,
-            source=source,
-            weights=self.study.resamples,
-        )
-        return np.stack([on_resamples(gold, x[given]) for x in self.codes.values()])
-
-
-def _p_value(p: float, n: int, method: str) -> Estimate:
-    """The estimate of a p-value; undefined where a judge is."""
-    if isnan(p):
-        return Estimate.undefined(REASONS.undefined_judge, n=n, method=method)
-    return Estimate(float(p), n=n, method=method)
-
-
-def _units(targets: TargetSet, permute: permutation.Permute) -> Codes:
-    """What a permutation swaps together: each target's source, system or itself."""
-    units = {"inputs": targets.source, "systems": targets.system}
-    return units.get(permute, np.arange(len(targets.targets)))
 
 
 def _flips(targets: TargetSet, judges: int) -> permutation.Flips:

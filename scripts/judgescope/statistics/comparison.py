@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.statistics import coefficients
 from judgescope.statistics.arrays import (
     Flags,
     Floats,
@@ -203,7 +202,9 @@ def ranks(rows: Floats, n_sources: int) -> list[Estimate]:
     defined = ~np.isnan(rows[:, 0])
     n = int(defined.sum())
     values = np.where(np.isnan(rows[defined]), -np.inf, rows[defined])
-    ranked = np.array([coefficients.midranks(-column) for column in values.T]).T
+    better = np.sum(values[None, :, :] > values[:, None, :], axis=1)
+    equal = np.sum(values[None, :, :] == values[:, None, :], axis=1)
+    ranked = better + (equal + 1) / 2
     estimates = [Estimate.undefined(REASONS.undefined_judge, n=n)] * len(rows)
     why_bootstrap = "a rank is not smooth"
     for judge, own_ranks in zip(np.flatnonzero(defined), ranked, strict=True):
@@ -267,9 +268,19 @@ def detectable(first: Replicated, second: Replicated) -> float | None:
     >>> round(detectable(first, second), 2)
     0.54
     """
+    return detectable_by(difference(first, second))
+
+
+def detectable_by(gap: Replicated) -> float | None:
+    """`detectable` of a difference that is known.
+
+    >>> rows = np.append(0.0, np.linspace(-0.1, 0.1, 10))
+    >>> round(detectable_by(Replicated(Estimate(0.0), rows, np.ones(10))), 2)
+    0.54
+    """
     from scipy.special import ndtri  # here: asking and parsing load no scipy
 
-    result = difference(first, second).jackknifed
+    result = gap.jackknifed
     if isinstance(result, str):
         return None
     power = 0.8

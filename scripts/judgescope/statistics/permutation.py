@@ -41,15 +41,6 @@ each."""
 PERMUTATIONS = 1000
 
 
-def permuted(permute: Permute, permutations: int) -> str:
-    """The words for a permutation test in the column `method`.
-
-    >>> permuted("inputs", 1000)
-    'PERM-INPUTS, 1000 permutations, two-sided'
-    """
-    return f"PERM-{permute.upper()}, {permutations} permutations, two-sided"
-
-
 class PairedTest(NamedTuple):
     """The difference of two judges, its p-values (`permutation_tests`), and its
     targets.

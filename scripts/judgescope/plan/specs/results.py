@@ -328,7 +328,9 @@ def _compared(plan: Plan, dataset: str) -> dict[str, object]:
 
 
 def _comparison(plan: Plan, dataset: str) -> dict[str, object]:
-    settings = base.ComparisonSettings(**plan.study.comparison.model_dump())
+    card = plan.study.comparison
+    named = not card.model_fields_set.isdisjoint({"statistics", "levels"})
+    settings = base.ComparisonSettings(**card.model_dump(), all_tested=named)
     return {"comparison": settings}
 
 

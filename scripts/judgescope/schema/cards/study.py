@@ -121,7 +121,9 @@ class Comparison(Card):
     """Further statistics of agreement with people. The number that decides agreement is
     always compared: normal_scores within sources, also pooled spearman where it
     decides. kappa_linear is always pooled, and only compares judges that give classes
-    of the same scale. `[]`: no further statistics."""
+    of the same scale. `[]`: no further statistics. If more than 10 judges are compared,
+    the further statistics have differences with intervals but no tests, unless the
+    study sets this key or `levels`."""
     levels: list[Literal["pooled", "by_source", "by_system"]] = Field(
         ["pooled", "by_source", "by_system"], min_length=1
     )
@@ -131,7 +133,8 @@ class Comparison(Card):
     system, or those of any text. Choose `systems` to generalize to other systems."""
     permutations: int | None = Field(None, ge=99, le=10_000_000)
     """Number of permutations. Default: 40 per pair of judges, but at least 1,000, so
-    that p after Holm's correction over all pairs can reach .025."""
+    that p after Holm's correction over all pairs can reach .025. If more than 10 judges
+    are compared, a pair has 1,000, and the others only if their p is at most .05."""
     wished: float = Field(0.05, gt=0)
     """The difference between two judges for which the study reports how many sources
     are needed to detect it."""

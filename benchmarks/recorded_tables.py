@@ -65,6 +65,7 @@ def dataset(rng: np.random.Generator, shape: Shape, table: str) -> EvaluationDat
         "system": pa.array(systems[system]),
         "degree": pa.nulls(n, pa.string()),
         "text": _same("x", n),
+        "length": pa.array(rng.integers(50, 500, n)),
     }
     ratings = []
     scores = []

@@ -30,11 +30,17 @@ from judgescope.schema.rows import ResultRow
 from judgescope.statistics import comparison, permutation
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.classes import on_classes
-from judgescope.statistics.coefficients import Coefficient
+from judgescope.statistics.coefficients import RANKED, Coefficient
 from judgescope.statistics.comparison import PairedP, difference, grouped_ranks
 from judgescope.statistics.correlation import COEFFICIENTS, CorrelationLevel
 from judgescope.statistics.early_stop import permuted
 from judgescope.statistics.intervals import benjamini_hochberg, holm
+from judgescope.statistics.linear import (
+    LINEAR,
+    MOST_EXACT,
+    linear_resamples,
+    linear_test,
+)
 from judgescope.statistics.means import mean_over
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import REASONS, Estimate
@@ -148,15 +154,26 @@ class JudgeComparison:
             x = np.where(mask, self.scores[judge], np.nan)
             results = {WITHIN: self._within(x[given], given, weights)}
             for level, names in self.correlations.items():
-                results |= measures.correlated(
-                    self.target_set,
-                    x,
-                    self.people,
-                    statistics=names,
-                    levels=[level],
-                    weights=weights,
-                    chosen=given,
-                )
+                exact = list(names)
+                if weights is self.study.resamples:
+                    exact = [one for one in names if not self._is_linear((one, level))]
+                if exact:
+                    results |= measures.correlated(
+                        self.target_set,
+                        x,
+                        self.people,
+                        statistics=exact,
+                        levels=[level],
+                        weights=weights,
+                        chosen=given,
+                    )
+                for name in names:
+                    if name not in exact:
+                        deleted = self._results_of(
+                            judge, mask, given, self.study.weights
+                        )[name, level]
+                        rows = linear_resamples(deleted, self.study.resamples)
+                        results[name, level] = Replicated(deleted.estimate, rows)
             if KAPPA in self.measures:
                 results[KAPPA] = self._kappa(judge, x[given], given, weights)
             self._results[key] = results
@@ -204,9 +221,18 @@ class JudgeComparison:
             tests[KAPPA] = self._test(
                 partial(permutation.kappa_test, x1, x2, self.gold, classes, unit)
             )
+        both = ~(np.isnan(x1) | np.isnan(x2))
+        given = self.target_set.is_given(judge, other)
+        first = self._results_of(judge, both, given, self.study.weights)
+        second = self._results_of(other, both, given, self.study.weights)
         data = (x1, x2, self.people, source, system)
         for level, names in self.correlations.items():
             tested = [name for name in names if (name, level) in self.tested]
+            for name in [name for name in tested if self._is_linear((name, level))]:
+                tests[name, level] = self._test(
+                    partial(linear_test, first[name, level], second[name, level])
+                )
+                tested.remove(name)
             if self.judges.stop:
                 for name in tested:
                     tests[name, level] = self._test(
@@ -218,15 +244,26 @@ class JudgeComparison:
                 )
                 for statistic, test in by_statistic.items():
                     tests[statistic, level] = test
-        both = ~(np.isnan(x1) | np.isnan(x2))
-        given = self.target_set.is_given(judge, other)
         return ComparedPair(
             judge,
             other,
-            first=self._results_of(judge, both, given, self.study.weights),
-            second=self._results_of(other, both, given, self.study.weights),
+            first=first,
+            second=second,
             tests=tests,
             sources=np.unique(source[both]).size,
+        )
+
+    def _is_linear(self, measure: LevelStatistic) -> bool:
+        """Whether permutations and resamples of a statistic are those of pseudo-values.
+
+        So are rank correlations of all texts of many sources.
+        """
+        statistic, level = measure
+        return (
+            level == POOLED
+            and statistic in RANKED
+            and self.settings.permute == "inputs"
+            and len(self.study.item_order) > MOST_EXACT
         )
 
     def _test(
@@ -360,6 +397,8 @@ class JudgeComparison:
                     rank = rank.with_note(f"not tested against {', '.join(others)}")
                 if p is not None:
                     rank = rank.with_note(self.judges.about_letters(name))
+                if self._is_linear(measure):
+                    rank = rank.with_method(f"resamples of {LINEAR}")
             rank = rank.with_note(self.study.share_note(*self.scores))
             yield self.target_set.row(
                 name, self.aspect, f"rank_{statistic}", level, rank
@@ -397,7 +436,12 @@ class JudgeComparison:
         results = {f"difference_{statistic}": gap.estimate.with_note(note)}
         if p_values:
             test = pair.tests[measure]
-            method = permuted(self.settings.permute, len(self.flips), self.judges.stop)
+            method = permuted(
+                self.settings.permute,
+                len(self.flips),
+                self.judges.stop,
+                LINEAR if self._is_linear(measure) else "",
+            )
             for name, p in zip(("p", "p_holm", "p_fdr"), p_values, strict=True):
                 results[f"{name}_{statistic}"] = p_value(p, test.n, method)
 

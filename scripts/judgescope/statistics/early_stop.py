@@ -29,6 +29,7 @@ class Stop:
     def test(self, run: Callable[[Flips], PairedTest], flips: Flips) -> PairedTest:
         """The test with the first permutations, or with all.
 
+        >>> import numpy as np
         >>> flips = np.zeros((30, 2), dtype=bool)
         >>> def all_alike(part: Flips) -> PairedTest:
         ...     return PairedTest(0.0, 1.0, 1.0, len(part))
@@ -41,8 +42,12 @@ class Stop:
         return run(flips)
 
 
-def permuted(permute: Permute, permutations: int, stop: Stop | None = None) -> str:
+def permuted(
+    permute: Permute, permutations: int, stop: Stop | None = None, what: str = ""
+) -> str:
     """The words for a permutation test in the column `method`.
+
+    `what` is swapped, if not scores.
 
     >>> permuted("inputs", 1000)
     'PERM-INPUTS, 1000 permutations, two-sided'
@@ -55,4 +60,5 @@ def permuted(permute: Permute, permutations: int, stop: Stop | None = None) -> s
         count = (
             f"{stop.after} permutations, {permutations} if their p is at most {limit}"
         )
-    return f"PERM-{permute.upper()}, {count}, two-sided"
+    swapped = f" of {what}" if what else ""
+    return f"PERM-{permute.upper()}, {count}{swapped}, two-sided"

@@ -74,7 +74,11 @@ def flips_of(
     >>> flips_of(np.random.default_rng(1), units=2, permutations=3).shape
     (3, 2)
     """
-    return rng.random((permutations, units)) < 0.5
+    flips = np.empty((permutations, units), dtype=bool)
+    # In blocks, whose random numbers take eight times the space of flips.
+    for part in blocks(permutations, units, CELLS):
+        flips[part] = rng.random((part.stop - part.start, units)) < 0.5
+    return flips
 
 
 def permutation_tests(
@@ -165,7 +169,7 @@ def kappa_test(
     n_units = flips.shape[1]
     first = confusion_counts(people, x1[complete], classes, units, n_units)
     second = confusion_counts(people, x2[complete], classes, units, n_units)
-    moved = dot(_with_data(flips).astype(np.float64), second - first)
+    moved = DrawnRows(_with_data(flips)).sums(second - first)
     differences = kappas(first.sum(axis=0) + moved) - kappas(second.sum(axis=0) - moved)
     return _test(differences, int(complete.sum()))
 
@@ -215,7 +219,7 @@ def within_sources_test(
     product_gaps = np.bincount(code, weights=(a2 - a1) * b, minlength=used.size)
     square_gaps = np.bincount(code, weights=a2 * a2 - a1 * a1, minlength=used.size)
     gaps = np.stack([product_gaps, square_gaps], axis=1)
-    products, squares = dot(swapped.astype(np.float64), gaps).T
+    products, squares = DrawnRows(swapped).sums(gaps).T
     off_centre = np.zeros(len(swapped))
     if not np.array_equal(unit[counting], first.source):
         off_centre = _squared_means(first, a2 - a1, code, swapped)
@@ -262,9 +266,8 @@ def mean_test(first: Floats, second: Floats, source: Codes, flips: Flips) -> Pai
     """
     units = flips.shape[1]
     gaps = np.bincount(source, weights=first - second, minlength=units)
-    swaps = np.where(flips, -1.0, 1.0)
-    signs = np.vstack([np.ones((1, units)), swaps])
-    differences = dot(signs, gaps) / max(first.size, 1)
+    signs = np.where(_with_data(flips), np.int8(-1), np.int8(1))
+    differences = DrawnRows(signs).sums(gaps) / max(first.size, 1)
     return _test(differences, first.size)
 
 
@@ -343,7 +346,7 @@ def _by_system(
     people = np.bincount(code, weights=data.y) / n
     slack = correlation.SAME_MEAN * max(1.0, float(np.ptp(people)))
     added = counted(unit, code, (used.size, systems.size), data.x2 - data.x1)
-    moved = dot(swapped[:, used], added)
+    moved = DrawnRows(swapped[:, used]).sums(added)
     first_means = (np.bincount(code, weights=data.x1) + moved) / n
     second_means = (np.bincount(code, weights=data.x2) - moved) / n
     of_people = np.broadcast_to(people, first_means.shape)
@@ -369,14 +372,14 @@ def _by_source(
         return {name: (first[name], second[name]) for name in statistics}
     of_first = within_rows(x1, people, statistics)
     of_second = within_rows(x2, people, statistics)
-    taken = swapped[:, np.unique(data.source)].astype(np.float64)
+    taken = DrawnRows(swapped).columns(np.unique(data.source))
     both: dict[Coefficient, Both] = {}
     for name in statistics:
         defined = ~(np.isnan(of_first[name]) | np.isnan(of_second[name]))
         a = of_first[name][defined]
         b = of_second[name][defined]
         n = defined.sum()
-        moved = dot(taken[:, defined], b - a)
+        moved = taken.columns(np.flatnonzero(defined)).sums(b - a)
         both[name] = quotient(a.sum() + moved, n), quotient(b.sum() - moved, n)
     return both
 
@@ -545,7 +548,7 @@ def pearson(x1: Floats, x2: Floats, y: Floats, unit: Codes, flips: Flips) -> Bot
     for first, second in zip(moments_first, moments_second, strict=True):
         gap = np.bincount(unit, weights=second - first, minlength=flips.shape[1])
         gaps.append(gap)
-    moved = dot(flips.astype(np.float64), np.array(gaps).T).T
+    moved = DrawnRows(flips).sums(np.array(gaps).T).T
     return (
         _of_moments(moments_first, moved, b),
         _of_moments(moments_second, -moved, b),

@@ -1,10 +1,11 @@
 """Processor time and rows of the table of comparisons for many judges and aspects.
 
-    python benchmarks/many_judges.py
+    python benchmarks/many_judges.py [--write docs/scale.md]
 
 20 judges, 6 controls and 20 aspects on 90 texts, then as many as are compared in full.
 """
 
+import argparse
 import sys
 import time
 from pathlib import Path
@@ -13,12 +14,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from recorded_tables import SEED, Shape, dataset
+from recorded_tables import SEED, Shape, dataset, write_part
 
 from judgescope.methods import comparison
 from judgescope.methods.compared_judges import MANY_JUDGES
 
 JUDGES, CONTROLS, ASPECTS, SOURCES, SYSTEMS = 20, 6, 20, 15, 6
+BEFORE = "205 s"
+"""With 13,000 permutations for each of nine tests of 325 pairs."""
 GOAL = 20.0
 """Seconds of a processor."""
 
@@ -33,20 +36,24 @@ def compared(judges: int, aspects: int) -> tuple[float, int]:
 
 
 def main() -> None:
-    """Print a line per figure."""
+    """Print the table, and write it where that is asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args()
     texts = SOURCES * SYSTEMS
-    spent, rows = compared(JUDGES, ASPECTS)
-    print(
-        f"comparison of {JUDGES} judges and {CONTROLS} controls x {ASPECTS} aspects, "
-        f"{texts} texts: {spent:.1f} CPU s, {spent / GOAL:.2f} of the goal; "
-        f"{rows:,} rows"
-    )
     few = min(MANY_JUDGES, JUDGES)
-    all_tests, rows = compared(few, 1)
-    print(
-        f"of {few} judges and {CONTROLS} controls, 1 aspect, with all tests: "
-        f"{all_tests:.1f} CPU s; {rows:,} rows"
-    )
+    lines = [
+        "| comparison | before | now | rows | of the goal |",
+        "|---|---|---|---|---|",
+    ]
+    for judges, aspects, before in ((JUDGES, ASPECTS, BEFORE), (few, 1, "")):
+        spent, rows = compared(judges, aspects)
+        goal = f"{spent / GOAL:.2f} of {GOAL:.0f} s" if before else ""
+        work = f"{judges} judges, {CONTROLS} controls, {aspects} aspects, {texts} texts"
+        lines.append(f"| {work} | {before} | {spent:.1f} s | {rows:,} | {goal} |")
+        print(lines[-1], flush=True)
+    if options.write:
+        write_part(options.write, "many_judges", "".join(f"{line}\n" for line in lines))
 
 
 if __name__ == "__main__":

@@ -1,24 +1,26 @@
 """Processor time and memory of a statistics job by the number of texts, as ratios.
 
-    python benchmarks/many_texts.py [TEXTS ...]
+    python benchmarks/many_texts.py [TEXTS ...] [--write docs/scale.md]
 
-Five judges and ten systems, one aspect. Each job runs in a process of its own, whose
-peak of memory is measured; data are made before the clock starts.
+Five judges and ten systems, one aspect (two for criteria). Each job runs in a process
+of its own, whose peak of memory is measured; data are made before the clock starts.
 """
 
+import argparse
 import json
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from recorded_tables import SEED, Shape, dataset
+from recorded_tables import SEED, Shape, dataset, write_part
 
 import judgescope as js
 from judgescope.methods import agreement, comparison, criteria
@@ -26,12 +28,32 @@ from judgescope.methods import agreement, comparison, criteria
 TEXTS = (10_000, 100_000)
 SYSTEMS, JUDGES = 10, 5
 TABLES = {"criteria": criteria, "comparison": comparison, "agreement": agreement}
-NO_SOURCES = "js.agreement without sources"
-WORK = (*TABLES, NO_SOURCES)
+NO_SOURCES = "`js.agreement` without sources"
+BEFORE = {
+    "criteria": "1.0 s, 0.23 GB; 37 s, 2.9 GB",
+    "comparison": "7.5 s, 0.28 GB; 112 s, 3.0 GB",
+    "agreement": "2.9 s, 0.23 GB; not finished",
+    NO_SOURCES: "8 s, 2.4 GB; 80 GB, estimated",
+}
+"""At 10,000 and 100,000 texts, with dense arrays of sources x sources."""
 GOAL_RATIO = 12.0
 """Of processor time, for ten times the texts."""
 GOAL_MEMORY = 2.0
 """GB of a statistics job."""
+
+
+class Measured(NamedTuple):
+    """What some work took."""
+
+    texts: int
+    seconds: float
+    """Of a processor."""
+    memory: float
+    """Peak of the process, GB."""
+
+    def __str__(self) -> str:
+        """Show the figures."""
+        return f"{self.seconds:.1f} s, {self.memory:.2f} GB"
 
 
 def without_sources(texts: int) -> Callable[[], object]:
@@ -61,7 +83,7 @@ def measure(name: str, texts: int) -> None:
     print(json.dumps([spent, memory]))
 
 
-def measured(name: str, texts: int) -> tuple[float, float]:
+def measured(name: str, texts: int) -> Measured:
     """Return what `measure` prints, in a process of its own."""
     done = subprocess.run(
         [sys.executable, __file__, "--measure", name, str(texts)],
@@ -70,36 +92,48 @@ def measured(name: str, texts: int) -> tuple[float, float]:
         check=True,
     )
     spent, memory = json.loads(done.stdout.splitlines()[-1])
-    return spent, memory
+    return Measured(texts, spent, memory)
 
 
-def lines(sizes: list[int]) -> Iterator[str]:
-    """Yield a line for each work and size."""
-    for name in WORK:
-        before = None
-        for texts in sizes:
-            spent, memory = measured(name, texts)
-            line = f"{name}, {texts:,} texts: {spent:.1f} CPU s, {memory:.2f} GB"
-            if before:
-                step = np.log10(texts / before[0])
-                ratio = (spent / before[1]) ** (1 / step)
-                line += (
-                    f"; x {ratio:.1f} for ten times the texts, "
-                    f"{ratio / GOAL_RATIO:.2f} "
-                    f"of the goal; memory {memory / GOAL_MEMORY:.2f} of the goal"
-                )
-            before = texts, spent
-            yield line
+def ratio(few: Measured, many: Measured) -> float:
+    """Return by how much processor time grows for ten times the texts."""
+    step = float(np.log10(many.texts / few.texts))
+    return float((many.seconds / few.seconds) ** (1 / step))
+
+
+def row(name: str, found: Sequence[Measured]) -> str:
+    """Return a row of the table: work, before, now, growth, share of the goals."""
+    growth = ratio(found[0], found[-1])
+    now = "; ".join(map(str, found))
+    goals = (
+        f"{growth / GOAL_RATIO:.2f} of x {GOAL_RATIO:.0f}, "
+        f"{found[-1].memory / GOAL_MEMORY:.2f} of {GOAL_MEMORY:.0f} GB"
+    )
+    return f"| {name} | {BEFORE[name]} | {now} | x {growth:.1f} | {goals} |"
 
 
 def main() -> None:
-    """Print a line per figure."""
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["--measure"]:
-        measure(arguments[1], int(arguments[2]))
+    """Print the table, and write it where that is asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("texts", type=int, nargs="*")
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--measure", nargs=2)
+    options = parser.parse_args()
+    if options.measure:
+        measure(options.measure[0], int(options.measure[1]))
         return
-    for line in lines(list(map(int, arguments)) or list(TEXTS)):
-        print(line, flush=True)
+    sizes = options.texts or TEXTS
+    shown = " and ".join(f"{texts:,}" for texts in sizes)
+    lines = [
+        f"| work on {shown} texts | before, 10,000 and 100,000 texts | now | growth "
+        "for ten times the texts | of the goals |",
+        "|---|---|---|---|---|",
+    ]
+    for name in BEFORE:
+        lines.append(row(name, [measured(name, texts) for texts in sizes]))
+        print(lines[-1], flush=True)
+    if options.write:
+        write_part(options.write, "many_texts", "".join(f"{line}\n" for line in lines))
 
 
 if __name__ == "__main__":

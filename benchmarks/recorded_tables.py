@@ -95,6 +95,17 @@ def dataset(rng: np.random.Generator, shape: Shape, table: str) -> EvaluationDat
     )
 
 
+def write_part(page: Path, name: str, text: str) -> None:
+    """Replace what a benchmark has written between its two marks in a page."""
+    before, start, rest = page.read_text(encoding="utf-8").partition(
+        f"<!-- {name} -->\n"
+    )
+    _, end, after = rest.partition(f"<!-- end of {name} -->\n")
+    if not start or not end:
+        raise ValueError(f"{page} has no part {name}")
+    page.write_text(before + start + text + end + after, encoding="utf-8", newline="\n")
+
+
 def _same(word: str, n: int) -> pa.Array:
     """Return a column with one word."""
     return pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), [word]).cast(

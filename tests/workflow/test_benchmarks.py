@@ -50,6 +50,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"JUDGES": 11, "CONTROLS": 1, "ASPECTS": 1, "SOURCES": 12, "SYSTEMS": 3},
         [],
     ),
+    "many_texts": ({}, ["200", "400"]),
     "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
     "parsing": ({"LONG": 2_000}, ["20"]),
     "planted_judges": ({}, ["--studies", "1"]),

@@ -44,9 +44,6 @@ from judgescope.tables.words import classes_of
 
 MOST_BYTES: Final = 200_000_000
 MOST_ROWS: Final = 50_000
-MOST_SOURCES: Final = 8_000
-"""Intervals leave out each source once: twice as many take four times the memory, and
-these take 2 GB."""
 
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDraft:
@@ -69,7 +66,6 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
         _check_judges_read(table, columns)
     table, columns = with_answers(table, columns)
     table, columns = with_items(*table.readable(columns))
-    _check_sources(table, columns)
     of_flags = flags.named_scales(args.scale, columns)
     scales = table.scales(columns, {**table.stated, **of_flags})
     if not columns.compared:
@@ -267,20 +263,6 @@ def read(file: Path, source: TableSource | None = None) -> InitTable:
             todo=todo,
         )
     return table
-
-
-def _check_sources(table: InitTable, columns: Guess) -> None:
-    """Raise UserError for a table with too many sources."""
-    shared = columns.columns_of("item") or columns.source
-    sources = set()
-    for row in table.rows:
-        sources.add(tuple(str(row.get(column)) for column in shared))
-    if len(sources) > MOST_SOURCES:
-        raise too_large(
-            table.file,
-            f"{len(sources):,} sources",
-            f"up to {MOST_SOURCES:,} sources (rows without a source count as one each)",
-        )
 
 
 def _check_several(files: Sequence[Path]) -> None:

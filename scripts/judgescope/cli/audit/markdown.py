@@ -76,8 +76,10 @@ def _picture(findings: AuditFindings) -> Iterator[str]:
     """Yield the picture of the terminal; indented, so that its columns stay."""
     lines = picture_lines(findings)
     for line in lines:
-        # Four spaces make code, in which no character is markup.
-        yield f"    {plain(with_commas(line))}"
+        # Four spaces make code, which shows entities as they are written. A name in a
+        # header must not look like a tag to whoever does not know that.
+        shown = plain(with_commas(line)).replace("<", "‹").replace(">", "›")
+        yield f"    {shown}"
     if lines:
         yield ""
 

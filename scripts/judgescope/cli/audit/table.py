@@ -188,7 +188,9 @@ def _with_replies(table: InitTable, columns: Guess) -> tuple[InitTable, Guess]:
 def _no_score_in(table: InitTable, column: str, scale: LabelScale) -> UserError:
     """Return the error for replies of which none states one score."""
     [number_of_row, row] = table.filled(column)[0]
-    on = " or ".join(scale["labels"]) if "labels" in scale else _scale_in_words(scale)
+    on = flags.scale_text(scale)
+    if "labels" not in scale:
+        on = _scale_in_words(scale)
     return UserError(
         f"no reply in this column states one score ({on})",
         where=f"{table.file}, row {number_of_row}, column {column}",

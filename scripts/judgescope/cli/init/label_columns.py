@@ -226,7 +226,7 @@ def _reversed_codes(codes: Iterable[int | None]) -> list[int | None]:
 
 
 def _notes_on_answers(
-    answers: Collection[str], faults: Collection[str], labels: Mapping[str, Label]
+    answers: Collection[str], faults: list[str], labels: Mapping[str, Label]
 ) -> Iterator[str]:
     """Yield which of yes and no, or 1 and 0, is the bad answer, where it is no plain
     matter.
@@ -336,8 +336,8 @@ def _word_none(rows: Sequence[TableRow], columns: Sequence[str]) -> dict[str, st
     """Return the word none, plain and as it is written, if two columns of labels have
     it: then it is an answer, as in favor, against, none; else a missing label.
     """
-    written = {}
-    with_none = set()
+    written: dict[str, str] = {}
+    with_none = set[str]()
     for row in rows:
         for column in columns:
             if plain_label(row.get(column)) == "none" and row.get(column) is not None:

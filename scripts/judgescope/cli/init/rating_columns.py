@@ -71,19 +71,19 @@ def rating_columns(
             candidates.append(column)
             if is_design(rows, column):
                 numbering.append(column)
-    found = sides(candidates, aspect_of, numbering, aspects)
-    repeated = _repeated(rows, found)
-    found.unused |= repeated
-    found.judges = [name for name in found.judges if name not in repeated]
+    placed = sides(candidates, aspect_of, numbering, aspects)
+    repeated = _repeated(rows, placed)
+    placed.unused |= repeated
+    placed.judges = [name for name in placed.judges if name not in repeated]
     ratings: dict[str, list[str]] = {}
-    for column in found.people:
+    for column in placed.people:
         ratings.setdefault(aspect_of(column), []).append(column)
     ratings = _by_stem(rows, ratings, aspects)
     raters = _named_raters(ratings, aspects)
     if raters:
         ratings = {ALL: raters}
         why = "the headers are names of people: raters of one aspect"
-        found.why |= dict.fromkeys(raters, why)
+        placed.why |= dict.fromkeys(raters, why)
     averages: list[str] = []
     for aspect, group in ratings.items():
         single = [column for column in group if not is_mean(column)]
@@ -91,7 +91,7 @@ def rating_columns(
         if single:
             averages += filter(is_mean, group)
             ratings[aspect] = single
-    return RatingColumns(ratings, averages, found.judges, found.why, found.unused)
+    return RatingColumns(ratings, averages, placed.judges, placed.why, placed.unused)
 
 
 def _repeated(rows: Sequence[TableRow], of_sides: Sides) -> dict[str, str]:

@@ -416,7 +416,7 @@ def reasons(claim: ReportedClaim) -> Iterator[str]:
         yield more_needed(claim.others["more_needed"])
 
 
-def joined_reasons(found: Iterable[str]) -> Iterator[str]:
+def joined_reasons(of_claim: Iterable[str]) -> Iterator[str]:
     """Yield reasons; those that begin with `not shown to be` are one list.
 
     >>> list(joined_reasons(["not shown to be above chance", "length not tested"]))
@@ -426,7 +426,7 @@ def joined_reasons(found: Iterable[str]) -> Iterator[str]:
     """
     unshown = []
     others = []
-    for reason in found:
+    for reason in of_claim:
         if reason.startswith(UNSHOWN):
             unshown.append(reason.removeprefix(UNSHOWN))
         else:

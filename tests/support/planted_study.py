@@ -84,63 +84,21 @@ def planted_study(
 
 
 def _write_dataset(folder: Path, name: str, dataset: SimulatedTexts) -> None:
-    design, texts = dataset.design, dataset.texts
+    design = dataset.design
     raters = range(1, design.raters + 1)
-    rated = {
-        aspect: [f"{aspect}-rater-{number}" for number in raters]
-        for aspect in design.aspect_names
-    }
-    words = [
-        text_of(target, length)
-        for target, length in zip(texts.targets, dataset.lengths.tolist(), strict=True)
-    ]
-    rows = []
+    columns_of = {}
+    for aspect in design.aspect_names:
+        columns_of[aspect] = [f"{aspect}-rater-{number}" for number in raters]
+    columns: dict[str, Any] = {"item": "item", "source": "item"}
     if design.kind == "pairs":
-        for at in range(dataset.first.size):
-            places = int(dataset.first[at]), int(dataset.second[at])
-            row: dict[str, Any] = {"item": texts.items[places[0]]}
-            for side, place in zip("ab", places, strict=True):
-                row |= {
-                    f"text_{side}": words[place],
-                    f"system_{side}": texts.systems[place],
-                }
-            for aspect, names in rated.items():
-                for column, choices in zip(names, dataset.choices[aspect], strict=True):
-                    row[column] = "a" if choices[at] > 0 else "b"
-            rows.append(row)
-        columns: dict[str, Any] = {
-            "item": "item",
-            "source": "item",
-            "texts": ["text_a", "text_b"],
-            "systems": ["system_a", "system_b"],
-            "preferences": rated,
-        }
+        rows = _pair_rows(dataset, columns_of)
+        columns |= {"texts": ["text_a", "text_b"], "systems": ["system_a", "system_b"]}
+        columns["preferences"] = columns_of
     else:
-        labels = worlds.WORDS if design.kind == "labels" else None
-        for at, target in enumerate(texts.targets):
-            row = {"item": texts.items[at], "system": texts.systems[at]}
-            row["text"] = words[at]
-            for aspect, names in rated.items():
-                for column, ratings in zip(names, dataset.ratings[aspect], strict=True):
-                    value = int(ratings[at])
-                    row[column] = labels[value] if labels else value
-            rows.append(row)
-            assert target == f"{row['item']}:{row['system']}"
-        columns = {
-            "item": "item",
-            "source": "item",
-            "system": "system",
-            "text": "text",
-            "ratings": rated,
-        }
+        rows = _text_rows(dataset, columns_of)
+        columns |= {"system": "system", "text": "text", "ratings": columns_of}
     _write(folder / f"data/{name}.csv", rows)
-    qualities = []
-    for at in range(len(texts.targets)):
-        row = {"item": texts.items[at], "system": texts.systems[at]}
-        for aspect in design.aspect_names:
-            row[aspect] = repr(float(texts.quality[aspect][at]))
-        qualities.append(row)
-    _write(folder / f"quality/{name}.csv", qualities)
+    _write(folder / f"quality/{name}.csv", _qualities(dataset))
     scales = {
         "scores": {"min": 1, "max": 5, "step": 1},
         "labels": {"labels": worlds.WORDS},
@@ -166,6 +124,63 @@ def _write_dataset(folder: Path, name: str, dataset: SimulatedTexts) -> None:
     for aspect in design.aspect_names:
         text = f"Simulated quality {aspect}"
         study.card("aspects", aspect, name=text, definition=text)
+
+
+Columns = Mapping[str, Sequence[str]]
+"""Aspect -> a column for each rater."""
+
+
+def _words(dataset: SimulatedTexts) -> list[str]:
+    lengths = dataset.lengths.tolist()
+    return list(map(text_of, dataset.texts.targets, lengths))
+
+
+def _pair_rows(dataset: SimulatedTexts, columns_of: Columns) -> list[dict[str, Any]]:
+    """Return a row for each pair of texts, with the choice of each rater."""
+    texts = dataset.texts
+    words = _words(dataset)
+    rows = []
+    for at in range(dataset.first.size):
+        pair = {"a": int(dataset.first[at]), "b": int(dataset.second[at])}
+        row: dict[str, Any] = {"item": texts.items[pair["a"]]}
+        for side, number in pair.items():
+            row[f"text_{side}"] = words[number]
+            row[f"system_{side}"] = texts.systems[number]
+        for aspect, columns in columns_of.items():
+            for column, choices in zip(columns, dataset.choices[aspect], strict=True):
+                row[column] = "a" if choices[at] > 0 else "b"
+        rows.append(row)
+    return rows
+
+
+def _text_rows(dataset: SimulatedTexts, columns_of: Columns) -> list[dict[str, Any]]:
+    """Return a row for each text, with the rating or label of each rater."""
+    texts = dataset.texts
+    labels = worlds.WORDS if dataset.design.kind == "labels" else None
+    words = _words(dataset)
+    rows = []
+    for at, target in enumerate(texts.targets):
+        row: dict[str, Any] = {"item": texts.items[at], "system": texts.systems[at]}
+        row["text"] = words[at]
+        for aspect, columns in columns_of.items():
+            for column, ratings in zip(columns, dataset.ratings[aspect], strict=True):
+                value = int(ratings[at])
+                row[column] = labels[value] if labels else value
+        rows.append(row)
+        assert target == f"{row['item']}:{row['system']}"
+    return rows
+
+
+def _qualities(dataset: SimulatedTexts) -> list[dict[str, Any]]:
+    """Return the true quality of each text."""
+    texts = dataset.texts
+    rows = []
+    for at in range(len(texts.targets)):
+        row = {"item": texts.items[at], "system": texts.systems[at]}
+        for aspect in dataset.design.aspect_names:
+            row[aspect] = repr(float(texts.quality[aspect][at]))
+        rows.append(row)
+    return rows
 
 
 FAMILIES = dict.fromkeys(("s00", "s01"), "own")

@@ -98,8 +98,8 @@ class Guarantee(NamedTuple):
     why: str = ""
 
 
-def grid_of(values: Floats, most: int = 20) -> Floats:
-    """The thresholds that are tried, descending: all values, or `most` quantiles.
+def grid_of(values: Floats, limit: int = 20) -> Floats:
+    """The thresholds that are tried, descending: all values, or `limit` quantiles.
 
     They follow from the values alone, never from what is right. (n,)
 
@@ -107,8 +107,8 @@ def grid_of(values: Floats, most: int = 20) -> Floats:
     [0.9, 0.5]
     """
     different = np.unique(values)
-    if different.size > most:
-        places = np.linspace(0, 1, most)
+    if different.size > limit:
+        places = np.linspace(0, 1, limit)
         different = np.unique(np.quantile(values, places, method="inverted_cdf"))
     return np.asarray(different[::-1], dtype=np.float64)
 

@@ -45,7 +45,7 @@ class Usage(NamedTuple):
         return Usage(*map(add, self, other))
 
 
-Bought = dict[tuple[str | None, str | None], Usage]
+UsageByBuyer = dict[tuple[str | None, str | None], Usage]
 """(judge, None), or (None, perturbation) of texts that a model made -> usage of the
 replies."""
 
@@ -75,9 +75,9 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     yield from _rows_of_all(data)
 
 
-def bought_by(tables: Iterable[pa.Table]) -> Bought:
+def bought_by(tables: Iterable[pa.Table]) -> UsageByBuyer:
     """Return the usage of each buyer in parts of the table `bought`."""
-    result: Bought = {}
+    result: UsageByBuyer = {}
     sums = [(kind, "sum") for kind in KINDS]
     without = ("prompt", "count", pc.CountOptions(mode="only_null"))
     for table in tables:
@@ -94,7 +94,7 @@ def bought_by(tables: Iterable[pa.Table]) -> Bought:
 
 
 def judge_estimates(
-    data: EvaluationData, bought: Bought, judge: str, replies: int, judgments: int
+    data: EvaluationData, bought: UsageByBuyer, judge: str, replies: int, judgments: int
 ) -> Iterator[tuple[str, Estimate]]:
     """Return the cost of a judge's judgments; of a derived one, that of its members'
     judgments.

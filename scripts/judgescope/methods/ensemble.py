@@ -52,7 +52,7 @@ TOGETHER = "+"
 """Joins the ids of members, which do not contain it."""
 
 
-class ResultKey(NamedTuple):
+class EnsembleKey(NamedTuple):
     """The columns that distinguish a result from the ensemble's others on an aspect."""
 
     statistic: str
@@ -61,7 +61,7 @@ class ResultKey(NamedTuple):
     k: int | None = None
 
 
-EnsembleResults = Iterator[tuple[ResultKey, Replicated]]
+EnsembleResults = Iterator[tuple[EnsembleKey, Replicated]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,19 +171,19 @@ class ScoreView:
             k = len(subset)
             by_size[k].append(results)
             for measure, result in results.items():
-                yield ResultKey(*measure, ensemble.named(subset), k), result
+                yield EnsembleKey(*measure, ensemble.named(subset), k), result
         for size, each in by_size.items():
             for statistic, level in each[0]:
                 same = [results[statistic, level] for results in each]
                 mean = mean_over(same, averaged="subsets")
-                yield ResultKey(f"subset_mean_{statistic}", level, k=size), mean
+                yield EnsembleKey(f"subset_mean_{statistic}", level, k=size), mean
         for index, member in enumerate(ensemble.card.members):
             for name, subset in self.compared(index).items():
                 of_all = self.results_of(ensemble.everyone, subset)
                 part = self.results_of(subset, ensemble.everyone)
                 for (statistic, level), result in of_all.items():
                     gap = difference(result, part[statistic, level])
-                    yield ResultKey(f"{name}_{statistic}", level, member), gap
+                    yield EnsembleKey(f"{name}_{statistic}", level, member), gap
         yield from self._error_results()
 
     def compared(self, index: int) -> dict[str, Subset]:
@@ -211,11 +211,11 @@ class ScoreView:
             )
             each.append(result)
             names = ensemble.named((first, second))
-            yield ResultKey("error_correlation", POOLED, names, 2), result
+            yield EnsembleKey("error_correlation", POOLED, names, 2), result
         mean = mean_over(each, averaged="pairs of members")
-        yield ResultKey("error_correlation_mean", POOLED), mean
+        yield EnsembleKey("error_correlation_mean", POOLED), mean
         number = effective_judges(mean, len(ensemble.card.members))
-        yield ResultKey("effective_judges", POOLED), number
+        yield EnsembleKey("effective_judges", POOLED), number
 
     def student_results(self, student: str) -> EnsembleResults:
         """Yield the trained judge's correlations with people and with the ensemble.
@@ -241,7 +241,7 @@ class ScoreView:
                 f"student_with_teacher_{statistic}": with_teacher[measure],
             }
             for name, shown in by_statistic.items():
-                yield ResultKey(name, level, student), shown
+                yield EnsembleKey(name, level, student), shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,10 +354,10 @@ def _ensemble_rows(ensemble: Ensemble) -> Iterator[ResultRow]:
 
 
 def _with_averages(
-    ensemble: Ensemble, results: Mapping[str, Mapping[ResultKey, Replicated]]
+    ensemble: Ensemble, results: Mapping[str, Mapping[EnsembleKey, Replicated]]
 ) -> Iterator[ResultRow]:
     """Yield the rows of every aspect, then the means over aspects in each wording."""
-    wordings: dict[str | None, dict[ResultKey, list[Replicated]]] = defaultdict(dict)
+    wordings: dict[str | None, dict[EnsembleKey, list[Replicated]]] = defaultdict(dict)
     for aspect, each in results.items():
         for where, result in each.items():
             wordings[split(aspect)[1]].setdefault(where, []).append(result)
@@ -370,7 +370,7 @@ def _with_averages(
 
 
 def _aspect_rows(
-    ensemble: Ensemble, aspect: str, results: Mapping[ResultKey, Replicated]
+    ensemble: Ensemble, aspect: str, results: Mapping[EnsembleKey, Replicated]
 ) -> Iterator[ResultRow]:
     """Yield the rows of an aspect, with the notes of some of them.
 
@@ -396,9 +396,9 @@ def _aspect_rows(
         f"the best of {size} members was chosen on the same data, so its value is "
         "likely too high and this difference too low; the interval ignores the choice"
     )
-    from_best = set[ResultKey]()
+    from_best = set[EnsembleKey]()
     for (name, level), (_, member) in best.items():
-        from_best.add(ResultKey(f"difference_{name}", level, member))
+        from_best.add(EnsembleKey(f"difference_{name}", level, member))
     judge = ensemble.judge
     targets = ensemble.target_set
     for where, result in results.items():

@@ -24,7 +24,7 @@ from judgescope.methods.measures import (
     LARGEST_CEILING,
     POOLED,
     LevelStatistic,
-    Named,
+    NamedEstimates,
     against,
     with_hint_note,
 )
@@ -254,7 +254,7 @@ def _judge_rows(targets: TargetSet, judge: str, aspect: str) -> Iterator[ResultR
         yield targets.row(judge, aspect, *measure, estimate)
 
 
-def _as_rater(targets: TargetSet, aspect: str, codes: Floats) -> Named:
+def _as_rater(targets: TargetSet, aspect: str, codes: Floats) -> NamedEstimates:
     """Yield the agreement of a judge with every other rater less that of one more
     rater.
     """

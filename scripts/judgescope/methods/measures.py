@@ -56,7 +56,7 @@ LevelStatistic = tuple[str, str]
 """(statistic, level)."""
 AVERAGE = "average"
 """The aspect of rows that hold the mean over all aspects."""
-Named = Iterator[tuple[LevelStatistic, Estimate]]
+NamedEstimates = Iterator[tuple[LevelStatistic, Estimate]]
 POOLED = "pooled"
 BY_SOURCE = "by_source"
 BY_SYSTEM = "by_system"
@@ -183,7 +183,7 @@ def beside_correlations(
 
 def categorical(
     targets: TargetSet, judge: str, aspect: str, x: Floats, people: GoldRating
-) -> Named:
+) -> NamedEstimates:
     """Yield kappas, CEM-ORD and alpha of a judge against people's class.
 
     x (targets,), NaN = missing.
@@ -291,7 +291,7 @@ def alpha(
 
 def replacement(
     targets: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
-) -> Named:
+) -> NamedEstimates:
     """Yield the alternative-annotator test of a judge that rates on people's scale.
 
     x (targets,), ratings (raters, targets), NaN = missing.
@@ -359,7 +359,7 @@ def rater_tables(targets: TargetSet, aspect: str) -> list[Floats]:
 
 def as_raters(
     targets: TargetSet, judge: str, aspect: str, x: Floats, ratings: Floats
-) -> Named:
+) -> NamedEstimates:
     """Yield the agreement of a judge as one more rater, at the levels of its
     statistics.
 
@@ -402,7 +402,7 @@ def as_raters(
 
 def decided_beside_raters(
     data: EvaluationData, results: Mapping[LevelStatistic, RaterDifference]
-) -> Named:
+) -> NamedEstimates:
     """Yield the differences from one more rater, with what the margin decides, and the
     shares.
     """
@@ -413,7 +413,9 @@ def decided_beside_raters(
         yield (f"as_rater_share_{name}", level), share
 
 
-def biases(targets: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) -> Named:
+def biases(
+    targets: TargetSet, judge: str, aspect: str, x: Floats, y: Floats
+) -> NamedEstimates:
     """Yield the effects of the texts' length and family on a judge's scores.
 
     x, y (targets,), NaN = missing.
@@ -448,7 +450,7 @@ def biases(targets: TargetSet, judge: str, aspect: str, x: Floats, y: Floats) ->
         yield ("self_preference", POOLED), preference.estimate
 
 
-def human_agreement(targets: TargetSet, aspect: str) -> Named:
+def human_agreement(targets: TargetSet, aspect: str) -> NamedEstimates:
     """Yield the agreement of people with each other: alpha, and every statistic's
     ceiling.
     """

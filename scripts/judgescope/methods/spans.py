@@ -39,7 +39,7 @@ LOCATED: Final = ("exact", "normalised", "fuzzy")
 """How words that a judge quotes were located in the text."""
 
 
-class ListedError(Struct, frozen=True):
+class MarkedError(Struct, frozen=True):
     """An error in a judge's list: the words that it quotes, and where they lie in the
     text.
     """
@@ -61,7 +61,7 @@ class MarkedJudgment(Struct, frozen=True):
     target: str
     status: str
     rule: str | None
-    spans: list[ListedError] | None
+    spans: list[MarkedError] | None
 
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
@@ -194,7 +194,7 @@ class Prediction:
     unquoted: int
 
     @classmethod
-    def from_errors(cls, errors: Sequence[ListedError]) -> "Prediction":
+    def from_errors(cls, errors: Sequence[MarkedError]) -> "Prediction":
         """Return the spans among the errors of an annotation."""
         spans = list[TextSpan]()
         not_in_text = list[str]()

@@ -162,7 +162,7 @@ def questions_on(
 # --- answers --------------------------------------------------------------------------
 
 
-class Judged(NamedTuple):
+class CountedJudgments(NamedTuple):
     """People's judgments of a case, and how many are missing.
 
     For a pair, 1: the better text was chosen, -1: the worse text, 0: neither. For a
@@ -173,7 +173,7 @@ class Judged(NamedTuple):
     missing: int
 
 
-JudgedCases = Mapping[Case, Judged]
+JudgedCases = Mapping[Case, CountedJudgments]
 
 
 def finder(plan: Plan, texts: Iterable[RecheckedText]) -> answers.Find[Shown]:
@@ -285,12 +285,12 @@ def _tallied(responses: Iterable[Response[Shown]]) -> JudgedCases:
     tally = {}
     for case in sorted(judgments, key=lambda case: case.labels):
         missing = planned[case].total() - len(judgments[case])
-        tally[case] = Judged(judgments[case], max(0, missing))
+        tally[case] = CountedJudgments(judgments[case], max(0, missing))
     return tally
 
 
 def _judgment(question: FormQuestion[Shown], answer: str) -> int:
-    """Return an answer as a number, see Judged."""
+    """Return an answer as a number, see CountedJudgments."""
     case, better_first = question.subject
     position = question.values.index(answer)
     if not case.is_pair:
@@ -309,7 +309,7 @@ def _statistics(dataset: str, tally: JudgedCases) -> Statistics:
     statistics: Statistics = {}
     for aspect in ["", *sorted({case.aspect for case in cases})]:
         for group, parts in GROUPS.items():
-            of_group: dict[Case, Judged] = {}
+            of_group: dict[Case, CountedJudgments] = {}
             for case, judged in cases.items():
                 if case.group in parts and aspect in ("", case.aspect):
                     of_group[case] = judged

@@ -39,7 +39,7 @@ from judgescope.replies.shard import (
     JOURNAL,
     CompactedLine,
     Files,
-    Place,
+    JournalPlace,
     blocks,
     compacted_blocks,
     files_of,
@@ -123,7 +123,7 @@ def _sorted_lines(
     files = Files()
     key_parts: list[Keys] = [np.empty(0, KEY)]
     draws: list[int] = []
-    places: list[Place] = []
+    places: list[JournalPlace] = []
     for path in inputs:
         for file, block in files.placed(path, chosen):
             valid = chosen(block.keys)
@@ -134,7 +134,9 @@ def _sorted_lines(
                 else:
                     draws.append(line.draw)
                     places.append(
-                        Place(file, block.offset + int(block.starts[number]), len(data))
+                        JournalPlace(
+                            file, block.offset + int(block.starts[number]), len(data)
+                        )
                     )
             key_parts.append(block.keys[valid])
     keys = np.concatenate(key_parts)
@@ -144,7 +146,7 @@ def _sorted_lines(
     numbers = numbers[order]
     by_key = np.array(places, np.int64).reshape(-1, 3)[order].tolist()
     rows = (
-        (raw[32 * n : 32 * n + 32], draw, Place(*place))
+        (raw[32 * n : 32 * n + 32], draw, JournalPlace(*place))
         for n, (draw, place) in enumerate(zip(numbers.tolist(), by_key, strict=True))
     )
     for (key, draw), group in groupby(rows, key=lambda row: row[:2]):

@@ -25,7 +25,7 @@ from judgescope.replies.journal import (
     read_line,
     unknown_in,
 )
-from judgescope.replies.shard import Files, Place, files_of
+from judgescope.replies.shard import Files, JournalPlace, files_of
 
 KeyedDraw = tuple[str, int]  # (key, draw)
 PLACE = np.dtype([("file", np.int32), ("offset", np.int64), ("length", np.int32)])
@@ -139,7 +139,7 @@ class StoredReplies:
         self._places = np.zeros(self.key_table.slots, PLACE)
         self._places["file"] = -1
         self._refused: set[int] = set()
-        errors: list[tuple[int, KeyedDraw, int, Place]] = []
+        errors: list[tuple[int, KeyedDraw, int, JournalPlace]] = []
         for path in files_of(self.shard):
             for file, block in self.files.placed(path, self.key_table.has):
                 self._take(block, file, errors)
@@ -148,7 +148,10 @@ class StoredReplies:
                 self._put(slot, position, refused=True)
 
     def _take(
-        self, block: Block, file: int, errors: list[tuple[int, KeyedDraw, int, Place]]
+        self,
+        block: Block,
+        file: int,
+        errors: list[tuple[int, KeyedDraw, int, JournalPlace]],
     ) -> None:
         """Record a block's replies; errors wait until all lines that forget errors are
         read.
@@ -160,7 +163,7 @@ class StoredReplies:
         draws = self.key_table.draws[places[listed]].tolist()
         starts = block.starts[listed].tolist()
         ends = block.ends[listed].tolist()
-        replies: list[tuple[int, Place]] = []
+        replies: list[tuple[int, JournalPlace]] = []
         for start, end, slot, most in zip(starts, ends, first, draws, strict=True):
             line = read_line(block.data[start:end])
             if line is None:
@@ -174,7 +177,7 @@ class StoredReplies:
             elif isinstance(line, FailedLine):
                 self._failed.setdefault((line.key, line.draw), []).append(line)
             elif line.draw < most and not self._is_ignored(line):
-                position = Place(file, block.offset + start, end - start)
+                position = JournalPlace(file, block.offset + start, end - start)
                 if line.status == "error":
                     draw = (line.key, line.draw)
                     errors.append((slot + line.draw, draw, line.attempt, position))
@@ -216,7 +219,7 @@ class StoredReplies:
                 "card); no request was sent",
             )
 
-    def _put_all(self, replies: list[tuple[int, Place]]) -> None:
+    def _put_all(self, replies: list[tuple[int, JournalPlace]]) -> None:
         """Record many replies at once, or one by one if a draw has several."""
         slots = np.array([slot for slot, _ in replies], np.int64)
         if (
@@ -228,7 +231,7 @@ class StoredReplies:
         else:
             self._places[slots] = np.array([position for _, position in replies], PLACE)
 
-    def _put(self, slot: int, position: Place, *, refused: bool) -> None:
+    def _put(self, slot: int, position: JournalPlace, *, refused: bool) -> None:
         if self.has(slot):
             if refused and slot not in self._refused:
                 return
@@ -244,7 +247,9 @@ class StoredReplies:
         if reply.draw < self.key_table.draws[key]:
             slot = int(self.key_table.first[key]) + reply.draw
             self._put(
-                slot, Place(self.files.number(path), offset, length), refused=False
+                slot,
+                JournalPlace(self.files.number(path), offset, length),
+                refused=False,
             )
 
     @property
@@ -277,8 +282,8 @@ class StoredReplies:
             return None
         return not self.has(int(self.key_table.first[index]) + draw)
 
-    def _place(self, slot: int) -> Place:
-        return Place(*self._places[slot].item())
+    def _place(self, slot: int) -> JournalPlace:
+        return JournalPlace(*self._places[slot].item())
 
     def reply(self, slot: int) -> Reply:
         """Return the reply of a slot that has one."""

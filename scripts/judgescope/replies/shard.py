@@ -287,7 +287,7 @@ def write_compacted(path: Path, lines: Iterable[CompactedLine]) -> int:
     return count
 
 
-class Place(NamedTuple):
+class JournalPlace(NamedTuple):
     """The place of a line: the number of its file in `Files`, and its byte range."""
 
     file: int
@@ -334,7 +334,7 @@ class Files:
             self._spooled += len(block.data)
             yield SPOOL, block._replace(offset=offset)
 
-    def read(self, position: Place) -> bytes:
+    def read(self, position: JournalPlace) -> bytes:
         """Return the bytes at a place; FileNotFoundError if the file was removed."""
         file = self._spool if position.file == SPOOL else self._open.get(position.file)
         if file is None:

@@ -107,8 +107,6 @@ FEWEST_TEXTS: Final = 100
 """With fewer texts there are no bins: no diagram, no calibration error, no parts."""
 FEWEST_SOURCES: Final = 5
 """Sources with wrong verdicts, and with right ones, that AUROC and slope need."""
-LEAST, MOST = 0.001, 0.999
-"""Confidences outside are moved to these before their logit is taken."""
 CALIBRATED_DRAWS: Final = 1000
 STEPS: Final = 50
 """Newton steps after which a logistic fit counts as separated."""
@@ -198,7 +196,8 @@ def confidence_slope(stated: Stated, weights: Weights) -> Replicated:
         return sample.undefined(why)
     if _separated(stated.confidence, stated.right):
         return sample.undefined(SEPARATED)
-    x = _logit(np.clip(stated.confidence, LEAST, MOST))
+    # The logit of 0 and 1 is infinite: the ends are moved inwards.
+    x = _logit(np.clip(stated.confidence, 0.001, 0.999))
     first = _logistic_fits(
         x, stated.right, np.ones((1, x.size)), np.array([[0.0, 0.0]])
     )

@@ -121,7 +121,7 @@ DECLARED += declare(
 )
 
 
-class Confusion(NamedTuple):
+class ConfusionParts(NamedTuple):
     """Mean drop of wanted and of unwanted cells, their ratio (the index), and how they
     part.
 
@@ -150,7 +150,7 @@ def mean_drops(drops: Floats, rows: SourceRows) -> Floats:
     return quotient(rows.sums(np.where(given, drops, 0.0)), rows.sums(given))
 
 
-def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
+def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> ConfusionParts:
     """S_T, S_F, the index S_F / S_T and the AUC P(wanted drop > unwanted drop).
 
     S_T is the mean wanted drop, S_F the mean unwanted one. deltas (rows, cells);
@@ -171,7 +171,7 @@ def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
     ratio = np.where(s_t == 0, np.nan, quotient(s_f, s_t))
     areas = np.full(len(deltas), np.nan)
     if not drop.size or not stay.size:
-        return Confusion(s_t, s_f, ratio, areas)
+        return ConfusionParts(s_t, s_f, ratio, areas)
     # Means that differ by round-off, which depends on the processor, are ties: they are
     # compared as scores are rounded.
     drop = drop.round(9)
@@ -181,7 +181,7 @@ def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> Confusion:
         not_above = np.searchsorted(below, above, "right")
         areas[row] = np.mean(less + not_above) / 2 / below.size
     lost = np.isnan(drop).any(axis=1) | np.isnan(stay).any(axis=1)
-    return Confusion(s_t, s_f, ratio, np.where(lost, np.nan, areas))
+    return ConfusionParts(s_t, s_f, ratio, np.where(lost, np.nan, areas))
 
 
 def _mean_of_cells(deltas: Floats) -> Floats:
@@ -410,7 +410,7 @@ def outcomes(totals: Counts | Floats) -> Counts:
     )
 
 
-class Expectations(NamedTuple):
+class ExpectedAspects(NamedTuple):
     """The expected effect of every perturbation on every aspect, and people's agreement
     with it.
 
@@ -424,7 +424,7 @@ class Expectations(NamedTuple):
     agreement: Estimate
 
 
-def expectations(rows: Iterable[Mapping[str, str]]) -> Expectations:
+def expectations(rows: Iterable[Mapping[str, str]]) -> ExpectedAspects:
     """S_T = {human = expected = 1}, S_F = {human = expected = 0}, and all other
     cells.
 
@@ -461,4 +461,4 @@ def expectations(rows: Iterable[Mapping[str, str]]) -> Expectations:
         agreement = Estimate(agreed / n, n=n, n_missing=missing)
     else:
         agreement = Estimate.undefined(REASONS.no_expectation, n_missing=missing)
-    return Expectations(sets["1"], sets["0"], sets[""], agreement)
+    return ExpectedAspects(sets["1"], sets["0"], sets[""], agreement)

@@ -11,7 +11,7 @@ from judgescope.methods.claims import spans
 from judgescope.methods.claims.base import LOST
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.spans import (
-    ListedError,
+    MarkedError,
     Prediction,
     rows,
     words_of,
@@ -305,7 +305,7 @@ def test_a_judge_of_a_share_of_the_items_says_so(tmp_path: Path) -> None:
 
 def test_what_is_not_found_is_wrong_in_every_form() -> None:
     listed = [HAWKS, INVENTED, error(None, None, "…", "not_found"), OMITTED]
-    from_errors = Prediction.from_errors(convert(listed, list[ListedError]))
+    from_errors = Prediction.from_errors(convert(listed, list[MarkedError]))
     tokens, gold = words_of(TEXTS["a"]), [TextSpan(4, 9, "name")]
     assert from_errors.counts(gold, tokens, "exact") == (1, 3, 1)
     assert from_errors.counts(gold, tokens, "tokens_category") == (1, 1 + 3 + 1, 1)

@@ -1,6 +1,6 @@
 """What holds of every page that people answer, whatever its texts are."""
 
-from judgescope.report.html import script_hash
+from judgescope.report.html import compact_script, script_hash
 from report_setup import Page as Parsed
 from running import HOME
 
@@ -9,7 +9,8 @@ def check_harmless(html: str) -> None:
     """Assert that a page runs its own script alone and shows no control character."""
     parsed = Parsed(html)
     assert (parsed.wrong, parsed.open) == ([], [])
-    script = (HOME / "workflow" / "people" / "save.js").read_text(encoding="utf-8")
+    path = HOME / "workflow" / "people" / "save.js"
+    script = compact_script(path.read_text(encoding="utf-8"))
     assert f"<script>{script}</script>" in html
     loaded = [tag for tag, _ in parsed.elements if tag in {"script", "img"}]
     assert loaded == ["script"]

@@ -105,7 +105,7 @@ def test_several_anchors_of_a_rating_are_of_least_cost_first(tmp_path: Path) -> 
 
 
 def test_too_few_rated_texts_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match=r"^too few rated texts") as caught:
         chosen(tmp_path, {}, per_rating=3)
     error = caught.value
     assert error.where == "perturbations/graded.yaml, key anchors.per_rating"

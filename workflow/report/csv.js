@@ -131,3 +131,5 @@
     (table.closest(".scroll") ?? table).before(tools);
   }
 }
+const contents = document.querySelector(".contents > details");
+if (contents && matchMedia("screen and (max-width: 1199px)").matches) contents.open = false;

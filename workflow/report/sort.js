@@ -34,5 +34,3 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-const contents = document.querySelector(".contents > details");
-if (contents && matchMedia("screen and (max-width: 1199px)").matches) contents.open = false;

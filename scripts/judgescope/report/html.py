@@ -60,7 +60,7 @@ def page_from(
         text = compact(text) if name == "style" else compact_script(text)
         values |= {name: Markup(text), f"{name}_hash": script_hash(text)}
     script = str(values["script"])
-    return finished(_with_used_style(template.render(values), script), script)
+    return finished(with_used_style(template.render(values), script), script)
 
 
 def compact(style: str) -> str:
@@ -90,7 +90,7 @@ def compact_script(script: str) -> str:
     return "".join(f"{line}\n" for line in kept)
 
 
-def _with_used_style(page: str, script: str) -> str:
+def with_used_style(page: str, script: str) -> str:
     """Return a page whose style in the head has only the rules that it uses."""
     found = _STYLE.search(page.partition("<body")[0])
     if found is None:

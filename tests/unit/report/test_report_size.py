@@ -1,6 +1,7 @@
 """A report of many judges, aspects and datasets stays small."""
 
 import random
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,11 @@ import pytest
 
 import report_study as study
 from claims_setup import MODEL, claim
+from judgescope.core.paths import HOME
 from judgescope.report.cells import count_cell
 from judgescope.report.contents import sections_of
 from judgescope.report.elements import Body, PageTable, Section, TableLine, columns_of
-from judgescope.report.html import compact
+from judgescope.report.html import compact, with_used_style
 from judgescope.report.page import BUDGET, fitted, write_pages
 from report_setup import Page
 
@@ -59,6 +61,36 @@ def test_fifty_judges_on_twenty_aspects_of_five_datasets(
     assert len(index.elements) <= 5_000
     assert "38 more judges: none holds on more than" in index.text
     assert "follows people on" in index.text and "no other judge on more" in index.text
+
+
+@pytest.mark.heavy
+def test_the_pages_of_fifty_judges_have_at_most_three_megabytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(HOME / "benchmarks"))
+    report_sizes = import_module("report_sizes")
+
+    # The benchmark replaces them: they come back after this test.
+    for name in ("DATASETS", "ASPECTS"):
+        monkeypatch.setattr(study, name, getattr(study, name))
+    sizes = report_sizes.write(tmp_path, [50, 20, 5])
+    judges = [size for name, size in sizes.items() if name.startswith("judges/")]
+    assert len(judges) == 50 and max(judges) <= 40_000
+    assert sum(sizes.values()) <= 3_000_000
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_page_has_only_the_rules_and_colours_that_it_uses(dark: bool) -> None:
+    media = "@media (prefers-color-scheme: dark){:root{--a:#000;--b:#111}}"
+    style = ":root{--a:#fff;--b:#eee}.x{color:var(--a)}.y{color:var(--b)}"
+    style += media if dark else ""
+    page = f'<style>{style}</style></head><body><p class="x">it</p>'
+    shown = with_used_style(page, "")
+    assert ".x{color:var(--a)}" in shown
+    assert ".y" not in shown and "--b" not in shown
+    assert shown.count("--a:") == 1 + dark
+    # A script may add what the page does not have yet.
+    assert ".y{color:var(--b)}" in with_used_style(page, "add('y')")
 
 
 def test_the_largest_table_is_left_to_its_file_until_the_page_fits() -> None:

@@ -9,8 +9,8 @@ import ast
 import hashlib
 import json
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, version
@@ -57,6 +57,18 @@ class Computing(TypedDict):
 
 HASHED: ContextVar[bool] = ContextVar("HASHED", default=True)
 """Whether specs identify the code; false if jobs run at once and nothing is kept."""
+
+
+@contextmanager
+def unhashed() -> Iterator[None]:
+    """Let specs not identify the code while the block runs: neither it nor the packages
+    of studies, which need not be installed, are looked at.
+    """
+    before = HASHED.set(False)
+    try:
+        yield
+    finally:
+        HASHED.reset(before)
 
 
 def computing(job: str, *loaded: str) -> Computing:

@@ -62,6 +62,18 @@ def test_a_command_of_the_base_needs_no_extra(folder: Path, words: list[str]) ->
     assert done.returncode == 0, done.stderr
 
 
+def test_export_reads_a_study_without_an_extra(folder: Path) -> None:
+    """Only what draws pages, or makes texts with Snakemake, needs one."""
+    judgescope(folder, "init", "mine.csv", "--study", "mine", "--yes")
+    export = ["export", "config/studies/mine.yaml"]
+    tables = judgescope(folder, *export, "tables", "agreement")
+    assert tables.returncode == 1
+    assert "this study has no results yet" in tables.stderr
+    made = judgescope(folder, *export, "targets", "texts.jsonl")
+    assert made.returncode == 1
+    assert "needs Snakemake" in made.stderr and "[workflow]" in made.stderr
+
+
 def test_a_function_of_the_library_names_its_extra(tmp_path: Path) -> None:
     """A notebook shows the error, with what to do in its last line."""
     code = "import judgescope as js\njs.agreement([1, 2, 3], [1, 2, 3])"

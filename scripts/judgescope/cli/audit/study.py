@@ -28,7 +28,7 @@ from judgescope.methods import deciding, literature
 from judgescope.methods.base import JudgeFacts, StatisticsSpec
 from judgescope.methods.evaluate import statistics, write_rows
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.plan.code import HASHED
+from judgescope.plan.code import unhashed
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, pages, results, texts
 from judgescope.plan.study import Plan
@@ -110,20 +110,17 @@ def _report(
 ) -> Report:
     """Compute scores, then tables, whose names tables(plan, dataset) returns."""
     out = out.absolute()
-    hashed = HASHED.set(False)
     for engine in ENGINES_OF_AN_AUDIT:
         ENGINES.load(f"judgescope.engines.{engine}")
-    try:
-        with chdir(folder), naming_table(draft), redirect_stdout(io.StringIO()):
-            content, _ = load_yaml(card)
-            plan = load_plan(content, HOME, source=str(card), results=str(out))
-            _judge(plan, draft.study)
-            names = tables(plan, draft.study)
-            spec = pages.report(plan, f"judgescope run {card}")
-            paths = {name: plan.paths.statistics(name, draft.study) for name in names}
-            return Report.load(replace(spec, tables=paths))
-    finally:
-        HASHED.reset(hashed)
+    silent = redirect_stdout(io.StringIO())
+    with unhashed(), chdir(folder), naming_table(draft), silent:
+        content, _ = load_yaml(card)
+        plan = load_plan(content, HOME, source=str(card), results=str(out))
+        _judge(plan, draft.study)
+        names = tables(plan, draft.study)
+        spec = pages.report(plan, f"judgescope run {card}")
+        paths = {name: plan.paths.statistics(name, draft.study) for name in names}
+        return Report.load(replace(spec, tables=paths))
 
 
 def _page_tables(plan: Plan, dataset: str) -> list[str]:

@@ -23,6 +23,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.files import atomic_write
 from judgescope.core.paths import HOME
 from judgescope.plan.asking_jobs import used_keys
+from judgescope.plan.code import unhashed
 from judgescope.plan.inputs import without_folders
 from judgescope.plan.specs import pages
 from judgescope.replies.compaction import export
@@ -110,7 +111,8 @@ def report_of(study: Path) -> Report:
     missing.
     """
     plan = plan_of_study(study)
-    spec = pages.report(plan, f"judgescope run {without_folders(study, HOME)}")
+    with unhashed():
+        spec = pages.report(plan, f"judgescope run {without_folders(study, HOME)}")
     needed = list(spec.tables.values())
     needed += [card.report for card in spec.datasets.values()]
     missing = [path for path in needed if not Path(path).is_file()]

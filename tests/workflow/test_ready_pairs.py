@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import confusion_texts
 from data_samples import jsonl
 from judgescope.core.errors import UserError
 from study import Study, shipped
@@ -165,3 +166,22 @@ def test_a_perturbation_without_card_is_for_the_datasets_that_have_it(
     assert dict(plan.perturbed("demo-confusion-dialogue")).keys() == {"word-exchange"}
     assert dict(plan.perturbed(NAME)).keys() == {"cut", "word-exchange"}
     assert plan.perturbations["cut"].name == described["name"]
+
+
+def test_the_published_texts_of_the_confusion_paper(tmp_path: Path) -> None:
+    """The study that is shipped, on a small file in the authors' layout."""
+    confusion_texts.written(tmp_path / "data", confusion_texts.contents(8))
+    keys = shipped("studies", "confusion-published", data="data", criteria=["default"])
+    study = Study(tmp_path, keys, judges=["rules", "length"])
+    study.write()
+    done = study.make("confusion")
+    assert done.returncode == 0, done.stdout[-4000:]
+    cells = [
+        row
+        for row in study.rows("confusion")
+        if row["statistic"] == "delta" and row["judge"] == "rules"
+    ]
+    datasets = set(confusion_texts.NAMES.values())
+    assert {row["dataset"] for row in cells} >= datasets
+    assert {row["perturbation"] for row in cells} >= set(keys["perturbations"])
+    assert {row["n"] for row in cells if row["dataset"] in datasets} == {8}

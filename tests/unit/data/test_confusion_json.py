@@ -2,12 +2,12 @@
 program (the file itself was not run here).
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from confusion_texts import CARDS, NAMES, contents, written
 from data_samples import DATASETS, card, faults
 from judgescope.core.errors import UserError
 from judgescope.data.confusion import SOURCES
@@ -15,33 +15,6 @@ from judgescope.data.files import resolve
 from judgescope.data.pairs import perturbed_texts
 from judgescope.data.select import read_dataset
 from judgescope.schema.loading import read_card
-
-NAMES = {
-    "news": "confusion-news",
-    "dial": "confusion-dialogue",
-    "para": "confusion-paraphrase",
-    "table": "confusion-table",
-}
-CARDS = {role: read_card("dataset", DATASETS / f"{NAMES[role]}.yaml") for role in NAMES}
-
-
-def contents(count: int = 2) -> dict[str, list[dict[str, Any]]]:
-    """Return a file in the layout of the authors' program."""
-    made = {}
-    for role, (key, _) in SOURCES.items():
-        entries = []
-        for number in range(count):
-            entry = {key: f"Source {number}.", "new_ref": f"Text {number}.", "id": 1}
-            for name, texts in CARDS[role].perturbed.items():
-                entry[str(texts.named)] = f"{name} of {number}."
-            entries.append(entry)
-        made[role] = entries
-    return made
-
-
-def written(folder: Path, content: object) -> None:
-    (folder / "confusion").mkdir(exist_ok=True)
-    (folder / "confusion" / "data_all.json").write_text(json.dumps(content))
 
 
 @pytest.mark.parametrize("role", NAMES)

@@ -3,7 +3,8 @@
 The role `data` has one row per rated text. The role `items`, if present, has one row
 per item, with source, references and meta; otherwise these are in the rows of `data`.
 If nothing is rated, items are enough: their references are perturbed. The role `pairs`
-has one row per text that somebody has perturbed already.
+has one row per text that somebody has perturbed already, the role `spans` one per error
+that people marked in a text.
 """
 
 from collections.abc import Sequence
@@ -19,12 +20,13 @@ from judgescope.data.draft import (
     RowFault,
     TextKey,
 )
+from judgescope.data.marked import Marks, unmarked
 from judgescope.data.pairs import PairsDraft
 from judgescope.data.rated import PerturbedText
 from judgescope.data.rows import FileRow, all_rows, cell_list, entries, word_of
 from judgescope.schema.cards import ColumnMapping, Format
 from judgescope.schema.cards.columns import TIE
-from judgescope.schema.cards.data import PAIRS
+from judgescope.schema.cards.data import PAIRS, SPANS
 
 RowsByKey = dict[str, list[tuple[Path, int, FileRow]]]
 ChoiceWords = dict[str, set[int | None]]
@@ -48,6 +50,7 @@ def read(draft: Draft, files: FilesByRole) -> None:
             _item(draft, columns, row, len(rows["items"]))
     if "items" in rows and not draft.has_items:
         return
+    marks = Marks(draft, columns.spans) if columns.spans else None
     named: dict[str, dict[str, object]] = {}
     for path, number, row in rows.get("data", []):
         with draft.reading(path, number):
@@ -57,8 +60,47 @@ def read(draft: Draft, files: FilesByRole) -> None:
                 item = _item(draft, columns, row, len(rows["data"]))
             if columns.compared:
                 _compared(draft, columns, row, item, named.setdefault(item, {}))
-            else:
+            elif marks is None:
                 _output(draft, columns, row, item)
+            else:
+                _marked_output(draft, marks, row, item, beside=SPANS in files)
+    if marks is not None:
+        _add_marks(draft, marks, rows.get(SPANS, []))
+
+
+def _marked_output(
+    draft: Draft, marks: Marks, row: FileRow, item: str, *, beside: bool
+) -> None:
+    """Add the text of a row and the errors that the row has; `beside`: these are in a
+    role of their own.
+    """
+    columns = draft.card.columns
+    assert columns is not None
+    if beside or marks.columns.marked is None:
+        output = _output(draft, columns, row, item)
+        marks.texts[output] = str(draft.pick(row, str(columns.text)))
+        if not beside:
+            marks.add_listed(output, row)
+        return
+    text = str(columns.text)
+    made = unmarked(str(draft.pick(row, text)), marks.columns.marks)
+    output = _output(draft, columns, {**row, text: made.text}, item)
+    marks.texts[output] = made.text
+    marks.add(output, row, made.places)
+
+
+def _add_marks(
+    draft: Draft, marks: Marks, rows: Sequence[tuple[Path, int, FileRow]]
+) -> None:
+    """Add the errors of the role `spans`, a row each, and give them to the draft."""
+    columns = draft.card.columns
+    assert columns is not None
+    for path, number, row in rows:
+        with draft.reading(path, number):
+            item = draft.name(draft.pick(row, str(columns.item)), "item")
+            system = draft.pick(row, columns.system) if columns.system else ONLY_SYSTEM
+            marks.add_row((item, draft.name(system, "system")), row)
+    marks.finish()
 
 
 def pairs(draft: Draft, files: FilesByRole) -> list[PerturbedText]:
@@ -136,8 +178,14 @@ def _needed_columns(
     ):
         if column:
             per_pair.append(column)
+    per_span = [*item, *([columns.system] if columns.system else ())]
+    if columns.spans:
+        per_span += columns.spans.per_error
+        if columns.spans.listed:
+            per_text.append(columns.spans.listed)
     return {
         PAIRS: per_pair,
+        SPANS: per_span,
         "items": per_item,
         "data": per_text if has_items else per_item + per_text,
     }
@@ -174,8 +222,8 @@ def _item(draft: Draft, columns: ColumnMapping, row: FileRow, count: int) -> str
     return draft.item(name, list(zip(names, texts, strict=True)), references, meta)
 
 
-def _output(draft: Draft, columns: ColumnMapping, row: FileRow, item: str) -> None:
-    """Add the text of a row, and its ratings."""
+def _output(draft: Draft, columns: ColumnMapping, row: FileRow, item: str) -> TextKey:
+    """Add the text of a row, and its ratings; return the text's key."""
     system = draft.pick(row, columns.system) if columns.system else ONLY_SYSTEM
     text = draft.pick(row, columns.text) if columns.text else None
     output = draft.output(item, system, text)
@@ -188,6 +236,7 @@ def _output(draft: Draft, columns: ColumnMapping, row: FileRow, item: str) -> No
             rater = path if len(paths) > 1 else ""
             with draft.caught():
                 _rate(draft, output, aspect, draft.pick(row, path), rater)
+    return output
 
 
 def _compared(
@@ -347,5 +396,5 @@ def _by_rater(cell: object, name: str) -> list[tuple[str, object]]:
 
 
 FORMAT = Format(
-    name="table", read=read, optional=("items", PAIRS), chosen=True, pairs=pairs
+    name="table", read=read, optional=("items", PAIRS, SPANS), chosen=True, pairs=pairs
 )

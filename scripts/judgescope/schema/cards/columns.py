@@ -70,6 +70,49 @@ SourceColumns = Annotated[
 """Columns, or the name of each part of a source -> its column."""
 
 
+class SpanColumns(Card):
+    """Where a table has the errors that people marked in its texts: in the role
+    `spans`, a row per error; in a list in the text's row; or as marks in the text.
+    """
+
+    listed: str | None = None
+    """The column of the text's row with a list of its errors, objects with the keys
+    below."""
+    marked: str | None = None
+    """The column of a text with its errors between `marks`. In the role `spans`: of the
+    text again, with one error or more of the row; otherwise the text that is judged,
+    without the marks."""
+    marks: tuple[str, str] = ("<v>", "</v>")
+    """What stands before and after an error."""
+    start: str = "start"
+    """The position of an error's first character, from 0."""
+    end: str = "end"
+    """The position after an error's last character."""
+    category: str | None = None
+    """The kind of error; default: all are of the kind `error`."""
+    annotator: str | None = None
+    """Who marked the error. Equal marks of several annotators are one error."""
+    correction: str | None = None
+    """What should stand there."""
+    comment: str | None = None
+    """Why it is an error."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.listed and self.marked:
+            raise ValueError("errors are `listed` or `marked`: map one")
+        if not all(self.marks) or self.marks[0] == self.marks[1]:
+            raise ValueError("`marks` needs two different marks")
+        return self
+
+    @property
+    def per_error(self) -> list[str]:
+        """Return the columns of a row, or the keys of a listed object, per error."""
+        places = [self.marked] if self.marked else [self.start, self.end]
+        about = [self.category, self.annotator, self.correction, self.comment]
+        return [column for column in (*places, *about) if column]
+
+
 class ColumnMapping(Card):
     """The columns or JSON paths of a row (format `table`)."""
 
@@ -111,6 +154,8 @@ class ColumnMapping(Card):
     preferences: dict[Slug, Columns] = Field({})
     """With `texts` or `systems`: aspect -> the columns that name the better text of the
     row, one per rater; a list in a cell holds the choices of several raters."""
+    spans: SpanColumns | None = Field(None, exclude_if=same(None))
+    """The errors that people marked in the texts, for judges that list errors."""
     original: str | None = Field(None, exclude_if=same(None))
     """Role `pairs`: the text before its perturbation."""
     perturbed: str | None = Field(None, exclude_if=same(None))

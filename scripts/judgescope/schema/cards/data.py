@@ -101,6 +101,8 @@ class Format(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 FORMATS = Registry("formats", Format, "judgescope.data")
 
+SPANS = "spans"
+"""The role of a table with one row for each error that people marked."""
 PAIRS = "pairs"
 """The role of a table with one row for each perturbed text."""
 GIVEN_ROLES = ("global", "local")
@@ -408,7 +410,8 @@ class Dataset(Published):
     @property
     def gives_spans(self) -> bool:
         """Return whether the data has errors that people marked in its texts."""
-        return FORMATS[self.format].gives == "spans"
+        in_table = self.columns is not None and self.columns.spans is not None
+        return in_table or FORMATS[self.format].gives == "spans"
 
     @property
     def has_systems(self) -> bool:
@@ -464,7 +467,34 @@ class Dataset(Published):
         mapped = columns is not None and bool(columns.length or columns.lengths)
         return self.has_texts or mapped
 
+    def _check_spans(self, columns: ColumnMapping) -> None:
+        """Check that the errors of a table are in one place, and have texts."""
+        spans = columns.spans
+        if spans is None:
+            if SPANS in self.files:
+                raise ValueError(f"the role `{SPANS}` needs `columns.spans`")
+            return
+        if columns.text is None or "data" not in self.files:
+            raise ValueError("marked errors need texts: map `columns.text`")
+        beside = SPANS in self.files
+        in_row = bool(spans.listed or spans.marked)
+        if (beside and spans.listed) or not (beside or in_row):
+            raise ValueError(
+                f"marked errors are in the role `{SPANS}`, in `columns.spans.listed` "
+                "or in `columns.spans.marked`: give one"
+            )
+        if beside and columns.item is None:
+            raise ValueError(
+                f"the roles data and {SPANS} are joined by `columns.item`: map it"
+            )
+        if spans.marked and not beside and spans.marked != columns.text:
+            raise ValueError(
+                "the marks are in the text that is judged: `columns.spans.marked` and "
+                "`columns.text` must be the same column"
+            )
+
     def _check_columns(self, columns: ColumnMapping) -> None:
+        self._check_spans(columns)
         for key, named in (
             ("ratings", columns.ratings),
             ("preferences", columns.preferences),

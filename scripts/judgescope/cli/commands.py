@@ -447,6 +447,16 @@ def add_reproduce(commands: Commands) -> None:
         type=Path,
         help="write all results to this file, if all could be computed",
     )
+    parser.add_argument(
+        "--table",
+        help="keep the figures in this CSV: rows of what is reproduced now replace "
+        "its earlier rows, others stay",
+    )
+    parser.add_argument(
+        "--leaderboard",
+        type=Path,
+        help="with --table: write the page of judges on public data to this file",
+    )
     parser.set_defaults(act=act("reproduce", "reproduce"))
 
 

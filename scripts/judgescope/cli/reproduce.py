@@ -16,13 +16,14 @@ import pandas as pd
 from jinja2 import Environment
 from scipy.stats import rankdata
 
+from judgescope.cli import kept_figures
 from judgescope.cli.context import snakemake
 from judgescope.cli.terminal import aligned
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.files import write_text
 from judgescope.core.paths import HOME, Paths
-from judgescope.data.fetch import fetch_all
-from judgescope.data.files import cache, to_fetch
+from judgescope.data.fetch import NotFetched, fetch_all
+from judgescope.data.files import to_fetch
 from judgescope.data.select import originals, read_selected
 from judgescope.data.sentences import split_sentences
 from judgescope.schema.cards import REASONS, Dataset, Publication
@@ -49,6 +50,8 @@ class ComparedFigure(NamedTuple):
     reason: str
     """The accepted reason for a difference, "" if there is none."""
     equal: bool
+    row: Mapping[str, object] = {}
+    """The row of the study's tables with the computed value, if there is one."""
 
     @property
     def wrong(self) -> bool:
@@ -76,13 +79,16 @@ class CardOutcome(NamedTuple):
     card: Publication
     figures: list[ComparedFigure]
     error: str = ""
+    absent: bool = False
+    """Whether its data could not be fetched here."""
 
     @property
     def failed(self) -> bool:
         """Return whether a figure differs without a reason, or could not be
         computed.
         """
-        return bool(self.error) or any(figure.wrong for figure in self.figures)
+        wrong = any(figure.wrong for figure in self.figures)
+        return wrong or (bool(self.error) and not self.absent)
 
     def counts(self) -> list[str]:
         """Return the number of figures, of equal, of explained and of unexplained
@@ -106,8 +112,12 @@ def reproduce(args: argparse.Namespace) -> int:
             if not args.all:
                 raise
             card = read_card("publication", shelf[name])
-            outcome = CardOutcome(card, [], str(error).partition("\n")[0])
+            what = str(error).partition("\n")[0]
+            outcome = CardOutcome(card, [], what, isinstance(error, NotFetched))
         outcomes.append(outcome)
+        if args.table:
+            # At once: a run that is stopped has kept what it has done.
+            kept_figures.keep(Path(args.table), [outcome])
         if not outcome.error:
             page = Path("results") / f"published-{name}" / "index.html"
             write_text(page, html(outcome))
@@ -121,8 +131,14 @@ def reproduce(args: argparse.Namespace) -> int:
             card = read_card("publication", path)
             table.append([card.publication, card.name])
         print("\n".join(aligned(table)))
-    if args.markdown and not any(outcome.error for outcome in outcomes):
-        write_text(args.markdown, markdown(outcomes))
+    if args.markdown and not any(outcome.failed for outcome in outcomes):
+        rows = kept_figures.rows_of(outcomes)
+        if args.table:
+            rows = kept_figures.read(Path(args.table))
+        write_text(args.markdown, kept_figures.markdown(rows, SHELF))
+    if args.leaderboard and args.table:
+        kept = kept_figures.read(Path(args.table))
+        write_text(args.leaderboard, kept_figures.leaderboard(kept))
     return int(any(outcome.failed for outcome in outcomes))
 
 
@@ -134,11 +150,13 @@ def compare(path: Path, data: str = "data") -> CardOutcome:
     """
     card: Publication = read_card("publication", path)
     if not card.figures:
-        figures: list[ComparedFigure] = []
+        of_tables: list[ComparedFigure] = []
         for name in card.means:
-            figures += _means(card, name, path.parent)
-        return CardOutcome(card, figures)
-    if card.cells:
+            of_tables += _means(card, name, path.parent)
+        return CardOutcome(card, of_tables)
+    if card.raters:
+        rows = _least_alphas(card, read_csv(path.parent / str(card.figures)))
+    elif card.cells:
         rows = _of_cells(read_csv(path.parent / card.cells))
     elif card.originals:
         rows = _of_originals(card.originals, data)
@@ -180,7 +198,8 @@ def _figure(
     ours = None if value is None else float(str(value))
     shown = {name: text for name, text in filters.items() if text and name != "table"}
     reason = printed.get("reason") or ""
-    return _compared(card, shown, printed["published"], ours, reason)
+    compared = _compared(card, shown, printed["published"], ours, reason)
+    return compared._replace(row={**filters, **hits[0]} if hits else filters)
 
 
 def _has_all(row: Mapping[str, object], cells: Mapping[str, str]) -> bool:
@@ -334,6 +353,22 @@ def _of_cells(cells: list[dict[str, str]]) -> list[Mapping[str, object]]:
     return [{"statistic": name, "value": value} for name, value in values.items()]
 
 
+def _least_alphas(
+    card: Publication, printed: Iterable[Mapping[str, str]]
+) -> list[Mapping[str, object]]:
+    """Return each printed agreement's row with the least value that it can have.
+
+    Krippendorff's alpha of m raters, all of whom rate every unit, is at least
+    -1 / (m - 1): raters cannot disagree with all others at once.
+    """
+    assert card.raters is not None
+    rows: list[Mapping[str, object]] = []
+    for figure in printed:
+        row: dict[str, object] = {**figure, "value": -1 / (card.raters - 1)}
+        rows.append(row)
+    return rows
+
+
 def _means(card: Publication, table: str, folder: Path) -> Iterator[ComparedFigure]:
     """Yield each printed mean and rank of a table next to the one computed from printed
     cells.
@@ -393,7 +428,8 @@ def line(outcome: CardOutcome) -> str:
     """Return an outcome as one line."""
     name = outcome.card.publication
     if outcome.error:
-        return f"{name}: not reproduced: {outcome.error}"
+        how = "not run here" if outcome.absent else "not reproduced"
+        return f"{name}: {how}: {outcome.error}"
     total, equal, explained, wrong = outcome.counts()
     return (
         f"{name}: {total} figures, {equal} equal, {explained} explained, {wrong} "
@@ -417,46 +453,3 @@ tr.wrong{background:#fdd}tr.explained{background:#ffd}</style>
 """
     page = Environment(autoescape=True).from_string(template)
     return page.render(heads=HEADS, line=line(outcome), **outcome._asdict())
-
-
-def markdown(outcomes: list[CardOutcome]) -> str:
-    """Return the page of all outcomes: counts of each, and every figure that
-    differs.
-    """
-    introduction = """# Reproduced figures
-
-`judgescope reproduce <name>` fetches the data, computes, and compares; `make \
-reproduced` writes
-this page. A figure is equal if it differs by at most half a unit of its last printed \
-digit, a mean
-of printed cells by one unit. It may differ for a stated reason only: """
-    never_fetched = """
-## Downloads
-
-When this page was written, the files were read from a local folder: no address of a \
-card had been
-tried over the real network. Tests fetch the same bytes from a local server and \
-compare addresses,
-sizes and hashes with a list of repositories, commits and paths.
-"""
-    counts = [["name", "what", "printed in"]]
-    counts[0] += ["figures", "equal", "explained", "unexplained"]
-    differing = [["name", "figure", "published", "ours", "why not"]]
-    for outcome in outcomes:
-        card = outcome.card
-        name = f"`{card.publication}`"
-        counts.append([name, card.name, card.printed, *outcome.counts()])
-        for figure in outcome.figures:
-            if not figure.equal:
-                shown, published, ours, _, reason = figure.cells()
-                differing.append([name, shown, published, ours, reason])
-    text = f"{introduction}{'; '.join(REASONS)}.\n\n{_markdown_table(counts)}"
-    text += f"\n## Figures that differ\n\n{_markdown_table(differing)}"
-    return text if any(cache().rglob("*.*")) else text + never_fetched
-
-
-def _markdown_table(rows: list[list[str]]) -> str:
-    """Return rows, of which the first has the titles, as Markdown."""
-    heads, *body = rows
-    lines = [heads, ["---"] * len(heads), *body]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

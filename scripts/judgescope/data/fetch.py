@@ -25,6 +25,10 @@ Downloader = Callable[[str, str, object], None]
 HOST = "https://raw.githubusercontent.com"
 
 
+class NotFetched(UserError):
+    """A file could not be downloaded."""
+
+
 def address(source: Source, file: SourceFile) -> str:
     """Return the address of a file: repository, commit and path."""
     host = os.environ.get("JUDGESCOPE_DATA_URL", HOST)
@@ -172,7 +176,7 @@ def _check_room(needed: int, where: str) -> None:
         )
 
 
-def _explained(error: Exception, url: str, file: SourceFile, where: str) -> UserError:
+def _explained(error: Exception, url: str, file: SourceFile, where: str) -> NotFetched:
     """Return the error for a file that was not downloaded, with the reason and what to
     do.
     """
@@ -212,7 +216,9 @@ def _explained(error: Exception, url: str, file: SourceFile, where: str) -> User
             "free some space or fix the folder, or set JUDGESCOPE_DATA to another "
             "folder"
         )
-    return UserError(what, where=f"{where}: {url}", got=got, allowed=allowed, todo=todo)
+    return NotFetched(
+        what, where=f"{where}: {url}", got=got, allowed=allowed, todo=todo
+    )
 
 
 def size_of(files: Sequence[SourceFile]) -> str:

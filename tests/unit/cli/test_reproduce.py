@@ -21,7 +21,11 @@ from shelf import SHELF, held
 CARDS: dict[str, Publication] = {
     path.stem: read_card("publication", path) for path in sorted(SHELF.glob("*.yaml"))
 }
-WITHOUT_DATA = [name for name, card in CARDS.items() if card.means or card.cells]
+WITHOUT_DATA = [
+    name for name, card in CARDS.items() if card.means or card.cells or card.raters
+]
+ABSENT = {"unieval-summeval", "geval-summeval"}
+"""Publications whose files could not be had: not run here."""
 
 
 def run(*words: str) -> int:
@@ -139,16 +143,17 @@ def test_all_go_on_after_a_failure(
     for path in shelf.glob("*.yaml"):
         if path.stem not in {"confusion-table-21", "dhp-selection"}:
             path.unlink()
-    assert run("--all", "--markdown", "page.md") == 1  # no data, and no network
+    # No data, and no network.
+    assert run("--all", "--markdown", "page.md") == 0
     table, selection = capsys.readouterr().out.splitlines()[-3::2]
     assert table == "confusion-table-21: 4 figures, 4 equal, 0 explained, 0 unexplained"
     assert selection.startswith(
-        "dhp-selection: not reproduced: the server cannot be reached"
+        "dhp-selection: not run here: the server cannot be reached"
     )
-    assert not Path("page.md").exists()  # no page of a part
-    (shelf / "dhp-selection.yaml").unlink()
-    assert run("--all", "--markdown", "page.md") == 0
-    assert "| `confusion-table-21` |" in Path("page.md").read_text(encoding="utf-8")
+    page = Path("page.md").read_text(encoding="utf-8")
+    counted, absent = page.split("## Not run here")
+    assert "| `confusion-table-21` |" in counted
+    assert "| `dhp-selection` |" in absent and "| `dhp-selection` |" not in counted
 
 
 @pytest.mark.parametrize(
@@ -171,7 +176,9 @@ def test_the_page_of_all_is_that_of_the_shelf() -> None:
     rows = dict(
         re.findall(r"^\| `([\w-]+)` \|.*?\| (\d+ \| \d+ \| \d+ \| \d+) \|$", page, re.M)
     )
-    assert set(rows) == set(CARDS), "run `make reproduced`"
+    assert set(rows) == set(CARDS) - ABSENT, "run `make reproduced`"
+    absent = page.split("## Not run here")[1]
+    assert all(f"| `{name}` |" in absent for name in ABSENT)
     for name, counts in rows.items():
         total, equal, explained, wrong = map(int, counts.split(" | "))
         assert wrong == 0 and total == equal + explained

@@ -379,11 +379,17 @@ class Publication(Card):
     """The CSV file of printed cells (perturbation, aspect, human, expected, delta): the
     sets S_T and S_F follow, and the confusion of a judge with these drops."""
 
+    raters: int | None = Field(None, ge=2)
+    """The figures are Krippendorff's alphas of so many raters, whose data nobody has:
+    each is compared with the least value that it can have."""
+
     @model_validator(mode="after")
     def _one_way(self) -> Self:
-        if sum(map(bool, (self.study, self.originals, self.means, self.cells))) != 1:
+        ways = (self.study, self.originals, self.means, self.cells, self.raters)
+        if sum(map(bool, ways)) != 1:
             raise ValueError(
-                "give exactly one of `study`, `originals`, `means` and `cells`"
+                "give exactly one of `study`, `originals`, `means`, `cells` and "
+                "`raters`"
             )
         if bool(self.figures) == bool(self.means):
             raise ValueError("give `figures`, or `means` without `figures`")

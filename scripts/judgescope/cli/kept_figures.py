@@ -10,17 +10,15 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jinja2 import Environment
 
+from judgescope.cli.compared_figures import CardOutcome
 from judgescope.core.files import write_text
 from judgescope.core.paths import HOME
 from judgescope.schema.cards import REASONS, Publication, Source
 from judgescope.schema.loading import read_card
-
-if TYPE_CHECKING:
-    from judgescope.cli.reproduce import CardOutcome
 
 FigureRow = dict[str, str]
 COLUMNS = (
@@ -46,7 +44,7 @@ DIGITS = 6
 """Significant digits of computed values in the table."""
 
 
-def rows_of(outcomes: "Iterable[CardOutcome]") -> list[FigureRow]:
+def rows_of(outcomes: Iterable[CardOutcome]) -> list[FigureRow]:
     """Return a row for each figure of outcomes."""
     rows = list[FigureRow]()
     for outcome in outcomes:

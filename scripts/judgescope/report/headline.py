@@ -142,7 +142,7 @@ class HeadlineColumn:
         if not mine or not theirs or mine[0] <= theirs[1]:
             return False
         rows = self._comparisons
-        difference = between(rows, judge, other, self.statistic, **self._address)
+        difference = between(rows, judge.id, other.id, self.statistic, **self._address)
         ends = self._ends(difference)
         if difference and (ends is None or ends[0] <= 0):
             return False

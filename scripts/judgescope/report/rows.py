@@ -15,8 +15,6 @@ from judgescope.schema.tables import read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from judgescope.report.report import ShownJudge
-
 
 class RowPlace(TypedDict, total=False):
     """Where a statistic of a judge holds; `aspect` may have a criterion behind a
@@ -279,17 +277,17 @@ NO_ROWS = ReportRows()
 
 def between(
     rows: ReportRows,
-    judge: "ShownJudge",
-    other: "ShownJudge",
+    judge: str,
+    other: str,
     statistic: str,
     **where: Unpack[RowPlace],
 ) -> ReportRow | None:
-    """Return the row of a judge's value minus another's, whichever way it was
-    written.
+    """Return the row of a judge's value minus another's, by their ids, whichever way
+    it was written.
     """
     name = f"difference_{statistic}"
-    straight = rows.find(judge.id, name, where, judge_b=other.id)
-    return straight or turned(rows.find(other.id, name, where, judge_b=judge.id))
+    straight = rows.find(judge, name, where, judge_b=other)
+    return straight or turned(rows.find(other, name, where, judge_b=judge))
 
 
 def turned(row: ReportRow | None) -> ReportRow | None:

@@ -500,7 +500,7 @@ def matrix(
             if other is judge:
                 of_judge.append(NO_CELL)
             else:
-                gap = between(rows, judge, other, statistic, **where)
+                gap = between(rows, judge.id, other.id, statistic, **where)
                 of_judge.append(estimate(gap))
         return of_judge
 

@@ -220,7 +220,8 @@ def _changes_of_form(report: Report, rows: ReportRows) -> dict[str, WordingGaps]
             continue
         for wording in wordings:
             gaps = [
-                between(rows, judge, plain, name, criterion=wording) for name in SUMS
+                between(rows, judge.id, plain.id, name, criterion=wording)
+                for name in SUMS
             ]
             if any(gaps):
                 of_judge = changed.setdefault(f"{judge.id} minus {plain.id}", {})

@@ -353,7 +353,9 @@ def _of_statistic(
     gaps = []
     for first, *judges in models.values():
         for judge, aspect in product(judges, aspects):
-            gap = between(comparison, judge, first, name, aspect=aspect, level=level)
+            gap = between(
+                comparison, judge.id, first.id, name, aspect=aspect, level=level
+            )
             if gap:
                 gaps.append(gap)
     shown = []

@@ -85,7 +85,7 @@ def test_the_chance_of_a_label_is_not_that_of_the_verdict(page: Page) -> None:
             row["judge_confidence"] = round(1 - row["judge_confidence"], 3)
     [found] = page(rows)[0]["confidences"][0]["calibrations"]
     [plain] = page(judged(0.1))[0]["confidences"][0]["calibrations"]
-    assert found["of"] == "pass" and plain["of"] == ""
+    assert found["label"] == "pass" and plain["label"] == ""
     assert found["gap"]["value"] == pytest.approx(plain["gap"]["value"], abs=1e-6)
 
 

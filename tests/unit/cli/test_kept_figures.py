@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from judgescope.cli import kept_figures
+from judgescope.cli.compared_figures import CardOutcome, ComparedFigure
 from judgescope.cli.kept_figures import COLUMNS, keep, leaderboard, read, tiers
-from judgescope.cli.reproduce import SHELF, CardOutcome, ComparedFigure
+from judgescope.cli.reproduce import SHELF
 from judgescope.core.paths import HOME
 from judgescope.schema.loading import read_card
 from judgescope.statistics.reliability import krippendorff_alpha

@@ -199,7 +199,7 @@ class ShownCalibration(Struct, kw_only=True):
 
     judge: str
     aspect: str
-    of: Annotated[
+    label: Annotated[
         str, _about("The label whose chance it states; empty: that of the verdict.")
     ]
     shown: Annotated[str, _about("What gap and slope show, by Holm at 5 %.")]

@@ -93,7 +93,7 @@ class StatedCalibration:
 
     judge: str
     aspect: str
-    of: str
+    label: str
     """The label whose chance the column has; "" for that of the verdict itself."""
     shown: Calibration
     gap: ReportRow

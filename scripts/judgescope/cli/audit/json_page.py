@@ -252,7 +252,7 @@ def _calibration(stated: StatedCalibration) -> ShownCalibration:
     return ShownCalibration(
         judge=stated.judge,
         aspect=stated.aspect,
-        of=stated.of,
+        label=stated.label,
         shown=stated.shown.value,
         gap=_number(stated.gap),
         slope=_number(stated.slope),

@@ -161,7 +161,7 @@ def calibration_line(
 ) -> str:
     """How a judge's confidence compares with how often it gives people's verdict."""
     name = findings.report.aspect(stated.aspect)
-    of_label = f", the chance of “{stated.of}”" if stated.of else ""
+    of_label = f", the chance of “{stated.label}”" if stated.label else ""
     judge = findings.named(stated.judge)
     parts = [
         f"confidence of {judge}, {name} (column {column.column}{of_label}): "

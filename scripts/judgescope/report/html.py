@@ -125,6 +125,8 @@ def used_style(style: str, page: str, script: str = "") -> str:
     '.small{x:1}p{x:2}'
     >>> used_style("@media print{.large{x:1}}.more{x:2}", page, "a.className='more'")
     '.more{x:2}'
+    >>> used_style(".shade-1{x:1}.tint-1{x:2}", page, "a.className=`shade-${at}`")
+    '.shade-1{x:1}'
     """
     names = set[str]()
     for attribute in _NAMES.findall(page):
@@ -183,7 +185,12 @@ def _split(head: str) -> list[str]:
 def _applies(selector: str, names: Collection[str]) -> bool:
     """Whether a page with these tags, classes and ids may have what is selected."""
     plain = _INSIDE.sub("", selector)
-    return all(name in names for name in _SELECTED.findall(plain))
+    # A script makes names such as `shade-1` from their beginning.
+    begun = tuple(name for name in names if name.endswith("-"))
+    return all(
+        name in names or (begun and name.startswith(begun))
+        for name in _SELECTED.findall(plain)
+    )
 
 
 def script_hash(script: str) -> str:

@@ -231,7 +231,7 @@ def english_names(headers: Sequence[str]) -> dict[str, str]:
     A header of English words stays as it is. Two headers never get the same name.
 
     >>> english_names(["Frage", "Antwort", "Bewertung_1"])["Bewertung_1"]
-    'score_1'
+    'score _1'
     """
     languages = languages_of(headers)
     names: dict[str, str] = {}

@@ -43,7 +43,7 @@ judges: [rouge-l, length]
 perturbations: [random-deletions]
 methods: [agreement, discernment]
 """
-DEMO_DATASETS: Final = ("demo-news", "demo-dialogue")
+DEMO_DATASETS: Final = ("demo-hanna", "demo-news", "demo-dialogue")
 
 
 def new(args: argparse.Namespace) -> int:

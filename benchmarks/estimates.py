@@ -176,6 +176,7 @@ def spec_of(judges: list[str]) -> StatisticsSpec:
             "code": "",
             "versions": {},
             "table": "comparison",
+            "method": "judgescope.methods.comparison:METHOD",
             "dataset": "wmt",
             "seed": SEED,
         },

@@ -500,7 +500,7 @@ def _kendall(cx: Codes, cy: Codes, source: Codes, rows: SourceRows) -> Floats:
     x = cx.astype(small)
     y = cy.astype(small)
     concordance = np.zeros(len(rows))
-    for part, [[sums]] in sign_products([(x, x)], [(y, signs)], source):
+    for part, [sums] in sign_products([(x, x, 1)], [(y, signs)], source):
         # What stands below the diagonal mirrors what stands above it.
         sums[:, len(sums) :] *= 2
         taken = dot(written_out[:, part], sums)
@@ -531,11 +531,15 @@ def tied(code: Codes, source: Codes, rows: Floats, power: int = 2) -> Floats:
     return np.asarray(of_repeated + of_single)
 
 
+SignTerm = tuple[Codes, Codes, int]
+"""Codes v and w, and the factor of sign(v_i - w_j)."""
+
+
 def sign_products(
-    pairs: Sequence[tuple[Codes, Codes]], weighings: Sequence[Weighing], unit: Codes
-) -> Iterator[tuple[slice, list[list[Floats]]]]:
-    """Yield the sums of sign(v_i - w_j) g(y_i, y_j) for each (y, g), and each (v, w) of
-    `pairs`.
+    terms: Sequence[SignTerm], weighings: Sequence[Weighing], unit: Codes
+) -> Iterator[tuple[slice, list[Floats]]]:
+    """Yield the sums of s_ij g(y_i, y_j) for each (y, g), with s_ij the sum of c
+    sign(v_i - w_j) over the terms (v, w, c).
 
     They run over the targets i of one unit (a source) and j of another, no unit being
     empty; v, w, y and unit (targets,). Units come in groups, yielded as a slice, of
@@ -544,8 +548,8 @@ def sign_products(
     on).
 
     >>> codes = np.array([0, 1])
-    >>> products = sign_products([(codes, codes)], [(codes, signs)], codes)
-    >>> [(part, [[sums]])] = products
+    >>> products = sign_products([(codes, codes, 1)], [(codes, signs)], codes)
+    >>> [(part, [sums])] = products
     >>> sums.tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
@@ -553,6 +557,7 @@ def sign_products(
     starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
     ends = np.append(starts[1:], order.size)
     longest = int((ends - starts).max())
+    largest_sign = sum(abs(factor) for _, _, factor in terms)
     begin = 0
     while begin < starts.size:
         first = starts[begin]
@@ -560,23 +565,23 @@ def sign_products(
         part = slice(begin, max(begin + 1, end))
         group = order[first : ends[part][-1]]
         later = order[first:]
-        sums: list[list[Floats]] = [[] for _ in weighings]
-        weights = [g(y[group, None], y[later]) for y, g in weighings]
-        for v, w in pairs:
-            ordered = signs(v[group, None], w[later])
-            for of_weighing, weight in zip(sums, weights, strict=True):
-                # The smallest type that holds the sum over the targets of a unit.
-                largest = int(max(weight.max(), -weight.min()))
-                small = np.min_scalar_type(-1 - longest * largest)
-                agree = ordered * weight
-                by_unit = []
-                for start, stop in zip(
-                    starts[part] - first, ends[part] - first, strict=True
-                ):
-                    by_unit.append(agree[start:stop].sum(axis=0, dtype=small))
-                of_units = np.add.reduceat(
-                    np.stack(by_unit), starts[begin:] - first, axis=1, dtype=np.int64
-                )
-                of_weighing.append(of_units.astype(np.float64))
+        ordered = np.zeros((group.size, later.size), np.int8)
+        for v, w, factor in terms:
+            ordered += signs(v[group, None], w[later]) * np.int8(factor)
+        inside = list(zip(starts[part] - first, ends[part] - first, strict=True))
+        sums = []
+        for y, g in weighings:
+            weight = g(y[group, None], y[later])
+            largest = int(max(weight.max(), -weight.min())) * largest_sign
+            # The smallest types that hold a product, and its sum over a unit's targets.
+            agree = np.multiply(ordered, weight, dtype=np.min_scalar_type(-1 - largest))
+            small = np.min_scalar_type(-1 - longest * largest)
+            by_unit = []
+            for start, stop in inside:
+                by_unit.append(agree[start:stop].sum(axis=0, dtype=small))
+            of_units = np.add.reduceat(
+                np.stack(by_unit), starts[begin:] - first, axis=1, dtype=np.int64
+            )
+            sums.append(of_units.astype(np.float64))
         yield part, sums
         begin = part.stop

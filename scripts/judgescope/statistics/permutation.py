@@ -25,6 +25,7 @@ from judgescope.statistics.correlation import COEFFICIENTS, CorrelationLevel
 from judgescope.statistics.source_rows import DrawnRows
 from judgescope.statistics.within_sources import Centred, of_sums
 from judgescope.statistics.within_sources import centred as centred_within
+from judgescope.statistics.without_sources import Quadrants, net_weight_below
 
 Permute = Literal["inputs", "systems", "both"]
 
@@ -461,7 +462,12 @@ def rank_coefficients(
         "kendall_b": (code_of_y.astype(np.min_scalar_type(y.size)), coefficients.signs),
     }
     a, b = np.split(code.astype(np.min_scalar_type(code.size)), 2)
-    sums = _products(a, b, [weighings[name] for name in statistics], unit, taken)
+    chosen = [weighings[name] for name in statistics]
+    margins = [
+        _sums_by_unit(code, code_of_y, unit, flips.shape[1], name)
+        for name in statistics
+    ]
+    sums = _products(a, b, chosen, margins, unit, taken)
     both: dict[Coefficient, Both] = {}
     for name, (products_first, products_second) in zip(statistics, sums, strict=True):
         # The sum of (2 midrank - n - 1)² is (n³ - sum w³) / 3, that of squared signs
@@ -489,10 +495,37 @@ def _weighing_of_rho(code: Codes, counts: Codes) -> coefficients.Weighing:
     return deviations.astype(np.min_scalar_type(-2 * code.size)), np.subtract
 
 
+def _sums_by_unit(
+    code: Codes, code_of_y: Codes, unit: Codes, n_units: int, statistic: Coefficient
+) -> Floats:
+    """M_ab 1 of `_products`: (2, 2, units), in n log n steps.
+
+    code (2 targets,): of both judges' scores among all of them; code_of_y (targets,).
+    """
+    n_codes = int(code.max()) + 1
+    sums = np.zeros((2, 2, n_units), np.int64)
+    deviations = np.zeros(code_of_y.size, np.int64)
+    if statistic == "spearman":
+        counts = np.bincount(code_of_y)
+        deviations = (2 * np.cumsum(counts) - counts - code_of_y.size)[code_of_y]
+    for number, others in enumerate(np.split(code, 2)):
+        quadrants = Quadrants(others, code_of_y, n_codes)
+        below_less_above = net_weight_below(others, np.ones_like(others), n_codes)
+        weighted = net_weight_below(others, deviations, n_codes)
+        for judge, own in enumerate(np.split(code, 2)):
+            if statistic == "spearman":
+                each = deviations * below_less_above[own] - weighted[own]
+            else:
+                each = quadrants.products(own, code_of_y)
+            np.add.at(sums[judge, number], unit, each)
+    return sums.astype(np.float64)
+
+
 def _products(
     a: Codes,
     b: Codes,
     weighings: Sequence[coefficients.Weighing],
+    margins: Sequence[Floats],
     unit: Codes,
     flips: Floats,
 ) -> list[Both]:
@@ -503,25 +536,19 @@ def _products(
     sums over targets i of one unit and j of another of sign(a_i - b_j) g(y_i, y_j):
     1'M_11 1 - 2 f'M_11 1 + 2 f'M_21 1 + f'Q f for the first judge, the same with 1 and
     2 exchanged for the second, Q = M_11 + M_22 - M_12 - M_21. g is antisymmetric and
-    whole.
+    whole. margins: M_ab 1 of each weighing, (2, 2, units).
     """
     squares = np.zeros((len(weighings), len(flips)))
-    sums = np.zeros((len(weighings), 2, 2, flips.shape[1]))  # M_ab 1, by unit
-    pairs = [(a, a), (a, b), (b, a), (b, b)]
-    for part, matrices in coefficients.sign_products(pairs, weighings, unit):
+    terms = [(a, a, 1), (b, b, 1), (a, b, -1), (b, a, -1)]
+    for part, matrices in coefficients.sign_products(terms, weighings, unit):
         inside = part.stop - part.start
-        for square, total, each in zip(squares, sums, matrices, strict=True):
-            m = np.array(each).reshape(2, 2, inside, -1)
-            total[:, :, part] += m.sum(axis=3)
-            beyond = m[:, :, :, inside:].sum(axis=2)
-            total[:, :, part.stop :] += beyond.transpose(1, 0, 2)
-            q = m[0, 0] + m[1, 1] - m[0, 1] - m[1, 0]
+        for square, q in zip(squares, matrices, strict=True):
             # What stands below the diagonal mirrors what stands above it.
             q[:, inside:] *= 2
             moved = dot(flips[:, part], q)
             square += np.einsum("rs,rs->r", moved, flips[:, part.start :])
     both = []
-    for m, square in zip(sums, squares, strict=True):
+    for m, square in zip(margins, squares, strict=True):
         first = m[0, 0].sum() + 2 * dot(flips, m[1, 0] - m[0, 0]) + square
         second = m[1, 1].sum() + 2 * dot(flips, m[0, 1] - m[1, 1]) + square
         both.append((first, second))

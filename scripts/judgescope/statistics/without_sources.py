@@ -132,10 +132,10 @@ class Quadrants:
     partitioned by that bit; `_zeros` has the number of zeros before each place.
     """
 
-    def __init__(self, cx: Codes, cy: Codes) -> None:
-        """Codes of x and y, (targets,)."""
+    def __init__(self, cx: Codes, cy: Codes, n_codes: int = 0) -> None:
+        """Codes of x and y, (targets,); n_codes: how many codes of x can be asked."""
         self.n = cx.size
-        self._up_to_x = np.append(0, np.cumsum(np.bincount(cx)))
+        self._up_to_x = np.append(0, np.cumsum(np.bincount(cx, minlength=n_codes)))
         self._up_to_y = np.append(0, np.cumsum(np.bincount(cy)))
         self._bits = (self._up_to_y.size - 1).bit_length()
         self._zeros: list[Codes] = []
@@ -182,12 +182,23 @@ class Quadrants:
         return result
 
 
-def _below_minus_above(code: Codes, weight: Codes) -> Codes:
-    """The weight below each target minus that above it: A_i if each weighs 1."""
-    counts = np.zeros(int(code.max(initial=-1)) + 1, np.int64)
+def net_weight_below(code: Codes, weight: Codes, n_codes: int) -> Codes:
+    """The whole weight of targets below each code minus that above it: (n_codes,).
+
+    code and weight (targets,).
+
+    >>> net_weight_below(np.array([0, 1, 1]), np.array([1, 1, 1]), 2).tolist()
+    [-2, 1]
+    """
+    counts = np.zeros(n_codes, np.int64)
     np.add.at(counts, code, weight)
     up_to = np.cumsum(counts)
-    return np.asarray((2 * up_to - counts - up_to[-1])[code])
+    return np.asarray(2 * up_to - counts - up_to[-1:])
+
+
+def _below_minus_above(code: Codes, weight: Codes) -> Codes:
+    """The weight below each target minus that above it: A_i if each weighs 1."""
+    return net_weight_below(code, weight, int(code.max(initial=-1)) + 1)[code]
 
 
 def _sum_by(group: Codes, values: Codes, n_groups: int) -> Codes:

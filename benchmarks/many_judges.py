@@ -49,7 +49,9 @@ def main() -> None:
     for judges, aspects, before in ((JUDGES, ASPECTS, BEFORE), (few, 1, "")):
         spent, rows = compared(judges, aspects)
         goal = f"{spent / GOAL:.2f} of {GOAL:.0f} s" if before else ""
-        work = f"{judges} judges, {CONTROLS} controls, {aspects} aspects, {texts} texts"
+        work = (
+            f"{judges} judges, {CONTROLS} controls, {texts} texts, aspects: {aspects}"
+        )
         lines.append(f"| {work} | {before} | {spent:.1f} s | {rows:,} | {goal} |")
         print(lines[-1], flush=True)
     if options.write:

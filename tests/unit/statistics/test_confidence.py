@@ -69,6 +69,21 @@ def test_deletions_equal_studies_without_a_source(ties: bool) -> None:
         assert slope[1 + source] == pytest.approx(alone, abs=1e-8)
 
 
+def test_of_many_sources_one_step_is_near_the_slope_without_a_source(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stated = judged(4, sources=300)
+    exact = confidence.confidence_slope(stated, deletions(300))
+    monkeypatch.setattr(confidence, "MOST_EXACT", 200)
+    near = confidence.confidence_slope(stated, deletions(300))
+    assert near.rows[0] == exact.rows[0]
+    moved = np.abs(exact.rows[1:] - exact.rows[0]).max()
+    assert near.rows == pytest.approx(exact.rows, abs=0.03 * moved)
+    assert near.estimate.ci_low == pytest.approx(exact.estimate.ci_low, abs=0.01)
+    assert near.estimate.method.startswith(confidence.ONE_STEP)
+    assert confidence.ONE_STEP not in exact.estimate.method
+
+
 def test_parts_add_up_to_the_score_of_the_bins_means() -> None:
     stated = judged(3, sources=100)
     bins = confidence.bins_of(stated.confidence)

@@ -117,9 +117,10 @@ def test_every_place_has_the_same_sentence_whoever_else_is_judged(
         card = study.written(wanted, folder)
         report = study.computed(wanted, card, folder, tmp_path / file.stem)
         findings = AuditFindings(wanted, report)
-        said[file.stem] = json.loads(as_json(findings))["judges"][judge]["sentence"]
+        of_judge = json.loads(as_json(findings))["judges"][judge]
+        said[file.stem] = of_judge["sentence"]
         shown = " ".join(as_text(findings).split())
-        assert f"{judge}: {said[file.stem]}" in shown
+        assert f"{of_judge['name']}: {said[file.stem]}" in shown
         assert said[file.stem] in html.unescape(as_html(findings))
         verdicts[file.stem] = [
             row._replace(dataset="", signature="")

@@ -47,7 +47,7 @@ class StudyResults:
         states.
 
         >>> load("results/demo").datasets
-        ('demo-dialogue', 'demo-news')
+        ('demo-dialogue', 'demo-hanna', 'demo-news')
         """
         return tuple(sorted(set(self.coverage["dataset"])))
 
@@ -116,7 +116,7 @@ class StudyResults:
         not written yet.
 
         >>> sorted(load("results/demo").sentences)[:3]
-        ['bleu', 'chrf', 'rouge-1']
+        ['beluga-13b', 'bleu', 'chatgpt']
         """
         path = Path(self._paths.report(SENTENCES))
         if not path.is_file():
@@ -257,7 +257,7 @@ def load(folder: str | Path) -> StudyResults:
 
     >>> results = load("results/demo")
     >>> results.datasets
-    ('demo-dialogue', 'demo-news')
+    ('demo-dialogue', 'demo-hanna', 'demo-news')
     >>> chosen = "judge == 'rouge-1' and aspect == 'groundedness' and level == 'pooled'"
     >>> rows = results.agreement.query(chosen).set_index("statistic")
     >>> rows.loc["pearson", "value"].round(3).item(), rows.loc["pearson", "n"].item()

@@ -96,7 +96,7 @@ def test_a_function_of_the_library_names_its_extra(tmp_path: Path) -> None:
     [
         (["run", "study.yaml"], "workflow", 1),
         (["check", "study.yaml"], "workflow", 1),
-        (["show", "results/demo"], "workflow", 1),
+        (["compare", "study.yaml", "study.yaml"], "workflow", 1),
         (
             ["init", "mine.csv", "--yes", "--endpoint", "http://x/v1", "--model", "m"],
             "workflow",

@@ -7,6 +7,7 @@ judges that it asks itself.
 """
 
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,10 +15,11 @@ from judgescope.methods.evaluation_data import numbers_of
 from judgescope.schema.rows import EstimateColumns
 from judgescope.statistics import confidence as stated_confidence
 from judgescope.statistics.arrays import Codes
-from judgescope.statistics.confidence import Calibration, Stated
+from judgescope.statistics.confidence import Bin, Calibration, Stated
 from judgescope.statistics.first_choices import first_choices
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import repeatability
+from judgescope.statistics.selective import Guarantee, confidence_from
 
 NamedNumbers = dict[str, EstimateColumns]
 """Statistic -> its number."""
@@ -78,16 +80,32 @@ def agreement_of_draws(
     return {name: numbers_of(results[name]) for name in names}
 
 
+class ConfidenceNumbers(NamedTuple):
+    """What a judge's confidence is worth: its numbers, what gap and slope show, the
+    point of the highest confidence (None below 100 verdicts), and from which confidence
+    on at most a tenth of the verdicts are wrong.
+    """
+
+    numbers: NamedNumbers
+    shown: Calibration
+    surest: Bin | None
+    accepted: Guarantee
+
+
 def calibration_of(
-    confidence: Sequence[float], right: Sequence[float], sources: Sequence[Hashable]
-) -> tuple[NamedNumbers, Calibration]:
-    """Gap, slope, Brier score and AUROC of a judge's confidence, and what they show.
+    confidence: Sequence[float],
+    right: Sequence[float],
+    sources: Sequence[Hashable],
+    rng: np.random.Generator,
+) -> ConfidenceNumbers:
+    """Gap, slope, Brier score, AUROC and calibration error of a judge's confidence.
 
     A value a row: confidence from 0 to 1; right: 1 where the verdict is people's, 0
     where it is another one; NaN = missing. Methods.md 22.
 
-    >>> numbers, shown = calibration_of([0.9] * 20, [1.0, 0.0] * 10, range(20))
-    >>> round(numbers["confidence_gap"]["value"], 3), shown.value
+    >>> rng = np.random.default_rng(1)
+    >>> found = calibration_of([0.9] * 20, [1.0, 0.0] * 10, range(20), rng)
+    >>> round(found.numbers["confidence_gap"]["value"], 3), found.shown.value
     (0.4, 'over-confident')
     """
     codes = _codes(sources)
@@ -102,7 +120,16 @@ def calibration_of(
         "brier": numbers_of(stated_confidence.brier(given, weights).estimate),
         "auroc_right": numbers_of(auroc.estimate),
     }
-    return numbers, stated_confidence.calibration(gap, slope)
+    errors = stated_confidence.calibration_errors(given, rng)
+    for name, estimate in errors.items():
+        numbers[name] = numbers_of(estimate)
+    points = stated_confidence.diagram(given, weights)
+    return ConfidenceNumbers(
+        numbers,
+        stated_confidence.calibration(gap, slope),
+        points[-1] if points else None,
+        confidence_from(given),
+    )
 
 
 def _codes(sources: Sequence[Hashable]) -> Codes:

@@ -533,6 +533,31 @@ def ece(confidence: Floats, right: Floats) -> float:
     return float(np.abs(gaps).sum() / confidence.size)
 
 
+def calibration_errors(stated: Stated, rng: np.random.Generator) -> dict[str, Estimate]:
+    """The calibration error, and what a calibrated judge would have on such texts.
+
+    Undefined below 100 texts, whose bins say nothing.
+
+    >>> stated = Stated(np.full(99, 0.5), np.zeros(99), np.arange(99))
+    >>> errors = calibration_errors(stated, np.random.default_rng(1))
+    >>> errors["ece"].note
+    'fewer than 100 texts with a confidence'
+    """
+    n = stated.texts
+    if n < FEWEST_TEXTS:
+        nothing = Estimate.undefined(FEW_TEXTS, n=n, n_missing=stated.missing)
+        return {"ece": nothing, "ece_calibrated": nothing}
+    observed = ece(stated.confidence, stated.right)
+    expected = float(ece_calibrated(stated.confidence, rng).mean())
+    note = "biased upwards: compare ece_calibrated"
+    method = f"mean of {CALIBRATED_DRAWS} draws of a calibrated judge"
+    missing = stated.missing
+    return {
+        "ece": Estimate(observed, n=n, n_missing=missing, note=note),
+        "ece_calibrated": Estimate(expected, n=n, n_missing=missing, method=method),
+    }
+
+
 def ece_calibrated(confidence: Floats, rng: np.random.Generator) -> Floats:
     """The calibration errors of 1,000 draws z* ~ Bernoulli(c): a calibrated judge's.
 

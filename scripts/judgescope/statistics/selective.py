@@ -159,7 +159,7 @@ def confidence_from(
             if best.threshold is None:
                 why = (
                     f"of the {wrong.size} texts of the highest confidence up to "
-                    f"{bound:.0%} may be wrong"
+                    f"{100 * bound:.0f} % may be wrong"
                 )
                 return Guarantee(None, 0.0, share, bound, why)
             break

@@ -63,6 +63,8 @@ def test_an_over_confident_judge_is_called_so(page: Page) -> None:
     assert found["gap"]["ci_low"] > 0 and found["shown"] == "over-confident"
     assert found["gap"]["n"] == 200 and column["why_none"] == ""
     assert "confidence of judge, Overall (column judge_confidence): it is over-" in said
+    assert found["error"]["value"] > 2 * found["if_calibrated"]["value"]
+    assert "where it states 8" in said and "it is right in" in said
 
 
 def test_a_calibrated_judge_is_not(page: Page) -> None:
@@ -70,6 +72,47 @@ def test_a_calibrated_judge_is_not(page: Page) -> None:
     [found] = content["confidences"][0]["calibrations"]
     assert found["shown"] == "not shown to be wrong"
     assert "not shown to be over- or under-" in said
+
+
+def test_verdicts_that_may_be_accepted_are_named(page: Page) -> None:
+    rng = np.random.default_rng(3)
+    rows = []
+    for at in range(240):
+        human = ("fail", "pass")[rng.integers(2)]
+        is_sure = at % 2 == 0
+        is_right = rng.random() < (0.99 if is_sure else 0.6)
+        row: dict[str, Any] = {"id": at, "human": human}
+        row["judge"] = human if is_right else {"fail": "pass", "pass": "fail"}[human]
+        row["judge_confidence"] = 0.95 if is_sure else 0.55
+        rows.append(row)
+    content, said = page(rows)
+    [found] = content["confidences"][0]["calibrations"]
+    assert (found["accept_from"], found["accepted_share"]) == (0.95, 0.5)
+    assert "from 0.95 on at most 10 % of its verdicts are wrong (95 % sure)" in said
+    unsure, said = page(
+        [
+            {**row, "judge_confidence": 0.7 + at / 1000}
+            for at, row in enumerate(judged(0.1))
+        ]
+    )
+    [found] = unsure["confidences"][0]["calibrations"]
+    assert found["accept_from"] is None and found["why_none_accepted"] in said
+
+
+def test_two_judges_keep_their_own_confidences(page: Page) -> None:
+    rows = []
+    for first, second in zip(judged(0.2), judged(0.0), strict=True):
+        row = {name: first[name] for name in ("id", "human")}
+        row["gpt"] = first["judge"]
+        row["gpt_mini"] = (
+            first["judge"] if second["human"] == second["judge"] else "fail"
+        )
+        row["gpt_confidence"] = first["judge_confidence"]
+        rows.append(row)
+    content, _ = page(rows)
+    [column] = content["confidences"]
+    assert column["judge"] == "gpt"
+    assert [found["judge"] for found in column["calibrations"]] == ["gpt"]
 
 
 def test_per_cent_are_shares(page: Page) -> None:

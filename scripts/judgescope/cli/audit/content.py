@@ -207,6 +207,14 @@ class ShownCalibration(Struct, kw_only=True):
     slope: ShownNumber
     brier: ShownNumber
     auroc: ShownNumber
+    error: Annotated[ShownNumber, _about("Calibration error, biased upwards.")]
+    if_calibrated: Annotated[ShownNumber, _about("That of a calibrated judge.")]
+    accept_from: Annotated[
+        float | None,
+        _about("From this confidence on at most 10 % are wrong, 95 % sure."),
+    ]
+    accepted_share: Annotated[float, _about("Of all planned texts.")]
+    why_none_accepted: str
 
 
 class ShownConfidence(Struct, kw_only=True):

@@ -17,8 +17,10 @@ from judgescope.cli.audit.rated_rows import (
     judge_columns,
     sources_of,
 )
-from judgescope.cli.init.cards import StudyDraft, recorded_id
+from judgescope.cli.init.cards import SEED, StudyDraft, recorded_id
 from judgescope.cli.init.column_values import number
+from judgescope.cli.init.readings import nearest_judge
+from judgescope.core.rng import stream
 from judgescope.data.rows import entries
 from judgescope.methods.row_numbers import (
     agreement_of_draws,
@@ -27,9 +29,10 @@ from judgescope.methods.row_numbers import (
 )
 from judgescope.report.rows import ReportRow
 from judgescope.schema.rows import EstimateColumns
-from judgescope.statistics.confidence import Calibration
+from judgescope.statistics.confidence import Bin, Calibration
+from judgescope.statistics.selective import Guarantee
 from judgescope.tables.spelling import is_missing
-from judgescope.tables.words import classes_of, split_header
+from judgescope.tables.words import classes_of, english_names
 
 
 @dataclass(frozen=True)
@@ -96,10 +99,16 @@ class StatedCalibration:
     label: str
     """The label whose chance the column has; "" for that of the verdict itself."""
     shown: Calibration
+    surest: Bin | None
+    """The verdicts of the highest confidence; None of fewer than 100 verdicts."""
+    accepted: Guarantee
+    """From which confidence on at most a tenth of the verdicts are wrong."""
     gap: ReportRow
     slope: ReportRow
     brier: ReportRow
     auroc: ReportRow
+    error: ReportRow
+    if_calibrated: ReportRow
 
 
 def repeated_draws(draft: StudyDraft) -> Iterator[RepeatedDraws]:
@@ -192,7 +201,7 @@ def confidence_columns(draft: StudyDraft) -> Iterator[ConfidenceColumn]:
             continue
         if min(values) < 0 or max(values) > 100:
             continue
-        judge = _judge_of(name, columns.judges)
+        judge = nearest_judge(columns, english_names([name])[name]) or ""
         calibrations = list(_calibrations(draft, name, max(values), judge))
         yield ConfidenceColumn(
             name,
@@ -224,7 +233,10 @@ def _calibrations(
     aspects = aspects_of(draft)
     sources = sources_of(draft)
     for name, aspect, scores in judge_columns(draft):
-        if not judge or not name.startswith(recorded_id(judge)):
+        if not judge or name not in (
+            recorded_id(judge),
+            recorded_id(f"{judge}-{aspect}"),
+        ):
             continue
         rated = aspects[aspect]
         verdicts = first_draws(draft, scores)
@@ -239,16 +251,22 @@ def _calibrations(
             unknown = verdict is None or truth is None
             confidence.append(nan if unknown else chance)
             right.append(nan if unknown else float(verdict == truth))
-        numbers, shown = calibration_of(confidence, right, sources)
+        rng = stream(SEED, "calibration", name, aspect)
+        found = calibration_of(confidence, right, sources, rng)
+        numbers = found.numbers
         yield StatedCalibration(
             name,
             aspect,
             of_label,
-            shown,
+            found.shown,
+            found.surest,
+            found.accepted,
             gap=_row(name, aspect, "confidence_gap", numbers),
             slope=_row(name, aspect, "confidence_slope", numbers),
             brier=_row(name, aspect, "brier", numbers),
             auroc=_row(name, aspect, "auroc_right", numbers),
+            error=_row(name, aspect, "ece", numbers),
+            if_calibrated=_row(name, aspect, "ece_calibrated", numbers),
         )
 
 
@@ -287,22 +305,6 @@ def _verdict_of_people(rated: AspectRows, row: int) -> float | None:
     if truth is None or not rated.compared:
         return truth
     return float((truth > 0) - (truth < 0))
-
-
-def _judge_of(column: str, judges: Mapping[str, Mapping[str, str]]) -> str:
-    """The judge whose name or columns share most words with a header, "" if unclear."""
-    if len(judges) == 1:
-        return next(iter(judges))
-    words = {*split_header(column)}
-    shared = {}
-    for judge, scores in judges.items():
-        known = {*split_header(judge)}
-        for name in scores.values():
-            known.update(split_header(name))
-        shared[judge] = len(words & known)
-    most = max(shared.values(), default=0)
-    best = [judge for judge, count in shared.items() if count == most]
-    return best[0] if most and len(best) == 1 else ""
 
 
 def _row(

@@ -258,6 +258,11 @@ def _calibration(stated: StatedCalibration) -> ShownCalibration:
         slope=_number(stated.slope),
         brier=_number(stated.brier),
         auroc=_number(stated.auroc),
+        error=_number(stated.error),
+        if_calibrated=_number(stated.if_calibrated),
+        accept_from=stated.accepted.threshold,
+        accepted_share=stated.accepted.coverage,
+        why_none_accepted=stated.accepted.why,
     )
 
 

@@ -23,7 +23,8 @@ from judgescope.report.sections.sentences import (
     rival_in_words,
 )
 from judgescope.report.words import count, label, p_value, plural
-from judgescope.statistics.confidence import Calibration
+from judgescope.statistics.confidence import Bin, Calibration
+from judgescope.statistics.selective import Guarantee
 
 MOST_CLAIMS = 4
 """Claims of a judge that a page in the terminal shows."""
@@ -169,9 +170,40 @@ def calibration_line(
         f"stated chance minus share right {figures(stated.gap)}",
         f"slope {figures(stated.slope)}",
         f"right verdicts are surer than wrong ones: AUROC {figures(stated.auroc)}",
+        _surest(stated.surest),
+        _accepted(stated.accepted),
         f"n = {plural(stated.gap.n, 'verdict')}",
     ]
-    return "; ".join(parts)
+    return "; ".join(filter(None, parts))
+
+
+def _surest(point: Bin | None) -> str:
+    """How often the surest verdicts are right."""
+    if point is None or point.right.value is None:
+        return ""
+    right = point.right
+    words = f"where it states {_percent(point.confidence)}, it is right in "
+    words += _percent(point.right.value)
+    if right.ci_low is not None and right.ci_high is not None:
+        words += f" [{_percent(right.ci_low)}, {_percent(right.ci_high)}]"
+    return words
+
+
+def _accepted(guarantee: Guarantee) -> str:
+    """Which verdicts may be accepted without a person."""
+    if guarantee.threshold is None:
+        return (
+            "from no confidence on are at most 10 % of its verdicts shown to be wrong: "
+            f"{guarantee.why}"
+        )
+    return (
+        f"from {guarantee.threshold:.3g} on at most 10 % of its verdicts are wrong (95 % "
+        f"sure), which are {_percent(guarantee.coverage)} of its texts"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def unrated_line(findings: AuditFindings, unrated: UnratedScores) -> str:

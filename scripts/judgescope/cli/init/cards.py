@@ -39,6 +39,8 @@ from judgescope.schema.loading import Cards, write_new_card
 CONFIG = Path("config")
 STUDIES = "studies"
 RESULTS = Path("results")
+SEED = 1
+"""The seed of a study that `init` writes, and of an audit."""
 CardContent = dict[str, Any]
 NewCards = dict[tuple[str, str], CardContent]
 """(kind, id) -> the content of a new card."""
@@ -183,7 +185,7 @@ def _study_card(draft: StudyDraft, judges: Iterable[str]) -> CardContent:
             methods.append("labels")
     card: CardContent = {
         "study": draft.study,
-        "seed": 1,
+        "seed": SEED,
         "datasets": [draft.study],
         "judges": list(dict.fromkeys(judges)),
         "methods": methods,

@@ -104,24 +104,26 @@ def confidences(draft: StudyDraft) -> dict[str, str]:
             continue
         if min(values) < 0 or max(values) > MOST_CONFIDENT:
             continue
-        judge = _nearest_judge(columns, english[column])
+        judge = nearest_judge(columns, english[column])
         if judge is not None:
             found[column] = judge
     return found
 
 
-def _nearest_judge(columns: Guess, header: str) -> str | None:
-    """Return the judge whose columns share most words with a header; of equally near
-    ones none, except the only judge.
+def nearest_judge(columns: Guess, header: str) -> str | None:
+    """Return the judge whose columns share most words with a header, and have fewest
+    others; of equally near ones none, except the only judge.
     """
     words = set(split_header(header))
-    shared: dict[str, int] = {}
+    nearness: dict[str, tuple[int, int]] = {}
     for judge, scores in columns.judges.items():
         known = set(split_header(judge))
         for column in scores.values():
             known |= set(split_header(column))
-        shared[judge] = len(words & known)
-    ranked = sorted(shared, key=lambda judge: -shared[judge])
-    if len(ranked) > 1 and shared[ranked[0]] == shared[ranked[1]]:
+        nearness[judge] = len(words & known), -len(known - words)
+    ranked = sorted(nearness, key=lambda judge: nearness[judge], reverse=True)
+    if len(ranked) > 1 and nearness[ranked[0]] == nearness[ranked[1]]:
+        return None
+    if len(ranked) > 1 and not nearness[ranked[0]][0]:
         return None
     return ranked[0] if ranked else None

@@ -197,8 +197,8 @@ def _accepted(guarantee: Guarantee) -> str:
             f"{guarantee.why}"
         )
     return (
-        f"from {guarantee.threshold:.3g} on at most 10 % of its verdicts are wrong (95 % "
-        f"sure), which are {_percent(guarantee.coverage)} of its texts"
+        f"from {guarantee.threshold:.3g} on at most 10 % of its verdicts are wrong "
+        f"(95 % sure), which are {_percent(guarantee.coverage)} of its texts"
     )
 
 

@@ -186,17 +186,39 @@ def _page_of(title: str, text: str) -> str:
     )
 
 
+def copy_what_the_leaderboard_names(site: Path) -> None:
+    """Copy cards and the table of figures to where the page's links lead in the site.
+
+    Sphinx puts the page itself into a folder of its downloads.
+    """
+    page = HOME / "docs" / "leaderboard" / "index.html"
+    for copied in sorted(site.glob("_downloads/*/index.html")):
+        if copied.read_bytes() != page.read_bytes():
+            continue
+        for path in _paths_within(page):
+            file = (page.parent / path).resolve()
+            target = (copied.parent / path).resolve()
+            if file.is_file() and target.is_relative_to(site.resolve()):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, target)
+
+
+def _paths_within(page: Path) -> Iterator[str]:
+    """Yield the paths of a page's links, without those to other hosts."""
+    for link in _HREF.findall(page.read_text(encoding="utf-8")):
+        path = unquote(unescape(link)).partition("#")[0].partition("?")[0]
+        outward = re.match(r"[a-z][a-z+.-]*:|//", path)
+        if path and not outward:
+            yield path
+
+
 def broken_links(site: Path) -> list[str]:
-    """Return the links within a site that lead to no file of it, as `page: link`."""
+    """Return the links within a site that lead to no file of it, as `page: path`."""
     broken = []
     for page in sorted(site.rglob("*.html")):
-        for link in _HREF.findall(page.read_text(encoding="utf-8")):
-            path = unquote(unescape(link)).partition("#")[0].partition("?")[0]
-            outward = re.match(r"[a-z][a-z+.-]*:|//", path)
-            if not path or outward:
-                continue
+        for path in _paths_within(page):
             if not (page.parent / path).exists():
-                broken.append(f"{page.relative_to(site)}: {link}")
+                broken.append(f"{page.relative_to(site)}: {path}")
     return broken
 
 
@@ -207,6 +229,7 @@ def main() -> int:
     parser.add_argument("--links", action="store_true", help="check the site's links")
     args = parser.parse_args()
     if args.links:
+        copy_what_the_leaderboard_names(SITE)
         broken = broken_links(SITE)
         print("\n".join(broken) or "all links of the site lead to files of it")
         return int(bool(broken))

@@ -977,8 +977,10 @@ def test_an_audit_computes_nothing_itself() -> None:
         name for module, name in imported if module.startswith("judgescope.statistics")
     }
     assert used == {
+        "Bin",
         "Calibration",
         "FEWEST_SOURCES",
+        "Guarantee",
         "Outcome",
         "Sign",
         "legend_of_signs",

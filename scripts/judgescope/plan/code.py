@@ -240,10 +240,34 @@ def _parsed(source: bytes) -> Module:
         ):
             imported.append(f"{ast.literal_eval(node.args[0])}.*")
         _drop_strings(node)
-    meaning = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    meaning = hashlib.sha256(_dumped(tree).encode()).hexdigest()
     standard = sys.stdlib_module_names
     others = {name for name in imported if name.partition(".")[0] not in standard}
     return Module(meaning, sorted(others))
+
+
+def _dumped(node: object) -> str:
+    """Return a tree as text, the same from every Python.
+
+    `ast.dump` writes fields that are empty in one version and leaves them out in the
+    next, new versions have new fields, such as parameters of types, and 3.12 has
+    strings without a character in nested formats.
+    """
+    if isinstance(node, ast.JoinedStr):
+        return f"JoinedStr({_dumped(list(filter(_has_text, node.values)))})"
+    if isinstance(node, ast.AST):
+        fields = []
+        for name, value in ast.iter_fields(node):
+            if value is not None and value != []:
+                fields.append(f"{name}={_dumped(value)}")
+        return f"{type(node).__name__}({', '.join(fields)})"
+    if isinstance(node, list):
+        return f"[{', '.join(map(_dumped, node))}]"
+    return repr(node)
+
+
+def _has_text(part: ast.expr) -> bool:
+    return not (isinstance(part, ast.Constant) and part.value == "")
 
 
 def _drop_strings(node: ast.AST) -> None:

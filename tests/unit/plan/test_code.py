@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from judgescope.methods.registry import METHODS
+from judgescope.plan import code
 from judgescope.plan.add_ons import declarations
 from judgescope.plan.code import PACKAGES, code_hash, modules, packages
 from judgescope.plan.jobs import JOBS
@@ -164,8 +165,8 @@ def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
     assert spec.claims == ["claims.agreement.people_rows", "claims.agreement.claims"]
     names = ["judgescope.methods.claims.agreement"]
     names += [target.partition(":")[0] for target in declarations()]
-    code = code_hash(folder, job, verdicts, *names)
-    assert spec.code == code != code_hash(folder, job, verdicts)
+    hashed = code_hash(folder, job, verdicts, *names)
+    assert spec.code == hashed != code_hash(folder, job, verdicts)
     assert "judgescope.statistics.spans" in modules(folder, job, verdicts, *names)
 
 
@@ -259,3 +260,17 @@ def test_what_is_kept_of_a_module_counts_for_its_very_source_alone(
     shutil.rmtree(kept.parent)
     kept.parent.write_text("a file where the folder should be", encoding="utf-8")
     assert output_of().strip() == changed
+
+
+def test_empty_fields_and_parts_of_strings_mean_nothing() -> None:
+    """They differ between versions of Python."""
+    function = ast.parse("def f(a): return f'{a:>{a}}'")
+    padded = ast.parse("def f(a): return f'{a:>{a}}'")
+    for node in ast.walk(padded):
+        if isinstance(node, ast.JoinedStr):
+            node.values.append(ast.Constant(""))
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list = []
+            node.returns = None
+    assert code._dumped(padded) == code._dumped(function)
+    assert code._dumped(ast.parse("def f(a): return f'{a}'")) != code._dumped(function)

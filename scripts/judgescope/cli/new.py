@@ -104,6 +104,9 @@ def _demo_files() -> dict[Path, Path]:
     copies = {Path("study.yaml"): config / "config.yaml"}
     for name in DEMO_DATASETS:
         copies[Path(f"config/datasets/{name}.yaml")] = config / f"datasets/{name}.yaml"
+    # The recorded scores beside people's ratings are read from the copied table, too.
+    recorded = Path(f"models/{DEMO_DATASETS[0]}.yaml")
+    copies["config" / recorded] = config / recorded
     for source in sorted((config / "demo").iterdir()):
         if source.name.startswith(("news_", "dialogue_", "hanna.")):
             copies[Path("config/demo") / source.name] = source

@@ -135,7 +135,9 @@ def planned(folder: Path, limited: bool) -> None:
 
 
 def finish(folder: Path) -> None:
-    """Make every output, empty, and let Snakemake note that its jobs made them."""
+    """Make every output, of one character, and let Snakemake note that its jobs made
+    them.
+    """
     snakemake(folder, "--summary")
     lines = (
         (folder / "output.txt")
@@ -147,7 +149,7 @@ def finish(folder: Path) -> None:
         path = folder / line.partition("\t")[0]
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix:
-            path.touch()
+            path.write_text("-")  # the rules refuse empty files
         else:  # only directories have names without a suffix
             path.mkdir(exist_ok=True)
     snakemake(folder, "--touch", "--forceall", "--quiet", "all", code=TOUCH)

@@ -214,3 +214,23 @@ def test_planted_slopes_are_found() -> None:
         gap = confidence.confidence_gap(judged(seed, slope=3.0), weights).estimate
         found["timid"] += gap.ci_high is not None and gap.ci_high < 0
     assert found["extreme"] >= 91 and found["timid"] >= 91, found
+
+
+def called(studies: int, slope: float) -> int:
+    """Return in how many studies the sentence calls a judge's confidence wrong."""
+    found = 0
+    weights = deletions(40)
+    for seed in range(studies):
+        stated = judged(seed, slope=slope)
+        gap = confidence.confidence_gap(stated, weights)
+        slope_found = confidence.confidence_slope(stated, weights)
+        shown = confidence.calibration(gap, slope_found)
+        found += shown is not confidence.Calibration.NOT_SHOWN
+    return found
+
+
+@pytest.mark.simulation
+def test_the_sentence_on_confidence_has_its_false_alarms_and_its_power() -> None:
+    assert called(1000, slope=1.0) <= 65  # 5 %, and two standard errors
+    assert called(100, slope=1 / 3) >= 91
+    assert called(100, slope=3.0) >= 91

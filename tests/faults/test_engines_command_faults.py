@@ -247,7 +247,7 @@ def preflight_error(folder: Path, **keys: Any) -> str:
         output="",
         data=str(folder),
         owners={
-            "mine": FileOwner(
+            "model:mine": FileOwner(
                 named={**model.files},
                 sha256=model.sha256,
                 published={},

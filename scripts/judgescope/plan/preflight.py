@@ -44,6 +44,7 @@ class PreflightSpec(JobSpec, frozen=True, kw_only=True):
     cards: dict[str, str]
     """Kind and id -> a hash of the card."""
     owners: dict[str, FileOwner]
+    """Kind and id -> the card: a dataset and a model may have the same id."""
     data: str
     """The folder that `{data}` stands for in paths."""
     cells: dict[str, int]
@@ -83,7 +84,7 @@ def verified(spec: PreflightSpec) -> dict[str, object]:
         for name, owner in spec.owners.items()
     }
     for model, card in spec.programs.items():
-        folder = Path(spec.owners[model].folder)
+        folder = Path(spec.owners[f"model:{model}"].folder)
         if card["engine"] == "python":
             function = PythonModel.model_validate(card)
             python_function.build(python_function.located(function, folder, data))

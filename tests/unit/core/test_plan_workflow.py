@@ -21,7 +21,7 @@ from judgescope.core.paths import HOME, Paths
 from judgescope.methods.registry import METHODS
 from judgescope.plan.dag import Dag
 from judgescope.plan.jobs import read_spec
-from judgescope.plan.specs import results
+from judgescope.plan.specs import results, study
 from judgescope.plan.workflow import (
     RuleJobs,
     check_interpreters,
@@ -336,3 +336,11 @@ def test_every_table_has_one_sentence() -> None:
     for table, sentence in sentences.items():
         assert sentence.endswith((".", "?")) and "\n" not in sentence, table
         assert 20 < len(sentence) < 140, table
+
+
+def test_a_dataset_and_a_model_of_one_id_both_have_their_files_checked(
+    demo: Dag,
+) -> None:
+    owners = study.preflight(demo.plan).owners
+    assert {"dataset:demo-hanna", "model:demo-hanna"} <= owners.keys()
+    assert owners["dataset:demo-hanna"].where == "datasets/demo-hanna.yaml"

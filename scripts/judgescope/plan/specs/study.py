@@ -22,7 +22,7 @@ def preflight(plan: Plan) -> PreflightSpec:
         program = isinstance(card, cards.ProgramModel)
         if isinstance(card, HasFiles) and (card.files or program):
             where = f"{cards.FOLDERS[kind]}/{name}.yaml"
-            owners[name] = _owner(card, plan.folders[kind, name], where)
+            owners[f"{kind}:{name}"] = _owner(card, plan.folders[kind, name], where)
     asked = {}
     programs = {}
     for name, model in plan.models.items():

@@ -31,6 +31,24 @@ if settings.get_current_profile_name() == "default":
     settings.register_profile("unhurried", deadline=None)
     settings.load_profile("unhurried")
 
+RERUN_ONCE = (
+    "tests/browser/",
+    "tests/cluster/",
+    "tests/faults/",
+    "tests/vllm/",
+    "tests/wheel/",
+    "tests/workflow/",
+    "tests/unit/cli/test_child_process.py",
+    "tests/unit/engines/test_engines_command.py",
+    "tests/unit/engines/test_python_function.py",
+    "tests/unit/replies/test_batch.py",
+)
+"""Tests that start processes, servers and browsers, which a loaded machine may delay.
+
+One of them that fails is run a second time, in the same session, and the summary lists
+it as RERUN: what fails twice fails. No test of numbers, bytes or texts is among them.
+"""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     what = "of the long tests, only every third, from this one"
@@ -49,6 +67,10 @@ def pytest_collection_modifyitems(
     their number of studies: no process then works through one of them while the others
     have nothing left to do.
     """
+    for item in items:
+        path = item.path.relative_to(config.rootpath).as_posix()
+        if path.startswith(RERUN_ONCE):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     third = config.getoption("--third")
     if third is not None:
         units = {

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
@@ -160,8 +161,13 @@ def test_an_end_in_error_after_the_last_answer_loses_nothing(
 def test_a_program_that_cannot_be_trusted_is_ended(
     tmp_path: Path, program: str, part: str
 ) -> None:
-    rest = f"\nos.system(f'echo {{os.getpid()}} > {tmp_path}/there')\ntime.sleep(60)"
-    error, _ = refused(card(tmp_path, program + rest), "x", "y")
+    # The program may be ended at any step: the file appears whole or never.
+    rest = f"""
+    with open("{tmp_path}/part", "w") as file: print(os.getpid(), file=file)
+    os.replace("{tmp_path}/part", "{tmp_path}/there")
+    time.sleep(60)
+    """
+    error, _ = refused(card(tmp_path, f"{program}\n{textwrap.dedent(rest)}"), "x", "y")
     assert part in str(error)
     assert not (tmp_path / "there").is_file() or gone(number_in(tmp_path / "there"))
 

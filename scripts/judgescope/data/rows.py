@@ -16,7 +16,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from judgescope.core.errors import UserError
@@ -399,6 +398,8 @@ def _unfolded(column: pa.Array) -> int:
     """Return the bytes of a column's cells; a dictionary entry is counted once per
     occurrence.
     """
+    import pyarrow.compute as pc  # not for planning
+
     size = CELL * len(column)
     if isinstance(column, pa.DictionaryArray):
         lengths = pc.binary_length(column.dictionary).cast(pa.int64())

@@ -7,7 +7,6 @@ from operator import add
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from judgescope.methods.base import Members, Method, Prices
 from judgescope.methods.evaluation_data import EvaluationData
@@ -58,6 +57,8 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     row of all counts a reply once, though judges and datasets share it: over the
     datasets it adds up.
     """
+    import pyarrow.compute as pc  # not for planning
+
     bought = bought_by(read_groups("bought", data.spec.bought[-1]))
     for judge in data.spec.judges:
         statuses = data.statuses.filter(pc.equal(data.statuses["judge"], judge))
@@ -77,6 +78,8 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
 
 def bought_by(tables: Iterable[pa.Table]) -> UsageByBuyer:
     """Return the usage of each buyer in parts of the table `bought`."""
+    import pyarrow.compute as pc  # not for planning
+
     result: UsageByBuyer = {}
     sums = [(kind, "sum") for kind in KINDS]
     without = ("prompt", "count", pc.CountOptions(mode="only_null"))

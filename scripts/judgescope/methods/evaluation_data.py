@@ -11,7 +11,6 @@ from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judgescope import __version__
@@ -96,6 +95,8 @@ class EvaluationData:
     @cached_property
     def without_references(self) -> "TargetSet":
         """Return the rated targets without the texts that are the references."""
+        import pyarrow.compute as pc  # not for planning
+
         references = pa.array(self.spec.reference_systems, pa.string())
         is_reference = pc.is_in(self.systems.rows["system"], value_set=references)
         rows = self.systems.rows.filter(pc.invert(is_reference))
@@ -164,6 +165,8 @@ class EvaluationData:
         """Return the targets of one set (`systems`, `original`, `<id>.<degree>`),
         sorted by id.
         """
+        import pyarrow.compute as pc  # not for planning
+
         name, _, degree = perturbation.partition(".")
         chosen = pc.equal(self.targets["perturbation"], name)
         if degree:
@@ -194,6 +197,8 @@ class EvaluationData:
         """Return (perturbation, judge, aspect) -> the texts, or pairs in the order
         shown, of judgments that were not read and count as wrong (`unread: wrong`).
         """
+        import pyarrow.compute as pc  # not for planning
+
         wrong: dict[tuple[str, str, str], set[tuple[str, str | None]]] = {}
         marked = self.scores.filter(pc.equal(self.scores["estimator"], WRONG))
         for row in marked.to_pylist():
@@ -253,6 +258,8 @@ class EvaluationData:
         """Return (judge, aspect) -> a set's draws; shape (draws, targets), NaN =
         none.
         """
+        import pyarrow.compute as pc  # not for planning
+
         column = {target: number for number, target in enumerate(targets.targets)}
         rows = self.draws.filter(
             pc.equal(self.draws["perturbation"], targets.perturbation)

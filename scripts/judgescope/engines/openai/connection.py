@@ -10,21 +10,13 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import aiohttp
-from aiohttp.connector import Connection
-
 from judgescope.core.errors import UserError
 from judgescope.core.extras import install_command
-from judgescope.core.process_limits import allow_connections
 from judgescope.core.secrets import KEYS_READ
-from judgescope.engines.openai.wire import ACCEPTED
 from judgescope.schema.cards import OpenAIModel
 
 if TYPE_CHECKING:
     from openai import OpenAI
-
-
-CONNECT_SECONDS = 30.0
 
 OPENS_ANOTHER: ContextVar[bool] = ContextVar("opens_another", default=False)
 """Whether this task's next request goes over a new connection.
@@ -59,44 +51,6 @@ def proxy(card: OpenAIModel) -> str | None:
         return card.proxy
     scheme, slashes, rest = card.proxy.partition("://")
     return f"{scheme}{slashes}{':'.join(quote(part, safe='') for part in login)}@{rest}"
-
-
-class _Connector(aiohttp.TCPConnector):
-    """Reuses a connection only if nothing came on it after its last answer: aiohttp
-    would take a second answer to the last request for the answer to the next one. A
-    task that has set `OPENS_ANOTHER` reuses none.
-    """
-
-    async def _get(self, key: Any, traces: list[Any]) -> Connection | None:
-        if OPENS_ANOTHER.get():
-            return None
-        while (connection := await super()._get(key, traces)) is not None:
-            if connection.protocol is None or not connection.protocol.should_close:
-                return connection
-            connection.close()
-        return None
-
-
-def session(card: OpenAIModel) -> aiohttp.ClientSession:
-    """Return a session without the key, and no limit of its own on connections."""
-    seconds = card.limits.timeout
-    allow_connections(card.limits.concurrency)
-    return aiohttp.ClientSession(
-        timeout=aiohttp.ClientTimeout(
-            total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)
-        ),
-        connector=_Connector(limit=0, ttl_dns_cache=300, ssl=trusted(card) or True),
-        proxy=proxy(card),
-        trust_env=False,  # neither HTTPS_PROXY nor .netrc
-        cookie_jar=aiohttp.DummyCookieJar(),
-        # aiohttp would block other answers, and has no size limit
-        auto_decompress=False,
-        headers={
-            "Content-Type": "application/json",
-            "Accept-Encoding": ACCEPTED,
-            **card.headers,
-        },
-    )
 
 
 def key_header(card: OpenAIModel, key: str) -> dict[str, str]:

@@ -6,9 +6,8 @@ request (a wrong key, no credit) ends the job.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import orjson
 from yarl import URL
 
@@ -17,6 +16,9 @@ from judgescope.core.secrets import Redactor
 from judgescope.engines.openai import connection, rate, refusals, wire
 from judgescope.engines.requests import Budget, RefusedError, Reply, Request
 from judgescope.schema.cards import OpenAIModel
+
+if TYPE_CHECKING:
+    import aiohttp
 
 REFUSED = {400, 404, 413, 422}
 """HTTP statuses of a request that will never succeed."""
@@ -108,7 +110,7 @@ class ChatEndpoint:
 
     async def ask(
         self,
-        session: aiohttp.ClientSession,
+        session: "aiohttp.ClientSession",
         request: Request,
         draws: Sequence[int],
         *,
@@ -123,6 +125,8 @@ class ChatEndpoint:
         `probing`: the caller compares this request with an answered one, so any refusal
         is about this request.
         """
+        import aiohttp  # planning makes endpoints and sends nothing
+
         body = orjson.dumps(self.body(request, draws))
         key = self.key
         text: str | None = None
@@ -159,6 +163,8 @@ class ChatEndpoint:
         """Return the error for a request without an answer: transient, or one that ends
         the job.
         """
+        import aiohttp  # planning makes endpoints and sends nothing
+
         if getattr(error, "status", None) == PROXY_UNAUTHORISED:  # no tunnel to https
             reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"
             return self._rejected(

@@ -5,9 +5,10 @@ import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from judgescope.engines.openai import connection, wire
+from judgescope.engines.openai import wire
 from judgescope.engines.openai.endpoint import ChatEndpoint, TransientError
 from judgescope.engines.openai.run import EndpointRun
+from judgescope.engines.openai.session import session
 from judgescope.engines.requests import Failure, Keep, Reply, Request, Work
 from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.cards.engines import Engine
@@ -34,7 +35,7 @@ class OpenAIEngine(ChatEndpoint):
 
         async def send() -> list[Reply]:
             run = EndpointRun(self, True, lambda _: None, probing=True)
-            async with connection.session(self.card) as run.session:
+            async with session(self.card) as run.session:
                 return await run.patiently(request, draws)
 
         try:

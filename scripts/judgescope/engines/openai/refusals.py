@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from errno import ECONNRESET
 from typing import Any, Final, Literal
 
-import aiohttp
 from yarl import URL
 
 RefusalRule = Literal["filtered", "too_long"]
@@ -239,6 +238,8 @@ def connection_advice(error: Exception, scheme: str, *, proxied: bool) -> str | 
     """Return what to do about a connection that will never be made; None if it may be
     made later.
     """
+    import aiohttp  # planning reads this table and sends nothing
+
     reason = str(error)
     refused = aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError
     if isinstance(error, refused) or "CERTIFICATE_VERIFY" in reason:
@@ -259,6 +260,8 @@ def broken_advice(error: Exception, scheme: str) -> str:
 
     A server that speaks TLS may close a connection for http without a word.
     """
+    import aiohttp  # planning reads this table and sends nothing
+
     if isinstance(error, aiohttp.ClientPayloadError):
         return HALF
     reset = getattr(error, "errno", None) == ECONNRESET

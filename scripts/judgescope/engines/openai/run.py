@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from itertools import chain
 from time import monotonic
-
-import aiohttp
+from typing import TYPE_CHECKING
 
 from judgescope.core.errors import CONTROL, UserError
 from judgescope.engines.openai import connection, rate, wire
 from judgescope.engines.openai.endpoint import ABSENT, ChatEndpoint, TransientError
+from judgescope.engines.openai.session import session
 from judgescope.engines.requests import (
     HOPELESS,
     Failure,
@@ -28,6 +28,9 @@ from judgescope.engines.requests import (
     Work,
 )
 from judgescope.schema.cards import Limits
+
+if TYPE_CHECKING:
+    import aiohttp
 
 GONE = 3
 """So many refusals 404 in a row, after a reply, mean that the model is gone."""
@@ -144,7 +147,7 @@ class _Shutdown:
 class EndpointRun:
     """One call of the engine: workers that share the work and what they learn."""
 
-    session: aiohttp.ClientSession
+    session: "aiohttp.ClientSession"
 
     def __init__(
         self,
@@ -185,7 +188,7 @@ class EndpointRun:
         card = self.endpoint.card
         with self.shutdown.on_signal(self), self._sharing():
             async with (
-                connection.session(card) as self.session,
+                session(card) as self.session,
                 asyncio.TaskGroup() as group,
             ):
                 for _ in range(self.limits.concurrency):

@@ -34,6 +34,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         "annotated",
         "distilled",
         "labels",
+        "priced",
         "always",
     ] = ""
     """Parts of a study that make it compute this table without being asked."""
@@ -398,6 +399,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """What replies of writers are booked under -> the price of the model."""
     made_of: dict[str, Members] = field(default_factory=dict)
     """Derived judge -> its members."""
+    verdicts: Annotated[str | None, IN] = None
+    """The dataset's part of table `verdicts`."""
     steps: list[WritingStep] = field(default_factory=list)
     training: TrainedJudge | None = None
     marked: Annotated[str | None, IN] = None

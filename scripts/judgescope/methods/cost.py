@@ -57,17 +57,10 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     row of all counts a reply once, though judges and datasets share it: over the
     datasets it adds up.
     """
-    import pyarrow.compute as pc  # not for planning
-
     bought = bought_by(read_groups("bought", data.spec.bought[-1]))
     for judge in data.spec.judges:
-        statuses = data.statuses.filter(pc.equal(data.statuses["judge"], judge))
-        if len(statuses):
-            readable = statuses.filter(pc.equal(statuses["status"], "ok"))
-            ok = pc.sum(readable["n"]).as_py() or 0
-            replies = pc.sum(statuses["n"]).as_py()
-            for name, estimate in judge_estimates(data, bought, judge, replies, ok):
-                yield data.row(judge, "", name, "", estimate)
+        for name, estimate in estimates_of(data, bought, judge):
+            yield data.row(judge, "", name, "", estimate)
     for writer, price in data.spec.writers.items():
         usage = bought.get((None, writer), Usage())
         cost = dollars(usage, price)
@@ -94,6 +87,20 @@ def bought_by(tables: Iterable[pa.Table]) -> UsageByBuyer:
             buyer = (row["judge"], row["perturbation"])
             result[buyer] = result.get(buyer, Usage()).plus(usage)
     return result
+
+
+def estimates_of(
+    data: EvaluationData, bought: UsageByBuyer, judge: str
+) -> Iterator[tuple[str, Estimate]]:
+    """Yield the cost of a judge on a dataset; nothing where it judges nothing there."""
+    import pyarrow.compute as pc  # not for planning
+
+    statuses = data.statuses.filter(pc.equal(data.statuses["judge"], judge))
+    if len(statuses):
+        readable = statuses.filter(pc.equal(statuses["status"], "ok"))
+        ok = pc.sum(readable["n"]).as_py() or 0
+        replies = pc.sum(statuses["n"]).as_py()
+        yield from judge_estimates(data, bought, judge, replies, ok)
 
 
 def judge_estimates(

@@ -17,6 +17,7 @@ from judgescope.report.sections import (
     discernment,
     ensemble,
     first,
+    frontier,
     judges,
     labels,
     perspectives,
@@ -265,6 +266,13 @@ CONTENTS: Final = (
         title="Cost",
         lead=cost.lead,
         of_study=cost.blocks,
+    ),
+    ReportSection(
+        id="frontier",
+        group="Evidence",
+        title="What to buy",
+        lead=frontier.LEAD,
+        of_dataset=frontier.blocks,
     ),
     ReportSection(
         id="perturbations",

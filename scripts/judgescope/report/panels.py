@@ -7,7 +7,7 @@ depends on how a font measures text.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 from judgescope.report import charts
 from judgescope.report.charts import PALETTE, Spec, cut
@@ -71,6 +71,7 @@ CHANNELS: dict[str, tuple[str, Spec]] = {
     "size": ("size", _PIXELS),
     "shade": ("fillOpacity", _PIXELS),
     "panel": ("detail", {"type": "nominal"}),
+    "order": ("order", _PIXELS),
 }
 """Property of a mark -> the channel that shows it."""
 LOOKS: dict[str, Spec] = {
@@ -452,11 +453,85 @@ class Bought(NamedTuple):
 
 @dataclass(frozen=True)
 class Priced:
-    """One measure's panel; `level` is what the best control has, a line across."""
+    """One measure's panel; `level` is a line across.
+
+    `dots` are numbered and have intervals; `juries` are dots alone; `steps` are prices
+    and the value that is to be had from each on.
+    """
 
     title: str
     dots: Sequence[Bought]
     level: float | None = None
+    juries: Sequence[Bought] = ()
+    steps: Sequence[tuple[float, float]] = ()
+
+    @property
+    def prices(self) -> list[float]:
+        """All prices that its scale must hold."""
+        return [dot.price for dot in (*self.dots, *self.juries)]
+
+    @property
+    def values(self) -> list[float | None]:
+        """All values that its scale must hold."""
+        values = [self.level, *(value for _, value in self.steps)]
+        for dot in self.dots:
+            values += dot.row.ends
+        values += [dot.row.value for dot in self.juries]
+        return values
+
+
+@dataclass(frozen=True)
+class _PriceScale:
+    """Prices on a logarithm; what is free has a column of its own beside them."""
+
+    cheapest: int
+    """Powers of ten, as is `dearest`."""
+    dearest: int
+    free: bool
+
+    free_wide: ClassVar[int] = 60
+    gap: ClassVar[int] = 16
+    margin: ClassVar[int] = 12
+
+    @classmethod
+    def covering(cls, prices: Sequence[float]) -> Self:
+        """The scale of some prices, one of them above 0."""
+        powers = [log10(price) for price in prices if price > 0]
+        cheapest = floor(min(powers))
+        dearest = max(ceil(max(powers)), cheapest + 1)
+        return cls(cheapest, dearest, min(prices) <= 0)
+
+    def start(self, frame: _Frame) -> float:
+        """Where the logarithm begins."""
+        beside = self.free_wide + self.gap if self.free else 0
+        return frame.left + self.margin + beside
+
+    def x(self, frame: _Frame, price: float) -> float:
+        """Where a price above 0 lies."""
+        start = self.start(frame)
+        wide = (frame.right - self.margin - start) / (self.dearest - self.cheapest)
+        return start + (log10(price) - self.cheapest) * wide
+
+    def places(self, frame: _Frame, dots: Sequence[Bought]) -> list[float]:
+        """Where each dot lies; free ones stand side by side."""
+        places = []
+        unpaid = sum(dot.price <= 0 for dot in dots)
+        placed = 0
+        for dot in dots:
+            if dot.price > 0:
+                places.append(self.x(frame, dot.price))
+            else:
+                share = (placed + 0.5) / unpaid
+                places.append(frame.left + share * self.free_wide)
+                placed += 1
+        return places
+
+    def ticks(self, frame: _Frame) -> None:
+        """Write the prices below a panel."""
+        if self.free:
+            frame.below(frame.left + self.free_wide / 2, "free")
+        for power in range(self.cheapest, self.dearest + 1):
+            frame.below(self.x(frame, 10.0**power), f"{10.0**power:g}")
 
 
 def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
@@ -465,41 +540,46 @@ def scatter_spec(panels: Sequence[Priced], *, x: str) -> Spec:
     Prices span decades, so that they lie on a logarithm, which all panels share; what
     is free has a column of its own beside them. Each panel has its own height.
     """
-    free_wide = 60  # the column of free judges, the gap beside it, margins in both
-    gap = 16
-    margin = 12
     prices = list[float]()
     for panel in panels:
-        prices += [dot.price for dot in panel.dots]
-    powers = [log10(price) for price in prices if price > 0]
-    cheapest = floor(min(powers))
-    dearest = max(ceil(max(powers)), cheapest + 1)
-    free = min(prices) <= 0
+        prices += panel.prices
+    across = _PriceScale.covering(prices)
     canvas = Canvas()
     for number, panel in enumerate(panels):
-        values = [panel.level]
-        for dot in panel.dots:
-            values += dot.row.ends
-        scale = AxisScale.covering(values)
-        frame = _Frame(canvas, COSTS, number, panel.title, scale)
-        start = frame.left + margin
-        if free:
-            start += free_wide + gap
-            frame.below(frame.left + free_wide / 2, "free")
-        wide = (frame.right - margin - start) / (dearest - cheapest)
-        for power in range(cheapest, dearest + 1):
-            frame.below(start + (power - cheapest) * wide, f"{10.0**power:g}")
+        frame = _Frame(
+            canvas, COSTS, number, panel.title, AxisScale.covering(panel.values)
+        )
+        across.ticks(frame)
         if panel.level is not None:
             frame.across("level", panel.level)
-        unpaid = [dot.number for dot in panel.dots if dot.price <= 0]
-        for dot in panel.dots:
-            if dot.price > 0:
-                at = start + (log10(dot.price) - cheapest) * wide
-            else:  # free judges stand side by side
-                share = (unpaid.index(dot.number) + 0.5) / len(unpaid)
-                at = frame.left + share * free_wide
+        _draw_steps(frame, across, panel.steps, number)
+        places = across.places(frame, panel.juries)
+        for dot, at in zip(panel.juries, places, strict=True):
+            canvas.add("subset", at, frame.y(dot.row.value or 0.0))
+        places = across.places(frame, panel.dots)
+        for dot, at in zip(panel.dots, places, strict=True):
             y = frame.y(dot.row.value or 0.0)
             frame.upright("interval", at, dot.row)
             canvas.add("judge", at, y)
             canvas.add("name", at + 5, y - 7, text=str(dot.number))
     return _framed(canvas, COSTS, len(panels), x)
+
+
+def _draw_steps(
+    frame: _Frame,
+    across: _PriceScale,
+    steps: Sequence[tuple[float, float]],
+    number: int,
+) -> None:
+    """Draw a line that rises or falls where a price is reached, to the right end."""
+    corners = list[tuple[float, float]]()
+    for price, value in steps:
+        at = across.x(frame, price) if price > 0 else frame.left
+        y = frame.y(value)
+        if corners:
+            corners.append((at, corners[-1][1]))
+        corners.append((at, y))
+    if corners:
+        corners.append((frame.right, corners[-1][1]))
+    for order, (at, y) in enumerate(corners):
+        frame.canvas.add("mean", at, y, panel=number, order=order)

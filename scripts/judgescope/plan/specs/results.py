@@ -57,6 +57,18 @@ def _has_labels(plan: Plan) -> bool:
     return False
 
 
+def _has_prices(plan: Plan) -> bool:
+    """Return whether a choice between judges is one of money, too."""
+    if len(plan.judges) < 2:
+        return False
+    for judge in plan.judges.values():
+        card = plan.models.get(judge.model)
+        price = card.price if isinstance(card, AskedModel) else None
+        if price is not None and any(price.model_dump().values()):
+            return True
+    return False
+
+
 WHEN: dict[str, Callable[[Plan], object]] = {
     "draws": _has_draws,
     "votes": _has_votes,
@@ -64,6 +76,7 @@ WHEN: dict[str, Callable[[Plan], object]] = {
     "annotated": annotators,
     "distilled": lambda plan: plan.taught,
     "labels": _has_labels,
+    "priced": _has_prices,
     "always": lambda plan: True,
 }
 """Condition -> whether a study meets it; tables that a study does not name depend on
@@ -493,6 +506,11 @@ def _weights(plan: Plan, dataset: str) -> dict[str, object]:
     return {"weights": weights}
 
 
+def _decided(plan: Plan, dataset: str) -> dict[str, object]:
+    """The dataset's verdicts, on which further numbers rest."""
+    return {"verdicts": plan.paths.statistics("verdicts", dataset)}
+
+
 PARTS: dict[str, Callable[[Plan, str], dict[str, object]]] = {
     "alt_test": _alt_test,
     "as_rater": _as_rater,
@@ -500,6 +518,7 @@ PARTS: dict[str, Callable[[Plan, str], dict[str, object]]] = {
     "compared": _compared,
     "comparison": _comparison,
     "construction": _construction,
+    "decided": _decided,
     "ensembles": _ensembles,
     "expected": _expected,
     "graded": _graded,

@@ -1,0 +1,258 @@
+"""The judges and juries of which one may be bought, on one aspect of a dataset.
+
+A judge is a candidate if its claim on the aspect holds at step 1 (better than chance
+and simple rules), if its price is known, and if it is no control. A jury has members of
+different families, all of them candidates: its score is the mean of their normal
+scores, its label that of most members, its choice between two texts that of most.
+
+All candidates of an aspect are compared on the same texts: those that each of them
+judged. (methods.md 24)
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from judgescope.methods.base import present
+from judgescope.methods.claims import base
+from judgescope.methods.claims.agreement import LabelledTexts, RatedTexts
+from judgescope.methods.claims.ordered import Ordered
+from judgescope.methods.claims.ratings import (
+    HALF_CREDIT,
+    JudgedOrder,
+    judged_orders,
+)
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.gold import gold_numbers
+from judgescope.methods.labels import label_aspects, labelled
+from judgescope.methods.measures import POOLED, WITHIN_SOURCE, level_of
+from judgescope.scoring.aggregate import majority
+from judgescope.statistics import frontier
+from judgescope.statistics.arrays import Codes, Flags, Floats
+from judgescope.statistics.intervals import IntervalScale
+from judgescope.statistics.labels import NO_LABEL
+from judgescope.statistics.resampling import Replicated
+from judgescope.statistics.within_sources import normal_scores
+
+TOGETHER = "+"
+"""Joins the ids of a jury's members, which do not contain it."""
+Candidate = tuple[str, ...]
+"""The members of a jury; a judge alone is its own only member."""
+
+
+@dataclass(frozen=True, eq=False)
+class AspectCandidates:
+    """The values of all candidates on the cases, texts or pairs, of an aspect.
+
+    values: candidate -> (cases,), NaN on cases that some judge lacks; source (cases,).
+    number(values): the deciding number, with its deletions; sums(values): (sources,
+    parts), of which `of_sums` is the number; `gap` is the scale of a difference.
+    people (cases,): people's mean rating, None where values are no amounts.
+    """
+
+    aspect: str
+    statistic: str
+    level: str
+    values: Mapping[Candidate, Floats]
+    source: Codes
+    number: Callable[[Floats], Replicated]
+    sums: Callable[[Floats], Floats]
+    of_sums: Callable[[Floats], Floats]
+    gap: IntervalScale
+    people: Floats | None = None
+
+    def on(self, candidate: Candidate, sources: Flags) -> Replicated:
+        """A candidate's number on some sources; sources (sources of the dataset,)."""
+        kept = sources[self.source]
+        return self.number(np.where(kept, self.values[candidate], nan))
+
+
+def named(candidate: Candidate) -> str:
+    """Return the name of a candidate: its members' ids.
+
+    >>> named(("a", "b"))
+    'a+b'
+    """
+    return TOGETHER.join(candidate)
+
+
+Passing = Callable[[str, str, str], bool]
+"""(judge, aspect, kind of claim) -> whether the judge is a candidate."""
+
+
+def candidates_of(data: EvaluationData, passes: Passing) -> Iterator[AspectCandidates]:
+    """Yield the candidates of each aspect that has any; those of pairs come last."""
+    labels = label_aspects(data)
+    for aspect in data.spec.aspects:
+        if not len(data.systems.ratings(aspect)):
+            continue
+        kind = base.LABELS if aspect in labels else base.AGREEMENT
+        judges = [name for name in data.spec.judges if passes(name, aspect, kind)]
+        if judges:
+            made = _of_labels if aspect in labels else _of_scores
+            yield made(data, aspect, judges)
+    yield from _of_pairs(data, passes)
+
+
+def _juries(
+    data: EvaluationData,
+    alone: Mapping[str, Floats],
+    together: Callable[[Floats], Floats],
+    *,
+    odd: bool = False,
+) -> dict[Candidate, Floats]:
+    """Return the judges and their juries with their values.
+
+    alone: judge -> (cases,), all without a value on the same cases; together((members,
+    cases)): the values of a jury. A derived judge is in no jury: it is one.
+    """
+    candidates: dict[Candidate, Floats] = {(name,): x for name, x in alone.items()}
+    members = [name for name in alone if name not in data.spec.made_of]
+    families = [data.spec.judges[name].family or f"judge {name}" for name in members]
+    made = {frozenset(each.members) for each in data.spec.made_of.values()}
+    for jury in frontier.juries_of(families, odd=odd):
+        names = tuple(members[at] for at in jury)
+        if frozenset(names) not in made:
+            values = np.stack([alone[name] for name in names])
+            candidates[names] = together(values)
+    return candidates
+
+
+def _in_common(values: Sequence[Floats], people: Floats) -> list[Floats]:
+    """Return values, (cases,) each, without the cases that not all of them have."""
+    common = ~np.isnan(people)
+    for each in values:
+        common = common & ~np.isnan(each)
+    return [np.where(common, each, nan) for each in values]
+
+
+# --- scores ---------------------------------------------------------------------------
+
+
+def _of_scores(
+    data: EvaluationData, aspect: str, judges: Sequence[str]
+) -> AspectCandidates:
+    targets = data.shared_targets(*judges).given(*judges)
+    scores = [present(targets.scores(judge, aspect)) for judge in judges]
+    people = gold_numbers(data, targets.ratings(aspect)).values
+    common = _in_common(scores, people)
+    n_sources = len(data.item_order)
+    level = level_of(common[0], people, targets.source, n_sources)
+    texts = RatedTexts(targets, aspect, level)
+    within = level == WITHIN_SOURCE
+    sums = frontier.products_of if within else frontier.ranks_of
+    of_sums = frontier.correlation_of if within else frontier.rank_correlation_of
+    return AspectCandidates(
+        aspect,
+        texts.statistic,
+        level,
+        _juries(data, dict(zip(judges, common, strict=True)), _mean_of_normal_scores),
+        targets.source,
+        texts.number,
+        lambda values: sums(values, people, targets.source, n_sources),
+        of_sums,
+        base.CORRELATION_GAP,
+        people,
+    )
+
+
+def _mean_of_normal_scores(scores: Floats) -> Floats:
+    """The mean of members' normal scores; (members, texts) -> (texts,).
+
+    Rounded to 9 decimals, so that round-off breaks no tie.
+    """
+    each = [normal_scores(row) for row in scores]
+    return np.asarray(np.round(np.mean(each, axis=0), 9))
+
+
+# --- labels ---------------------------------------------------------------------------
+
+
+def _of_labels(
+    data: EvaluationData, aspect: str, judges: Sequence[str]
+) -> AspectCandidates:
+    targets = data.shared_targets(*judges).given(*judges)
+    texts = LabelledTexts(targets, aspect)
+    labels = []
+    for judge in judges:
+        scores = present(targets.scores(judge, aspect))
+        codes, _ = labelled(targets, judge, aspect, scores, texts.gold)
+        labels.append(present(codes))
+    common = _in_common(labels, texts.gold)
+    known = ~np.isnan(common[0])
+    gold = np.where(known, texts.gold, nan)
+    n_sources = len(data.item_order)
+
+    def most(votes: Floats) -> Floats:
+        winner = majority(votes.T)
+        # A tie is no label, and a text without one is not right.
+        return np.where(known & np.isnan(winner), float(NO_LABEL), winner)
+
+    return AspectCandidates(
+        aspect,
+        texts.statistic,
+        texts.level,
+        _juries(data, dict(zip(judges, common, strict=True)), most, odd=True),
+        targets.source,
+        texts.number,
+        lambda codes: frontier.hits_of(gold, codes, texts.q, targets.source, n_sources),
+        frontier.balanced_accuracy_of,
+        base.SHARE_GAP,
+    )
+
+
+# --- pairs ----------------------------------------------------------------------------
+
+
+def _of_pairs(data: EvaluationData, passes: Passing) -> Iterator[AspectCandidates]:
+    cells: dict[str, list[JudgedOrder]] = {}
+    for cell in judged_orders(data):
+        of_systems = cell.perturbation == "systems"
+        if of_systems and passes(cell.judge, cell.aspect, base.PAIRS):
+            cells.setdefault(cell.aspect, []).append(cell)
+    for aspect, judged in cells.items():
+        yield _pairs_of_aspect(data, aspect, judged)
+
+
+def _pairs_of_aspect(
+    data: EvaluationData, aspect: str, judged: Sequence[JudgedOrder]
+) -> AspectCandidates:
+    """Return the candidates on the pairs that every judge was asked."""
+    sources = dict[tuple[str, str], int]()
+    credits = list[dict[tuple[str, str], float]]()
+    for cell in judged:
+        asked = np.flatnonzero(cell.asked)
+        names = [cell.pairs.pairs[at] for at in asked.tolist()]
+        sources |= zip(names, cell.ordered.source.tolist(), strict=True)
+        credits.append(dict(zip(names, cell.ordered.better.tolist(), strict=True)))
+    pairs = sorted(sources)
+    source = np.array([sources[pair] for pair in pairs], np.int64)
+    each = [
+        np.array([credit.get(pair, nan) for pair in pairs], np.float64)
+        for credit in credits
+    ]
+    common = _in_common(each, np.zeros(len(pairs)))
+    unknown = np.full(len(pairs), nan)
+    n_sources = len(data.item_order)
+    ordered = Ordered(common[0], -common[0], unknown, unknown, source, n_sources)
+    alone = {cell.judge: x for cell, x in zip(judged, common, strict=True)}
+    return AspectCandidates(
+        aspect,
+        HALF_CREDIT,
+        POOLED,
+        _juries(data, alone, _net_choice),
+        source,
+        lambda credit: ordered.credit(credit, -credit),
+        lambda credit: frontier.credits_of(credit, -credit, source, n_sources),
+        frontier.credit_of,
+        base.SHARE_GAP,
+    )
+
+
+def _net_choice(choices: Floats) -> Floats:
+    """Whom most members choose: 1, -1, or 0 for neither; (members, pairs) ->
+    (pairs,).
+    """
+    return np.asarray(np.sign(choices.sum(axis=0)))

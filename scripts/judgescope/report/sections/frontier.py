@@ -178,9 +178,10 @@ def _sentences(report: Report, market: _Market) -> Iterator[str]:
         if gain.value is None or advice == Advice.CHEAPEST:
             continue
         told.add(half.judge_b)
+        costs = _dearer(market, half.judge_b, gain.judge_b)
         yield (
-            f"{_name(report, market)}: `{half.judge_b}` {_dearer(market, half.judge_b, gain.judge_b)} "
-            f"and adds {_signed(gain)}: {ADVICE[Advice(advice)]}."
+            f"{_name(report, market)}: `{half.judge_b}` {costs} and adds "
+            f"{_signed(gain)}: {ADVICE[Advice(advice)]}."
         )
 
 

@@ -29,7 +29,7 @@ from running import HOME
 CONFIG = HOME / "config"
 ASPECT = Aspect(aspect="fluency", name="Fluency", definition="How well it reads.")
 VERDICT = RatingScale(labels=["fail", "pass"])
-VERDICTS = ("verdict", "reason-verdict")
+VERDICTS = ("confident-verdict", "verdict", "reason-verdict")
 """Forms that ask for a label."""
 FIVE = RatingScale(min=1, max=5, step=1, labels=[])
 
@@ -80,6 +80,7 @@ FORMS = sorted(
         "quality",
         "definition",
         "about",
+        "ask-confidence",
         "material",
         "impartial",
         "improve",

@@ -10,8 +10,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import Final
+from typing import Final, Literal
 
+ConfidenceSource = Literal["column", "decision", "logprobs", "planted", "stated"]
+"""Where a judge's confidence in a verdict comes from: a column of a file, the
+probability of a decision model, the log-probabilities of the reply, a simulation, or a
+number that the reply states."""
 SCORE = "score"
 """The kind of a question how probable a text is after a prompt with its source."""
 SCORE_FREE = "score-free"

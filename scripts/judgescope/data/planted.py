@@ -41,6 +41,7 @@ class PlantedDefect:
 
 LENGTH = "correlation of its score with length"
 ALONE = "SD of the noise added to length, in points"
+SLOPE = "slope of the logit of being right on the logit of its confidence"
 DEFECTS: Final[Mapping[str, PlantedDefect]] = {
     "none": PlantedDefect("rates as one more rater"),
     "copy": PlantedDefect("gives the mean of people's ratings"),
@@ -87,6 +88,12 @@ DEFECTS: Final[Mapping[str, PlantedDefect]] = {
     ),
     "always-fail": PlantedDefect(
         "gives the worst verdict", "share of verdicts", (0.98, 1.0), 1.0
+    ),
+    "over-confident": PlantedDefect(
+        "is surer than it may be", SLOPE, (0.5, 1 / 3), 1 / 3
+    ),
+    "under-confident": PlantedDefect(
+        "is less sure than it may be", SLOPE, (2.0, 3.0), 3.0
     ),
 }
 """The defects of judges that rate or compare, by the name that a model's card gives."""
@@ -140,6 +147,8 @@ class PlantedJudge:
         """
         if self.defect == "copy":
             return texts.people[aspect]
+        if self.defect in ("over-confident", "under-confident"):
+            return texts.quality[aspect]
         if self.defect == "dead":
             unread = self._uniform(texts.targets, "unread", aspect) < self.strength
             return np.asarray(np.where(unread, np.nan, self._rated(texts, aspect)))
@@ -158,6 +167,18 @@ class PlantedJudge:
             noise = self._normal(texts.targets, "length", aspect)
             return self._by_length(texts) + self.strength * noise
         return self._biased(texts, aspect, draw)
+
+    def confidences(self, texts: TextsToJudge, aspect: str, raters: int) -> Floats:
+        """Return the judge's stated chances of being right on two labels, (texts,).
+
+        It knows the quality of a text and says the label that so many raters are likely
+        to give. Its chance is theirs, p, on the logit scale: logit(p) / strength, so
+        that a strength of 1 is calibrated, below 1 over-, above 1 under-confident.
+        """
+        passing = chance_of_pass(texts.quality[aspect], raters)
+        chance = np.clip(np.maximum(passing, 1 - passing), 0.5, 1 - 1e-9)
+        logit = (np.log(chance) - np.log1p(-chance)) / self.strength
+        return np.asarray(1 / (1 + np.exp(-logit)))
 
     def _biased(self, texts: TextsToJudge, aspect: str, draw: int) -> Floats:
         """Return a rater's scores with a bias that is added to them."""
@@ -237,6 +258,19 @@ class PlantedJudge:
 
     def _uniform(self, units: Iterable[str], *names: str | int) -> Floats:
         return uniform_noise(self.seed, (*self.names, *names), units)
+
+
+def chance_of_pass(quality: Floats, raters: int) -> Floats:
+    """Return the chance that more than half of the raters pass texts, (texts,).
+
+    A rater sees the quality with an error (`RATER_NOISE`) and passes a text above 0.
+
+    >>> chance_of_pass(np.array([0.0]), 3)
+    array([0.5])
+    """
+    from scipy.special import bdtrc, ndtr  # here: asking and parsing load no scipy
+
+    return np.asarray(bdtrc(raters // 2, raters, ndtr(quality / RATER_NOISE)))
 
 
 def uniform_noise(

@@ -13,6 +13,7 @@ from msgspec import Struct
 from judgescope.core.canonical import JobSpec, canonical
 from judgescope.core.cells import CellBlock
 from judgescope.core.job_files import OUT
+from judgescope.core.names import ConfidenceSource
 from judgescope.data.rated import NO_NAMES, SOURCE, NamesInData, SourcePart
 from judgescope.engines.subject_files import SubjectFiles
 from judgescope.schema.cards import (
@@ -62,11 +63,26 @@ class Answer:
 
     text: the raw reply; for a computed or recorded score only the number; if the status
     is `not_applicable`, the reason (a slug). rationale: how the score was computed.
+    confidence: how sure the answer is, if the engine knows that of its answers.
     """
 
     text: str
     status: Status = "ok"
     rationale: str | None = None
+    confidence: "AnswerConfidence | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerConfidence:
+    """The stated chance, 0 to 1, that an answer is right; None, and why there is none.
+
+    about: the label whose probability it is, if that is not always the answer's.
+    """
+
+    chance: float | None
+    source: ConfidenceSource
+    rule: str
+    about: str | None = None
 
 
 def not_applicable(reason: str) -> Answer:

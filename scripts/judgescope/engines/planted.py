@@ -7,6 +7,7 @@ people's mean ratings. They are computed like those of controls, and sent nowher
 import csv
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from statistics import fmean
 
@@ -23,6 +24,7 @@ from judgescope.data.planted import (
 )
 from judgescope.engines.base import (
     Answer,
+    AnswerConfidence,
     EngineInputs,
     Subject,
     not_applicable,
@@ -33,6 +35,8 @@ from judgescope.schema.cards.engines import Engine
 from judgescope.statistics.arrays import Floats
 
 UNREAD = "planted: unreadable"
+LABELS = 2
+"""The labels of which a planted judge says how sure it is."""
 Pair = tuple[Subject, Subject]
 Qualities = Mapping[tuple[str, str], Mapping[str, float]]
 """(item, system) -> aspect -> quality in points."""
@@ -67,15 +71,40 @@ class PlantedEngine:
         draws = [
             self._values(texts, aspect, scale, draw) for draw in range(judge.draws)
         ]
+        sures = self._confidences(texts, aspect, scale)
         answers = []
         for subject in subjects:
             at = places.get(subject.target)
             if at is None:
                 answers.append([not_applicable("needs_ratings")] * judge.draws)
             else:
-                values = [float(each[at]) for each in draws]
-                answers.append([_answer(value, scale) for value in values])
+                of_text = [_answer(float(each[at]), scale) for each in draws]
+                if sures is not None:
+                    sure = AnswerConfidence(float(sures[at]), "planted", "planted")
+                    of_text = [replace(each, confidence=sure) for each in of_text]
+                answers.append(of_text)
         return answers
+
+    def _confidences(
+        self, texts: TextsToJudge, aspect: str, scale: RatingScale
+    ) -> Floats | None:
+        """Return how sure the judge is of its label of each text; None: it never
+        says.
+        """
+        if not self.card.is_sure:
+            return None
+        if len(scale.labels) != LABELS or not scale.categorical:
+            raise UserError(
+                "a planted judge that says how sure it is needs two labels",
+                where=f"{self.where}, key defect",
+                got=f"{self.card.defect}; aspect {aspect}: {scale.min:g} to "
+                f"{scale.max:g}",
+                todo="let it judge only aspects with two labels (`aspects` in the "
+                "judge's card)",
+            )
+        numbers = [len(values) for values in self.inputs.ratings.values() if values]
+        raters = max(numbers, default=1)
+        return self.judge.confidences(texts, aspect, raters)
 
     def compare(
         self, judge: Judge, aspect: str, scale: RatingScale, subjects: Sequence[Subject]

@@ -42,6 +42,10 @@ class _Matches:
     used: set[Key] = field(default_factory=set)
     missing: dict[str, None] = field(default_factory=dict)
     scored: set[str] = field(default_factory=set)
+    sure: str | None = None
+    """The column of confidences, if there is one."""
+    chances: set[float] = field(default_factory=set)
+    """The different confidences so far."""
 
     def add(
         self, name: str, key: Key, draws: Sequence[Answer], *, joined: bool
@@ -54,6 +58,9 @@ class _Matches:
             self.missing[name] = None
         if any(answer.status == "ok" for answer in draws):
             self.scored.add(name)
+        for answer in draws:
+            if answer.confidence and answer.confidence.chance is not None:
+                self.chances.add(answer.confidence.chance)
 
 
 class RecordedEngine:
@@ -92,10 +99,11 @@ class RecordedEngine:
         words = list[str]()  # none: scores are numbers
         if scale.categorical and judge.threshold is None:
             words = [*scale.labels, *judge.read_as]
+        sure = matches.sure = self._sure_path(judge, aspect)
         answers = []
         for key, (subject,) in keyed:
             rows = self._with_same_text(table.get(key, ()), subject)
-            draws = recorded_draws(self.card.rows, rows, path, judge.draws, words)
+            draws = recorded_draws(self.card.rows, rows, path, judge.draws, words, sure)
             answers.append(draws)
             matches.add(subject.target, key, draws, joined=bool(rows))
         return answers
@@ -215,6 +223,8 @@ class RecordedEngine:
                 unscored.append(self._unscored(judge, aspect, matches.table))
             elif matches.keys and not matches.used:
                 unjoined.append(self._unjoined(judge, aspect, role, matches))
+            elif matches.sure and not matches.chances:
+                unscored.append(self._unsure(judge, aspect, matches))
         errors = [*unjoined, *unscored]
         if errors:
             raise UserErrors(errors[:MAX_NAMED])
@@ -245,6 +255,13 @@ class RecordedEngine:
                 first = "; ".join(distinct[:MAX_NAMED])
                 lines.append(
                     f"{self.card.model}: {problem}: {len(distinct)}, first {first}"
+                )
+        for (judge, aspect, _), matches in self._matches.items():
+            if matches.chances and matches.chances <= {0.0, 1.0}:
+                lines.append(
+                    f"{self.card.model}: the confidence of {judge} in {aspect}, column "
+                    f"{matches.sure}, is 0 or 1 throughout: verdicts look like that, "
+                    "probabilities do not"
                 )
         return lines
 
@@ -309,6 +326,18 @@ class RecordedEngine:
             "`aspects` in the judge's card",
         )
 
+    def _unsure(self, judge: str, aspect: str, matches: _Matches) -> UserError:
+        """Return the error for scores none of which has a confidence."""
+        row = next(iter(matches.table.values()))[0]
+        return UserError(
+            "no recorded score has a confidence",
+            where=f"models/{self.card.model}.yaml, key rows.confidence; judge {judge}, "
+            f"aspect {aspect}; first: {row.where}",
+            got=f"column {matches.sure}: empty in {len(matches.scored)} rows",
+            todo="name the column with the confidences, or leave the aspect out of "
+            "`confidence`",
+        )
+
     def _with_same_text(self, rows: Sequence[Row], subject: Subject) -> Sequence[Row]:
         """Return the rows; if joined by target, only those with the target's text."""
         names = self.card.rows
@@ -359,6 +388,15 @@ class RecordedEngine:
             for_all if judge.form and for_all else for_aspect or for_all
         )
         return path and path.replace("{form}", judge.form)
+
+    def _sure_path(self, judge: Judge, aspect: str) -> str | None:
+        """Return the column or JSON path of the confidence in its scores, or None."""
+        columns = self.card.rows.confidence
+        path = columns.get(aspect) or columns.get("*")
+        if judge.confidence is not None or path is None:
+            return None  # the judge's card says that it is read elsewhere, or nowhere
+        name = self.card.rows.scores.get(aspect, "")
+        return path.replace("{form}", judge.form).replace(ASPECT, name)
 
 
 def _name(pair: SubjectPair) -> tuple[str, str]:

@@ -15,10 +15,10 @@ from judgescope.engines.recorded_rows import (
     Row,
     Table,
     indexed,
+    is_missing,
     joined_name,
     row_key,
 )
-from judgescope.engines.recorded_values import is_missing
 from judgescope.schema.cards import RecordedModel
 
 REPLY = "reply"

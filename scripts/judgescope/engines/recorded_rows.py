@@ -199,3 +199,14 @@ def shown_key(names: RecordedRows, key: Key) -> str:
         for part, value in zip(parts, key[1:], strict=True)
         if value
     )
+
+
+def is_missing(value: object, words: Sequence[str]) -> bool:
+    """Return whether a score or choice is missing: empty, NaN, or one of the card's
+    words.
+    """
+    if isinstance(value, str):
+        return value.strip() in ("", *words)
+    if value is None or value in words:
+        return True
+    return isinstance(value, float) and math.isnan(value)

@@ -3,14 +3,16 @@
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
 from judgescope.core.errors import UserError
 from judgescope.core.names import NO_RECORDED_VALUE, NOT_JUDGED
 from judgescope.data.rows import word_of
-from judgescope.engines.base import Answer, not_applicable
-from judgescope.engines.recorded_rows import Row
+from judgescope.engines.base import Answer, AnswerConfidence, not_applicable
+from judgescope.engines.recorded_confidence import sure_draws
+from judgescope.engines.recorded_rows import Row, is_missing
 from judgescope.schema.cards import RecordedRows
 from judgescope.schema.cards.base import plain_word
 
@@ -27,12 +29,14 @@ def recorded_draws(
     path: str | None,
     draws: int,
     words: Sequence[str] = (),
+    sure: str | None = None,
 ) -> list[Answer]:
     """Return so many recorded draws of a text with these rows.
 
     names: the columns of the model's card; path: the column or JSON path of the values;
-    words: the labels that scores may be, empty for numbers. Raises UserError for a
-    score that is neither.
+    words: the labels that scores may be, empty for numbers; sure: the column of their
+    confidence, if there is one. Raises UserError for a score that is neither, and for a
+    confidence that is no probability.
     """
     if not rows:
         return [not_applicable(NOT_RECORDED)] * draws
@@ -46,6 +50,9 @@ def recorded_draws(
         value = row.get(path) if path else None
         recorded = value if isinstance(value, list) else [value]
         answers = [read(draw, row) for draw in recorded[:draws]]
+        if sure is not None:
+            sures = sure_draws(names, row, sure, len(recorded))[:draws]
+            answers = list(map(_sure_answer, answers, sures))
     return answers + [not_applicable("no_recorded_draw")] * (draws - len(answers))
 
 
@@ -94,19 +101,12 @@ def _answer(
     )
 
 
+def _sure_answer(answer: Answer, sure: AnswerConfidence) -> Answer:
+    return replace(answer, confidence=sure) if answer.status == "ok" else answer
+
+
 def _is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None and math.isfinite(float(text))
-
-
-def is_missing(value: object, words: Sequence[str]) -> bool:
-    """Return whether a score or choice is missing: empty, NaN, or one of the card's
-    words.
-    """
-    if isinstance(value, str):
-        return value.strip() in ("", *words)
-    if value is None or value in words:
-        return True
-    return isinstance(value, float) and math.isnan(value)
 
 
 def _label(value: object, where: str, words: Sequence[str]) -> str:

@@ -35,6 +35,7 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         "distilled",
         "labels",
         "priced",
+        "confident",
         "always",
     ] = ""
     """Parts of a study that make it compute this table without being asked."""
@@ -145,6 +146,8 @@ class JudgeFacts(SpecPart, frozen=True):
     """Read by the table cost only; None if the model's card has no price."""
     cuts: str = ""
     """How its card shortens the parts of sources, in words."""
+    confidence: str = ""
+    """Where its confidence in a verdict comes from; "": it has none."""
 
 
 class Turned(SpecPart, frozen=True):
@@ -405,6 +408,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     training: TrainedJudge | None = None
     marked: Annotated[str | None, IN] = None
     """The file of judgments that list errors."""
+    confidences: Annotated[str | None, IN] = None
+    """The file of judgments with a confidence."""
     gold: Annotated[str | None, IN] = None
     """The file of errors that people marked."""
     graded: list[GradedTexts] = field(default_factory=list)

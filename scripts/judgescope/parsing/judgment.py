@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
+from judgescope.core.names import ConfidenceSource
 from judgescope.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -189,7 +190,10 @@ class Judgment(NamedTuple):
     blocks; tail: the reply from the verdict on, without reasoning blocks, if the parser
     records it; errors: the errors that the reply lists, whatever its status; parser:
     name@version, set by `parsers.parsed_by`; strength: how clear a choice is, from -2
-    (the second text is far better) to 2, None if the reply does not say so.
+    (the second text is far better) to 2, None if the reply does not say so. confidence:
+    the stated chance, 0 to 1, that the verdict is right; confidence_source: where it
+    comes from, None for a judge without one; confidence_rule: how it was found, or why
+    there is none; confident_of: the value that it is about, if that is not `value`.
     """
 
     status: JudgmentStatus
@@ -201,6 +205,10 @@ class Judgment(NamedTuple):
     errors: tuple[ErrorSpan, ...] = ()
     parser: str = ""
     strength: int | None = None
+    confidence: float | None = None
+    confidence_source: ConfidenceSource | None = None
+    confidence_rule: str | None = None
+    confident_of: float | None = None
 
 
 Reader = Callable[..., Judgment]

@@ -130,7 +130,7 @@ def parsed_by(
         if unknown and reading.rule != finish:
             reading = reading._replace(rule=f"{reading.rule}+{_ended_by(finish)}")
         # faster than `_replace`, for millions of replies
-        return Judgment._make((*reading[:7], name, reading.strength))
+        return Judgment._make((*reading[:7], name, *reading[8:]))
 
     return judgment
 

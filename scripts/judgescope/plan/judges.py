@@ -22,6 +22,7 @@ from judgescope.schema.cards import (
     Model,
     PlantedModel,
     RatingScale,
+    RecordedModel,
     Supervisor,
 )
 from judgescope.schema.cards.annotations import PARSER
@@ -138,6 +139,40 @@ def shares_score(plan: Plan, judge: Judge) -> bool:
 def annotators(plan: Plan) -> list[str]:
     """Return the judges whose judgments list errors, and ensembles of such judges."""
     return [name for name in (*plan.judges, *plan.derived) if plan.annotates(name)]
+
+
+def confidence_of(plan: Plan, judge: str) -> str:
+    """Return where a judge's confidence in its verdicts comes from, "" if nowhere.
+
+    logprobs or stated: in its replies; draws: how many of them are equal; column,
+    decision or planted: from its engine.
+    """
+    if judge in plan.derived:
+        return ""
+    card = plan.judges[judge]
+    if card.confidence is not None:
+        return "" if card.confidence == "none" else card.confidence
+    if card.estimator == "logprob_mean":
+        return "logprobs"
+    model = plan.models[card.model]
+    if isinstance(model, RecordedModel) and model.rows.confidence:
+        return "column"
+    return "planted" if isinstance(model, PlantedModel) and model.is_sure else ""
+
+
+def replied_confidence(plan: Plan, judge: str) -> Literal["", "logprobs", "stated"]:
+    """Return where the replies of a judge have its confidence, "" if nowhere."""
+    source = confidence_of(plan, judge)
+    if source == "logprobs":
+        return "logprobs"
+    return "stated" if source == "stated" else ""
+
+
+def confident_judges(plan: Plan) -> list[str]:
+    """Return the judges whose judgments have a confidence; draws have none singly."""
+    return [
+        name for name in plan.judges if confidence_of(plan, name) not in ("", "draws")
+    ]
 
 
 def settings_of(plan: Plan, judge: str) -> dict[str, float | str | dict[str, str]]:
@@ -359,6 +394,7 @@ def _facts_of_one(
         draws=card.draws,
         asked=plan.is_asked(card.model),
         compares=plan.compares(card.judge),
+        confidence=confidence_of(plan, card.judge),
         parser=parser_of(plan, card.judge),
         temperature=card.temperature if plan.is_prompted(card.model) else None,
         grid=grid,

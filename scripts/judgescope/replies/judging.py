@@ -214,7 +214,7 @@ class Questions:
         judge = self.judge
         scale = self.own_scale
         wants: dict[str, Any] = {"stop": judge.stop} if judge.stop else {}
-        if judge.estimator == "logprob_mean":
+        if judge.needs_logprobs:
             wants["logprobs"] = judge.top_logprobs
         values = [prompts.plain(value) for value in scale.values() or []]
         if judge.structured == "choice" and self.pairs:

@@ -78,6 +78,8 @@ def _requirements(judge: Judge) -> dict[str, str]:
         required[f"structured: {judge.structured}"] = NEEDS[judge.structured]
     if judge.estimator == "logprob_mean":
         required["estimator: logprob_mean"] = "logprobs"
+    elif judge.needs_logprobs:
+        required["confidence: logprobs"] = "logprobs"
     return required
 
 
@@ -325,6 +327,12 @@ ALTERNATIVES = {
 """Field -> what a judge's card can say in its place."""
 
 
+def _alternative(judge: Judge, field: str) -> str:
+    if field == "logprobs" and judge.estimator != "logprob_mean":
+        return "leave `confidence` out, or write `confidence: draws` with several draws"
+    return ALTERNATIVES.get(field, "omit the key")
+
+
 def able(judge: Judge, findings: Findings) -> Judge:
     """Return the judge in a version that the endpoint supports: unchanged, or its
     fallback.
@@ -351,7 +359,7 @@ def able(judge: Judge, findings: Findings) -> Judge:
             "the endpoint does not support a setting of this judge",
             where=f"judges/{judge.judge}.yaml, key {key}",
             got=f"the field {field} is {findings[field]}",
-            todo=f"{ALTERNATIVES.get(field, 'omit the key')}; if the endpoint has "
+            todo=f"{_alternative(judge, field)}; if the endpoint has "
             "changed, delete probe-*.json in the folder of the model's replies",
         )
     return judge

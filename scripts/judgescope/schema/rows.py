@@ -234,6 +234,15 @@ class JudgmentRow(QuestionKey, DrawKey):
     status: str
     rule: str
     parser: str
+    confidence: float | None
+    """The judge's chance, 0 to 1, that its verdict is right."""
+    confidence_source: str | None
+    """Where it comes from: column, decision, logprobs, planted or stated; null: the
+    judge has no confidence."""
+    confidence_rule: str | None
+    """How it was found, or why a judge with a source has none here."""
+    confident_of: float | None
+    """The value that the confidence is about, where that is not `value`."""
 
 
 class CellKey(TypedDict):
@@ -290,6 +299,20 @@ class MarkedRow(CellKey):
     rule: str
     value: float | None
     spans: list[SpanValue] | None
+
+
+class ConfidenceRow(CellKey):
+    """A judgment of a judge that states how sure it is; columns as in judgments."""
+
+    target: str
+    target_b: str | None
+    draw: int
+    status: str
+    value: float | None
+    confidence: float | None
+    confidence_source: str | None
+    confidence_rule: str | None
+    confident_of: float | None
 
 
 class StatusRow(CellKey):

@@ -72,6 +72,9 @@ TABLES: dict[str, TableSchema] = {
     "draws": TableSchema([*CELL_KEY, "target", "target_b", "draw"], rows.DrawRow),
     "rationales": TableSchema(["judge", "aspect", "target", "draw"], rows.RationaleRow),
     "marked": TableSchema([*CELL_KEY, "target", "draw"], rows.MarkedRow),
+    "confidences": TableSchema(
+        [*CELL_KEY, "target", "target_b", "draw"], rows.ConfidenceRow
+    ),
     "statuses": TableSchema([*CELL_KEY, "status", "rule"], rows.StatusRow),
     "bought": TableSchema(["judge", "perturbation", "key", "draw"], rows.BoughtRow),
     "samples": TableSchema(["dataset", "target", "aspect"], rows.SampleRow),

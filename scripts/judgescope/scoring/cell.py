@@ -4,7 +4,6 @@ score.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from math import exp
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -24,7 +23,9 @@ from judgescope.scoring.aggregate import (
     aggregated,
     write_cells,
 )
+from judgescope.scoring.confidences import with_confidence
 from judgescope.scoring.likelihood import judgments_of, scored_rows
+from judgescope.scoring.shares import expectation
 from judgescope.scoring.specs import (
     CellPart,
     ReplyReading,
@@ -53,7 +54,8 @@ def score_cell(
         try:
             # These columns are large, and most estimators do not need them.
             unused = {"usage", "provenance"}
-            if reading.estimator not in (LOGPROB_MEAN, *SCORED):
+            weighted = reading.estimator in (LOGPROB_MEAN, *SCORED)
+            if not weighted and reading.confidence != "logprobs":
                 unused.add("logprobs")
             columns = [name for name in SCHEMAS["answers"].names if name not in unused]
             # Of a reply's provenance, a score needs what stands in place of a text.
@@ -98,6 +100,8 @@ def score_part(
             unread=unread,
         )
     values = _values(verdicts)
+    if reading.confidence:
+        verdicts = with_confidence(answers, verdicts, reading)
     estimator = reading.estimator
     if estimator == LOGPROB_MEAN:
         if reading.samples and answers["logprobs"].null_count == len(answers):
@@ -162,107 +166,6 @@ def _expectations(
             expected = expectation(logprobs, verdict.tail, values)
         expectations.append(expected)
     return expectations
-
-
-PositionLogprobs = Sequence[Sequence[tuple[str, float]]]
-"""For each position of a reply: its token, then the likeliest others, with log
-probabilities."""
-
-
-def expectation(
-    logprobs: PositionLogprobs, tail: str, values: Mapping[str, float]
-) -> float | None:
-    """Return sum v P(v) / sum P(v) over the scale's values v, at the position of the
-    verdict.
-
-    tail: the reply's text from the verdict on; values: text of a value, in lower case
-    -> the value. The probability of a value with several tokens is their product, which
-    is known only along the reply's own tokens. If the reply has `1`, the next position
-    separates 1 from 10 (without a next position it is 1); if the reply has another
-    token, the share of `1` cannot be split and is left out, like all tokens that are
-    not among the reported ones. None if the known values together have less than
-    probability 1/2, or no token begins the verdict. Source: the weighting of G-Eval (Hu
-    et al. 2025; Kartáč et al. 2025), normalised because the list of tokens is
-    truncated.
-
-    >>> from math import log
-    >>> verdict = [("4", log(0.6)), ("5", log(0.2))]
-    >>> round(expectation([verdict], "4", {"4": 4, "5": 5}), 9)
-    4.25
-    """
-    reply = "".join(likeliest[0][0] for likeliest in logprobs)
-    begin = _verdict_token(reply, tail, logprobs)
-    if begin is None:
-        return None
-    position, before = begin
-    first = list[tuple[str, float]]()
-    for token, logprob in logprobs[position]:
-        first.append((token.removeprefix(before).lstrip(), logprob))
-    positions = [first, *logprobs[position + 1 :]]
-    shares = dict.fromkeys(values.values(), 0.0)
-    for value, probability in _shares("", positions, 1.0, values):
-        shares[value] += probability
-    total = sum(shares.values())
-    if total < 0.5:
-        return None
-    return sum(value * share for value, share in shares.items()) / total
-
-
-def _verdict_token(
-    text: str, tail: str, logprobs: PositionLogprobs
-) -> tuple[int, str] | None:
-    """Return the index of the token in which the verdict begins, and the token's text
-    before it.
-    """
-    start = text.rfind(tail)
-    offset = 0
-    for number, likeliest in enumerate(logprobs):
-        token = likeliest[0][0]
-        if offset <= start < offset + len(token):
-            return number, token[: start - offset]
-        offset += len(token)
-    return None
-
-
-def _shares(
-    written: str, positions: PositionLogprobs, mass: float, values: Mapping[str, float]
-) -> Iterator[tuple[float, float]]:
-    """Yield (value, probability) for continuations of `written` from the first position
-    on.
-    """
-    likeliest = positions[0]
-    rest = positions[1:]
-    for number, (token, logprob) in enumerate(likeliest):
-        text = written + token.lower()
-        probability = mass * exp(logprob)
-        is_chosen = number == 0
-        ends = bool(written and not token)
-        continues = not ends and _begins_longer(text, values)
-        if continues and is_chosen and rest:
-            yield from _shares(text, rest, probability, values)
-        elif is_chosen or not continues:
-            value = _value_at(text, values)
-            if value is not None:
-                yield value, probability
-
-
-def _value_at(text: str, values: Mapping[str, float]) -> float | None:
-    """Return the value with which a text begins, if the rest does not turn it into
-    another.
-    """
-    for value in sorted(values, key=len, reverse=True):
-        if text.startswith(value):
-            rest = text[len(value) :]
-            has_fraction = rest[:1] in {".", ","} and rest[1:2].isdigit()
-            if rest[:1].isalnum() or has_fraction:
-                return None
-            return values[value]
-    return None
-
-
-def _begins_longer(text: str, values: Mapping[str, float]) -> bool:
-    """Return whether a text is the beginning of a value, but not all of it."""
-    return any(value.startswith(text) and value != text for value in values)
 
 
 def score(spec: ScoreSpec) -> None:

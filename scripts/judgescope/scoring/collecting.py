@@ -56,6 +56,8 @@ def collect(spec: CollectSpec) -> None:
     write_parts("draws", repeated, spec.output.draws)
     marked = _of_judges("marked", spec, spec.annotators, cells)
     write_parts("marked", marked, spec.output.marked)
+    confident = _of_judges("confidences", spec, spec.confident, cells)
+    write_parts("confidences", confident, spec.output.confidences)
     rationales = _of_judges("rationales", spec, spec.explained, rated)
     write_parts("rationales", rationales, spec.output.rationales)
     statuses = list[StatusRow]()

@@ -64,7 +64,24 @@ def _verdict(answer: Answer, scale: Scale | None) -> Judgment:
         read = scale.read(float(answer.text), "number")
     else:
         read = Judgment("ok", "number", float(answer.text))
-    return read._replace(rationale=answer.rationale, parser=COMPUTED)
+    read = read._replace(rationale=answer.rationale, parser=COMPUTED)
+    return _with_confidence(read, answer)
+
+
+def _with_confidence(read: Judgment, answer: Answer) -> Judgment:
+    """Return a judgment with the confidence of its answer.
+
+    A probability of a named label is that of the verdict, or of the other of two.
+    """
+    known = answer.confidence
+    if known is None or answer.status != "ok":
+        return read
+    chance = known.chance
+    if known.about is not None and chance is not None and read.label != known.about:
+        chance = 1 - chance
+    return read._replace(
+        confidence=chance, confidence_source=known.source, confidence_rule=known.rule
+    )
 
 
 def compute(spec: ComputeSpec) -> None:

@@ -2,7 +2,7 @@
 scores.
 """
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Struct, field
 
@@ -31,7 +31,7 @@ class ReplyReading(
 
     `samples`: with the estimator logprob_mean, a reply without probabilities has the
     value in its text. `cut`: a truncated reply is accepted if its first line is the
-    verdict.
+    verdict. `confidence`: where the confidence of a reply is, "" if it has none.
     """
 
     pairs: list[AspectPair]
@@ -42,6 +42,7 @@ class ReplyReading(
     settings: dict[str, float | str | dict[str, str]] = {}
     samples: bool = False
     cut: bool = False
+    confidence: Literal["", "logprobs", "stated"] = ""
 
 
 class Unread(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -149,6 +150,7 @@ class CollectedFiles(SpecPart, frozen=True, kw_only=True):
     draws: Annotated[str, OUT]
     rationales: Annotated[str, OUT]
     marked: Annotated[str, OUT]
+    confidences: Annotated[str, OUT]
     statuses: Annotated[str, OUT]
     bought: Annotated[str, OUT]
     cells: Annotated[str, OUT]
@@ -175,6 +177,8 @@ class CollectSpec(JobSpec, frozen=True, kw_only=True):
     explained: list[str]
     annotators: list[str]
     repeated: list[str]
+    confident: list[str]
+    """The judges whose judgments have a confidence."""
     results: str
     """The folder of the study's results, which contains the cells."""
     output: CollectedFiles

@@ -7,12 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from judgescope.core.errors import UserError
-from judgescope.data.planted import DEFECTS, PlantedDesign, SimulatedTexts, simulated
+from judgescope.data.planted import (
+    DEFECTS,
+    PlantedDesign,
+    SimulatedTexts,
+    chance_of_pass,
+    simulated,
+)
 from judgescope.engines.base import EngineInputs, Subject, request_key
 from judgescope.engines.planted import build
 from judgescope.schema.cards import Judge, PlantedModel, RatingScale
+from judgescope.schema.cards.models import SURE_DEFECTS
 
 FIVE = RatingScale(min=1, max=5, step=1, labels=[])
 PASSED = RatingScale(labels=["fail", "pass"])
@@ -68,6 +76,8 @@ def test_every_defect_gives_an_answer_on_the_scale_to_every_text() -> None:
     for defect in DEFECTS:
         concerned = defect in ("own-family", "broken-system")
         keys = {"systems": ["s00"]} if concerned else {}
+        if defect in SURE_DEFECTS:
+            continue  # for two labels alone
         engine = build(card(defect, **keys), inputs())
         answers = engine.answer(judge(draws=2), ASPECT, FIVE, subjects())
         assert len(answers) == len(DATA.texts.targets)
@@ -228,3 +238,53 @@ def test_key_of_a_score_depends_on_the_card_and_the_text() -> None:
     ]
     assert len({*keys}) == len(keys)
     assert key(card(), one) == keys[0]
+
+
+# --- judges that say how sure they are ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("defect", "strength", "slope"),
+    [
+        ("over-confident", None, 1 / 3),
+        ("under-confident", None, 3.0),
+        ("over-confident", 1.0, 1.0),
+    ],
+)
+def test_a_sure_judge_states_the_logit_of_its_chance_over_the_strength(
+    tmp_path: Path, defect: str, strength: float | None, slope: float
+) -> None:
+    data = simulated(PlantedDesign("labels", sources=12, systems=3, texts=(3,)), 5, "d")
+    aspect = data.design.aspect_names[0]
+    keys = zip(
+        data.texts.items, data.texts.systems, data.texts.quality[aspect], strict=True
+    )
+    rows = [{"item": i, "system": s, aspect: q} for i, s, q in keys]
+    file = {"data": qualities(tmp_path, rows)}
+    made = build(
+        card(defect, strength=strength, files=file),
+        EngineInputs(seed=5, dataset="d", ratings=ratings(data), folder=tmp_path),
+    )
+    answers = made.answer(judge(), aspect, PASSED, subjects(data))
+    chance = chance_of_pass(data.texts.quality[aspect], 3)
+    expected = np.maximum(chance, 1 - chance)
+    for [answer], right, quality in zip(
+        answers, expected, data.texts.quality[aspect], strict=True
+    ):
+        assert answer.text == ("pass" if quality > 0 else "fail")
+        assert answer.confidence is not None
+        assert answer.confidence.source == "planted"
+        stated = answer.confidence.chance
+        assert stated is not None
+        logit = np.log(right / (1 - right)) / slope
+        assert stated == pytest.approx(1 / (1 + np.exp(-logit)))
+
+
+def test_a_sure_judge_needs_qualities_and_two_labels(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match="quality"):
+        card("over-confident")
+    rows = [{"item": "q000", "system": "s00", ASPECT: 0.5}]
+    file = {"data": qualities(tmp_path, rows)}
+    made = build(card("over-confident", files=file), inputs(tmp_path))
+    with pytest.raises(UserError, match="two labels"):
+        made.answer(judge(), ASPECT, FIVE, subjects())

@@ -14,7 +14,15 @@ from judgescope.scoring.collecting import collect
 from judgescope.scoring.specs import CollectedFiles, CollectSpec
 
 TYPOS = "typos.single"
-TABLES = ("scores", "draws", "rationales", "marked", "statuses", "bought")
+TABLES = (
+    "scores",
+    "draws",
+    "rationales",
+    "marked",
+    "confidences",
+    "statuses",
+    "bought",
+)
 PROVENANCE = {"engine": "openai", "model": "m-1", "fingerprint": "fp"}
 Row = dict[str, Any]
 
@@ -66,7 +74,7 @@ class Cells:
         """Return the rows of the tables of all cells."""
         out = {name: str(self.folder / f"{name}.parquet") for name in TABLES}
         fields = {"asked": ["it"], "replied": ["it"], "made": {}, **fields}
-        for name in ("explained", "annotators", "repeated"):
+        for name in ("explained", "annotators", "repeated", "confident"):
             fields.setdefault(name, [])
         spec = CollectSpec(
             code="",
@@ -192,6 +200,15 @@ def test_lists_of_errors_are_those_of_annotators(cells: Cells) -> None:
     assert cells.collect()["marked"] == []
     rows = cells.collect(annotators=["len"])["marked"]
     assert [(row["judge"], row["value"]) for row in rows] == [("len", 8.0)]
+
+
+def test_confidences_are_those_of_judges_that_have_one(cells: Cells) -> None:
+    assert cells.collect()["confidences"] == []
+    sure: Row = {"confidence": 0.8, "confidence_source": "stated"}
+    cells.write("original", "len", judgments=[judged("len", "a", value=8.0, **sure)])
+    rows = cells.collect(confident=["len"])["confidences"]
+    sets = {row["perturbation"]: row["confidence"] for row in rows}
+    assert sets == {"original": 0.8, "systems": None}
 
 
 def test_scores_of_all_cells_are_in_one_table(cells: Cells) -> None:

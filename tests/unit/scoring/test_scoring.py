@@ -21,8 +21,9 @@ from judgescope.parsing.judgment import PARSERS, Scale
 from judgescope.schema import tables
 from judgescope.schema.tables import SCHEMAS, table_of, write_table
 from judgescope.scoring.aggregate import ESTIMATORS, mean, mode, scores
-from judgescope.scoring.cell import expectation, score_part
+from judgescope.scoring.cell import score_part
 from judgescope.scoring.collecting import _once
+from judgescope.scoring.shares import expectation
 from judgescope.scoring.specs import CellPart, ReplyReading
 
 NAN = float("nan")

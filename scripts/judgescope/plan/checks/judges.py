@@ -7,6 +7,7 @@ from judgescope.core.errors import UserError, check_known
 from judgescope.parsing.judgment import PARSERS
 from judgescope.parsing.parsers import card_parsers
 from judgescope.plan.applicable import compares, computes, replays
+from judgescope.plan.checks.confidence import check_confidence
 from judgescope.plan.checks.likelihood import check_scoring
 from judgescope.plan.checks.study import check_rated
 from judgescope.plan.judges import scale_of
@@ -75,6 +76,8 @@ def check_judge(
     _check_shots(judge, model, datasets, where, pairs=pairs)
     _check_labels(judge, model, rated, where)
     _check_estimator(judge, model, rated, where, pairs=pairs)
+    scales = {title: scale for title, _, _, scale in rated}
+    check_confidence(judge, model, scales, pairs=pairs)
     if isinstance(judge.scale, dict):
         check_rated(judge.scale, datasets, f"{where}, key scale")
     if "perspectives" not in methods:

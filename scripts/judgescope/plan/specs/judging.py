@@ -21,10 +21,12 @@ from judgescope.plan.generators import (
 )
 from judgescope.plan.judges import (
     annotators,
+    confident_judges,
     engine_of,
     parser_of,
     prompt_aspects,
     rating_scales,
+    replied_confidence,
     scale_of,
     settings_of,
     voted_labels,
@@ -378,6 +380,7 @@ def _reading(
         estimator=card.estimator,
         samples=card.fallback is not None,
         cut=card.cut == "read",
+        confidence=replied_confidence(plan, judge),
     )
 
 
@@ -514,6 +517,7 @@ def collect(plan: Plan, dataset: str) -> specs.CollectSpec:
         explained=explained,
         annotators=sorted(annotators(plan)),
         repeated=[name for name in sorted(plan.judges) if plan.repeats(name)],
+        confident=sorted(confident_judges(plan)),
         results=plan.results,
         output=collected_files(plan, dataset),
     )
@@ -537,6 +541,7 @@ def collected_files(plan: Plan, dataset: str) -> specs.CollectedFiles:
         draws=paths.collected(dataset, "draws"),
         rationales=paths.collected(dataset, "rationales"),
         marked=paths.collected(dataset, "marked"),
+        confidences=paths.collected(dataset, "confidences"),
         statuses=paths.collected(dataset, "statuses"),
         bought=paths.collected(dataset, "bought"),
         cells=paths.cell_hashes(dataset),

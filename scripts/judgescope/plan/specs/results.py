@@ -16,7 +16,14 @@ from judgescope.methods.registry import METHODS
 from judgescope.plan.add_ons import declarations, packages_behind
 from judgescope.plan.code import computing
 from judgescope.plan.generators import attacks_of, made_of, spender
-from judgescope.plan.judges import annotators, card_hash, facts_of, scale_of, turned
+from judgescope.plan.judges import (
+    annotators,
+    card_hash,
+    confidence_of,
+    facts_of,
+    scale_of,
+    turned,
+)
 from judgescope.plan.specs.graded_sets import anchored_sets, graded_texts
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import (
@@ -77,6 +84,7 @@ WHEN: dict[str, Callable[[Plan], object]] = {
     "distilled": lambda plan: plan.taught,
     "labels": _has_labels,
     "priced": _has_prices,
+    "confident": lambda plan: any(confidence_of(plan, name) for name in plan.judges),
     "always": lambda plan: True,
 }
 """Condition -> whether a study meets it; tables that a study does not name depend on
@@ -85,6 +93,8 @@ NEEDS: Final = {
     "labels": "an aspect with labels",
     "votes": "people's choices between two texts, or a judge of the form `compare`",
     "annotated": "a judge that lists errors",
+    "confident": "a judge whose card, or whose model's card, says where its "
+    "confidence is",
 }
 """Condition of a method -> what meets it."""
 
@@ -459,6 +469,10 @@ def _spans(plan: Plan, dataset: str) -> dict[str, object]:
     return {"marked": marked, "gold": gold}
 
 
+def _confidences(plan: Plan, dataset: str) -> dict[str, object]:
+    return {"confidences": plan.paths.collected(dataset, "confidences")}
+
+
 def _training(plan: Plan, dataset: str) -> dict[str, object]:
     card = plan.distillation
     training = base.TrainedJudge(
@@ -516,6 +530,7 @@ PARTS: dict[str, Callable[[Plan, str], dict[str, object]]] = {
     "as_rater": _as_rater,
     "bought": _bought,
     "compared": _compared,
+    "confidences": _confidences,
     "comparison": _comparison,
     "construction": _construction,
     "decided": _decided,

@@ -57,6 +57,9 @@ FormName = Annotated[str, Field(min_length=1)]
 """The name of a template of config/prompts."""
 
 
+ConfidenceKey = Literal["logprobs", "stated", "draws", "none"]
+
+
 Stops = list[Annotated[str, Field(min_length=1)]]
 """Strings at which a reply ends."""
 
@@ -299,6 +302,16 @@ class Judge(Decoding):
     fallback: Asking[Fallback | None] = None
     """For logprob_mean, if the endpoint returns no probabilities: use the mean of
     several replies; default: stop. Each score records how it was computed."""
+    confidence: Answering[Literal["logprobs", "stated", "draws", "none"] | None] = (
+        Field(None, exclude_if=same(None))
+    )
+    """Where the judge's confidence in its verdicts is read, for table confidence.
+    logprobs: the probability of the verdict's tokens, which are then requested (number:
+    `top_logprobs`); stated: a number in the reply, such as `Confidence: 80 %`, which a
+    form asks for (`confident-verdict`); draws: the share of equal draws of several;
+    none: nowhere. Default: logprobs with `estimator: logprob_mean`, else what the
+    model's card says (`rows.confidence` of recorded scores). Only logprobs changes a
+    request."""
     structured: Asking[Literal["choice", "json"] | None] = None
     """Constrain replies to the scale's values: `choice`: to a value; `json`: to a JSON
     object with the field `rating`. With the form compare, `choice` constrains them to
@@ -452,6 +465,11 @@ class Judge(Decoding):
                 f"`{key}` cannot be used with annotations, whose score follows a list "
                 "of errors and has its own scale: leave it out"
             )
+
+    @property
+    def needs_logprobs(self) -> bool:
+        """Return whether replies are requested with probabilities of their tokens."""
+        return self.estimator == "logprob_mean" or self.confidence == "logprobs"
 
     @property
     def scores_texts(self) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
@@ -65,7 +65,11 @@ PlantedDefectName = Literal[
     "dead",
     "always-pass",
     "always-fail",
+    "over-confident",
+    "under-confident",
 ]
+SURE_DEFECTS: Final = ("over-confident", "under-confident")
+"""The defects of a planted judge that says how sure it is."""
 
 
 class PlantedModel(ModelCard):
@@ -94,12 +98,22 @@ class PlantedModel(ModelCard):
     """The sha256 of the file."""
 
     @model_validator(mode="after")
-    def _concerns_systems(self) -> Self:
+    def _consistent(self) -> Self:
+        if self.is_sure and not self.files:
+            raise ValueError(
+                f"the defect {self.defect} needs to know the quality of texts: name "
+                "a CSV file under `files`"
+            )
         needed = self.defect in ("own-family", "broken-system")
         if needed != bool(self.systems):
             verb = "needs" if needed else "does not use"
             raise ValueError(f"the defect {self.defect} {verb} `systems`")
         return self
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether the judge says how sure it is of its verdicts."""
+        return self.defect in SURE_DEFECTS
 
 
 MOST_CONCURRENT = 4096

@@ -51,6 +51,16 @@ class RecordedRows(Card):
     """The column of raw replies: one reply, or a list of draws."""
     scores: dict[str, str] = Field({})
     """Aspect -> column of existing scores; * stands for every aspect."""
+    confidence: dict[str, str] = Field({}, exclude_if=same({}))
+    """Aspect -> column of the judge's confidence in its score, for table confidence; *
+    stands for every aspect. It belongs to the judge of the same row: it is no judge."""
+    confidence_as: Literal["chance", "percent"] = Field(
+        "chance", exclude_if=same("chance")
+    )
+    """How the column is written: chance, from 0 to 1; percent, from 0 to 100."""
+    confidence_about: str | None = Field(None, exclude_if=same(None))
+    """Of two labels, that whose probability the column is, whatever the verdict, such
+    as `pass`; default: the probability of the verdict."""
     missing: list[str] = Field([], exclude_if=same([]))
     """Cell contents that mean a missing reply or score."""
     repeated: Literal["stop", "first", "last", "mean"] = Field(
@@ -108,7 +118,34 @@ class RecordedRows(Card):
                     f"`{key}s` renames the values of a column: map `{key}` too"
                 )
         self._check_comparisons()
+        self._check_confidence()
         return self
+
+    def _check_confidence(self) -> None:
+        if not self.confidence:
+            if self.confidence_as != "chance" or self.confidence_about is not None:
+                raise ValueError(
+                    "`confidence_as` and `confidence_about` describe a column: name it "
+                    "under `confidence`"
+                )
+            return
+        if self.reply is not None:
+            raise ValueError(
+                "`confidence` is a column beside `scores`: one that a reply states is "
+                "read by the judge's key `confidence: stated`"
+            )
+        if self.repeated == "mean":
+            raise ValueError(
+                "a mean of scores has no confidence of its own: use `repeated: first` "
+                "or `last`, or leave `confidence` out"
+            )
+        scored = {*self.scores.values()}
+        twice = [name for name in self.confidence.values() if name in scored]
+        if twice:
+            raise ValueError(
+                f"the column {twice[0]} is a score and a confidence: name the column "
+                "with the confidence, or leave it out"
+            )
 
     @property
     def compares(self) -> bool:

@@ -1,0 +1,98 @@
+"""How sure a reply is of its verdict: by its log-probabilities, or by what it says."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from judgescope.parsing.judgment import CHOICE_VALUES, Judgment
+from judgescope.parsing.stated_confidence import stated_confidence
+from judgescope.scoring.shares import PositionLogprobs, known_mass, shares_at
+from judgescope.scoring.specs import ReplyReading
+
+NO_LOGPROBS: Final = "no_logprobs"
+"""The rule of a reply without probabilities."""
+NO_PLACE: Final = "no_verdict_token"
+"""The rule of a reply in which no token begins the verdict."""
+LOW_MASS: Final = "low_mass"
+"""The rule of a reply whose labels together have less than probability 1/2."""
+LEAST_MASS: Final = 0.5
+_CHOSEN = re.compile(r"\A[^\w]{0,10}(?:choice\b[^\w]{0,10})?(?P<side>[a-z]+)\b", re.I)
+
+
+def with_confidence(
+    answers: pa.Table, verdicts: Sequence[Judgment], reading: ReplyReading
+) -> list[Judgment]:
+    """Return the judgments with the confidence of each that has a value.
+
+    `answers` have the columns `text` and, for log-probabilities, `logprobs`.
+    """
+    texts = answers["text"].to_pylist()
+    logprobs: Sequence[PositionLogprobs | None] = [None] * len(texts)
+    values: Mapping[str, float] = {}
+    if reading.confidence == "logprobs":
+        logprobs = answers["logprobs"].to_pylist()
+        values = words_of_values(reading)
+    judgments = []
+    for verdict, text, positions in zip(verdicts, texts, logprobs, strict=True):
+        if verdict.status != "ok":
+            judgments.append(verdict)
+        elif reading.confidence == "stated":
+            said = stated_confidence(text or "")
+            judgments.append(
+                verdict._replace(
+                    confidence=said.chance,
+                    confidence_source="stated",
+                    confidence_rule=said.rule,
+                )
+            )
+        else:
+            judgments.append(_by_logprobs(verdict, text or "", positions, values))
+    return judgments
+
+
+def words_of_values(reading: ReplyReading) -> dict[str, float]:
+    """Return each text of a verdict, in lower case -> its value: numbers and labels of
+    the scale; without a scale the choices between two texts.
+    """
+    if reading.scale is None:
+        sides = {word: value for word, value in CHOICE_VALUES.items() if word != "tie"}
+        tie = reading.settings.get("tie") or "tie"
+        return {**sides, "tie": 0.0, str(tie).lower(): 0.0}
+    grid = reading.scale.grid() or []
+    if not reading.scale.words:
+        values = {f"{value:g}": value for value in grid}
+        values |= dict(zip(map(str.lower, reading.scale.labels), grid, strict=False))
+        return values
+    return {word.lower(): float(place) for word, place in reading.scale.words}
+
+
+def _by_logprobs(
+    verdict: Judgment,
+    text: str,
+    positions: PositionLogprobs | None,
+    values: Mapping[str, float],
+) -> Judgment:
+    """Return a judgment with the probability of its value among all values.
+
+    Missing where these together have less than probability 1/2: the model would have
+    said something else.
+    """
+    chance = None
+    rule = NO_LOGPROBS
+    if positions:
+        tail = verdict.tail
+        if tail is None and (chosen := _CHOSEN.match(text)):
+            tail = text[chosen.start("side") :]
+        shares = None if tail is None else shares_at(positions, tail, values)
+        rule = NO_PLACE
+        if shares is not None:
+            mass = known_mass(shares)
+            rule = LOW_MASS
+            if mass >= LEAST_MASS and verdict.value in shares:
+                chance = shares[verdict.value] / mass
+                rule = f"mass {mass:.2f}"
+    return verdict._replace(
+        confidence=chance, confidence_source="logprobs", confidence_rule=rule
+    )

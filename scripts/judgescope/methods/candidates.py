@@ -1,4 +1,4 @@
-"""The judges and juries of which one may be bought, on one aspect of a dataset.
+"""Judges, juries and cascades of which one may be bought, on one aspect of a dataset.
 
 A judge is a candidate if its claim on the aspect holds at step 1 (better than chance
 and simple rules), if its price is known, and if it is no control. A jury has members of
@@ -11,7 +11,9 @@ judged. (methods.md 24)
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from math import nan
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -24,13 +26,13 @@ from judgescope.methods.claims.ratings import (
     JudgedOrder,
     judged_orders,
 )
-from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled
 from judgescope.methods.measures import POOLED, WITHIN_SOURCE, level_of
 from judgescope.scoring.aggregate import majority
 from judgescope.statistics import frontier
-from judgescope.statistics.arrays import Codes, Flags, Floats
+from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
 from judgescope.statistics.intervals import IntervalScale
 from judgescope.statistics.labels import NO_LABEL
 from judgescope.statistics.resampling import Replicated
@@ -38,8 +40,35 @@ from judgescope.statistics.within_sources import normal_scores
 
 TOGETHER = "+"
 """Joins the ids of a jury's members, which do not contain it."""
-Candidate = tuple[str, ...]
-"""The members of a jury; a judge alone is its own only member."""
+THEN = ">"
+"""Joins those of a cascade."""
+
+
+class Candidate(NamedTuple):
+    """A judge, a jury, or a cascade of two judges, which has a threshold.
+
+    `passed` is the share of cases that a cascade passes on to the second judge.
+    """
+
+    members: tuple[str, ...]
+    threshold: float | None = None
+    passed: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The members' ids.
+
+        >>> Candidate(("a", "b")).name, Candidate(("a", "b"), 0.8, 0.3).name
+        ('a+b', 'a>b@0.8')
+        """
+        if self.threshold is None:
+            return TOGETHER.join(self.members)
+        return f"{THEN.join(self.members)}@{self.threshold:.4g}"
+
+    @property
+    def is_jury(self) -> bool:
+        """Whether several judge every case."""
+        return len(self.members) > 1 and self.threshold is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,31 +98,31 @@ class AspectCandidates:
         return self.number(np.where(kept, self.values[candidate], nan))
 
 
-def named(candidate: Candidate) -> str:
-    """Return the name of a candidate: its members' ids.
+class Sellers(Protocol):
+    """The judges of a dataset: which may be bought, and for how much."""
 
-    >>> named(("a", "b"))
-    'a+b'
-    """
-    return TOGETHER.join(candidate)
+    def passes(self, judge: str, aspect: str, kind: str) -> bool:
+        """Whether a judge is a candidate, by its claim of a kind on an aspect."""
 
-
-Passing = Callable[[str, str, str], bool]
-"""(judge, aspect, kind of claim) -> whether the judge is a candidate."""
+    def price(self, candidate: Candidate) -> float:
+        """The price of 1,000 judgments of a candidate."""
 
 
-def candidates_of(data: EvaluationData, passes: Passing) -> Iterator[AspectCandidates]:
+def candidates_of(data: EvaluationData, sellers: Sellers) -> Iterator[AspectCandidates]:
     """Yield the candidates of each aspect that has any; those of pairs come last."""
     labels = label_aspects(data)
     for aspect in data.spec.aspects:
         if not len(data.systems.ratings(aspect)):
             continue
         kind = base.LABELS if aspect in labels else base.AGREEMENT
-        judges = [name for name in data.spec.judges if passes(name, aspect, kind)]
-        if judges:
-            made = _of_labels if aspect in labels else _of_scores
-            yield made(data, aspect, judges)
-    yield from _of_pairs(data, passes)
+        judges = [
+            name for name in data.spec.judges if sellers.passes(name, aspect, kind)
+        ]
+        if judges and aspect in labels:
+            yield _of_labels(data, aspect, judges, sellers)
+        elif judges:
+            yield _of_scores(data, aspect, judges)
+    yield from _of_pairs(data, sellers)
 
 
 def _juries(
@@ -108,7 +137,7 @@ def _juries(
     alone: judge -> (cases,), all without a value on the same cases; together((members,
     cases)): the values of a jury. A derived judge is in no jury: it is one.
     """
-    candidates: dict[Candidate, Floats] = {(name,): x for name, x in alone.items()}
+    candidates = {Candidate((name,)): x for name, x in alone.items()}
     members = [name for name in alone if name not in data.spec.made_of]
     families = [data.spec.judges[name].family or f"judge {name}" for name in members]
     made = {frozenset(each.members) for each in data.spec.made_of.values()}
@@ -116,8 +145,34 @@ def _juries(
         names = tuple(members[at] for at in jury)
         if frozenset(names) not in made:
             values = np.stack([alone[name] for name in names])
-            candidates[names] = together(values)
+            candidates[Candidate(names)] = together(values)
     return candidates
+
+
+def _cascades(
+    sellers: Sellers,
+    alone: Mapping[str, Floats],
+    confidence: Mapping[str, Floats],
+) -> dict[Candidate, Floats]:
+    """Return the cascades of a judge that has a confidence and a dearer one, with their
+    values.
+
+    alone, confidence: judge -> (cases,), NaN where there is none.
+    """
+    cascades = dict[Candidate, Floats]()
+    if len(alone) > frontier.MOST_CASCADING:
+        return cascades
+    prices = {name: sellers.price(Candidate((name,))) for name in alone}
+    for cheap, dear in permutations(alone, 2):
+        if cheap not in confidence or prices[cheap] >= prices[dear]:
+            continue
+        known = confidence[cheap][~np.isnan(alone[cheap])]
+        for threshold in frontier.thresholds_of(known):
+            values, passed = frontier.cascaded(
+                alone[cheap], alone[dear], confidence[cheap], threshold
+            )
+            cascades[Candidate((cheap, dear), threshold, passed)] = values
+    return cascades
 
 
 def _in_common(values: Sequence[Floats], people: Floats) -> list[Floats]:
@@ -171,7 +226,7 @@ def _mean_of_normal_scores(scores: Floats) -> Floats:
 
 
 def _of_labels(
-    data: EvaluationData, aspect: str, judges: Sequence[str]
+    data: EvaluationData, aspect: str, judges: Sequence[str], sellers: Sellers
 ) -> AspectCandidates:
     targets = data.shared_targets(*judges).given(*judges)
     texts = LabelledTexts(targets, aspect)
@@ -190,11 +245,13 @@ def _of_labels(
         # A tie is no label, and a text without one is not right.
         return np.where(known & np.isnan(winner), float(NO_LABEL), winner)
 
+    alone = dict(zip(judges, common, strict=True))
+    confidence = _shares_of_draws(targets, aspect, alone)
     return AspectCandidates(
         aspect,
         texts.statistic,
         texts.level,
-        _juries(data, dict(zip(judges, common, strict=True)), most, odd=True),
+        _juries(data, alone, most, odd=True) | _cascades(sellers, alone, confidence),
         targets.source,
         texts.number,
         lambda codes: frontier.hits_of(gold, codes, texts.q, targets.source, n_sources),
@@ -203,36 +260,65 @@ def _of_labels(
     )
 
 
+def _shares_of_draws(
+    targets: TargetSet, aspect: str, labels: Mapping[str, Floats]
+) -> dict[str, Floats]:
+    """Return the share of draws that have the judge's label, of judges with several.
+
+    labels: judge -> (texts,); a judge whose label follows from a threshold has none.
+    """
+    study = targets.study
+    shares = dict[str, Floats]()
+    for (judge, drawn_for), draws in study.draw_tables(targets).items():
+        if drawn_for != aspect or judge not in labels:
+            continue
+        if study.spec.judges[judge].threshold is None:
+            given = (~np.isnan(draws)).sum(axis=0)
+            same = (draws == labels[judge]).sum(axis=0)
+            shares[judge] = quotient(same, given)
+    return shares
+
+
 # --- pairs ----------------------------------------------------------------------------
 
 
-def _of_pairs(data: EvaluationData, passes: Passing) -> Iterator[AspectCandidates]:
+def _of_pairs(data: EvaluationData, sellers: Sellers) -> Iterator[AspectCandidates]:
     cells: dict[str, list[JudgedOrder]] = {}
     for cell in judged_orders(data):
         of_systems = cell.perturbation == "systems"
-        if of_systems and passes(cell.judge, cell.aspect, base.PAIRS):
+        if of_systems and sellers.passes(cell.judge, cell.aspect, base.PAIRS):
             cells.setdefault(cell.aspect, []).append(cell)
     for aspect, judged in cells.items():
-        yield _pairs_of_aspect(data, aspect, judged)
+        yield _pairs_of_aspect(data, aspect, judged, sellers)
 
 
 def _pairs_of_aspect(
-    data: EvaluationData, aspect: str, judged: Sequence[JudgedOrder]
+    data: EvaluationData,
+    aspect: str,
+    judged: Sequence[JudgedOrder],
+    sellers: Sellers,
 ) -> AspectCandidates:
     """Return the candidates on the pairs that every judge was asked."""
     sources = dict[tuple[str, str], int]()
     credits = list[dict[tuple[str, str], float]]()
+    agreed = dict[str, dict[tuple[str, str], float]]()
     for cell in judged:
         asked = np.flatnonzero(cell.asked)
         names = [cell.pairs.pairs[at] for at in asked.tolist()]
         sources |= zip(names, cell.ordered.source.tolist(), strict=True)
         credits.append(dict(zip(names, cell.ordered.better.tolist(), strict=True)))
+        verdicts = cell.pairs.verdicts
+        if data.spec.judges[cell.judge].compares and verdicts.in_both_orders:
+            same = (verdicts.listed == verdicts.swapped)[asked].astype(float)
+            agreed[cell.judge] = dict(zip(names, same.tolist(), strict=True))
     pairs = sorted(sources)
     source = np.array([sources[pair] for pair in pairs], np.int64)
-    each = [
-        np.array([credit.get(pair, nan) for pair in pairs], np.float64)
-        for credit in credits
-    ]
+
+    def on_pairs(values: Mapping[tuple[str, str], float]) -> Floats:
+        return np.array([values.get(pair, nan) for pair in pairs], np.float64)
+
+    each = [on_pairs(credit) for credit in credits]
+    confidence = {judge: on_pairs(same) for judge, same in agreed.items()}
     common = _in_common(each, np.zeros(len(pairs)))
     unknown = np.full(len(pairs), nan)
     n_sources = len(data.item_order)
@@ -242,7 +328,7 @@ def _pairs_of_aspect(
         aspect,
         HALF_CREDIT,
         POOLED,
-        _juries(data, alone, _net_choice),
+        _juries(data, alone, _net_choice) | _cascades(sellers, alone, confidence),
         source,
         lambda credit: ordered.credit(credit, -credit),
         lambda credit: frontier.credits_of(credit, -credit, source, n_sources),

@@ -1,4 +1,4 @@
-"""What to buy: which judge or jury is best for its price, from replies that are there.
+"""What to buy: the best judge, jury or cascade for a price, of replies in the store.
 
 No model is asked. Of every candidate (`methods/candidates.py`) there is the price of
 1,000 judgments and the number that decides agreement. For each budget the best one is
@@ -23,7 +23,6 @@ from judgescope.methods.candidates import (
     AspectCandidates,
     Candidate,
     candidates_of,
-    named,
 )
 from judgescope.methods.claims import base
 from judgescope.methods.cost import bought_by, estimates_of
@@ -87,9 +86,16 @@ class Shop:
         return expense is not None and expense.price.value is not None
 
     def price(self, candidate: Candidate) -> float:
-        """The price of 1,000 judgments of a candidate: the sum over its members."""
-        members = (self.expenses[member].price.value for member in candidate)
-        return float(np.sum([present(price) for price in members]))
+        """The price of 1,000 judgments of a candidate: the sum over its members.
+
+        Of a cascade the second member has a share of them.
+        """
+        prices = [
+            present(self.expenses[member].price.value) for member in candidate.members
+        ]
+        if candidate.threshold is not None:
+            prices[1] *= candidate.passed
+        return float(np.sum(prices))
 
     def left_out(self, aspects: Sequence[str]) -> str:
         """Which judges are no candidates on some aspect, and why."""
@@ -201,7 +207,7 @@ def markets(shop: Shop) -> Iterator[Market]:
 
     A mean is over all aspects of one wording that one number decides.
     """
-    parts = [*candidates_of(shop.data, shop.passes)]
+    parts = [*candidates_of(shop.data, shop)]
     groups: dict[tuple[str | None, str, str, int], list[AspectCandidates]] = {}
     for part in parts:
         yield Market(shop, part.aspect, [part], [*part.values])
@@ -257,14 +263,17 @@ def _candidate_rows(market: Market) -> Iterator[ResultRow]:
         count = count.with_note(f"mean over {', '.join(aspects)}")
     yield data.row("", market.aspect, "candidates", market.level, count)
     for at, candidate in enumerate(market.candidates):
-        name = named(candidate)
-        k = len(candidate)
+        name = candidate.name
+        k = len(candidate.members)
         number = market.on(candidate, market.everything).estimate
         number = number.with_method("on the cases that all candidates judged")
         yield data.row(name, market.aspect, market.statistic, market.level, number, k=k)
         price = Estimate(float(market.offers.price[at]), n=number.n)
-        if k > 1:
+        if candidate.is_jury:
             price = price.with_method("sum over the members")
+        elif k > 1:
+            how = f"{candidate.passed:.1%} of cases are passed on"
+            price = price.with_method(how)
         yield data.row(name, market.aspect, PRICE, market.level, price, k=k)
 
 
@@ -290,7 +299,7 @@ def _choice_rows(market: Market) -> Iterator[ResultRow]:
     only = market.parts[0]
     if len(market.parts) == 1 and only.people is not None:
         for winner in winners:
-            if len(winner) > 1:
+            if winner.is_jury:
                 yield from _error_rows(market.data, only, winner)
 
 
@@ -308,8 +317,8 @@ def _unbiased_rows(market: Market, choice: Choice) -> Iterator[ResultRow]:
 def _half_rows(market: Market, choice: Choice) -> Iterator[ResultRow]:
     """Yield what the choice of one half is worth on the other, and its gain."""
     name = market.statistic
-    chosen = named(market.candidates[choice.on_half])
-    cheapest = named(market.candidates[choice.cheapest])
+    chosen = market.candidates[choice.on_half].name
+    cheapest = market.candidates[choice.cheapest].name
     number = choice.other_half.estimate.with_method(HALF)
     yield _row(market, choice, f"other_half_{name}", number, chosen)
     if choice.gain is None:
@@ -333,13 +342,13 @@ def _row(
     """Return a row of the candidate that is best for a price on all sources."""
     winner = market.candidates[choice.winner]
     return market.data.row(
-        named(winner),
+        winner.name,
         market.aspect,
         statistic,
         market.level,
         estimate,
         judge_b=judge_b,
-        k=len(winner),
+        k=len(winner.members),
         form=f"up to {choice.budget:.6g}",
     )
 
@@ -350,23 +359,28 @@ def _error_rows(
     """Yield what the members' errors have in common, on any scale."""
     each = [
         error_correlation(
-            part.values[first,],
-            part.values[second,],
+            part.values[Candidate((first,))],
+            part.values[Candidate((second,))],
             present(part.people),
             part.source,
             weights=data.weights,
             one_scale=False,
         )
-        for first, second in combinations(jury, 2)
+        for first, second in combinations(jury.members, 2)
     ]
     mean = mean_over(each, averaged="pairs of members")
     numbers = {
         "error_correlation_mean": mean,
-        "effective_judges": effective_judges(mean, len(jury)),
+        "effective_judges": effective_judges(mean, len(jury.members)),
     }
     for name, result in numbers.items():
         yield data.row(
-            named(jury), part.aspect, name, POOLED, result.estimate, k=len(jury)
+            jury.name,
+            part.aspect,
+            name,
+            POOLED,
+            result.estimate,
+            k=len(jury.members),
         )
 
 

@@ -455,8 +455,8 @@ class Bought(NamedTuple):
 class Priced:
     """One measure's panel; `level` is a line across.
 
-    `dots` are numbered and have intervals; `juries` are dots alone; `steps` are prices
-    and the value that is to be had from each on.
+    `dots` are numbered and have intervals; `juries`, and cascades, are dots alone;
+    `steps` are prices and the value that is to be had from each on.
     """
 
     title: str

@@ -66,7 +66,8 @@ DECLARED: Final = declare(
     budget=amount("Budget", "US$ that 1,000 judgments may cost", complete=True),
     candidates=amount(
         "Candidates",
-        "judges and juries that are compared; the note counts the judges that are not",
+        "judges, juries and cascades that are compared; the note counts the judges "
+        "that are none",
         complete=True,
     ),
 )
@@ -78,6 +79,8 @@ GAIN_MARGIN: Final = 0.02
 """Less than this is not worth a higher price."""
 LARGEST_JURY: Final = 5
 MOST_BUDGETS: Final = 8
+MOST_CASCADING: Final = 18
+"""With more judges there would be more than 500 cascades, and there are none."""
 MOST_JURIES: Final = 500
 """No size of jury of which there would be more in all."""
 
@@ -236,6 +239,48 @@ def juries_of(
         for members in combinations(range(len(families)), size):
             if len({families[member] for member in members}) == size:
                 yield members
+
+
+def thresholds_of(confidence: Floats) -> list[float]:
+    """At most three thresholds of a cascade, the highest first: quartiles of c.
+
+    confidence (cases,), NaN = none. They follow from the confidence alone; one that
+    accepts every case is left out.
+
+    >>> thresholds_of(np.array([0.6, 0.7, 0.8, 1.0])), thresholds_of(np.ones(9))
+    ([0.8, 0.7], [])
+    """
+    known = confidence[~np.isnan(confidence)]
+    everything = -np.inf
+    if known.size == confidence.size:
+        everything = known.min(initial=np.inf)
+    higher = known[known > everything]
+    if not higher.size:
+        return []
+    cuts = np.quantile(known, [0.75, 0.5, 0.25], method="inverted_cdf")
+    kept = {float(cut) for cut in cuts if cut > everything}
+    # Where most cases have the lowest confidence, the next higher one is the threshold.
+    return sorted(kept or {float(higher.min())}, reverse=True)
+
+
+def cascaded(
+    first: Floats, second: Floats, confidence: Floats, threshold: float
+) -> tuple[Floats, float]:
+    """The first judge's values where its confidence reaches the threshold, else the
+    second's; and the share of cases that is passed on.
+
+    first, second, confidence (cases,); a case without a value of the first is no case,
+    one without a confidence is passed on. Chen et al. 2023, "FrugalGPT".
+
+    >>> first, second = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    >>> values, passed = cascaded(first, second, np.array([0.9, 0.6]), 0.8)
+    >>> values.tolist(), passed
+    ([1.0, 1.0], 0.5)
+    """
+    cases = ~np.isnan(first)
+    accepted = cases & (confidence >= threshold)
+    passed = 1 - accepted.sum() / max(1, cases.sum())
+    return np.where(accepted, first, second), float(passed)
 
 
 @dataclass(frozen=True, eq=False)

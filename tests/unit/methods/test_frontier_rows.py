@@ -62,6 +62,7 @@ def market(
     aspect: Row | None = None,
     sources: int = SOURCES,
     aspects: Sequence[str] = ("clear",),
+    draws: Mapping[str, Floats] | None = None,
     **fields: Any,
 ) -> list[ResultRow]:
     """Return the rows of frontier.csv of judges with the same scores on all aspects."""
@@ -78,6 +79,11 @@ def market(
             tables.add_scores("systems", judge, name, TARGETS[:n], values[:n])
             cell = {"perturbation": "systems", "judge": judge, "aspect": name}
             tables.add("statuses", **cell, status="ok", rule="", n=n)
+    for judge, table in (draws or {}).items():
+        where = {"perturbation": "systems", "judge": judge, "aspect": "clear"}
+        for (draw, at), value in np.ndenumerate(table):
+            place = {"target": TARGETS[at], "draw": draw, "value": float(value)}
+            tables.add("draws", **where, **place)
     data = bought(tables, folder, prices, facts or {}, aspect, aspects, **fields)
     return [*frontier.rows(data)]
 
@@ -215,18 +221,20 @@ def test_the_mean_over_aspects_has_a_choice_of_its_own(tmp_path: Path) -> None:
     assert not rows_of(rows, "effective_judges", aspect="average")
 
 
-def test_votes_on_pairs_make_juries_too(tmp_path: Path) -> None:
+def choosing(folder: Path, unsure: float) -> list[ResultRow]:
+    """Return the rows of three judges that choose between two texts, in both orders.
+
+    Where the judge `a` is unsure, in a share of pairs, it chooses the text shown first.
+    """
     tables = DatasetTables()
     tables.add_items(sorted({target[:3] for target in TARGETS}))
     prices = dict(zip("abc", (CHEAP, DEAR, DEAR), strict=True))
-    pairs = []
-    for source in range(SOURCES):
-        first, second, third, fourth = TARGETS[4 * source : 4 * source + 4]
-        pairs += [(first, second), (third, fourth)]
+    pairs = [*zip(TARGETS[::2], TARGETS[1::2], strict=True)]
     for at, target in enumerate(TARGETS):
         text = "word " * (1 + at % 7)
         tables.add_text("systems", target, target[:3], system=target[4:], text=text)
-    truth = np.where(RNG.random(len(pairs)) < 0.5, 1.0, -1.0)
+    rng = np.random.default_rng(6)
+    truth = np.where(rng.random(len(pairs)) < 0.5, 1.0, -1.0)
     for number in range(3):
         for pair, value in zip(pairs, truth.tolist(), strict=True):
             where = {"target": pair[0], "target_b": pair[1], "value": value}
@@ -234,15 +242,52 @@ def test_votes_on_pairs_make_juries_too(tmp_path: Path) -> None:
     for judge in prices:
         cell = {"perturbation": "systems", "judge": judge, "aspect": "clear"}
         tables.add("statuses", **cell, status="ok", rule="", n=2 * len(pairs))
-        votes = np.where(RNG.random(len(pairs)) < 0.2, -truth, truth)
-        for pair, value in zip(pairs, votes.tolist(), strict=True):
+        votes = np.where(rng.random(len(pairs)) < 0.15, -truth, truth)
+        swayed = (rng.random(len(pairs)) < unsure) & (judge == "a")
+        for pair, value, first in zip(pairs, votes, swayed, strict=True):
             for shown, sign in ((pair, 1.0), (pair[::-1], -1.0)):
                 where = {"target": shown[0], "target_b": shown[1], "draw": 0}
-                tables.add("draws", **cell, **where, value=sign * value)
+                vote = 1.0 if first else sign * float(value)
+                tables.add("draws", **cell, **where, value=vote)
     facts = {judge: {"compares": True} for judge in prices}
-    rows = [*frontier.rows(bought(tables, tmp_path, prices, facts))]
-    credits = rows_of(rows, "half_credit")
-    assert {row["judge"] for row in credits} >= {"a", "b", "c", "a+b", "a+b+c"}
-    values = {row["judge"]: row["value"] for row in credits}
+    return [*frontier.rows(bought(tables, folder, prices, facts))]
+
+
+def test_choices_between_two_texts_make_juries(tmp_path: Path) -> None:
+    rows = choosing(tmp_path, unsure=0.0)
+    values = {row["judge"]: row["value"] for row in rows_of(rows, "half_credit")}
+    assert {*values} == {"a", "b", "c", "a+b", "a+c", "b+c", "a+b+c"}
     assert values["a+b+c"] > max(values["a"], values["b"], values["c"])
     assert rows_of(rows, "gain_half_credit")
+
+
+def test_a_pair_whose_orders_disagree_is_passed_on(tmp_path: Path) -> None:
+    rows = choosing(tmp_path, unsure=0.5)
+    values = {row["judge"]: row["value"] for row in rows_of(rows, "half_credit")}
+    assert {name for name in values if ">" in name} == {"a>b@1", "a>c@1"}
+    assert values["a>b@1"] > values["a"] + 0.05
+    prices = {row["judge"]: row for row in rows_of(rows, "usd_per_1000")}
+    passed = float(prices["a>b@1"]["method"].partition("%")[0]) / 100
+    assert 0.35 < passed < 0.65
+    expected = prices["a"]["value"] + passed * prices["b"]["value"]
+    assert prices["a>b@1"]["value"] == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_text_with_few_equal_draws_is_passed_on(tmp_path: Path) -> None:
+    people = np.tile((QUALITY > 0).astype(float), (3, 1))
+    rng = np.random.default_rng(4)
+    hard = rng.random(N) < 0.4
+    wrong = rng.random((5, N)) < np.where(hard, 0.45, 0.02)
+    draws = np.where(wrong, 1 - people[0], people[0])
+    scores = {"a": np.round(draws.mean(axis=0)), "b": people[0].copy()}
+    scores["b"][rng.random(N) < 0.05] = 0.0
+    scale = {"values": [0.0, 1.0], "ends": [0.0, 1.0], "labels": ["no", "yes"]}
+    facts = {"a": {"draws": 5}}
+    prices = {"a": CHEAP, "b": DEAR}
+    rows = market(tmp_path, scores, prices, people, facts, scale, draws={"a": draws})
+    values = {row["judge"]: row["value"] for row in rows_of(rows, "balanced_accuracy")}
+    cascades = [name for name in values if ">" in name]
+    assert cascades and all(name.startswith("a>b@") for name in cascades)
+    assert max(values[name] for name in cascades) > values["a"]
+    costs = {row["judge"]: row["value"] for row in rows_of(rows, "usd_per_1000")}
+    assert all(costs["a"] < costs[name] < costs["a"] + costs["b"] for name in cascades)

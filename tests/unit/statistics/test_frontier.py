@@ -81,6 +81,23 @@ def test_there_are_never_too_many_juries(judges: int) -> None:
     assert len(juries) <= frontier.MOST_JURIES
 
 
+def test_thresholds_of_a_cascade_accept_some_cases() -> None:
+    confidence = np.round(RNG.uniform(0.5, 1, 200), 2)
+    thresholds = frontier.thresholds_of(confidence)
+    shares = [(confidence >= each).mean() for each in thresholds]
+    assert shares == pytest.approx([0.25, 0.5, 0.75], abs=0.06)
+    assert frontier.thresholds_of(np.array([0.0, 0.0, 0.0, 0.0, 1.0])) == [1.0]
+    assert frontier.thresholds_of(np.full(4, np.nan)) == []
+    assert frontier.thresholds_of(np.array([0.9, 0.9, np.nan])) == [0.9]
+
+
+def test_what_has_no_confidence_is_passed_on() -> None:
+    first = np.array([1.0, 1.0, np.nan])
+    confidence = np.array([0.9, np.nan, 0.9])
+    values, passed = frontier.cascaded(first, np.zeros(3), confidence, 0.5)
+    assert values[:2].tolist() == [1.0, 0.0] and passed == 0.5
+
+
 def offers_of(credits: Floats, price: list[float]) -> Offers:
     """Return candidates with the half credits (candidates, sources)."""
     sums = np.stack([credits, np.ones_like(credits)], axis=-1)[:, :, None]

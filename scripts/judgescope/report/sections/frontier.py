@@ -47,12 +47,15 @@ ADVICE: Final = {
     Advice.NOT_SHOWN: "a gain is not shown",
 }
 LEAD: Final = (
-    "Which judge, or jury of judges, is best for its price? A candidate is a judge "
-    "that is better than chance and simple rules, or a jury of such judges of "
-    "different families; all are compared on the same texts. Whoever is best of "
-    "several on some texts looks better than it is. So the red line shows what the "
-    "choice for a price is worth on sources that did not choose (mean of 20 splits), "
-    "and a gain is measured on the half of the sources that did not choose."
+    "Which judge is best for its price, or which jury or cascade of judges? A "
+    "candidate is a judge that is better than chance and simple rules; `a+b` is a "
+    "jury of such judges of different families; `a>b@0.8` takes the verdict of a "
+    "where its confidence (the share of its draws that agree; 1 where it chooses the "
+    "same text in both orders) is at least 0.8, else that of b. All are compared on "
+    "the same texts. Whoever is best of several on some texts looks better than it "
+    "is. So the red line shows what the choice for a price is worth on sources that "
+    "did not choose (mean of 20 splits), and a gain is measured on the half of the "
+    "sources that did not choose."
 )
 
 
@@ -219,7 +222,7 @@ def _signed(gain: ReportRow) -> str:
 
 
 def _figure(report: Report, dataset: Dataset, markets: Sequence[_Market]) -> PageFigure:
-    """Return a panel for each market; judges are numbered, juries are small dots."""
+    """Return a panel for each market; judges are numbered, others are small dots."""
     judges = [
         judge.id
         for judge in report.real_judges
@@ -263,7 +266,7 @@ def _figure(report: Report, dataset: Dataset, markets: Sequence[_Market]) -> Pag
         LegendKey(str(number), "blue", judge) for number, judge in enumerate(judges, 1)
     ]
     keys += [
-        LegendKey("●", "blue", "a jury"),
+        LegendKey("●", "blue", "a jury or a cascade"),
         LegendKey("━", "red", "the choice for a price, on other sources"),
     ]
     if any(panel.level is not None for panel in panels):

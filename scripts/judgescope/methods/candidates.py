@@ -30,6 +30,7 @@ from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled
 from judgescope.methods.measures import POOLED, WITHIN_SOURCE, level_of
+from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import majority
 from judgescope.statistics import frontier
 from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
@@ -246,7 +247,8 @@ def _of_labels(
         return np.where(known & np.isnan(winner), float(NO_LABEL), winner)
 
     alone = dict(zip(judges, common, strict=True))
-    confidence = _shares_of_draws(targets, aspect, alone)
+    confidence = _stated(targets, aspect, alone)
+    confidence |= _shares_of_draws(targets, aspect, alone)
     return AspectCandidates(
         aspect,
         texts.statistic,
@@ -258,6 +260,31 @@ def _of_labels(
         frontier.balanced_accuracy_of,
         base.SHARE_GAP,
     )
+
+
+def _stated(
+    targets: TargetSet, aspect: str, labels: Mapping[str, Floats]
+) -> dict[str, Floats]:
+    """Return the confidence that single replies have, of judges with one draw.
+
+    labels: judge -> (texts,). A confidence in another verdict than the judge's is none.
+    """
+    study = targets.study
+    if study.spec.confidences is None:
+        return {}
+    places = {target: at for at, target in enumerate(targets.targets)}
+    stated = dict[str, Floats]()
+    for row in read_table("confidences", study.spec.confidences).to_pylist():
+        judge = row["judge"]
+        named = judge in labels and row["perturbation"] == targets.perturbation
+        if not named or row["aspect"] != aspect or row["target_b"] is not None:
+            continue
+        known = row["confidence"] is not None and row["target"] in places
+        own = row["confident_of"] in (None, row["value"])
+        if known and own and study.spec.judges[judge].draws == 1:
+            each = stated.setdefault(judge, np.full(len(places), nan))
+            each[places[row["target"]]] = row["confidence"]
+    return stated
 
 
 def _shares_of_draws(

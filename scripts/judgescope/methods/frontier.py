@@ -185,10 +185,10 @@ class Market:
         """The quality of a candidate on some sources."""
         return self._mean([part.on(candidate, sources) for part in self.parts])
 
-    def gain(self, one: Candidate, other: Candidate, sources: Flags) -> Replicated:
-        """The quality of one candidate minus another's, on some sources."""
+    def gain(self, dear: Candidate, cheap: Candidate, sources: Flags) -> Replicated:
+        """The quality of one candidate minus that of another, on some sources."""
         gaps = [
-            base.less(part.on(one, sources), part.on(other, sources), part.gap)
+            base.less(part.on(dear, sources), part.on(cheap, sources), part.gap)
             for part in self.parts
         ]
         return self._mean(gaps)
@@ -391,7 +391,7 @@ METHOD = Method(
     when="priced",
     tables=("agreement",),
     texts=("systems",),
-    parts=("bought", "decided"),
+    parts=("bought", "decided", "confidences"),
     votes=True,
     bars=False,
     unordered="yes",

@@ -291,3 +291,24 @@ def test_a_text_with_few_equal_draws_is_passed_on(tmp_path: Path) -> None:
     assert max(values[name] for name in cascades) > values["a"]
     costs = {row["judge"]: row["value"] for row in rows_of(rows, "usd_per_1000")}
     assert all(costs["a"] < costs[name] < costs["a"] + costs["b"] for name in cascades)
+
+
+def test_a_text_of_low_confidence_is_passed_on(tmp_path: Path) -> None:
+    people = np.tile((QUALITY > 0).astype(float), (3, 1))
+    rng = np.random.default_rng(9)
+    sure = np.where(rng.random(N) < 0.5, 0.95, 0.6)
+    wrong = rng.random((2, N)) < np.stack([1 - sure, np.full(N, 0.06)])
+    scores = dict(zip("ab", np.where(wrong, 1 - people[:2], people[:2]), strict=True))
+    stated = []
+    for at, chance in enumerate(sure.tolist()):
+        row: Row = {"dataset": "d", "perturbation": "systems", "judge": "a"}
+        row |= {"aspect": "clear", "target": TARGETS[at], "draw": 0, "status": "ok"}
+        row |= {"value": scores["a"][at], "confidence": chance}
+        stated.append(row | {"confident_of": 0.0 if at == 0 else None})
+    path = str(tmp_path / "confidences.parquet")
+    write_table("confidences", table_of("confidences", stated), path)
+    scale = {"values": [0.0, 1.0], "ends": [0.0, 1.0], "labels": ["no", "yes"]}
+    prices = {"a": CHEAP, "b": DEAR}
+    rows = market(tmp_path, scores, prices, people, aspect=scale, confidences=path)
+    values = {row["judge"]: row["value"] for row in rows_of(rows, "balanced_accuracy")}
+    assert "a>b@0.95" in values and values["a>b@0.95"] > values["a"]

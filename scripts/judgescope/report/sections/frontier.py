@@ -50,12 +50,12 @@ LEAD: Final = (
     "Which judge is best for its price, or which jury or cascade of judges? A "
     "candidate is a judge that is better than chance and simple rules; `a+b` is a "
     "jury of such judges of different families; `a>b@0.8` takes the verdict of a "
-    "where its confidence (the share of its draws that agree; 1 where it chooses the "
-    "same text in both orders) is at least 0.8, else that of b. All are compared on "
-    "the same texts. Whoever is best of several on some texts looks better than it "
-    "is. So the red line shows what the choice for a price is worth on sources that "
-    "did not choose (mean of 20 splits), and a gain is measured on the half of the "
-    "sources that did not choose."
+    "where its confidence (of its reply, or the share of its draws that agree; 1 where "
+    "it chooses the same text in both orders) is at least 0.8, else that of b. All are "
+    "compared on the same texts. Whoever is best of several on some texts looks better "
+    "than it is. So the red line shows what the choice for a price is worth on sources "
+    "that did not choose (mean of 20 splits), and a gain is measured on the half of "
+    "the sources that did not choose."
 )
 
 

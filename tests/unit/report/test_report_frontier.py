@@ -130,3 +130,16 @@ def test_without_a_choice_the_reason_stands_alone(tmp_path: Path) -> None:
     nothing = study.row("chat", "", "candidates", None, note="too few sources")
     _, block = section(tmp_path, [nothing]).blocks
     assert isinstance(block, Paragraph) and "too few sources" in block.text
+
+
+def test_of_many_juries_those_that_a_price_chooses_are_drawn(tmp_path: Path) -> None:
+    where: Row = {"aspect": "fluency", "level": "within_source", "k": 2}
+    many = []
+    for number in range(50):
+        name = f"alpha>gamma@{number}"
+        many.append(study.row("chat", name, NAME, 0.5, **where))
+        many.append(study.row("chat", name, "usd_per_1000", 0.7, **where))
+    told = [row | ({"k": 2} if "+" in row["judge"] else {}) for row in rows()]
+    figure = only([*section(tmp_path, told + many).blocks], PageFigure)
+    heads = [line.head for body in figure.table.bodies for line in body.lines]
+    assert heads == ["alpha", "gamma", "alpha+gamma"] and "50 " in figure.summary

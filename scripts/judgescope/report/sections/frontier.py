@@ -41,6 +41,8 @@ from judgescope.statistics.frontier import GAIN_MARGIN, Advice
 PRICE: Final = "usd_per_1000"
 NESTED: Final = "nested_"
 SOURCE: Final = "tables/frontier.csv"
+MOST_DRAWN: Final = 40
+"""More juries and cascades than these are drawn only where a budget chooses them."""
 ADVICE: Final = {
     Advice.DO_NOT_BUY: "do not buy",
     Advice.ADDS: "the gain is shown",
@@ -90,6 +92,24 @@ class _Market:
         """Return the price of 1,000 judgments of a candidate."""
         [row] = self.rows.where(statistic=PRICE, judge=candidate)
         return row.value or 0.0
+
+    @cached_property
+    def shown(self) -> ReportRows:
+        """The candidates that are drawn: judges, and others unless they are many.
+
+        Of many juries and cascades those that a budget chooses, on all sources or on
+        one half.
+        """
+        several = [row for row in self.candidates if row.k > 1]
+        if len(several) <= MOST_DRAWN:
+            return self.candidates
+        chosen = set[str]()
+        for budget in self.budgets:
+            half = self.of_choice(budget, "other_half")
+            chosen |= {budget.judge, half.judge_b if half else ""}
+        return ReportRows(
+            row for row in self.candidates if row.k <= 1 or row.judge in chosen
+        )
 
     @property
     def free(self) -> bool:
@@ -236,7 +256,7 @@ def _figure(report: Report, dataset: Dataset, markets: Sequence[_Market]) -> Pag
         name = _name(report, market)
         alone = []
         juries = []
-        for dot in market.priced(market.candidates):
+        for dot in market.priced(market.shown):
             if dot.row.judge in judges:
                 alone.append(dot._replace(number=judges.index(dot.row.judge) + 1))
             else:
@@ -305,7 +325,14 @@ def _summary(report: Report, markets: Sequence[_Market]) -> str:
             f"${dollars(low)}, {brief(name, last)} for ${dollars(high)} per {THOUSAND}"
         )
     text = "What the choice is worth on sources that did not choose. "
-    return f"{text}{'; '.join(parts)}."
+    text += f"{'; '.join(parts)}."
+    hidden = sum(len(market.candidates) - len(market.shown) for market in markets)
+    if hidden:
+        text += (
+            f" Not drawn: {plural(hidden, 'jury or cascade', 'juries and cascades')} "
+            "that no price chooses; they are in the result table."
+        )
+    return text
 
 
 # --- tables ---------------------------------------------------------------------------

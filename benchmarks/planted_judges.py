@@ -29,6 +29,12 @@ from planted_checks import (
     named,
     outcomes,
 )
+from planted_confidence import (
+    ALLOWED_ERROR,
+    broken_thresholds,
+    sure_outcomes,
+)
+from planted_page import PAGE
 from planted_prompts import hint_outcome, obeys, span_outcome
 from planted_worlds import (
     SEED,
@@ -60,7 +66,6 @@ than people do, and differs less between good and bad systems.
 LATER = {
     "lenient, harsh": "bias of a judge's mean",
     "drifting": "gate on new replies",
-    "over-, under-confident": "calibration of a judge's confidence",
     "prefers a middling length": "slope on closeness to the best length",
 }
 """Defects that no number of the product shows yet -> the check that would."""
@@ -113,7 +118,7 @@ def strengths_of(defect: str) -> list[tuple[float, str, bool]]:
     known = DEFECTS[defect]
     if not known.unit:
         return [(known.stated, "–", True)]
-    return [(one, f"{one:g}", one == known.stated) for one in known.strengths]
+    return [(one, f"{one:.3g}", one == known.stated) for one in known.strengths]
 
 
 # --- judges whose defect a number shows -----------------------------------------------
@@ -211,6 +216,42 @@ def harmless(studies: int) -> Tally:
         checks += checks_of_votes(voted)[judge.name]
         names = named(checks)
         tally.add(bool(names), *names)
+    return tally
+
+
+# --- judges that say how sure they are ------------------------------------------------
+
+
+SURE = ("over-confident", "under-confident")
+SHOWN_SURE = {
+    "over-confident": "gap above 0, or slope below 1",
+    "under-confident": "gap below 0, or slope above 1",
+}
+CALIBRATED = 1.0
+"""The strength at which a sure judge has no defect."""
+
+
+def sure(studies: int) -> Iterator[Tally]:
+    """Yield the tallies of judges that are too sure, or not sure enough."""
+    tallies = {}
+    for defect in SURE:
+        for strength, words, stated in strengths_of(defect):
+            tally = Tally(defect, words, SHOWN_SURE[defect], stated)
+            tallies[defect, strength] = tally
+    for outcome in sure_outcomes([*tallies], studies, "sure"):
+        for key, names in outcome.items():
+            _tell(tallies[key], names)
+    yield from tallies.values()
+
+
+def harmless_sure(studies: int) -> Tally:
+    """Return how often a judge whose chances are true is named too sure, or not sure
+    enough.
+    """
+    tally = Tally("none", "1", "too sure, or not sure enough", stated=False)
+    key = "over-confident", CALIBRATED
+    for outcome in sure_outcomes([key], studies, "calibrated"):
+        tally.add(bool(outcome[key]), *outcome[key])
     return tally
 
 
@@ -436,6 +477,7 @@ def tallies(studies: int) -> Iterator[Tally]:
     sections: list[Callable[[int], Iterator[Tally]]] = [
         positions,
         biases,
+        sure,
         silent,
         with_words,
         dead,
@@ -449,56 +491,9 @@ def tallies(studies: int) -> Iterator[Tally]:
 def false_alarms(studies: int) -> Iterator[Tally]:
     """Yield how often judges without a defect are named for one."""
     yield harmless(studies)
+    yield harmless_sure(studies)
     with TemporaryDirectory(prefix="judgescope-") as folder:
         yield from harmless_prompted(studies, Path(folder))
-
-
-PAGE = """# Planted judges
-
-Does Judgescope find a defect that is known to be there, and does it find one where
-there is none? A planted judge is simulated: it rates as one more rater does and then
-has one defect. `make planted` writes this page from {studies} simulated studies per
-strength (60 sources with texts of 6 systems, 3 raters, 2 aspects, unless stated
-otherwise); the code of a run computes the claims in memory. Your own study can have
-planted judges, too ([guide](guide/planted.md)).
-
-## Found
-
-The bar is 95 % of studies at the strength in bold ({least} of {studies} do not refute
-it). A defect counts as found only if it is named by its own name and no other, with
-two exceptions: a preference for a length is common to all aspects, so it may also be
-named halo; the scale cuts off noise at its ends, so the scores of a noisy judge are
-nearer the middle than people's, and short texts or a family of weaker systems may seem
-to be preferred.
-
-{found}
-
-No number shows these defects yet: {later}.
-
-## In vain
-
-A judge without a defect is tested for the defects of a line at once (Holm's
-correction, level .05). At most {most} of {alarms} studies may alarm.
-
-{in_vain}
-
-## Positive controls
-
-A copy of people's mean should be better than chance, and as good as one more rater,
-in every setting: {settings} settings of 2 to 12 systems, 1 to 12 aspects, scores,
-labels or pairs, and 1, 2, 5 or mixed numbers of texts a source (40 sources, 3
-raters). It is better than chance in {better} of {settings} and as good as one more
-rater in {as_rater}.
-
-{failing}
-
-One more rater ({rated} studies each, one aspect) should be better than chance in at
-least 95 % of studies of scores and labels, and worse than a rater in at most 2.5 %.
-Pairs and the last column have no bar.
-
-{raters}
-"""
-"""The text of docs/planted.md."""
 
 
 def page(
@@ -506,8 +501,11 @@ def page(
     in_vain: Sequence[Tally],
     settings: Sequence[Setting],
     raters: Sequence[OneMoreRater],
+    thresholds: tuple[int, int, int],
 ) -> str:
-    """Return the text of docs/planted.md."""
+    """Return the text of docs/planted.md; thresholds: draws, those with one, and those
+    with one that lets through more errors than it promises.
+    """
     studies = max(one.studies for one in found)
     alarms = max(one.studies for one in in_vain)
     failing = [f"* {one.words_of_steps()}" for one in settings if not one.as_rater]
@@ -529,6 +527,10 @@ def page(
             ["tested for", "alarms in", "named", "bar"],
             [_vain_line(one) for one in in_vain],
         ),
+        allowed=ALLOWED_ERROR,
+        draws=thresholds[0],
+        thresholds=thresholds[1],
+        broken=thresholds[2],
         settings=len(settings),
         better=sum(one.better for one in settings),
         as_rater=sum(one.as_rater for one in settings),
@@ -581,6 +583,7 @@ def main() -> None:
         [*false_alarms(2 * args.studies)],
         copies(),
         [*one_more_rater(2 * args.studies)],
+        (5 * args.studies, *broken_thresholds(5 * args.studies)),
     )
     print(text)
     if args.write is not None:

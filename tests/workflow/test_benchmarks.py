@@ -64,6 +64,8 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
 NEEDS = {"explore": [needs_browser], "prefixes": [needs_real_data]}
 SERVED = {
     "planted_checks",
+    "planted_confidence",
+    "planted_page",
     "planted_prompts",
     "planted_worlds",
     "effects",

@@ -104,6 +104,7 @@ def _missed(tallies: Any) -> list[str]:
 SECTIONS: list[Callable[[int], Any]] = [
     planted.positions,
     planted.biases,
+    planted.sure,
     planted.silent,
     planted.with_words,
     planted.dead,
@@ -137,6 +138,7 @@ def test_followed_hints_obeyed_attacks_and_invented_errors_are_found(
 def test_judges_without_a_defect_are_rarely_named_for_one(tmp_path: Path) -> None:
     for one in (
         planted.harmless(2 * TENTH),
+        planted.harmless_sure(2 * TENTH),
         *planted.harmless_prompted(2 * TENTH, tmp_path),
     ):
         assert one.found <= planted.most_in_vain(2 * TENTH), one
@@ -155,3 +157,10 @@ def test_the_page_has_a_line_for_each_tally() -> None:
     assert f"{line} | 1 of 2 | longer 1 | passes |" in text
     assert "* scores, 6 systems, 2 aspects, 6 texts a source: 1 × better" in text
     assert "| 40 sources × 5 texts | 100.0% | 0.0% | 50.0% |" in text
+
+
+@pytest.mark.simulation
+def test_a_threshold_keeps_its_promise_in_95_of_100_draws() -> None:
+    found, broken = planted.broken_thresholds(500)
+    assert found > 400
+    assert broken <= 500 - planted.least_found(500)

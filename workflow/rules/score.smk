@@ -58,6 +58,7 @@ rule collect:
         PATHS.collected(name="draws"),
         PATHS.collected(name="rationales"),
         PATHS.collected(name="marked"),
+        PATHS.collected(name="confidences"),
         PATHS.collected(name="statuses"),
         PATHS.collected(name="bought"),
         PATHS.cell_hashes(),

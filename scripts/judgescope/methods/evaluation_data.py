@@ -35,6 +35,7 @@ WITHOUT_REFERENCES = "without references"
 out."""
 NOT_PLANNED = "not_applicable"
 """The status of judgments of what a judge does not apply to."""
+CONFIDENCE_TABLE = "confidence"
 MADE = {"ok", "short"}
 """Outcomes of texts that could be made: `short` has fewer edits than planned."""
 
@@ -408,6 +409,7 @@ class EvaluationData:
             "gold": _unless(self.spec.gold_rule, "auto"),
             "orders": _unless(self.spec.orders, "both"),
             "unread": _unless(self.spec.unread, "missing"),
+            "confidence": self._confidence_of(judge),
             "seed": self.spec.seed,
             "v": __version__,
             "with": ",".join(self.spec.add_ons) or None,
@@ -416,6 +418,15 @@ class EvaluationData:
         signature = "|".join(known)
         self._signatures[key] = signature
         return signature
+
+    def _confidence_of(self, judge: str) -> str | None:
+        """Return where a judge's confidence comes from, in the table that is about
+        it.
+        """
+        card = self.spec.judges.get(judge)
+        if card is None or self.spec.table != CONFIDENCE_TABLE:
+            return None
+        return card.confidence or None
 
 
 @dataclass(frozen=True, eq=False)

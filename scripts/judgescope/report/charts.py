@@ -123,7 +123,7 @@ def _group_look() -> Spec:
     return _look(axis_y)
 
 
-def _curve_look() -> Spec:
+def curve_look() -> Spec:
     """The look of a figure with a scale upwards."""
     axis_y = {
         **_number_axis(),
@@ -411,7 +411,7 @@ def curves_spec(curves: Sequence[Curve], *, x: str, y: str) -> Spec:
         layers.append(layer("line", values, channels, **look))
     padding = ChartPadding(LAYOUT.curves_left, LAYOUT.right, LAYOUT.top, LAYOUT.bottom)
     width = LAYOUT.curves_width
-    return framed(layers, width, LAYOUT.curves_height, padding, _curve_look())
+    return framed(layers, width, LAYOUT.curves_height, padding, curve_look())
 
 
 # --- histograms -----------------------------------------------------------------------

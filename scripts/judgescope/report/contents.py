@@ -12,6 +12,7 @@ from judgescope.report.report import Report
 from judgescope.report.section import GROUPS, ReportSection
 from judgescope.report.sections import (
     agreement,
+    confidence,
     confusion,
     cost,
     discernment,
@@ -259,6 +260,20 @@ CONTENTS: Final = (
             "people prefer one text."
         ),
         of_dataset=agreement.pairwise,
+    ),
+    ReportSection(
+        id="confidence",
+        group="Evidence",
+        title="Confidence",
+        lead=(
+            "When a judge says 90 %, is it right nine times in ten? Right means that "
+            "its verdict is people's, who differ among themselves. Gap (stated chance "
+            "minus share right) and slope decide whether a judge is too sure or not "
+            "sure enough; the other numbers describe. From the threshold on at most "
+            "10 % of its verdicts are wrong, with a chance of 95 %, on texts like "
+            "these."
+        ),
+        of_dataset=confidence.blocks,
     ),
     ReportSection(
         id="cost",

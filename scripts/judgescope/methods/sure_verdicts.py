@@ -1,0 +1,214 @@
+"""Verdicts with the confidence of a judge in them, beside people's verdict.
+
+Several draws of a text have one verdict, the one that most of them give; its confidence
+is the mean of theirs, or the share of equal draws. A tie has neither.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from judgescope.core.cells import split
+from judgescope.methods.evaluation_data import EvaluationData, TargetSet
+from judgescope.methods.gold import class_rule, gold_classes, why_no_classes
+from judgescope.methods.labels import labelled, truth_name, truth_of
+from judgescope.methods.pair_verdicts import PanelPairs
+from judgescope.schema.tables import tuples_of
+from judgescope.statistics.classes import are_classes
+from judgescope.statistics.confidence import Stated
+from judgescope.statistics.preferences import majority
+from judgescope.statistics.raters import GOLD_NAMES
+
+DRAWS: Final = "draws"
+OTHER_SCALE: Final = "the judge's scale is not that of people"
+NO_CLASSES: Final = "scores that are not values of people's scale"
+UNPREFERRED: Final = "people's majority of those who prefer a text"
+Text = tuple[str, str | None]
+
+
+class Said(NamedTuple):
+    """What one draw says: its verdict, and how sure it is; NaN: not known."""
+
+    verdict: float
+    confidence: float
+
+
+SaidByCell = Mapping[tuple[str, str, str], Mapping[Text, list[Said]]]
+"""(set of texts, judge, aspect) -> text, or two in the order shown -> its draws."""
+
+
+class SureVerdicts(NamedTuple):
+    """A judge's verdicts beside people's, or why there are none (`why`).
+
+    `against`: what people's verdict is, in words.
+    """
+
+    stated: Stated
+    against: str
+    why: str = ""
+
+
+def said_in(data: EvaluationData, table: pa.Table) -> SaidByCell:
+    """Return the judgments of a table `confidences`, with scores so that more is
+    better; unread ones have neither verdict nor confidence.
+    """
+    turned = data.spec.turned.scores if data.spec.turned else {}
+    cells: dict[tuple[str, str, str], dict[Text, list[Said]]] = {}
+    names = ["perturbation", "judge", "aspect", "target", "target_b", "status"]
+    values = ["value", "confidence", "confident_of"]
+    for row in tuples_of(table, [*names, *values]):
+        perturbation, judge, aspect, target, other, status, value, sure, about = row
+        cell = cells.setdefault((perturbation, judge, aspect), {})
+        draws = cell.setdefault((target, other), [])
+        verdict = value if about is None else about
+        if status != "ok" or verdict is None:
+            draws.append(Said(np.nan, np.nan))
+            continue
+        if other is None and aspect in turned.get(judge, {}):
+            verdict = turned[judge][aspect] - verdict
+        draws.append(Said(verdict, np.nan if sure is None else sure))
+    return cells
+
+
+def one_verdict(draws: Sequence[Said], *, equal: bool = False) -> Said:
+    """Return the verdict of most draws and the mean of their confidences; `equal`: the
+    share of the read draws that give it.
+
+    None where fewer than half were read, or two verdicts tie.
+
+    >>> one_verdict([Said(1.0, 0.9), Said(1.0, 0.7), Said(0.0, 0.6)])
+    Said(verdict=1.0, confidence=0.8)
+    >>> one_verdict([Said(1.0, 0.9), Said(0.0, 0.6)])
+    Said(verdict=nan, confidence=nan)
+    """
+    by_verdict = defaultdict[float, list[float]](list)
+    for said in draws:
+        if not np.isnan(said.verdict):
+            by_verdict[said.verdict].append(said.confidence)
+    read = sum(map(len, by_verdict.values()))
+    nothing = Said(np.nan, np.nan)
+    if not read or 2 * read < len(draws):
+        return nothing
+    most = max(map(len, by_verdict.values()))
+    leading = [value for value, each in by_verdict.items() if len(each) == most]
+    if len(leading) > 1:
+        return nothing
+    [verdict] = leading
+    sure = most / read if equal else float(np.mean(by_verdict[verdict]))
+    return Said(verdict, round(sure, 12))
+
+
+def of_texts(
+    targets: TargetSet, judge: str, aspect: str, said: Mapping[Text, list[Said]]
+) -> SureVerdicts:
+    """Return a judge's verdicts on texts beside people's label or class of each."""
+    study = targets.study
+    scale = study.spec.aspects[aspect]
+    card = study.spec.judges[judge]
+    ratings = targets.ratings(aspect)
+    equal = card.confidence == DRAWS
+    each = [
+        one_verdict(said.get((target, None), ()), equal=equal)
+        for target in targets.targets
+    ]
+    verdict = np.array([one.verdict for one in each])
+    sure = np.array([one.confidence for one in each])
+    if scale.labels:
+        gold = truth_of(study, aspect)(ratings)
+        against = truth_name(study, aspect)
+    else:
+        gold = gold_classes(study, ratings).values
+        against = GOLD_NAMES[class_rule(study)]
+    classes = scale.values or []
+    if scale.ordered and (why := why_no_classes(study, gold, classes)):
+        return _none(why, against)
+    if scale.labels and card.threshold is not None:
+        scores = targets.scores(judge, aspect)
+        assert scores is not None
+        codes, why = labelled(targets, judge, aspect, scores, gold)
+        if codes is None:
+            return _none(why, against)
+        if card.weighted:  # the probability is of the label that the reply says
+            sure = np.where(codes == verdict, sure, 1 - sure)
+        verdict = codes
+    elif card.grid[aspect] != scale.values:
+        return _none(OTHER_SCALE, against)
+    elif not are_classes(verdict, classes):
+        return _none(NO_CLASSES, against)
+    right = np.where(np.isnan(verdict) | np.isnan(gold), np.nan, verdict == gold)
+    # Texts that people did not judge are not planned.
+    rated = ~np.isnan(gold)
+    stated = Stated.select(sure[rated], right[rated], targets.source[rated])
+    return SureVerdicts(stated, against)
+
+
+def of_pairs(
+    targets: TargetSet, aspect: str, said: Mapping[Text, list[Said]], *, equal: bool
+) -> SureVerdicts:
+    """Return a judge's choices beside people's majority, of pairs that has one.
+
+    With both orders the chance of the first text is the mean of that in each, which
+    removes a preference for a position (Badshah et al. 2026); a tie in one order has no
+    chance, in both it is a tie.
+    """
+    pairs = PanelPairs(targets, aspect)
+    people = majority(pairs.people)
+    verdicts = []
+    for first, second in pairs.names:
+        orders = [
+            (one_verdict(said.get((first, second), ()), equal=equal), 1.0),
+            (one_verdict(said.get((second, first), ()), equal=equal), -1.0),
+        ]
+        shown = [
+            Said(sign * one.verdict, one.confidence)
+            for (one, sign), texts in zip(
+                orders, ((first, second), (second, first)), strict=True
+            )
+            if texts in said
+        ]
+        verdicts.append(joined_orders(shown))
+    verdict = np.array([one.verdict for one in verdicts])
+    sure = np.array([one.confidence for one in verdicts])
+    decided = ~np.isnan(people) & (people != 0)
+    right = np.where(np.isnan(verdict), np.nan, verdict == people)
+    stated = Stated.select(sure[decided], right[decided], pairs.source[decided])
+    return SureVerdicts(stated, UNPREFERRED)
+
+
+def joined_orders(shown: Sequence[Said]) -> Said:
+    """Return the choice of a pair from that in each order, 1 for the same text.
+
+    >>> joined_orders([Said(1.0, 0.9), Said(-1.0, 0.6)])
+    Said(verdict=1.0, confidence=0.65)
+    >>> joined_orders([Said(1.0, 0.9), Said(0.0, 0.8)])
+    Said(verdict=nan, confidence=nan)
+    """
+    nothing = Said(np.nan, np.nan)
+    if not shown or any(np.isnan([one.verdict, one.confidence]).any() for one in shown):
+        return nothing
+    if all(one.verdict == 0 for one in shown):
+        return Said(0.0, float(np.mean([one.confidence for one in shown])))
+    if any(one.verdict == 0 for one in shown):
+        return nothing
+    chances = [
+        one.confidence if one.verdict > 0 else 1 - one.confidence for one in shown
+    ]
+    chance = round(float(np.mean(chances)), 12)
+    if chance == 0.5:
+        return nothing
+    return Said(1.0, chance) if chance > 0.5 else Said(-1.0, 1 - chance)
+
+
+def _none(why: str, against: str) -> SureVerdicts:
+    empty = np.zeros(0)
+    return SureVerdicts(Stated(empty, empty, np.zeros(0, np.int64)), against, why)
+
+
+def aspects_with_people(data: EvaluationData) -> Iterable[str]:
+    """Return the aspects that several people rated."""
+    for aspect in data.spec.aspects:
+        if split(aspect)[1] is None and len(data.systems.ratings(aspect)) > 1:
+            yield aspect

@@ -1,0 +1,89 @@
+"""The section on confidence: what is said of each judge, and the diagram."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_study
+from judgescope.report.contents import section_named
+from judgescope.report.elements import PageFigure, Paragraph, Section
+from judgescope.report.reliability import BinDot, reliability_spec
+from judgescope.report.sections.confidence import sentence
+
+Row = dict[str, Any]
+
+
+def confidence_rows(judge: str, gap: float, p: float, slope: float = 0.4) -> list[Row]:
+    place = {"aspect": "fluency", "level": "pooled"}
+
+    def row(name: str, value: float | None, **more: Any) -> Row:
+        return report_study.row("chat", judge, name, value, **place, **more)
+
+    rows = [
+        row("confidence_gap", gap),
+        row("confidence_slope", slope),
+        row("p_confidence_gap", p),
+        row("p_confidence_slope", min(1.0, 2 * p)),
+        row("auroc_right", 0.7),
+        row("ece", 0.1),
+        row("ece_calibrated", 0.03),
+        row("selective_error", 0.2, k=50),
+        row("selective_error", 0.3, k=100),
+    ]
+    for k in range(1, 4):
+        rows.append(row("bin_confidence", 0.3 * k, k=k, n=40))
+        rows.append(row("bin_right", 0.3 * k - gap, k=k, n=40))
+    for k in range(1, 11):
+        rows.append(row("confidence_share", 0.1, k=k))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("gap", "p", "slope", "says"),
+    [
+        (0.11, 0.001, 0.9, "over-confident by 0.11"),
+        (-0.11, 0.001, 1.2, "under-confident by 0.11"),
+        (0.02, 0.4, 0.9, "not shown to be too sure or not sure enough (p 0.4)"),
+    ],
+)
+def test_the_smaller_p_says_what_is_shown(
+    gap: float, p: float, slope: float, says: str
+) -> None:
+    rows = report_study.typed_rows(confidence_rows("alpha", gap, p, slope))
+    assert says in sentence("alpha", rows)
+    assert "it is right in" in sentence("alpha", rows)
+
+
+def test_a_slope_alone_names_the_extremes() -> None:
+    rows = confidence_rows("alpha", 0.01, 0.9, 0.4)
+    tested = next(row for row in rows if row["statistic"] == "p_confidence_slope")
+    tested["value"] = 0.001
+    assert "too extreme" in sentence("alpha", report_study.typed_rows(rows))
+
+
+def test_the_section_has_sentences_a_diagram_and_its_numbers(tmp_path: Path) -> None:
+    rows = confidence_rows("alpha", 0.11, 0.001) + confidence_rows("gamma", -0.1, 0.2)
+    spec = report_study.make(tmp_path, {"confidence": rows, "coverage": []})
+    found = section_named("confidence", report_study.loaded(spec))
+    assert isinstance(found, Section)
+    said = [block for block in found.blocks if isinstance(block, Paragraph)]
+    assert any(len(block.items) == 2 for block in said)
+    figures = [block for block in found.blocks if isinstance(block, PageFigure)]
+    assert len(figures) == 2
+    for figure in figures:
+        assert "<svg" in figure.svg
+        assert "3 bins" in figure.summary
+        [body] = figure.table.bodies
+        assert len(body.lines) == 3
+
+
+def test_the_diagram_has_a_dot_a_bin_and_a_bar_a_tenth() -> None:
+    dots = [BinDot(0.6, 0.5, 0.4, 0.6), BinDot(0.9, 0.7, None, None)]
+    layers = report_study.layers(reliability_spec(dots, [0.0] * 5 + [0.2] * 5))
+    marks = {mark: values for mark, values in layers if mark != "line"}
+    assert len(marks["rect"]) == 10
+    assert len(marks["rule"]) == 1
+    assert [dot["x"] for dot in marks["point"]] == [0.6, 0.9]
+    tallest = max(bar["y2"] for bar in marks["rect"])
+    assert 0 < tallest < 0.5

@@ -513,7 +513,7 @@ def page(
     for one in raters:
         values = (one.better, one.worse, one.as_rater)
         shares.append([one.title, *(f"{value:.1%}" for value in values)])
-    return PAGE.format(
+    text: str = PAGE.format(
         studies=studies,
         least=least_found(studies),
         found=_table(
@@ -542,6 +542,7 @@ def page(
             ["design", "better than chance", "worse than a rater", "as a rater"], shares
         ),
     )
+    return text
 
 
 def _found_line(tally: Tally) -> list[str]:

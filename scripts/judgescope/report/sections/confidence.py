@@ -26,6 +26,8 @@ from judgescope.report.words import known_names, p_value, percent
 
 SOURCE: Final = "tables/confidence.csv"
 LEVEL: Final = 0.05
+NAMED_CHANCE: Final = 0.9
+"""The stated chance of the bin that the sentence names, or the nearest to it."""
 COLUMNS: Final = (
     "confidence_gap",
     "confidence_slope",
@@ -77,21 +79,20 @@ def _aspect(
 
 def sentence(judge: str, rows: ReportRows) -> str:
     """Return what is shown of a judge's confidence, by a rule: the smaller p of gap and
-    slope, if it is at most .05 (Holm over both).
+    slope, if it is at most .05 (Holm over both); and of the bin nearest to 90 %.
     """
     gap = _row(rows, "confidence_gap")
     if gap is None or gap.value is None:
         return f"`{judge}`: {gap.note if gap else 'no confidence'}."
     shown = _shown(rows, gap)
-    surest = rows.where(statistic="bin_right").defined
-    if not len(surest):
+    bins = list(rows.where(statistic="bin_confidence"))
+    if not bins:
         return f"`{judge}` {shown}."
-    top = max(surest, key=lambda row: row.k)
-    bins = rows.where(statistic="bin_confidence")
-    stated = next(row for row in bins if row.k == top.k)
+    stated = min(bins, key=lambda row: abs((row.value or 0) - NAMED_CHANCE))
+    right = next(row for row in rows.where(statistic="bin_right") if row.k == stated.k)
     return (
         f"`{judge}` {shown}. When it says {figures(stated)}, it is right in "
-        f"{figures(top)} of {top.n} texts."
+        f"{figures(right)} of {right.n} texts."
     )
 
 

@@ -31,6 +31,7 @@ PUBLIC = {
     "alpha": "judgescope.api.measures",
     "alt_test": "judgescope.api.measures",
     "audit": "judgescope.api.audit",
+    "corrected": "judgescope.api.corrected",
     "discernment": "judgescope.api.measures",
     "labels": "judgescope.api.labels",
     "load": "judgescope.api.results",

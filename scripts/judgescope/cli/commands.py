@@ -82,9 +82,10 @@ def study_file(text: str) -> Path:
     return Path(text)
 
 
-def _add_study(
+def add_study(
     parser: argparse.ArgumentParser, about: str = "the study's YAML file", **more: Any
 ) -> None:
+    """Add the file of the study."""
     parser.add_argument("study", type=Path, help=about, **more)
 
 
@@ -322,7 +323,7 @@ def add_data(commands: Commands) -> None:
 def add_show(commands: Commands) -> None:
     """Add the command `show`."""
     parser = commands.add_parser("show", help="print the numbers of a study's tables")
-    _add_study(parser)
+    add_study(parser)
     parser.add_argument(
         "table",
         nargs="?",
@@ -344,7 +345,7 @@ def add_compare(commands: Commands) -> None:
         description="Print the statistics of two studies or two judges side by side, "
         "with paired differences where the study has computed them.",
     )
-    _add_study(parser)
+    add_study(parser)
     parser.add_argument(
         "other", type=Path, nargs="?", help="the YAML file of a second study"
     )
@@ -368,7 +369,7 @@ def add_export(commands: Commands) -> None:
     parser = commands.add_parser(
         "export", help="export tables, judgments, texts, replies, a card"
     )
-    _add_study(parser)
+    add_study(parser)
     kinds = parser.add_subparsers(dest="kind", required=True)
     tables = kinds.add_parser("tables", help="write a result table, one row per judge")
     tables.add_argument("table", help="the result table: agreement, discernment, …")
@@ -474,7 +475,7 @@ def add_replies(commands: Commands) -> None:
         help="list a study's replies with status, tokens and price; write them with "
         "prompts",
     )
-    _add_study(shown, "the study's YAML file; also works during a run")
+    add_study(shown, "the study's YAML file; also works during a run")
     add_filters(shown, OF_REPLIES, "replies")
     shown.add_argument(
         "--file", type=Path, help="write all, with prompts, to this .jsonl file"
@@ -496,7 +497,7 @@ def add_replies(commands: Commands) -> None:
         "changes no file: `judgescope run STUDY` scores replies again by itself when a "
         "card or a parser has changed. The exit status is 0, whatever has moved.",
     )
-    _add_study(again, "the study's YAML file; also works during a run")
+    add_study(again, "the study's YAML file; also works during a run")
     again.set_defaults(act=act("reread", "reread"))
     _add_store_actions(actions)
 
@@ -559,7 +560,7 @@ def _add_to_store(
     action: argparse.ArgumentParser = actions.add_parser(name, help=about)
     if file:
         action.add_argument("file", type=Path, help=file)
-    _add_study(action, nargs=nargs)
+    add_study(action, nargs=nargs)
     if name not in ("retry", "give-up", "prune"):
         action.add_argument(
             "--store",
@@ -581,7 +582,7 @@ def add_batch(commands: Commands) -> None:
         name: str, function: str, about: str, *, sends: bool = True
     ) -> argparse.ArgumentParser:
         action: argparse.ArgumentParser = actions.add_parser(name, help=about)
-        _add_study(action)
+        add_study(action)
         action.set_defaults(act=act("batch", function))
         if sends:
             add_trust(action)

@@ -154,6 +154,10 @@ EXAMPLES: dict[str, Sequence[str]] = {
         "show config/config.yaml",
         "show config/config.yaml agreement --statistic pearson --level pooled",
     ),
+    "rate-plan": (
+        f"rate-plan {MINE} --half-width .2",
+        f"rate-plan {MINE} --half-width .2 --rating-price 0.5 --judgment-price 0.002",
+    ),
     "compare": (
         "compare config/config.yaml --judges rules rouge-l --statistic pearson --level "
         "pooled",

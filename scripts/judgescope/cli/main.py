@@ -17,7 +17,7 @@ from platform import python_version
 from typing import NoReturn
 
 from judgescope import __version__
-from judgescope.cli import commands, completion, context, people
+from judgescope.cli import commands, completion, context, people, planning
 from judgescope.cli.completion import add_examples
 from judgescope.cli.context import is_dry, plan_of_study, snakemake
 from judgescope.cli.terminal import plural, print_any_name
@@ -31,7 +31,7 @@ from judgescope.schema.cards import PILOT
 GROUPS = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
     "data": ("audit", "init", "new", "cards", "schema", "data"),
-    "results": ("show", "compare", "export", "reproduce"),
+    "results": ("show", "compare", "rate-plan", "export", "reproduce"),
     "replies and money": ("replies", "batch"),
     "people": ("people",),
     "training": ("distill",),
@@ -249,6 +249,7 @@ def command_line(*, only_audit: bool = False) -> argparse.ArgumentParser:
     commands.add_data(added)
     commands.add_show(added)
     commands.add_compare(added)
+    planning.add_commands(added)
     commands.add_export(added)
     commands.add_reproduce(added)
     commands.add_replies(added)

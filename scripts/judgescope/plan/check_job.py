@@ -76,6 +76,7 @@ def _notices_of_study(plan: Plan) -> Iterator[str]:
     yield from notices.policies(plan)
     yield from notices.asked_once(plan)
     yield from notices.scored_alone(plan)
+    yield from notices.not_estimated(plan)
 
 
 def _notices_of_dataset(
@@ -99,10 +100,14 @@ def _notices_of_dataset(
 
 def _notices_of_texts(plan: Plan, dataset: str, rated: Path) -> Iterator[str]:
     """Yield what cannot be computed with the texts that people rated."""
-    rows = read_table("targets", str(rated), columns=["item", "system"])
+    rows = read_table("targets", str(rated), columns=["target", "item", "system"])
     items = rows["item"].to_pylist()
     systems = rows["system"].to_pylist()
     yield from notices.systems_untested(plan, dataset, items, systems)
+    ratings = Path(plan.paths.ratings(dataset))
+    if ratings.is_file():
+        targets = read_table("ratings", str(ratings), columns=["target"])["target"]
+        yield from notices.estimated(plan, dataset, rows, set(targets.to_pylist()))
     texts = read_table("targets", str(rated), columns=["text"])["text"].to_pylist()
     yield from language_lines(plan, dataset, [text for text in texts if text])
 

@@ -1,10 +1,11 @@
 """What a study does not use or cannot show, printed before any request is sent."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from judgescope.core.paths import HOME
 from judgescope.methods.registry import METHODS
@@ -12,6 +13,7 @@ from judgescope.parsing.judgment import Policy
 from judgescope.plan.judges import engine_of, scale_of
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import FOLDERS, FORMATS, RatingScale, ReadyPerturbation
+from judgescope.statistics.corrected import FEWEST_INFORMATIVE
 from judgescope.statistics.means import tango
 from judgescope.statistics.systems import can_be_asked, largest_family, system_blocks
 
@@ -293,3 +295,56 @@ def hiding(plan: Plan) -> Iterator[str]:
             names.append(f"{kind}/{name}")
     if names:
         yield f"cards of yours in place of shipped ones: {', '.join(sorted(names))}"
+
+
+def not_estimated(plan: Plan) -> Iterator[str]:
+    """Yield a line about each dataset without ratings of people, if the study asks what
+    systems really score.
+    """
+    methods = _estimating(plan)
+    for name in plan.evaluated if methods else ():
+        card = plan.datasets[name]
+        if card.ratings != "human" or card.prefers:
+            yield (
+                f"warning: {methods} cannot correct anything on {name}: it has no "
+                "ratings of texts by people"
+            )
+
+
+def estimated(
+    plan: Plan, dataset: str, texts: pa.Table, rated: Collection[str]
+) -> Iterator[str]:
+    """Yield what the methods corrected and choice can say of a dataset.
+
+    texts: item, system and target of each text of systems; rated: the targets that
+    people rated.
+    """
+    methods = _estimating(plan)
+    card = plan.datasets[dataset]
+    if not methods or card.ratings != "human" or card.prefers:
+        return
+    items = texts["item"].to_pylist()
+    rated_items = set[str]()
+    for item, target in zip(items, texts["target"].to_pylist(), strict=True):
+        if target in rated:
+            rated_items.add(item)
+    n_items = len(set(items))
+    yield f"{methods}: people rated {len(rated_items)} of {n_items} sources"
+    if len(rated_items) < FEWEST_INFORMATIVE:
+        yield (
+            f"warning: {methods}: with fewer than {FEWEST_INFORMATIVE} rated sources "
+            "no number is corrected, and means have no interval"
+        )
+    elif len(rated_items) == n_items:
+        yield (
+            f"{methods}: all sources are rated, so that the judge adds nothing to "
+            "people's means; rate-plan says how many ratings would have done"
+        )
+    if card.has_unknown_systems or len(set(texts["system"].to_pylist())) < 2:
+        yield f"warning: {methods}: one system, or none named: there is no difference"
+
+
+def _estimating(plan: Plan) -> str:
+    """Return the study's methods on what systems really score, in words."""
+    methods = [name for name in plan.study.methods if name in ("corrected", "choice")]
+    return " and ".join(methods)

@@ -14,6 +14,7 @@ from judgescope.report.sections import (
     agreement,
     confidence,
     confusion,
+    corrected,
     cost,
     discernment,
     ensemble,
@@ -108,6 +109,21 @@ CONTENTS: Final = (
             "so finds fewer differences. Neither is corrected for the number of pairs."
         ),
         of_dataset=agreement.system_pairs,
+    ),
+    ReportSection(
+        id="corrected",
+        group="Evidence",
+        title="What the systems really score",
+        lead=(
+            "A judge scores all sources, people rated some. Its mean over the others, "
+            "corrected by its error on the rated ones, is the mean that people would "
+            "give (Angelopoulos et al. 2023). The correction removes the judge's "
+            "bias; it seldom saves many ratings: a rating worth 1.25 ratings saves a "
+            "fifth of them. The judge's own means stand beside it, uncorrected. Where "
+            "rated sources differ from the others in what the judge errs on, there is "
+            "neither number."
+        ),
+        of_dataset=corrected.blocks,
     ),
     ReportSection(
         id="criteria",

@@ -3,9 +3,10 @@
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from judgescope.plan.notices import systems_untested
+from judgescope.plan.notices import estimated, not_estimated, systems_untested
 
 
 def plan_of(aspects: int, **card: Any) -> Any:
@@ -38,3 +39,51 @@ def test_too_many_aspects_for_the_number_of_systems_are_named() -> None:
 def test_unrated_and_anonymous_texts_have_no_line() -> None:
     assert lines(3, 1, ratings="none") == []
     assert lines(3, 1, has_unknown_systems=True) == []
+
+
+def estimating(**card: Any) -> Any:
+    data = SimpleNamespace(ratings="human", has_unknown_systems=False, prefers=False)
+    data.__dict__.update(card)
+    study = SimpleNamespace(methods=["agreement", "corrected"])
+    return SimpleNamespace(study=study, datasets={"d": data}, evaluated=["d"])
+
+
+def texts_of(items: int, systems: int = 2) -> pa.Table:
+    rows = [
+        {"item": f"i{item}", "system": f"s{system}", "target": f"i{item}.s{system}"}
+        for item in range(items)
+        for system in range(systems)
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def rated_of(items: int) -> set[str]:
+    return {f"i{item}.s0" for item in range(items)}
+
+
+def test_check_counts_the_rated_sources_of_corrected_means() -> None:
+    assert list(estimated(estimating(), "d", texts_of(30), rated_of(12))) == [
+        "corrected: people rated 12 of 30 sources"
+    ]
+    few = list(estimated(estimating(), "d", texts_of(30), rated_of(9)))
+    assert "no number is corrected" in few[1]
+    every = list(estimated(estimating(), "d", texts_of(30), rated_of(30)))
+    assert "adds nothing" in every[1]
+    alone = list(estimated(estimating(), "d", texts_of(30, 1), rated_of(12)))
+    assert "no difference" in alone[1]
+
+
+def test_data_without_ratings_by_people_is_said_to_have_no_corrected_numbers() -> None:
+    assert list(not_estimated(estimating())) == []
+    for change in ({"ratings": "none"}, {"ratings": "planned"}, {"prefers": True}):
+        plan = estimating(**change)
+        [line] = not_estimated(plan)
+        assert "no ratings of texts" in line and " d:" in line
+        assert list(estimated(plan, "d", texts_of(30), rated_of(12))) == []
+
+
+def test_a_study_without_these_methods_has_no_such_line() -> None:
+    plan = estimating(ratings="none")
+    plan.study.methods = ["agreement"]
+    assert list(not_estimated(plan)) == []
+    assert list(estimated(plan, "d", texts_of(30), rated_of(12))) == []

@@ -190,6 +190,15 @@ class AltTest(Card):
         return self.epsilon
 
 
+class Estimation(Card):
+    """How the methods corrected and choice use ratings of a part of the sources."""
+
+    rated: Literal["unknown", "random", "by_score"] = "unknown"
+    """How the rated sources were chosen. `random`: drawn at random; `by_score`: by the
+    judge's score, so that nothing is corrected; `unknown`: every number says that it
+    assumes a random sample."""
+
+
 class Caps(Card):
     """Limits on spending; replies that were paid for are always kept."""
 
@@ -248,6 +257,8 @@ class Study(Caps):
     """Settings of the method confusion."""
     alt_test: AltTest = AltTest()
     """Settings of the alternative-annotator test."""
+    estimate: Estimation = Estimation()
+    """Settings of the methods corrected and choice: what systems really score."""
     distill: Distillation | None = None
     """Train a judge's model on the judgments of another judge."""
     as_rater_margin: float = Field(0.05, gt=0)

@@ -1,0 +1,304 @@
+"""Corrected means: against another derivation, in known cases, and where the judge is
+not used.
+"""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import optimize, stats
+
+from judgescope.statistics.corrected import (
+    RatedSample,
+    RatedTexts,
+    corrected_mean,
+    corrected_moments,
+    difference_of,
+    judge_bias,
+    judge_weight,
+    people_alone,
+    rating_correlation,
+    rating_spread,
+    rating_worth,
+    sample_of,
+    uncorrected_mean,
+)
+from judgescope.statistics.recalibrated import joined_values, recalibrated
+from judgescope.statistics.result import REASONS
+from judgescope.statistics.transport import (
+    allowed_outside,
+    differences_noted,
+    slope_p,
+    welch_p,
+    why_refused,
+)
+
+Floats = NDArray[np.float64]
+WIDE = (-1e6, 1e6)
+NOTHING = np.empty(0)
+
+
+def drawn(seed: int, n: int, others: int, error: float = 1.0) -> RatedSample:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(3, 1, n + others)
+    scores = 0.5 + 0.7 * truth + error * rng.normal(size=truth.size)
+    return RatedSample(scores[:n], truth[:n], scores[n:])
+
+
+def as_rectified_loss(sample: RatedSample, weight: float) -> tuple[float, float]:
+    """Return the minimum of the loss of prediction-powered inference, and its error.
+
+    L(m) = mean_L (m - y)²/2 + w (mean_U (m - f)²/2 - mean_L (m - f)²/2), its curvature
+    1 - w + w = 1; the variance is that of the gradients at the minimum.
+    """
+
+    def gradient(m: float) -> float:
+        rated = np.mean(m - sample.rated) - weight * np.mean(m - sample.judged)
+        return float(rated + weight * np.mean(m - sample.others))
+
+    value = float(optimize.brentq(gradient, -1e4, 1e4, xtol=1e-13, rtol=1e-14))
+    of_rated = (value - sample.rated) - weight * (value - sample.judged)
+    of_others = weight * (value - sample.others)
+    variance = np.cov(of_rated) / sample.n + np.cov(of_others) / sample.others.size
+    return value, float(np.sqrt(variance))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_corrected_mean_minimises_the_rectified_loss(seed: int) -> None:
+    sample = drawn(seed, 12 + 10 * seed, 200)
+    weight = judge_weight(sample)
+    expected = as_rectified_loss(sample, weight)
+    assert corrected_moments(sample, weight) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_weight_is_that_of_least_variance_where_both_parts_vary_alike() -> None:
+    sample = drawn(1, 40, 40)
+    same = sample._replace(others=sample.judged + 2)
+    best = optimize.minimize_scalar(lambda w: corrected_moments(same, w)[1] ** 2)
+    assert judge_weight(same) == pytest.approx(best.x, rel=1e-6)
+
+
+@pytest.mark.parametrize(("n", "others"), [*product((10, 25), (2, 30, 400))])
+def test_a_judge_that_is_right_gives_the_mean_of_all_sources(
+    n: int, others: int
+) -> None:
+    truth = np.random.default_rng(n).normal(size=n + others)
+    sample = RatedSample(truth[:n], truth[:n], truth[n:])
+    found = corrected_mean(sample, WIDE).estimate
+    assert found.value == pytest.approx(truth.mean())
+
+
+def test_a_constant_judge_leaves_people_with_their_own_interval() -> None:
+    sample = drawn(2, 15, 50)._replace(judged=np.full(15, 4.0))
+    found = corrected_mean(sample, WIDE)
+    low, high = stats.t.interval(0.95, 14, sample.rated.mean(), stats.sem(sample.rated))
+    assert found.weight == 0
+    assert (found.estimate.ci_low, found.estimate.ci_high) == pytest.approx((low, high))
+    assert found.p == pytest.approx(stats.ttest_1samp(sample.rated, 0).pvalue)
+    assert "equal" in found.estimate.note
+
+
+def test_p_and_interval_agree() -> None:
+    for seed in range(40):
+        sample = drawn(seed, 14, 60)
+        centred = sample._replace(rated=sample.rated - 3.0)
+        found = corrected_mean(centred, WIDE)
+        low, high = found.estimate.ci_low, found.estimate.ci_high
+        assert low is not None and high is not None and found.p is not None
+        assert (found.p < 0.05) == (low > 0 or high < 0)
+
+
+def test_a_linear_change_of_the_scores_changes_nothing_but_the_bias() -> None:
+    sample = drawn(3, 30, 90)
+    moved = sample._replace(
+        judged=5 - 9 + 3 * sample.judged, others=3 * sample.others - 4
+    )
+    first = corrected_mean(sample, WIDE).estimate
+    second = corrected_mean(moved, WIDE).estimate
+    assert first.value == pytest.approx(second.value)
+    assert first.ci_low == pytest.approx(second.ci_low)
+    assert judge_bias(sample, WIDE).value != pytest.approx(
+        judge_bias(moved, WIDE).value
+    )
+
+
+def test_the_order_of_sources_changes_nothing() -> None:
+    sample = drawn(4, 25, 60)
+    order = np.random.default_rng(1).permutation(25)
+    turned = RatedSample(sample.judged[order], sample.rated[order], sample.others[::-1])
+    first, second = (corrected_mean(each, WIDE).estimate for each in (sample, turned))
+    assert first.value == pytest.approx(second.value, rel=1e-12)
+    assert first.ci_high == pytest.approx(second.ci_high, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"judged": np.arange(9.0), "rated": np.arange(9.0)}, "9 rated sources"),
+        ({"others": NOTHING}, "no unrated source"),
+        ({"rated": np.r_[np.ones(31), np.zeros(9)]}, "9 informative sources"),
+        ({"judged": np.arange(40.0), "rated": -np.arange(40.0)}, "do not rise"),
+    ],
+)
+def test_a_judge_that_cannot_help_is_not_used(
+    change: dict[str, Any], reason: str
+) -> None:
+    sample = drawn(5, 40, 60)._replace(**change)
+    found = corrected_mean(sample, WIDE)
+    assert found.weight == 0 and reason in found.estimate.note
+    assert found.estimate.value == pytest.approx(sample.rated.mean())
+    assert rating_worth(sample).value == 1
+
+
+def test_people_alone_have_exact_intervals_of_two_values() -> None:
+    rated = np.r_[np.ones(3), np.zeros(27)]
+    sample = RatedSample(np.zeros(30), rated, np.zeros(5))
+    found = corrected_mean(sample, (0.0, 1.0), two_values=True).estimate
+    exact = stats.binomtest(3, 30).proportion_ci()
+    assert (found.ci_low, found.ci_high) == pytest.approx(
+        (exact.low, exact.high), abs=0.01
+    )
+    equal = RatedSample(np.zeros(30), np.zeros(30), np.zeros(5), difference=True)
+    bounds = people_alone(equal, (-1.0, 1.0)).estimate
+    assert bounds.value == 0 and (bounds.ci_low or 0) < 0 < (bounds.ci_high or 0)
+
+
+def test_without_a_rated_source_there_is_no_number_but_a_reason() -> None:
+    empty = RatedSample(NOTHING, NOTHING, np.arange(9.0))
+    found = corrected_mean(empty, WIDE)
+    assert found.estimate.value is None and found.p is None
+    assert "no source" in found.estimate.note
+    assert rating_worth(empty).value is None
+    assert rating_spread(empty).estimate.value is None
+    assert rating_correlation(empty).estimate.note == REASONS.few_pairs
+    assert uncorrected_mean(empty, WIDE).value == 4.0
+
+
+def test_the_worth_of_a_rating_is_the_ratio_of_variances() -> None:
+    sample = drawn(6, 60, 300, error=0.5)
+    worth = rating_worth(sample)
+    _, error = corrected_moments(sample, judge_weight(sample))
+    assert worth.value == pytest.approx(sample.rated.var(ddof=1) / 60 / error**2)
+    assert worth.ci_low is not None and worth.ci_high is not None
+    assert 1 <= worth.ci_low < (worth.value or 0) < worth.ci_high
+    r = rating_correlation(sample).estimate
+    assert r.value == pytest.approx(np.corrcoef(sample.judged, sample.rated)[0, 1])
+    assert rating_spread(sample).estimate.value == pytest.approx(
+        sample.rated.std(ddof=1)
+    )
+
+
+def test_sources_are_rated_or_not_as_a_whole() -> None:
+    judged = np.array([1.0, 2.0, 3.0, np.nan, 5.0, 6.0])
+    rated = np.array([2.0, np.nan, np.nan, 3.0, np.nan, 4.0])
+    source = np.array([0, 0, 1, 2, 2, 3])
+    sample = sample_of(RatedTexts(judged, rated, source))
+    assert sample.judged.tolist() == [1.0, 6.0]
+    assert sample.rated.tolist() == [2.0, 4.0]
+    assert sample.others.tolist() == [3.0]  # source 2 has a rating without a score
+
+
+def test_a_difference_takes_the_sources_of_both_systems() -> None:
+    first = RatedTexts(
+        np.array([5.0, 4.0, 3.0]), np.array([4.0, 4.0, np.nan]), np.arange(3)
+    )
+    second = RatedTexts(
+        np.array([1.0, 2.0, 1.0]), np.array([2.0, np.nan, np.nan]), np.arange(3)
+    )
+    sample = difference_of(first, second)
+    assert sample.judged.tolist() == [4.0] and sample.rated.tolist() == [2.0]
+    # Of the second source only one of the two texts is rated.
+    assert sample.others.tolist() == [2.0]
+
+
+# --- scores of few values -------------------------------------------------------------
+
+
+def test_rare_values_are_joined_with_the_nearest() -> None:
+    judged = np.repeat([1.0, 2.0, 3.0, 5.0], [9, 2, 7, 1])
+    assert joined_values(judged, np.arange(judged.size)) == [[1.0, 2.0], [3.0, 5.0]]
+    assert joined_values(np.array([1.0, 2.0]), np.array([0, 1])) == [[1.0, 2.0]]
+
+
+def test_no_text_has_a_say_in_its_own_score() -> None:
+    rng = np.random.default_rng(3)
+    judged = rng.integers(0, 3, 70).astype(np.float64)
+    rated = rng.normal(size=70)
+    texts = RatedTexts(judged, rated, np.arange(70))
+    found = recalibrated(texts).judged
+    for at in range(70):
+        alike = (judged == judged[at]) & (np.arange(70) != at)
+        assert found[at] == pytest.approx(rated[alike].mean())
+
+
+def test_of_two_labels_replaced_scores_say_as_much() -> None:
+    rng = np.random.default_rng(4)
+    truth = (rng.random(400) < 0.6) * 1.0
+    labels = np.where(rng.random(400) < 0.85, truth, 1 - truth)
+    rated = np.where(np.arange(400) < 60, truth, np.nan)
+    texts = RatedTexts(labels, rated, np.arange(400))
+    assert recalibrated(texts) is texts
+    plain = sample_of(texts)
+    means = [np.mean(plain.rated[plain.judged == value]) for value in (0, 1)]
+    replaced = plain._replace(
+        judged=np.take(means, plain.judged.astype(int)),
+        others=np.take(means, plain.others.astype(int)),
+    )
+    errors = [
+        corrected_moments(each, judge_weight(each))[1] for each in (plain, replaced)
+    ]
+    assert errors[1] == pytest.approx(errors[0], rel=0.02)
+
+
+# --- rated sources that differ from the rest ------------------------------------------
+
+
+def test_tests_of_differences_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(5)
+    x, y, longer = rng.normal(size=20), rng.normal(size=20), rng.normal(1, 2, 35)
+    expected = stats.ttest_ind(x, longer, equal_var=False).pvalue
+    assert welch_p(x, longer) == pytest.approx(expected)
+    assert slope_p(x, y) == pytest.approx(stats.pearsonr(x, y).pvalue)
+    assert (
+        welch_p(np.ones(3), np.ones(4)) == 1 and welch_p(np.ones(3), np.zeros(4)) == 0
+    )
+    assert np.isnan(slope_p(np.ones(5), y[:5]))
+
+
+def lengths_of(rng: np.random.Generator, size: int, mean: float) -> Floats:
+    return rng.normal(mean, 20, size)
+
+
+@pytest.mark.parametrize("n", [20, 60])
+def test_good_samples_are_seldom_refused_and_bad_ones_mostly(n: int) -> None:
+    rng = np.random.default_rng(n)
+    refused = {"random": 0, "top": 0, "length": 0}
+    flagged = 0
+    for seed in range(100):
+        sample = drawn(1000 * n + seed, n, 200)
+        lengths, others = lengths_of(rng, n, 100), lengths_of(rng, 200, 100)
+        refused["random"] += bool(why_refused(sample, lengths, others))
+        best = np.sort(sample.others)[-n:]
+        top = RatedSample(best, best + rng.normal(size=n), sample.others)
+        refused["top"] += bool(why_refused(top, lengths, others))
+        longer = lengths_of(rng, n, 140)
+        biased = sample._replace(rated=sample.rated - 0.08 * (longer - 140))
+        refused["length"] += bool(why_refused(biased, longer, others))
+        shifted = sample._replace(others=sample.others + sample.judged.std())
+        flagged += "scores" in differences_noted(shifted, lengths, others)
+    assert refused["random"] <= 10
+    assert refused["top"] >= 90 and refused["length"] >= 90
+    assert flagged >= 90
+
+
+def test_the_range_of_a_random_sample_leaves_few_outside() -> None:
+    rng = np.random.default_rng(6)
+    outside = []
+    for _ in range(2000):
+        sample = rng.random(20)
+        outside.append(1 - np.ptp(sample))
+    assert np.mean(np.array(outside) > allowed_outside(20)) == pytest.approx(
+        0.05, abs=0.02
+    )

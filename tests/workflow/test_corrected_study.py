@@ -1,0 +1,65 @@
+"""A study of real stories of which people rated a part of the sources."""
+
+import csv
+
+import pytest
+
+from report_setup import text_of_pages
+from running import HOME
+from study import Study
+
+pytestmark = pytest.mark.long
+RATED = 40
+SYSTEMS = 11
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    folder = tmp_path_factory.mktemp("corrected")
+    own = Study(
+        folder,
+        study="part",
+        datasets=["demo-hanna"],
+        aspects=["engagement"],
+        judges=["beluga-13b", "constant-top"],
+        perturbations=[],
+        methods=["corrected"],
+    )
+    file = folder / "config/demo/hanna.csv"
+    file.parent.mkdir(parents=True)
+    with (HOME / "config/demo/hanna.csv").open(encoding="utf-8") as source:
+        rows = [*csv.DictReader(source)]
+    for row in rows:
+        if int(row["prompt"]) > RATED:
+            row.update({name: "" for name in row if "_rater_" in name})
+    with file.open("w", encoding="utf-8", newline="") as target:
+        writer = csv.DictWriter(target, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    for kind in ("datasets", "models"):
+        own.change(kind, "demo-hanna")
+    own.write()
+    done = own.run()
+    assert done.returncode == 0, done.stdout[-3000:]
+    return own
+
+
+def test_texts_without_ratings_have_a_part_in_corrected_means(study: Study) -> None:
+    rows = study.rows("corrected")
+    assert {row["judge"] for row in rows} == {"human", "beluga-13b"}
+    means = [row for row in rows if row["statistic"] == "corrected_mean"]
+    assert len(means) == SYSTEMS
+    for row in means:
+        assert row["n"] == RATED and "random sample" in row["note"]
+        assert row["ci_low"] < row["value"] < row["ci_high"]
+    others = [row for row in rows if row["statistic"] == "unrated_sources"]
+    assert {row["value"] for row in others} == {96 - RATED}
+    differences = [row for row in rows if row["statistic"] == "corrected_difference"]
+    assert len(differences) == SYSTEMS * (SYSTEMS - 1) // 2
+
+
+def test_the_report_has_a_section_with_both_numbers(study: Study) -> None:
+    page = text_of_pages(study.out / "report")
+    assert "What the systems really score" in page
+    assert "Mean, corrected" in page and "Mean, uncorrected" in page
+    assert "Worth of a rating" in page

@@ -23,7 +23,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
         aspects=["engagement"],
         judges=["beluga-13b", "constant-top"],
         perturbations=[],
-        methods=["corrected"],
+        methods=["corrected", "choice"],
     )
     file = folder / "config/demo/hanna.csv"
     file.parent.mkdir(parents=True)
@@ -63,3 +63,16 @@ def test_the_report_has_a_section_with_both_numbers(study: Study) -> None:
     assert "What the systems really score" in page
     assert "Mean, corrected" in page and "Mean, uncorrected" in page
     assert "Worth of a rating" in page
+    assert "Which system is best" in page and "Regret of the pick" in page
+
+
+def test_stories_by_people_are_chosen_by_people_and_after_correction(
+    study: Study,
+) -> None:
+    rows = [row for row in study.rows("choice") if row["statistic"] == "p_best"]
+    best: dict[tuple[str, str | None], tuple[str, float]] = {}
+    for row in rows:
+        who = row["judge"], row["form"]
+        if row["value"] > best.get(who, ("", 0.0))[1]:
+            best[who] = row["system_subset"], row["value"]
+    assert best["human", None][0] == best["beluga-13b", "corrected"][0] == "human"

@@ -9,7 +9,7 @@ def add_commands(commands: Commands) -> None:
     """Add the command `rate-plan`."""
     parser = commands.add_parser(
         "rate-plan",
-        help="how many ratings a wished width needs, with a judge and without",
+        help="how many ratings a wished width needs",
         description="Print how many sources people have to rate so that every "
         "corrected number of a study has a wished width, beside each judge and without "
         "one, and what both cost. It reads the table of the method corrected and sends "

@@ -193,10 +193,7 @@ def _corrected(data: EvaluationData, cell: Cell, two_values: bool) -> CorrectedM
     """Return the corrected number of a cell, or why it is refused."""
     raw = cell.raw
     lengths = cell.lengths
-    why = why_refused(raw, *lengths)
-    if raw.others.size and _chosen(data) == "by_score":
-        why = BY_SCORE
-    if why:
+    if why := _why_refused(data, cell):
         nothing = Estimate.undefined(
             f"not corrected: {why}", n=raw.n, n_missing=cell.missing
         )
@@ -204,12 +201,26 @@ def _corrected(data: EvaluationData, cell: Cell, two_values: bool) -> CorrectedM
     found = corrected_mean(cell.sample, cell.ends, two_values=two_values)
     estimate = found.estimate.with_note(cell.note if found.weight else "")
     estimate = estimate.with_note(differences_noted(raw, *lengths))
-    if raw.others.size and _chosen(data) == "unknown":
+    if raw.others.size and chosen_how(data) == "unknown":
         estimate = estimate.with_note(ASSUMED)
     return found._replace(estimate=replace(estimate, n_missing=cell.missing))
 
 
-def _chosen(data: EvaluationData) -> str:
+def _why_refused(data: EvaluationData, cell: Cell) -> str:
+    if cell.raw.others.size and chosen_how(data) == "by_score":
+        return BY_SCORE
+    return why_refused(cell.raw, *cell.lengths)
+
+
+def why_not_corrected(data: EvaluationData, judged: JudgedSystems) -> str:
+    """Return why the mean of a system is not corrected, "" if all may be."""
+    for cell in _cells(judged, (-np.inf, np.inf), pairs=False):
+        if why := _why_refused(data, cell):
+            return f"{cell.name}: {why}"
+    return ""
+
+
+def chosen_how(data: EvaluationData) -> str:
     """Return how the rated sources were chosen, as the study says."""
     return str(data.spec.settings.get("estimate", {}).get("rated", "unknown"))
 
@@ -217,7 +228,9 @@ def _chosen(data: EvaluationData) -> str:
 # --- cells ----------------------------------------------------------------------------
 
 
-def _cells(judged: JudgedSystems, ends: Bounds) -> Iterator[Cell]:
+def _cells(
+    judged: JudgedSystems, ends: Bounds, *, pairs: bool = True
+) -> Iterator[Cell]:
     """Yield every pair of systems, then every system; of unknown systems all texts."""
     span = ends[1] - ends[0]
     names: list[str | None] = [*judged.names] or [None]
@@ -226,7 +239,7 @@ def _cells(judged: JudgedSystems, ends: Bounds) -> Iterator[Cell]:
     sized = {
         name: _with_lengths(each, judged.lengths(name)) for name, each in texts.items()
     }
-    for first, second in judged.pairs:
+    for first, second in judged.pairs if pairs else ():
         one, two = texts[first], texts[second]
         raw = difference_of(one, two)
         lengths = _lengths(raw, [sized[first], sized[second]])

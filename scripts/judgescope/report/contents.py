@@ -126,6 +126,19 @@ CONTENTS: Final = (
         of_dataset=corrected.blocks,
     ),
     ReportSection(
+        id="choice",
+        group="Evidence",
+        title="Which system is best",
+        lead=(
+            "People's pick, each judge's own and the one by its corrected means. A "
+            "share of draws tells how sure a pick is and is no test; a system may be "
+            "best if no other is significantly better. The gain of a pick is its mean "
+            "rating minus that of all systems, on sources that had no part in it; "
+            "regret is what people's pick gains more."
+        ),
+        of_dataset=corrected.choice,
+    ),
+    ReportSection(
         id="criteria",
         group="Evidence",
         title="Correlated criteria",

@@ -1,5 +1,5 @@
-"""What the systems really score: differences first, then means, and what a rating is
-worth.
+"""What the systems really score: differences, means and what a rating is worth; which
+system is best.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from judgescope.report.elements import (
 from judgescope.report.headline import PERSON
 from judgescope.report.report import Dataset, Report, ids_of
 from judgescope.report.rows import ReportRow, ReportRows
-from judgescope.report.words import known_names, plural
+from judgescope.report.words import known_names, label, plural
 
 DIFFERENCES = ("corrected_difference", "p_holm_corrected_difference")
 MEANS = ("corrected_mean", "uncorrected_mean", "judge_bias", "rating_worth")
@@ -52,6 +52,75 @@ def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageB
         if more:
             title = f"{name}: the judges alone, their bias, and the worth of a rating"
             yield Fold(title, more)
+
+
+def choice(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+    """Yield per aspect how often each system is the best in draws, by people and by
+    each judge, corrected and alone, and what the picks gain.
+    """
+    of_judges = ReportRows(row for row in rows if row.judge != tables.PEOPLE)
+    for aspect in of_judges.names("judged"):
+        of_aspect = rows.where(judged=(aspect, aspect.partition(".")[0]))
+        name = f"{dataset.name}, {report.aspect(aspect)}"
+        chosen = of_aspect.where(statistic="p_best")
+        refused = [row for row in chosen if row.value is None]
+        if refused:
+            yield Paragraph(f"{name}: {_reasons(refused)}", style="warning")
+        for statistic in ("p_best", "may_be_best"):
+            yield from _chosen(report, of_aspect, name, statistic)
+        yield from _gains(report, of_aspect, name)
+
+
+def _chosen(
+    report: Report, rows: ReportRows, name: str, statistic: str
+) -> Iterator[PageTable]:
+    """Yield a table with a line for each system: people, then both picks of judges."""
+    by_system: dict[str, dict[tuple[str, str], ReportRow]] = {}
+    for row in rows.where(statistic=statistic):
+        if row.value is not None:
+            place = row.judge, row.form or ""
+            by_system.setdefault(row.system_subset or "", {})[place] = row
+    present = {judge for cells in by_system.values() for judge, _ in cells}
+    columns = []
+    for judge in known_names(ids_of([PERSON, *report.judges]), present):
+        forms = [""] if judge == tables.PEOPLE else ["corrected", "uncorrected"]
+        columns += [(judge, form) for form in forms]
+    lines = []
+    for system in sorted(by_system):
+        cells = estimates(map(by_system[system].get, columns))
+        lines.append(TableLine(system, cells))
+    if lines:
+        titles = [", ".join(filter(None, (tables.rater(j), f))) for j, f in columns]
+        yield PageTable(
+            f"{name}; {tables.statistic_caption(statistic)}.",
+            "System",
+            columns_of(titles),
+            [Body(lines)],
+            source="tables/choice.csv",
+        )
+
+
+def _gains(report: Report, rows: ReportRows, name: str) -> Iterator[PageTable]:
+    """Yield a table with a line for people and each judge: what its own pick gains."""
+    statistics = ("choice_gain", "choice_regret", "system_pearson_true")
+    by_judge: dict[str, dict[str, ReportRow]] = {}
+    for row in rows.where(statistic=statistics):
+        by_judge.setdefault(row.judge, {})[row.statistic] = row
+    lines = []
+    for judge in known_names(ids_of([PERSON, *report.judges]), by_judge):
+        lines.append(
+            TableLine(
+                tables.rater(judge), estimates(map(by_judge[judge].get, statistics))
+            )
+        )
+    if lines:
+        yield PageTable(
+            f"{name}; picks by the judges alone, valued by people on other sources.",
+            "Judge",
+            columns_of(map(label, statistics)),
+            [Body(lines)],
+            source="tables/choice.csv",
+        )
 
 
 def _is_refused(row: ReportRow) -> bool:

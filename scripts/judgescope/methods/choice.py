@@ -251,8 +251,12 @@ def _tables(judged: JudgedSystems, turned: bool) -> SystemTables | str:
             columns.append(sign * means[np.searchsorted(codes, sources)])
         return np.array(columns).reshape(len(columns), sources.size).T
 
-    def scores(of: dict[str, RatedTexts], sources: Codes, *, of_rated: bool) -> Floats:
-        parts = [of[name].both if of_rated else of[name].unrated for name in names]
+    def scores(
+        tables: dict[str, RatedTexts], sources: Codes, *, of_rated: bool
+    ) -> Floats:
+        parts = [
+            tables[name].both if of_rated else tables[name].unrated for name in names
+        ]
         return table([(part.judged, part.source) for part in parts], sources)
 
     ratings = [(texts[name].both.rated, texts[name].both.source) for name in names]

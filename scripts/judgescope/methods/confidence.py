@@ -102,9 +102,9 @@ def _people_rows(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
 
 
 def _judge_rows(
-    targets: TargetSet, judge: str, aspect: str, said: SaidByCell
+    targets: TargetSet, judge: str, aspect: str, answers: SaidByCell
 ) -> Iterator[ResultRow]:
-    cell = said.get((targets.perturbation, judge, aspect))
+    cell = answers.get((targets.perturbation, judge, aspect))
     if cell is None:
         return
     card = targets.study.spec.judges[judge]
@@ -126,12 +126,12 @@ NumberedEstimates = Iterator[tuple[str, Estimate, int | None]]
 
 
 def numbers(
-    data: EvaluationData, judge: str, aspect: str, found: SureVerdicts
+    data: EvaluationData, judge: str, aspect: str, verdicts: SureVerdicts
 ) -> NumberedEstimates:
     """Yield all numbers of a judge's confidence on an aspect."""
-    stated = found.stated
-    if found.why:
-        yield "confidence_gap", Estimate.undefined(found.why), None
+    stated = verdicts.stated
+    if verdicts.why:
+        yield "confidence_gap", Estimate.undefined(verdicts.why), None
         return
     weights = data.weights
     gap = stated_confidence.confidence_gap(stated, weights)

@@ -147,11 +147,11 @@ def _judge_rows(
 
 
 def _tests(
-    cells: Sequence[Cell], found: Sequence[CorrectedMean]
+    cells: Sequence[Cell], means: Sequence[CorrectedMean]
 ) -> Iterator[dict[str, Estimate]]:
     """Yield the tests of each cell: of a difference, p and Holm's p over all pairs."""
     p_values = []
-    for cell, result in zip(cells, found, strict=True):
+    for cell, result in zip(cells, means, strict=True):
         is_tested = cell.raw.difference and result.p is not None
         p_values.append(result.p if is_tested else np.nan)
     adjusted = holm(np.array(p_values, np.float64))

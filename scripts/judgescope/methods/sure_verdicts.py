@@ -102,7 +102,7 @@ def one_verdict(draws: Sequence[Said], *, equal: bool = False) -> Said:
 
 
 def of_texts(
-    targets: TargetSet, judge: str, aspect: str, said: Mapping[Text, list[Said]]
+    targets: TargetSet, judge: str, aspect: str, answers: Mapping[Text, list[Said]]
 ) -> SureVerdicts:
     """Return a judge's verdicts on texts beside people's label or class of each."""
     study = targets.study
@@ -111,7 +111,7 @@ def of_texts(
     ratings = targets.ratings(aspect)
     equal = card.confidence == DRAWS
     each = [
-        one_verdict(said.get((target, None), ()), equal=equal)
+        one_verdict(answers.get((target, None), ()), equal=equal)
         for target in targets.targets
     ]
     verdict = np.array([one.verdict for one in each])
@@ -146,7 +146,7 @@ def of_texts(
 
 
 def of_pairs(
-    targets: TargetSet, aspect: str, said: Mapping[Text, list[Said]], *, equal: bool
+    targets: TargetSet, aspect: str, answers: Mapping[Text, list[Said]], *, equal: bool
 ) -> SureVerdicts:
     """Return a judge's choices beside people's majority, of pairs that has one.
 
@@ -159,15 +159,15 @@ def of_pairs(
     verdicts = []
     for first, second in pairs.names:
         orders = [
-            (one_verdict(said.get((first, second), ()), equal=equal), 1.0),
-            (one_verdict(said.get((second, first), ()), equal=equal), -1.0),
+            (one_verdict(answers.get((first, second), ()), equal=equal), 1.0),
+            (one_verdict(answers.get((second, first), ()), equal=equal), -1.0),
         ]
         shown = [
             Said(sign * one.verdict, one.confidence)
             for (one, sign), texts in zip(
                 orders, ((first, second), (second, first)), strict=True
             )
-            if texts in said
+            if texts in answers
         ]
         verdicts.append(joined_orders(shown))
     verdict = np.array([one.verdict for one in verdicts])

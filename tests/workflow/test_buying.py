@@ -59,7 +59,7 @@ def priced_study(folder: Path, endpoint: Endpoint) -> AskedStudy:
     return study
 
 
-@pytest.mark.slow
+@pytest.mark.long(20)
 def test_a_study_of_priced_judges_says_what_to_buy(tmp_path: Path) -> None:
     with serve(rate) as endpoint:
         study = priced_study(tmp_path, endpoint)

@@ -8,7 +8,7 @@ from report_setup import text_of_pages
 from running import HOME
 from study import Study
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long(20)
 RATED = 40
 SYSTEMS = 11
 

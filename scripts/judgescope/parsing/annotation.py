@@ -135,7 +135,7 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
         verdict = scale.read(scale.ends[1], "no_error_alone")
         if scale.labels and verdict.value is not None:
             verdict = verdict._replace(label=scale.labels[-1])
-    read = list[tuple[ErrorSpan, bool]]()
+    read: list[tuple[ErrorSpan, bool]] = []
     for entry in entries:
         read += _errors(entry)
     read, n_repeated = _without_repetitions(read)
@@ -238,7 +238,7 @@ def _content(answer: str) -> tuple[Listing, str]:
 
 def _verdict(listing: Listing, form: str, scale: Scale) -> tuple[Judgment, int]:
     """Return the verdict to use, and the number of verdicts with another value."""
-    stated = list[tuple[bool, Judgment]]()
+    stated: list[tuple[bool, Judgment]] = []
     for overall, text in listing.verdicts:
         reading = _verdict_of(text, scale)
         if reading.status in STATED:
@@ -297,7 +297,7 @@ def _quotes(location: str) -> list[str | None]:
     text = location.strip(_MARKS)
     if is_nothing(fold(text)):
         return [None]
-    quotes = list[str]()
+    quotes: list[str] = []
     done = 0
     while quote := _ONE_QUOTE.match(text, done):
         quotes.append(quote[0][1:-1].strip())

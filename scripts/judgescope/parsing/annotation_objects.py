@@ -30,7 +30,7 @@ def read_objects(answer: str) -> tuple[Listing | None, str]:
     errors. Keys are read like labels. An empty list means that there are no errors.
     """
     last: Listing | None = None
-    rest = list[str]()
+    rest: list[str] = []
     done = 0
     for value, start, end in _values(answer):
         listing = _listing(value)

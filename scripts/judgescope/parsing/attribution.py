@@ -20,7 +20,7 @@ _PEOPLE = (
     r"|passage|reply|response|prompt|rubric|example|template|sample|format)"
 )
 _NAMED = r"(?:score|rating|grade|verdict|answer|claim|choice|label|judge?ment)"
-_CLOSE = r"(?:</\s?[a-z_-]{1,30}\s?>)?[\s\"'`*_}\])]{0,4}"
+_CLOSE = r"(?:</\s?[a-z_-]{1,30}\s?>)?[\s\"'`*_}\])]{0,4}+"
 _IS = r"(?:is|was|were|are|comes from|stems from|would be)\s(?:only |just |merely )?"
 _LEADS = r"(?:not|ignor(?:e|ing)|instead of|rather than|unlike|such as|e\.g\.)"
 _GAVE = (

@@ -116,14 +116,14 @@ def first_echo(folded: str, seen: Glance, signs: EchoSigns, end: int) -> int:
     """
     first = -1
     if not _FIRST_WORDS.isdisjoint(seen.words):
-        first = _first_sign(folded, seen, _first_signs(), end)
+        first = _first_sign(folded, seen, _first_signs(), 0, end)
     if not seen.several_numbers:
         return first
     start = max(0, seen.first - 1)  # `.5` may be the first number
     if (
         not folded.isascii()
         or signs.digits.search(folded, start)
-        or _first_sign(folded, seen, signs.words, end) >= 0
+        or _first_sign(folded, seen, signs.words, start, end) >= 0
     ):
         return start if first < 0 else min(start, first)
     return first
@@ -138,13 +138,20 @@ def _first_signs() -> dict[bytes, re.Pattern[str]]:
 
 
 def _first_sign(
-    folded: str, seen: Glance, signs: Mapping[bytes, re.Pattern[str]], end: int
+    folded: str,
+    seen: Glance,
+    signs: Mapping[bytes, re.Pattern[str]],
+    start: int,
+    end: int,
 ) -> int:
-    """Return from where on one of the words that a text has is a sign; -1 without."""
+    """Return from where on one of the words that a text has is a sign; -1 without.
+
+    Only signs between `start` and `end` count.
+    """
     first = -1
     for word in seen.words:
         pattern = signs.get(word)
-        sign = pattern.search(folded, 0, end) if pattern else None
+        sign = pattern.search(folded, start, end) if pattern else None
         if sign and (first < 0 or sign.start() < first):
             first = sign.start()
     return max(0, first - _BEFORE_WORD) if first >= 0 else -1

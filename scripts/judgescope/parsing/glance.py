@@ -20,8 +20,8 @@ _NOT_DIGITS: Final = bytes(code for code in range(256) if code not in _DIGITS)
 class Glance(NamedTuple):
     """What a text has of the watched words, and where its numbers are.
 
-    first, last: before the first and behind the last of these characters stands no
-    number; the whole text if numbers are written in words or the text is not ASCII.
+    first, last: before the first and behind the last of these characters no number
+    begins; the whole text if it is not ASCII.
     """
 
     words: frozenset[bytes]
@@ -50,16 +50,25 @@ def glance(folded: str, watched: frozenset[bytes]) -> Glance:
     >>> seen.first, seen.last
     (2, 9)
     """
-    data = folded.encode(errors="replace")
+    ascii_only = folded.isascii()
+    data = folded.encode() if ascii_only else folded.encode(errors="replace")
     words = data.translate(_BLANKS).split()
     seen = watched.intersection(words)
     digits = data.translate(None, _NOT_DIGITS)
-    several = digits not in data
-    in_words = not NUMBER_WORDS.isdisjoint(seen)
-    if in_words or len(data) > len(folded):
-        if not several and in_words:
-            several = bool(digits) or sum(word in NUMBER_WORDS for word in words) > 1
-        return Glance(seen, several, 0, len(folded))
+    several = len(digits) > 1 and digits not in data
     if not digits:
-        return Glance(seen, several, len(folded), 0)
-    return Glance(seen, several, data.find(digits[:1]), data.rfind(digits[-1:]))
+        first = len(folded)
+        last = 0
+    else:
+        first = data.find(digits[0])
+        last = data.rfind(digits[-1])
+    if not NUMBER_WORDS.isdisjoint(seen):
+        if not several:
+            several = bool(digits) or sum(word in NUMBER_WORDS for word in words) > 1
+        for word in NUMBER_WORDS & seen:
+            first = min(first, data.find(word))
+            last = max(last, data.rfind(word))
+    if not ascii_only:
+        first = 0
+        last = len(folded)
+    return Glance(seen, several, first, last)

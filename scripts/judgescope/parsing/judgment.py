@@ -99,6 +99,14 @@ class Scale:
         steps = (value - self.min) / self.step
         return steps.is_integer() or abs(steps - round(steps)) < _TOLERANCE
 
+    def has(self, value: float) -> bool:
+        """Return whether a verdict may take the value unchanged.
+
+        >>> Scale(1, 5, 0.5).has(3.5), Scale(1, 5, 1).has(3.5), Scale(1, 5).has(6)
+        (True, False, False)
+        """
+        return self.min <= value <= self.max and self.on_grid(value)
+
     def read(self, value: float, rule: str) -> "Judgment":
         """Return the judgment of a value that `rule` found; the rule's name records any
         rounding.

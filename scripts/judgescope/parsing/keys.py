@@ -211,7 +211,7 @@ def _split_compounds(words: Iterable[str]) -> list[str]:
 
     Of a name without spaces that holds a word such as `置信度`, only that is kept.
     """
-    split = list[str]()
+    split: list[str] = []
     for word in words:
         prefix = next(filter(word.startswith, _PREFIXES), "")
         within = None
@@ -235,7 +235,7 @@ def rank_of(names: tuple[str, ...], nouns: frozenset[str]) -> Rank:
     >>> rank_of(("tone", "score"), NUMBERS).name
     'PART'
     """
-    words = list[str]()
+    words: list[str] = []
     for number, name in enumerate(names, 1):
         words_of_name = _split_compounds(words_of(name))
         is_around = number < len(names) and len(words_of_name) == 1
@@ -458,7 +458,7 @@ def _without_counts(
     if not any(number is not None and number > 1 for number in numbers):
         return about
     unread = Judgment("unparsed", UNREAD)
-    read = list[tuple[Statement, Judgment]]()
+    read: list[tuple[Statement, Judgment]] = []
     for (statement, judgment), number in zip(about, numbers, strict=True):
         read.append((statement, judgment if number is None else unread))
     return read
@@ -476,7 +476,7 @@ def _whole_number(value: object) -> int | None:
 
 def _is_about_whole(statement: Statement) -> bool:
     """Return whether a name or one around it says that it is about the whole."""
-    words = list[str]()
+    words: list[str] = []
     for name in statement.names:
         words += words_of(name)
     return not _FINAL.isdisjoint(_split_compounds(words))

@@ -57,7 +57,7 @@ def read_label(answer: str, plain: str, grammar: Grammar) -> ProseVerdict:
     leading = forms.get("leading")
     trailing = forms.get("trailing")
     contradiction = ProseVerdict(Judgment("unparsed", "contradiction"))
-    values_at_ends = set[float | None]()
+    values_at_ends: set[float | None] = set()
     for match in filter(None, (leading, trailing)):
         values_at_ends.add(match_value(match, grammar))
     if len(values_at_ends) > 1:

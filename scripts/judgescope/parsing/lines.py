@@ -8,7 +8,8 @@ from judgescope.parsing.quotes import unquoted
 
 _MARKS = r"[ \t*_#>\"'`{(\[|\-•+]{0,10}"
 _CLOSE = r"[*_\"'`)\]}]{0,4}"
-_SIGN = re.compile(r"[:=?>]|[ \t][-–—]")
+_SIGN = re.compile(r"[:=?>–—-](?:(?<=[:=?>])|(?<=[ \t].))")
+_DASHES: Final = "-–—"
 _SIGN_WITHOUT_DASH = re.compile(r"[:=?>]")
 _LINE = re.compile(
     rf"{_MARKS}(?:\d{{1,2}}[.)]\s)?"
@@ -41,7 +42,7 @@ def line_values(folded: str, start: int = 0) -> list[LineValue]:
     >>> [line.statement.value for line in line_values("tone: 2. verdict: fail, alas")]
     ['2. verdict: fail, alas', 'fail, alas']
     """
-    values = list[LineValue]()
+    values: list[LineValue] = []
     for match in unquoted(named(folded, start), folded, names=True):
         statement = Statement((match["name"].strip(),), value_behind(match))
         values.append(LineValue(statement, match))
@@ -50,11 +51,16 @@ def line_values(folded: str, start: int = 0) -> list[LineValue]:
 
 def named(folded: str, start: int = 0) -> list[re.Match[str]]:
     """Return the names with a sign behind them, quoted or not, from `start` on."""
-    matches = list[re.Match[str]]()
+    matches: list[re.Match[str]] = []
     dashed = "-" in folded or "–" in folded or "—" in folded
     signs = _SIGN if dashed else _SIGN_WITHOUT_DASH
     for sign in signs.finditer(folded, start):
-        match = _LINE.match(folded, _begin_of_name(folded, sign.start()))
+        begin = sign.start()
+        if folded[begin] in _DASHES:
+            begin -= 1  # the blank before it
+            if begin < start:
+                continue
+        match = _LINE.match(folded, _begin_of_name(folded, begin))
         if match is None or not match.start("sign") < sign.end() <= match.end():
             continue
         if not matches or match.start() >= matches[-1].end():

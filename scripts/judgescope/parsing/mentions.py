@@ -230,7 +230,7 @@ def _without_reports(folded: str) -> str:
 
     `The text says that 4 left`, and `4 left, the text says`.
     """
-    parts = list[str]()
+    parts: list[str] = []
     done = 0
     for says in _SAYS.finditer(folded):
         before = folded[max(done, says.start() - _REACH_OF_REPORT) : says.start()]

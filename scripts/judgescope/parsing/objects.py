@@ -155,7 +155,7 @@ class _TolerantReader:
             members[key] = value
 
     def _entries(self, index: int, depth: int) -> tuple[ObjectValue, int]:
-        entries = list[ObjectValue]()
+        entries: list[ObjectValue] = []
         while True:
             index = self._skip(index)
             sign = self._text[index : index + 1]
@@ -207,7 +207,7 @@ class _TolerantReader:
         text = self._text
         quote = text[index]
         end_mark = _QUOTES[quote]
-        parts = list[str]()
+        parts: list[str] = []
         index += 1
         for _ in range(MOST_PARTS):
             plain = _PLAIN[quote].match(text, index)

@@ -118,9 +118,10 @@ _CLAIMED = re.compile(
 def _concluding(folded: str, _tie: str) -> SideInText | None:
     """Return the choice with which the last sentence ends."""
     end = len(folded.rstrip(_EDGE))
-    start = 1 + max(
-        folded.rfind(mark, max(0, end - LONGEST_SENTENCE), end) for mark in ".!?;\n"
-    )
+    first = max(0, end - LONGEST_SENTENCE)
+    start = 0
+    for mark in ".!?;\n":
+        start = max(start, 1 + folded.rfind(mark, max(first, start), end))
     match = _CONCLUDES.search(folded, start, end)
     if match is None or _OPEN_CASE.search(folded, start, end):
         return None
@@ -159,7 +160,7 @@ _BECAUSE = re.compile(r",?\s+because\b[^.!?;\n]*")
 
 def _sentence(folded: str, _tie: str) -> SideInText | str | None:
     """Return the sentence that only makes a choice, if it begins or ends the reply."""
-    matches = list[re.Match[str]]()
+    matches: list[re.Match[str]] = []
     for match in unquoted(_SENTENCE.finditer(folded), folded):
         if not match["text"] or not _is_named_and_closed(match, folded):
             matches.append(match)
@@ -215,14 +216,34 @@ def _last_line(folded: str, tie: str) -> SideInText | None:
             side = None
         if side and unquoted_line(folded, start):
             return side
-    bracket = re.search(r"(?<=[.!?]\s)[\[(]{1,2}([ab12]|tie)[\])]{1,2}\W*\Z", folded)
+    bracket = _last_bracket(folded)
     if bracket:
         reading = read_side(bracket[1], tie)
         return (reading, bracket.start(), end) if reading else None
+    if not any(word in folded for word in ("tie", "draw", "equal", "neither")):
+        return None
     tied = re.search(r"(?:^|[.!?\n]\s?)([^.!?\n]{1,60})[.!\s]*\Z", folded)
     if tied and PLAIN_TIE.fullmatch(tied[1]):
         return SideReading("tie"), tied.start(1), end
     return None
+
+
+_BRACKET = re.compile(r"(?<=[.!?]\s)[\[(]{1,2}([ab12]|tie)[\])]{1,2}\W*\Z")
+_LONGEST_BRACKET: Final = len("[[tie]]")
+
+
+def _last_bracket(folded: str) -> re.Match[str] | None:
+    """Return the side in brackets behind the last sentence.
+
+    >>> _last_bracket("Both are fine. [A] ".lower()).group(1)
+    'a'
+    """
+    end = len(folded)
+    while end and not (folded[end - 1].isalnum() or folded[end - 1] == "_"):
+        end -= 1
+    if not folded.startswith(("]", ")"), end):
+        return None
+    return _BRACKET.search(folded, max(0, end - _LONGEST_BRACKET))
 
 
 def unquoted_line(folded: str, start: int) -> bool:

@@ -182,6 +182,8 @@ def _rule_without_choice(folded: str) -> str:
     >>> _rule_without_choice("both are fine")
     'no_choice'
     """
+    if ":" not in folded and "=" not in folded:
+        return "no_choice"
     rated = {SIDES[match["side"]] for match in _RATED_SIDE.finditer(folded)}
     return SCORES_OF_SIDES if len(rated) > 1 else "no_choice"
 
@@ -246,7 +248,7 @@ def _without_repeated_question(named: list[_Named], folded: str) -> list[_Named]
         line += folded.count("\n", start, choice.start)
         start = max(start, choice.start)
         lines.setdefault(line, []).append(choice)
-    kept = list[_Named]()
+    kept: list[_Named] = []
     for choices in lines.values():
         in_brackets = any(folded.startswith("[[", each.start) for each in choices)
         sides = {each.reading.side for each in choices if each.reading}
@@ -291,7 +293,7 @@ def _without_compared(matches: list[re.Match[str]], folded: str) -> list[re.Matc
 
     Without both if one is only said not to be better.
     """
-    worse = set[int]()
+    worse: set[int] = set()
     for left, right in pairwise(matches):
         compared = _COMPARED.fullmatch(folded, left.end(), right.start())
         if compared is None:
@@ -344,7 +346,7 @@ _IS_END = re.compile(
 
 def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
     """Yield the choices behind a name: `Winner: B`, `My verdict is A`."""
-    taken = set[int]()
+    taken: set[int] = set()
     for line in line_values(folded):
         name = line.statement.names[0]
         value = str(line.statement.value)
@@ -387,9 +389,22 @@ def _on_lines(folded: str, tie: str) -> Iterator[_Named]:
 
 def _start_of_prose_names(folded: str) -> int:
     """Return where the search for names in sentences begins, -1 if there are none."""
-    if "answer" in folded or "best" in folded or "preferred" in folded:
-        return 0
-    if "better" in folded:
-        return 0
+    for noun in ("answer", "best", "preferred", "better"):
+        if _has_sign_behind(folded, noun):
+            return 0
     nouns = ("choice", "verdict", "winner", "decision", "preference")
     return first_of(nouns, folded, 0)
+
+
+_SIGN_BEHIND = re.compile(r"(?:\s+[^\W\d_]+)?[*_\"'`]*\s*(?:is\b|[:=>-])")
+
+
+def _has_sign_behind(folded: str, noun: str) -> bool:
+    """Return whether a sign or `is` follows a noun, as it follows every name."""
+    at = folded.find(noun)
+    while at >= 0:
+        at += len(noun)
+        if _SIGN_BEHIND.match(folded, at):
+            return True
+        at = folded.find(noun, at)
+    return False

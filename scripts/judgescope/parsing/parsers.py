@@ -106,6 +106,7 @@ def parsed_by(
         )
 
     read = parser.read
+    make = tuple.__new__
     name = f"{parser.name}@{parser.version}"
 
     def judgment(
@@ -130,7 +131,7 @@ def parsed_by(
         if unknown and reading.rule != finish:
             reading = reading._replace(rule=f"{reading.rule}+{_ended_by(finish)}")
         # faster than `_replace`, for millions of replies
-        return Judgment._make((*reading[:7], name, *reading[8:]))
+        return make(Judgment, (*reading[:7], name, *reading[8:]))
 
     return judgment
 

@@ -50,7 +50,7 @@ def _name_words(names: str) -> dict[bytes, str]:
     >>> _name_words("rating,ratings judg:judgment")
     {b'rating': 'rating', b'ratings': 'rating', b'judgment': 'judg'}
     """
-    beginnings = dict[bytes, str]()
+    beginnings: dict[bytes, str] = {}
     for group in names.split():
         begin, _, spelled = group.rpartition(":")
         words = spelled.split(",")
@@ -68,6 +68,8 @@ BEGINNINGS_OF_LABELS = _name_words(
 )
 ANSWER = b"answer"
 _PUNCTUATION = r"\s?[:=>]+|\s?-{1,2}>|\s?[–—]+|\s-+(?=\s)|-+"
+_MAY_BE_EXPLICIT = r"\s*[:=>–—-]|\s+is"
+"""How punctuation behind a label begins: most labels in a sentence have none."""
 _OF_IT = r"of|as|at|(?:would|should|to)\s+be|to(?!\s+be\b)"
 _AWARD = r"give|assign|award|deserve|merit|warrant|earn|receive|get|rate|score"
 _NO_NOUN = "".join(
@@ -118,7 +120,8 @@ class Grammar(NamedTuple):
 
     echo: text that is hidden before the search for ratings, such as a quotation of the
     scale, and its signs; labelled: a rating after a label, and names: a word of
-    labels -> their beginning; labels: folded category word -> its index on the scale.
+    labels -> their beginning, and the words alone; labels: folded category word -> its
+    index on the scale.
     """
 
     scale: Scale
@@ -126,6 +129,7 @@ class Grammar(NamedTuple):
     signs: EchoSigns
     labelled: re.Pattern[str]
     names: dict[bytes, str]
+    name_words: frozenset[bytes]
     labels: dict[str, int]
 
 
@@ -136,12 +140,14 @@ def grammar_of(scale: Scale) -> Grammar:
     alone = bool(scale.words)
     labelled = _labelled(value_pattern(labels, alone=alone), alone=alone)
     labelled = labelled.replace("TOP", bound(scale.max))
+    names = BEGINNINGS | BEGINNINGS_OF_LABELS if alone else BEGINNINGS
     return Grammar(
         scale,
         re.compile(_echo(scale, labels)),
         echo_signs(NUMBER_NAMES, name_of(scale.min), name_of(scale.max)),
         re.compile(labelled),
-        BEGINNINGS | BEGINNINGS_OF_LABELS if alone else BEGINNINGS,
+        names,
+        frozenset(names),
         labels,
     )
 
@@ -172,7 +178,7 @@ def _labelled(value: str, *, alone: bool = False) -> str:
     words = "|".join(f"{name[0]}(?<![a-z]{name[0]}){name[1:]}" for name in names)
     return (
         rf"(?:{words})(?![a-z]|_max|_scale){MARKS}{BRACKETED}{MARKS}(?:"
-        rf"(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
+        rf"(?={_MAY_BE_EXPLICIT})(?P<explicit>(?:\s+is)?(?:{_PUNCTUATION}))|(?<!overall)(?:"
         rf"\s+(?:is|equals|(?P<prose>{_OF_IT}))(?:\s+(?:an?|only|just))?(?=\s)|(?=\s)"
         r"|[^.\n\d:=()]{1,60}?(?:[:=]|"
         r"(?P<far>\b(?:is|(?<!out\s)(?<!scale\s)of|would\s+be)\b))))"

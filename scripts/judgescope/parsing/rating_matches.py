@@ -15,6 +15,8 @@ _HEADING = re.compile(
     r"[*_\"'\s]*[:=-]+[*_\s]*",
     re.IGNORECASE,
 )
+_BEGIN_OF_HEADING = frozenset("aejrAEJR")
+"""The letters with which one begins, without the marks before it."""
 _LEAD_IN = word_set(
     """
     a an the my it its and so thus hence therefore with in of is overall final
@@ -92,7 +94,7 @@ def is_walk(matches: list[re.Match[str]], grammar: Grammar) -> bool:
     if len(matches) < WALK:
         return False
     label = _label(matches[-1])
-    run = list[float]()
+    run: list[float] = []
     scale = grammar.scale
     for match in reversed(matches):
         value = match_value(match, grammar)
@@ -173,14 +175,20 @@ def reading_of(
     top, percent, label = match.group("top", "percent", "label")
     if (top or percent) and not _is_over_top(top, percent, scale):
         return Judgment("out_of_range", f"{form}.denominator")
-    read = scale.read(match_value(match, grammar), form)
-    if read.status != "ok":
-        return read
+    stated = match_value(match, grammar)
+    value: float | None = stated
+    rule = form
+    if not scale.has(stated):
+        read = scale.read(stated, form)
+        if read.status != "ok":
+            return read
+        value = read.value
+        rule = read.rule
     if label:
         label = scale.labels[grammar.labels[label_values.plain_label(label)]]
     rationale = rationale_around(answer, match.start(), match.end())
     tail = answer[start_of_value(match) :]
-    return Judgment("ok", read.rule, read.value, label, rationale, tail)
+    return Judgment("ok", rule, value, label, rationale, tail)
 
 
 def _is_over_top(top: str | None, percent: str | None, scale: Scale) -> bool:
@@ -201,8 +209,11 @@ def rationale_around(answer: str, start: int, end: int) -> str | None:
     if not before.strip(EDGE_OR_DOT):
         before = ""
     rest = (f"{before} {after}" if before and after else before or after).strip()
-    heading = _HEADING.match(rest)
-    return (rest[heading.end() :] if heading else rest) or None
+    first = rest[:1]
+    if first in _BEGIN_OF_HEADING or not first.isalpha():
+        heading = _HEADING.match(rest)
+        rest = rest[heading.end() :] if heading else rest
+    return rest or None
 
 
 def _without_lead_in(text: str) -> str:
@@ -211,7 +222,7 @@ def _without_lead_in(text: str) -> str:
     """
     for _ in range(_LEAD_IN_WORDS):
         head, _, word = text.rpartition(" ")
-        if word.lower() not in _LEAD_IN:
+        if word not in _LEAD_IN and word.lower() not in _LEAD_IN:
             break
         text = head.rstrip(EDGE)
     return text

@@ -44,7 +44,11 @@ SLASH = (
 _TOP = rf"{DIGITS}{END}|(?:{NUMBER_WORD}){WORD_END}"
 # between a value and its denominator
 OVER = r"(?:\s+(?:points?|stars?)(?=\s+out\b|\s?/))?"
-_DENOMINATOR = rf"(?:{OVER}{SLASH}(?P<top>{_TOP})|\s?(?P<percent>%))"
+_MAY_HAVE_DENOMINATOR = r"(?=\s*[/(%o]|\s+[psvatdиü])"
+"""How what stands between a value and its denominator begins: most values have none."""
+_DENOMINATOR = (
+    rf"(?:{_MAY_HAVE_DENOMINATOR}{OVER}{SLASH}(?P<top>{_TOP})|\s?(?P<percent>%))"
+)
 UNIT = r"(?:\s+(?:points?|stars?)\b)?"
 # what may follow a verdict within a sentence: not a noun, with which it would be a
 # count

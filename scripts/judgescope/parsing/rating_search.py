@@ -76,6 +76,8 @@ def labelled_ratings(
     Prose: `a score of 4`, `the score would be 4`, `the score for its style is 4`.
     """
     matches = unquoted(_all_labelled(grammar, visible, seen), visible)
+    if len(matches) < 2:
+        return matches
     labels = [match for match in matches if not (match["prose"] or match["far"])]
     return labels or matches
 
@@ -83,19 +85,17 @@ def labelled_ratings(
 def _all_labelled(grammar: Grammar, visible: str, seen: Glance) -> list[re.Match[str]]:
     """Return all labelled ratings; a pattern is tried only where a name begins."""
     pattern = grammar.labelled
-    if ANSWER in seen.words:
-        return list(pattern.finditer(visible))
     # a name behind the last number has no value
     last = len(visible) if grammar.labels else seen.last
-    starts = list[int]()
-    for word in seen.words:
-        begin = grammar.names.get(word)
-        start = visible.find(begin, 0, last) if begin else -1
-        while begin and start >= 0:
+    starts = _starts_of_answers(visible, last) if ANSWER in seen.words else []
+    for word in seen.words & grammar.name_words:
+        begin = grammar.names[word]
+        start = visible.find(begin, 0, last)
+        while start >= 0:
             starts.append(start)
             start = visible.find(begin, start + 1, last)
     starts.sort()
-    matches = list[re.Match[str]]()
+    matches: list[re.Match[str]] = []
     end = 0
     for start in starts:
         match = pattern.match(visible, start) if start >= end else None
@@ -103,6 +103,27 @@ def _all_labelled(grammar: Grammar, visible: str, seen: Glance) -> list[re.Match
             matches.append(match)
             end = match.end()
     return matches
+
+
+def _starts_of_answers(visible: str, last: int) -> list[int]:
+    """Return where `final answer`, `the answer` and `<answer` may begin before `last`.
+
+    >>> _starts_of_answers("an answer. my  answer: 4", 24)
+    [11]
+    """
+    starts: list[int] = []
+    at = visible.find("answer", 0, last)
+    while at >= 0:
+        if at and visible.startswith("<", at - 1):
+            starts.append(at)
+        end = at
+        while visible[end - 1 : end].isspace():
+            end -= 1
+        for word in ("final", "the", "my"):
+            if visible.startswith(word, end - len(word)) and end >= len(word):
+                starts.append(end - len(word))
+        at = visible.find("answer", at + 1, last)
+    return starts
 
 
 def unlabelled_ratings(

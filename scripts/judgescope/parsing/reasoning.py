@@ -230,7 +230,7 @@ def _without_blocks(text: str, cut: _Cut) -> tuple[str, bool]:
     tags = [tag for tag in _tag().finditer(text) if _is_mark(tag)]
     if not tags:
         return text, False
-    kept = list[str]()
+    kept: list[str] = []
     opened: re.Match[str] | None = None
     start = 0
     for tag in tags:

@@ -226,8 +226,8 @@ def _has_verdict_word(visible: str, start: int, seen: Glance) -> bool:
     """Return whether a word of a verdict's name may stand behind `start`."""
     if not visible.isascii() or visible.find(COMPOUND, start) >= 0:
         return True
-    for word in seen.words:
-        if word in VERDICT_WORDS and visible.find(word.decode(), start) >= 0:
+    for word in seen.words & VERDICT_WORDS:
+        if visible.find(word.decode(), start) >= 0:
             return True
     return False
 

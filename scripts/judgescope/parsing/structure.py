@@ -145,7 +145,7 @@ def _as_parts(objects: list[FoundObject]) -> object | None:
     values = [each.value for each in objects if isinstance(each.value, dict)]
     if len(values) < 2 or len(values) < len(objects):
         return None
-    joined = dict[object, object]()
+    joined: dict[object, object] = {}
     for value in values:
         joined |= value
     if all(len(value) == 1 for value in values) and len(joined) == len(values):
@@ -171,7 +171,7 @@ def _is_of_other_tool(held: FoundObject, answer: str) -> bool:
 
 def _blanked(answer: str, objects: list[FoundObject]) -> str:
     """Return an answer in which objects are blank lines of their length."""
-    parts = list[str]()
+    parts: list[str] = []
     done = 0
     for each in objects:
         parts.append(answer[done : each.start])
@@ -217,7 +217,7 @@ def _with_reason(
 
 def _reasons(value: object) -> list[str]:
     """Return the texts of an object that say why."""
-    reasons = list[str]()
+    reasons: list[str] = []
     for statement in statements_in(value):
         text = statement.value
         if isinstance(text, str) and REASON_WORDS.intersection(

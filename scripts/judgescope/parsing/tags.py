@@ -207,7 +207,7 @@ def tagged(text: str) -> list[TaggedValue]:
         return []
     if any(map(is_other_tool, _TOOL.findall(text))):
         return []
-    values = list[TaggedValue]()
+    values: list[TaggedValue] = []
     for match in _TAG.finditer(text):
         name = match["name"]
         if name.lower() in _NO_NAMES:
@@ -241,7 +241,7 @@ def table_rows(text: str) -> list[TaggedValue]:
         return []
     rows = list(_ROW.finditer(text))
     cells = [_cells(row[0]) for row in rows]
-    in_rows = list[TaggedValue]()
+    in_rows: list[TaggedValue] = []
     header: list[str] = []
     for index, (row, values) in enumerate(zip(rows, cells, strict=True)):
         if _RULE.fullmatch(row[0]):

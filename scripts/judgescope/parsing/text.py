@@ -297,9 +297,9 @@ def _folded(text: str) -> _Folded:
     """Return the text with normalised spelling, single blanks, and no blanks at its
     ends.
     """
-    signs = list[str]()
-    starts = list[int]()
-    ends = list[int]()
+    signs: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
     start = 0
     for end in range(1, len(text) + 1):
         if end < len(text) and unicodedata.combining(text[end]):

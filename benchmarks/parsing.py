@@ -36,6 +36,12 @@ LONG_PROSE = (
     "second question aside and ends without one of its own"
 )
 """As long as what recorded judges of dialogues and summaries write."""
+PAIR_PROSE = (
+    "Output (a) names three writers who lived by the harbour, and says what each of "
+    "them wrote about it. Output (b) names only two, although the instruction asks for "
+    "three, and it doesn't say what they wrote. Therefore, Output (a) is better."
+)
+"""As judges write who reason about both texts before they choose."""
 PROSE_LIMIT = 20e-6
 OBJECT_LIMIT = 60e-6
 """The seconds that a reply of each sort may take."""
@@ -73,6 +79,7 @@ KINDS = {
     "long, with its scale": ReplyKind(
         f"{LONG_PROSE}. Score: 3/5.", "score", FIVE, PROSE_LIMIT
     ),
+    "long, prose of a pair": ReplyKind(PAIR_PROSE, "choice", None, PROSE_LIMIT),
     "object": ReplyKind(OBJECT, "score", FIVE, OBJECT_LIMIT),
     "fenced object": ReplyKind(f"```json\n{OBJECT}\n```", "score", FIVE, OBJECT_LIMIT),
     "damaged object": ReplyKind(DAMAGED, "score", FIVE, OBJECT_LIMIT),

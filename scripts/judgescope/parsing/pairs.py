@@ -31,6 +31,7 @@ from judgescope.parsing.pair_sides import (
     read_side,
 )
 from judgescope.parsing.quotes import text_says, unquoted
+from judgescope.parsing.rated_sides import SCORES_OF_SIDES
 from judgescope.parsing.reasoning import answer_of
 from judgescope.parsing.structure import structured
 from judgescope.parsing.tags import blank_markup
@@ -164,8 +165,6 @@ def _prose_choice(answer: str, tie: str) -> ProseChoice:
     return ProseChoice(_nothing_chosen(answer))
 
 
-SCORES_OF_SIDES: Final = "scores_of_sides"
-"""The rule of a reply that rates both texts and does not say which is better."""
 _RATED_SIDE = re.compile(
     rf"(?:\b(?:scores?|ratings?|grades?|points|{TEXT})[\s_\"'*({{:#-]{{0,6}}"
     rf"|(?:^|[,{{\n])[\s\"'*]{{0,4}})(?:{TEXT}[\s_]{{0,2}})?"

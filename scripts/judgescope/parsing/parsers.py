@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Final, Protocol
 
@@ -105,7 +106,8 @@ def parsed_by(
             f"{list(settings)}"
         )
 
-    read = parser.read
+    # without settings, none are unpacked for every reply
+    read = partial(parser.read, **settings) if settings else parser.read
     make = tuple.__new__
     name = f"{parser.name}@{parser.version}"
 
@@ -121,10 +123,8 @@ def parsed_by(
         if finish != "stop" or reply_status != "ok" or not text or text.isspace():
             reading = _unread(text, finish, reply_status, content)
         if cut and reading and reading.rule == CUT:
-            reading = (
-                _first_line(text, lambda line: read(line, scale, **settings)) or reading
-            )
-        reading = reading or read(text, scale, **settings)
+            reading = _first_line(text, lambda line: read(line, scale)) or reading
+        reading = reading or read(text, scale)
         if reading.status == "ok" and "</" in text:
             reading = _with_reasons(reading, text)
         unknown = finish != "stop" and is_unknown(finish)

@@ -28,6 +28,11 @@ from judgescope.parsing.label_prose import read_label
 from judgescope.parsing.lines import named, value_behind
 from judgescope.parsing.mentions import hide_corrected, hide_mentions, hide_withdrawn
 from judgescope.parsing.quotes import outside_asides, unquoted
+from judgescope.parsing.rated_sides import (
+    SCORES_OF_SIDES,
+    is_of_one_side,
+    rates_both_sides,
+)
 from judgescope.parsing.rating_grammar import WATCHED, Grammar, forms_of, grammar_of
 from judgescope.parsing.rating_matches import (
     SHORT_NAME,
@@ -65,7 +70,7 @@ FEW_WORDS = 2
 _RATED_ALONE = re.compile(r"[\W_]*\d(?:\.\d+)?(?:\s?/\s?\d+)?[\W_]*")
 
 
-@parser("score", 11, needs_scale=True)
+@parser("score", 12, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 
@@ -75,7 +80,8 @@ def read_score(text: str, scale: Scale) -> Judgment:
     between the steps is off the grid (`Scale.read`). If unlabelled ratings contradict
     each other, there is no rating. On a scale that has only labels, a label in prose
     (`a score of fair`) and an unlabelled one count only if the reply does not begin
-    with one label and end with another. Source: methods.md 6.
+    with one label and end with another. A rating of one of two texts that the reply
+    rates is none. Source: methods.md 6.
     """
     plain = is_plain(text)
     answer = answer_of(text, plain=plain)
@@ -100,8 +106,10 @@ def _nothing_read(answer: str) -> Judgment:
     """Return the judgment of prose without a verdict that can be read."""
     folded = blank_markup(fold(answer))
     values = [folded, *(value_behind(line) for line in named(folded))]
-    foreign = any(map(begins_with_foreign_number, values))
-    return nothing_read(answer, FOREIGN_NUMBER if foreign else "no_verdict")
+    if any(map(begins_with_foreign_number, values)):
+        return nothing_read(answer, FOREIGN_NUMBER)
+    both = rates_both_sides(folded)
+    return nothing_read(answer, SCORES_OF_SIDES if both else "no_verdict")
 
 
 def _is_later(prose: ProseVerdict, structure: Structured) -> bool:
@@ -154,12 +162,12 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
             return ProseVerdict(Judgment("unparsed", "contradiction"))
         last = ratings[-1]
         if not _is_spoken(last):
-            judgment = reading_of("labelled", last, answer, grammar)
+            judgment = _reading("labelled", last, answer, visible, seen, grammar)
             return ProseVerdict(judgment, last.start())
     spoken = _last_spoken(grammar, visible, seen, ratings)
     if spoken is not None:
         form, match = spoken
-        return ProseVerdict(reading_of(form, match, answer, grammar))
+        return ProseVerdict(_reading(form, match, answer, visible, seen, grammar))
     for form, match in unlabelled_ratings(grammar, visible):
         if form.startswith("named"):
             if _has_other_parts(visible, match):
@@ -168,8 +176,22 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
             unread = _last_named(visible, behind, seen, short=True)
             if unread is not None:
                 return ProseVerdict(Judgment("unparsed", UNREAD), unread)
-        return ProseVerdict(reading_of(form, match, answer, grammar))
+        return ProseVerdict(_reading(form, match, answer, visible, seen, grammar))
     return ProseVerdict(None)
+
+
+def _reading(
+    form: str,
+    match: re.Match[str],
+    answer: str,
+    visible: str,
+    seen: Glance,
+    grammar: Grammar,
+) -> Judgment:
+    """Return the judgment of a rating; none if it is that of one of two texts."""
+    if seen.several_numbers and is_of_one_side(visible, start_of_value(match)):
+        return Judgment("unparsed", SCORES_OF_SIDES)
+    return reading_of(form, match, answer, grammar)
 
 
 def _is_open(ratings: list[re.Match[str]], visible: str, grammar: Grammar) -> bool:

@@ -273,7 +273,7 @@ def test_a_verdict_is_read_by_a_named_rule(
         "ok",
         value,
         rule,
-        "score@11",
+        "score@12",
     )
 
 
@@ -688,7 +688,7 @@ def test_a_choice_is_read_where_it_is_clear(
 
 def test_the_versions_tell_that_replies_are_read_differently() -> None:
     changed = {
-        "score": 11,
+        "score": 12,
         "result": 11,
         "annotation": 11,
         "merged": 8,

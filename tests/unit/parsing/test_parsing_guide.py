@@ -99,6 +99,35 @@ def test_scores_of_both_texts_make_no_choice(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "reply",
+    [
+        "Assistant A: 4, Assistant B: 7",
+        "Response 1: 8/10\nResponse 2: 7/10",
+        "Response B's rating is 4, and response A gets a 3.",
+        "Reply A - 4, reply B - 4",
+        "Score for text A: 4. It flows. Score for text B: 3.",
+        "4 for A, 3 for B",
+    ],
+)
+def test_ratings_of_two_texts_are_no_rating_of_one(reply: str) -> None:
+    found = parse(reply, scale=Scale(1, 10, 1), finish="stop")
+    assert (found.status, found.rule) == ("unparsed", "scores_of_sides")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Assistant A: 4, Assistant B: 7. Rating: 3",
+        "Text A: 3",
+        "Rating: 3\nText A has 2 names, and text B has 4.",
+        "It covers part A (2 pages) and part B (4 pages). Score: 3",
+    ],
+)
+def test_a_rating_beside_numbers_of_two_texts_is_read(reply: str) -> None:
+    assert parse(reply, scale=Scale(1, 10, 1), finish="stop").value == 3
+
+
+@pytest.mark.parametrize(
     "reply", ["4,5", "Rating: 4,5", '{"score": 4,5}', '{"score": "4,5"}', "4,5/5"]
 )
 def test_a_decimal_comma_is_never_one_of_its_numbers(reply: str) -> None:

@@ -109,7 +109,10 @@ _BEHIND = {
 _IN_REPORTS = frozenset(
     b"says claims states reports mentions notes writes quotes adds".split()
 )
-_CORRECTING = frozenset(b"no wait sorry correction rather actually make mean".split())
+_CORRECTING = frozenset(
+    b"no wait sorry correction rather actually make mean scratch reflection second"
+    b"".split()
+)
 MENTION_WORDS = _IN_REPORTS.union(_CORRECTING, (word.encode() for word in _BEHIND))
 """The words that a glance looks for."""
 _REACH = 160
@@ -133,7 +136,8 @@ A sum alone (`2 + 2 = 4`) is more often from the judged text."""
 
 _CORRECTION = re.compile(
     r"(?<![\w.,/])\d{1,4}(?:\.\d{1,4})?(?:/\d{1,3})?[,;.…–—-]{0,3}\s(?:oh,? )?"
-    r"(?:no|wait|sorry|correction|rather|actually|make that|i mean)"
+    r"(?:no|wait|sorry|correction|rather|actually|make that|i mean|scratch that"
+    r"|on (?:reflection|second thoughts?))"
     r"(?:, (?:it is |a |an )?|: )"
     r"(?=\d{1,4}(?:\.\d{1,4})?(?:/\d{1,3})?[*_\"')]{0,3}(?:[.!,;\n]|\Z))"
 )

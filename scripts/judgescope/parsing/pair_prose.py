@@ -26,9 +26,17 @@ SideInText = tuple[SideReading, int, int]
 """A preference and the span of its words."""
 
 
+_LEAD_IN = re.compile(
+    r"(?:so|thus|hence|therefore|overall|clearly|definitely)(?:,\s|\s(?!a\s))"
+)
+
+
 def _alone(folded: str, tie: str) -> SideInText | None:
     """Return the preference that is the whole reply: `B`, `Response 2.`, `a tie`."""
     bare = folded.lstrip(" \t\r\n*_\"'`.!#>$-•").rstrip(" \t\r\n*_\"'`.!#>$•")
+    lead = _LEAD_IN.match(bare)
+    if lead:
+        bare = bare[lead.end() :]
     return _only_side(bare, 0, len(folded), tie)
 
 
@@ -134,13 +142,14 @@ def _concluding(folded: str, _tie: str) -> SideInText | None:
 
 _BETTER = (
     r"(?:(?:clearly|definitely|overall)\s+)?(?:the\s+)?(?:(?:clearly|much|slightly|overall)\s+)?"
-    r"(?:better|superior|preferable|winner|best|preferred)"
+    r"(?:better|superior|preferable|winner|best|preferred|stronger)"
 )
 _OTHER = rf"(?:{TEXT}\s+)?{OPEN}(?:[ab12]|one|two)\b{MARKS}"
 _SENTENCE = re.compile(
     rf"(?:^|(?<=[.!?;\n]))\s{{0,2}}{OPEN}"
-    r"(?:(?:overall|so|thus|hence|therefore|in\s+(?:conclusion|summary|sum)|to\s+sum\s+up)"
-    r"\b,?\s)?"
+    r"(?:(?:overall|so|thus|hence|therefore|in\s+(?:conclusion|summary|sum)|to\s+sum\s+up"
+    r"|clearly|definitely|in\s+my\s+(?:opinion|view)|(?:of|between)\s+the\s+two"
+    r"|i\s+(?:think|believe|feel|find)(?:\s+that)?)\b,?\s)?"
     rf"(?:(?:i|we)(?:'d)?\s+(?:would\s+)?(?:prefer|choose|pick|select|go\s+with|favou?r)\s+"
     rf"(?:(?P<preferred_text>(?:the\s+)?{TEXT}\s+{OPEN}(?:[ab12]|one|two))"
     rf"|(?P<preferred>a|b)|(?:the\s+)?(?P<preferred_place>{PLACE})(?:\s+(?:one|{TEXT}))?)"
@@ -148,8 +157,10 @@ _SENTENCE = re.compile(
     rf"|(?P<text>(?:the\s+)?{TEXT}\s+{OPEN})?"
     rf"(?:(?P<better>a|b)|(?(text)(?P<number>[12]|one|two)|(?!))"
     rf"|(?(text)(?!)|(?:the\s+)?(?P<place>{PLACE})(?:\s+(?:one|{TEXT}))?))\b{MARKS}\s+"
-    rf"(?:is\s+{_BETTER}(?:\s+(?:one|{TEXT}))?(?:\s+(?:than|to)\s+{_OTHER})?|wins\b"
-    rf"|(?:performs|does)\s+better(?:\s+than\s+{_OTHER})?"
+    rf"(?:is\s+{_BETTER}(?:\s+(?:one|{TEXT}))?(?:\s+(?:than|to)\s+{_OTHER})?"
+    rf"|wins\b(?:\s+(?:over|against)\s+{_OTHER})?"
+    rf"|(?:performs|does|reads|works)\s+better(?:\s+than\s+{_OTHER})?"
+    r"|does\s+(?:a|the)\s+better\s+job"
     rf"|(?:beats|outperforms|surpasses)\s+{_OTHER})"
     rf"){MARKS}"
     rf"(?:(?=,?\s+because\b)|\s?(?:[.!;]{MARKS}|(?=\n)|\Z))"

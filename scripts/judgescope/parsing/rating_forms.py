@@ -18,7 +18,8 @@ from judgescope.parsing.rating_patterns import (
 
 _IT = r"(?:\s+(?:it|this|that|them))"
 _OBJECT = rf"(?:\s+(?:the|this|that|its)(?:\s+[a-z']+){{1,2}}|{_IT})?"
-_ARTICLE = r"\s+an?(?:\s+(?:solid|strong|weak|low|high|perfect))?"
+_FIRMNESS = r"(?:solid|strong|weak|low|high|perfect|clear|firm|full|fair)"
+_ARTICLE = rf"\s+an?(?:\s+{_FIRMNESS})?"
 _RATE = (
     r"(?:rat(?:es?|ed|ing)\s+the(?:\s+[a-z']{1,20}){1,6}\s+(?:as|at)(?:\s+an?)?"
     rf"|(?:rat(?:es?|ed|ing)|deserves?|merits?|warrants?){_OBJECT}(?:\s+(?:as|at)|"
@@ -29,7 +30,8 @@ _GIVE = (
     r"(?:ed|ing)|"
     r"gives?|given|gave|giving|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|receiv(?:es?|ed|"
     r"ing)|"
-    rf"gets?|getting|say|is|be)(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
+    rf"gets?|getting|say|is|be|(?:it|this|that|one)'s)"
+    rf"(?:{_OBJECT}(?:\s+(?:only|just))?{_ARTICLE}|{_IT})"
 )
 _DECIDE = (
     r"(?:(?:i|we|i'd|i'll)\s+(?:would\s+|will\s+)?put\s+(?:it|this|that|the)"
@@ -70,7 +72,8 @@ _FOREIGN = "|".join(
 )
 """Names of ratings in other languages than English."""
 FORMS = {
-    "bare": rf"\A(?:[-•>#=]{{1,6}}\s+)?VALUE{UNIT}{BRACKETED}[\W_]*\Z",
+    "bare": r"\A(?:[-•>#=]{1,6}\s+)?"
+    rf"(?:an?(?:\s{_FIRMNESS})?(?=\s))?VALUE{UNIT}{BRACKETED}[\W_]*\Z",
     "double_brackets": r"\[\[VALUE\]\]",
     # `scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`, `earning a fluency of
     # 5`

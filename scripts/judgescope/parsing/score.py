@@ -70,7 +70,7 @@ FEW_WORDS = 2
 _RATED_ALONE = re.compile(r"[\W_]*\d(?:\.\d+)?(?:\s?/\s?\d+)?[\W_]*")
 
 
-@parser("score", 12, needs_scale=True)
+@parser("score", 13, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 

@@ -46,7 +46,7 @@ _EMOJI = re.compile(
     "[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 )
 _UNITS = re.compile(
-    r"(?<=\d)\s?(?:分|點|点(?:です)?|점(?:입니다)?|[颗顆]?星|つ星|pts?\.?|punkte?n?"
+    r"(?<=\d)\s?(?:分|點|点(?:です)?|です|점(?:입니다)?|입니다|[颗顆]?星|つ星|pts?\.?|punkte?n?"
     r"|punt[oi]s?|punten|punti|pontos?|балл(?:а|ов)?|очк[аио]в?|poäng|point|bodů|pkt\.?"
     r"|puan|điểm|คะแนน|نقاط|نقطة|अंक|stelle|étoiles?|sterne?n?|estrell?as?|зв[её]зд\w{0,2}"
     r"|gwiazd\w{1,3}|yıldız|stjerner?|stjärnor|sterren|bintang)(?![^\W_])"

@@ -16,7 +16,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from judgescope.api import audit_frames, plain_signature
 from judgescope.api.given_tables import as_file
@@ -215,6 +215,7 @@ def audit(
     ordered: bool = True,
     positive: str | None = None,
     missing: Sequence[str] = (),
+    decimal: Literal["comma", "point"] | None = None,
     slices: str | Sequence[str] | None = None,
     tool: str | None = None,
     require: Mapping[str, float] | None = None,
@@ -232,7 +233,8 @@ def audit(
     system, length: columns; texts, systems, lengths: the two columns of choices between
     two texts. scale: "1:5:1" (lowest, highest, step) or {aspect: scale}. labels:
     the words of labels, the worst first, or in any order if they are not ordered;
-    positive: the good one of two labels; missing: cells that stand for nothing. slices:
+    positive: the good one of two labels; missing: cells that stand for nothing;
+    decimal: the sign before decimals, where 1,234 can be read in two ways. slices:
     columns on each of whose values numbers are shown, such as a topic. tool: the one
     that exported the file, found by its keys if you do not name it; "table" for none.
     require: bars, such as {"spearman": .5}.
@@ -273,6 +275,7 @@ def audit(
         "unordered": not ordered,
         "positive": positive,
         "missing": _listed(missing),
+        "decimal": decimal,
         "slice": _listed(slices),
         "tool": tool,
         "require": [f"{name}={bar!r}" for name, bar in (require or {}).items()],

@@ -130,6 +130,13 @@ def column_options() -> list[CommandOption]:
             several=True,
         ),
         CommandOption(
+            "--decimal",
+            None,
+            "the sign before decimals, if numbers such as 1,234 can be read in two "
+            "ways",
+            choices=("comma", "point"),
+        ),
+        CommandOption(
             "--texts",
             columns,
             "if people chose between two texts: the columns of the first and the "

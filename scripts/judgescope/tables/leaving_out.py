@@ -197,6 +197,24 @@ def is_on_wider_scale(value: float, others: OffScale) -> bool:
     return False
 
 
+def without_descriptions(
+    rows: Sequence[TableRow], numbers: Sequence[int]
+) -> tuple[list[TableRow], list[int], list[str]]:
+    """The rows and their numbers without the two below the header in which Qualtrics
+    describes the columns, and a note.
+    """
+    described = 2
+    if len(rows) > described and any(
+        str(cell).startswith('{"ImportId"') for cell in rows[1].values()
+    ):
+        note = (
+            f"rows {numbers[0]} and {numbers[1]} describe the columns (Qualtrics) and "
+            "were left out"
+        )
+        return list(rows[described:]), list(numbers[described:]), [note]
+    return list(rows), list(numbers), []
+
+
 def without_values(
     rows: Sequence[TableRow], values: Sequence[str]
 ) -> tuple[list[TableRow], list[str]]:

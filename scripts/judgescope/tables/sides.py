@@ -128,6 +128,8 @@ def sides(
         elif side == "machine" and not strong_judges and (strong_people or weak):
             result.why[column] = "its header may name a judge"
             result.judges.append(column)
+        elif side == "person" and strong_judges:
+            result.unused[column] = "others name people more clearly"
         else:
             neutral.append(column)
     result.people += strong_people
@@ -181,7 +183,9 @@ def _place_neutral(
         else:
             candidates.append(column)
     people = {aspect_of(column) for column in result.people}
-    judged = {aspect_of(column) for column in result.judges}
+    judged = set()
+    for column in result.judges:
+        judged |= {aspect_of(column), judged_aspect(aspect_of(column))} - {""}
     if not result.people:
         clear = []
         rated = {*aspects, *judged} - {aspect_of("score")}
@@ -199,16 +203,31 @@ def _place_neutral(
     elif not result.judges:
         _find_judge(result, candidates, evidence, aspect_of)
     else:
+        # Ratings that name no aspect may be of any.
+        overall = {aspect_of("score")}
         for column in candidates:
             aspect = aspect_of(column)
-            if aspect in judged - people:
+            if aspect in judged - people - overall:
                 result.people.append(column)
                 result.why[column] = "a judge scores this aspect"
-            elif aspect in people - judged:
+            elif aspect in people - judged - overall:
                 result.judges.append(column)
                 result.why[column] = "people rate this aspect"
             else:
                 result.unused[column] = NO_SIDE
+
+
+def judged_aspect(name: str) -> str:
+    """The aspect in the name of a judge's column, "" without one.
+
+    >>> judged_aspect("gpt-4-fluency"), judged_aspect("gpt-4")
+    ('fluency', '')
+    """
+    words = []
+    for word in name.split("-"):
+        if not word.isdigit() and not set(MACHINE) & classes_of(word).keys():
+            words.append(word)
+    return "-".join(words)
 
 
 def _is_of_aspect(name: str, aspects: Collection[str]) -> bool:

@@ -7,12 +7,13 @@ so that a text that contains a number stays a text.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from unicodedata import decimal, normalize, numeric
 
 from judgescope.core.names import NOT_JUDGED
 from judgescope.data.rows import TableRow
+from judgescope.tables.thousands import DecimalSign, GroupedNumbers, grouped_numbers
 
 CellReader = Callable[[str], float | None]
 
@@ -242,12 +243,6 @@ def _comma_thousands(text: str) -> float | None:
     return float(text.replace(",", ""))
 
 
-def _point_thousands(text: str) -> float | None:
-    if not re.fullmatch(r"[-+]?(?:\d{1,3}(?:\.\d{3})+|\d{1,3})", text):
-        return None
-    return float(text.replace(".", ""))
-
-
 def _space_thousands(text: str) -> float | None:
     if not re.fullmatch(r"[-+]?\d{1,3}(?: \d{3})+(?:\.\d+)?|[-+]?\d{1,3}", text):
         return None
@@ -369,10 +364,19 @@ class SpelledColumn:
     note: str
     failures: dict[str, int]
     """Cell without a value -> how often it occurs."""
+    example: str = ""
+    """A cell that can be read in two ways with different results; "" if none can."""
+    readings: dict[DecimalSign, float] = field(default_factory=dict)
+    """The sign before decimals -> what the example is then."""
 
 
-def spelled(cells: Sequence[Any]) -> SpelledColumn | None:
-    """How the filled cells of a column are read as numbers; None if they are not."""
+def spelled(
+    cells: Sequence[Any], decimal: DecimalSign | None = None
+) -> SpelledColumn | None:
+    """How the filled cells of a column are read as numbers; None if they are not.
+
+    decimal: the sign before decimals, if a person states it.
+    """
     filled = [cell for cell in cells if not is_missing(cell)]
     texts = [cell for cell in filled if isinstance(cell, str)]
     if not texts or any(isinstance(cell, bool | list | dict) for cell in filled):
@@ -392,22 +396,25 @@ def spelled(cells: Sequence[Any]) -> SpelledColumn | None:
     if not plain_cells or sum(failures.values()) > MOST_FAILURES * len(filled):
         return None
     values = [plain_cells[cell] for cell in texts if cell in plain_cells]
-    numbers, note = _numbers(values)
-    if numbers is None:
+    found = _numbers(values, decimal)
+    if found is None:
         return None
+    note = found.note
     if any(text.strip()[:1] in MINUS_SIGNS for text in texts):
         note = note or "numbers; a long dash in front of a number was read as a minus"
     read: dict[Any, float | None] = dict.fromkeys(failures)
     for cell, written in plain_cells.items():
-        read[cell] = numbers[written]
-    return SpelledColumn(read, note, failures)
+        read[cell] = found.numbers[written]
+    return SpelledColumn(read, note, failures, found.example, found.readings)
 
 
-def _numbers(values: Sequence[str]) -> tuple[dict[str, float] | None, str]:
-    """Cell -> number for cells that are written in one way, and the note about it."""
-    thousands = _thousands(values)
-    if thousands is not None:
-        return thousands
+def _numbers(
+    values: Sequence[str], decimal: DecimalSign | None
+) -> GroupedNumbers | None:
+    """The numbers of cells that are written in one way, None for other cells."""
+    grouped = grouped_numbers(values, decimal)
+    if grouped is not None:
+        return grouped
     for spelling in SPELLINGS:
         read = {}
         for value in set(values):
@@ -416,49 +423,42 @@ def _numbers(values: Sequence[str]) -> tuple[dict[str, float] | None, str]:
                 break
             read[value] = number
         else:
-            return read, spelling.note
+            return GroupedNumbers(read, spelling.note)
     worded = _worded(values)
     if worded is None:
-        return None, ""
-    return worded, "numbers with words, read as the numbers"
+        return None
+    return GroupedNumbers(worded, "numbers with words, read as the numbers")
 
 
-def _thousands(values: Sequence[str]) -> tuple[dict[str, float], str] | None:
-    """The numbers of cells such as 4,200 and 4.200, if they are thousands.
+@dataclass(frozen=True)
+class RespelledRows:
+    """Rows with numbers in the columns that are written as numbers."""
 
-    Each has one separator with three digits behind it. Points are decimal ones, unless
-    a whole number beside them is as large as thousands are.
-    """
-    for separator, reader in ((",", _comma_thousands), (".", _point_thousands)):
-        grouped = [value for value in values if separator in value]
-        read = {value: reader(value) for value in set(values)}
-        if not grouped or None in read.values():
-            continue
-        whole = [abs(float(value)) for value in values if separator not in value]
-        if separator == "." and not any(value >= 100 for value in whole):
-            continue
-        example = grouped[0]
-        numbers = {
-            value: number for value, number in read.items() if number is not None
-        }
-        note = f"numbers of thousands: {example} was read as {numbers[example]:g}"
-        return numbers, note
-    return None
+    rows: list[TableRow]
+    notes: list[str]
+    two_ways: dict[str, SpelledColumn]
+    """Column -> its numbers, where they can be read in two ways."""
 
 
 def respelled(
-    rows: Sequence[TableRow], columns: Sequence[str]
-) -> tuple[list[TableRow], list[str]]:
-    """Rows with numbers in the columns that are written as numbers, and notes.
+    rows: Sequence[TableRow],
+    columns: Sequence[str],
+    decimal: DecimalSign | None = None,
+) -> RespelledRows:
+    """Rows with numbers in the columns that are written as numbers.
 
-    A cell that says there is no value becomes empty, and is counted in a note.
+    A cell that says there is no value becomes empty, and is counted in a note. decimal:
+    the sign before decimals, if a person states it.
     """
     notes = []
+    two_ways = {}
     by_column: dict[str, Mapping[Any, float | None]] = {}
     for column in columns:
-        read = spelled([row.get(column) for row in rows])
+        read = spelled([row.get(column) for row in rows], decimal)
         if read is None:
             continue
+        if read.example:
+            two_ways[column] = read
         changed = any(_differs(cell, value) for cell, value in read.numbers.items())
         if changed:
             by_column[column] = read.numbers
@@ -471,7 +471,7 @@ def respelled(
                 "left out"
             )
     if not by_column:
-        return list(rows), notes
+        return RespelledRows(list(rows), notes, two_ways)
     new_rows: list[TableRow] = []
     for row in rows:
         new = dict(row)
@@ -480,7 +480,7 @@ def respelled(
             if isinstance(cell, str) and cell in numbers:
                 new[column] = _shortest(numbers[cell])
         new_rows.append(new)
-    return new_rows, notes
+    return RespelledRows(new_rows, notes, two_ways)
 
 
 def _differs(cell: Any, value: float | None) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from judgescope.data.rows import TableRow
+from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, split_header
 
 DRAWS: Final = frozenset(
@@ -45,8 +46,67 @@ def _flatten(flat: dict[str, Any], name: str, cell: Any) -> None:
             _flatten(flat, f"{name}.{key}", value)
     elif is_conversation(cell):
         flat[name] = conversation(cell)
+    elif is_list_of_objects(cell):
+        for key in dict.fromkeys(key for entry in cell for key in entry):
+            flat[f"{name}.{key}"] = [entry.get(key) for entry in cell]
     else:
         flat[name] = cell
+
+
+def is_list_of_objects(cell: Any) -> bool:
+    """Whether a cell is a list of objects without inner ones: the ratings of several
+    people, each with its rater.
+
+    >>> is_list_of_objects([{"annotator": "a", "score": 3}]), is_list_of_objects([3])
+    (True, False)
+    """
+    if not isinstance(cell, list) or not cell or is_conversation(cell):
+        return False
+    for entry in cell:
+        if not isinstance(entry, Mapping) or not entry:
+            return False
+        if any(isinstance(value, Mapping | list) for value in entry.values()):
+            return False
+    return True
+
+
+LIST_OF_NUMBERS: Final = re.compile(
+    r"[\[(]\s*-?\d+(?:\.\d+)?(?:\s*[,;]\s*-?\d+(?:\.\d+)?)*\s*[,;]?\s*[\])]"
+)
+"""A list of numbers as programs write it into a cell: `[3, 4, 5]`, `(3, 4)`."""
+
+
+def with_listed_numbers(
+    rows: Sequence[TableRow], columns: Sequence[str]
+) -> tuple[list[TableRow], list[str]]:
+    """Rows with lists in the columns whose filled cells are lists of numbers in words;
+    and these columns.
+
+    >>> with_listed_numbers([{"judge": "[3, 4]"}, {"judge": "[5]"}], ["judge"])
+    ([{'judge': [3, 4]}, {'judge': [5]}], ['judge'])
+    """
+    listed = []
+    for column in columns:
+        filled = [row[column] for row in rows if not is_missing(row.get(column))]
+        is_listed = all(
+            isinstance(cell, str) and LIST_OF_NUMBERS.fullmatch(cell.strip())
+            for cell in filled
+        )
+        if filled and is_listed and any(re.search(r"[,;]", cell) for cell in filled):
+            listed.append(column)
+    if not listed:
+        return list(rows), []
+    new_rows: list[TableRow] = []
+    for row in rows:
+        new = dict(row)
+        for column in listed:
+            if isinstance(row.get(column), str):
+                found = re.findall(r"-?\d+(?:\.\d+)?", str(row[column]))
+                new[column] = [
+                    float(each) if "." in each else int(each) for each in found
+                ]
+        new_rows.append(new)
+    return new_rows, listed
 
 
 def is_conversation(cell: Any) -> bool:
@@ -199,7 +259,7 @@ def columns_by_system(columns: Sequence[str]) -> SystemColumns | None:
                 for rest, group in by_rest.items()
                 if set(group) == set(systems)
             }
-            of_pair = PAIRED_PARTS.issuperset(systems)
+            of_pair = PAIRED_PARTS.issuperset(part.casefold() for part in systems)
             if len(systems) > 1 and not of_pair and _has_text_and_score(same):
                 return SystemColumns(systems, same)
     return None

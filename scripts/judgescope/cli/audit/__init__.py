@@ -69,7 +69,8 @@ def _asking(args: argparse.Namespace, most_questions: int = 3) -> int:
             if chosen is None:
                 raise
             for flag, values in chosen.flags.items():
-                value = values[0] if flag == "system" else list(values)
+                single = flag in {"system", "decimal"}
+                value = values[0] if single else list(values)
                 setattr(args, flag, value)
     return _audited(args)
 

@@ -138,7 +138,7 @@ def _in_words(rated_rows: AspectRows, value: float) -> str:
         return WORDS_OF_CHOICE.get(value, f"{value:+.2g}")
     if rated_rows.are_labels([value]):
         return rated_rows.labels[int(value)]
-    return f"{value:.3g}"
+    return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
 
 
 def _text(draft: StudyDraft, row: int) -> str:

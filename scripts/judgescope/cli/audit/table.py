@@ -13,16 +13,17 @@ from typing import Any, Final
 
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, with_readable_ids
-from judgescope.cli.init.column_values import number
+from judgescope.cli.init.column_values import number, numbers
 from judgescope.cli.init.exports import opened
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.open_readings import (
     OpenReading,
     UnclearColumns,
+    check_numbers_clear,
     check_raters,
     readings_of_sides,
 )
-from judgescope.cli.init.pair_columns import choice_columns
+from judgescope.cli.init.pair_columns import choice_columns, says_who_chose
 from judgescope.cli.init.rating_columns import ALL, judges_of, words_of
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.shapes import with_answers, with_items, without_sentinels
@@ -44,6 +45,8 @@ from judgescope.tables.words import classes_of
 
 MOST_BYTES: Final = 200_000_000
 MOST_ROWS: Final = 50_000
+MOST_VALUES: Final = 600_000
+"""Ratings and scores: 50,000 rows with 10 judges take two minutes and 1.1 GB."""
 
 
 def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDraft:
@@ -58,10 +61,15 @@ def draft_of(args: argparse.Namespace, require: Mapping[str, float]) -> StudyDra
     columns = replace(columns, means=False, flagged=flags.flagged(args))
     columns = columns if columns.judges else _by_people(columns)
     check_raters(table, columns)
+    check_numbers_clear(table, columns)
     table, columns = _with_replies(table, columns)
     if not args.scale:
         table = without_sentinels(table, columns)
     columns = _checked(table, columns, texts=not args.no_texts)
+    values = len(table.rows) * len([*columns.rated, *columns.scored])
+    if values > MOST_VALUES:
+        got = f"{values:,} ratings and scores"
+        raise too_large(args.file, got, f"up to {MOST_VALUES:,} of them")
     if require and not args.judge:
         _check_judges_read(table, columns)
     table, columns = with_answers(table, columns)
@@ -320,6 +328,8 @@ def _checked(table: InitTable, columns: Guess, *, texts: bool) -> Guess:
         return columns
     if not columns.judges or not columns.ratings:
         choices = choice_columns(table.rows, table.columns)
+        if table.pairs and (table.pairs.texts or table.pairs.systems):
+            raise _without_choices(table, columns)
         if choices:
             raise error(
                 "this table has choices, but not the two texts or systems of each "
@@ -353,6 +363,35 @@ def _checked(table: InitTable, columns: Guess, *, texts: bool) -> Guess:
     return replace(columns, judges={judge: columns.judges[judge] for judge in judges})
 
 
+def _without_choices(table: InitTable, columns: Guess) -> UserError:
+    """Return the error for pairs without people's choices, or without a judge's."""
+    whose = "people" if columns.judges else "a judge"
+    graded = [name for name in table.columns if _grades_a_choice(table, name)]
+    why = ""
+    if graded:
+        why = (
+            f"; {', '.join(graded)} has numbers below and above 0, and it is not known "
+            "which text a number above 0 prefers"
+        )
+    return UserError(
+        f"no column has the choices of {whose} between the two texts{why}",
+        where=str(table.file),
+        got=", ".join([*columns.rated, *columns.scored]),
+        allowed="a column of choices such as A, B and tie, or 1, 2 and 0",
+        todo="add such a column, with a word for people or for a judge in its name: "
+        "human_choice, judge_choice",
+    )
+
+
+def _grades_a_choice(table: InitTable, column: str) -> bool:
+    """Return whether a column says how much better one of two texts is, -3 to 3."""
+    values = numbers(table.rows, column)
+    if values is None or not says_who_chose(column):
+        return False
+    whole = all(float(value).is_integer() for value in values)
+    return whole and min(values) < 0 < max(values)
+
+
 def _is_of_people_only(
     table: InitTable, columns: Guess, fewest_letters: int = 3
 ) -> bool:
@@ -374,11 +413,15 @@ def _is_of_people_only(
     return False
 
 
-def _missing_roles(table: InitTable, columns: Guess, *, texts: bool) -> list[UserError]:
+def _missing_roles(
+    table: InitTable, columns: Guess, *, texts: bool, most_shown: int = 5
+) -> list[UserError]:
     """Return an error if no column has judges' scores, or people's ratings."""
     skipped = list[str]()
     for column in unread(table, columns):
         skipped.append(str(column) if texts else column.without_cell())
+    for name, why in [*columns.unused.items()][:most_shown]:
+        skipped.append(f"{name} ({why})")
     more = f"; skipped: {', '.join(skipped)}" if skipped else ""
     errors = list[UserError]()
     for given, whose, flag in (

@@ -17,7 +17,11 @@ from judgescope.cli.init.column_values import scale as scale_of
 from judgescope.cli.init.exports import opened
 from judgescope.cli.init.functions import id_of
 from judgescope.cli.init.interview import AskPerson, interview, roles_of, unused
-from judgescope.cli.init.open_readings import UnclearColumns, check_raters
+from judgescope.cli.init.open_readings import (
+    UnclearColumns,
+    check_numbers_clear,
+    check_raters,
+)
 from judgescope.cli.init.rating_columns import ALL
 from judgescope.cli.init.readings import JUDGE, PEOPLE, Grade, readings_of
 from judgescope.cli.init.roles import NOT_USED, rating_text
@@ -107,9 +111,14 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
 
 def _check_clear(draft: StudyDraft) -> None:
     """Raise UnclearColumns, with the options of `init`, where a reading is open."""
-    option_of_flag = {"human": "--rating", "judge": "--metric"}
+    option_of_flag = {
+        "human": "--rating",
+        "judge": "--metric",
+        "decimal": "--decimal",
+    }
     try:
         check_raters(draft.table, draft.columns)
+        check_numbers_clear(draft.table, draft.columns)
     except UnclearColumns as error:
         readings = []
         for reading in error.options:

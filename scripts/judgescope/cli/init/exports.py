@@ -59,7 +59,8 @@ def opened(file: Path, cards: Cards, source: TableSource | None = None) -> InitT
             todo="put scores and ratings into a CSV or JSONL table",
         )
     rows = source.joined(file, content)
-    return structured(table_of(file, rows, cards, source.missing))
+    table = table_of(file, rows, cards, source.missing, source.decimal)
+    return structured(table)
 
 
 def _with_further(table: InitTable, source: TableSource) -> InitTable:

@@ -22,7 +22,7 @@ from judgescope.cli.init.roles import OTHER_TASK, PAIRED, Guess
 from judgescope.cli.init.vocabulary import ROLE_NAMES, ROLE_NOUNS, WORDS
 from judgescope.core.names import slug, without_accents
 from judgescope.data.rows import TableRow
-from judgescope.tables.profile import is_design
+from judgescope.tables.profile import is_design, profile
 from judgescope.tables.words import english_names
 
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
@@ -39,6 +39,33 @@ TASKS = {
     "question": "qa",
 }
 """A column's name -> the task that it indicates; the first match counts."""
+ASKING = frozenset({"query", "question", "search"})
+"""Words of a header of queries, for which passages are found."""
+FOUND = frozenset({"chunk", "doc", "document", "passage", "snippet"})
+"""Words of a header of texts that are found for a query."""
+JUDGING = frozenset(
+    {"autorater", "eval", "evaluator", "grader", "judge", "metric", "scorer"}
+)
+"""Words of a header such as `eval.model`: the model that judged, no system."""
+ALONE_TEXTS = frozenset(
+    {
+        "chat",
+        "conversation",
+        "dialog",
+        "dialogue",
+        "doc",
+        "document",
+        "essay",
+        "message",
+        "post",
+        "text",
+        "thread",
+        "ticket",
+        "transcript",
+        "tweet",
+    }
+)
+"""Words of a source's name that may be judged itself, without an answer to it."""
 MOST_LABELS = 2
 """A column with no more distinct cells has labels (yes, no), not references or
 texts."""
@@ -215,6 +242,8 @@ class _Roles:
                 continue
             is_number = numbers(self.rows, column) is not None
             is_text = not is_number and _different(self.rows, [column]) > MOST_LABELS
+            if role == "text" and profile(self.rows, column).kind == "label":
+                continue  # the letter of a candidate, not its text
             if role == "item" and not self.may_be_id(column):
                 continue
             if role in ("item", "system") or is_text:
@@ -242,6 +271,7 @@ class _Roles:
             self.take("source", longest(rows, free), "its texts repeat")
         if self.is_open("text") and self.columns["source"]:
             self._take_target()
+            self._take_only_text()
         if self.is_open("system"):
             why = "it tells the texts of a source apart"
             self.take("system", self._system(repeated), why)
@@ -255,6 +285,30 @@ class _Roles:
                 self.columns["references"].remove(column)
                 self.take("text", column, "no other column has texts")
                 return
+
+    def _take_only_text(self) -> None:
+        """Take the only column of texts for the judged ones, if its name is that of a
+        source that may be judged itself, such as a conversation.
+        """
+        if "source" in self.named or self.columns["text"]:
+            return
+        [column, *more] = self.columns["source"]
+        asked = [
+            name
+            for name in self.remaining()
+            if not ASKING.isdisjoint(words_of(name))
+            and numbers(self.rows, name) is None
+        ]
+        if FOUND.intersection(words_of(column)) and asked and not more:
+            self.columns["source"] = []
+            self.take("text", column, "it may answer the other texts")
+            self.take("source", asked[0])
+            return
+        words = ALONE_TEXTS.intersection(words_of(column))
+        is_own = _different(self.rows, [column]) == len(self.rows)
+        if words and is_own and not more:
+            self.columns["source"].remove(column)
+            self.take("text", column, "no other column has texts")
 
     def _take_numbered_systems(self, repeated: Sequence[str]) -> None:
         """Take numbers that repeat for items, and the words that tell their texts apart
@@ -333,7 +387,8 @@ def role_of(column: str) -> str | None:
         return "system" if is_system else "item"
     for role, nouns in ROLE_NOUNS.items():
         if words[-1] in nouns:
-            return role
+            of_judge = role == "system" and not JUDGING.isdisjoint(words)
+            return None if of_judge else role
     return None
 
 

@@ -1,5 +1,6 @@
 """Columns of labels and of choices between two texts: read as numbers."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -12,14 +13,16 @@ from judgescope.cli.init.fault_columns import (
     fault_in,
 )
 from judgescope.cli.init.pair_columns import has_choices, pairs_of
-from judgescope.cli.init.rating_columns import is_judge
+from judgescope.cli.init.rating_columns import is_judge, is_mean, words_of
 from judgescope.cli.init.tables import FAIL_PASS, InitTable, Label
 from judgescope.core.errors import UserError
+from judgescope.core.names import slug
 from judgescope.data.rows import TableRow
 from judgescope.report.words import listed, plural
 from judgescope.tables.label_failures import label_failures
 from judgescope.tables.labels import order_of, plain_label
 from judgescope.tables.profile import profile
+from judgescope.tables.raters import is_given_name, is_numbered_rater
 from judgescope.tables.spelling import MISSING, is_missing
 from judgescope.tables.words import (
     RATING_CLASSES,
@@ -284,7 +287,7 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
     uses one of the words only is read, too.
     """
     used = _labels_by_column(table, judging)
-    shared = _sharing(used)
+    shared = [*_sharing(used), *_of_people_alone(table, used)]
     if not shared:
         return table
     codes: dict[str, list[int | None]] = {}
@@ -316,6 +319,26 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
         notes=notes,
         copied=True,
     )
+
+
+def _of_people_alone(
+    table: InitTable, used: Mapping[str, Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """Return the labels of known order of people's columns, if no other column has
+    labels: a judge's scores are compared with them by a threshold.
+    """
+    people = {}
+    for column, words in used.items():
+        evidence = classes_of(column)
+        if "person" in evidence:
+            people[column] = dict(words)
+        elif len(words) > 1 and "machine" in evidence:
+            return []
+    if len(people) != 1 or table.labels:
+        return []
+    [(column, words)] = people.items()
+    order = order_of(words.values(), [column])
+    return [words] if order and order.ordered and not order.note else []
 
 
 def _notes_on_none(table: InitTable) -> Iterator[str]:
@@ -353,17 +376,80 @@ def _labels_by_column(
     columns that may have ratings or scores in words.
     """
     used: dict[str, dict[str, str]] = {}
+    others: dict[str, dict[str, str]] = {}
     languages = languages_of(table.columns)
     for column in table.columns:
-        may_rate = RATING_CLASSES & classes_of(column, languages).keys()
-        if column in table.labels or not (may_rate or column in judging):
+        if column in table.labels:
             continue
         if profile(table.rows, column).kind != "label":
             continue
         if has_choices(table.rows, column):
             continue  # A, B or tie is a choice between two texts
-        used[column] = _words_in(table.rows, column)
+        may_rate = RATING_CLASSES & classes_of(column, languages).keys()
+        whose = used if may_rate or column in judging else others
+        words = _words_in(table.rows, column)
+        if whose is used:
+            _check_one_of_two(table, column, words)
+            _check_one_label(table, column, words)
+        whose[column] = words
+    for column, words in others.items():
+        if any(_rate_the_same(column, words, name, used[name]) for name in [*used]):
+            used[column] = words
     return used
+
+
+def _check_one_label(table: InitTable, column: str, words: Mapping[str, str]) -> None:
+    """Raise UserError for cells with several labels each, `facts; tone`, beside cells
+    with one of them.
+    """
+    for word, as_written in words.items():
+        parts = [part.strip() for part in re.split(r"[;,|]", word)]
+        if len(parts) > 1 and any(part in words for part in parts):
+            raise UserError(
+                "cells of this column have several labels each",
+                where=f"{table.file}, column {column}",
+                got=as_written,
+                allowed="one label in a cell",
+                todo="make a column for each label, for people and for the judge, with "
+                f"1 or 0: {column}_{slug(parts[0])}",
+            )
+
+
+def _check_one_of_two(table: InitTable, column: str, words: Mapping[str, str]) -> None:
+    """Raise UserError for choices among three or more texts, which the columns A, B
+    and C have.
+    """
+    names = {name.casefold() for name in table.columns}
+    chosen = [word for word in words if word in names]
+    if len(chosen) > 2:
+        raise UserError(
+            "these are choices among more than two texts, and audit compares two",
+            where=f"{table.file}, column {column}",
+            got=", ".join(words[word] for word in chosen),
+            todo="make a row for each two texts of a question, with both texts "
+            "(text_a, text_b) and the choice between them (A, B, tie)",
+        )
+
+
+def _rate_the_same(
+    column: str, words: Mapping[str, str], judge: str, of_judge: Mapping[str, str]
+) -> bool:
+    """Return whether a column has a judge's labels, and most words of its header:
+    `qa_polite` beside `ai_polite`; or raters' labels beside a judge's, `ann1`.
+    """
+    evidence = classes_of(judge)
+    machine = evidence.get("machine") or evidence.get("measure")
+    if not machine or evidence.get("person") or len(words) < 2:
+        return False
+    if words.keys() ^ of_judge.keys():
+        return False
+    of_column = words_of(column)
+    of_machine = words_of(judge)
+    in_common = set(of_column) & set(of_machine)
+    if in_common and len(of_column) == len(of_machine) == len(in_common) + 1:
+        return True
+    of_rater = is_numbered_rater(column) or is_mean(column)
+    return of_rater or any(map(is_given_name, of_column))
 
 
 def _sharing(used: Mapping[str, Mapping[str, str]]) -> list[dict[str, str]]:

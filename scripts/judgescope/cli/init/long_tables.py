@@ -1,30 +1,51 @@
 """Long tables, where a row has one rating: read with one row per text."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
 from judgescope.cli.init.column_values import numbers
 from judgescope.cli.init.guess import guess
-from judgescope.cli.init.rating_columns import ALL, is_judge, words_of
+from judgescope.cli.init.rating_columns import (
+    ALL,
+    aspect_of,
+    is_judge,
+    like_ratings,
+    words_of,
+)
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess
 from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.vocabulary import WORDS
 from judgescope.core.errors import UserError
 from judgescope.core.names import NOT_JUDGED, slug
 from judgescope.data.rows import TableRow
-from judgescope.tables.sides import MOST_RATERS
+from judgescope.tables.leaving_out import values_on_scale
+from judgescope.tables.profile import is_design
+from judgescope.tables.sides import MOST_RATERS, not_a_rating
+from judgescope.tables.words import classes_of
 
 
 class LongColumns(NamedTuple):
     """The columns of a long table."""
 
     rater: str
-    value: str
+    values: dict[str, str]
+    """Aspect -> its column; the aspect "" stands for that of each row."""
     aspect: str | None
     kind: str | None
     """The column that says whether a person or a model judged."""
+
+    @property
+    def columns(self) -> set[str]:
+        """Return all of them."""
+        named = {self.rater, *self.values.values(), self.aspect, self.kind}
+        return {name for name in named if name is not None}
+
+    @property
+    def has_aspects(self) -> bool:
+        """Return whether the table names what was rated."""
+        return self.aspect is not None or [*self.values] not in ([""], [ALL])
 
     def is_by_model(self, row: TableRow) -> bool:
         """Return whether a model gave the rating of a row."""
@@ -53,7 +74,7 @@ def unfolded(table: InitTable, named: Mapping[str, Sequence[str]]) -> InitTable:
     long = _long(table, [column for column in table.columns if column not in taken])
     if long is None:
         return table
-    remaining = [column for column in table.columns if column not in long]
+    remaining = [name for name in table.columns if name not in long.columns]
     if any(map(long.is_by_model, table.rows)):
         # What no two rows share is a remark on the rating.
         remaining = [column for column in remaining if _is_shared(table, column)]
@@ -64,7 +85,7 @@ def unfolded(table: InitTable, named: Mapping[str, Sequence[str]]) -> InitTable:
     texts = _unfold(table, long, roles, remaining)
     if len(texts.rows) == len(table.rows):
         return table  # a row per text
-    return texts.as_table(table, roles, has_aspects=long.aspect is not None)
+    return texts.as_table(table, roles, has_aspects=long.has_aspects)
 
 
 def _is_shared(table: InitTable, column: str) -> bool:
@@ -128,20 +149,18 @@ def _unfold(
     raters = {str(row.get(long.rater)) for row in table.rows}
     for number, row in zip(table.numbers, table.rows, strict=True):
         rater = str(row.get(long.rater)).strip()
-        aspect = slug(str(row.get(long.aspect))) if long.aspect else ALL
         # One column has a list of the ratings of many people.
         name = rater
         if long.is_by_model(row):
             texts.models.add(rater)
         elif len(raters) > MOST_RATERS:
             name = "people"
-        column = f"{name} ({aspect})" if long.aspect else name
-        texts.columns[aspect, name] = column
         key = str([row.get(each) for each in keys])
         text = texts.rows.setdefault(key, {each: row.get(each) for each in kept})
         start = texts.starts.setdefault(key, number)
         _check_lengths(table, roles, (start, text), (number, row))
-        before = first.setdefault((key, rater, aspect), number)
+        named = slug(str(row.get(long.aspect))) if long.aspect else ""
+        before = first.setdefault((key, rater, named), number)
         if before != number:
             raise UserError(
                 "two ratings of one text by the same rater",
@@ -150,10 +169,14 @@ def _unfold(
                 todo="keep one of the rows, or name the columns that distinguish "
                 "texts: --item, --system",
             )
-        if name == rater:
-            text[column] = row.get(long.value)
-        else:
-            text.setdefault(column, []).append(row.get(long.value))
+        for of_column, value in long.values.items():
+            aspect = named or of_column or ALL
+            column = f"{name} ({aspect})" if long.has_aspects else name
+            texts.columns[aspect, name] = column
+            if name == rater:
+                text[column] = row.get(value)
+            else:
+                text.setdefault(column, []).append(row.get(value))
     return texts
 
 
@@ -178,12 +201,13 @@ def _check_lengths(
             )
 
 
-def _long(table: InitTable, free: Iterable[str]) -> LongColumns | None:
+def _long(table: InitTable, free: Sequence[str]) -> LongColumns | None:
     """Return the columns of a long table (rater, value, …), None for any other
     table.
     """
     raters = {"rater", "annotator", "judge", "worker", "evaluator"}
-    values = {"value", "score", "rating", "label", "annotation"} | WORDS.choices
+    names = {"value", "score", "rating", "label", "annotation"} | WORDS.choices
+    values: dict[str, str] = {}
     aspects = {"aspect", "dimension", "criterion", "attribute"}
     kinds = {"kind", "type"}
     roles: dict[str, str] = {}
@@ -193,17 +217,38 @@ def _long(table: InitTable, free: Iterable[str]) -> LongColumns | None:
         is_rater = _is_named(words, raters, {"id", "name"})
         if is_rater and ("id" in words or not is_number):
             roles.setdefault("rater", column)
-        if words <= values and is_number:
-            roles.setdefault("value", column)
+        if words <= names and is_number:
+            values.setdefault("", column)
         if _is_named(words, aspects, {"name", "id"}):
             roles.setdefault("aspect", column)
         if _is_named(words, kinds, raters):
             roles.setdefault("kind", column)
-    if "rater" not in roles or "value" not in roles:
+    if "rater" not in roles:
         return None
-    return LongColumns(
-        roles["rater"], roles["value"], roles.get("aspect"), roles.get("kind")
-    )
+    rater = roles["rater"]
+    if not values and any(is_judge(str(row.get(rater))) for row in table.rows):
+        values = _aspects_rated(table, [name for name in free if name != rater])
+    if not values:
+        return None
+    return LongColumns(rater, values, roles.get("aspect"), roles.get("kind"))
+
+
+def _aspects_rated(table: InitTable, free: Sequence[str]) -> dict[str, str]:
+    """Return aspect -> its column of numbers, `Answer.fluency`, in a table whose rows
+    are those of people and models; {} if a column is a judge's.
+    """
+    aspects: dict[str, str] = {}
+    for column in free:
+        values = numbers(table.rows, column)
+        if values is None or not_a_rating(column, classes_of(column)):
+            continue
+        if is_judge(column):
+            return {}
+        if words_of(column)[-1:] == ["id"] or is_design(table.rows, column):
+            continue
+        if like_ratings(values_on_scale(values), len(table.rows)):
+            aspects[aspect_of(column)] = column
+    return aspects
 
 
 def _is_named(words: set[str], wanted: set[str], beside: set[str]) -> bool:

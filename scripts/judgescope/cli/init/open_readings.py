@@ -18,7 +18,7 @@ from judgescope.tables.leaving_out import values_on_scale
 from judgescope.tables.profile import is_design
 from judgescope.tables.raters import is_given_name, names_aspect
 from judgescope.tables.sides import not_a_rating
-from judgescope.tables.words import classes_of
+from judgescope.tables.words import classes_of, split_header
 
 MOST_READINGS: Final = 6
 """More readings are no question that a person can answer at once."""
@@ -57,11 +57,11 @@ class UnclearColumns(UserError):
         options: Sequence[OpenReading],
         *,
         where: str,
-        allowed: Sequence[str],
         todo: str,
+        allowed: Sequence[str] = (),
     ) -> "UnclearColumns":
         """Return the error with its readings."""
-        error = cls(what, where=where, allowed=allowed, todo=todo)
+        error = cls(what, where=where, allowed=allowed or None, todo=todo)
         error.options = tuple(options)
         return error
 
@@ -74,19 +74,54 @@ def readings_of_sides(table: InitTable, columns: Guess) -> list[OpenReading]:
     judge's, and the others people's.
     """
     candidates = list(_candidates(table, columns))
-    people = [name for name in columns.rated if classes_of(name).get("person")]
+    ranks = list(_readings_of_ranks(table))
+    if ranks:
+        return ranks
+    people = []
+    for name in columns.rated:
+        evidence = classes_of(name)
+        if evidence.get("person") or ("person" in evidence and name in table.labels):
+            people.append(name)
     if columns.judges:
         whose = [name for name in candidates if name not in columns.scored]
         return [_of_people(name) for name in whose[:MOST_READINGS]]
     if people:
-        free = [name for name in candidates if name not in people]
-        return [_of_judge(name) for name in free[:MOST_READINGS]]
+        free = [name for name in candidates if name not in people][:MOST_READINGS]
+        readings = [_of_judge(name) for name in free]
+        if len(free) > 1:
+            meaning = f"{listed(free)} have scores, each of a judge of its own"
+            readings.append(OpenReading(meaning, {"judge": free}))
+        return readings
     readings = []
     for judge in candidates[:MOST_READINGS]:
         others = [name for name in candidates if name != judge]
         if others:
             readings.append(_of_both(judge, others))
     return readings
+
+
+def _readings_of_ranks(table: InitTable) -> Iterator[OpenReading]:
+    """Yield the reading of `human_rank` and `judge_rank`: ranks of people and of one
+    judge are compared as ratings are, whichever end is the best.
+    """
+    people = []
+    judges = []
+    for column in table.columns:
+        evidence = classes_of(column)
+        is_rank = {"rank", "ranking"} & set(split_header(column))
+        if not is_rank or numbers(table.rows, column) is None:
+            continue
+        if evidence.get("person"):
+            people.append(column)
+        elif evidence.get("machine"):
+            judges.append(column)
+    if people and judges:
+        meaning = (
+            f"{listed(people)} are people's ranks and {listed(judges)} a judge's; "
+            "agreement is the same whether 1 is the best rank or the worst"
+        )
+        human = people[0] if len(people) == 1 else rating_text(OVERALL, people)
+        yield OpenReading(meaning, {"judge": judges, "human": [human]})
 
 
 def _candidates(table: InitTable, columns: Guess) -> Iterator[str]:
@@ -115,6 +150,27 @@ def _of_both(judge: str, people: Sequence[str]) -> OpenReading:
     human = people[0] if len(people) == 1 else rating_text(OVERALL, people)
     meaning = f"{judge} has a judge's scores, {' and '.join(people)} people's ratings"
     return OpenReading(meaning, {"judge": [judge], "human": [human]})
+
+
+def check_numbers_clear(table: InitTable, columns: Guess) -> None:
+    """Raise UnclearColumns if the numbers of a rating or a score can be read in two
+    ways, 1,234 beside 99, which give different results.
+    """
+    for column in [*columns.rated, *columns.scored]:
+        written = table.two_ways.get(column)
+        if written is None:
+            continue
+        options = []
+        for sign, value in written.readings.items():
+            meaning = f"{written.example} is {value:.{0 if value >= 1000 else 3}f}"
+            options.append(OpenReading(meaning, {"decimal": [sign]}))
+        raise UnclearColumns.of(
+            "numbers of this column can be read in two ways",
+            options,
+            where=f"{table.file}, column {column}",
+            todo="say which sign stands before decimals: --decimal comma, or --decimal "
+            "point",
+        )
 
 
 def check_raters(table: InitTable, columns: Guess) -> None:

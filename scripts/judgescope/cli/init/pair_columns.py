@@ -1,5 +1,6 @@
 """Tables of pairs: which columns are the two texts, their systems, and the choices."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -18,6 +19,8 @@ SIDES: Final = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"))
 choices."""
 HEADER_SIDES: Final = (*SIDES, ("chosen", "rejected"))
 """Words that distinguish the two texts in the names of columns alone."""
+ARROW: Final = re.compile(r"([^<>=≈~]+)(>{1,3}|<{1,3}|={1,2}|≈|~)([^<>=≈~]+)")
+"""A choice that compares the two sides: `A>B`, `A >> B`, `A=B`."""
 CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
 """Choice -> its words, if choices are written as numbers."""
 
@@ -235,15 +238,35 @@ def _meaning(
     for columns in (texts, systems):
         if word in columns:
             return FIRST + columns.index(word)
+    arrow = ARROW.fullmatch(word.strip())
+    if arrow:
+        return _of_arrow(arrow[1], arrow[2], arrow[3])
     words = words_of(word)
     if len(words) > most_words:
         return None
     ties = {"tie", "tied", "draw", "equal", "both", "neither", "same"}
     if ties.intersection(words):
         return TIE
+    return _side_in(words)
+
+
+def _side_in(words: Collection[str]) -> int | None:
+    """Return the one text whose side words name; None for no side, or for both."""
     named = set()
     for sides in SIDES:
         for number, side in enumerate(sides):
             if side in words:
                 named.add(number)
     return FIRST + named.pop() if len(named) == 1 else None
+
+
+def _of_arrow(left: str, sign: str, right: str) -> int | None:
+    """Return the choice of `A>B`, `B >> A`, `A=B`, None if the sides are not both
+    named; how much better the text is counts for nothing.
+    """
+    sides = (_side_in(words_of(left)), _side_in(words_of(right)))
+    if set(sides) != {FIRST, SECOND}:
+        return None
+    if sign[0] in "=≈~":
+        return TIE
+    return sides[0] if sign[0] == ">" else sides[1]

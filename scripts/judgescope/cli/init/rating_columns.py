@@ -19,7 +19,7 @@ from judgescope.tables.raters import (
     is_numbered_rater,
     names_aspect,
 )
-from judgescope.tables.sides import Sides, not_a_rating, sides
+from judgescope.tables.sides import Sides, judged_aspect, not_a_rating, sides
 from judgescope.tables.words import ROLE_NOUNS, classes_of
 
 RATERS = frozenset({"person", "machine"})
@@ -79,6 +79,11 @@ def rating_columns(
     for column in placed.people:
         ratings.setdefault(aspect_of(column), []).append(column)
     ratings = _by_stem(rows, ratings, aspects)
+    judged = {judged_aspect(aspect_of(column)) for column in placed.judges}
+    ratings = _as_judged(ratings, judged)
+    if all(name == ALL or _names_raters(name, ratings[name]) for name in ratings):
+        together = list(chain.from_iterable(ratings.values()))
+        ratings = {ALL: together} if together else {}
     raters = _named_raters(ratings, aspects)
     if raters:
         ratings = {ALL: raters}
@@ -171,6 +176,26 @@ def _by_stem(
     for name, group in ratings.items():
         grouped.setdefault(stem_of.get(name, name), []).extend(group)
     return grouped
+
+
+def _names_raters(name: str, group: Sequence[str]) -> bool:
+    """Return whether a name in front of numbers is a person's: `ann1` and `ann2`."""
+    return is_given_name(name) and len(group) > 1
+
+
+def _as_judged(
+    ratings: Mapping[str, list[str]], judged: Collection[str]
+) -> dict[str, list[str]]:
+    """Return the ratings, of the aspects that judges score, without the word that all
+    of people's headers have in front: `qa_polite` and `qa_correct` beside `ai_polite`.
+    """
+    fronts = {name.partition("-")[0] for name in ratings}
+    rests = {name.partition("-")[2] for name in ratings} - {""}
+    if len(fronts) > 1 or len(ratings) < 2 or len(rests) < len(ratings):
+        return dict(ratings)
+    if not rests <= {*judged}:
+        return dict(ratings)
+    return {name.partition("-")[2]: group for name, group in ratings.items()}
 
 
 def _named_raters(

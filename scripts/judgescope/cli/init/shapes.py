@@ -18,8 +18,10 @@ from judgescope.tables.structure import (
     columns_by_system,
     flattened,
     is_conversation,
+    is_list_of_objects,
     unpivoted,
     with_draws,
+    with_listed_numbers,
 )
 
 
@@ -27,8 +29,16 @@ def structured(table: InitTable) -> InitTable:
     """Return the table with a column for each key of objects in cells, conversations
     as texts, and a row per text where columns repeat for systems.
     """
+    rows, listed = with_listed_numbers(table.rows, table.columns)
+    if listed:
+        notes = [*table.notes]
+        for name in listed:
+            notes.append(
+                f"column {name}: each cell is a list of numbers, of draws or of raters"
+            )
+        table = replace(table, rows=rows, notes=notes, copied=True)
     nested = any(
-        isinstance(cell, Mapping) or is_conversation(cell)
+        isinstance(cell, Mapping) or is_conversation(cell) or is_list_of_objects(cell)
         for row in table.rows
         for cell in row.values()
     )
@@ -145,7 +155,6 @@ def _check_texts_differ(
             "rows repeat one): is each row a rater's, or a criterion's?",
             options,
             where=f"{table.file}, rows {before} and {at}",
-            allowed=[],
             todo="give the table one row per text, with a column for each rater or "
             "criterion; or name the column that tells the texts of a source apart: "
             "--system COLUMN",

@@ -23,9 +23,14 @@ from judgescope.core.errors import UserError
 from judgescope.data.rows import TableRow, entries
 from judgescope.schema.loading import Cards
 from judgescope.tables.joining import NamedTable, join
-from judgescope.tables.leaving_out import without_totals, without_values
+from judgescope.tables.leaving_out import (
+    without_descriptions,
+    without_totals,
+    without_values,
+)
 from judgescope.tables.opening import OpenedTable, open_table
-from judgescope.tables.spelling import is_missing, respelled
+from judgescope.tables.spelling import SpelledColumn, is_missing, respelled
+from judgescope.tables.thousands import DecimalSign
 
 CHOICES: Final = {"min": -1, "max": 1}
 """The scale of choices between two texts: 1 stands for the first text."""
@@ -70,6 +75,8 @@ class InitTable:
     lines: Mapping[int, int] = field(default_factory=dict)
     """Row number -> the line of the file in which the row begins, for files with
     lines."""
+    two_ways: Mapping[str, SpelledColumn] = field(default_factory=dict)
+    """Column -> its numbers, where they can be read in two ways: 1,234 and 99."""
     copied: bool = False
     """Whether a study needs a copy of these rows, as cards cannot describe the original
     file."""
@@ -304,6 +311,8 @@ class TableSource:
     """Cells that stand for no value."""
     tool: str | None = None
     """The tool that exported it, or `table`; None: it is found by its keys."""
+    decimal: DecimalSign | None = None
+    """The sign before decimals; None: the numbers of a column tell it."""
     most_rows: int | None = None
     """A larger table is refused before any work."""
 
@@ -315,6 +324,7 @@ class TableSource:
             on=getattr(args, "on", None),
             missing=tuple(getattr(args, "missing", None) or ()),
             tool=getattr(args, "tool", None),
+            decimal=getattr(args, "decimal", None),
         )
 
     def check_rows(self, file: Path, rows: int) -> None:
@@ -336,7 +346,11 @@ def load_table(file: Path, cards: Cards) -> InitTable:
 
 
 def table_of(
-    file: Path, opened: OpenedTable, cards: Cards, missing: Sequence[str] = ()
+    file: Path,
+    opened: OpenedTable,
+    cards: Cards,
+    missing: Sequence[str] = (),
+    decimal: DecimalSign | None = None,
 ) -> InitTable:
     """The rows of a file as a table; raises UserError if there are none.
 
@@ -347,9 +361,12 @@ def table_of(
         todo = "add a row for each judged text below the names of the columns"
         raise UserError("this table has no rows", where=str(file), todo=todo)
     columns = columns_of(opened.rows)
-    filled, missing_notes = without_values(opened.rows, missing)
-    rows, number_notes = respelled(filled, columns)
-    kept, row_numbers, total_notes = without_totals(rows, opened.numbers, columns)
+    described = without_descriptions(opened.rows, opened.numbers)
+    own_rows, own_numbers, description_notes = described
+    filled, missing_notes = without_values(own_rows, missing)
+    written = respelled(filled, columns, decimal)
+    rows = written.rows
+    kept, row_numbers, total_notes = without_totals(rows, own_numbers, columns)
     changed = rows != opened.rows or len(kept) < len(rows)
     return InitTable(
         file,
@@ -357,8 +374,15 @@ def table_of(
         kept,
         columns,
         cards.names("aspect"),
-        notes=[*opened.notes, *missing_notes, *number_notes, *total_notes],
+        notes=[
+            *opened.notes,
+            *description_notes,
+            *missing_notes,
+            *written.notes,
+            *total_notes,
+        ],
         lines=opened.lines,
+        two_ways=written.two_ways,
         copied=changed or bool(opened.notes),
     )
 

@@ -23,6 +23,7 @@ from judgescope.cli.init.tables import InitTable
 from judgescope.cli.init.vocabulary import WORDS
 from judgescope.data.rows import TableRow, word_of
 from judgescope.tables.leaving_out import USUAL_SCALES
+from judgescope.tables.profile import profile
 from judgescope.tables.sides import not_a_rating
 from judgescope.tables.spelling import is_date
 from judgescope.tables.words import classes_of
@@ -61,6 +62,10 @@ MARKED_SCORE: Final = re.compile(
     r"\[\[[^\[\]]+\]\]|\b(?:rating|score|verdict|grade)\b\W{0,3}[:=]", flags=re.I
 )
 """How a reply marks its score: `[[3]]`, `Rating: 3`, `**Score**: 3`."""
+NAME_LABELS: Final = (
+    "if its words are labels, name all of them: --labels WORST,…,BEST (--unordered: "
+    "none is better)"
+)
 EMPTY: Final = "leave the cell empty if it is missing"
 
 
@@ -204,6 +209,8 @@ def _invalid(
     None if all are, or if the column looks like no ratings.
     """
     cells = _Cells(table, column)
+    if any(isinstance(row[column], list | dict) for _, row in cells.faults):
+        return None  # names beside a list of ratings
     texts = [str(row[column]) for _, row in cells.faults]
     short = all(len(text) <= MAX_CELL for text in texts)
     likely = (
@@ -221,6 +228,8 @@ def _invalid(
         return UnusedColumn(column, of_judge, "is a date", A_DATE, number, cell)
     if not cells.codes or not ((has_codes and cells.no_codes) or table.pairs):
         todo = _as_number(cell)
+        if profile(table.rows, column).kind == "label" and "--missing" in todo:
+            todo = NAME_LABELS
         return UnusedColumn(column, of_judge, "is not a number", todo, number, cell)
     todo = f"if it stands for nothing, add {_as_missing(cell)}"
     if not table.pairs:

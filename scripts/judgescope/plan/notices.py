@@ -188,6 +188,33 @@ def too_few(plan: Plan, items: Mapping[str, int]) -> Iterator[str]:
             )
 
 
+def why_untested(items: Sequence[str], systems: Sequence[str], aspects: int) -> str:
+    """Return why a preference for systems cannot be tested, "" if it can be.
+
+    items, systems: of each text. aspects: how many claims are tested together.
+
+    >>> items = [f"i{at // 2}" for at in range(40)]
+    >>> why_untested(items, ["a", "b"] * 20, 1)
+    '2 systems are too few for it'
+    >>> why_untested([f"i{at}" for at in range(40)], ["a", "b"] * 20, 1)
+    'no two systems wrote for the same source'
+    """
+    source = np.unique(np.array(items), return_inverse=True)[1]
+    system = np.unique(np.array(systems), return_inverse=True)[1]
+    blocks = system_blocks(source, system)
+    if can_be_asked(blocks, aspects):
+        return ""
+    number = int(system.max()) + 1
+    most = largest_family([block.size for block in blocks.permuted])
+    if blocks.why_not:
+        return blocks.why_not
+    if not blocks.permuted:
+        return "no two systems wrote for the same source"
+    if not most:
+        return f"{number} systems are too few for it"
+    return f"{number} systems allow the test for {most} aspects, not for {aspects}"
+
+
 def systems_untested(
     plan: Plan, dataset: str, items: Sequence[str], systems: Sequence[str | None]
 ) -> Iterator[str]:
@@ -202,22 +229,9 @@ def systems_untested(
     unknown = card.has_unknown_systems or not named or len(named) < len(systems)
     if card.ratings == "none" or unknown:
         return
-    source = np.unique(np.array(items), return_inverse=True)[1]
-    system = np.unique(np.array(named), return_inverse=True)[1]
-    number = int(system.max()) + 1
-    blocks = system_blocks(source, system)
-    aspects = len(plan.plain_aspects(dataset))
-    if number < 2 or can_be_asked(blocks, aspects):
+    why = why_untested(items, named, len(plan.plain_aspects(dataset)))
+    if not why or len(set(named)) < 2:
         return
-    why = blocks.why_not
-    if not why:
-        most = largest_family([block.size for block in blocks.permuted])
-        why = (
-            f"{number} systems allow the test for {most} aspects, the study has "
-            f"{aspects}"
-        )
-        if not most:
-            why = f"{number} systems are too few for it"
     yield (
         "a preference for systems is not tested: "
         f"{why}; agreement among texts of one system decides how far a claim reaches"

@@ -31,7 +31,7 @@ def test_no_line_where_the_test_can_pass_or_there_is_one_system(
 
 def test_too_many_aspects_for_the_number_of_systems_are_named() -> None:
     [line] = lines(5, 4)
-    assert "5 systems allow the test for 3 aspects, the study has 4" in line
+    assert "5 systems allow the test for 3 aspects, not for 4" in line
     [line] = lines(3, 1)
     assert "3 systems are too few for it" in line
 

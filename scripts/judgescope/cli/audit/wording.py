@@ -23,6 +23,7 @@ from judgescope.methods.claims.base import (
     THESE_SYSTEMS,
 )
 from judgescope.methods.measures import LARGEST_CEILING, WITHIN_SOURCE
+from judgescope.plan.notices import why_untested
 from judgescope.report.cells import figures, of_few
 from judgescope.report.claims import ReportedClaim
 from judgescope.report.rows import ReportRow
@@ -199,10 +200,22 @@ def _supported_of_systems(findings: AuditFindings) -> Iterator[str]:
     if any("p_systems" in claim.others for claim in findings.all_claims):
         yield f"whether a preference for systems would do as well: {systems} systems"
     elif systems > 1:
-        yield (
-            f"no test of a preference for systems: {systems} systems are too few, or "
-            "too few of them wrote for the same sources"
-        )
+        yield f"no test of a preference for systems: {_why_untested(findings, systems)}"
+
+
+def _why_untested(findings: AuditFindings, systems: int) -> str:
+    """Return why no claim has a test of a preference for its systems."""
+    columns = findings.draft.columns
+    if columns.system is None:
+        return f"these are choices between texts of {systems} systems"
+    shared = columns.source or columns.columns_of("item")
+    items = []
+    named = []
+    for row in findings.draft.table.rows:
+        items.append(str([row.get(name) for name in shared]))
+        named.append(str(row.get(columns.system)))
+    why = why_untested(items, named, len(columns.ratings))
+    return why or "no claim has enough texts for it"
 
 
 def _counted(findings: AuditFindings) -> str:

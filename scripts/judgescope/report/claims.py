@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from judgescope.methods.claims import base
 from judgescope.methods.claims.agreement import FOUND as ENOUGH
@@ -40,6 +40,15 @@ class ClaimKind(NamedTuple):
     question: str = ""
 
 
+NEEDED: Final = "more_needed"
+"""The statistic of how much more data would decide whether a bar is met."""
+OF_PLAN: Final = {
+    "that people label": "that the plan labels",
+    "people's label": "the planned label",
+    "people's rating": "the planned rating",
+    "as people do": "as planned",
+}
+"""Words for people's ratings -> those for ratings that the authors planned."""
 KINDS = {
     base.AGREEMENT: ClaimKind("agreeing with people on {}"),
     base.LABELS: ClaimKind("giving people's label on {}", "balanced_accuracy"),
@@ -230,6 +239,10 @@ def _claim(
     else:
         _, number = kind.split()  # "bar spearman"
     row = by_name.get(number, verdict)
+    needed = by_name.get(NEEDED)
+    if needed is not None and dataset.planned:
+        of_labels = needed._replace(method=of_plan(needed.method))
+        by_name = {**by_name, NEEDED: of_labels}
     return ReportedClaim(
         judge=judge.id,
         dataset=dataset.id,
@@ -249,6 +262,26 @@ def _respect(dataset: Dataset, kind: str, by_name: dict[str, ReportRow]) -> str:
     """
     if kind == AGREEMENT and dataset.planned:
         return "following the planned quality of {}"
+    if dataset.planned:
+        return of_plan(_respect_of_people(dataset, kind, by_name))
+    return _respect_of_people(dataset, kind, by_name)
+
+
+def of_plan(text: str) -> str:
+    """Return words on people's labels as they are of labels that nobody gave.
+
+    >>> of_plan("33 more texts that people label")
+    '33 more texts that the plan labels'
+    """
+    for of_people, planned in OF_PLAN.items():
+        text = text.replace(of_people, planned)
+    return text
+
+
+def _respect_of_people(
+    dataset: Dataset, kind: str, by_name: dict[str, ReportRow]
+) -> str:
+    """Return the topic of a claim as if people gave the ratings."""
     verdict = by_name[VERDICT]
     if kind in FOUND:
         named = dataset.labels_on(verdict.judged)[FOUND[kind]]

@@ -478,3 +478,13 @@ def test_a_cheaper_judge_that_holds_is_named_where_words_are_left(
 def test_thin_spaces_part_no_words() -> None:
     assert words_in("lets 40\u202f% of bad texts through") == 6
     assert AGREEMENT["form"] == "agreement"
+
+
+def test_planned_labels_are_nobodys(tmp_path: Path) -> None:
+    rows = labels("better", (0.6, "misses"), (0.88, "cannot_tell"))
+    cards = {"chat": {"labels": {"fluency": ["bad", "good"]}, "ratings": "planned"}}
+    report = of_chat(tmp_path, ["model-a"], rows, datasets=cards)
+    [judge] = report.judges
+    topics = [claim.respect for claim in claims(report, judge)]
+    assert any("that the plan labels" in topic for topic in topics)
+    assert "people" not in " ".join(topics)

@@ -9,6 +9,7 @@ from judgescope.methods.claims.agreement import LABEL_STATISTIC
 from judgescope.methods.labels import UNREAD_LABEL
 from judgescope.report import tables
 from judgescope.report.cells import words_cell
+from judgescope.report.claims import of_plan
 from judgescope.report.class_tables import class_table
 from judgescope.report.elements import (
     Body,
@@ -74,8 +75,9 @@ def _aspect(
         source="tables/labels.csv",
         counts=True,
     )
+    title = f"{name}: people's labels that each judge finds"
     yield tables.chart(
-        f"{name}: people's labels that each judge finds",
+        of_plan(title) if dataset.planned else title,
         "The share of the texts of each label that a judge finds, and the mean of "
         "these shares.",
         spec.filled([*report.judges, PERSON], rows),
@@ -88,7 +90,8 @@ def _aspect(
         _matrix(report, dataset, judge, aspect, labels, counts.where(judge=judge.id))
         for judge in report.judges_of(counts)
     ]
-    yield Fold(f"{name}, people's labels and each judge's", matrices)
+    title = f"{name}, people's labels and each judge's"
+    yield Fold(of_plan(title) if dataset.planned else title, matrices)
     compared = report.rows("comparison", dataset.id).where(judged=aspect)
     tested = [*compared.names("judge"), *compared.names("judge_b")]
     judges = report.judges_named(tested)
@@ -144,6 +147,7 @@ def _misses(
             bodies.append(Body(lines, f"`{judge.id}`: {of_all}"))
     if bodies:
         caption = f"Texts that people label “{labels[0]}” and the judge does not."
+        caption = of_plan(caption) if dataset.planned else caption
         columns = columns_of(["The judge says"], style="words")
         table = PageTable(caption, "Text", columns, bodies)
         yield Fold(f"{dataset.name}, {report.aspect(aspect)}: the misses", [table])
@@ -180,13 +184,14 @@ def _matrix(
             cell["score"] = str(k_b - 1)
         return judgments_page(**cell)
 
+    given = "the planned label" if dataset.planned else "people's label"
     return class_table(
         rows,
         len(labels),
-        f"{dataset.name}, {report.aspect(aspect)}: people's labels (rows) and those of "
+        f"{dataset.name}, {report.aspect(aspect)}: {given}s (rows) and those of "
         f"{judge.id} (columns).",
-        "People",
-        "people's label",
+        "Plan" if dataset.planned else "People",
+        given,
         names=labels,
         more=unread,
         link=link,

@@ -167,6 +167,12 @@ def table(studies: int, sizes: Sequence[int] = SIZES) -> Iterator[str]:
             yield f"| {what}{world} | {bias} | {' | '.join(cells)} |"
 
 
-if __name__ == "__main__":
-    for line in table(int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES):
+def main() -> None:
+    """Print the table as it grows."""
+    studies = int(sys.argv[1]) if len(sys.argv) > 1 else STUDIES
+    for line in table(studies, SIZES):
         print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -33,7 +33,9 @@ benchmark.main()
 FEW_ITEMS = dict.fromkeys(["cnn-dailymail", "samsum", "news-commentary", "webnlg"], 20)
 SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "audits": ({"RUNS": 1, "SIZES": [[40, 1.0]], "COMPARED": 40}, []),
+    "corrected": ({"SIZES": [20]}, ["2"]),
     "coverage": ({"TRUTH_STUDIES": 2, "RESAMPLES": 20, "SIZES": [12]}, ["2"]),
+    "buying": ({}, ["--studies", "5"]),
     "clients": ({"REQUESTS": 200, "OF_THE_CLIENT": 20, "CONNECTIONS": [4]}, []),
     "dag": ({"REPLIES": 200, "RUNS": 1, "DRAWN": (3, 6, 60)}, ["500"]),
     "estimates": (

@@ -150,7 +150,7 @@ def test_the_page_has_a_line_for_each_tally() -> None:
     tally.add(False, "longer")
     setting = planted.Setting(planted.PlantedDesign(), (("better", "few_systems: 6"),))
     rater = planted.OneMoreRater("40 sources × 5 texts", 2, 1.0, 0.0, 0.5)
-    text = planted.page([tally], [tally], [setting], [rater])
+    text = planted.page([tally], [tally], [setting], [rater], (500, 470, 10))
     line = (
         "| gives one score for all aspects | **0.9** | r of its aspects above people's"
     )

@@ -1,7 +1,8 @@
-"""How far a judge's confidence may be trusted: table confidence. (methods.md 22)
+"""How far a judge's confidence may be trusted.
 
 Only judges whose cards say where their confidence is have rows; the signature names it.
-People stand beside them: how far they agree with each other bounds what "right" means.
+People have rows, too: how far they agree with each other bounds what "right" means.
+(methods.md 22)
 """
 
 from collections.abc import Iterator

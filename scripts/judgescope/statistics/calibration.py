@@ -54,6 +54,16 @@ DECLARED: Final = declare(
 def p_values(gap: Replicated, slope: Replicated) -> dict[str, float]:
     """Return the two-sided p of a gap of 0 and a slope of 1, after Holm over both; one
     without an interval is not tested.
+
+    >>> from judgescope.statistics import confidence
+    >>> from judgescope.statistics.intervals import deletions
+    >>> c = np.full(60, 0.9)
+    >>> z = np.tile([1.0, 0.0], 30)  # half are right where nine of ten should be
+    >>> stated = confidence.Stated(c, z, np.arange(60))
+    >>> gap = confidence.confidence_gap(stated, deletions(60))
+    >>> slope = confidence.confidence_slope(stated, None)  # c is constant: undefined
+    >>> p_values(gap, slope)["p_confidence_gap"] < 0.001
+    True
     """
     raw = dict[str, float]()
     for name, result, null in (

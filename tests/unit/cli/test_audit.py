@@ -841,7 +841,8 @@ def test_choices_between_two_texts_are_compared_with_peoples(page: Page) -> None
         "\n  ", " "
     )
     assert "60 pairs, 30 sources" in supports
-    assert "no test of a preference for systems: 4 systems" in " ".join(
+    reason = "these are choices between texts of 4 systems"
+    assert f"no test of a preference for systems: {reason}" in " ".join(
         supports.split()
     )
     assert (
@@ -946,7 +947,8 @@ def test_systems_that_wrote_for_few_sources_are_not_tested(page: Page) -> None:
         for at, row in enumerate(chosen())
     ]
     said = " ".join(page(rows)[1].split())
-    assert "no test of a preference for systems: 6 systems" in said
+    reason = "these are choices between texts of 6 systems"
+    assert f"no test of a preference for systems: {reason}" in said
 
 
 def test_choices_between_nothing_are_refused_with_what_to_add(page: Page) -> None:

@@ -41,6 +41,10 @@ SIGNED = (
     ("gold", "what stands for several ratings of a text, if the study says so"),
     ("orders", "how two orders of a pair make one verdict, if the study says so"),
     ("unread", "how judgments that were not read count, if they are not left out"),
+    (
+        "confidence",
+        "where the judge's confidence comes from, if the number is about it",
+    ),
     ("seed", "the study's seed, from which every random number comes"),
     ("v", "the version of judgescope"),
     ("with", "other packages on which the number depends, if there are any"),

@@ -248,7 +248,8 @@ def _reply(prompt: str, rating: str, rng: random.Random) -> str:
         words = re.split(r"^The [a-z ]+:\n", prompt, flags=re.M)[1].split()
         return ERRORS.format(" ".join(words[2:4])).partition("\n\n")[0]
     if (shown := SHOWN.search(prompt)) is not None and "Write the " in prompt:
-        return _perturbed(shown[1])
+        # The study's card asks for exactly two changes of named entities.
+        return _perturbed(shown[1], 2 if "named entities" in prompt else 1)
     if re.search(r"^[A-Z][a-z]+ A:$", prompt, re.M):
         return f"Choice: {rng.choice(['A', 'B', 'tie'])}"
     if "[RESULT]" in prompt:
@@ -258,10 +259,14 @@ def _reply(prompt: str, rating: str, rng: random.Random) -> str:
     return f"It has its faults.\nRating: {rating}"
 
 
-def _perturbed(text: str) -> str:
-    """Return a text with an invented name in the place of its second word."""
+def _perturbed(text: str, places: int) -> str:
+    """Return a text with invented names in the place of its second word, its fifth and
+    so on.
+    """
     words = text.split(" ")
-    return " ".join([words[0], "Quorvane", *words[2:]])
+    for place in range(places):
+        words[1 + 3 * place] = "Quorvane"
+    return " ".join(words)
 
 
 if __name__ == "__main__":

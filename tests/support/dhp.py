@@ -11,6 +11,7 @@ import csv
 import json
 import random
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ import pyarrow.parquet as pq
 from data_samples import COLUMNS, xml
 from judgescope.data.sentences import split_sentences
 from protocols import named_folder, run_whole, serving
-from running import SHARED
+from running import HOME, SHARED
 from scripted import Body, Said, prompt_of, reply, text_in
 from study import Study, shipped
 
@@ -34,6 +35,8 @@ REAL = {
     "wmt22": ["generaltest2022.zh-en.src.zh", "generaltest2022.zh-en.ref.A.en"],
 }
 """Folder -> files and folders of the public data."""
+UNPINNED = {"wmt22-de-en"}
+"""Datasets whose cards pin published files, where `write_data` writes others."""
 
 WORD = re.compile(r"\w+")
 WRITTEN = re.compile(
@@ -138,7 +141,7 @@ class Script:
     alone.
 
     The judge knows every word of the data and of the writer. On fluency it takes a
-    point off a text with any other word, half of the time; now and then it takes a
+    point off a text with any other word, four times in five; now and then it takes a
     point off any text.
     """
 
@@ -178,7 +181,7 @@ class Script:
         aspect = prompt.split("one quality of a text: ")[1].split(".")[0]
         chance = random.Random(seed)
         missed = aspect == "fluency" and not known.issuperset(WORD.findall(text))
-        return SCALE[1] - (chance.random() < 0.2) - (missed and chance.random() < 0.5)
+        return SCALE[1] - (chance.random() < 0.2) - (missed and chance.random() < 0.8)
 
     def _dictionary(self) -> frozenset[str]:
         """Return every word of the items, their originals and the writer's own, as far
@@ -256,12 +259,20 @@ def endpoint(study: Study) -> Iterator[Script]:
         yield script
 
 
+def _without_pins(dataset: str) -> dict[str, Any]:
+    """Return the change of a dataset's card that lets its files be written here."""
+    return {"sha256": {}} if dataset in UNPINNED else {}
+
+
 def few_items(folder: Path, items: int, **keys: Any) -> Study:
     """Return the shipped study with so many items of each dataset, and changed keys."""
     study = Study(folder, shipped("studies", "discernment", data="public", **keys))
     for name in study.keys["datasets"]:
         select = shipped("datasets", name).get("select", {}) | {"n": items}
-        study.change("datasets", name, select=select)
+        card = study.change("datasets", name, select=select, **_without_pins(name))
+        listed = HOME / "config" / "datasets" / f"{name}_files.csv"
+        if listed.is_file():  # a list of files lies beside its card
+            shutil.copy2(listed, card.parent)
     study.change("judges", "steps", draws=1)
     study.write()
     return study
@@ -277,6 +288,8 @@ def main() -> None:
         link_data(folder / "public")
     keys = {"data": "public", "judges": [*judges, *controls]}
     study = Study(folder, shipped("studies", "discernment"), **keys)
+    for name in UNPINNED:
+        study.change("datasets", name, **_without_pins(name))
     run_whole(study, endpoint(study))
 
 

@@ -81,10 +81,12 @@ def study_of(world: World, rng: np.random.Generator) -> list[Choice]:
     )
 
     def number(candidate: int, kept: NDArray[np.bool_]) -> Replicated:
+        """Return a candidate's correlation within sources, on some of them."""
         values = np.where(kept[source], scores[candidate], np.nan)
         return within_sources(values, people, source, world.sources)
 
     def gain(one: int, other: int, kept: NDArray[np.bool_]) -> Replicated:
+        """Return what one candidate adds to another one, on some of the sources."""
         return less(number(one, kept), number(other, kept), CORRELATION_GAP)
 
     return choices(offers, number, gain, rng)

@@ -2,6 +2,7 @@
 
 import math
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -82,8 +83,21 @@ def corrected(
     for code in range(len(names)):
         mine = systems == code
         texts.append(RatedTexts(scores[mine], ratings[mine], sources[mine]))
+    rows = _differences(names, texts, bounds)
+    rows |= _means(names, texts, bounds, two_values=two_values)
+    return estimates_frame(rows, ["statistic", "system"])
+
+
+RowsByName: TypeAlias = dict[tuple[str, str], Estimate]
+"""Statistic, and system or pair of systems, -> its estimate."""
+
+
+def _differences(
+    names: list[str], texts: list[RatedTexts], bounds: Bounds
+) -> RowsByName:
+    """Return the numbers of the differences of every two systems."""
     span = bounds[1] - bounds[0]
-    rows: dict[tuple[str, str], Estimate] = {}
+    rows: RowsByName = {}
     for first, second in combinations(range(len(names)), 2):
         pair = texts[first], texts[second]
         raw = difference_of(*pair)
@@ -91,6 +105,14 @@ def corrected(
         found = _numbers(raw, sample, (-span, span), two_values=False)
         for statistic, estimate in found.items():
             rows[statistic, f"{names[first]}+{names[second]}"] = estimate
+    return rows
+
+
+def _means(
+    names: list[str], texts: list[RatedTexts], bounds: Bounds, *, two_values: bool
+) -> RowsByName:
+    """Return the numbers of each system."""
+    rows: RowsByName = {}
     for name, own in zip(names, texts, strict=True):
         raw = sample_of(own)
         sample = sample_of(recalibrated(own))
@@ -98,7 +120,7 @@ def corrected(
         found["judge_bias"] = judge_bias(raw, bounds)
         for statistic, estimate in found.items():
             rows[statistic, name] = estimate
-    return estimates_frame(rows, ["statistic", "system"])
+    return rows
 
 
 def _numbers(

@@ -24,9 +24,9 @@ from judgescope.methods.corrected import (
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.rated_systems import (
     JudgedSystems,
-    judged_systems,
-    people_of,
+    judged_cells,
     rated_aspects,
+    systems_rated_alone,
 )
 from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Codes, Floats
@@ -98,21 +98,14 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         if why:
             yield data.row(HUMAN, aspect, "p_best", LEVEL, Estimate.undefined(why))
         else:
-            targets = data.systems
-            rated = people_of(data, targets, aspect)
-            people = JudgedSystems(targets, np.zeros(rated.size), rated)
+            people = systems_rated_alone(data, aspect)
             yield from _people_rows(data, aspect, people)
-    for judge, card in data.spec.judges.items():
-        if card.engine == "control":
-            continue
-        for aspect in data.spec.aspects:
-            if not aspects[split(aspect)[0]]:
-                judged = judged_systems(data, judge, aspect)
-                if isinstance(judged, JudgedSystems):
-                    yield from _judge_rows(data, judge, aspect, judged)
-                elif judged:
-                    nothing = Estimate.undefined(judged)
-                    yield data.row(judge, aspect, "p_best", LEVEL, nothing)
+    for judge, aspect, judged in judged_cells(data, aspects):
+        if isinstance(judged, JudgedSystems):
+            yield from _judge_rows(data, judge, aspect, judged)
+        else:
+            nothing = Estimate.undefined(judged)
+            yield data.row(judge, aspect, "p_best", LEVEL, nothing)
 
 
 def _people_rows(

@@ -10,15 +10,14 @@ from typing import Final
 
 import numpy as np
 
-from judgescope.core.cells import split
 from judgescope.methods.base import HUMAN, Method
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.rated_systems import (
     JudgedSystems,
     ends_of,
-    judged_systems,
-    people_of,
+    judged_cells,
     rated_aspects,
+    systems_rated_alone,
 )
 from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Floats
@@ -65,18 +64,12 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
             yield data.row(HUMAN, aspect, "rated_mean", LEVEL, nothing)
         else:
             yield from _people_rows(data, aspect)
-    for judge, card in data.spec.judges.items():
-        if card.engine == "control":
-            continue
-        for aspect in data.spec.aspects:
-            if aspects[split(aspect)[0]]:
-                continue
-            judged = judged_systems(data, judge, aspect)
-            if isinstance(judged, JudgedSystems):
-                yield from _judge_rows(data, judge, aspect, judged)
-            elif judged:
-                nothing = Estimate.undefined(judged)
-                yield data.row(judge, aspect, "corrected_mean", LEVEL, nothing)
+    for judge, aspect, judged in judged_cells(data, aspects):
+        if isinstance(judged, JudgedSystems):
+            yield from _judge_rows(data, judge, aspect, judged)
+        else:
+            nothing = Estimate.undefined(judged)
+            yield data.row(judge, aspect, "corrected_mean", LEVEL, nothing)
 
 
 @dataclass(frozen=True)
@@ -106,10 +99,7 @@ class Cell:
 
 def _people_rows(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
     """Yield what people alone say of every two systems and of each."""
-    targets = data.systems
-    rated = people_of(data, targets, aspect)
-    # Every text has the score 0: people's texts are those with both values.
-    people = JudgedSystems(targets, np.zeros(rated.size), rated)
+    people = systems_rated_alone(data, aspect)
     ends = ends_of(data, aspect)
     two_values = bool(data.spec.aspects[aspect].labels)
     for cell in _cells(people, ends):

@@ -2,6 +2,7 @@
 score.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -105,6 +106,34 @@ class JudgedSystems:
     def lengths(self, system: str | None) -> Floats:
         """Return the lengths of these texts."""
         return self.targets.lengths[self._mine(system)]
+
+
+def systems_rated_alone(data: EvaluationData, aspect: str) -> JudgedSystems:
+    """Return the systems as people rated them, without a judge.
+
+    Every text has the score 0: the texts with both values are those that people rated.
+    """
+    rated = people_of(data, data.systems, aspect)
+    return JudgedSystems(data.systems, np.zeros(rated.size), rated)
+
+
+def judged_cells(
+    data: EvaluationData, why_unrated: Mapping[str, str]
+) -> Iterator[tuple[str, str, JudgedSystems | str]]:
+    """Yield each judge but controls, each aspect that people rated, and the judge's
+    scores, or why there are none; nothing of an aspect that it does not judge.
+
+    why_unrated: aspect -> why people's ratings of it cannot be used, "" if they can.
+    """
+    for judge, card in data.spec.judges.items():
+        if card.engine == "control":
+            continue
+        for aspect in data.spec.aspects:
+            if why_unrated[split(aspect)[0]]:
+                continue
+            judged = judged_systems(data, judge, aspect)
+            if judged:
+                yield judge, aspect, judged
 
 
 def judged_systems(

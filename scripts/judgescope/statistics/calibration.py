@@ -70,12 +70,9 @@ def p_values(gap: Replicated, slope: Replicated) -> dict[str, float]:
         ("p_confidence_gap", gap, 0.0),
         ("p_confidence_slope", slope, 1.0),
     ):
-        low, high = result.estimate.ci_low, result.estimate.ci_high
-        p = result.p_above(null)
-        if low is None or high is None or p is None:
-            continue
-        inside = low <= null <= high
-        raw[name] = 1.0 if inside else 2 * min(p, 1 - p)
+        p = result.p_two_sided(null)
+        if p is not None:
+            raw[name] = p
     return dict(zip(raw, map(float, holm([*raw.values()])), strict=True))
 
 

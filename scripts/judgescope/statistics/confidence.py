@@ -342,15 +342,16 @@ def _two_sided(
     """The two-sided p of a truth other than the null, and on which side it lies; None
     without an interval.
     """
+    p = result.p_two_sided(null)
+    if p is None:
+        return None
     low = result.estimate.ci_low
     high = result.estimate.ci_high
-    p = result.p_above(null)
-    if low is None or high is None or p is None:
-        return None
-    if low <= null <= high:
-        return 1.0, Calibration.NOT_SHOWN
-    side = above if low > null else below
-    return 2 * min(p, 1 - p), side
+    if low is not None and low > null:
+        return p, above
+    if high is not None and high < null:
+        return p, below
+    return p, Calibration.NOT_SHOWN
 
 
 # --- what describes -------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import math
 from itertools import combinations
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,8 @@ def corrected(
     judge: (texts,), on people's scale (of labels 0 and 1); human: (texts,) or (texts,
     raters), whose mean counts, NaN where nobody rated; source, system: (texts,), any
     labels. ends: those of people's scale, to which intervals are cut; of ratings 0 and
-    1 these. ValueError: lengths or indexes differ, a rating outside the ends.
+    1 these. The judge's own numbers are undefined if one of its scores lies outside the
+    ends. ValueError: lengths or indexes differ, a rating outside the ends.
 
     Angelopoulos et al. 2023; Chen et al. 2026 for scores of 3 to 20 values.
 
@@ -85,7 +86,18 @@ def corrected(
         texts.append(RatedTexts(scores[mine], ratings[mine], sources[mine]))
     rows = _differences(names, texts, bounds)
     rows |= _means(names, texts, bounds, two_values=two_values)
+    judged = scores[np.isfinite(scores)]
+    if np.any((judged < bounds[0]) | (judged > bounds[1])):
+        for statistic, name in rows:
+            if statistic in JUDGES_OWN:
+                nothing = Estimate.undefined(OTHER_SCALE, n=judged.size)
+                rows[statistic, name] = nothing
     return estimates_frame(rows, ["statistic", "system"])
+
+
+JUDGES_OWN: Final = ("uncorrected_difference", "uncorrected_mean", "judge_bias")
+"""The numbers of the judge alone, which exist on people's scale only."""
+OTHER_SCALE: Final = "the judge has scores outside people's scale"
 
 
 RowsByName: TypeAlias = dict[tuple[str, str], Estimate]

@@ -425,7 +425,9 @@ def rating_worth(sample: RatedSample) -> Estimate:
     >>> round(rating_worth(sample).value, 1)  # 1 / (1 - .6² / (1 + 1/3)) = 1.37
     1.3
     """
-    if sample.n < 2 or float(np.ptp(sample.rated)) <= TOLERANCE:
+    if sample.n < 2:
+        return Estimate.undefined("fewer than 2 rated sources", n=sample.n)
+    if float(np.ptp(sample.rated)) <= TOLERANCE:
         return Estimate.undefined(REASONS.constant_ratings, n=sample.n)
     if why := sample.why_unused():
         return Estimate(1.0, n=sample.n, note=why)

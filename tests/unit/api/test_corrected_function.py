@@ -24,7 +24,7 @@ COLUMNS = {name: TABLE[name] for name in ("source", "system")}
 
 
 def test_differences_come_before_means_of_systems() -> None:
-    result = js.corrected(TABLE["judge"], TABLE["human"], **COLUMNS, ends=(1, 5))
+    result = js.corrected(TABLE["judge"], TABLE["human"], **COLUMNS, ends=(1, 6))
     assert result.index[0] == ("corrected_difference", "one+two")
     found = result.loc[("corrected_difference", "one+two")]
     truth = QUALITY[0].mean() - QUALITY[1].mean()
@@ -57,3 +57,18 @@ def test_what_does_not_fit_is_an_error() -> None:
     nobody = js.corrected(np.arange(12.0), np.full(12, np.nan))
     assert np.isnan(nobody.loc[("corrected_mean", ""), "value"])
     assert "no source" in nobody.loc[("corrected_mean", ""), "note"]
+
+
+def test_a_judge_of_another_scale_has_no_bias_on_peoples() -> None:
+    result = js.corrected(20 * TABLE["judge"], TABLE["human"], **COLUMNS, ends=(1, 5))
+    for name in ("uncorrected_mean", "judge_bias"):
+        row = result.loc[(name, "one")]
+        assert np.isnan(row["value"]) and np.isnan(row["ci_high"])
+        assert row["note"] == "the judge has scores outside people's scale"
+    assert 1 < result.loc[("corrected_mean", "one"), "value"] < 5
+
+
+def test_without_a_rating_its_worth_is_undefined_for_that_reason() -> None:
+    result = js.corrected([1.0, 2.0, 3.0], [np.nan] * 3)
+    worth = result.loc[("rating_worth", "")]
+    assert np.isnan(worth["value"]) and worth["note"] == "fewer than 2 rated sources"

@@ -36,8 +36,6 @@ RERUN_ONCE = (
     "tests/cluster/",
     "tests/faults/",
     "tests/vllm/",
-    "tests/wheel/",
-    "tests/workflow/",
     "tests/unit/cli/test_child_process.py",
     "tests/unit/engines/test_engines_command.py",
     "tests/unit/engines/test_python_function.py",
@@ -46,7 +44,8 @@ RERUN_ONCE = (
 """Tests that start processes, servers and browsers, which a loaded machine may delay.
 
 One of them that fails is run a second time, in the same session, and the summary lists
-it as RERUN: what fails twice fails. No test of numbers, bytes or texts is among them.
+it as RERUN: what fails twice fails. Tests of numbers, of texts and of whole studies run
+once, because a second run would hide what depends on chance.
 """
 
 

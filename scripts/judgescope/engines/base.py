@@ -95,10 +95,11 @@ def compared(subject: Subject, against: str | None) -> tuple[tuple[str, ...], st
     none.
 
     A text is never compared with itself, with the reference that it was made from
-    (which `references` leaves out) or with a reference of the same words (methods.md 1
-    and 5). Exception: a system's text that equals a reference is compared with it,
-    after all other references. With `against="original"`, as Hu et al. (2024) use
-    trained judges, the perturbed text's original is returned.
+    (which `references` leaves out) or with a reference of the same words
+    (docs/methods.md, "Discernment"). Exception: a system's text that equals a
+    reference is compared with it, after all other references. With
+    `against="original"`, as Hu et al. (2024) use trained judges, the perturbed text's
+    original is returned.
     """
     if against == "original":
         assert (

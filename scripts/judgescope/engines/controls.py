@@ -26,7 +26,7 @@ from judgescope.schema.cards.engines import Engine
 
 
 class ControlEngine:
-    """The controls of methods.md 8, and the oracle."""
+    """The controls of docs/methods.md, "Common to every number", and the oracle."""
 
     def __init__(self, _: Model, inputs: EngineInputs) -> None:
         self.seed = inputs.seed

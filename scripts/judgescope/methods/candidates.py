@@ -6,7 +6,7 @@ different families, all of them candidates: its score is the mean of their norma
 scores, its label that of most members, its choice between two texts that of most.
 
 All candidates of an aspect are compared on the same texts: those that each of them
-judged. (methods.md 24)
+judged. (docs/methods.md, "What to buy")
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

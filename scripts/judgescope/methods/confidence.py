@@ -2,7 +2,7 @@
 
 Only judges whose cards say where their confidence is have rows; the signature names it.
 People have rows, too: how far they agree with each other bounds what "right" means.
-(methods.md 22)
+(docs/guide/confidence.md)
 """
 
 from collections.abc import Iterator

@@ -95,7 +95,7 @@ def pairs_of(
 
     Only items that `other_judges` were given, too. Texts that are too long for a
     model's context are not a sample of the items: such a cell is not run at all
-    (methods.md 1).
+    (docs/methods.md, "Discernment").
     """
     original = data.target_set("original").given(judge, *other_judges)
     perturbed = data.target_set(perturbation).given(judge, *other_judges)
@@ -202,7 +202,7 @@ HEADLINES = {
 """Statistic -> the score of each perturbation that it summarises, and how."""
 ARTEFACT = 5.0
 """Above this a score of asymptotic p-values is an artefact of the normal tail
-(methods.md 1)."""
+(docs/methods.md, "Discernment")."""
 BY_LENGTH = "length alone detects this"
 BEYOND = f"beyond {ARTEFACT:g}"
 """The start of the note that says so; the report flags it."""

@@ -118,9 +118,9 @@ class EvaluationData:
         """Return the sets of targets on which a judge is compared with people.
 
         A judge that reads references is compared without the texts that are the
-        references (methods.md 5), and also with them if the study asks for both.
-        Controls are compared on both sets, so that every judge has a control on the
-        same texts.
+        references (docs/methods.md, "Ensembles, spans and distillation"), and also with
+        them if the study asks for both. Controls are compared on both sets, so that
+        every judge has a control on the same texts.
         """
         card = self.spec.judges[judge]
         control = card.engine == "control"

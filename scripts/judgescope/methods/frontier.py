@@ -4,7 +4,7 @@ No model is asked. Of every candidate (`methods/candidates.py`) there is the pri
 1,000 judgments and the number that decides agreement. For each budget the best one is
 chosen again on a part of the sources and measured on the rest: what the choice is worth
 without the winner's curse, and whether it adds enough to the cheapest candidate to be
-bought. (methods.md 24)
+bought. (docs/methods.md, "What to buy")
 """
 
 from collections.abc import Iterator, Mapping, Sequence

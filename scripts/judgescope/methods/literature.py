@@ -2,7 +2,7 @@
 
 Tables `agreement`, `labels` and `pairwise` have them of a study, beside much else.
 `judgescope audit` needs these alone: `rows` computes them by the same functions, in
-seconds for thousands of sources. See methods.md 18.
+seconds for thousands of sources. See docs/methods.md, "Agreement".
 """
 
 from collections.abc import Iterator

@@ -76,7 +76,7 @@ def level_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> str:
 
     Within sources if at least half of the texts with both values count there (their
     source has two such texts) and 10 sources have two different ratings; else over all
-    texts (methods.md 18). x, y, source (texts,), NaN = missing.
+    texts (docs/methods.md, "Agreement"). x, y, source (texts,), NaN = missing.
     """
     both, counting = texts_that_count(x, y, source, n_sources)
     differing = varies(np.where(counting, y, np.nan), source, n_sources)

@@ -177,7 +177,7 @@ def hint_pairs(rationales: Rationales, judge: str, *aspects: str) -> HintPairs |
     its base.
 
     A second draw that repeats the first one at temperature 0 is a draw like others: no
-    assumption is made that it never changes (methods.md 9).
+    assumption is made that it never changes (docs/methods.md, "Agreement").
     """
     base = rationales.study.spec.hinted[judge].baseline
     moved = []

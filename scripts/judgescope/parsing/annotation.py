@@ -117,8 +117,8 @@ def read_annotation(text: str, scale: Scale = OVERALL) -> Annotation:
     verdict has a label. If there are more than MOST errors, the most severe are kept; a
     missing severity is the least severe. Without a verdict the reply is unparsed, and
     its errors are returned anyway; only a reply that says nothing but `No Error` has
-    the best verdict. Never raises.
-    Source: (Kartáč et al. 2025), section 4 and listing 1; methods.md 5.
+    the best verdict. Never raises. Source: (Kartáč et al. 2025), section 4 and listing
+    1; docs/methods.md, "Ensembles, spans and distillation".
     """
     answer = answer_of(text)
     if isinstance(answer, Judgment):

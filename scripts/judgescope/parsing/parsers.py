@@ -95,8 +95,7 @@ def parsed_by(
     `not_applicable`, the text is the reason and becomes the rule. `cut`: a reply that
     was cut is accepted if its first line is exactly the verdict; its rule ends in
     `.cut`. A reply without text has a rule of `RULES_WITHOUT_TEXT`. ValueError for a
-    missing scale or wrong settings. Sources: methods.md 6 and the facts on servers in
-    engines.md.
+    missing scale or wrong settings. Source: docs/methods.md, "From a reply to a score".
     """
     if parser.needs_scale and scale is None:
         raise ValueError(f"the parser {parser.name} needs a scale: min, max and step")
@@ -253,7 +252,7 @@ def read_chiang_lee(text: str, _: Scale | None) -> Judgment:
 
     Reproduces published tables; not for new judges. 2.5 is read as 2, and any digit is
     accepted, whatever the scale. Source: Chiang and Lee 2023, as reproduced in
-    methods.md 6.
+    docs/methods.md, "From a reply to a score".
     """
     _before, label, after = text.lower().rpartition("rating:")
     rule = "after_rating" if label else "whole_text"

@@ -81,7 +81,7 @@ def read_score(text: str, scale: Scale) -> Judgment:
     each other, there is no rating. On a scale that has only labels, a label in prose
     (`a score of fair`) and an unlabelled one count only if the reply does not begin
     with one label and end with another. A rating of one of two texts that the reply
-    rates is none. Source: methods.md 6.
+    rates is none. Source: docs/methods.md, "From a reply to a score".
     """
     plain = is_plain(text)
     answer = answer_of(text, plain=plain)

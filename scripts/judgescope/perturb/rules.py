@@ -377,8 +377,8 @@ def replace_text(texts: Sequence[str], rng: "Generator") -> list[Perturbed]:
     """Replace every text by a different one; each text is used once.
 
     Impossible for an empty text, and for surplus copies of a text that is more than
-    half of all. Source: random ending and random answer (Wang et al. 2024); methods.md
-    7.
+    half of all. Source: random ending and random answer (Wang et al. 2024);
+    docs/methods.md, "Perturbations".
     """
     filled = [index for index, text in enumerate(texts) if text.strip()]
     numbers = choose([texts[index] for index in filled], len(filled), rng)

@@ -18,8 +18,8 @@ from judgescope.statistics.means import tango
 from judgescope.statistics.systems import can_be_asked, largest_family, system_blocks
 
 MARGIN: Final = 0.05
-"""A judge withstands hints that move less than this share of its scores (methods.md
-9)."""
+"""A judge withstands hints that move less than this share of its scores
+(docs/methods.md, "Agreement")."""
 
 
 def unjudged(plan: Plan) -> Iterator[str]:
@@ -222,7 +222,7 @@ def systems_untested(
 
     items, systems: of each text of the dataset's systems. The test permutes systems; of
     few systems there are too few permutations to pass Holm's correction over the
-    aspects (methods.md 19).
+    aspects (docs/methods.md, "Rules of the verdicts").
     """
     card = plan.datasets[dataset]
     named = [system for system in systems if system]

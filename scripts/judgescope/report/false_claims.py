@@ -24,7 +24,8 @@ class FalseClaims:
 
     @property
     def expected(self) -> float:
-        """At most so many false claims are expected (methods.md 19)."""
+        """At most so many false claims are expected (docs/methods.md, "Rules of the
+        verdicts")."""
         return LEVEL * self.families
 
     @property

@@ -34,8 +34,9 @@ def mode(values: Floats) -> Floats:
     """Return each row's most frequent value; ties go to the nearest to the mean, then
     the lower.
 
-    (targets, draws) -> (targets,), NaN for a row without values. Source: methods.md 3;
-    (Hu et al. 2025) broke ties at random, without a seed.
+    (targets, draws) -> (targets,), NaN for a row without values. Source:
+    docs/methods.md, "Perspectives"; (Hu et al. 2025) broke ties at random, without a
+    seed.
 
     >>> mode(np.array([[1.0, 1.0, 5.0], [1.0, 2.0, 5.0], [1.0, 2.0, np.nan]]))
     array([1., 2., 1.])
@@ -64,7 +65,8 @@ def first(values: Floats) -> Floats:
 def majority(values: Floats) -> Floats:
     """Return each row's most frequent value, NaN for a tie or a row without values.
 
-    (targets, draws) -> (targets,). For labels, which have no mean. methods.md 16.
+    (targets, draws) -> (targets,). For labels, which have no mean. docs/methods.md,
+    "From a reply to a score".
 
     >>> majority(np.array([[1.0, 1.0, 0.0], [1.0, 0.0, np.nan]]))
     array([ 1., nan])
@@ -109,7 +111,7 @@ def scores(
 
     values: (targets, maximum draws), NaN for a draw that was not parsed or not planned;
     draws: (targets,), the number of planned draws. A score is NaN unless at least half
-    of the planned draws have a value (methods.md 1).
+    of the planned draws have a value (docs/methods.md, "From a reply to a score").
 
     >>> values = np.array([[4.0, 5.0, np.nan], [4.0, np.nan, np.nan]])
     >>> scores(values, np.array([3, 3]), "mean")
@@ -134,11 +136,11 @@ def aggregated(
     """Return the judgments and the scores of a part of a cell.
 
     `verdicts` and `values` belong to the draws, one per row of `answers`. A score is
-    null unless at least half of its draws have a value (methods.md 1); a requested draw
-    without a value gets a number only if `unread` says so. With the policy `wrong` a
-    score of requested draws that is null for that reason has the estimator WRONG.
-    Labels are aggregated by majority instead of the mean. `spans` are the errors that
-    each draw lists, located in its text.
+    null unless at least half of its draws have a value (docs/methods.md, "From a reply
+    to a score"); a requested draw without a value gets a number only if `unread` says
+    so. With the policy `wrong` a score of requested draws that is null for that reason
+    has the estimator WRONG. Labels are aggregated by majority instead of the mean.
+    `spans` are the errors that each draw lists, located in its text.
     """
     if scale is not None and scale.words and estimator in {"mean", "mode"}:
         estimator = MAJORITY

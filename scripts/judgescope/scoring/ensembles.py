@@ -218,8 +218,9 @@ def heard(members: Sequence[Scored], *, min_annotators: int) -> dict[str, Lists]
     """Return target -> the lists of errors to merge, in the order of the members.
 
     A member contributes the errors of its first parsed draw, if it has a score that is
-    not an outlier among the members' scores (methods.md 5). Targets are left out if a
-    member does not judge them, or if fewer than `min_annotators` members scored them.
+    not an outlier among the members' scores (docs/methods.md, "Ensembles, spans and
+    distillation"). Targets are left out if a member does not judge them, or if fewer
+    than `min_annotators` members scored them.
     """
     errors = list[dict[str, list[LocatedSpan]]]()
     scores_of_members = list[dict[str, Fraction | None]]()

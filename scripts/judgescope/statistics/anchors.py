@@ -1,7 +1,7 @@
 """Ratings of new texts from comparisons with anchors, texts that are typical of a
 rating.
 
-The method of (Hu et al. 2025); methods.md 3.
+The method of (Hu et al. 2025); docs/methods.md, "Perspectives".
 """
 
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ def choose_anchors(
 
     costs (texts, classes); of equal ones a text goes first whose source has no anchor
     of that rating yet, then by `order` (texts,), a stable hash. A rating may get fewer
-    where texts are few. Source: methods.md 3.
+    where texts are few. Source: docs/methods.md, "Perspectives".
 
     >>> costs = np.array([[0.0, 4.0], [1.0, 3.0], [4.0, 0.0]])
     >>> choose_anchors(costs, np.array([0, 1, 2]), ["a", "b", "c"], per_rating=1)
@@ -135,7 +135,7 @@ def rating_terms(outcomes: Floats, *, end: float = 1.0) -> tuple[Floats, Floats]
     that rating, -1 where it is worse, 0 for a tie, NaN where there is no such anchor or
     no answer. Beyond an end of the scale there are no anchors: that term is `end`.
     Returns two arrays (texts, classes). (Hu et al. 2025, equation of section 4.2;
-    methods.md 3 for the ends)
+    docs/methods.md, "Perspectives" for the ends)
 
     >>> outcomes = np.array([[[1.0], [-1.0]]])  # a text between the anchors
     >>> first, objective = rating_terms(outcomes)
@@ -159,7 +159,7 @@ def estimated_ratings(
 
     Of equal ones that with the smaller |first term|, then the smaller distance (texts,
     classes) of the text's number of errors from what is usual for the rating, then the
-    lower rating. (Hu et al. 2025, section 4.2; methods.md 3)
+    lower rating. (Hu et al. 2025, section 4.2; docs/methods.md, "Perspectives")
 
     >>> outcomes = np.array([[[1.0], [0.0]], [[0.0], [-1.0]]])
     >>> estimated_ratings(outcomes, np.zeros((2, 2))).rating.tolist()
@@ -194,8 +194,8 @@ def comparator_accuracy(
     higher; used (pairs,) the pairs that count. A tie is wrong, and so is a missing
     answer. sources (2, pairs): those of both anchors; a deletion of weights (sources,
     sources) takes out the pairs with an anchor of that source, which count half to each
-    of two. Without both there is no interval. (Hu et al. 2025, table 6; methods.md 3
-    for neighbouring ratings alone)
+    of two. Without both there is no interval. (Hu et al. 2025, table 6;
+    docs/methods.md, "Perspectives" for neighbouring ratings alone)
 
     >>> outcomes = np.array([1.0, -1.0, 0.0])
     >>> better = np.array([1.0, 1.0, 1.0])
@@ -279,7 +279,8 @@ def most_diverse(similarity: Floats, count: int, first: int | None = None) -> li
     similarity s (texts, texts) in [0, 1] is symmetric; the medoid is most similar to
     all others; `first` is chosen in its place. Of equal ones the first. Returns the
     numbers of `count` texts, or of all, in the order in which they are chosen
-    (max-min). (Hu et al. 2025, appendix C.1: references; methods.md 3)
+    (max-min). (Hu et al. 2025, appendix C.1: references; docs/methods.md,
+    "Perspectives")
 
     >>> similarity = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
     >>> most_diverse(similarity, 2)

@@ -326,8 +326,8 @@ HintKind = Literal["wrong", "right"]
 def shared_rating(ratings: Sequence[float]) -> float:
     """The mode of the raters' ratings, of several the highest.
 
-    One rating or more. (Chaudhary et al. 2024, section 3.3, for three raters;
-    methods.md 4 for any number)
+    One rating or more. (Chaudhary et al. 2024, section 3.3, for three raters; for any
+    number: docs/methods.md, "Robustness")
 
     >>> shared_rating([2, 3, 3]), shared_rating([2, 3])
     (3, 3)

@@ -1,5 +1,5 @@
 """What is reported with a judge's confidence: its reliability diagram in numbers, tests
-of gap and slope, and how far people agree with each other. (methods.md 22)
+of gap and slope, and how far people agree with each other. (docs/guide/confidence.md)
 """
 
 from collections.abc import Callable

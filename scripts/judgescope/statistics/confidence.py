@@ -9,7 +9,8 @@ With z = 1 where a verdict equals people's and c its stated chance of that:
     auroc_right      = P(c of a right verdict > c of a wrong one) + P(tie) / 2
 
 Gap and slope decide; the others describe. "Right" is agreement with people, who may
-disagree among themselves. `selective` leaves unsure texts to people. (methods.md 22)
+disagree among themselves. `selective` leaves unsure texts to people.
+(docs/guide/confidence.md)
 """
 
 from enum import StrEnum

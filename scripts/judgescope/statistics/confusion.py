@@ -3,7 +3,7 @@
 A cell is a perturbation seen through one aspect; its drop is the mean over items of
 original minus perturbed. A row of votes counts, for one pair under one criterion, how
 many people chose each of OPTIONS. Hu et al. 2024; index, AUC and equivalence are this
-project's (methods.md 2).
+project's (docs/methods.md, "Confusion").
 """
 
 import math
@@ -156,7 +156,7 @@ def confusion(deltas: Floats, wanted: Flags, unwanted: Flags) -> ConfusionParts:
     S_T is the mean wanted drop, S_F the mean unwanted one. deltas (rows, cells);
     wanted, unwanted (cells,). A tie of the AUC counts half. NaN where a cell of the set
     is NaN or the set is empty; the ratio is NaN where S_T is 0. S_T and S_F: (Hu et al.
-    2024, section 4.3); index and AUC: methods.md 2.
+    2024, section 4.3); index and AUC: docs/methods.md, "Confusion".
 
     >>> deltas = np.array([[2.0, 1.0, 0.5]])
     >>> wanted = np.array([True, True, False])

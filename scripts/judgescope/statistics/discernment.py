@@ -1,6 +1,6 @@
 """Discernment: a judge's signed-rank tests combined over aspects and perturbations.
 
-(Wang et al. 2024; methods.md 1.) `signed_rank` has the tests.
+(Wang et al. 2024; docs/methods.md, "Discernment".) `signed_rank` has the tests.
 """
 
 import math
@@ -159,9 +159,9 @@ def discernment(
     log_p_*: (..., aspects), ln p of the asymptotic and of the exact test; weights:
     (aspects,), ValueError unless they sum to 1. Zero-weight aspects are dropped, except
     from `d`, which the paper leaves unweighted. `d` is not a harmonic mean: it lies
-    log_20 M above that of equal weights (methods.md 1). `d_exact` is the p itself for
-    one aspect, 0 when every p is 1. (Wang et al. 2024, sections 3.3.2 and 3.3.3; Wilson
-    2019)
+    log_20 M above that of equal weights (docs/methods.md, "Discernment"). `d_exact` is
+    the p itself for one aspect, 0 when every p is 1. (Wang et al. 2024, sections 3.3.2
+    and 3.3.3; Wilson 2019)
 
     >>> p = np.log([0.05, 0.05])
     >>> scores = discernment(p, p, [0.5, 0.5])

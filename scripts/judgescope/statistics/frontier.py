@@ -9,9 +9,9 @@ texts chose it. So a choice is made on some sources and its number is taken from
 
 The numbers that decide agreement are functions of sums over sources (`Offers`), so that
 leaving sources out is a subtraction. An interval is that of a choice made on one half
-of the sources and measured on the other: a choice has no jackknife. (methods.md 24;
-Cawley, Talbot 2010, "On Over-fitting in Model Selection and Subsequent Selection Bias
-in Performance Evaluation"; Andrews et al. 2024, "Inference on Winners")
+of the sources and measured on the other: a choice has no jackknife. (docs/methods.md,
+"What to buy"; Cawley, Talbot 2010, "On Over-fitting in Model Selection and Subsequent
+Selection Bias in Performance Evaluation"; Andrews et al. 2024, "Inference on Winners")
 """
 
 from collections.abc import Callable, Iterator, Sequence

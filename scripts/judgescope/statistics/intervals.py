@@ -103,7 +103,8 @@ def _hits_needed(m: Codes, bar: float) -> Codes:
 
 Bounds: TypeAlias = tuple[float, float]
 FEWEST_SOURCES: Final = 10
-"""With fewer sources that count, there is no interval (methods.md 15)."""
+"""With fewer sources that count, there is no interval (docs/methods.md, "Common to
+every number")."""
 LEAST_EVEN: Final = 8.0
 """(sum m)² / sum m² of the targets m of each source: below it few sources hold most
 targets."""
@@ -290,10 +291,10 @@ def jackknife(
     targets of each, 0 where its deletion can change nothing; `ends` bound what one
     source may have where all are alike, None where that is not known. SE² = (n - 1)/n
     sum (v_s - mean v_s)² over the n sources that count. `varied` is the number of
-    sources with two different ratings, where sources without them count as well but
-    say nothing of an order: t then has min(varied, (sum m)² / sum m²) - 1 degrees of
-    freedom, and fewer than FEWEST_SOURCES varied sources have no interval (methods.md
-    18). ValueError for rows that do not fit the sizes.
+    sources with two different ratings, where sources without them count as well but say
+    nothing of an order: t then has min(varied, (sum m)² / sum m²) - 1 degrees of
+    freedom, and fewer than FEWEST_SOURCES varied sources have no interval
+    (docs/methods.md, "Agreement"). ValueError for rows that do not fit the sizes.
 
     Of a proportion p = sum hits / sum cases, with k the sources that have cases, A all
     cases and e_s = hits_s - p cases_s: v = k/(k - 1) sum e_s² / A², deff = max(1, v A /

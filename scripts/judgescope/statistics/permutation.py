@@ -193,8 +193,8 @@ def within_sources_test(
 
     x1, x2, y (texts,), NaN = missing; source (texts,), codes; unit (texts,), the codes
     of what is swapped together: columns of flips (permutations, units). NaN where one
-    of the correlations is undefined. Deutsch, Dror, Roth 2021, section 4; methods.md
-    18.
+    of the correlations is undefined. Deutsch, Dror, Roth 2021, section 4;
+    docs/methods.md, "Agreement".
 
     >>> y = np.array([1.0, 2.0, 3.0] * 2)
     >>> source = np.array([0, 0, 0, 1, 1, 1])

@@ -4,7 +4,7 @@
     selective_error(τ) = share wrong among them
 
 A threshold comes with a guarantee: at most a share α of the accepted verdicts is wrong,
-except with probability δ. (methods.md 13, 22)
+except with probability δ. (docs/guide/confidence.md)
 """
 
 import math

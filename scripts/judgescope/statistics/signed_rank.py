@@ -1,9 +1,9 @@
 """One-sided signed-rank tests (original > perturbed) and their effect sizes.
 
 Tests take exact integers: a round-off of 1e-16 between float means breaks ties and can
-flip a decision (methods.md 1). Ranks are kept doubled, so that midranks are integers
-too. Everything is in ln p and takes leading axes (resamples): p itself underflows from
-n = 1,900.
+flip a decision (docs/methods.md, "Discernment"). Ranks are kept doubled, so that
+midranks are integers too. Everything is in ln p and takes leading axes (resamples): p
+itself underflows from n = 1,900.
 """
 
 import math

@@ -69,8 +69,8 @@ def allowed_outside(n: int) -> float:
     have scores outside the range of n rated ones.
 
     A random sample of n leaves a share of Beta(2, n - 1) outside its range: at n = 20
-    more than a tenth in 4 of 10 draws, so the tenth of methods.md 23 alone would refuse
-    good samples.
+    more than a tenth in 4 of 10 draws, so a limit of a tenth alone would refuse good
+    samples. (docs/methods.md, "What the systems really score")
 
     >>> round(allowed_outside(20), 3), allowed_outside(100)
     (0.216, 0.1)

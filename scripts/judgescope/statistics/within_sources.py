@@ -198,7 +198,8 @@ def within_sources(
     of a source; none for I < 10 or K < 8. Range [-1, 1]; 0 where the judge scores the
     texts of every source alike; undefined where judge or people are constant.
 
-    DiIanni, Deutsch 2025, "Don't Sweat the Small Stuff", equation 3; methods.md 18.
+    DiIanni, Deutsch 2025, "Don't Sweat the Small Stuff", equation 3; docs/methods.md,
+    "Agreement".
 
     >>> x = np.array([1.0, 2.0, 2.0, 1.0])
     >>> y = np.array([1.0, 2.0, 3.0, 3.0])

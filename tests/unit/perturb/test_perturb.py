@@ -1,5 +1,5 @@
-"""The guarantees of methods.md 7, for every rule over any text, by hand, and on real
-data.
+"""The guarantees of docs/methods.md, "Perturbations", for every rule over any text, by
+hand, and on real data.
 """
 
 import json

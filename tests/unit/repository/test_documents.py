@@ -84,6 +84,19 @@ def test_every_file_that_the_architecture_page_names_exists() -> None:
     assert len(files) >= 25 and not absent
 
 
+def test_code_refers_to_the_methods_page_by_headings_that_it_has() -> None:
+    page = (HOME / "docs" / "methods.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^#+ (?:[\d.]+ )?(.+)$", page, re.MULTILINE))
+    cited = set()
+    for folder in ("scripts", "tests", "benchmarks"):
+        for path in (HOME / folder).rglob("*.py"):
+            prose = re.sub(r"\s+", " ", path.read_text(encoding="utf-8"))
+            cited |= set(re.findall(r'docs/methods\.md, "([^"]+)"', prose))
+            assert not re.search(r"methods\.md,? (section )?\d", prose), path
+    assert cited
+    assert cited <= headings
+
+
 def test_a_link_that_leads_nowhere_is_noticed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# Some title, here\n\n[x](#some-title-here)\n", encoding="utf-8")

@@ -1,4 +1,5 @@
-"""As one more rater (methods.md 10), by simulation, by hand, and in its limits."""
+"""As one more rater (docs/methods.md, "Agreement"), by simulation, by hand, and in its
+limits."""
 
 from collections.abc import Mapping
 from itertools import product

@@ -194,7 +194,7 @@ Z = 1.959963984540054
     ("b", "c", "n", "ends"),
     [
         (1, 7, 21, (-0.517, -0.026)),  # Fagerland, Lydersen, Laake 2014: airway data
-        (0, 0, 24, (-0.138, 0.138)),  # methods.md 9
+        (0, 0, 24, (-0.138, 0.138)),  # docs/methods.md, "Agreement"
     ],
 )
 def test_published_values(b: int, c: int, n: int, ends: tuple[float, float]) -> None:

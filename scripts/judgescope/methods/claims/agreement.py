@@ -381,7 +381,7 @@ class LabelledTexts(BesideRaters):
         """A judge that only knows the source gives many texts the right label.
 
         Asked where half of the texts are in sources of several texts and 10 sources
-        have two labels (methods.md 9).
+        have two labels (docs/methods.md, "Agreement").
         """
         n_sources = len(self.study.item_order)
         source = self.target_set.source

@@ -437,7 +437,8 @@ def length_untested(nulls: Nulls, why: str) -> Nulls:
 def held_against_best_length(
     nulls: Nulls, rest: LengthRemoved | str, left: Callable[[LengthRemoved], Replicated]
 ) -> Nulls:
-    """The nulls with that of any curve of length (methods.md 19).
+    """The nulls with that of any curve of length (docs/methods.md, "Rules of the
+    verdicts").
 
     rest: what length leaves of judge and people, or why there is no curve; left(rest):
     its correlation. A judge that is a function of length cannot reject it.

@@ -104,8 +104,8 @@ def _with_scope(
 ) -> list[Claim]:
     """Say of each claim that holds whether it does among texts of one system, too.
 
-    One-sided, Holm over the claims that hold (methods.md 18); and whether the claim
-    hangs on one system (methods.md 19).
+    One-sided, Holm over the claims that hold (docs/methods.md, "Agreement"); and
+    whether the claim hangs on one system (docs/methods.md, "Rules of the verdicts").
     """
     numbers: dict[int, Estimate | None] = {}
     p_values = np.full(len(family), nan)
@@ -145,7 +145,8 @@ def _with_scope(
 def above_chance(family: Sequence[Claim]) -> dict[str, Claim]:
     """The label claims whose balanced accuracy beats chance, by aspect.
 
-    Holm over the aspects, the null of chance alone (methods.md 19).
+    Holm over the aspects, the null of chance alone (docs/methods.md, "Rules of the
+    verdicts").
     """
     p = [
         claim.nulls.get(CHANCE, nan) if claim.outcome is None else nan

@@ -39,7 +39,10 @@ class Request:
 
     @cached_property
     def key(self) -> str:
-        """Return sha256 of the canonical JSON of `asked`, 64 hex digits."""
+        """sha256 of the canonical JSON of `asked`, 64 hex digits.
+
+        `replies.judging.outline` computes the same for the many questions of a study.
+        """
         return hashlib.sha256(canonical(self.asked).encode()).hexdigest()
 
     @cached_property

@@ -19,7 +19,8 @@ import numpy as np
 
 from judgescope.methods.base import present
 from judgescope.methods.claims import base
-from judgescope.methods.claims.agreement import LabelledTexts, RatedTexts
+from judgescope.methods.claims.agreement import RatedTexts
+from judgescope.methods.claims.labels import LabelledTexts
 from judgescope.methods.claims.ordered import Ordered
 from judgescope.methods.claims.ratings import (
     HALF_CREDIT,

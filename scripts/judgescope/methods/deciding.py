@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.methods.claims import base
-from judgescope.methods.claims.agreement import LabelledTexts, RatedTexts
+from judgescope.methods.claims.agreement import RatedTexts
+from judgescope.methods.claims.labels import LabelledTexts
 from judgescope.methods.claims.ordered import Ordered
 from judgescope.methods.claims.ratings import HALF_CREDIT, judged_orders
 from judgescope.methods.evaluation_data import EvaluationData

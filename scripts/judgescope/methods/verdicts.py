@@ -15,7 +15,7 @@ from msgspec import structs
 
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import Bar, Method, present
-from judgescope.methods.claims.base import BAR, LOST, Claim
+from judgescope.methods.claims.base import BAR, LOST, Claim, unordered_too
 from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.differences import estimate_of
 from judgescope.methods.evaluation_data import EvaluationData
@@ -27,15 +27,6 @@ from judgescope.statistics.verdict import LOSS, Outcome, more_needed, on_bar
 
 NOT_COMPUTED: Final = "not_computed"
 """Reason: no table of the study has the statistic for the judge."""
-UNORDERED: Final = frozenset(
-    {
-        "label_claims",
-        "pair_claims",
-        "rating_claims",
-        "order_claims",
-    }
-)
-"""Functions of claims that can use labels without an order, or judges that compare."""
 RATED: Final = "systems"
 CASES: Final = {
     "tnr": ("people label", 0),
@@ -57,8 +48,8 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     ordered = _ordered(data)
     for path in data.spec.claims:
         module, _, function = path.rpartition(".")
-        seen = data if function in UNORDERED else ordered
         claims_of = getattr(import_module(f"judgescope.methods.{module}"), function)
+        seen = data if hasattr(claims_of, unordered_too.__name__) else ordered
         for made in claims_of(seen):
             if isinstance(made, Claim):
                 claims.append(made)

@@ -1,5 +1,5 @@
-"""Every request to a model goes through this module, which skips those that the store
-answers.
+"""Every request whose reply is kept goes through this module, which skips those that
+the store answers. (What an endpoint can do is tried in `probing`.)
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -94,8 +94,10 @@ class Questions:
         return map(self.__getitem__, range(len(self)))
 
     def outline(self, number: int) -> Outline:
-        """Return a question's outline, in a third of the time that its request
-        takes.
+        """Return a question's outline, in a third of the time that its request takes.
+
+        Its key is `Request.key` of the same question: the canonical JSON of a request
+        of the cell is cut where the prompt stands (`_around`), and only that is new.
         """
         import orjson  # here: `audit` runs without
 

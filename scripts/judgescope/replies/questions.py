@@ -1,7 +1,7 @@
 """The questions of a study to one model about one dataset, their keys and their order.
 
-It holds 32 bytes per question and each text once, but no prompts: these are made to
-compute the keys, and again when they are sent.
+It holds the key of each question, about 80 bytes in all, and each text once, but no
+prompts: these are made to compute the keys, and again when they are sent.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -123,7 +123,8 @@ class QuestionPlan:
         for index in self._ordered(self.key_table.indices(lacking)).tolist():
             request = self._request(int(self.key_table.representative[index]))
             key = bytes(self.key_table.keys[index]).ljust(KEY.itemsize, b"\0").hex()
-            vars(request)["key"] = key  # known from the plan; computing it is slow
+            # The plan has it (`judging.outline`): Request.key would compute the same.
+            vars(request)["key"] = key
             yield Work(request, stored.missing(stored.key_table.index(key)))
 
     def keys_of_part(self, name: str) -> KeyTable:

@@ -1,4 +1,6 @@
-"""The store of replies: no request is paid for twice, in any study, after any crash.
+"""The store of replies: what is here is not asked again, in any study.
+
+A crash loses the replies that were under way; how many, the next run says.
 
 A shard is the folder of one model. Every process that asks writes its own journal
 there, one JSON object per line, and never reopens it. So no lock is needed, and

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from judgescope.methods.claims import base
-from judgescope.methods.claims.agreement import FOUND as ENOUGH
+from judgescope.methods.claims.labels import ENOUGH_FOUND
 from judgescope.methods.claims.rows import RIVAL
 from judgescope.report.cells import figures, of_few
 from judgescope.report.claims import FOUND, KINDS, ReportedClaim
@@ -247,7 +247,7 @@ def bar_words(claim: ReportedClaim) -> str:
     bar = claim.others.get(base.BAR)
     if claim.kind in FOUND:
         name = KINDS[claim.kind].number
-        return f"bar {brief(name, ENOUGH)}"
+        return f"bar {brief(name, ENOUGH_FOUND)}"
     if bar is None or bar.value is None:
         return "the bar"
     return f"bar {brief(name, bar.value)}"

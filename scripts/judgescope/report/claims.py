@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from judgescope.methods.claims import base
-from judgescope.methods.claims.agreement import FOUND as ENOUGH
 from judgescope.methods.claims.base import (
     AGREEMENT,
     BAR,
@@ -14,6 +13,7 @@ from judgescope.methods.claims.base import (
     SEQUENCE,
     VERDICT,
 )
+from judgescope.methods.claims.labels import ENOUGH_FOUND
 from judgescope.methods.measures import DECIDES
 from judgescope.report.headline import measures
 from judgescope.report.report import Dataset, Report, ShownJudge
@@ -286,7 +286,7 @@ def _respect_of_people(
     if kind in FOUND:
         named = dataset.labels_on(verdict.judged)[FOUND[kind]]
         escaped = named.replace("{", "{{").replace("}", "}}")
-        respect = KINDS[kind].respect.replace("{enough}", percent(ENOUGH))
+        respect = KINDS[kind].respect.replace("{enough}", percent(ENOUGH_FOUND))
         return respect.replace("{label}", escaped)
     if not kind.startswith(BAR):
         return KINDS[kind].respect

@@ -289,33 +289,43 @@ def unit_squares(shown: CountGrid) -> Markup:
     side = 10 if max(squares.values(), default=0) <= 100 else 15
     box = side * 6 + 8
     parts = []
-    for across, judged in ((a, j) for a in range(2) for j in range(2)):
-        left = across * (box + 6)
-        top = judged * (box + 20)
-        look = "far" if shown.far(across, judged) else "near"
-        number = squares.get((across, judged), 0)
-        path = []
-        for k in range(number):
-            path.append(f"M{left + k % side * 6} {top + 14 + k // side * 6}h5v5h-5z")
-        counted = shown.counts.get((across, judged), 0)
-        parts.append(
-            f'<text x="{left}" y="{top + 9}" class="n">{counted}</text>'
-            f'<path d="{"".join(path)}" class="unit {look}"/>'
-        )
-    width = 2 * box + 6
     for place, name in enumerate(shown.across):
         x = place * (box + 6)
         parts.append(f'<text x="{x}" y="-6">{escape(_tick(name))}</text>')
-    for place, name in enumerate(shown.judged):
-        y = place * (box + 20) + 24
+    top = 0
+    for judged, name in enumerate(shown.judged):
         parts.append(
-            f'<text x="-6" y="{y}" text-anchor="end">{escape(_tick(name))}</text>'
+            f'<text x="-6" y="{top + 24}" text-anchor="end">{escape(_tick(name))}'
+            "</text>"
         )
+        for across in range(2):
+            left = across * (box + 6)
+            look = "far" if shown.far(across, judged) else "near"
+            number = squares.get((across, judged), 0)
+            path = _squares(left, top + 14, number, side)
+            counted = shown.counts.get((across, judged), 0)
+            parts.append(
+                f'<text x="{left}" y="{top + 9}" class="n">{counted}</text>'
+                f'<path d="{path}" class="unit {look}"/>'
+            )
+        # A row is as high as its largest number needs, so that few texts leave no gap.
+        largest = max(squares.get((across, judged), 0) for across in range(2))
+        lines = max(-(-largest // side), 2)
+        top += 14 + lines * 6 + 14
     margin = _margin(shown.judged)
+    width = 2 * box + 6
     return Markup(
-        f'<svg viewBox="-{margin} -18 {width + margin} {2 * box + 60}" role="img" '
+        f'<svg viewBox="-{margin} -18 {width + margin} {top + 10}" role="img" '
         f'aria-label="{escape(shown.label)}">{"".join(parts)}</svg>'
     )
+
+
+def _squares(left: int, top: int, number: int, side: int) -> str:
+    """The path of a number of squares, `side` in a line."""
+    path = []
+    for k in range(number):
+        path.append(f"M{left + k % side * 6} {top + k // side * 6}h5v5h-5z")
+    return "".join(path)
 
 
 # --- where one text lies on a scale ---------------------------------------------------

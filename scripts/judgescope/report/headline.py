@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from judgescope.methods.base import HUMAN
-from judgescope.methods.claims.agreement import LABEL_STATISTIC
 from judgescope.methods.claims.base import AGREEMENT, LABELS
+from judgescope.methods.claims.labels import LABEL_STATISTIC
 from judgescope.methods.measures import AVERAGE, DECIDES
 from judgescope.report.report import Dataset, Report, ShownJudge
 from judgescope.report.rows import ReportRow, ReportRows, RowPlace, between

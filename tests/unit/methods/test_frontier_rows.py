@@ -29,7 +29,7 @@ SOURCE = np.repeat(np.arange(SOURCES), TEXTS)
 TARGETS = [f"i{at // TEXTS:02}.s{at % TEXTS}" for at in range(N)]
 CLAIMS = [
     "claims.agreement.claims",
-    "claims.agreement.label_claims",
+    "claims.labels.label_claims",
     "claims.ratings.pair_claims",
 ]
 CHEAP = {"input": 0.1, "output": 0.1}

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dataset_in_memory import row_of, rows_of
 from judgescope.methods import agreement, comparison, ensemble, labels
 from judgescope.methods.base import AltTestSettings, EnsembleMembers
-from judgescope.methods.claims.agreement import label_claims
 from judgescope.methods.claims.base import CAUGHT, LABELS, PASSED, Claim
+from judgescope.methods.claims.labels import label_claims
 from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.evaluate import statistics
 from judgescope.methods.evaluation_data import EvaluationData

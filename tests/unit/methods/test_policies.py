@@ -10,8 +10,8 @@ import pytest
 from dataset_in_memory import Row, row_of
 from judgescope.methods import agreement, comparison, labels, pairwise, system_pairs
 from judgescope.methods.claims.agreement import claims as agreement_claims
-from judgescope.methods.claims.agreement import label_claims
 from judgescope.methods.claims.base import LABELS
+from judgescope.methods.claims.labels import label_claims
 from judgescope.methods.claims.ratings import pair_claims
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.parsing.judgment import WRONG

@@ -1,3 +1,4 @@
-"""The claims about a judge: a module per kind, each with `claims(study) ->
-Iterator[Claim]`.
+"""The claims about a judge, by what they are about: scores, labels, ratings, spans …
+
+A function that `Method.claims` names takes the data of one dataset and yields `Claim`s.
 """

@@ -4,7 +4,7 @@ A claim is made where its statistic is computed, from arrays. `rows` corrects th
 of one judge and kind by Holm and writes them as rows of table `verdicts`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
@@ -492,3 +492,13 @@ def at_the_worst_end(x: Floats, y: Floats, source: Codes) -> Floats:
     middle = (sums / np.maximum(n, 1))[source]
     worst = np.where(y >= middle, np.nanmin(x), np.nanmax(x))
     return np.where(np.isnan(x) & rated, worst, x)
+
+
+ClaimsOf = Callable[[EvaluationData], Iterator[Claim]]
+"""Yields the claims of one kind or several; `Method.claims` names it."""
+
+
+def unordered_too(claims: ClaimsOf) -> ClaimsOf:
+    """Mark claims that can use labels without an order; others never see these."""
+    claims.unordered_too = True  # type: ignore[attr-defined]
+    return claims

@@ -67,6 +67,7 @@ from judgescope.statistics.within_sources import (
 HALF_CREDIT: Final = "half_credit"
 
 
+@base.unordered_too
 def rating_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge, rated aspect and graded set."""
     for view, claim in _agreed_texts(data, base.RATING):
@@ -87,6 +88,7 @@ def rating_claims(data: EvaluationData) -> Iterator[Claim]:
         )
 
 
+@base.unordered_too
 def order_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield the claims on texts of one source that people rate differently, and on
     chains.
@@ -143,6 +145,7 @@ def judged_orders(data: EvaluationData) -> Iterator[JudgedOrder]:
         )
 
 
+@base.unordered_too
 def pair_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield the claims of judges that choose the better of two texts, or score both.
 

@@ -204,6 +204,7 @@ def _rows(
     reasons = claim.reasons
     if claim.outcome is None:
         reasons = (*verdict.reasons, *claim.reasons)
+    # `report.claims` takes outcome and reasons apart again: no reason contains "; ".
     note = "; ".join(dict.fromkeys([outcome, *reasons]))
     method = "" if isnan(verdict.adjusted) else f"Holm over {verdict.family}"
     step = Estimate(

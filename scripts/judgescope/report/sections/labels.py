@@ -5,7 +5,7 @@ others.
 from collections.abc import Iterator
 
 from judgescope.methods.claims import base
-from judgescope.methods.claims.agreement import LABEL_STATISTIC
+from judgescope.methods.claims.labels import LABEL_STATISTIC
 from judgescope.methods.labels import UNREAD_LABEL
 from judgescope.report import tables
 from judgescope.report.cells import words_cell

@@ -8,9 +8,9 @@ import pytest
 
 import running
 from data_samples import DATASETS, REAL, needs_real_data
-from judgescope.cli.reproduce import compare
 from judgescope.data.alttest import ITEM, SYSTEM, annotations
 from judgescope.data.select import read_dataset
+from judgescope.extensions.reproduce.reproduce import compare
 from judgescope.schema.cards import Publication
 from judgescope.schema.loading import read_card
 from judgescope.statistics.alt_test import alternative_annotator

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judgescope.cli.compared_figures import CardOutcome
-from judgescope.cli.reproduce import SHELF as SHELF
-from judgescope.cli.reproduce import against, read_csv
+from judgescope.extensions.reproduce.compared_figures import CardOutcome
+from judgescope.extensions.reproduce.reproduce import SHELF as SHELF
+from judgescope.extensions.reproduce.reproduce import against, read_csv
 
 
 def held(outcome: CardOutcome) -> None:

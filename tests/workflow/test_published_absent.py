@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from judgescope.cli import reproduce
-from judgescope.cli.reproduce import SHELF, compare
+from judgescope.extensions.reproduce.reproduce import SHELF, compare
 
 pytestmark = pytest.mark.slow
 

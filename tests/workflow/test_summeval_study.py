@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.cli.reproduce import PAIRS, pairs_of_systems
+from judgescope.extensions.reproduce.reproduce import PAIRS, pairs_of_systems
 from running import needs_data, rows
 from shelf import holds
 from trusting import by_name, run_study

@@ -5,7 +5,8 @@ runs.
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -20,6 +21,7 @@ from judgescope.cli.options import (
     rating_kind_options,
     rating_options,
 )
+from judgescope.core.extensions import extension_modules
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 BROKEN: Final = 3
@@ -45,11 +47,37 @@ ACROSS: Final = ("aspect", "perturbation")
 """What the columns of an exported table can stand for."""
 
 
-def act(module: str, function: str) -> Callable[[argparse.Namespace], int]:
+@dataclass(frozen=True)
+class Command:
+    """A command of an extension: one of the tuple `COMMANDS` in its module
+    `commands`.
+    """
+
+    name: str
+    group: str
+    """Its group in the help, one of `GROUPS` in cli/main.py."""
+    add: Callable[[Commands], None]
+    """Adds its parser to those of the other commands."""
+    examples: Mapping[str, Sequence[str]]
+    """Command -> the words after `judgescope`, for its help and its actions'."""
+
+
+def extension_commands() -> list[Command]:
+    """The commands of all extensions."""
+    commands = []
+    for module in extension_modules("commands"):
+        commands += module.COMMANDS
+    return commands
+
+
+def act(
+    module: str, function: str, room: str = "cli"
+) -> Callable[[argparse.Namespace], int]:
     """Return what runs a command: a function of a module of this package."""
 
     def run(args: argparse.Namespace) -> int:
-        status: int = getattr(import_module(f"judgescope.cli.{module}"), function)(args)
+        loaded = import_module(f"judgescope.{room}.{module}")
+        status: int = getattr(loaded, function)(args)
         return status
 
     return run
@@ -422,43 +450,6 @@ def _add_file(parser: argparse.ArgumentParser, suffixes: str) -> None:
     """Add the file that a command writes, and `--force` to overwrite it."""
     parser.add_argument("file", type=Path, help=f"the file to write: {suffixes}")
     _add_force(parser)
-
-
-def add_reproduce(commands: Commands) -> None:
-    """Add the command `reproduce`."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="recompute published figures and compare them",
-        description="Fetch the data, compute the figures of a publication, and compare "
-        "them with the printed ones.\n\nWrites "
-        "results/published-<name>/index.html. The exit status is 1 if a figure "
-        "differs and its card does not give a reason.",
-    )
-    parser.add_argument(
-        "names", nargs="*", help="what to reproduce; default: list all names"
-    )
-    parser.add_argument(
-        "--all", action="store_true", help="reproduce all, with one line for each"
-    )
-    parser.add_argument(
-        "--data", default="data", help="the folder with your own copies of data"
-    )
-    parser.add_argument(
-        "--markdown",
-        type=Path,
-        help="write all results to this file, if all could be computed",
-    )
-    parser.add_argument(
-        "--table",
-        help="keep the figures in this CSV: rows of what is reproduced now replace "
-        "its earlier rows, others stay",
-    )
-    parser.add_argument(
-        "--leaderboard",
-        type=Path,
-        help="with --table: write the page of judges on public data to this file",
-    )
-    parser.set_defaults(act=act("reproduce", "reproduce"))
 
 
 # --- replies and money ----------------------------------------------------------------

@@ -1,8 +1,10 @@
 """Shell completion, and the examples below every command's help."""
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import dedent, fill
+
+from judgescope.cli.commands import extension_commands
 
 SHELLS = ("bash", "zsh", "fish")
 COMMAND = "judgescope"
@@ -149,7 +151,6 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "data list": ("data list", "data list summeval"),
     "data fetch": ("data fetch summeval gpt35-0301-summeval",),
     "data verify": ("data verify",),
-    "reproduce": ("reproduce hanna", "reproduce --all"),
     "show": (
         "show config/config.yaml",
         "show config/config.yaml agreement --statistic pearson --level pooled",
@@ -222,17 +223,27 @@ EXAMPLES: dict[str, Sequence[str]] = {
 action."""
 
 
-def add_examples(parser: argparse.ArgumentParser) -> None:
+def examples() -> dict[str, Sequence[str]]:
+    """The examples of all commands, with those of extensions."""
+    of_commands = dict(EXAMPLES)
+    for each in extension_commands():
+        of_commands |= each.examples
+    return of_commands
+
+
+def add_examples(
+    parser: argparse.ArgumentParser, of_commands: Mapping[str, Sequence[str]]
+) -> None:
     """Add examples to the help of a parser and of all its commands; wrap their
     descriptions.
     """
     for name, command in commands_of(parser):
         below = [
             lines[0]
-            for action, lines in EXAMPLES.items()
+            for action, lines in of_commands.items()
             if action.startswith(f"{name} ")
         ]
-        lines = [f"  judgescope {words}" for words in EXAMPLES.get(name, below)]
+        lines = [f"  judgescope {words}" for words in of_commands.get(name, below)]
         command.epilog = "\n".join([f"example{'s'[: len(lines) > 1]}:", *lines])
         command.formatter_class = argparse.RawDescriptionHelpFormatter
         if name and command.description:

@@ -31,13 +31,21 @@ from judgescope.schema.cards import PILOT
 GROUPS = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
     "data": ("audit", "init", "new", "cards", "schema", "data"),
-    "results": ("show", "compare", "rate-plan", "export", "reproduce"),
+    "results": ("show", "compare", "rate-plan", "export"),
     "replies and money": ("replies", "batch"),
     "people": ("people",),
     "training": ("distill",),
     "shell": ("completion",),
 }
-"""The commands, in the order of the help."""
+"""The commands in the order of the help; those of extensions follow in each group."""
+
+
+def groups() -> dict[str, tuple[str, ...]]:
+    """Group of the help -> its commands, with those of extensions."""
+    grouped = dict(GROUPS)
+    for each in commands.extension_commands():
+        grouped[each.group] += (each.name,)
+    return {group: names for group, names in grouped.items() if names}
 
 
 @dataclass(frozen=True)
@@ -223,7 +231,7 @@ def command_line(*, only_audit: bool = False) -> argparse.ArgumentParser:
     )
     if only_audit:
         commands.add_audit(added)
-        add_examples(parser)
+        add_examples(parser, completion.EXAMPLES)
         return parser
     versions = f"judgescope {__version__}, Python {python_version()}"
     with suppress(PackageNotFoundError):
@@ -251,14 +259,15 @@ def command_line(*, only_audit: bool = False) -> argparse.ArgumentParser:
     commands.add_compare(added)
     planning.add_commands(added)
     commands.add_export(added)
-    commands.add_reproduce(added)
     commands.add_replies(added)
     commands.add_batch(added)
     commands.add_distill(added)
     people.add_commands(added)
+    for each in commands.extension_commands():
+        each.add(added)
     completion.add_commands(added, command_line)
     _add_spotcheck(added)
-    add_examples(parser)
+    add_examples(parser, completion.examples())
     parser.description = "\n".join(_overview(added))
     return parser
 
@@ -342,7 +351,7 @@ def _overview(added: commands.Commands) -> Iterator[str]:
     """Yield a line for each command, by group, in the order of the help."""
     yield "Meta-evaluation of LLM judges.\n"
     abouts = {action.dest: action.help for action in added._get_subactions()}
-    for group, names in GROUPS.items():
+    for group, names in groups().items():
         heading = group
         for name in names:
             yield f"{heading:19}{name:11}{abouts[name]}"

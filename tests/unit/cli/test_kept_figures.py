@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgescope.cli import kept_figures
-from judgescope.cli.compared_figures import CardOutcome, ComparedFigure
-from judgescope.cli.kept_figures import COLUMNS, keep, leaderboard, read, tiers
-from judgescope.cli.reproduce import SHELF
 from judgescope.core.paths import HOME
+from judgescope.extensions.reproduce import kept_figures
+from judgescope.extensions.reproduce.compared_figures import CardOutcome, ComparedFigure
+from judgescope.extensions.reproduce.kept_figures import (
+    COLUMNS,
+    keep,
+    leaderboard,
+    read,
+    tiers,
+)
+from judgescope.extensions.reproduce.reproduce import SHELF
 from judgescope.schema.loading import read_card
 from judgescope.statistics.reliability import krippendorff_alpha
 

@@ -82,9 +82,9 @@ def test_the_help_lists_every_command_in_its_group_on_one_screen() -> None:
     assert len(lines) <= 36 and max(map(len, lines)) <= 80
     commands = dict(commands_of(main.command_line()))
     assert {name for name in commands if name and " " not in name} == {
-        name for names in main.GROUPS.values() for name in names
+        name for names in main.groups().values() for name in names
     }
-    for group, (first, *others) in main.GROUPS.items():
+    for group, (first, *others) in main.groups().items():
         [at] = [n for n, line in enumerate(lines) if line.startswith(group)]
         names = [
             line.removeprefix(group).split()[0]

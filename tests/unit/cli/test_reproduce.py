@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from data_samples import REAL, needs_real_data
-from judgescope.cli import reproduce
+from judgescope.extensions.reproduce import reproduce
 from judgescope.cli.main import command_line
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME

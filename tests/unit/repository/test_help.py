@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import running
-from judgescope.cli.completion import EXAMPLES, commands_of
+from judgescope.cli.completion import commands_of, examples
 from judgescope.cli.main import command_line
 
 HOME = Path(__file__).resolve().parents[3]
@@ -57,7 +57,7 @@ def test_the_help_of_a_command_ends_with_examples_that_are_read(command: str) ->
 
 
 def test_no_example_is_of_a_command_that_does_not_exist() -> None:
-    assert EXAMPLES.keys() <= COMMANDS.keys()
+    assert examples().keys() <= COMMANDS.keys()
 
 
 DOCUMENTS = [

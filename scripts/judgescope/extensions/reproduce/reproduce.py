@@ -15,8 +15,6 @@ import pandas as pd
 from jinja2 import Environment
 from scipy.stats import rankdata
 
-from judgescope.cli import kept_figures
-from judgescope.cli.compared_figures import HEADS, CardOutcome, ComparedFigure
 from judgescope.cli.context import snakemake
 from judgescope.cli.terminal import aligned
 from judgescope.core.errors import UserError, UserErrors, check_known
@@ -26,6 +24,12 @@ from judgescope.data.fetch import NotFetched, fetch_all
 from judgescope.data.files import to_fetch
 from judgescope.data.select import originals, read_selected
 from judgescope.data.sentences import split_sentences
+from judgescope.extensions.reproduce import kept_figures
+from judgescope.extensions.reproduce.compared_figures import (
+    HEADS,
+    CardOutcome,
+    ComparedFigure,
+)
 from judgescope.schema.cards import REASONS, Dataset, Publication
 from judgescope.schema.loading import read_card
 from judgescope.schema.tables import read_table

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from jinja2 import Environment
 
-from judgescope.cli.compared_figures import CardOutcome
 from judgescope.core.files import write_text
 from judgescope.core.paths import HOME
+from judgescope.extensions.reproduce.compared_figures import CardOutcome
 from judgescope.schema.cards import REASONS, Publication, Source
 from judgescope.schema.loading import read_card
 

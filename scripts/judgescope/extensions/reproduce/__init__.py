@@ -1,0 +1,1 @@
+"""Published figures are recomputed and compared."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from judgescope.cli import reproduce
+from judgescope.extensions.reproduce import reproduce
 from judgescope.extensions.reproduce.reproduce import SHELF, compare
 
 pytestmark = pytest.mark.slow

@@ -28,23 +28,8 @@ BROKEN: Final = 3
 """The exit code of `audit` for input that cannot be used."""
 SHOWN: Final = ("dataset", "judge", "aspect", "statistic", "level", "perturbation")
 """The columns by which printed rows can be filtered."""
-EXPORTED: Final = (
-    "dataset",
-    "judge",
-    "aspect",
-    "statistic",
-    "level",
-    "perturbation",
-    "degree",
-    "criterion",
-    "judge_b",
-    "k",
-)
-"""The columns by which rows of an exported table can be filtered."""
 OF_REPLIES: Final = ("judge", "aspect", "status", "target")
 """The columns by which replies can be filtered."""
-ACROSS: Final = ("aspect", "perturbation")
-"""What the columns of an exported table can stand for."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +102,8 @@ def add_study(
     parser.add_argument("study", type=Path, help=about, **more)
 
 
-def _add_force(parser: argparse.ArgumentParser) -> None:
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add `--force`, to overwrite a file."""
     parser.add_argument(
         "--force", action="store_true", help="overwrite an existing file"
     )
@@ -392,66 +378,6 @@ def add_compare(commands: Commands) -> None:
     parser.set_defaults(act=act("compare", "compare"))
 
 
-def add_export(commands: Commands) -> None:
-    """Add the command `export`; each kind sets `act`."""
-    parser = commands.add_parser(
-        "export", help="export tables, judgments, texts, replies, a card"
-    )
-    add_study(parser)
-    kinds = parser.add_subparsers(dest="kind", required=True)
-    tables = kinds.add_parser("tables", help="write a result table, one row per judge")
-    tables.add_argument("table", help="the result table: agreement, discernment, …")
-    tables.add_argument(
-        "file",
-        type=Path,
-        nargs="?",
-        help="the file to write: .tex, .md or .html; default: print",
-    )
-    _add_force(tables)
-    add_filters(tables, EXPORTED)
-    tables.add_argument(
-        "--columns", choices=ACROSS, help="what columns stand for; default: aspects"
-    )
-    card = kinds.add_parser(
-        "card", help="write a Markdown summary of settings and results"
-    )
-    _add_file(card, ".md")
-    judgments = kinds.add_parser(
-        "judgments", help="write one row per judgment, with a data dictionary"
-    )
-    _add_file(judgments, ".parquet or .csv")
-    judgments.add_argument(
-        "--texts",
-        action="store_true",
-        help="include sources, judged texts and rationales",
-    )
-    replies = kinds.add_parser(
-        "replies", help="write the stored replies that the study uses"
-    )
-    replies.add_argument(
-        "--store", type=Path, help="the folder of the store; default: the study's"
-    )
-    _add_file(replies, ".parquet, for `judgescope replies import`")
-    targets = kinds.add_parser(
-        "targets", help="write the judged texts, for scoring elsewhere"
-    )
-    _add_file(targets, ".csv, .jsonl or .parquet")
-    targets.add_argument(
-        "--made",
-        action="store_true",
-        help="also export the texts that models write (sends requests for them)",
-    )
-    for name, kind in kinds.choices.items():
-        kind.set_defaults(act=act("export", f"export_{name}"))
-    targets.set_defaults(passes_options=True)
-
-
-def _add_file(parser: argparse.ArgumentParser, suffixes: str) -> None:
-    """Add the file that a command writes, and `--force` to overwrite it."""
-    parser.add_argument("file", type=Path, help=f"the file to write: {suffixes}")
-    _add_force(parser)
-
-
 # --- replies and money ----------------------------------------------------------------
 
 
@@ -524,9 +450,7 @@ def _add_store_actions(actions: Commands) -> None:
     )
     _add_to_store(actions, "compact", "merge the journals of each model into one file")
     about = "write all replies of the store to a file"
-    _add_force(
-        _add_to_store(actions, "dump", about, file="the file to write: .parquet")
-    )
+    add_force(_add_to_store(actions, "dump", about, file="the file to write: .parquet"))
     about = "add the replies in a file from `dump` to the store"
     _add_to_store(
         actions, "import", about, "merge", file="a file from `dump`: .parquet"

@@ -166,14 +166,6 @@ EXAMPLES: dict[str, Sequence[str]] = {
         "compare config/studies/usr.yaml config/studies/forms.yaml --judges rouge-l "
         "chrf",
     ),
-    "export tables": (
-        f"export {MINE} tables agreement table.tex --statistic spearman",
-    ),
-    "export card": (f"export {MINE} card RESULTS.md",),
-    "export judgments": (
-        f"export {MINE} judgments judgments.parquet",
-        f"export {MINE} judgments judgments.csv --texts",
-    ),
     "replies show": (
         f"replies show {MINE}",
         f"replies show {MINE} --judge some-model --status unparsed",
@@ -216,8 +208,6 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
     "people ratings import": (f"people ratings import {MINE} answers",),
     "spotcheck": ("spotcheck config/config.yaml",),
-    "export replies": (f"export {MINE} replies replies.parquet",),
-    "export targets": (f"export {MINE} targets texts.jsonl",),
 }
 """Command -> the words after `judgescope`; a group's help shows the first of each
 action."""

@@ -31,7 +31,7 @@ from judgescope.schema.cards import PILOT
 GROUPS = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
     "data": ("audit", "init", "new", "cards", "schema", "data"),
-    "results": ("show", "compare", "rate-plan", "export"),
+    "results": ("show", "compare", "rate-plan"),
     "replies and money": ("replies", "batch"),
     "people": ("people",),
     "training": ("distill",),
@@ -258,7 +258,6 @@ def command_line(*, only_audit: bool = False) -> argparse.ArgumentParser:
     commands.add_show(added)
     commands.add_compare(added)
     planning.add_commands(added)
-    commands.add_export(added)
     commands.add_replies(added)
     commands.add_batch(added)
     commands.add_distill(added)

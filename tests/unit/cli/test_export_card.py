@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.cli.export.card import card
-from judgescope.cli.export.markdown import blocks, code, escaped, inline
+from judgescope.extensions.export.card import card
+from judgescope.extensions.export.markdown import blocks, code, escaped, inline
 from judgescope.report.cells import NO_WIDTH_TOLD, ReportCell
 from judgescope.report.contents import sections_of
 from judgescope.report.elements import (

@@ -17,7 +17,8 @@ import yaml
 
 import running
 from cell_files import write_part
-from judgescope.cli.export.judgments import (
+from judgescope.core.errors import UserError
+from judgescope.extensions.export.judgments import (
     COLUMNS,
     TEXTS,
     blocks,
@@ -28,7 +29,6 @@ from judgescope.cli.export.judgments import (
     rows,
     schema,
 )
-from judgescope.core.errors import UserError
 from judgescope.plan.loading import load_plan
 from judgescope.plan.study import Plan
 from judgescope.schema.tables import table_of, write_table

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import report_study as study
-from judgescope.cli.export import _check_current
-from judgescope.cli.export.tables import WRITERS, document, escaped, tables_of
 from judgescope.cli.terminal import printed
 from judgescope.core.errors import UserError
+from judgescope.extensions.export.export import _check_current
+from judgescope.extensions.export.tables import WRITERS, document, escaped, tables_of
 from judgescope.report.report import Report
 from judgescope.statistics.result import REASONS
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from data_samples import REAL, needs_real_data
-from judgescope.extensions.reproduce import reproduce
 from judgescope.cli.main import command_line
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.paths import HOME
+from judgescope.extensions.reproduce import reproduce
 from judgescope.schema.cards import Publication
 from judgescope.schema.loading import read_card
 from shelf import SHELF, held

@@ -17,12 +17,12 @@ import pytest
 import running
 from asking import AskedStudy
 from judgescope.cli.context import check_new, check_output
-from judgescope.cli.export.targets import SCHEMA, WRITERS
-from judgescope.cli.export.targets import _aspects as aspects_of
 from judgescope.cli.main import command_line
 from judgescope.core.errors import UserError
 from judgescope.engines.base import EngineInputs, Subject
 from judgescope.engines.recorded import RecordedEngine
+from judgescope.extensions.export.targets import SCHEMA, WRITERS
+from judgescope.extensions.export.targets import _aspects as aspects_of
 from judgescope.schema.cards import Judge, RatingScale, RecordedModel
 from judgescope.schema.loading import validate_card
 from scripted import Body, Endpoint, Said, reply, serve, text_in

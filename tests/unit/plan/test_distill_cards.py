@@ -12,11 +12,11 @@ import pytest
 from asking import AskedStudy
 from distilling import MEMBERS, STUDENT, distilling, table
 from judgescope.cli.distill import write_card
-from judgescope.cli.export.targets import export
 from judgescope.core.errors import UserError
 from judgescope.distill.specs import (
     ExampleFiles,
 )
+from judgescope.extensions.export.targets import export
 from judgescope.people.weights import pages_of
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.loading import load_plan

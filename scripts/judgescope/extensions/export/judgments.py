@@ -20,12 +20,12 @@ import pyarrow.parquet as pq
 
 from judgescope import __version__
 from judgescope.cli.context import command_on
-from judgescope.cli.export.markdown import escaped
-from judgescope.cli.export.markdown import row as table_row
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.files import atomic_write
 from judgescope.core.paths import Paths
+from judgescope.extensions.export.markdown import escaped
+from judgescope.extensions.export.markdown import row as table_row
 from judgescope.parsing.judgment import STRENGTHS
 from judgescope.plan.judges import engine_of, scale_of
 from judgescope.plan.specs.pages import judged_files

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from judgescope.cli.commands import ACROSS, EXPORTED, option
-from judgescope.cli.export.markdown import blocks, one_line
+from judgescope.cli.commands import option
 from judgescope.cli.show import (
     DIFFERENCE,
     OF_TWO_JUDGES,
@@ -20,6 +19,8 @@ from judgescope.cli.show import (
 )
 from judgescope.cli.terminal import undefined
 from judgescope.core.errors import UserError, check_known
+from judgescope.extensions.export.commands import ACROSS, EXPORTED
+from judgescope.extensions.export.markdown import blocks, one_line
 from judgescope.report.cells import FLAT, ReportCell, estimate
 from judgescope.report.elements import Body, PageTable, Section, TableColumn
 from judgescope.report.page import render, unlinked

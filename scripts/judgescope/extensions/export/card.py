@@ -4,7 +4,7 @@ report.
 
 from collections.abc import Iterator
 
-from judgescope.cli.export.markdown import blocks, escaped, inline
+from judgescope.extensions.export.markdown import blocks, escaped, inline
 from judgescope.report.contents import section_named
 from judgescope.report.elements import Fold, Paragraph, Section
 from judgescope.report.report import Report

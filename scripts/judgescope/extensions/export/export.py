@@ -5,7 +5,6 @@ programs.
 import argparse
 from pathlib import Path
 
-from judgescope.cli.commands import EXPORTED
 from judgescope.cli.context import (
     check_new,
     command_on,
@@ -14,14 +13,15 @@ from judgescope.cli.context import (
     plan_of_study,
     snakemake,
 )
-from judgescope.cli.export import judgments, tables, targets
-from judgescope.cli.export.card import card
 from judgescope.cli.replies import store_folder
 from judgescope.cli.show import filters_of, is_earlier_state
 from judgescope.cli.terminal import plural, printed
 from judgescope.core.errors import UserError
 from judgescope.core.files import atomic_write
 from judgescope.core.paths import HOME
+from judgescope.extensions.export import judgments, tables, targets
+from judgescope.extensions.export.card import card
+from judgescope.extensions.export.commands import EXPORTED
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.code import unhashed
 from judgescope.plan.inputs import without_folders

@@ -1,0 +1,1 @@
+"""Results for papers, repositories and other programs."""

@@ -23,8 +23,8 @@ from judgescope.cli.audit import slices, study, table
 from judgescope.cli.audit.findings import AuditFindings
 from judgescope.cli.audit.html_page import as_html
 from judgescope.cli.main import command_line
-from judgescope.people import weights
-from judgescope.people.pairs import read as read_votes
+from judgescope.extensions.people import weights
+from judgescope.extensions.people.pairs import read as read_votes
 from judgescope.report import judge_card as cards
 from judgescope.report.contents import sections_of
 from judgescope.report.page import write_pages

@@ -11,13 +11,19 @@ from typing import Any, NamedTuple
 
 from cell_files import write_part
 from judgescope.core.paths import Paths
-from judgescope.people import errors, pairs, ratings, recheck
-from judgescope.people.answers import Find, FormResults
-from judgescope.people.errors import SPAN, ShownError
-from judgescope.people.form import Page
-from judgescope.people.known_quality import NEEDS, RATED, Case, RecheckedText, texts_of
-from judgescope.people.pairs import PairQuestion
-from judgescope.people.ratings import AskedRating
+from judgescope.extensions.people import errors, pairs, ratings, recheck
+from judgescope.extensions.people.answers import Find, FormResults
+from judgescope.extensions.people.errors import SPAN, ShownError
+from judgescope.extensions.people.form import Page
+from judgescope.extensions.people.known_quality import (
+    NEEDS,
+    RATED,
+    Case,
+    RecheckedText,
+    texts_of,
+)
+from judgescope.extensions.people.pairs import PairQuestion
+from judgescope.extensions.people.ratings import AskedRating
 from judgescope.plan.study import Plan
 from judgescope.schema.tables import CHOSEN, read_part
 from people_tables import rows_of

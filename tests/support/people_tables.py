@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judgescope.people.answers import FormResults
+from judgescope.extensions.people.answers import FormResults
 
 
 def rows_of(results: FormResults, name: str) -> list[dict[str, Any]]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from judgescope.people.answers import Find
-from judgescope.people.known_quality import ORIGINAL, RATED, texts_of
-from judgescope.people.recheck import Shown, finder
+from judgescope.extensions.people.answers import Find
+from judgescope.extensions.people.known_quality import ORIGINAL, RATED, texts_of
+from judgescope.extensions.people.recheck import Shown, finder
 from judgescope.plan.loading import load_plan
 from judgescope.schema.loading import load_yaml
 from perspectives_study_setup import write_dataset

@@ -195,18 +195,6 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "distill export": (f"distill export {MINE}",),
     "distill train": (f"distill train {MINE}",),
     "distill card": (f"distill card {MINE} config/models/small.yaml",),
-    "people weights make": (f"people weights make {MINE} pages",),
-    "people weights import": (
-        f"people weights import {MINE} answers config/weights/ours.yaml",
-    ),
-    "people pairs make": (f"people pairs make {MINE} pages --voters 4 --pairs 10",),
-    "people pairs import": (f"people pairs import {MINE} answers",),
-    "people recheck make": (f"people recheck make {MINE} pages --pairs 50",),
-    "people recheck import": (f"people recheck import {MINE} answers",),
-    "people errors make": (f"people errors make {MINE} pages --errors 50",),
-    "people errors import": (f"people errors import {MINE} answers",),
-    "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
-    "people ratings import": (f"people ratings import {MINE} answers",),
     "spotcheck": ("spotcheck config/config.yaml",),
 }
 """Command -> the words after `judgescope`; a group's help shows the first of each

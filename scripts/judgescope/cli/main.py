@@ -17,7 +17,7 @@ from platform import python_version
 from typing import NoReturn
 
 from judgescope import __version__
-from judgescope.cli import commands, completion, context, people, planning
+from judgescope.cli import commands, completion, context, planning
 from judgescope.cli.completion import add_examples
 from judgescope.cli.context import is_dry, plan_of_study, snakemake
 from judgescope.cli.terminal import plural, print_any_name
@@ -28,12 +28,12 @@ from judgescope.core.paths import Paths
 from judgescope.core.secrets import print_exception, show_without_secrets
 from judgescope.schema.cards import PILOT
 
-GROUPS = {
+GROUPS: dict[str, tuple[str, ...]] = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
     "data": ("audit", "init", "new", "cards", "schema", "data"),
     "results": ("show", "compare", "rate-plan"),
     "replies and money": ("replies", "batch"),
-    "people": ("people",),
+    "people": (),
     "training": ("distill",),
     "shell": ("completion",),
 }
@@ -261,7 +261,6 @@ def command_line(*, only_audit: bool = False) -> argparse.ArgumentParser:
     commands.add_replies(added)
     commands.add_batch(added)
     commands.add_distill(added)
-    people.add_commands(added)
     for each in commands.extension_commands():
         each.add(added)
     completion.add_commands(added, command_line)

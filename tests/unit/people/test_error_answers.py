@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.answers import FormResults
-from judgescope.people.errors import COUNTS, ShownError, read
-from judgescope.people.form import page_id
+from judgescope.extensions.people.answers import FormResults
+from judgescope.extensions.people.errors import COUNTS, ShownError, read
+from judgescope.extensions.people.form import page_id
 from judgescope.plan.study import Plan
 from people_studies import AnnotationsStudy, content, repeat
 from people_tables import rows_of

@@ -10,8 +10,8 @@ import pytest
 from browser import Browser, browser, needs_browser
 from harmless_pages import check_harmless
 from judgescope.core.errors import UserError
-from judgescope.people.errors import OPTIONS, SPAN, WHY, read
-from judgescope.people.form import Page
+from judgescope.extensions.people.errors import OPTIONS, SPAN, WHY, read
+from judgescope.extensions.people.form import Page
 from judgescope.statistics.spans import EXPLANATIONS, SPANS
 from people_studies import HOSTILE, JUDGES, WORDS, AnnotationsStudy, content, repeat
 from people_tables import rows_of

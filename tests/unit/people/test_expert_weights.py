@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.form import Page
-from judgescope.people.weights import make, pages_of, read
+from judgescope.extensions.people.form import Page
+from judgescope.extensions.people.weights import make, pages_of, read
 from judgescope.schema.loading import read_card, write_new_card
 from people_studies import plan_of
 from study import Study

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from harmless_pages import check_harmless
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.form import page_id
-from judgescope.people.pairs import PairQuestion, read, sets_of
+from judgescope.extensions.people.form import page_id
+from judgescope.extensions.people.pairs import PairQuestion, read, sets_of
 from judgescope.schema.loading import read_card
 from judgescope.statistics.confusion import expectations
 from people_studies import ASPECTS, HOSTILE, KINDS, TEXTS, TYPES, VotesStudy

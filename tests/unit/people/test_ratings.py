@@ -13,8 +13,8 @@ import pytest
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.data.rated import DatasetContent
 from judgescope.data.select import read_dataset
-from judgescope.people.answers import FormResults
-from judgescope.people.ratings import AskedRating, make, read
+from judgescope.extensions.people.answers import FormResults
+from judgescope.extensions.people.ratings import AskedRating, make, read
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import read_card
 from people_studies import ASPECTS, SYSTEMS, RatingsStudy

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from harmless_pages import check_harmless
 from judgescope.core.errors import UserError
-from judgescope.people.form import rating_options
-from judgescope.people.known_quality import (
+from judgescope.extensions.people.form import rating_options
+from judgescope.extensions.people.known_quality import (
     GRADED,
     NEW,
     ORIGINAL,

@@ -9,8 +9,8 @@ import pytest
 
 from deleted import proportion
 from judgescope.core.errors import UserError, UserErrors
-from judgescope.people.form import page_id
-from judgescope.people.known_quality import (
+from judgescope.extensions.people.form import page_id
+from judgescope.extensions.people.known_quality import (
     NEW,
     ORIGINAL,
     RATED,
@@ -18,7 +18,7 @@ from judgescope.people.known_quality import (
     Case,
     pair_of,
 )
-from judgescope.people.recheck import read, sources_of
+from judgescope.extensions.people.recheck import read, sources_of
 from people_studies import (
     FLUENCY,
     ReevaluationStudy,

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from deleted import jackknife_t, proportion
 from judgescope.core.errors import UserErrors
-from judgescope.people.form import Page, page_id, rating_options
-from judgescope.people.known_quality import GRADED, ROW, Case, sampled
-from judgescope.people.recheck import read
+from judgescope.extensions.people.form import Page, page_id, rating_options
+from judgescope.extensions.people.known_quality import GRADED, ROW, Case, sampled
+from judgescope.extensions.people.recheck import read
 from people_studies import FLUENCY, GRADED_SET, ReevaluationStudy, numbers, text
 from people_tables import rows_of
 from report_setup import Page as Parsed

@@ -17,7 +17,7 @@ from judgescope.distill.specs import (
     ExampleFiles,
 )
 from judgescope.extensions.export.targets import export
-from judgescope.people.weights import pages_of
+from judgescope.extensions.people.weights import pages_of
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import judging, training

@@ -22,9 +22,14 @@ from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.rng import stream
 from judgescope.data.rows import read_rows
-from judgescope.people import answers, form
-from judgescope.people.answers import FormResults, FormTable, Response, Statistics
-from judgescope.people.form import FormQuestion
+from judgescope.extensions.people import answers, form
+from judgescope.extensions.people.answers import (
+    FormResults,
+    FormTable,
+    Response,
+    Statistics,
+)
+from judgescope.extensions.people.form import FormQuestion
 from judgescope.plan.study import Plan
 from judgescope.report.words import plural
 from judgescope.statistics import confusion

@@ -19,7 +19,7 @@ from judgescope.core.canonical import canonical
 from judgescope.core.paths import Paths
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
-from judgescope.people import form
+from judgescope.extensions.people import form
 from judgescope.plan.specs.subjects import every_file
 from judgescope.plan.study import Plan
 from judgescope.schema.tables import CHOSEN, read_table

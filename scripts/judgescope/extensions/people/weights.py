@@ -13,9 +13,9 @@ import numpy as np
 
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.people import answers, form
-from judgescope.people.answers import Response
-from judgescope.people.form import FormQuestion, Page
+from judgescope.extensions.people import answers, form
+from judgescope.extensions.people.answers import Response
+from judgescope.extensions.people.form import FormQuestion, Page
 from judgescope.plan.study import Plan
 from judgescope.report.words import plural
 from judgescope.schema.cards import Weights

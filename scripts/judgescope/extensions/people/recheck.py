@@ -13,10 +13,15 @@ import numpy as np
 from numpy.random import Generator
 
 from judgescope.core.rng import stream
-from judgescope.people import answers, form
-from judgescope.people.answers import FormResults, FormTable, Response, Statistics
-from judgescope.people.form import FormQuestion
-from judgescope.people.known_quality import (
+from judgescope.extensions.people import answers, form
+from judgescope.extensions.people.answers import (
+    FormResults,
+    FormTable,
+    Response,
+    Statistics,
+)
+from judgescope.extensions.people.form import FormQuestion
+from judgescope.extensions.people.known_quality import (
     GRADED,
     NEEDS,
     NEW,

@@ -23,10 +23,15 @@ from judgescope.core.errors import UserError, check_known
 from judgescope.core.names import SYSTEMS
 from judgescope.core.rng import stream
 from judgescope.engines.base import Subject
+from judgescope.extensions.people import answers, form
+from judgescope.extensions.people.answers import (
+    FormResults,
+    FormTable,
+    Response,
+    Statistics,
+)
+from judgescope.extensions.people.form import UNANSWERED, FormQuestion
 from judgescope.parsing.annotation import SEVERITIES
-from judgescope.people import answers, form
-from judgescope.people.answers import FormResults, FormTable, Response, Statistics
-from judgescope.people.form import UNANSWERED, FormQuestion
 from judgescope.plan.study import CellAspect, Plan
 from judgescope.schema.tables import read_part
 from judgescope.statistics.intervals import deletions

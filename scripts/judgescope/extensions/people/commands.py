@@ -6,14 +6,14 @@ import argparse
 from pathlib import Path
 from types import ModuleType
 
+from judgescope.cli.commands import Command, Commands
+from judgescope.cli.completion import MINE
 from judgescope.cli.context import plan_and_results, plan_of_study
 from judgescope.cli.terminal import plural
 
 
-def add_commands(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-) -> None:
-    """Add the command `people` to a parser's subcommands; each action sets `act`."""
+def add_people(commands: Commands) -> None:
+    """Add the command `people`; each action sets `act`."""
     people = commands.add_parser(
         "people", help="HTML forms that collect human judgments"
     )
@@ -46,7 +46,7 @@ def add_commands(
 
 
 def _add_text_forms(
-    kinds: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    kinds: Commands,
 ) -> None:
     """Add the forms on texts and on the errors that judges annotate."""
     make, _ = _add_kind(
@@ -92,7 +92,7 @@ def _add_text_forms(
 
 
 def _add_kind(
-    kinds: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    kinds: Commands,
     kind: str,
     about: str,
 ) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
@@ -147,7 +147,7 @@ def _import(args: argparse.Namespace) -> int:
 
 def _module(args: argparse.Namespace) -> ModuleType:
     """Return the module of a kind of question; its import is slow."""
-    from judgescope.people import errors, pairs, ratings, recheck, weights
+    from judgescope.extensions.people import errors, pairs, ratings, recheck, weights
 
     modules = {
         "errors": errors,
@@ -180,3 +180,28 @@ def _import_weights(args: argparse.Namespace) -> int:
     print("\n".join(lines))
     print(f"written: {args.card}; a study uses it with `weights: {name}`")
     return 0
+
+
+COMMANDS = (
+    Command(
+        name="people",
+        group="people",
+        add=add_people,
+        examples={
+            "people weights make": (f"people weights make {MINE} pages",),
+            "people weights import": (
+                f"people weights import {MINE} answers config/weights/ours.yaml",
+            ),
+            "people pairs make": (
+                f"people pairs make {MINE} pages --voters 4 --pairs 10",
+            ),
+            "people pairs import": (f"people pairs import {MINE} answers",),
+            "people recheck make": (f"people recheck make {MINE} pages --pairs 50",),
+            "people recheck import": (f"people recheck import {MINE} answers",),
+            "people errors make": (f"people errors make {MINE} pages --errors 50",),
+            "people errors import": (f"people errors import {MINE} answers",),
+            "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
+            "people ratings import": (f"people ratings import {MINE} answers",),
+        },
+    ),
+)

@@ -16,7 +16,7 @@ import yaml
 
 from judgescope.core.errors import UserError, UserErrors, check_known
 from judgescope.core.files import write_text
-from judgescope.people.form import FormQuestion, page_id
+from judgescope.extensions.people.form import FormQuestion, page_id
 from judgescope.statistics.result import Estimate
 
 Record = TypeVar("Record")

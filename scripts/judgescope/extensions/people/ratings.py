@@ -17,8 +17,8 @@ from numpy.random import Generator
 from judgescope.core.canonical import canonical
 from judgescope.core.rng import stream
 from judgescope.engines.base import Subject
-from judgescope.people import answers, form
-from judgescope.people.answers import FormResults, FormTable, Response
+from judgescope.extensions.people import answers, form
+from judgescope.extensions.people.answers import FormResults, FormTable, Response
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Dataset
 from judgescope.schema.loading import validate_card

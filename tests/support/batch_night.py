@@ -6,7 +6,7 @@ from typing import Any
 from batch_endpoint import BatchEndpoint
 from batch_setup import MODEL, Asked
 from judgescope.engines.requests import Reply
-from judgescope.replies.batches import Batches, Fetched
+from judgescope.extensions.batch.batches import Batches, Fetched
 from judgescope.replies.caps import Cap
 from judgescope.replies.ledger import Ledger, SpentUnits
 from judgescope.schema.cards import OpenAIModel

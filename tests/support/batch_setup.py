@@ -9,9 +9,9 @@ import pytest
 
 from judgescope.engines.base import Subject
 from judgescope.engines.requests import Reply, Work
+from judgescope.extensions.batch import batch
+from judgescope.extensions.batch.batch import Results
 from judgescope.prompts import load
-from judgescope.replies import batch
-from judgescope.replies.batch import Results
 from judgescope.replies.judging import Questions
 from judgescope.replies.questions import QuestionPlan
 from judgescope.replies.store import Store

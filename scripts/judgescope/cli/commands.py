@@ -486,49 +486,6 @@ def _add_to_store(
     return action
 
 
-def add_batch(commands: Commands) -> None:
-    """Add the command `batch`; each action sets `act`."""
-    parser = commands.add_parser(
-        "batch", help="use the Batch API: cheaper, within a day"
-    )
-    actions = parser.add_subparsers(dest="action", required=True)
-
-    def add(
-        name: str, function: str, about: str, *, sends: bool = True
-    ) -> argparse.ArgumentParser:
-        action: argparse.ArgumentParser = actions.add_parser(name, help=about)
-        add_study(action)
-        action.set_defaults(act=act("batch", function))
-        if sends:
-            add_trust(action)
-        return action
-
-    add("submit", "submit", "send the requests without a stored reply as batches")
-    add("status", "status", "print the progress of the study's batches")
-    add("fetch", "fetch", "store the replies of finished batches")
-    add(
-        "cancel",
-        "cancel",
-        "cancel the study's batches (then fetch the replies so far)",
-    )
-    export = add(
-        "export",
-        "export_batch",
-        "write the requests without a stored reply to files",
-        sends=False,
-    )
-    export.add_argument("folder", type=Path, help="the folder to write to")
-    imported = add(
-        "import",
-        "import_batch",
-        "add results from files to the reply store",
-        sends=False,
-    )
-    imported.add_argument(
-        "files", type=Path, nargs="+", help="result and error files, in any order"
-    )
-
-
 # --- training -------------------------------------------------------------------------
 
 

@@ -32,7 +32,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
     "data": ("audit", "init", "new", "cards", "schema", "data"),
     "results": ("show", "compare", "rate-plan"),
-    "replies and money": ("replies", "batch"),
+    "replies and money": ("replies",),
     "people": (),
     "training": ("distill",),
     "shell": ("completion",),
@@ -259,7 +259,6 @@ def command_line(*, only_audit: bool = False) -> argparse.ArgumentParser:
     commands.add_compare(added)
     planning.add_commands(added)
     commands.add_replies(added)
-    commands.add_batch(added)
     commands.add_distill(added)
     for each in commands.extension_commands():
         each.add(added)
@@ -401,14 +400,32 @@ def _finished(study: Path | None, passed: Sequence[str], out: Path) -> Iterator[
     if is_dry(passed):
         yield snakemake(study, "all", passed)
         return
-    from judgescope.cli.batch import check_none_under_way
-
     file = study or context.demo()
     card = context.study_card(file, passed)
-    check_none_under_way(card.store, card.ledger, file)
+    _check_no_open_batch(card.store, card.ledger, file)
     targets = ["all", *_damaged(study, passed, out)]
     with reading(file, passed, out):
         yield snakemake(study, targets, passed)
+
+
+def _check_no_open_batch(store: str, ledger: str, study: Path) -> None:
+    """Raise UserError while a study has batches: a run would pay for their requests
+    again.
+    """
+    from judgescope.replies.open_batches import close_lost, under_way
+
+    close_lost(Path(store), ledger)
+    batches = under_way(Path(store), ledger)
+    if batches:
+        count = sum(each.record.requests for each in batches)
+        raise UserError(
+            f"{count:,} requests of this study are in batches: a run would pay for "
+            "them again",
+            where=f"study {ledger}",
+            got=", ".join(each.record.batch or "not sent" for each in batches),
+            todo=f"{context.command_on('batch fetch', study)}; or `batch cancel`, then "
+            "`batch fetch`",
+        )
 
 
 def _damaged(study: Path | None, passed: Sequence[str], out: Path) -> list[str]:

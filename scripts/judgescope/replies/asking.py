@@ -23,6 +23,7 @@ from judgescope.replies.claims import union
 from judgescope.replies.giving_up import GivingUp, unanswered
 from judgescope.replies.journal import KEY, Integers
 from judgescope.replies.lookup import KeyedDraw, KeyTable, StoredReplies
+from judgescope.replies.open_batches import check_not_in_batch
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.probing import answers
 from judgescope.replies.specs import ModelSpec, PromptSpec, StoppedPrompt, WriterSpec
@@ -131,8 +132,6 @@ def complete(
         print(f"invalid lines in the store, skipped: {stored.skipped}")
     if present == total:
         return
-
-    from judgescope.replies.batches import check_not_in_batch  # loads the HTTP client
 
     check_not_in_batch(stored)
     store.ready()

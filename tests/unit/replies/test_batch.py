@@ -15,8 +15,8 @@ from batch_setup import MODEL, Asked, Row, asked, result
 from judgescope.core.errors import UserError
 from judgescope.engines.openai.wire import body
 from judgescope.engines.requests import HOPELESS, Reply
-from judgescope.replies import batch
-from judgescope.replies.batch import Results
+from judgescope.extensions.batch import batch
+from judgescope.extensions.batch.batch import Results
 from judgescope.replies.store import Store
 from scripted import Body, Said, refusal, reply, serve, text_in
 

@@ -12,8 +12,8 @@ from asking import AskedStudy
 from batch_endpoint import BatchEndpoint, serve_batches
 from batch_night import DRAWS, ONE, PRICE, Night, rate
 from batch_setup import Asked
-from judgescope.cli import batch as cli
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.extensions.batch import actions as cli
 from judgescope.replies.caps import NANOS, REQUESTS
 from judgescope.replies.ledger import SpentUnits
 from judgescope.replies.store import Store
@@ -135,10 +135,10 @@ def test_where_all_is_refused_nothing_is_stored_and_the_batch_is_over(
 def test_a_file_is_waited_for_until_it_was_looked_through(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judgescope.replies.batches.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("judgescope.extensions.batch.batches.LOOK_SECONDS", 0.01)
     night.endpoint.checking += ["pending", "pending", "pending"]
     assert night.submit() == DRAWS
-    monkeypatch.setattr("judgescope.replies.batches.FILE_SECONDS", 0.0)
+    monkeypatch.setattr("judgescope.extensions.batch.batches.FILE_SECONDS", 0.0)
     night.asked = Asked(night.asked.folder, temperature=0.5)
     night.endpoint.checking += ["pending"] * 4
     with pytest.raises(UserError, match="not accepted the file yet"):

@@ -16,12 +16,13 @@ from judgescope.core.errors import UserError
 from judgescope.core.names import BATCH
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Reply, Work
-from judgescope.replies import batch
+from judgescope.extensions.batch import batch
+from judgescope.extensions.batch.batches import Batches
 from judgescope.replies.asking import complete
-from judgescope.replies.batches import Batch, Batches, close_lost, under_way
 from judgescope.replies.budget import Spending
 from judgescope.replies.caps import NANOS, REQUESTS, Cap
 from judgescope.replies.ledger import SpentUnits, State
+from judgescope.replies.open_batches import Batch, close_lost, under_way
 from judgescope.replies.store import Store
 from scripted import Body, Said, refusal
 
@@ -289,7 +290,9 @@ def test_a_command_that_was_killed_goes_on(
         raise KeyboardInterrupt
 
     if step == "_begun":  # the batch was made, and the record does not say so
-        monkeypatch.setattr("judgescope.replies.batches.Batch.save", _nth(3, killed))
+        monkeypatch.setattr(
+            "judgescope.replies.open_batches.Batch.save", _nth(3, killed)
+        )
     else:
         monkeypatch.setattr(Batches, step, killed)
     with pytest.raises(KeyboardInterrupt):
@@ -324,7 +327,7 @@ def test_a_fetch_that_was_killed_books_once(
 
     night.submit()
     night.endpoint.end()
-    owner = Batches if at == "_close" else "judgescope.replies.batches.Batch"
+    owner = Batches if at == "_close" else "judgescope.replies.open_batches.Batch"
     if isinstance(owner, str):
         monkeypatch.setattr(f"{owner}.{at}", killed)
     else:

@@ -16,9 +16,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import MsgspecError, Struct
-from msgspec.json import decode, encode
-
 from judgescope.core.errors import UserError
 from judgescope.core.files import atomic_write, locked
 from judgescope.core.names import BATCH
@@ -27,11 +24,20 @@ from judgescope.engines.openai.endpoint import ABSENT, QUOTED, REFUSED
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.wire import usage_of
 from judgescope.engines.requests import Work
-from judgescope.replies import batch, ledger
-from judgescope.replies.batch import FinalError, Results
+from judgescope.extensions.batch import batch
+from judgescope.extensions.batch.batch import FinalError, Results
+from judgescope.replies import ledger
 from judgescope.replies.budget import Spending
 from judgescope.replies.caps import NANOS, REQUESTS, Cap
-from judgescope.replies.lookup import KeyedDraw, KeyTable, StoredReplies
+from judgescope.replies.lookup import KeyedDraw, KeyTable
+from judgescope.replies.open_batches import (
+    FOLDER,
+    Batch,
+    Record,
+    close_lost,
+    draws_in,
+    under_way,
+)
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel, Price
@@ -39,7 +45,6 @@ from judgescope.schema.cards import OpenAIModel, Price
 if TYPE_CHECKING:
     from openai import OpenAI
 
-FOLDER = ".batches"  # next to the shards of the store, like the ledgers
 WINDOW: Final = "24h"
 MARK = "judgescope"  # the key in a batch's metadata whose value identifies its record
 ENDED = ("completed", "expired", "cancelled", "failed")
@@ -51,61 +56,6 @@ RECENT = (
 )
 FILE_SECONDS = 120.0  # the most that an endpoint may take to accept a file
 LOOK_SECONDS = 2.0
-
-
-class Record(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The record of a batch: `held` is its reserve, `file` and `batch` are the
-    endpoint's ids.
-    """
-
-    study: str
-    model: str
-    requests: int
-    held: dict[str, int]
-    file: str | None = None
-    batch: str | None = None
-
-
-class Batch:
-    """One file of requests, and its record."""
-
-    def __init__(self, path: Path, record: Record) -> None:
-        self.path = path
-        self.record = record
-
-    @classmethod
-    def read(cls, path: Path) -> "Batch":
-        """Return the batch of a file of requests."""
-        try:
-            return cls(
-                path, decode(path.with_suffix(".json").read_bytes(), type=Record)
-            )
-        except MsgspecError as error:
-            raise UserError(
-                f"the record of a batch cannot be read: {error}",
-                where=str(path.with_suffix(".json")),
-                todo="download the results from the endpoint, store them with "
-                "`judgescope batch import`, then delete the file: its reserve then "
-                "counts as spent",
-            ) from None
-
-    def save(self) -> None:
-        """Write the record."""
-        with atomic_write(self.path.with_suffix(".json")) as part:
-            part.write_bytes(encode(self.record))
-
-    @property
-    def owner(self) -> str:
-        """Return the name of the batch's account in the ledger and its mark at the
-        endpoint.
-        """
-        return self.path.stem
-
-    def remove(self, keep: Iterable[Path] = ()) -> None:
-        """Delete the record, then its other files."""
-        self.path.with_suffix(".json").unlink(missing_ok=True)
-        for path in {*self.path.parent.glob(f"{self.owner}.*")}.difference(keep):
-            path.unlink()
 
 
 class Fetched(NamedTuple):
@@ -120,52 +70,6 @@ class Fetched(NamedTuple):
     """The kind of each file of results, and its id at the endpoint."""
     results: Results | None = None
     spent: ledger.SpentUnits | None = None
-
-
-def under_way(store: Path, study: str | None = None) -> list[Batch]:
-    """Return the batches of one or all studies whose results were not fetched yet."""
-    paths = sorted((store / FOLDER).glob(f"{study or '*'}/*.json"))
-    return [Batch.read(path.with_suffix(".jsonl")) for path in paths]
-
-
-def close_lost(store: Path, study: str) -> None:
-    """Book the reserves of a study's batches whose record was deleted: their cost is
-    unknown.
-    """
-    books = ledger.Ledger(store / ledger.FOLDER / study)
-
-    def lost(state: ledger.State) -> list[str]:
-        return [
-            owner
-            for owner, account in state.open.items()
-            if account.process == ledger.NO_PROCESS
-            and not Path(f"{store / account.journals}.json").exists()
-        ]
-
-    def step(state: ledger.State) -> None:
-        for owner in lost(state):
-            state.close(owner, state.open[owner].held)
-
-    if lost(books.state()):
-        books.change(step)
-
-
-def check_not_in_batch(stored: StoredReplies) -> None:
-    """Raise UserError if missing draws are in a batch of any study, which will be paid
-    for.
-    """
-    counts: Counter[str] = Counter()  # study -> its missing draws
-    for each in under_way(stored.shard.parent):
-        counts[each.record.study] += sum(
-            stored.lacks(key, draw) is True for key, draw in batch.draws_in(each.path)
-        )
-    if count := counts.total():
-        raise UserError(
-            f"{count:,} of the missing replies are in batches; no request was sent",
-            where=", ".join(f"study {study}" for study in sorted(+counts)),
-            todo="run `judgescope batch fetch` with the file of that study, then run "
-            "again; or `batch cancel`, then `batch fetch`",
-        )
 
 
 class Batches:
@@ -258,7 +162,7 @@ class Batches:
         """Write the requests and their records."""
         sent = set[KeyedDraw]()
         for each in under_way(self.store):
-            sent.update(batch.draws_in(each.path))
+            sent.update(draws_in(each.path))
         name = f"{self.card.model}-{os.urandom(4).hex()}"
         store = Store(self.store, self.card.served_name)
         spending = Spending(store, self.study, self.card.model, self.price, [])
@@ -471,9 +375,7 @@ class Batches:
             )
             state = state._replace(messages=[*state.messages, unread])
         # from the file, because cards may have changed since; the draws of a key ascend
-        sent = KeyTable.from_counts(
-            {key: n + 1 for key, n in batch.draws_in(each.path)}
-        )
+        sent = KeyTable.from_counts({key: n + 1 for key, n in draws_in(each.path)})
         try:
             with Store(self.store, self.card.served_name) as store:
                 store.closes = True

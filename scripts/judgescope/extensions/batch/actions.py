@@ -19,19 +19,20 @@ from judgescope.core.errors import UserError, UserErrors
 from judgescope.engines.factory import settled
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.requests import Work
+from judgescope.extensions.batch import batch
+from judgescope.extensions.batch.batch import Results
+from judgescope.extensions.batch.batches import Batches, Fetched
 from judgescope.plan.access import admit, check_keys
 from judgescope.plan.asking_jobs import StudyJob, of_endpoints
 from judgescope.plan.checks.study import caps_of
 from judgescope.plan.generators import makers_of, supervisors
 from judgescope.plan.study import Plan
-from judgescope.replies import batch
-from judgescope.replies.batch import Results
-from judgescope.replies.batches import Batch, Batches, Fetched, close_lost, under_way
 from judgescope.replies.budget import Spending
 from judgescope.replies.caps import NANOS
 from judgescope.replies.inspection import check
 from judgescope.replies.ledger import shown
 from judgescope.replies.lookup import KeyTable
+from judgescope.replies.open_batches import Batch, close_lost, under_way
 from judgescope.replies.probing import read_findings, try_out, untested
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
@@ -225,24 +226,6 @@ def _store(plan: Plan, card: OpenAIModel) -> Store:
 def _print_messages(state: Fetched) -> None:
     for message in state.messages:
         print(f"  {plain(message)}")
-
-
-def check_none_under_way(store: str, ledger: str, study: Path) -> None:
-    """Raise UserError while a study has batches: a run would pay for their requests
-    again.
-    """
-    close_lost(Path(store), ledger)
-    batches = under_way(Path(store), ledger)
-    if batches:
-        count = sum(each.record.requests for each in batches)
-        raise UserError(
-            f"{count:,} requests of this study are in batches: a run would pay for "
-            "them again",
-            where=f"study {ledger}",
-            got=", ".join(each.record.batch or "not sent" for each in batches),
-            todo=f"{command_on('batch fetch', study)}; or `batch cancel`, then `batch "
-            "fetch`",
-        )
 
 
 # --- batch files ----------------------------------------------------------------------

@@ -5,7 +5,6 @@ A line is one draw of one request, in the format that OpenAI's Batch API and `vl
 run-batch` both read; its `custom_id` is the key and the draw.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -25,7 +24,8 @@ from judgescope.engines.openai.wire import (
     read_replies,
 )
 from judgescope.engines.requests import Reply, Request, Work
-from judgescope.replies.lookup import KeyedDraw, KeyTable
+from judgescope.replies.lookup import KeyTable
+from judgescope.replies.open_batches import CUSTOM_ID
 from judgescope.replies.store import Store
 from judgescope.schema.cards import OpenAIModel
 
@@ -33,8 +33,6 @@ REQUESTS = 50_000
 BYTES = 200_000_000
 """The most requests and bytes in one file."""
 URL: Final = "/v1/chat/completions"
-CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
-BEGIN = len('{"custom_id":"')
 
 
 class FinalError(UserError):
@@ -46,15 +44,6 @@ class FinalError(UserError):
     def from_error(cls, error: UserError) -> "FinalError":
         """Return the same error, marked as one for which a retry is useless."""
         return cls(error.what, where=error.where, got=error.got, todo=error.todo)
-
-
-def draws_in(path: Path) -> Iterator[KeyedDraw]:
-    """Yield the key and the draw of every request in a file."""
-    with path.open("rb") as file:
-        for line in file:
-            ident = CUSTOM_ID.match(line[BEGIN : BEGIN + 80].decode("ascii"))
-            assert ident is not None, "a line as `line_of` writes it"
-            yield ident[1], int(ident[2])
 
 
 def missing(work: Iterable[Work]) -> Iterator[tuple[Request, int]]:

@@ -1,0 +1,1 @@
+"""Requests that an endpoint answers within a day, at a lower price."""

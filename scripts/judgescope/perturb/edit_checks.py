@@ -8,9 +8,9 @@ words with a capital letter, so none are detected in lower-cased data.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from judgescope.core.words import ENGLISH
 from judgescope.data.sentences import (
@@ -36,30 +36,6 @@ from judgescope.parsing.text import is_refusal
 from judgescope.perturb.edits import Amount, Check
 
 Problem = str | None
-KINDS: dict[str, Check] = {}
-"""Kind of change -> its check, which returns the problem of a text, or None."""
-
-
-LANGUAGES: dict[str, frozenset[str]] = {}
-"""Kind of change -> the languages in which its check holds."""
-ENGLISH_ONLY = frozenset((ENGLISH,))
-
-
-def kind(
-    name: str, *, languages: frozenset[str] = ENGLISH_ONLY
-) -> Callable[[Check], Check]:
-    """Register the decorated check of a kind of change, which holds in some languages.
-
-    The shipped ones know English words and forms: a right German negation would be
-    refused.
-    """
-
-    def register(check: Check) -> Check:
-        KINDS[name] = check
-        LANGUAGES[name] = languages
-        return check
-
-    return register
 
 
 def sentences(text: str) -> list[str]:
@@ -171,43 +147,36 @@ def _tokens(text: str) -> list[Token]:
     return marked
 
 
-def in_places(
-    name: str, noun: str
-) -> Callable[[Callable[[ChangedPlace], Problem]], Callable[[ChangedPlace], Problem]]:
-    """Register a kind of change within sentences by a function that returns a place's
+def _within_sentences(
+    problem_of: Callable[[ChangedPlace], Problem], noun: str
+) -> Check:
+    """A check of changes within sentences, by a function that returns a place's
     problem.
     """
     most_removed = 0.6  # of the words; above it, it is another text
 
-    def register(
-        problem_of: Callable[[ChangedPlace], Problem],
-    ) -> Callable[[ChangedPlace], Problem]:
-        @kind(name)
-        def check(text: str, parent: str, amount: Amount) -> Problem:
-            if len(sentences(text)) != len(sentences(parent)):
-                return "a sentence is added or missing"
-            changed = changed_places(text, parent)
-            removed = sum(len(change.removed) for change in changed)
-            if removed > most_removed * sum(map(is_word, tokens(parent))):
-                return "too many of the words are replaced"
-            different = set[tuple[tuple[str, ...], tuple[str, ...]]]()
-            for change in changed:
-                problem = problem_of(change)
-                if problem:
-                    return problem
-                different.add((tuple(change.removed), tuple(change.added)))
-            return _counted(len(different), noun, amount)
+    def check(text: str, parent: str, amount: Amount) -> Problem:
+        if len(sentences(text)) != len(sentences(parent)):
+            return "a sentence is added or missing"
+        changed = changed_places(text, parent)
+        removed = sum(len(change.removed) for change in changed)
+        if removed > most_removed * sum(map(is_word, tokens(parent))):
+            return "too many of the words are replaced"
+        different = set[tuple[tuple[str, ...], tuple[str, ...]]]()
+        for change in changed:
+            problem = problem_of(change)
+            if problem:
+                return problem
+            different.add((tuple(change.removed), tuple(change.added)))
+        return _counted(len(different), noun, amount)
 
-        return problem_of
-
-    return register
+    return check
 
 
 def _counted(count: int, noun: str, amount: Amount) -> Problem:
     return amount.problem(count, noun) if count else f"it has no {noun}"
 
 
-@in_places("repetition", "repetition")
 def _repetition(change: ChangedPlace) -> Problem:
     """Words are inserted, most of which the sentence already contains in some form.
 
@@ -223,7 +192,6 @@ def _repetition(change: ChangedPlace) -> Problem:
     return None
 
 
-@in_places("improper_connective", "connective")
 def _improper_connective(change: ChangedPlace) -> Problem:
     """A connective is inserted or replaced. Not detected: whether it is improper."""
     old = " ".join(change.removed)
@@ -232,7 +200,6 @@ def _improper_connective(change: ChangedPlace) -> Problem:
     return None if fits else "something else than a connective is changed"
 
 
-@in_places("incorrect_verb_form", "incorrect verb form")
 def _incorrect_verb_form(change: ChangedPlace) -> Problem:
     """A word becomes another form of itself. Not detected: whether it is a verb, or now
     wrong.
@@ -243,7 +210,6 @@ def _incorrect_verb_form(change: ChangedPlace) -> Problem:
     return None if same else "something else than the form of one verb is changed"
 
 
-@in_places("uncommon_phrase", "uncommon phrase")
 def _uncommon_phrase(change: ChangedPlace) -> Problem:
     """Up to five words replace up to four, and the rarest word is rarer than before.
 
@@ -257,7 +223,6 @@ def _uncommon_phrase(change: ChangedPlace) -> Problem:
     return None if rare else "the new phrase is no less common than the old one"
 
 
-@in_places("hypernym", "wider term")
 def _hypernym(change: ChangedPlace) -> Problem:
     """Up to three words replace at least as many, and none is rarer than the rarest old
     word.
@@ -272,7 +237,6 @@ def _hypernym(change: ChangedPlace) -> Problem:
     return None if common else "the new term is less common than the old one"
 
 
-@in_places("complement", "complement")
 def _complement(change: ChangedPlace) -> Problem:
     """Words with new content are inserted. Not detected: whether the source supports
     them.
@@ -287,7 +251,6 @@ def _complement(change: ChangedPlace) -> Problem:
     return None
 
 
-@in_places("different_entity", "different entity")
 def _different_entity(change: ChangedPlace) -> Problem:
     """Names become other names, numbers other numbers. Not detected: names without a
     capital.
@@ -299,7 +262,6 @@ def _different_entity(change: ChangedPlace) -> Problem:
     return "something else than a name or number is replaced by one of its kind"
 
 
-@in_places("conflicting_fact", "conflicting fact")
 def _conflicting_fact(change: ChangedPlace) -> Problem:
     """A longer phrase becomes another with at least two new words that are not names.
 
@@ -360,31 +322,26 @@ SentenceFault = Callable[[SentenceWords, SentenceWords], Problem]
 """(words of a sentence before, and after) -> the problem of the change, or None."""
 
 
-def in_sentences(
-    name: str, noun: str, merging: SentenceFault | None = None
-) -> Callable[[SentenceFault], SentenceFault]:
-    """Register a kind of change of sentences by a function that returns a sentence's
-    problem.
+def _of_sentences(
+    fault: SentenceFault, noun: str, merging: SentenceFault | None = None
+) -> Check:
+    """A check of changed sentences, by a function that returns a sentence's problem.
 
     All other sentences must be unchanged. With `merging`, two or more sentences may
     become one; `merging` returns the problem of that sentence.
     """
 
-    def register(fault: SentenceFault) -> SentenceFault:
-        @kind(name)
-        def check(text: str, parent: str, amount: Amount) -> Problem:
-            changed = rewritten(text, parent)
-            for old, new in changed:
-                fault_of = fault if len(old) == 1 else merging
-                if len(new) != 1 or not old or fault_of is None:
-                    return "a sentence is added or missing"
-                if problem := fault_of(_words(" ".join(old)), _words(new[0])):
-                    return problem
-            return _counted(len(changed), noun, amount)
+    def check(text: str, parent: str, amount: Amount) -> Problem:
+        changed = rewritten(text, parent)
+        for old, new in changed:
+            fault_of = fault if len(old) == 1 else merging
+            if len(new) != 1 or not old or fault_of is None:
+                return "a sentence is added or missing"
+            if problem := fault_of(_words(" ".join(old)), _words(new[0])):
+                return problem
+        return _counted(len(changed), noun, amount)
 
-        return fault
-
-    return register
+    return check
 
 
 def rewritten(text: str, parent: str) -> list[tuple[list[str], list[str]]]:
@@ -426,7 +383,6 @@ def _words(sentence: str) -> list[str]:
     return [token.lower() for token in tokens(spelled_out(sentence)) if is_word(token)]
 
 
-@in_sentences("passive_voice", "sentence in the passive")
 def _passive_voice(old: SentenceWords, new: SentenceWords) -> Problem:
     """A form of `be` with a participle is added; the sentence keeps its words, some
     moved.
@@ -460,7 +416,6 @@ def _moved(old: SentenceWords, new: SentenceWords) -> bool:
     return shared_before != shared_after
 
 
-@in_sentences("inversion", "inversion")
 def _inversion(old: SentenceWords, new: SentenceWords) -> Problem:
     """The same words in another order; only `do` may be added, which may change a
     verb's form.
@@ -485,7 +440,6 @@ def _subordinated(old: SentenceWords, new: SentenceWords) -> Problem:
     return None
 
 
-@in_sentences("complex_sentence", "complex sentence", merging=_subordinated)
 def _complex_sentence(old: SentenceWords, new: SentenceWords) -> Problem:
     """More clauses begin with words such as `which` and `because`; the content stays.
 
@@ -496,7 +450,6 @@ def _complex_sentence(old: SentenceWords, new: SentenceWords) -> Problem:
     return _subordinated(old, new)
 
 
-@in_sentences("abbreviation", "abbreviated sentence")
 def _abbreviation(old: SentenceWords, new: SentenceWords) -> Problem:
     """A sentence has clearly fewer words, almost all of them old ones.
 
@@ -525,7 +478,6 @@ def _count(words: SentenceWords, vocabulary: frozenset[str]) -> int:
 # --- the last sentence ----------------------------------------------------------------
 
 
-@kind("negation")
 def _negation(text: str, parent: str, _: Amount) -> Problem:
     """Only the last sentence differs: words such as `not` are added or removed, the
     rest stays.
@@ -555,7 +507,6 @@ def _without_polarity(words: SentenceWords) -> list[str]:
     return [lemma(word) for word in words if word not in left_out]
 
 
-@kind("continuation")
 def _continuation(text: str, parent: str, amount: Amount) -> Problem:
     """The text continues with new sentences.
 
@@ -571,3 +522,36 @@ def _continuation(text: str, parent: str, amount: Amount) -> Problem:
     if set(more) & set(old):
         return "a sentence stands there twice"
     return _counted(len(more), "new sentence", amount)
+
+
+# --- the checks by name ---------------------------------------------------------------
+
+
+KINDS: Final[Mapping[str, Check]] = {
+    "repetition": _within_sentences(_repetition, "repetition"),
+    "improper_connective": _within_sentences(_improper_connective, "connective"),
+    "incorrect_verb_form": _within_sentences(
+        _incorrect_verb_form, "incorrect verb form"
+    ),
+    "uncommon_phrase": _within_sentences(_uncommon_phrase, "uncommon phrase"),
+    "hypernym": _within_sentences(_hypernym, "wider term"),
+    "complement": _within_sentences(_complement, "complement"),
+    "different_entity": _within_sentences(_different_entity, "different entity"),
+    "conflicting_fact": _within_sentences(_conflicting_fact, "conflicting fact"),
+    "passive_voice": _of_sentences(_passive_voice, "sentence in the passive"),
+    "inversion": _of_sentences(_inversion, "inversion"),
+    "complex_sentence": _of_sentences(
+        _complex_sentence, "complex sentence", _subordinated
+    ),
+    "abbreviation": _of_sentences(_abbreviation, "abbreviated sentence"),
+    "negation": _negation,
+    "continuation": _continuation,
+}
+"""Kind of change -> its check, which returns the problem of a text, or None."""
+LANGUAGES: Final[Mapping[str, frozenset[str]]] = dict.fromkeys(
+    KINDS, frozenset((ENGLISH,))
+)
+"""Kind of change -> the languages in which its check holds.
+
+These checks know English words and forms: a right German negation would be refused.
+"""

@@ -109,11 +109,25 @@ class HeadlineRules(RatingsAndDamage):
     def first(self) -> Headline:
         """The first sentence, by the first rule that applies."""
         rules: tuple[Callable[[], Headline | None], ...] = (
-            *(self.unread, self.people_apart, self.too_little, self.people_only),
-            *(self.told_only, self.bars, self.labels_fail, self.one_label),
-            *(self.labels, self.plan_only, self.many, self.as_person),
-            *(self.follows, self.limited, self.against_people, self.not_shown),
-            *(self.pairs, self.position, self.damage),
+            self.unread,
+            self.people_apart,
+            self.too_little,
+            self.people_only,
+            self.told_only,
+            self.bars,
+            self.labels_fail,
+            self.one_label,
+            self.labels,
+            self.plan_only,
+            self.many,
+            self.as_person,
+            self.follows,
+            self.limited,
+            self.against_people,
+            self.not_shown,
+            self.pairs,
+            self.position,
+            self.damage,
         )
         for rule in rules:
             found = rule()

@@ -28,10 +28,6 @@ ONE_LABEL: Final = 0.95
 """A judge that gives one label to this share of texts does not judge."""
 POWER_FACTOR: Final = 0.43
 """The standard normal quantile of .8 over that of .975."""
-NUMBERS: Final = (
-    *("no", "one", "two", "three", "four", "five"),
-    *("six", "seven", "eight", "nine", "ten"),
-)
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,20 @@ def named(judge: str) -> str:
 
 def spelled(number: int) -> str:
     """A small number as a word."""
-    return NUMBERS[number] if number < len(NUMBERS) else count(number)
+    words = (
+        "no",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+    )
+    return words[number] if number < len(words) else count(number)
 
 
 def few(names: Sequence[str], noun: str, every: int = 0) -> str:

@@ -28,7 +28,7 @@ from effects import RULES as EFFECTS
 from effects import Rule
 from reasons import RULES as REASONS
 
-from judgescope.methods.claims.agreement import RatedTexts
+from judgescope.methods.claims.agreement import RatedTargets
 from judgescope.methods.claims.base import CHANCE, LOST, SYSTEMS, at_the_worst_end
 from judgescope.methods.claims.classified import Classified
 from judgescope.methods.claims.ordered import Ordered, Preferences
@@ -59,7 +59,7 @@ def points(values: Floats) -> Floats:
     return np.clip(np.round(3 + values), 1, 5)
 
 
-def field(y: Floats, lengths: Floats, seed: int) -> RatedTexts:
+def field(y: Floats, lengths: Floats, seed: int) -> RatedTargets:
     """Return what agreement is measured against: one rater, (texts,)."""
     order = {str(s): s for s in range(SOURCES)}
     spec = SimpleNamespace(seed=seed, anonymous_systems=False, gold_rule="auto")
@@ -74,7 +74,7 @@ def field(y: Floats, lengths: Floats, seed: int) -> RatedTexts:
         has_lengths=True,
         length_untested="",
     )
-    return RatedTexts(panel, "aspect", level_of(y, y, SOURCE, SOURCES))
+    return RatedTargets(panel, "aspect", level_of(y, y, SOURCE, SOURCES))
 
 
 def agrees(

@@ -35,7 +35,7 @@ from judgescope.report.words import plural
 if TYPE_CHECKING:
     import pandas as pd
 
-Columns = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+NamedColumns = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 """A column, several, or aspect -> its columns."""
 FLAG: Final = re.compile(r"--([a-z]+)\b(?: ([A-Z]+\b(?:,…)?))?")
 """An option in a message of the command, and what stands for its value."""
@@ -199,8 +199,8 @@ class Audit:
 def audit(
     table: object,
     *,
-    judge: Columns | None = None,
-    human: Columns | None = None,
+    judge: NamedColumns | None = None,
+    human: NamedColumns | None = None,
     text: str | None = None,
     source: str | Sequence[str] | None = None,
     references: str | Sequence[str] | None = None,
@@ -343,7 +343,7 @@ def _pair(columns: Sequence[str] | None, name: str) -> list[str] | None:
     return list(columns)
 
 
-def _parts(columns: Columns | None) -> list[str] | None:
+def _parts(columns: NamedColumns | None) -> list[str] | None:
     """The option's values for columns, or for aspects with their columns."""
     if not isinstance(columns, Mapping):
         return _listed(columns)

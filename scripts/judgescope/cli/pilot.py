@@ -11,7 +11,7 @@ from judgescope.methods.measures import DECIDES, POOLED, WITHIN_SOURCE
 from judgescope.report.rows import ReportRow
 from judgescope.statistics.comparison import sources_needed
 
-DecidingNumber = tuple[str, str]
+AgreementLevel = tuple[str, str]
 """A statistic of agreement and its level."""
 
 
@@ -59,8 +59,8 @@ def conclusions(out: Path) -> str:
 
 
 def _chosen(
-    differences: Sequence[tuple[DecidingNumber, ReportRow]],
-) -> DecidingNumber:
+    differences: Sequence[tuple[AgreementLevel, ReportRow]],
+) -> AgreementLevel:
     """Return the statistic by which a pilot compares judges.
 
     It is the first that decides claims and whose differences have an interval; without

@@ -62,7 +62,7 @@ BOUND_FILES: Mapping[str, tuple[str, ...]] = {
 """A file or folder in the home folder -> the domains to which its keys belong."""
 
 
-class Crossing(NamedTuple):
+class EndpointCrossing(NamedTuple):
     """A key that would be sent to a host to which it does not belong, and why."""
 
     source: str
@@ -212,7 +212,7 @@ class TrustRecord:
             part.touch(mode=0o600)
             part.write_text(text, encoding="utf-8")
 
-    def crossing(self, source: KeySource, url: str) -> Crossing | None:
+    def crossing(self, source: KeySource, url: str) -> EndpointCrossing | None:
         """Return why a key does not belong to the host of an address, or None."""
         name, host = source_name(source), host_of(url)
         if name is None or not is_public(host) or host in self.keys.get(name, []):
@@ -225,7 +225,7 @@ class TrustRecord:
         elif domains is None and name in self.keys:
             known = ", ".join(self.keys[name])
             reason = f"you have used {name} with {known} only, not with {host}"
-        return Crossing(name, host, source.model, reason) if reason else None
+        return EndpointCrossing(name, host, source.model, reason) if reason else None
 
 
 def accepted_pairs() -> list[tuple[str, str]]:

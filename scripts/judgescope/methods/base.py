@@ -83,11 +83,11 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 T = TypeVar("T")
 StatisticLevel = Literal["pooled", "by_source", "by_system"]
-GoldRule = Literal["auto", "mean", "median", "majority_else_mean"]
+GoldRuleSetting = Literal["auto", "mean", "median", "majority_else_mean"]
 Orders = Literal["both", "net", "strict"]
 SettingValue = bool | int | float | str | list[int | float | str] | None
 """A value of a study's key that a method names as its settings."""
-Prices = dict[str, float | None]
+TokenPrices = dict[str, float | None]
 """US dollars for a million tokens: `input`, `output`, `cached_input`."""
 
 
@@ -142,7 +142,7 @@ class JudgeFacts(SpecPart, frozen=True):
     """Whether its engine answers requests."""
     compares: bool = False
     """Whether a reply is about two texts."""
-    price: Prices | None = None
+    price: TokenPrices | None = None
     """Read by the table cost only; None if the model's card has no price."""
     cuts: str = ""
     """How its card shortens the parts of sources, in words."""
@@ -274,7 +274,7 @@ class WritingStep(SpecPart, frozen=True):
     step: str
     writer: str
     model: str
-    price: Prices | None
+    price: TokenPrices | None
 
 
 class TrainedJudge(SpecPart, frozen=True):
@@ -364,7 +364,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """Whether the systems are unknown: they number texts, or are only the columns of
     the texts that people compared."""
     turned: Turned | None = None
-    gold_rule: GoldRule = "auto"
+    gold_rule: GoldRuleSetting = "auto"
     """What stands for several raters' ratings of a text: the study's key `gold`."""
     orders: Orders = "both"
     """How two orders of a pair make one verdict: the study's key `orders`."""
@@ -398,7 +398,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     ensembles: dict[str, EnsembleMembers] = field(default_factory=dict)
     bought: Annotated[list[str], IN] = field(default_factory=list)
     """The files of bought replies: of the datasets before, and of this one."""
-    writers: dict[str, Prices | None] = field(default_factory=dict)
+    writers: dict[str, TokenPrices | None] = field(default_factory=dict)
     """What replies of writers are booked under -> the price of the model."""
     made_of: dict[str, Members] = field(default_factory=dict)
     """Derived judge -> its members."""

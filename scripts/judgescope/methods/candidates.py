@@ -19,7 +19,7 @@ import numpy as np
 
 from judgescope.methods.base import present
 from judgescope.methods.claims import base
-from judgescope.methods.claims.agreement import RatedTexts
+from judgescope.methods.claims.agreement import RatedTargets
 from judgescope.methods.claims.labels import LabelledTexts
 from judgescope.methods.claims.ordered import Ordered
 from judgescope.methods.claims.ratings import (
@@ -197,7 +197,7 @@ def _of_scores(
     common = _in_common(scores, people)
     n_sources = len(data.item_order)
     level = level_of(common[0], people, targets.source, n_sources)
-    texts = RatedTexts(targets, aspect, level)
+    texts = RatedTargets(targets, aspect, level)
     within = level == WITHIN_SOURCE
     sums = frontier.products_of if within else frontier.ranks_of
     of_sums = frontier.correlation_of if within else frontier.rank_correlation_of

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from judgescope.methods.base import Members, Method, Prices
+from judgescope.methods.base import Members, Method, TokenPrices
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.replies.pricing import nanodollars
 from judgescope.schema.rows import ResultRow
@@ -136,7 +136,7 @@ def judge_estimates(
     return estimates(every, total, judgments, note)
 
 
-def dollars(usage: Usage, price: Prices | None) -> float | None:
+def dollars(usage: Usage, price: TokenPrices | None) -> float | None:
     """Return the price of replies in dollars, None where the model's card has none."""
     from judgescope.schema.cards import Price
 
@@ -185,7 +185,7 @@ def _rows_of_all(data: EvaluationData) -> Iterator[ResultRow]:
     # Nothing bought, or nothing that an earlier dataset has not: no number.
     if not bought:
         return
-    prices: dict[tuple[str | None, str | None], Prices | None] = {
+    prices: dict[tuple[str | None, str | None], TokenPrices | None] = {
         (name, None): card.price for name, card in data.spec.judges.items()
     }
     prices |= {(None, name): price for name, price in data.spec.writers.items()}

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.methods.claims import base
-from judgescope.methods.claims.agreement import RatedTexts
+from judgescope.methods.claims.agreement import RatedTargets
 from judgescope.methods.claims.labels import LabelledTexts
 from judgescope.methods.claims.ordered import Ordered
 from judgescope.methods.claims.ratings import HALF_CREDIT, judged_orders
@@ -80,7 +80,7 @@ def numbers(data: EvaluationData) -> Iterator[DecidingNumber]:
                 continue
             people = gold_numbers(data, ratings).values
             level = level_of(scores, people, targets.source, len(data.item_order))
-            rated = RatedTexts(targets, aspect, level)
+            rated = RatedTargets(targets, aspect, level)
             yield DecidingNumber(
                 judge,
                 aspect,

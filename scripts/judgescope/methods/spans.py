@@ -27,8 +27,8 @@ from judgescope.statistics.means import SHARE, share
 from judgescope.statistics.result import REASONS, Estimate, clauses
 from judgescope.statistics.spans import (
     SpanCounts,
-    Stretch,
     TextSpan,
+    TokenRange,
     exact_counts,
     span_agreement,
     span_agreement_by_text,
@@ -209,7 +209,7 @@ class Prediction:
         return cls(spans, not_in_text, unquoted)
 
     def counts(
-        self, gold: Sequence[TextSpan], tokens: Sequence[Stretch], form: str
+        self, gold: Sequence[TextSpan], tokens: Sequence[TokenRange], form: str
     ) -> SpanCounts:
         """Return the counts of one form; a quote that is not in the text is predicted
         and wrong.
@@ -295,7 +295,7 @@ class GoldErrors:
                     yield form, level, statistic, estimate.with_note(note)
 
 
-def words_of(text: str) -> list[Stretch]:
+def words_of(text: str) -> list[TokenRange]:
     """Return where the words of a text lie, as white space divides it."""
     return [word.span() for word in re.finditer(r"\S+", text)]
 

@@ -26,7 +26,7 @@ DRAWS: Final = "draws"
 OTHER_SCALE: Final = "the judge's scale is not that of people"
 NO_CLASSES: Final = "scores that are not values of people's scale"
 UNPREFERRED: Final = "people's majority of those who prefer a text"
-Text = tuple[str, str | None]
+TextKey = tuple[str, str | None]
 
 
 class Said(NamedTuple):
@@ -36,7 +36,7 @@ class Said(NamedTuple):
     confidence: float
 
 
-SaidByCell = Mapping[tuple[str, str, str], Mapping[Text, list[Said]]]
+SaidByCell = Mapping[tuple[str, str, str], Mapping[TextKey, list[Said]]]
 """(set of texts, judge, aspect) -> text, or two in the order shown -> its draws."""
 
 
@@ -56,7 +56,7 @@ def said_in(data: EvaluationData, table: pa.Table) -> SaidByCell:
     better; unread ones have neither verdict nor confidence.
     """
     turned = data.spec.turned.scores if data.spec.turned else {}
-    cells: dict[tuple[str, str, str], dict[Text, list[Said]]] = {}
+    cells: dict[tuple[str, str, str], dict[TextKey, list[Said]]] = {}
     names = ["perturbation", "judge", "aspect", "target", "target_b", "status"]
     values = ["value", "confidence", "confident_of"]
     for row in tuples_of(table, [*names, *values]):
@@ -102,7 +102,7 @@ def one_verdict(draws: Sequence[Said], *, equal: bool = False) -> Said:
 
 
 def of_texts(
-    targets: TargetSet, judge: str, aspect: str, answers: Mapping[Text, list[Said]]
+    targets: TargetSet, judge: str, aspect: str, answers: Mapping[TextKey, list[Said]]
 ) -> SureVerdicts:
     """Return a judge's verdicts on texts beside people's label or class of each."""
     study = targets.study
@@ -146,7 +146,11 @@ def of_texts(
 
 
 def of_pairs(
-    targets: TargetSet, aspect: str, answers: Mapping[Text, list[Said]], *, equal: bool
+    targets: TargetSet,
+    aspect: str,
+    answers: Mapping[TextKey, list[Said]],
+    *,
+    equal: bool,
 ) -> SureVerdicts:
     """Return a judge's choices beside people's majority, of pairs that has one.
 

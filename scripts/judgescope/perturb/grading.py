@@ -276,7 +276,7 @@ def _graded(spec: GradeSpec, row: TextRow, grade: Grade, chosen: bool) -> Graded
 # --- comparisons with anchors, in both orders -----------------------------------------
 
 
-class Text(NamedTuple):
+class ComparedText(NamedTuple):
     """A text to compare, with the parts of its source that the prompt shows."""
 
     target: str
@@ -287,8 +287,8 @@ class Text(NamedTuple):
 class AnchorPair(NamedTuple):
     """A text, and an anchor with its rating."""
 
-    text: Text
-    anchor: Text
+    text: ComparedText
+    anchor: ComparedText
     rating: float
 
 
@@ -305,8 +305,8 @@ def pairs_of(
     tables; `sources`: item -> the parts of its source that a prompt shows.
     """
 
-    def shown(row: TextRow) -> Text:
-        return Text(row["target"], sources[row["item"]], row["text"])
+    def shown(row: TextRow) -> ComparedText:
+        return ComparedText(row["target"], sources[row["item"]], row["text"])
 
     texts = {row["target"]: row for row in systems}
     rated = [(shown(texts[row["target"]]), row["rating"]) for row in anchors]
@@ -332,7 +332,7 @@ def compared(
     columns = {"judge": spec.name, "kind": "compare", "aspect": spec.aspect.aspect}
     at_once = 2_000  # pairs whose prompts are in memory
 
-    def ask(first: Text, second: Text) -> Request:
+    def ask(first: ComparedText, second: ComparedText) -> Request:
         shown = {**spec.about.names, "text": first.text, "text_b": second.text}
         sources = material(first.parts) | of_second(second.parts)
         about = f"{first.target} against {second.target}"

@@ -16,7 +16,7 @@ from judgescope.methods.claims.base import (
 from judgescope.methods.claims.labels import ENOUGH_FOUND
 from judgescope.methods.measures import DECIDES
 from judgescope.report.headline import measures
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.words import LEVELS, label, percent, written
 from judgescope.statistics.verdict import Outcome, Sign, sign_of
@@ -207,7 +207,7 @@ def claims(report: Report, judge: ShownJudge) -> list[ReportedClaim]:
 
 
 def _claims(
-    report: Report, dataset: Dataset, judge: ShownJudge
+    report: Report, dataset: ShownDataset, judge: ShownJudge
 ) -> Iterator[ReportedClaim]:
     rows = report.rows("verdicts", dataset.id).where(judge=judge.id)
     bars = [form for form in rows.names("form") if form.startswith(BAR)]
@@ -223,7 +223,7 @@ def _claims(
 
 def _claim(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     judge: ShownJudge,
     kind: str,
     by_name: dict[str, ReportRow],
@@ -256,7 +256,7 @@ def _claim(
     )
 
 
-def _respect(dataset: Dataset, kind: str, by_name: dict[str, ReportRow]) -> str:
+def _respect(dataset: ShownDataset, kind: str, by_name: dict[str, ReportRow]) -> str:
     """Return the topic of a claim, with a place for its subject; for a bar, which
     bar.
     """
@@ -279,7 +279,7 @@ def of_plan(text: str) -> str:
 
 
 def _respect_of_people(
-    dataset: Dataset, kind: str, by_name: dict[str, ReportRow]
+    dataset: ShownDataset, kind: str, by_name: dict[str, ReportRow]
 ) -> str:
     """Return the topic of a claim as if people gave the ratings."""
     verdict = by_name[VERDICT]
@@ -313,7 +313,7 @@ def _subject(report: Report, kind: str, row: ReportRow) -> str:
 
 
 def _first(
-    report: Report, dataset: Dataset, judge: ShownJudge, claim: ReportedClaim
+    report: Report, dataset: ShownDataset, judge: ShownJudge, claim: ReportedClaim
 ) -> Iterator[ReportedClaim]:
     """Yield the claim that a judge is above every other, for that judge alone."""
     if judge.planted:  # nobody chooses among simulated judges

@@ -10,7 +10,7 @@ from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import DamageCell, DamageTable
 from judgescope.report.matrix import MOST_LINES, href_of, standings
 from judgescope.report.questions import level_rank
-from judgescope.report.report import Dataset, Perturbation, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge, ShownPerturbation
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.words import MINUS, label, listed
 from judgescope.statistics.verdict import NOTICING, Sign
@@ -21,7 +21,9 @@ SHADES: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
 NUMBER: Final = "net_share"
 
 
-def damage_table(report: Report, dataset: Dataset | None = None) -> DamageTable | None:
+def damage_table(
+    report: Report, dataset: ShownDataset | None = None
+) -> DamageTable | None:
     """The table of a dataset, or of all; None where no judge was asked.
 
     Of more than twelve judges the first twelve are shown; controls stand apart.
@@ -80,10 +82,10 @@ class _Noticed:
                     self.of_judge.add((judge.id, claim.dataset))
                     self.places.add((claim.dataset, claim.row.cell))
 
-    def on(self, dataset: Dataset) -> bool:
+    def on(self, dataset: ShownDataset) -> bool:
         return any(dataset.id == name for name, _ in self.places)
 
-    def any_of(self, dataset: Dataset, kind: Perturbation) -> bool:
+    def any_of(self, dataset: ShownDataset, kind: ShownPerturbation) -> bool:
         return (dataset.id, kind.cell) in self.places
 
 
@@ -91,9 +93,9 @@ def _noticed(report: Report) -> _Noticed:
     return report.once("noticed", lambda: _Noticed(report))
 
 
-def _levels(report: Report) -> Iterator[tuple[str, list[Perturbation]]]:
+def _levels(report: Report) -> Iterator[tuple[str, list[ShownPerturbation]]]:
     """Each level with its kinds of damage, from characters to texts."""
-    by_level: dict[str, list[Perturbation]] = {}
+    by_level: dict[str, list[ShownPerturbation]] = {}
     for kind in report.perturbations:
         by_level.setdefault(kind.level, []).append(kind)
     for level in sorted(by_level, key=level_rank):
@@ -103,8 +105,8 @@ def _levels(report: Report) -> Iterator[tuple[str, list[Perturbation]]]:
 def _cells(
     report: Report,
     noticed: _Noticed,
-    dataset: Dataset,
-    kind: Perturbation,
+    dataset: ShownDataset,
+    kind: ShownPerturbation,
     judges: Sequence[ShownJudge],
     controls: Sequence[ShownJudge],
 ) -> list[DamageCell]:

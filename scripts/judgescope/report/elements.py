@@ -271,7 +271,7 @@ class JudgeMatrix(PageBlock):
 
 
 @dataclass(frozen=True)
-class Answer(PageBlock):
+class AnswerBlock(PageBlock):
     """The sentence that a report or a judge's page opens with, and one line below it.
 
     Names of judges are in ticks; `href` leads to how the sentence came about.
@@ -485,7 +485,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True)
-class Case(PageBlock):
+class CaseBlock(PageBlock):
     """One judgment: which text and aspect, its numbers, its texts, and where there is
     more.
     """

@@ -15,7 +15,7 @@ from judgescope.methods.base import HUMAN
 from judgescope.methods.claims.base import AGREEMENT, LABELS
 from judgescope.methods.claims.labels import LABEL_STATISTIC
 from judgescope.methods.measures import AVERAGE, DECIDES
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow, ReportRows, RowPlace, between
 from judgescope.report.words import LEVELS, known_names, label
 from judgescope.statistics.registry import statistic
@@ -53,7 +53,7 @@ class HeadlineColumn:
     """
 
     report: Report = field(compare=False, repr=False)
-    dataset: Dataset = field(compare=False, repr=False)
+    dataset: ShownDataset = field(compare=False, repr=False)
     table: str
     statistic: str
     group: str
@@ -173,7 +173,7 @@ class HeadlineColumn:
         return min(low, high), max(low, high)
 
 
-def measures(report: Report, dataset: Dataset) -> list[HeadlineColumn]:
+def measures(report: Report, dataset: ShownDataset) -> list[HeadlineColumn]:
     """Return the measures for which some judge has a row, in the order of the
     methods.
     """
@@ -202,7 +202,7 @@ def measures(report: Report, dataset: Dataset) -> list[HeadlineColumn]:
     return report.once(("measures", dataset.id), with_rows)
 
 
-def _agreement(report: Report, dataset: Dataset) -> Iterator[HeadlineColumn]:
+def _agreement(report: Report, dataset: ShownDataset) -> Iterator[HeadlineColumn]:
     """Yield agreement on every aspect, at the level that decides the claims of most
     judges.
     """
@@ -231,7 +231,9 @@ def _agreement(report: Report, dataset: Dataset) -> Iterator[HeadlineColumn]:
         )
 
 
-def _worded(report: Report, dataset: Dataset, table: str) -> Iterator[HeadlineColumn]:
+def _worded(
+    report: Report, dataset: ShownDataset, table: str
+) -> Iterator[HeadlineColumn]:
     """Yield the measures of a table in every wording that it has."""
     aspect = "" if table == "confusion" else AVERAGE
     names = tuple(name for name, _, _ in WORDED[table])
@@ -246,7 +248,7 @@ def _worded(report: Report, dataset: Dataset, table: str) -> Iterator[HeadlineCo
             )
 
 
-def _spans(report: Report, dataset: Dataset) -> Iterator[HeadlineColumn]:
+def _spans(report: Report, dataset: ShownDataset) -> Iterator[HeadlineColumn]:
     """Yield how well the errors that judges list cover what people marked, by
     aspect.
     """

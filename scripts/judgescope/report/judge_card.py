@@ -15,7 +15,7 @@ from judgescope.report.cells import NO_CELL, ReportCell, counts_of, estimate, wo
 from judgescope.report.claims import FIRST, claims
 from judgescope.report.contents import section_named
 from judgescope.report.elements import (
-    Answer,
+    AnswerBlock,
     Beside,
     Body,
     DrawnPanel,
@@ -38,7 +38,13 @@ from judgescope.report.judge_answer import judge_answer
 from judgescope.report.matrix import of_judge, standings
 from judgescope.report.page import SORTED, STYLES, delete_stale, filled
 from judgescope.report.prices import free, price_in_words, price_per_1000
-from judgescope.report.report import CardReport, Dataset, Report, ShownJudge, ids_of
+from judgescope.report.report import (
+    CardReport,
+    Report,
+    ShownDataset,
+    ShownJudge,
+    ids_of,
+)
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.sections import study
 from judgescope.report.sections.first import picture_of
@@ -75,7 +81,7 @@ def render(report: CardReport) -> Iterator[tuple[str, str]]:
             study=report.study,
             judge=judge,
             judges=report.judges,
-            answer=Answer(judge_answer(report, judge), _deck(report, judge)),
+            answer=AnswerBlock(judge_answer(report, judge), _deck(report, judge)),
             found=list(_blocks(report, judge, readers)),
             sections=(),
             contents=(),
@@ -376,7 +382,7 @@ def address_in_words(row: ReportRow, judge: ShownJudge) -> str:
 def every_number(report: Report, judge: ShownJudge) -> Section | None:
     """Return all numbers of a judge, folded, table by table within each dataset."""
 
-    def folds(dataset: Dataset) -> Iterator[Fold]:
+    def folds(dataset: ShownDataset) -> Iterator[Fold]:
         for name in report.tables:
             rows = ReportRows(
                 row
@@ -422,7 +428,11 @@ def _where_numbers_are(
 
 
 def _numbers(
-    report: Report, dataset: Dataset, judge: ShownJudge, name: str, rows: ReportRows
+    report: Report,
+    dataset: ShownDataset,
+    judge: ShownJudge,
+    name: str,
+    rows: ReportRows,
 ) -> Fold:
     """Return the numbers of a table: a body per statistic, a line per place, aspects
     across.

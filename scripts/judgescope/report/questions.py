@@ -12,7 +12,7 @@ from judgescope.methods.claims import base
 from judgescope.methods.measures import DECIDES
 from judgescope.report.claims import FIRST, FOUND, KINDS, ReportedClaim
 from judgescope.report.elements import page_of
-from judgescope.report.report import Dataset, Report
+from judgescope.report.report import Report, ShownDataset
 from judgescope.report.words import brief, label
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Sign
@@ -55,7 +55,7 @@ def level_rank(level: str) -> int:
     return LEVELS.index(level) if level in LEVELS else len(LEVELS)
 
 
-Answers = Mapping[MatrixQuestion, Sequence[ReportedClaim]]
+ClaimsByQuestion = Mapping[MatrixQuestion, Sequence[ReportedClaim]]
 """Question -> the claims of one judge that answer it."""
 
 
@@ -155,7 +155,7 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
     return MatrixQuestion(place, FURTHER, known.question, known.number, known.subjects)
 
 
-def answers_of(report: Report, claims: Iterable[ReportedClaim]) -> Answers:
+def answers_of(report: Report, claims: Iterable[ReportedClaim]) -> ClaimsByQuestion:
     """The claims of a judge by the question that they answer, without those of rank."""
     answers: dict[MatrixQuestion, list[ReportedClaim]] = {}
     for claim in claims:
@@ -169,7 +169,7 @@ Place = tuple[int, str, str, str]
 
 
 def merged(
-    asked: Iterable[MatrixQuestion], datasets: Sequence[Dataset] = ()
+    asked: Iterable[MatrixQuestion], datasets: Sequence[ShownDataset] = ()
 ) -> dict[Place, MatrixQuestion]:
     """The questions in the order of the columns, by their places: of aspects, that of
     the card of their dataset.
@@ -224,7 +224,9 @@ class Folding:
     of_place: Mapping[Place, MatrixQuestion]
 
 
-def folded(asked: Iterable[MatrixQuestion], datasets: Sequence[Dataset]) -> Folding:
+def folded(
+    asked: Iterable[MatrixQuestion], datasets: Sequence[ShownDataset]
+) -> Folding:
     """The columns for these questions: at most eight, as far as groups can fold.
 
     Damage folds first, then the datasets of agreement, then what is asked further. The

@@ -15,7 +15,7 @@ import numpy as np
 from judgescope.methods.base import Turned
 from judgescope.report.drawing import CountGrid
 from judgescope.report.items import DatasetTexts
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRows, scores_of
 from judgescope.report.words import amount
 from judgescope.schema.tables import read_table
@@ -30,7 +30,7 @@ SYSTEMS: Final = "systems"
 
 
 @dataclass(frozen=True)
-class Steps:
+class RatingSteps:
     """The places of people's ratings on one aspect: steps of a scale, or tenths of
     ranks.
     """
@@ -107,7 +107,7 @@ def ranked_places(numbers: Floats, size: int) -> Codes:
 class RatingGrids:
     """The ratings and scores of a dataset's texts by systems."""
 
-    def __init__(self, report: Report, dataset: Dataset) -> None:
+    def __init__(self, report: Report, dataset: ShownDataset) -> None:
         self.report = report
         self.dataset = dataset
         self.files = report.spec.files[dataset.id]
@@ -134,7 +134,7 @@ class RatingGrids:
             if other is None
         }
 
-    def steps(self, aspect: str) -> Steps | None:
+    def steps(self, aspect: str) -> RatingSteps | None:
         """The places of people's ratings; None without ratings of two values."""
         every: set[float] = set()
         for values in self.ratings(aspect).values():
@@ -143,8 +143,8 @@ class RatingGrids:
             return None
         turned = aspect.partition(".")[0] in self.turned.ratings
         if len(every) > MOST_STEPS:
-            return Steps((), turned)
-        return Steps(steps_between(every), turned)
+            return RatingSteps((), turned)
+        return RatingSteps(steps_between(every), turned)
 
     def judge(self, judge: ShownJudge, aspect: str) -> CountGrid | None:
         """A judge's scores by people's mean rating; None without texts that have
@@ -160,7 +160,7 @@ class RatingGrids:
         numbers = np.array([scores[target] for target in both])
         low_is_best = aspect in self.turned.scores.get(judge.id, ())
         if steps.covers(numbers):
-            up = Steps(steps.values, low_is_best).places(numbers)
+            up = RatingSteps(steps.values, low_is_best).places(numbers)
             names = steps.names
         else:
             merits = -numbers if low_is_best else numbers
@@ -228,7 +228,7 @@ def _two_apart(across: int, judged: int) -> bool:
 
 
 def _grid(
-    steps: Steps,
+    steps: RatingSteps,
     across: Codes,
     up: Codes,
     names: Sequence[str],
@@ -243,7 +243,7 @@ def _grid(
     return CountGrid(counts, steps.names, names, far, label=label)
 
 
-def grids_of(report: Report, dataset: Dataset) -> RatingGrids | None:
+def grids_of(report: Report, dataset: ShownDataset) -> RatingGrids | None:
     """The grids of a dataset's texts; None where the page has no file of scores."""
     files = report.spec.files.get(dataset.id)
     if files is None or not files.ratings or not files.scores:

@@ -73,7 +73,7 @@ class ReadCounts(Struct):
 
 
 @dataclass(frozen=True)
-class Dataset:
+class ShownDataset:
     """A dataset, as the report shows it."""
 
     id: str
@@ -99,7 +99,7 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Perturbation:
+class ShownPerturbation:
     """One perturbation in one degree."""
 
     cell: str
@@ -187,16 +187,18 @@ class Report:
         return self.spec.study.study
 
     @cached_property
-    def datasets(self) -> list[Dataset]:
+    def datasets(self) -> list[ShownDataset]:
         """Return the datasets."""
         datasets = []
         for name in self.spec.study.datasets:
             card = self.spec.datasets[name]
-            datasets.append(Dataset(name, card.name or name, card, self.counts[name]))
+            datasets.append(
+                ShownDataset(name, card.name or name, card, self.counts[name])
+            )
         return datasets
 
     @cached_property
-    def rated(self) -> list[Dataset]:
+    def rated(self) -> list[ShownDataset]:
         """Return the datasets whose ratings are people's."""
         return [dataset for dataset in self.datasets if not dataset.planned]
 
@@ -247,7 +249,7 @@ class Report:
         return [judge for judge in self.judges if judge.id in wanted]
 
     @cached_property
-    def perturbations(self) -> list[Perturbation]:
+    def perturbations(self) -> list[ShownPerturbation]:
         """Return the study's perturbations in every degree that a table has."""
         order = self.spec.study.perturbations
         used = set[tuple[str, str]]()
@@ -261,7 +263,7 @@ class Report:
             shown_degree = "" if degree == "single" else degree
             level = self.spec.perturbations[name].level
             title = self.perturbation(name)
-            perturbations.append(Perturbation(cell, title, shown_degree, level))
+            perturbations.append(ShownPerturbation(cell, title, shown_degree, level))
         return perturbations
 
     def _rank_of_degree(self, pair: tuple[str, str]) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from judgescope.report.elements import PageBlock, Paragraph, Section
-from judgescope.report.report import Dataset, Report
+from judgescope.report.report import Report, ShownDataset
 from judgescope.report.rows import ReportRows
 from judgescope.report.tables import (
     AspectFigure,
@@ -20,7 +20,7 @@ SectionGroup = Literal["Verdict", "Evidence", "Data quality", "Reproduce"]
 GROUPS: Final[tuple[str, ...]] = get_args(SectionGroup)
 """The groups of the table of contents, in their order."""
 StudyBlocks = Callable[[Report], Iterable[PageBlock]]
-DatasetBlocks = Callable[[Report, Dataset, ReportRows], Iterable[PageBlock]]
+DatasetBlocks = Callable[[Report, ShownDataset, ReportRows], Iterable[PageBlock]]
 
 
 def _no_blocks(_: Report) -> Iterable[PageBlock]:
@@ -79,7 +79,7 @@ class ReportSection:
         table = self.table or self.id
         any_rows = len(report.rows(table)) > 0
 
-        def part(dataset: Dataset) -> Iterator[PageBlock]:
+        def part(dataset: ShownDataset) -> Iterator[PageBlock]:
             rows = report.rows(table, dataset.id)
             if len(rows) or self.always:
                 yield from self._of_dataset(report, dataset, rows)
@@ -92,7 +92,7 @@ class ReportSection:
         return [*self.before(report), *parts, *self.after(report)]
 
     def _of_dataset(
-        self, report: Report, dataset: Dataset, rows: ReportRows
+        self, report: Report, dataset: ShownDataset, rows: ReportRows
     ) -> Iterator[PageBlock]:
         if self.of_dataset is not None:
             yield from self.of_dataset(report, dataset, rows)

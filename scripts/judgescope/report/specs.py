@@ -11,7 +11,7 @@ from judgescope.core.cells import CellBlock
 from judgescope.core.job_files import IN, OUT, OUT_FOLDER
 from judgescope.methods.base import Turned
 
-Ends = tuple[float, float] | None
+ScaleEnds = tuple[float, float] | None
 """Minimum and maximum of a judge's scores; None if they have none."""
 
 
@@ -223,7 +223,7 @@ class JudgeCardSpec(ReportSpec, frozen=True, kw_only=True):
     """Judge -> what its card says beside the defaults."""
     models: dict[str, dict[str, object]]
     worst: dict[str, WorstCases]
-    ends: list[dict[str, dict[str, Ends]]]
+    ends: list[dict[str, dict[str, ScaleEnds]]]
     """Each is dataset -> aspect -> the ends of the scores of some judges."""
     ends_of: dict[str, int]
     """Judge -> its place in `ends`."""

@@ -27,7 +27,7 @@ from judgescope.report.elements import (
     TableColumn,
     TableLine,
 )
-from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
+from judgescope.report.report import Report, ShownDataset, ShownJudge, ids_of
 from judgescope.report.rows import (
     Address,
     ReportRow,
@@ -230,9 +230,9 @@ def aspect_groups(report: Report, aspects: Iterable[str]) -> list[RowGroup]:
 
 
 def by_dataset(
-    datasets: Iterable[Dataset],
+    datasets: Iterable[ShownDataset],
     prefix: str,
-    make: Callable[[Dataset], Iterable[PageBlock]],
+    make: Callable[[ShownDataset], Iterable[PageBlock]],
 ) -> list[PageBlock]:
     """Return the blocks of every dataset that has some, under a heading each."""
     blocks: list[PageBlock] = []
@@ -244,7 +244,7 @@ def by_dataset(
     return blocks
 
 
-def agreed_with(dataset: Dataset) -> str:
+def agreed_with(dataset: ShownDataset) -> str:
     """Return what agreement means on this dataset."""
     return PLANNED if dataset.planned else "agreement with people's ratings"
 
@@ -376,7 +376,7 @@ class AspectFigure:
 
 def aspect_chart(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     rows: ReportRows,
     figure: AspectFigure,
     *,
@@ -424,7 +424,7 @@ def _span(report: Report, rows: ReportRows) -> str:
 
 def aspect_table(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     rows: ReportRows,
     names: Sequence[str],
     caption: str,

@@ -16,12 +16,12 @@ from judgescope.methods.base import Turned
 from judgescope.parsing.judgment import NO_VALUE, OFF_GRID
 from judgescope.parsing.unread_shapes import EMPTY, UNREAD, UnreadReplies
 from judgescope.report import elements, words
-from judgescope.report.elements import Case, Excerpt, PageBlock, Paragraph, Section
+from judgescope.report.elements import CaseBlock, Excerpt, PageBlock, Paragraph, Section
 from judgescope.report.items import DatasetTexts, Draw, Judged, Target
 from judgescope.report.marked import Piece, shortened, states
-from judgescope.report.report import CardReport, Dataset, ShownJudge
+from judgescope.report.report import CardReport, ShownDataset, ShownJudge
 from judgescope.report.rows import scores_of
-from judgescope.report.specs import Ends, ExpectedDrop, PerturbationCard
+from judgescope.report.specs import ExpectedDrop, PerturbationCard, ScaleEnds
 from judgescope.report.spotcheck import DONE
 from judgescope.report.tables import by_dataset
 from judgescope.report.words import STATUSES, amount, count, listed, percent, plural
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class WorstCaseReader:
     """The judgments of one dataset in a study's results, read where they are needed."""
 
-    def __init__(self, report: CardReport, dataset: Dataset) -> None:
+    def __init__(self, report: CardReport, dataset: ShownDataset) -> None:
         self.report = report
         self.dataset = dataset
         self.files = report.spec.files[dataset.id]
@@ -76,7 +76,7 @@ class WorstCaseReader:
             self._perturbed[cell] = perturbed
         return self._perturbed[cell]
 
-    def ends(self, judge: ShownJudge) -> Mapping[str, Ends]:
+    def ends(self, judge: ShownJudge) -> Mapping[str, ScaleEnds]:
         """Return aspect -> the ends of the judge's scores, None where they have
         none.
         """
@@ -115,7 +115,7 @@ def section(readers: Iterable[WorstCaseReader], judge: ShownJudge) -> Section | 
     """
     by_id = {reader.dataset.id: reader for reader in readers}
 
-    def cases(dataset: Dataset) -> Iterator[PageBlock]:
+    def cases(dataset: ShownDataset) -> Iterator[PageBlock]:
         reader = by_id[dataset.id]
         scores = reader.scores[reader.scores["judge"] == judge.id]
         yield from _unnoticed(reader, judge, scores)
@@ -324,7 +324,7 @@ def _failed_cases(
     judge: ShownJudge,
     rows: Iterable[dict[str, Any]],
     status: str,
-) -> Iterator[Case]:
+) -> Iterator[CaseBlock]:
     def ids(judgment: Judged) -> tuple[str, str]:
         second = judgment.target_b
         return judgment.target.target, second.target if second else ""
@@ -354,7 +354,7 @@ def _case(
     aspect: str,
     facts: Sequence[tuple[str, str]],
     draw: Draw | None = None,
-) -> Case:
+) -> CaseBlock:
     """Return a judgment with its texts and a reply: the first, or the one that it is
     about.
     """
@@ -395,7 +395,7 @@ def _case(
     }
     if other:
         where["other"] = other.target
-    return Case(
+    return CaseBlock(
         title,
         f"{texts} · {report.aspect(aspect)}",
         shown_facts,

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from judgescope.core.names import ORIGINAL, SYSTEMS
-from judgescope.report.specs import Ends, ExpectedDrop
+from judgescope.report.specs import ExpectedDrop, ScaleEnds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ def unnoticed(
     scores: "pd.DataFrame",
     perturbations: Sequence[ExpectedDrop],
     perturbed: Mapping[str, Mapping[str, str]],
-    ends: Mapping[str, Ends],
+    ends: Mapping[str, ScaleEnds],
     turned: Collection[str] = (),
 ) -> Worst:
     """Return the perturbed texts that score no worse than their originals, the best
@@ -109,7 +109,7 @@ def _cases(worst: "pd.DataFrame") -> list[WorstCase]:
     ]
 
 
-def _width(scores: "pd.DataFrame", aspect: str, ends: Ends) -> float:
+def _width(scores: "pd.DataFrame", aspect: str, ends: ScaleEnds) -> float:
     """Return how wide the range of the judge's scores is on an aspect, infinite for one
     value.
     """
@@ -123,7 +123,7 @@ def disagreeing(
     scores: "pd.DataFrame",
     ratings: Mapping[str, Mapping[str, float]],
     scales: Mapping[str, Sequence[float]],
-    ends: Mapping[str, Ends],
+    ends: Mapping[str, ScaleEnds],
     turned_scores: Collection[str] = (),
     turned_ratings: Collection[str] = (),
 ) -> Worst:

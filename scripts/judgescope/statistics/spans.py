@@ -126,7 +126,7 @@ DECLARED += declare(
     ),
 )
 
-Stretch = tuple[int, int]
+TokenRange = tuple[int, int]
 """Start and end, the end not included."""
 
 
@@ -170,7 +170,7 @@ def token_counts(
     predicted: Sequence[TextSpan],
     gold: Sequence[TextSpan],
     *,
-    tokens: Sequence[Stretch] | None = None,
+    tokens: Sequence[TokenRange] | None = None,
     category: bool = False,
 ) -> SpanCounts:
     """|P ∩ G|, |P| and |G| for the sets of tokens that the spans touch.
@@ -191,7 +191,7 @@ def token_counts(
 def placed_at_random(
     spans: Sequence[TextSpan],
     gold: Sequence[TextSpan],
-    tokens: Sequence[Stretch],
+    tokens: Sequence[TokenRange],
     rng: np.random.Generator,
     placements: int,
 ) -> Codes:
@@ -227,7 +227,7 @@ def _keys(
 
 
 def _touched(
-    spans: Sequence[TextSpan], tokens: Sequence[Stretch] | None, category: bool
+    spans: Sequence[TextSpan], tokens: Sequence[TokenRange] | None, category: bool
 ) -> set[tuple[int, str | None]]:
     touched = set[tuple[int, str | None]]()
     for start, end, name in _keys(spans, category):

@@ -15,7 +15,7 @@ from judgescope.tables.words import ALL_LANGUAGES, classes_of, split_header
 
 NO_SIDE: Final = "its header names neither people nor a judge"
 OF_BOTH: Final = "its header names people and a model"
-Evidence = Mapping[str, bool]
+ColumnEvidence = Mapping[str, bool]
 """Class of words -> whether the evidence is strong."""
 
 MACHINE: Final = ("machine", "measure")
@@ -52,7 +52,7 @@ class Sides:
     """Column of a side -> the reason, where it is not a word of the header."""
 
 
-def not_a_rating(header: str, evidence: Evidence) -> str:
+def not_a_rating(header: str, evidence: ColumnEvidence) -> str:
     """Why a column of numbers is neither a rating nor a score; "" if it may be one."""
     words = split_header(header)
     rated = "rating" in evidence or "outcome" in evidence
@@ -77,7 +77,7 @@ def not_a_rating(header: str, evidence: Evidence) -> str:
     return ""
 
 
-def _is_machines_label(header: str, evidence: Evidence) -> bool:
+def _is_machines_label(header: str, evidence: ColumnEvidence) -> bool:
     """Whether only the word label speaks for people: `grader_label` is a grader's."""
     others = [word for word in split_header(header) if word != "label"]
     return "machine" in evidence and "person" not in classes_of(" ".join(others))
@@ -169,7 +169,7 @@ def _place_those_of_both(
 def _place_neutral(
     result: Sides,
     neutral: Sequence[str],
-    evidence: Mapping[str, Evidence],
+    evidence: Mapping[str, ColumnEvidence],
     aspect_of: Callable[[str], str],
     *,
     numbering: Collection[str],
@@ -243,7 +243,7 @@ def _is_of_aspect(name: str, aspects: Collection[str]) -> bool:
 def _find_judge(
     result: Sides,
     candidates: Sequence[str],
-    evidence: Mapping[str, Evidence],
+    evidence: Mapping[str, ColumnEvidence],
     aspect_of: Callable[[str], str],
 ) -> None:
     """Find a judge's columns where only people's have a word for their side."""

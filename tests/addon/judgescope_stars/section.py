@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from judgescope.report.elements import PageTable
-from judgescope.report.report import Dataset, Report
+from judgescope.report.report import Report, ShownDataset
 from judgescope.report.rows import ReportRows
 from judgescope.report.section import ReportSection
 from judgescope.report.tables import TableSpec, aspect_columns
@@ -11,7 +11,9 @@ from judgescope.report.tables import TableSpec, aspect_columns
 from . import distance as distance
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageTable]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageTable]:
     """Yield a table of judges by aspect."""
     yield TableSpec(
         f"{dataset.name}: distance in stars.",

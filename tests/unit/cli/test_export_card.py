@@ -13,7 +13,7 @@ from judgescope.report.cells import NO_WIDTH_TOLD, ReportCell
 from judgescope.report.contents import sections_of
 from judgescope.report.elements import (
     Body,
-    Case,
+    CaseBlock,
     Fold,
     PageTable,
     Paragraph,
@@ -145,4 +145,4 @@ def test_every_block_of_the_report_can_be_written(tmp_path: Path) -> None:
 
 def test_a_block_without_markdown_is_refused() -> None:
     with pytest.raises(TypeError, match="kind case has no Markdown"):
-        blocks([Case("t", "p", [], [])])
+        blocks([CaseBlock("t", "p", [], [])])

@@ -109,12 +109,12 @@ def test_judge_and_length_are_compared_on_the_same_texts() -> None:
     """The p of length is that of a table without the texts that have no length."""
     data = with_lengths(without_first(20))
     panel = data.systems
-    texts = agreement.RatedTexts(panel, "clear", WITHIN_SOURCE)
+    texts = agreement.RatedTargets(panel, "clear", WITHIN_SOURCE)
     x = panel.scores("fair", "clear")
     assert x is not None
     some = texts.nulls(x, texts.number(x))
     kept = np.isfinite(panel.lengths)
-    known = agreement.RatedTexts(panel, "clear", WITHIN_SOURCE, kept)
+    known = agreement.RatedTargets(panel, "clear", WITHIN_SOURCE, kept)
     only = known.nulls(x, known.number(x))
     for name in ("length", "brevity", "best_length"):
         assert some.p[name] == pytest.approx(only.p[name], abs=1e-12)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from graded_study import NAME, GradedStudy
-from judgescope.methods.base import Prices
+from judgescope.methods.base import TokenPrices
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from judgescope.plan.study import Plan
@@ -30,7 +30,7 @@ def ensemble() -> Plan:
 
 def test_construction_lists_the_steps_and_prices_of_each_writer(graded: Plan) -> None:
     spec = results.statistics(graded, "construction", "neat")
-    price = Prices(input=1.0, output=2.0, cached_input=None)
+    price = TokenPrices(input=1.0, output=2.0, cached_input=None)
     steps = [(step.step, step.writer, step.model, step.price) for step in spec.steps]
     assert steps == [
         ("errors, all at once", NAME, "generator", price),

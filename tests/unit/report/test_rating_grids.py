@@ -12,7 +12,12 @@ from claims_setup import claim, of_judges
 from judgescope.report import drawing
 from judgescope.report.drawing import Axis, CountGrid, Interval
 from judgescope.report.elements import Beside, SmallMultiples
-from judgescope.report.rating_grids import Steps, grids_of, labelled, ranked_places
+from judgescope.report.rating_grids import (
+    RatingSteps,
+    grids_of,
+    labelled,
+    ranked_places,
+)
 from judgescope.report.report import Report
 from judgescope.report.sections.first import first_screen, pictures
 from judgescope.schema.tables import table_of, write_table
@@ -184,4 +189,4 @@ def test_ranks_share_their_places_equally() -> None:
     places = ranked_places(numbers, 10)
     assert np.bincount(places).tolist() == [10] * 10
     assert ranked_places(np.zeros(9), 3).tolist() == [1] * 9
-    assert Steps(()).size == 10 and Steps((1.0, 2.0)).far == 2
+    assert RatingSteps(()).size == 10 and RatingSteps((1.0, 2.0)).far == 2

@@ -28,7 +28,7 @@ from judgescope.report.elements import (
     TableColumn,
     TableLine,
 )
-from judgescope.report.report import Dataset, Report
+from judgescope.report.report import Report, ShownDataset
 from judgescope.report.sections.robustness import attacks
 from judgescope.report.tables import AspectFigure, aspect_chart, chart
 
@@ -135,7 +135,7 @@ def test_other_statistics_are_left_out_and_a_table_without_any_stands_alone(
     assert chart("t", "s.", none, line=0, axis="a") is none
 
 
-def reported(folder: Path, **rows: list[dict[str, Any]]) -> tuple[Report, Dataset]:
+def reported(folder: Path, **rows: list[dict[str, Any]]) -> tuple[Report, ShownDataset]:
     report = study.loaded(study.make(folder, dict(rows)))
     return report, next(one for one in report.datasets if one.id == "chat")
 

@@ -23,7 +23,7 @@ from judgescope.cli.init.open_readings import (
     check_raters,
 )
 from judgescope.cli.init.rating_columns import ALL
-from judgescope.cli.init.readings import JUDGE, PEOPLE, Grade, readings_of
+from judgescope.cli.init.readings import JUDGE, PEOPLE, Certainty, readings_of
 from judgescope.cli.init.roles import NOT_USED, rating_text
 from judgescope.cli.init.tables import TableSource
 from judgescope.cli.init.unread import beyond_scale
@@ -255,7 +255,7 @@ def _assumptions(draft: StudyDraft, option: str) -> Iterator[tuple[str, str]]:
     for reading in readings_of(draft):
         if reading.role == NOT_USED:
             continue
-        if reading.grade == Grade.ASSUMED:
+        if reading.grade == Certainty.ASSUMED:
             key = (reading.role, reading.why)
             assumed.setdefault(key, []).append(reading.column)
         else:

@@ -17,7 +17,7 @@ MOST_CONFIDENT: Final = 100
 """Confidences are shares, or per cent."""
 
 
-class Grade(StrEnum):
+class Certainty(StrEnum):
     """How sure a reading is."""
 
     CERTAIN = "certain"
@@ -33,7 +33,7 @@ class ReadColumn:
     column: str
     role: str
     """text, source, …, people, judge, confidence, or not used."""
-    grade: Grade
+    grade: Certainty
     why: str
     aspect: str = ""
     """Of a rating or a score; * stands for every aspect."""
@@ -62,10 +62,10 @@ def readings_of(draft: StudyDraft) -> Iterator[ReadColumn]:
         if column in confidence:
             judge = recorded_id(confidence[column])
             why = "its header says confidence"
-            yield ReadColumn(column, "confidence", Grade.CERTAIN, why, EVERY, judge)
+            yield ReadColumn(column, "confidence", Certainty.CERTAIN, why, EVERY, judge)
         else:
             why = columns.unused.get(column, "it has no role")
-            yield ReadColumn(column, NOT_USED, Grade.CERTAIN, why)
+            yield ReadColumn(column, NOT_USED, Certainty.CERTAIN, why)
 
 
 def _reading(
@@ -75,16 +75,16 @@ def _reading(
     return ReadColumn(column, role, grade, why, aspect, name)
 
 
-def _graded(draft: StudyDraft, column: str) -> tuple[Grade, str]:
+def _graded(draft: StudyDraft, column: str) -> tuple[Certainty, str]:
     """Return how sure the role of a column is, and why."""
     columns = draft.columns
     if column in columns.flagged:
-        return Grade.CERTAIN, "the command line names it"
+        return Certainty.CERTAIN, "the command line names it"
     if column in columns.assumed:
-        return Grade.ASSUMED, columns.assumed[column]
+        return Certainty.ASSUMED, columns.assumed[column]
     if draft.table.known is not None:
-        return Grade.CERTAIN, "the layout of the file says so"
-    return Grade.CERTAIN, "its header says so"
+        return Certainty.CERTAIN, "the layout of the file says so"
+    return Certainty.CERTAIN, "its header says so"
 
 
 def confidences(draft: StudyDraft) -> dict[str, str]:

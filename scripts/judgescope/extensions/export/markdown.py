@@ -8,7 +8,7 @@ from judgescope.core.errors import coded
 from judgescope.report.cells import ReportCell
 from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import (
-    Answer,
+    AnswerBlock,
     Beside,
     DamageTable,
     Facts,
@@ -105,7 +105,7 @@ def _lines(block: PageBlock, level: int) -> list[str]:
                 lines.append("")
                 lines += [f"- {inline(item)}" for item in block.items]
             return lines
-        case Answer():
+        case AnswerBlock():
             return [f"**{inline(block.text)}**", "", escaped(block.deck)]
         case JudgeMatrix():
             return list(_matrix(block))

@@ -62,7 +62,7 @@ from judgescope.statistics.within_sources import (
 MEAN_CORRELATION: Final = CORRELATION._replace(kind="plain")
 
 
-class RatedTexts(BesideRaters):
+class RatedTargets(BesideRaters):
     """Targets and people's mean rating of one aspect, with which judges are compared.
 
     `level` as by `level_of`; kept (texts,): the texts that people's values are used of,
@@ -83,7 +83,7 @@ class RatedTexts(BesideRaters):
         super().__init__(targets, aspect, gold, self.people.rule)
         self.level = level
         self.statistic = DECIDES[level]
-        self._parts: dict[int, RatedTexts] = {}
+        self._parts: dict[int, RatedTargets] = {}
 
     @property
     def n_sources(self) -> int:
@@ -176,11 +176,11 @@ class RatedTexts(BesideRaters):
         p = p_within_pooled(x[both], self.gold[both], source, rng)
         return nulls.with_null(base.WITHIN, p, Rival())
 
-    def without(self, system: int) -> "RatedTexts":
+    def without(self, system: int) -> "RatedTargets":
         """The same without the texts of a system; what it draws serves every judge."""
         if system not in self._parts:
             kept = self.target_set.system != system
-            part = RatedTexts(self.target_set, self.aspect, self.level, kept)
+            part = RatedTargets(self.target_set, self.aspect, self.level, kept)
             self._parts[system] = part
         return self._parts[system]
 
@@ -208,7 +208,7 @@ class RatedTexts(BesideRaters):
 
 def claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for every judge and rated aspect."""
-    texts_of = cache(RatedTexts)
+    texts_of = cache(RatedTargets)
     for judge in data.spec.judges:
         targets = data.shared_targets(judge).given(judge)
         for aspect, scale in data.spec.aspects.items():
@@ -221,7 +221,7 @@ def claims(data: EvaluationData) -> Iterator[Claim]:
             yield _claim(texts_of(targets, aspect, level), judge, x)
 
 
-def _claim(texts: RatedTexts, judge: str, x: Floats) -> Claim:
+def _claim(texts: RatedTargets, judge: str, x: Floats) -> Claim:
     result = texts.number(x)
     claim = texts.claim(judge, base.AGREEMENT, x, texts.people.named(result).estimate)
     if result.estimate.note.startswith(REASONS.constant_judge):
@@ -257,10 +257,10 @@ def people_rows(data: EvaluationData) -> Iterator[ResultRow]:
         targets = data.systems
         people = gold_numbers(data, ratings).values
         level = level_of(people, people, targets.source, len(data.item_order))
-        texts = RatedTexts(targets, aspect, level)
+        texts = RatedTargets(targets, aspect, level)
 
         def value(
-            a: Floats, b: Floats, texts: RatedTexts = texts
+            a: Floats, b: Floats, texts: RatedTargets = texts
         ) -> Mapping[str, Replicated]:
             return {
                 texts.statistic: texts.number(a, b)._replace(

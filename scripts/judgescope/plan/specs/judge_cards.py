@@ -47,7 +47,7 @@ PUBLISHED = {
 path."""
 HIDDEN = "not shown"
 
-JudgeEnds = dict[str, dict[str, specs.Ends]]
+JudgeEnds = dict[str, dict[str, specs.ScaleEnds]]
 """Dataset -> aspect -> the ends of a judge's scores."""
 
 

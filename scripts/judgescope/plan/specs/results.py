@@ -34,7 +34,7 @@ from judgescope.schema.cards import (
 
 OF_DATASET = {"ratings", "fault_free_system", "families", "reference_systems"}
 """Keys of a dataset's card that statistics depend on."""
-FREE: Final[base.Prices] = {"input": 0.0, "output": 0.0}
+FREE: Final[base.TokenPrices] = {"input": 0.0, "output": 0.0}
 
 
 def _has_draws(plan: Plan) -> bool:
@@ -336,7 +336,7 @@ def _bought(plan: Plan, dataset: str) -> dict[str, object]:
     return {"bought": bought, "writers": prices, "made_of": members}
 
 
-def _price(plan: Plan, model: str) -> base.Prices | None:
+def _price(plan: Plan, model: str) -> base.TokenPrices | None:
     """Return the price of a million of a model's tokens, or None if it is unknown."""
     card = plan.models.get(model)  # None for derived judges
     if not isinstance(card, AskedModel):

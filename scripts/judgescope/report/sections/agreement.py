@@ -28,7 +28,7 @@ from judgescope.report.headline import PERSON, measures
 from judgescope.report.items import DatasetTexts
 from judgescope.report.matrix import MOST_LINES, standings
 from judgescope.report.panels import LAYOUT, bins_spec
-from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
+from judgescope.report.report import Report, ShownDataset, ShownJudge, ids_of
 from judgescope.report.rows import ReportRows, scores_of
 from judgescope.report.sections.first import every_picture
 from judgescope.report.specs import PageFiles
@@ -73,7 +73,9 @@ MOST_DRAWN = 12
 STYLES = ("ratings", "scores")
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield a figure and, folded, a table per level."""
     yield from _figure(report, dataset, rows)
     yield from rating_figures(report, dataset)
@@ -103,7 +105,7 @@ def _in_order_of_columns() -> list[Statistic]:
 
 
 def _statistics(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageTable]:
     """Yield tables of each level's statistics: of agreement, then of influences on a
     judge.
@@ -128,7 +130,7 @@ def _statistics(
 
 
 def _people(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> PageFigure | PageTable:
     """Return the agreement of people with each other.
 
@@ -165,7 +167,7 @@ def _people(
     )
 
 
-def _ranks(report: Report, dataset: Dataset) -> Iterator[PageTable | Fold]:
+def _ranks(report: Report, dataset: ShownDataset) -> Iterator[PageTable | Fold]:
     """Yield the judges' ranks, with intervals and the groups that a test cannot tell
     apart.
 
@@ -220,7 +222,7 @@ def _rank_columns(rows: ReportRows) -> list[TableColumn]:
 
 
 def _figure(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageFigure | PageTable]:
     measure = "spearman"
     level = "by_source"
@@ -260,7 +262,7 @@ def _drawn(report: Report) -> list[ShownJudge]:
 # --- scores beside ratings ------------------------------------------------------------
 
 
-def rating_figures(report: Report, dataset: Dataset) -> Iterator[PageFigure]:
+def rating_figures(report: Report, dataset: ShownDataset) -> Iterator[PageFigure]:
     """Yield both figures of a dataset whose texts by systems are rated and judged."""
     files = report.spec.files.get(dataset.id)
     if files is None:
@@ -274,7 +276,7 @@ def rating_figures(report: Report, dataset: Dataset) -> Iterator[PageFigure]:
         yield _histograms(dataset, texts, judges)
 
 
-def _texts(files: PageFiles, dataset: Dataset, turned: Turned) -> "pd.DataFrame":
+def _texts(files: PageFiles, dataset: ShownDataset, turned: Turned) -> "pd.DataFrame":
     """Return rating and score of each text that has them, and the bins of both, the
     best last.
     """
@@ -319,7 +321,7 @@ def binned(values: "pd.Series") -> "pd.Series":
 
 def _scatter(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     texts: "pd.DataFrame",
     judges: Sequence[ShownJudge],
 ) -> PageFigure:
@@ -355,7 +357,7 @@ def _scatter(
 
 
 def _histograms(
-    dataset: Dataset, texts: "pd.DataFrame", judges: Sequence[ShownJudge]
+    dataset: ShownDataset, texts: "pd.DataFrame", judges: Sequence[ShownJudge]
 ) -> PageFigure:
     drawn = ids_of(judges[:MOST_DRAWN])
     distributions = []
@@ -398,7 +400,9 @@ def _histograms(
 # --- pairs of systems -----------------------------------------------------------------
 
 
-def system_pairs(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[Fold]:
+def system_pairs(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[Fold]:
     """Yield per aspect each test, a line per pair and a column for each rater; first as
     figures.
     """
@@ -445,7 +449,9 @@ def _system_test(
     )
 
 
-def pairwise(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def pairwise(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield what people and judges prefer, then position bias, accuracy and more."""
     source = "tables/pairwise.csv"
     for aspect in dataset.aspects:
@@ -474,7 +480,7 @@ def pairwise(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[Pag
 
 
 def _choices(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageFigure | PageTable]:
     """Yield how judges go with people's choices and order systems; nothing without such
     rows.
@@ -520,7 +526,7 @@ def _choices(
 
 
 def _strengths(
-    dataset: Dataset, rows: ReportRows, aspect: str
+    dataset: ShownDataset, rows: ReportRows, aspect: str
 ) -> Iterator[PageFigure | PageTable]:
     """Yield the strength of each system by people and by judge, and which pairs are in
     order.

@@ -19,7 +19,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.headline import PERSON
 from judgescope.report.reliability import BinDot, reliability_spec
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.tables import TableSpec, statistic_columns
 from judgescope.report.words import known_names, p_value, percent
@@ -45,7 +45,9 @@ COLUMNS: Final = (
 )
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield per aspect what is shown of each judge, its diagram, and the numbers."""
     for aspect in dataset.aspects:
         of_aspect = rows.where(judged=aspect)
@@ -56,7 +58,7 @@ def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageB
 
 def _aspect(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     aspect: str,
     rows: ReportRows,
     judges: list[ShownJudge],

@@ -28,7 +28,7 @@ from judgescope.report.elements import (
     TableLine,
 )
 from judgescope.report.heatmaps import HeatMap, heat_keys, heatmap_spec
-from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
+from judgescope.report.report import Report, ShownDataset, ShownJudge, ids_of
 from judgescope.report.rows import ReportRow, ReportRows, between
 from judgescope.report.words import label, spoken
 from judgescope.statistics.registry import statistic
@@ -37,7 +37,9 @@ WANTED = "should drop"
 SUMS = ("s_t_mean", "s_f_mean", "confusion_index", "confusion_auc")
 
 
-def blocks(report: Report, dataset: Dataset, every: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, every: ReportRows
+) -> Iterator[PageBlock]:
     """Yield per wording the spread of drops, the sums, and differences between judges,
     folded.
 
@@ -113,7 +115,7 @@ def _heat_maps(
     columns = tables.aspect_columns(report, aspects)
     table = PageTable(
         f"{name}: Δ, {statistic('delta').meaning}.",
-        "Perturbation",
+        "ShownPerturbation",
         columns,
         bodies,
         [
@@ -175,7 +177,7 @@ def _drop(rows: ReportRows, largest: float) -> ReportCell:
     return replace(cell, notes=(*cell.notes, *notes))
 
 
-def changes(report: Report, dataset: Dataset, rows: ReportRows) -> list[PageTable]:
+def changes(report: Report, dataset: ShownDataset, rows: ReportRows) -> list[PageTable]:
     """Return the table of changes against plain forms and the first wording, if there
     are any.
     """
@@ -249,7 +251,9 @@ def _changes_of_wording(report: Report, rows: ReportRows) -> dict[str, WordingGa
 # --- correlations of aspects ----------------------------------------------------------
 
 
-def criteria(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def criteria(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield the correlations of each judge's aspects and wordings, folded after the
     first.
 

@@ -16,7 +16,7 @@ from judgescope.report.elements import (
     columns_of,
 )
 from judgescope.report.headline import PERSON
-from judgescope.report.report import Dataset, Report, ids_of
+from judgescope.report.report import Report, ShownDataset, ids_of
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.words import known_names, label, plural
 
@@ -29,7 +29,9 @@ BESIDE = {
 """Statistic of judges -> that of people, in a column beside them."""
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield per aspect its differences, means, the judges' bias, and the worth of a
     rating.
     """
@@ -54,7 +56,9 @@ def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageB
             yield Fold(title, more)
 
 
-def choice(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def choice(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield per aspect how often each system is the best in draws, by people and by
     each judge, corrected and alone, and what the picks gain.
     """

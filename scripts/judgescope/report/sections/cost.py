@@ -25,7 +25,7 @@ from judgescope.report.elements import (
 from judgescope.report.headline import HeadlineColumn, measures
 from judgescope.report.panels import Bought, Priced, scatter_spec
 from judgescope.report.prices import ALL, EACH, PRICE, free, price_per_1000, unpriced
-from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
+from judgescope.report.report import Report, ShownDataset, ShownJudge, ids_of
 from judgescope.report.rows import ReportRows
 from judgescope.report.tables import by_dataset, judge_bodies
 from judgescope.report.words import THOUSAND, dollars, listed, spoken
@@ -126,7 +126,7 @@ def tradeoff(report: Report) -> list[PageBlock]:
     is free.
     """
 
-    def of_dataset(dataset: Dataset) -> Iterator[PageBlock]:
+    def of_dataset(dataset: ShownDataset) -> Iterator[PageBlock]:
         costs = report.rows("cost", dataset.id)
         prices = dict[ShownJudge, float]()
         unpriced = []
@@ -157,7 +157,7 @@ def tradeoff(report: Report) -> list[PageBlock]:
 
 
 def _prices_and_quality(
-    report: Report, dataset: Dataset, priced: Mapping[ShownJudge, float]
+    report: Report, dataset: ShownDataset, priced: Mapping[ShownJudge, float]
 ) -> PageFigure | Paragraph:
     """Return a panel for each measure; `priced` is what 1,000 judgments of a judge
     cost.

@@ -31,7 +31,7 @@ from judgescope.report.elements import (
     TableLine,
     columns_of,
 )
-from judgescope.report.report import Dataset, Perturbation, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge, ShownPerturbation
 from judgescope.report.rows import ReportRow, ReportRows, RowPlace
 from judgescope.report.words import amount, label, spoken
 from judgescope.statistics.registry import names_of_group, statistic
@@ -64,7 +64,9 @@ READING = (
 """How to read discernment in its six forms."""
 
 
-def noticed(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def noticed(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield the share of damage that judges notice, and discernment folded."""
     found = damage_table(report, dataset)
     folded = list(blocks(report, dataset, rows))
@@ -77,7 +79,9 @@ def noticed(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[Page
     yield Fold(title, [*paragraphs, *folded])
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield the bars, judges by perturbation and, folded, effect sizes."""
     cells = rows.names("cell")
     perturbations = [
@@ -118,7 +122,7 @@ def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageB
 
 
 def _figure(
-    dataset: Dataset, rows: ReportRows, judges: list[ShownJudge]
+    dataset: ShownDataset, rows: ReportRows, judges: list[ShownJudge]
 ) -> PageFigure | PageTable:
     names = names_of_group("discernment", headline=True)
     headlines = rows.where(statistic=names)
@@ -165,10 +169,10 @@ def _flag(row: ReportRow | None) -> str:
 
 
 def _heat(
-    dataset: Dataset,
+    dataset: ShownDataset,
     rows: ReportRows,
     judges: list[ShownJudge],
-    perturbations: list[Perturbation],
+    perturbations: list[ShownPerturbation],
 ) -> PageTable:
     """Return judge by perturbation; a shade for every step of D_exact."""
 
@@ -207,7 +211,7 @@ def _heat(
 
 
 def dose_blocks(
-    report: Report, dataset: Dataset, rows: ReportRows, judges: list[ShownJudge]
+    report: Report, dataset: ShownDataset, rows: ReportRows, judges: list[ShownJudge]
 ) -> Iterator[PageBlock]:
     """Yield the curves of each perturbation with three degrees or more: the net share
     of items noticed against the degree, and the mean drop against the number of edits.
@@ -297,7 +301,7 @@ def _curves(
 
 
 def style_blocks(
-    report: Report, dataset: Dataset, judges: list[ShownJudge]
+    report: Report, dataset: ShownDataset, judges: list[ShownJudge]
 ) -> list[PageBlock]:
     """Return the figure of a dataset's response styles, nothing where no judge has
     any.
@@ -360,7 +364,7 @@ def _value(row: ReportRow | None) -> float | None:
 
 
 def _style_table(
-    dataset: Dataset, rows: ReportRows, judges: list[ShownJudge]
+    dataset: ShownDataset, rows: ReportRows, judges: list[ShownJudge]
 ) -> PageTable:
     whose = "the planned ratings" if dataset.planned else "people"
     columns = [

@@ -10,7 +10,7 @@ from judgescope.report import elements
 from judgescope.report.cells import ReportCell, estimate, figures
 from judgescope.report.charts import PALETTE, Curve, curves_spec, svg
 from judgescope.report.panels import SubsetPlot, panels_spec
-from judgescope.report.report import Dataset, Report, TrainingStep
+from judgescope.report.report import Report, ShownDataset, TrainingStep
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.specs import Distilled
 from judgescope.report.tables import (
@@ -43,7 +43,7 @@ SPLITS = {TRAIN: "the replies of one step", HELD_OUT: "the held-out replies"}
 
 
 def blocks(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[elements.PageBlock]:
     """Yield per ensemble its figure, what its members add, and their errors."""
     for judge, of_judge in rows.by("judge").items():
@@ -60,7 +60,7 @@ class _Ensemble:
     """
 
     def __init__(
-        self, report: Report, dataset: Dataset, judge: str, rows: ReportRows
+        self, report: Report, dataset: ShownDataset, judge: str, rows: ReportRows
     ) -> None:
         self.report = report
         self.judge = judge

@@ -10,7 +10,7 @@ from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.damage import damage_table
 from judgescope.report.drawing import CountGrid
 from judgescope.report.elements import (
-    Answer,
+    AnswerBlock,
     Beside,
     DrawnPanel,
     PageBlock,
@@ -22,7 +22,7 @@ from judgescope.report.elements import (
 from judgescope.report.matrix import MOST_LINES, href_of, matrix, standings
 from judgescope.report.next_steps import next_steps
 from judgescope.report.rating_grids import grids_of, labelled
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.sections.judges import BEHIND, foot
 from judgescope.report.words import count, plural
 from judgescope.statistics.verdict import Sign
@@ -32,7 +32,7 @@ def first_screen(report: Report) -> Iterator[PageBlock]:
     """Yield the first screen, without the list of other pages."""
     answer = headline(report)
     href = f"{page_of('evidence')}#{BEHIND}" if answer.behind else ""
-    yield Answer(answer.text, deck(report), href)
+    yield AnswerBlock(answer.text, deck(report), href)
     table = matrix(report, foot(report))
     if table is not None:
         yield table
@@ -112,7 +112,7 @@ def chosen(
 
 def picture_of(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     aspect: str,
     kind: str,
     judges: dict[ShownJudge, ReportedClaim],
@@ -163,7 +163,7 @@ def picture_of(
 
 
 def every_picture(
-    report: Report, dataset: Dataset, aspect: str, kind: str
+    report: Report, dataset: ShownDataset, aspect: str, kind: str
 ) -> Iterator[SmallMultiples]:
     """Yield the picture of all judges on one aspect, the first twelve of many."""
     judges: dict[ShownJudge, ReportedClaim] = {}
@@ -177,7 +177,7 @@ def every_picture(
         yield found
 
 
-def _axes_of_ratings(report: Report, dataset: Dataset, aspect: str) -> str:
+def _axes_of_ratings(report: Report, dataset: ShownDataset, aspect: str) -> str:
     grids = grids_of(report, dataset)
     steps = None if grids is None else grids.steps(aspect)
     apart = 2 if steps is None else steps.far

@@ -24,7 +24,7 @@ from judgescope.report.elements import (
     TableLine,
 )
 from judgescope.report.panels import Bought, Priced, scatter_spec
-from judgescope.report.report import Dataset, Report
+from judgescope.report.report import Report, ShownDataset
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.tables import PEOPLE, aspect_or_mean
 from judgescope.report.words import (
@@ -136,7 +136,9 @@ class _Market:
         return self.at(budget, f"{name}_{self.statistic}")
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield the sentences, the figure and the table of the choices on a dataset."""
     markets = _markets(rows)
     yield from _counts(report, rows)
@@ -241,7 +243,9 @@ def _signed(gain: ReportRow) -> str:
 # --- the figure -----------------------------------------------------------------------
 
 
-def _figure(report: Report, dataset: Dataset, markets: Sequence[_Market]) -> PageFigure:
+def _figure(
+    report: Report, dataset: ShownDataset, markets: Sequence[_Market]
+) -> PageFigure:
     """Return a panel for each market; judges are numbered, others are small dots."""
     judges = [
         judge.id
@@ -338,7 +342,9 @@ def _summary(report: Report, markets: Sequence[_Market]) -> str:
 # --- tables ---------------------------------------------------------------------------
 
 
-def _choices(report: Report, dataset: Dataset, markets: Sequence[_Market]) -> PageTable:
+def _choices(
+    report: Report, dataset: ShownDataset, markets: Sequence[_Market]
+) -> PageTable:
     """Return what each budget buys: a line a budget, by aspect."""
     columns = [
         TableColumn("Best", "on all sources", style="words"),
@@ -382,7 +388,7 @@ def _line(market: _Market, budget: ReportRow) -> TableLine:
 
 
 def _errors(
-    report: Report, dataset: Dataset, rows: ReportRows, markets: Sequence[_Market]
+    report: Report, dataset: ShownDataset, rows: ReportRows, markets: Sequence[_Market]
 ) -> Iterator[PageBlock]:
     """Yield, folded, how much the members of the chosen juries err alike."""
     names = ("error_correlation_mean", "effective_judges")

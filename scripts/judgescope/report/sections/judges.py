@@ -41,7 +41,7 @@ from judgescope.report.matrix import (
     kind_words,
     standings,
 )
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRows
 from judgescope.report.sections import trust
 from judgescope.report.sections.study import DIFFER
@@ -214,7 +214,7 @@ def measured(report: Report) -> str:
     return " · ".join(filter(None, parts))
 
 
-def limits(report: Report, dataset: Dataset, _: ReportRows) -> Iterator[PageBlock]:
+def limits(report: Report, dataset: ShownDataset, _: ReportRows) -> Iterator[PageBlock]:
     """Yield the limits of the verdicts: controls above judges, and numbers that no
     judge has.
     """

@@ -24,7 +24,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.headline import PERSON
 from judgescope.report.rating_grids import grids_of
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRows
 from judgescope.report.sections.first import every_picture
 from judgescope.report.words import known_names, label, plural
@@ -41,7 +41,9 @@ def left_out(report: Report) -> Iterator[PageBlock]:
         yield Paragraph(f"{line[0].upper()}{line[1:]}.")
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield per aspect a table of judges, and their confusion matrices."""
     for aspect in dataset.aspects:
         of_aspect = rows.where(judged=aspect)
@@ -51,7 +53,11 @@ def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageB
 
 
 def _aspect(
-    report: Report, dataset: Dataset, aspect: str, rows: ReportRows, labels: list[str]
+    report: Report,
+    dataset: ShownDataset,
+    aspect: str,
+    rows: ReportRows,
+    labels: list[str],
 ) -> Iterator[PageBlock]:
     name = f"{dataset.name}, {report.aspect(aspect)}"
     yield from every_picture(report, dataset, aspect, base.LABELS)
@@ -117,7 +123,7 @@ def _aspect(
 
 
 def _misses(
-    report: Report, dataset: Dataset, aspect: str, labels: list[str]
+    report: Report, dataset: ShownDataset, aspect: str, labels: list[str]
 ) -> Iterator[Fold]:
     """Yield, of two labels, the texts of the first that judges call the second, by id.
 
@@ -155,7 +161,7 @@ def _misses(
 
 def _matrix(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     judge: ShownJudge,
     aspect: str,
     labels: list[str],

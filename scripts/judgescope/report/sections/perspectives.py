@@ -23,7 +23,7 @@ from judgescope.report.elements import (
     TableColumn,
     columns_of,
 )
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import Address, ReportRow, ReportRows, RowPlace
 from judgescope.report.sections.perturbations import built_sets
 from judgescope.report.words import count, label, listed, plural, spoken
@@ -55,7 +55,9 @@ def over_datasets(report: Report) -> Iterator[PageBlock]:
         yield from _averages(report, rows, "Mean over datasets", criterion)
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield per wording the views, the ranks, the confusion of classes, folded."""
     views = rows.where(level=(TRADITIONAL, DIRECT))
     for criterion in views.where(aspect=tables.AVERAGE).names("criterion"):
@@ -146,7 +148,7 @@ def _averages(
 
 
 def _agreed_texts(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageTable]:
     counts = rows.where(judge=tables.PEOPLE, statistic="class_count")
     lines = [
@@ -203,7 +205,7 @@ def _classes(
 
 
 def scale_ranges(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageFigure | PageTable]:
     """Yield a figure, with its table, for all judges of one model and form on several
     scales.
@@ -327,7 +329,7 @@ def _constructed(
 
 
 def graded_sets(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageBlock]:
     """Yield how well each judge finds the ratings of each set, and its classes,
     folded.
@@ -362,7 +364,7 @@ def graded_sets(
 
 
 def _set_matrices(
-    report: Report, dataset: Dataset, rows: ReportRows, sets: Sequence[JudgedSet]
+    report: Report, dataset: ShownDataset, rows: ReportRows, sets: Sequence[JudgedSet]
 ) -> Iterator[PageTable]:
     """Yield the ratings of each graded set by the classes of each judge."""
     counts = rows.where(statistic="class_count")
@@ -380,7 +382,9 @@ def _set_matrices(
         yield class_table(mine, size, caption, "Rating", "the rating")
 
 
-def chains(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def chains(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield the accuracies on chains, the effect of ties, and accuracies at larger
     distances.
     """
@@ -422,7 +426,7 @@ def _sets(rows: ReportRows) -> list[JudgedSet]:
 
 
 def _by_distance(
-    report: Report, dataset: Dataset, rows: ReportRows, judged_set: JudgedSet
+    report: Report, dataset: ShownDataset, rows: ReportRows, judged_set: JudgedSet
 ) -> Iterator[PageFigure | PageTable]:
     """Yield the accuracy on texts that are k errors apart.
 

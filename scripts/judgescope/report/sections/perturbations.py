@@ -25,7 +25,7 @@ from judgescope.report.elements import (
     TableLine,
     columns_of,
 )
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.words import count, plural, spoken
 from judgescope.statistics.registry import names_of_group
@@ -41,7 +41,7 @@ SOURCE = "tables/construction.csv"
 
 
 def perturbations(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageBlock]:
     """Yield the counts of outcomes, the edits and the edit distance."""
     yield from _improved(dataset, rows)
@@ -63,7 +63,7 @@ def perturbations(
         "perturbation.",
         columns,
         [tables.RowGroup(level, lines=of_level) for level, of_level in lines.items()],
-        corner="Perturbation",
+        corner="ShownPerturbation",
         code=False,
         cell=_outcome,
     ).filled((), rows)
@@ -88,7 +88,7 @@ def perturbations(
         yield Link(title, f"texts.html#{dataset.id}")
 
 
-def _improved(dataset: Dataset, rows: ReportRows) -> Iterator[Paragraph]:
+def _improved(dataset: ShownDataset, rows: ReportRows) -> Iterator[Paragraph]:
     ok = rows.find("", "share_ok", cell="original")
     kept = rows.find("", "share_kept", cell="original")
     failed = rows.find("", "share_failed", cell="original")
@@ -121,7 +121,9 @@ def _outcome(row: ReportRow | None) -> ReportCell:
 # --- planned faults -------------------------------------------------------------------
 
 
-def faults(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def faults(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield how many planned faults every lexical judge misses, and who sees which."""
     kinds = [kind for kind in rows.names("criterion") if kind != ALL]
     kinds.append(ALL)
@@ -168,7 +170,7 @@ def faults(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageB
 
 def _fault_lines(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     rows: ReportRows,
     judge: ShownJudge,
     kinds: Sequence[str],
@@ -216,7 +218,7 @@ def built_sets(rows: ReportRows) -> set[str]:
 
 
 def construction(
-    _: Report, dataset: Dataset, rows: ReportRows
+    _: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageFigure | PageTable]:
     """Yield the ratings of graded sets, signs of their quality, and the cost of each
     step.
@@ -243,7 +245,7 @@ def construction(
 
 
 def _rating_figure(
-    dataset: Dataset, rows: ReportRows, sets: Sequence[tables.Entry]
+    dataset: ShownDataset, rows: ReportRows, sets: Sequence[tables.Entry]
 ) -> PageFigure | PageTable:
     """The texts of each rating, and the errors in them."""
     counts = rows.where(statistic="class_count")
@@ -276,7 +278,7 @@ def _rating_figure(
 
 
 def _candidates(
-    dataset: Dataset, rows: ReportRows, sets: Sequence[tables.Entry]
+    dataset: ShownDataset, rows: ReportRows, sets: Sequence[tables.Entry]
 ) -> PageTable:
     columns = [
         TableColumn("Chosen", statistic="share_chosen"),
@@ -303,7 +305,7 @@ def _candidates(
 
 
 def _anchors(
-    dataset: Dataset, rows: ReportRows, sets: Sequence[tables.Entry]
+    dataset: ShownDataset, rows: ReportRows, sets: Sequence[tables.Entry]
 ) -> PageTable:
     comparator = "comparator_accuracy"
     columns = tables.statistic_columns(ANCHORS, "Texts")
@@ -338,7 +340,7 @@ def _anchors(
     ).filled((), rows)
 
 
-def _costs(dataset: Dataset, rows: ReportRows) -> PageTable:
+def _costs(dataset: ShownDataset, rows: ReportRows) -> PageTable:
     # No step of the construction repeats a prompt that a cache would hold.
     usage = [name for name in names_of_group("usage") if name != "cached_tokens"]
     lines = []

@@ -21,7 +21,7 @@ from judgescope.report.elements import (
     TableColumn,
     TableLine,
 )
-from judgescope.report.report import Dataset, Report, ShownJudge, ids_of
+from judgescope.report.report import Report, ShownDataset, ShownJudge, ids_of
 from judgescope.report.rows import ReportRows, RowPlace, between
 from judgescope.report.words import LEVELS, known_names, label, plural
 from judgescope.statistics.registry import names_of_group
@@ -37,7 +37,7 @@ FormsByModel = dict[str, list[ShownJudge]]
 
 
 def blocks(
-    report: Report, dataset: Dataset, attacked: ReportRows
+    report: Report, dataset: ShownDataset, attacked: ReportRows
 ) -> Iterator[PageBlock]:
     """Yield the agreement over forms, what hints do, what reasons are like, and
     attacks.
@@ -88,7 +88,7 @@ def blocks(
 
 
 def _consistency(
-    dataset: Dataset,
+    dataset: ShownDataset,
     rows: ReportRows,
     aspects: Sequence[str],
     columns: Sequence[TableColumn],
@@ -141,7 +141,7 @@ def _per_judge(
 
 
 def _with_people(
-    report: Report, dataset: Dataset, rows: ReportRows, aspect: str
+    report: Report, dataset: ShownDataset, rows: ReportRows, aspect: str
 ) -> Iterator[PageFigure | PageTable]:
     """Yield alpha of each judge with people's median; the line is people's own
     agreement.
@@ -172,7 +172,7 @@ def _with_people(
 
 def _reasons(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     rows: ReportRows,
     columns: Sequence[TableColumn],
     statistics: Iterable[str],
@@ -217,7 +217,9 @@ def _reasons(
     yield Fold(f"{dataset.name}: the reasons that judges gave", shown)
 
 
-def attacks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def attacks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield how far each attack moves each judge, and how many texts it takes to the
     top.
     """
@@ -260,7 +262,7 @@ def attacks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[Page
 
 def _attack_table(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     rows: ReportRows,
     aspect: str,
     name: str,
@@ -279,7 +281,7 @@ def _attack_table(
 # --- the judges of one model beside each other ----------------------------------------
 
 
-def forms(report: Report, dataset: Dataset, _: ReportRows) -> Iterator[PageBlock]:
+def forms(report: Report, dataset: ShownDataset, _: ReportRows) -> Iterator[PageBlock]:
     """Yield the tables of the first statistic that has rows (of Hu et al. 2024), others
     folded.
 
@@ -311,7 +313,7 @@ def forms(report: Report, dataset: Dataset, _: ReportRows) -> Iterator[PageBlock
         yield Fold(f"Other correlations and levels, {dataset.name}", folded)
 
 
-class FormTable(NamedTuple):
+class FormDifferences(NamedTuple):
     """A table of judges by form, without empty columns, and its rows."""
 
     table: PageTable
@@ -319,7 +321,7 @@ class FormTable(NamedTuple):
 
 
 def _effect_chart(
-    dataset: Dataset, name: str, differences: FormTable
+    dataset: ShownDataset, name: str, differences: FormDifferences
 ) -> PageFigure | PageTable:
     known = differences.rows.defined.frame
     excluding = ((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum()
@@ -333,8 +335,8 @@ def _effect_chart(
 
 
 def _of_statistic(
-    report: Report, dataset: Dataset, models: FormsByModel, name: str, level: str
-) -> list[FormTable]:
+    report: Report, dataset: ShownDataset, models: FormsByModel, name: str, level: str
+) -> list[FormDifferences]:
     """Return the agreement of every judge and, if judges are compared, their
     differences.
     """
@@ -387,7 +389,7 @@ def _of_statistic(
             corner="Model and judge",
             every_judge=True,
         ).filled((), rows)
-        shown.append(FormTable(table, rows))
+        shown.append(FormDifferences(table, rows))
     return shown
 
 

@@ -19,7 +19,7 @@ from judgescope.report.elements import (
 )
 from judgescope.report.items import AnnotatedText, Reading
 from judgescope.report.marked import LocatedError, Piece, grouped, pieces
-from judgescope.report.report import Dataset, Report, ids_of
+from judgescope.report.report import Report, ShownDataset, ids_of
 from judgescope.report.rows import ReportRows, RowPlace
 from judgescope.report.tables import (
     TableSpec,
@@ -66,7 +66,9 @@ MOST_MARKINGS = 400
 """Maximum number of marked texts shown per dataset."""
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield what judges list, how it agrees with people, and texts with the errors in
     them.
     """
@@ -102,7 +104,11 @@ def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageB
 
 
 def _of_set(
-    report: Report, dataset: Dataset, rows: ReportRows, cell: str, names: Sequence[str]
+    report: Report,
+    dataset: ShownDataset,
+    rows: ReportRows,
+    cell: str,
+    names: Sequence[str],
 ) -> PageTable:
     """Return some statistics of one set of texts, per aspect and judge."""
     sets = {
@@ -121,7 +127,7 @@ def _of_set(
 
 def _agreement(
     report: Report,
-    dataset: Dataset,
+    dataset: ShownDataset,
     rows: ReportRows,
     level: str,
     forms: Mapping[str, str],
@@ -151,7 +157,7 @@ def _agreement(
     ).filled(report.judges, part)
 
 
-def _marked_texts(report: Report, dataset: Dataset) -> Iterator[Fold]:
+def _marked_texts(report: Report, dataset: ShownDataset) -> Iterator[Fold]:
     """Yield, for each aspect, texts as people mark them, if they do, and as each judge
     does.
     """

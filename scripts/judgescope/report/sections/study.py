@@ -12,7 +12,7 @@ from judgescope.parsing.judgment import OFF_GRID
 from judgescope.parsing.unread_shapes import CORRECT_READ, READ_REMEDY, UNREAD
 from judgescope.report import elements, words
 from judgescope.report.cells import count_cell, words_cell
-from judgescope.report.report import Dataset, Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.specs import StudyFacts
 from judgescope.report.tables import chart, judge_bodies, rater
@@ -78,7 +78,7 @@ def data(report: Report) -> Iterator[elements.PageBlock]:
         elements.TableColumn("Ratings by", style="words"),
     ]
     yield elements.PageTable(
-        "The data that the study read.", "Dataset", columns, [elements.Body(lines)]
+        "The data that the study read.", "ShownDataset", columns, [elements.Body(lines)]
     )
     yield elements.Link("Every judgment beside its text", "explore.html")
     for dataset in report.datasets:
@@ -86,7 +86,7 @@ def data(report: Report) -> Iterator[elements.PageBlock]:
 
 
 def _facts(
-    dataset: Dataset, most_problems: int = 12
+    dataset: ShownDataset, most_problems: int = 12
 ) -> Iterator[elements.Heading | elements.Facts | elements.Paragraph]:
     """The licence, the checksums and the first problems of a dataset."""
     facts = [("licence", dataset.card.licence), ("citation", dataset.card.citation)]
@@ -106,7 +106,7 @@ def _facts(
 
 
 def coverage(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[elements.PageBlock]:
     """Yield a row per judge and, folded, a row per cell."""
     seen = {name.removeprefix(PREFIX) for name in rows.names("statistic")}

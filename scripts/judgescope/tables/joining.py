@@ -61,16 +61,16 @@ def join(first: NamedTable, second: NamedTable, on: str | None) -> OpenedTable:
     joined = OpenedTable(notes=[*first.table.notes, *second.table.notes])
     joined.lines = dict(many.table.lines)
     matched = 0
-    found = set()
+    partners = set()
     for number, row in zip(many.table.numbers, many.table.rows, strict=True):
         name = key_of(row, key)
         partner = partner_of.get(name)
         if partner is not None:
             matched += 1
-            found.add(name)
+            partners.add(name)
         joined.add(number, _with(row, partner, names, shown=many.path))
-    left = len(partner_of) - len(found)
-    shares = (matched / len(many.table.rows), len(found) / len(partner_of))
+    left = len(partner_of) - len(partners)
+    shares = (matched / len(many.table.rows), len(partners) / len(partner_of))
     counts = (
         f"{matched} of {len(many.table.rows)} rows of {many.path.name} have a partner "
         f"among the {len(partner_of)} rows of {single.path.name} (column {key})"

@@ -49,7 +49,7 @@ def label_failures(
     shared = Counter[str]()
     for times in counts.values():
         shared.update({plain_label(word) for word in times})
-    found: dict[str, dict[str, int]] = {}
+    failures_of: dict[str, dict[str, int]] = {}
     for column, times in counts.items():
         failures = {}
         for word, count in times.items():
@@ -58,8 +58,8 @@ def label_failures(
         others = [word for word in times if word not in failures]
         rare = sum(failures.values()) <= MOST_FAILURES * sum(times.values())
         if failures and rare and _is_known(others) and not _is_known(list(times)):
-            found[column] = failures
-    return found
+            failures_of[column] = failures
+    return failures_of
 
 
 def _says_nothing(word: str, columns: int) -> bool:

@@ -217,7 +217,7 @@ def _of_grades(words: Collection[str]) -> LabelOrder | None:
         places[-ord(grade[1].upper()), signs[grade[2]]] = word
     if len(places) < len(words):
         return None
-    return LabelOrder(tuple(places[place] for place in sorted(places)))
+    return LabelOrder(tuple(places[index] for index in sorted(places)))
 
 
 def _of_ladder(words: Collection[str]) -> LabelOrder | None:
@@ -229,5 +229,5 @@ def _of_ladder(words: Collection[str]) -> LabelOrder | None:
             if plain in ladder:
                 places[ladder.index(plain)] = word
         if len(places) == len(words):
-            return LabelOrder(tuple(places[place] for place in sorted(places)))
+            return LabelOrder(tuple(places[step] for step in sorted(places)))
     return None

@@ -51,7 +51,7 @@ def is_total_row(row: TableRow, texts: Sequence[str]) -> bool:
 
 
 def is_nameless_total(
-    row: TableRow, texts: Sequence[str], whole: Sequence[str]
+    row: TableRow, texts: Sequence[str], filled: Sequence[str]
 ) -> bool:
     """Whether a last row has no word, and a fraction where other rows have whole
     numbers.
@@ -60,7 +60,7 @@ def is_nameless_total(
     """
     if not texts or any(not is_missing(row.get(name)) for name in texts):
         return False
-    for name in whole:
+    for name in filled:
         cell = row.get(name)
         if _is_number(cell) and not float(cell or 0).is_integer():
             return True
@@ -77,13 +77,13 @@ def without_totals(
         worded = sum(not _is_number(cell) for cell in filled)
         if filled and worded >= 0.9 * len(filled) and len(filled) >= 0.8 * len(rows):
             texts.append(column)
-    whole = [column for column in columns if _is_whole(rows[:-1], column)]
+    filled_in = [column for column in columns if _is_whole(rows[:-1], column)]
     kept = []
     kept_numbers = []
     notes = []
-    for place, (number, row) in enumerate(zip(numbers, rows, strict=True)):
-        is_last = place == len(rows) - 1
-        nameless = is_last and is_nameless_total(row, texts, whole)
+    for index, (number, row) in enumerate(zip(numbers, rows, strict=True)):
+        is_last = index == len(rows) - 1
+        nameless = is_last and is_nameless_total(row, texts, filled_in)
         if nameless or (texts and is_total_row(row, texts)):
             filled = [cell for cell in row.values() if not is_missing(cell)]
             words = [str(cell) for cell in filled if not _is_number(cell)]
@@ -181,10 +181,10 @@ def far_off(values: Sequence[float]) -> OffScale | None:
 
 def values_on_scale(values: Sequence[float]) -> list[float]:
     """The values of a column without those that stand for "no score"."""
-    found = off_scale(values)
-    if found is None:
+    outliers = off_scale(values)
+    if outliers is None:
         return list(values)
-    return [value for value in values if value not in found.counts]
+    return [value for value in values if value not in outliers.counts]
 
 
 def is_on_wider_scale(value: float, others: OffScale) -> bool:

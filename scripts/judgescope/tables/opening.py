@@ -339,15 +339,15 @@ def separator_of(text: str, suffix: str) -> str:
     if suffix == ".tsv":
         return "\t"
     best = ","
-    most = (False, 1)
+    widest = (False, 1)
     for separator in SEPARATORS:
         first = _first_records(text, separator)
         width = _usual_width(first)
         # Sentences may have one comma each, and the header none.
         has_header = width > 1 and len(first[0]) == width
-        if width > 1 and (has_header, width) > most:
+        if width > 1 and (has_header, width) > widest:
             best = separator
-            most = (has_header, width)
+            widest = (has_header, width)
     return best
 
 

@@ -93,10 +93,10 @@ def is_design(
     """
     numbers = []
     for row in rows:
-        found = numbers_in(row.get(column))
-        if len(found) != 1 or not found[0].is_integer():
+        in_cell = numbers_in(row.get(column))
+        if len(in_cell) != 1 or not in_cell[0].is_integer():
             return False
-        numbers.append(found[0])
+        numbers.append(in_cell[0])
     if len(numbers) < FEWEST_ROWS:
         return False
     runs = all(after - before in (0, 1) for before, after in pairwise(numbers))

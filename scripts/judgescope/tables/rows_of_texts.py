@@ -69,7 +69,7 @@ def _kind_of(rows: Sequence[TableRow], column: str) -> Joiner | None:
 
 
 def _grouped(
-    rows: Sequence[TableRow], columns: Sequence[str], apart: str
+    rows: Sequence[TableRow], columns: Sequence[str], varying: str
 ) -> list[list[int]] | None:
     """The places of each text's rows; None if the texts do not repeat.
 
@@ -78,7 +78,7 @@ def _grouped(
     shared = []
     for column in columns:
         evidence = classes_of(column)
-        if column == apart or not RATING_CLASSES.isdisjoint(evidence):
+        if column == varying or not RATING_CLASSES.isdisjoint(evidence):
             continue
         if "number" in evidence:
             continue  # dates and times may differ from row to row of a text
@@ -89,11 +89,11 @@ def _grouped(
     if not shared:
         return None
     groups: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         key = str([row.get(column) for column in shared])
-        groups.setdefault(key, []).append(place)
+        groups.setdefault(key, []).append(index)
     apart_once = all(
-        len({str(rows[place].get(apart)) for place in places}) == len(places)
+        len({str(rows[index].get(varying)) for index in places}) == len(places)
         for places in groups.values()
     )
     return list(groups.values()) if apart_once and len(groups) < len(rows) else None
@@ -112,7 +112,7 @@ def _of_raters(
     constant = []
     for column in columns:
         same = all(
-            len({str(rows[place].get(column)) for place in places}) == 1
+            len({str(rows[index].get(column)) for index in places}) == 1
             for places in groups
         )
         if column != rater and same:
@@ -127,7 +127,7 @@ def _of_raters(
     for places in groups:
         new: dict[str, Any] = {name: rows[places[0]].get(name) for name in constant}
         for name in rated:
-            cells = [rows[place].get(name) for place in places]
+            cells = [rows[index].get(name) for index in places]
             new[name] = [cell for cell in cells if not is_missing(cell)]
         new_rows.append(new)
     note = (
@@ -168,10 +168,10 @@ def _of_criteria(
     new_rows: list[TableRow] = []
     for places in groups:
         new: dict[str, Any] = {name: rows[places[0]].get(name) for name in shared}
-        for place in places:
-            aspect = _in_header(str(rows[place].get(criterion)))
+        for index in places:
+            aspect = _in_header(str(rows[index].get(criterion)))
             for name in rated:
-                new[f"{name}.{aspect}"] = rows[place].get(name)
+                new[f"{name}.{aspect}"] = rows[index].get(name)
         new_rows.append(new)
     note = (
         f"the rows of a text are its criteria (column {criterion}): {len(rows)} rows "

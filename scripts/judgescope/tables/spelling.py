@@ -202,8 +202,8 @@ def _with_decimals(text: str) -> str:
     in_digits = re.fullmatch(r"\s*(\d+)\s+(\d)/(\d)\s*", text)
     if in_digits and 0 < int(in_digits[2]) < int(in_digits[3]):
         return f"{int(in_digits[1]) + int(in_digits[2]) / int(in_digits[3]):g}"
-    text = _ONE_DIGITS.sub(lambda found: f"{numeric(found[0]):g}", text)
-    return re.sub(r"\d", lambda found: str(decimal(found[0])), text)
+    text = _ONE_DIGITS.sub(lambda match: f"{numeric(match[0]):g}", text)
+    return re.sub(r"\d", lambda match: str(decimal(match[0])), text)
 
 
 # --- ways of writing ------------------------------------------------------------------
@@ -215,20 +215,20 @@ def simple(text: str) -> float | None:
 
 
 def _percent(text: str) -> float | None:
-    found = re.fullmatch(r"(\S+)\s*%", text)
-    return simple(found[1]) if found else None
+    match = re.fullmatch(r"(\S+)\s*%", text)
+    return simple(match[1]) if match else None
 
 
 def _with_unit(text: str) -> float | None:
     """The number before a word for points or stars: `4分`, `3점`, `4 баллов`."""
     units = "分|点|點|星|颗星|つ星|점|балл|балла|баллов|б|pts?|points?|Punkte?|puntos?"
-    found = re.fullmatch(rf"(\S+?)\s*(?:{units})\.?", text, flags=re.I)
-    return simple(found[1]) if found else None
+    match = re.fullmatch(rf"(\S+?)\s*(?:{units})\.?", text, flags=re.I)
+    return simple(match[1]) if match else None
 
 
 def _stars(text: str) -> float | None:
-    found = re.fullmatch(r"(★+)☆*", text) or re.fullmatch(r"((?:⭐️?)+)", text)
-    return float(len(re.findall("[★⭐]", found[1]))) if found else None
+    match = re.fullmatch(r"(★+)☆*", text) or re.fullmatch(r"((?:⭐️?)+)", text)
+    return float(len(re.findall("[★⭐]", match[1]))) if match else None
 
 
 def _decimal_comma(text: str) -> float | None:
@@ -270,8 +270,8 @@ def is_date(cell: object) -> bool:
         return True
     day_first = re.fullmatch(r"\d{1,2}[-./ ]+([^\W\d_].*)", text)
     month_first = re.fullmatch(r"([^\W\d_]+)\.?[-./ ]+\d{1,2}", text)
-    found = day_first or month_first
-    return bool(found and _is_month(found[1]))
+    match = day_first or month_first
+    return bool(match and _is_month(match[1]))
 
 
 @dataclass(frozen=True)
@@ -296,11 +296,11 @@ class WordedNumber:
             (rf"{word}\s+[-–—:=]\s*{number}", 2, 1),
         )
         for pattern, value, words in patterns:
-            found = re.fullmatch(pattern, text)
-            if found and _is_month(found[words]):
+            match = re.fullmatch(pattern, text)
+            if match and _is_month(match[words]):
                 return None
-            if found and len(found[words].split()) <= 4:
-                return cls(float(found[value]), found[words].strip().casefold())
+            if match and len(match[words].split()) <= 4:
+                return cls(float(match[value]), match[words].strip().casefold())
         return None
 
 
@@ -396,16 +396,16 @@ def spelled(
     if not plain_cells or sum(failures.values()) > MOST_FAILURES * len(filled):
         return None
     values = [plain_cells[cell] for cell in texts if cell in plain_cells]
-    found = _numbers(values, decimal)
-    if found is None:
+    readable = _numbers(values, decimal)
+    if readable is None:
         return None
-    note = found.note
+    note = readable.note
     if any(text.strip()[:1] in MINUS_SIGNS for text in texts):
         note = note or "numbers; a long dash in front of a number was read as a minus"
     read: dict[Any, float | None] = dict.fromkeys(failures)
     for cell, written in plain_cells.items():
-        read[cell] = found.numbers[written]
-    return SpelledColumn(read, note, failures, found.example, found.readings)
+        read[cell] = readable.numbers[written]
+    return SpelledColumn(read, note, failures, readable.example, readable.readings)
 
 
 def _numbers(

@@ -101,9 +101,9 @@ def with_listed_numbers(
         new = dict(row)
         for column in listed:
             if isinstance(row.get(column), str):
-                found = re.findall(r"-?\d+(?:\.\d+)?", str(row[column]))
+                numbers = re.findall(r"-?\d+(?:\.\d+)?", str(row[column]))
                 new[column] = [
-                    float(each) if "." in each else int(each) for each in found
+                    float(each) if "." in each else int(each) for each in numbers
                 ]
         new_rows.append(new)
     return new_rows, listed
@@ -141,8 +141,8 @@ def conversation(turns: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for turn in turns:
         role = _role(turn)
-        said = [turn[key] for key in ("content", "prompt", "value") if turn.get(key)]
-        lines += _said(role, said[0] if said else None)
+        texts = [turn[key] for key in ("content", "prompt", "value") if turn.get(key)]
+        lines += _said(role, texts[0] if texts else None)
         calls = list(turn.get("tool_calls") or turn.get("toolsCalled") or [])
         if turn.get("function_call"):
             calls.append(turn["function_call"])
@@ -296,12 +296,12 @@ def unpivoted(
     }
     new_rows: list[TableRow] = []
     places = []
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         shared = {column: cell for column, cell in row.items() if column not in moved}
         for system in by_system.systems:
             new = {**shared, name: system}
             for rest, group in by_system.columns.items():
                 new[rest] = row.get(group[system])
             new_rows.append(new)
-            places.append(place)
+            places.append(index)
     return new_rows, places

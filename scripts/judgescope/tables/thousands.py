@@ -74,8 +74,8 @@ def _likely(
     sign = SIGNS[name]
     written = [value for value in values if sign in value]
     example = written[0]
-    whole = [abs(decimals[value]) for value in values if sign not in value]
-    if not whole:
+    without_sign = [abs(decimals[value]) for value in values if sign not in value]
+    if not without_sign:
         # Either reading is the other one times 1000, and agreement is the same.
         if name == "point":
             return None
@@ -87,8 +87,8 @@ def _likely(
         )
     largest = max(abs(decimals[value]) for value in written)
     smallest = min(abs(thousands[value]) for value in written)
-    are_decimals = max(whole) <= NEAR * largest
-    are_thousands = smallest <= NEAR * max(whole)
+    are_decimals = max(without_sign) <= NEAR * largest
+    are_thousands = smallest <= NEAR * max(without_sign)
     if are_thousands and not are_decimals:
         return GroupedNumbers(thousands, _as_thousands(example, thousands))
     if are_decimals and not are_thousands:

@@ -40,13 +40,13 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
     places: list[int] = []
     raters: dict[str, bool] = {}
     annotations = list(chain.from_iterable(export.parts for export in exports))
-    for place, part in enumerate(annotations):
+    for number, part in enumerate(annotations):
         # These keys identify a pair, as in AlpacaEval's own analysis.
         pair = {name: part.need(name) for name in ("instruction", *TEXTS)}
         key = json.dumps(pair)
         if key not in rows:
             rows[key] = {name: text_of(cell) for name, cell in pair.items()}
-            places.append(place)
+            places.append(number)
         row = rows[key]
         for name in SYSTEMS:
             if part.get(name):

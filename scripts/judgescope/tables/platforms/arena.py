@@ -29,9 +29,9 @@ def _read(export: OpenedExport) -> PlatformTable:
     choices: dict[tuple[str, ...], FileRow] = {}
     places: dict[tuple[str, ...], int] = {}
     given: dict[str, bool] = {}
-    for place, part in enumerate(export.parts):
+    for index, part in enumerate(export.parts):
         first, second = (str(part.need(name)) for name in MODELS)
-        item = _item(part, place + 1)
+        item = _item(part, index + 1)
         key = (item, first, second)
         turned = (item, second, first) in choices
         choice = _choice(part)
@@ -40,7 +40,7 @@ def _read(export: OpenedExport) -> PlatformTable:
             choice = reversed_choice(choice)
         judge = _judge(part)
         given.setdefault(judge, not is_machines(judge))
-        places.setdefault(key, place)
+        places.setdefault(key, index)
         row = choices.setdefault(key, _pair(part, item))
         if choice is None:
             continue

@@ -43,12 +43,12 @@ def _read(export: OpenedExport) -> PlatformTable:
     if not flat:
         export.check_columns("fields", "responses", "suggestions")
     fields: dict[str, None] = {}
-    for place, part in enumerate(export.parts):
-        key = str(part.get(ITEM) or place + 1)
+    for index, part in enumerate(export.parts):
+        key = str(part.get(ITEM) or index + 1)
         content = _of_flat(part) if flat else _of_nested(part)
         texts = {name: text_of(cell) for name, cell in content.texts.items()}
         fields.update(dict.fromkeys(texts))
-        sheet.add_text(key, place, {ITEM: key, **texts})
+        sheet.add_text(key, index, {ITEM: key, **texts})
         for score in content.scores:
             if score.number is not None:
                 sheet.add_score(key, score)

@@ -17,26 +17,26 @@ SIDES = ("chosen", "rejected")
 
 def _pairs_of_columns(export: OpenedExport) -> dict[str, tuple[str, str]]:
     """What the headers of two columns share -> the columns of the two sides."""
-    found = {}
+    pairs = {}
     for column in export.columns:
         words = split_header(column)
         if "chosen" in words and len(words) > 1:
             other = column.replace("chosen", "rejected").replace("Chosen", "Rejected")
             if other in export.columns and other != column:
                 stem = "_".join(word for word in words if word != "chosen")
-                found[stem] = (column, other)
-    return found
+                pairs[stem] = (column, other)
+    return pairs
 
 
 def _choices(export: OpenedExport) -> dict[str, bool]:
     """Columns whose cells are `chosen` or `rejected` -> whether they are people's."""
-    found = {}
+    by_people = {}
     for column in export.columns:
         cells = [row.get(column) for row in export.rows]
         words = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
         if words and words <= CHOSEN.keys():
-            found[column] = is_persons(column)
-    return found
+            by_people[column] = is_persons(column)
+    return by_people
 
 
 def _read(export: OpenedExport) -> PlatformTable:
@@ -84,8 +84,8 @@ def _choice(cell: Any) -> int | None:
 
 
 def _number(cell: Any) -> float | None:
-    found = numbers_in(cell)
-    return found[0] if found else None
+    values = numbers_in(cell)
+    return values[0] if values else None
 
 
 def _is_number(export: OpenedExport, column: str) -> bool:

@@ -149,8 +149,8 @@ def _of_table(export: OpenedExport) -> PlatformTable:
         kind = "score" if end == "score" else "success"
         metrics.setdefault(name, {})[kind] = column
     pairs = {}
-    for name, found in metrics.items():
-        pairs[name] = (found.get("score", ""), found.get("success", ""))
+    for name, fields in metrics.items():
+        pairs[name] = (fields.get("score", ""), fields.get("success", ""))
     _add_metrics(table, pairs)
     return table
 

@@ -48,14 +48,14 @@ def _read(export: OpenedExport) -> PlatformTable:
     rows: dict[str, FileRow] = {}
     places: dict[str, int] = {}
     numbers: Counter[str] = Counter()
-    for place, part in enumerate(export.parts):
+    for index, part in enumerate(export.parts):
         prompt = str(part.need("prompt_id"))
         completion = text_of(part.need("completion"))
         answer = str([prompt, part.get("completion_id") or completion])
-        key = answer if by_aspect else f"{place}"
+        key = answer if by_aspect else f"{index}"
         if key not in rows:
             numbers[prompt] += 1
-            places[key] = place
+            places[key] = index
             rows[key] = {
                 "prompt_id": prompt,
                 "prompt": text_of(part.need("prompt")),

@@ -27,7 +27,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     both = False
     pairs: dict[str, dict[str, Any]] = {}
     places = []
-    for place, part in enumerate(export.parts):
+    for index, part in enumerate(export.parts):
         key = str(part.need("pair_id"))
         if key not in pairs:
             pairs[key] = {
@@ -38,7 +38,7 @@ def _read(export: OpenedExport) -> PlatformTable:
                 **{name: text_of(part.need(name)) for name in TEXTS},
             }
             rows.append(pairs[key])
-            places.append(place)
+            places.append(index)
         named = [part.get(name) for name in ("judge_name", "judge_model")]
         judge = slug(" ".join(str(name) for name in named if name) or "judge")
         judges[judge] = None

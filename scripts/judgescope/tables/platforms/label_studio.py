@@ -93,13 +93,13 @@ def _of_tasks(export: OpenedExport) -> PlatformTable:
     export.check_columns("data", "annotations")
     sheet = ScoreSheet()
     others = 0
-    for place, task in enumerate(export.parts):
+    for index, task in enumerate(export.parts):
         key = str(task.need("id"))
         data = task.part("data").content
         cells: FileRow = {ITEM: key}
         for name, cell in data.items():
             cells[name] = cell if isinstance(cell, int | float) else text_of(cell)
-        sheet.add_text(key, place, cells)
+        sheet.add_text(key, index, cells)
         for annotation in task.several("annotations"):
             if not annotation.get("was_cancelled"):
                 person = _person(annotation)
@@ -197,10 +197,10 @@ def _of_rows(export: OpenedExport) -> PlatformTable:
         else:
             given.append(name)
     sheet = ScoreSheet()
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         key = str(row.get(ITEM) or [row.get(name) for name in others])
         cells = {name: row.get(name) for name in [*others, *judged]}
-        sheet.add_text(key, place, {ITEM: key, **cells})
+        sheet.add_text(key, index, {ITEM: key, **cells})
         for name in given:
             score = GivenScore(
                 name=name,

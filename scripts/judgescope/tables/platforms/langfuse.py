@@ -35,14 +35,14 @@ def _read(export: OpenedExport) -> PlatformTable:
     """
     sheet = ScoreSheet()
     of_api: dict[str, None] = {}
-    for place, row in enumerate(_rows(export)):
+    for index, row in enumerate(_rows(export)):
         trace = str(row.need("traceId"))
         observation = row.get("observationId")
         cells = {"traceId": trace}
         if not is_missing(observation):
             cells["observationId"] = str(observation)
         key = ".".join(cells.values())
-        sheet.add_text(key, place, cells)
+        sheet.add_text(key, index, cells)
         source = str(row.need("source")).upper()
         if source in {"ANNOTATION", "EVAL"}:
             sheet.add_score(key, _score(row, source))

@@ -33,8 +33,8 @@ def _read(export: OpenedExport) -> PlatformTable:
     inputs = _beginning(export, INPUTS)
     outputs = _beginning(export, OUTPUTS)
     references = _beginning(export, *REFERENCES)
-    for prefix, found in ((INPUTS, inputs), (OUTPUTS, outputs)):
-        if not found:
+    for prefix, group in ((INPUTS, inputs), (OUTPUTS, outputs)):
+        if not group:
             export.check_columns(f"{prefix}*")
     rows = []
     for part in export.parts:

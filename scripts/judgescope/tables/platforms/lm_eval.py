@@ -39,8 +39,8 @@ def _read(export: OpenedExport) -> PlatformTable:
     if len({row["system"] for row in rows}) > 1:
         table.system = "system"
     columns = columns_in(rows)
-    found = [name for name in columns if name.startswith("doc.") and is_persons(name)]
-    rated = [name for name in found if kind_of(rows, name) in {"number", "label"}]
+    human = [name for name in columns if name.startswith("doc.") and is_persons(name)]
+    rated = [name for name in human if kind_of(rows, name) in {"number", "label"}]
     add_people(table, [*rated, *(name for name in metrics if is_persons(name))])
     replied = all(kind_of(rows, name) == "number" for name in ("reply", "target"))
     if replied and not table.people:

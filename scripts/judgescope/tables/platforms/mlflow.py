@@ -55,7 +55,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     """A row for each trace; expectations are references."""
     sheet = ScoreSheet()
     dropped = 0
-    for place, part in enumerate(export.parts):
+    for index, part in enumerate(export.parts):
         trace = _flat(part)
         key = str(trace.need("trace_id"))
         cells = {
@@ -65,7 +65,7 @@ def _read(export: OpenedExport) -> PlatformTable:
         }
         assessments = trace.several("assessments")
         expected = []
-        sheet.add_text(key, place, cells)
+        sheet.add_text(key, index, cells)
         for each in _valid(assessments):
             if each.get("expectation") is not None:
                 expected.append(text_of(each.part("expectation").get("value")))

@@ -43,14 +43,14 @@ def _read(export: OpenedExport) -> PlatformTable:
     if ITEM not in export.columns and unnamed:
         ident = unnamed[0]
     sheet = ScoreSheet()
-    for place, part in enumerate(export.parts):
+    for index, part in enumerate(export.parts):
         row = part
         if nested:
             # A CSV file has the object as JSON.
             content = {**part.content, RESULT: unpacked(part.content.get(RESULT))}
             row = replace(part, content=content)
         span = str(row.need(ident))
-        sheet.add_text(span, place, {ITEM: span})
+        sheet.add_text(span, index, {ITEM: span})
         sheet.add_score(span, _score(row, nested=nested))
     table = sheet.table()
     table.item = ITEM

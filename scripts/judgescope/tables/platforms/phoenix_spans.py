@@ -25,13 +25,13 @@ class SpanScore:
 
 
 def _scores(export: OpenedExport) -> list[SpanScore]:
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    fields_of: dict[tuple[str, str], dict[str, str]] = {}
     for column in export.columns:
         match = re.fullmatch(r"(eval|annotation)s?\.(.+)\.(label|score)", column)
         if match and not all(is_missing(row.get(column)) for row in export.rows):
-            found.setdefault((match[1], match[2]), {})[match[3]] = column
+            fields_of.setdefault((match[1], match[2]), {})[match[3]] = column
     scores = []
-    for (kind, name), columns in found.items():
+    for (kind, name), columns in fields_of.items():
         kept = [columns[part] for part in ("label", "score") if part in columns]
         scores.append(SpanScore(name, kind == "annotation", tuple(kept)))
     return scores

@@ -85,16 +85,16 @@ def _read(export: OpenedExport) -> PlatformTable:
     places = []
     named: dict[str, None] = {}
     tests = [name for name in headers if name not in taken]
-    for place, part in enumerate(export.parts):
+    for index, part in enumerate(export.parts):
         of_test = {name: part.get(name) for name in tests}
         for each in outputs:
-            row = {"test": f"test-{place + 1}", **of_test}
+            row = {"test": f"test-{index + 1}", **of_test}
             row["output"] = text_of(part.get(each.output))
             row["provider"] = each.output
             scores = _scores(part.content, each)
             named.update(dict.fromkeys(scores))
             rows.append({**row, **scores})
-            places.append(place)
+            places.append(index)
     table = PlatformTable(rows, places, item="test", text="output")
     people = []
     for name in tests:

@@ -68,9 +68,9 @@ def _read(export: OpenedExport) -> PlatformTable:
             table.source.append("retrieved_contexts")
     if any(row.get("reference") for row in rows):
         table.references = ["reference"]
-    found = by_evidence(rows, [name for name in export.columns if name not in FIELDS])
-    add_people(table, found["people"])
-    add_judges(table, [judge_column(column) for column in found["judges"]])
+    sides = by_evidence(rows, [name for name in export.columns if name not in FIELDS])
+    add_people(table, sides["people"])
+    add_judges(table, [judge_column(column) for column in sides["judges"]])
     return table
 
 

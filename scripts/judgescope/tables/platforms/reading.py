@@ -74,13 +74,13 @@ def scalar(value: Any) -> Any:
 
 def scalars(content: Any, prefix: str) -> dict[str, Any]:
     """The numbers and short words directly in an object, by `prefix` and key."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if isinstance(content, Mapping):
         for name, cell in content.items():
             value = scalar(cell)
             if value is not None:
-                found[f"{prefix}{name}"] = value
-    return found
+                fields[f"{prefix}{name}"] = value
+    return fields
 
 
 def columns_in(rows: Iterable[Mapping[str, Any]]) -> list[str]:

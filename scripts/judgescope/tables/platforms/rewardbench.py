@@ -64,19 +64,19 @@ def _parts(export: OpenedExport) -> list[ExportPart]:
 def _number(cell: Any) -> float | None:
     while isinstance(cell, list):
         cell = cell[0] if cell else None
-    found = numbers_in(cell)
-    return found[0] if found else None
+    values = numbers_in(cell)
+    return values[0] if values else None
 
 
 def _read(export: OpenedExport) -> PlatformTable:
     """A row for each pair of a right and a wrong answer; a prompt is a source."""
     pairs: list[RewardedPair] = []
     places: list[int] = []
-    for place, part in enumerate(_parts(export)):
+    for index, part in enumerate(_parts(export)):
         first = FIRST_EDITION in part.content or "text_chosen" in part.content
         of_prompt = [_of_first(part)] if first else _of_second(part)
         pairs += of_prompt[:MOST_PAIRS]
-        places += [place] * len(of_prompt[:MOST_PAIRS])
+        places += [index] * len(of_prompt[:MOST_PAIRS])
     table = rewarded(pairs, places)
     has_prompt = any(pair.cells.get("prompt") for pair in pairs)
     if has_prompt:

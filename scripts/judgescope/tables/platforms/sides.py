@@ -75,10 +75,10 @@ def aspect_of_score(name: str) -> str:
     """
     kept = []
     words = split_header(name)
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         evidence = classes_of(word)
         sided = {"person", "machine", "measure", "rating"} & evidence.keys()
-        initial = len(word) == 1 and place > 0
+        initial = len(word) == 1 and index > 0
         if sided or word in GENERAL or word.isdigit() or initial:
             continue
         kept.append(word)
@@ -185,18 +185,18 @@ def _add(table: PlatformTable, score: JudgeColumn, aspect: str, *, alone: bool) 
 
 def are_labels(rows: Sequence[FileRow], columns: Collection[str]) -> bool:
     """Whether the cells of columns are words, truth values, or 0 and 1."""
-    found = False
+    has_entries = False
     for column in columns:
         for row in rows:
             cell = row.get(column)
             for entry in cell if isinstance(cell, list) else [cell]:
                 if is_missing(entry):
                     continue
-                found = True
+                has_entries = True
                 values = numbers_in(entry)
                 if values and set(values) - {0.0, 1.0}:
                     return False
-    return found
+    return has_entries
 
 
 def by_evidence(
@@ -206,8 +206,8 @@ def by_evidence(
 
     Counts, times, costs and confidences are neither.
     """
-    found: dict[str, list[str]] = {"people": [], "judges": []}
+    columns_of: dict[str, list[str]] = {"people": [], "judges": []}
     for column in columns:
         if may_be_score(rows, column):
-            found["people" if is_persons(column) else "judges"].append(column)
-    return found
+            columns_of["people" if is_persons(column) else "judges"].append(column)
+    return columns_of

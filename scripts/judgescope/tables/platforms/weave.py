@@ -43,20 +43,20 @@ def _recognise(export: OpenedExport) -> bool:
 
 def _entries(part: ExportPart) -> list[ExportPart]:
     """The feedback in a row: the row itself, or the list of a call."""
-    found = _feedback_of(part.content)
-    if found is None:
+    feedback = _feedback_of(part.content)
+    if feedback is None:
         return [part]
-    return ExportPart({"feedback": found}, part.where, part.title).parts("feedback")
+    return ExportPart({"feedback": feedback}, part.where, part.title).parts("feedback")
 
 
 def _read(export: OpenedExport) -> PlatformTable:
     """A row for each call: annotations are people's, scorers are judges."""
     sheet = ScoreSheet()
     ignored = 0
-    for place, part in enumerate(export.parts):
+    for index, part in enumerate(export.parts):
         entries = _entries(part)
         call = _call_id(part, entries)
-        sheet.add_text(call, place, {ITEM: call, **_texts(part)})
+        sheet.add_text(call, index, {ITEM: call, **_texts(part)})
         for entry in entries:
             scores = list(_scores(entry))
             ignored += not scores
@@ -134,11 +134,11 @@ def _values(output: Any, name: str) -> Iterator[tuple[str, Any]]:
         if value is not None:
             yield name, value
         return
-    found: list[tuple[str, Any]] = []
+    values: list[tuple[str, Any]] = []
     for key, cell in output.items():
-        found += _values(cell, f"{name} {key}".strip())
-    numbers = [each for each in found if not isinstance(each[1], str)]
-    kept = numbers or found
+        values += _values(cell, f"{name} {key}".strip())
+    numbers = [each for each in values if not isinstance(each[1], str)]
+    kept = numbers or values
     if len(kept) == 1:
         yield name, kept[0][1]
     else:

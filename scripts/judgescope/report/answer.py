@@ -47,9 +47,9 @@ class HeadlineRules(RatingsAndDamage):
             text = self.position_sentence(best)
             if text:
                 yield text
-        apart = self.no_ceiling()
-        if apart and first.rule != "U5":
-            yield self.apart_sentence(apart)
+        without_ceiling = self.no_ceiling()
+        if without_ceiling and first.rule != "U5":
+            yield self.apart_sentence(without_ceiling)
         unnoticed = self.unnoticed()
         if unnoticed and first.rule not in ("D2", "N"):
             yield (f"No judge is shown to notice {few(unnoticed, 'kinds of damage')}.")
@@ -76,8 +76,8 @@ class HeadlineRules(RatingsAndDamage):
                     signs.setdefault(claim.subject, set()).add(claim.sign)
         return [
             subject
-            for subject, found in signs.items()
-            if Sign.HOLDS not in found and found != {Sign.RULE}
+            for subject, outcomes in signs.items()
+            if Sign.HOLDS not in outcomes and outcomes != {Sign.RULE}
         ]
 
     def cheaper(self, best: ShownJudge) -> Iterator[str]:
@@ -130,9 +130,9 @@ class HeadlineRules(RatingsAndDamage):
             self.damage,
         )
         for rule in rules:
-            found = rule()
-            if found is not None:
-                return found
+            headline = rule()
+            if headline is not None:
+                return headline
         return Headline("U", "No number that decides a claim was measured.")
 
 

@@ -109,12 +109,12 @@ class AnswerData:
 
     def with_value(self, kind: str) -> list[tuple[ShownJudge, ReportedClaim]]:
         """The claims of a kind that have a value, judge by judge."""
-        found = []
+        pairs = []
         for judge in self.judges:
             for claim in self.of_kind(judge, kind):
                 if claim.row.value is not None:
-                    found.append((judge, claim))
-        return found
+                    pairs.append((judge, claim))
+        return pairs
 
     def of_kind(self, judge: ShownJudge, *kinds: str) -> list[ReportedClaim]:
         """The claims of a judge of some kinds; bars are of kind `bar`."""

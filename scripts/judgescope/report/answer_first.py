@@ -63,33 +63,35 @@ class BarsAndLabels(AnswerData):
 
     def people_apart(self) -> Headline | None:
         """U5: on no aspect do people agree with each other."""
-        apart = self.no_ceiling()
+        without_ceiling = self.no_ceiling()
         others = [
             claim
             for claim in self.every_agreement
             if base.NO_CEILING not in cell_words.codes_of(claim)
         ]
-        if not apart or others:
+        if not without_ceiling or others:
             return None
-        return Headline("U5", self.apart_sentence(apart), apart)
+        return Headline("U5", self.apart_sentence(without_ceiling), without_ceiling)
 
     def no_ceiling(self) -> list[ReportedClaim]:
         """A claim for each aspect on which people do not agree with each other."""
-        found: dict[str, ReportedClaim] = {}
+        by_subject: dict[str, ReportedClaim] = {}
         for claim in self.every_agreement:
             if base.NO_CEILING in cell_words.codes_of(claim):
-                found.setdefault(self.subject(claim), claim)
-        return [*found.values()]
+                by_subject.setdefault(self.subject(claim), claim)
+        return [*by_subject.values()]
 
-    def apart_sentence(self, apart: Sequence[ReportedClaim]) -> str:
+    def apart_sentence(self, no_ceiling: Sequence[ReportedClaim]) -> str:
         """The sentence on aspects on which people do not agree with each other."""
-        aspects = few(self.subjects(apart), "aspects")
-        ceiling = apart[0].others.get(f"{base.CEILING}_{apart[0].row.statistic}")
-        person = self.person(apart[0]) if ceiling is None else ceiling
+        aspects = few(self.subjects(no_ceiling), "aspects")
+        ceiling = no_ceiling[0].others.get(
+            f"{base.CEILING}_{no_ceiling[0].row.statistic}"
+        )
+        person = self.person(no_ceiling[0]) if ceiling is None else ceiling
         if person is None or person.value is None:
             return f"No ceiling on {aspects}: people do not agree with each other."
-        with_others = brief(apart[0].row.statistic, person.value)
-        first = "" if len(apart) == 1 else f" on {self.subject(apart[0])}"
+        with_others = brief(no_ceiling[0].row.statistic, person.value)
+        first = "" if len(no_ceiling) == 1 else f" on {self.subject(no_ceiling[0])}"
         return (
             f"No ceiling on {aspects}: one person agrees with the others "
             f"{with_others}{first}."
@@ -280,20 +282,20 @@ class BarsAndLabels(AnswerData):
         rival = claim.others.get("rival")
         value = claim.others.get("rival_value")
         lengths = (base.LENGTH, base.BREVITY)
-        own = cell_words.value(claim)
+        judge_value = cell_words.value(claim)
         known = value is not None and value.value is not None
         if rival is not None and rival.note in lengths and known:
             assert value is not None
             theirs = brief(claim.row.statistic, value.value or 0.0)
             return (
-                f"No judge labels better than the texts' length does ({own} against "
-                f"{theirs})."
+                "No judge labels better than the texts' length does "
+                f"({judge_value} against {theirs})."
             )
         ends = cell_words.spread(claim.row)
         detail = f", {ends}" if ends else ""
         return (
             "No judge is shown to label better than chance: at best "
-            f"{own}{detail} ({named(judge.id)})."
+            f"{judge_value}{detail} ({named(judge.id)})."
         )
 
 
@@ -313,10 +315,10 @@ def _against_bar(claim: ReportedClaim) -> str:
     asked = ""
     if bar is not None and bar.value is not None:
         asked = f", you asked for {brief(name, bar.value)}"
-    own = cell_words.value(claim)
+    judge_value = cell_words.value(claim)
     if name == "tnr":
-        return f"it catches {own} of bad texts{asked}"
+        return f"it catches {judge_value} of bad texts{asked}"
     if name == "tpr":
-        return f"it keeps {own} of good texts{asked}"
+        return f"it keeps {judge_value} of good texts{asked}"
     subject = f" on {lowered(claim.subject)}" if claim.subject else ""
-    return f"{lowered(label(name))} is {own}{subject}{asked}"
+    return f"{lowered(label(name))} is {judge_value}{subject}{asked}"

@@ -50,10 +50,10 @@ class RatingsAndDamage(BarsAndLabels):
             behind += self.every_agreement[:MOST_NAMED]
         if not parts:
             for rule in (self.labels, self.pairs):
-                found = rule()
-                if found is not None:
-                    text = f"Nobody rated these texts. {found.text}"
-                    return Headline("N", text, found.behind)
+                headline = rule()
+                if headline is not None:
+                    text = f"Nobody rated these texts. {headline.text}"
+                    return Headline("N", text, headline.behind)
             return Headline("N", "Nobody rated these texts: no claim was tested.")
         text = "; ".join(parts)
         if not text.startswith("`"):
@@ -158,14 +158,14 @@ class RatingsAndDamage(BarsAndLabels):
 
     def limited(self) -> Headline | None:
         """R3: the best claim agrees, but a simple rule or the systems explain it."""
-        found = [
+        followed = [
             claim
             for claim in self.every_agreement
             if claim.sign is Sign.RULE and claim.row.value is not None
         ]
-        if not found:
+        if not followed:
             return None
-        best = max(found, key=lambda claim: claim.row.value or 0.0)
+        best = max(followed, key=lambda claim: claim.row.value or 0.0)
         codes = cell_words.codes_of(best)
         aspect = self.subject(best)
         reached = cell_words.value(best)
@@ -224,14 +224,14 @@ class RatingsAndDamage(BarsAndLabels):
 
     def not_shown(self) -> Headline | None:
         """R4: agreement is not shown for any judge."""
-        found = [
+        unclear = [
             claim
             for claim in self.every_agreement
             if claim.sign is Sign.NOT_SHOWN and claim.row.value is not None
         ]
-        if not found:
+        if not unclear:
             return None
-        best = max(found, key=lambda claim: claim.row.value or 0.0)
+        best = max(unclear, key=lambda claim: claim.row.value or 0.0)
         ends = ""
         if best.row.ci_low is not None and best.row.ci_high is not None:
             low = brief(best.row.statistic, best.row.ci_low)
@@ -265,15 +265,16 @@ class RatingsAndDamage(BarsAndLabels):
         rival = claim.others.get("rival")
         value = claim.others.get("rival_value")
         rules = {base.LENGTH: "the longer one", base.BREVITY: "the shorter one"}
-        own = cell_words.value(claim)
+        judge_value = cell_words.value(claim)
         if rival is not None and rival.note in rules and value is not None:
             theirs = brief(claim.row.statistic, value.value or 0.0)
             text = (
-                f"No judge picks better than “{rules[rival.note]}” ({own} against "
-                f"{theirs})."
+                f"No judge picks better than “{rules[rival.note]}” "
+                f"({judge_value} against {theirs})."
             )
             return Headline("P1", text, [claim])
-        text = f"No judge is shown to pick better than chance: at best {own} of pairs."
+        chance = "No judge is shown to pick better than chance"
+        text = f"{chance}: at best {judge_value} of pairs."
         return Headline("P1", text, [claim])
 
     def position(self) -> Headline | None:
@@ -296,9 +297,9 @@ class RatingsAndDamage(BarsAndLabels):
             if row.ci_low <= 0.5 <= row.ci_high:
                 continue
             share = row.value or 0.0
-            place = "first" if share > 0.5 else "second"
+            side = "first" if share > 0.5 else "second"
             taken = percent(max(share, 1 - share))
-            text = f"{named(judge.id)} takes the {place} text in {taken} of pairs"
+            text = f"{named(judge.id)} takes the {side} text in {taken} of pairs"
             people = rows.where(judge=PERSON.id).defined.first
             if people is not None and people.value is not None:
                 theirs = people.value if share > 0.5 else 1 - people.value

@@ -181,8 +181,8 @@ def rival_words(claim: ReportedClaim) -> str:
     strongest = claim.others.get(RIVAL)
     if strongest is None:
         return ""
-    own = claim.others.get(f"{RIVAL}_value")
-    known = own.value if own is not None else None
+    rival_value = claim.others.get(f"{RIVAL}_value")
+    known = rival_value.value if rival_value is not None else None
     name = strongest.note
     if name in (base.LENGTH, base.BREVITY):
         word = "length" if name == base.LENGTH else "short"

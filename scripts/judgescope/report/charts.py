@@ -246,11 +246,11 @@ def _with_one_look(run: re.Match[str]) -> str:
     parts = []
     circles = _ONE_CIRCLE.findall(run[0])
     for look, alike in groupby(circles, key=itemgetter(1)):
-        places = [f"{place}{opacity}" for place, _, opacity in alike]
+        places = [f"{circle}{opacity}" for circle, _, opacity in alike]
         if len(places) < FEWEST_ALIKE:
-            parts += [f"<circle{place}{look}/>" for place in places]
+            parts += [f"<circle{circle}{look}/>" for circle in places]
             continue
-        inside = "".join(f"<circle{place}/>" for place in places)
+        inside = "".join(f"<circle{circle}/>" for circle in places)
         parts.append(f"<g{look}>{inside}</g>")
     return "".join(parts)
 

@@ -77,8 +77,8 @@ class _Noticed:
         for judge in report.judges:
             for claim in claims(report, judge):
                 if claim.kind == base.PERTURBATION:
-                    place = (judge.id, claim.dataset, claim.row.cell)
-                    self.claims[place] = claim
+                    key = (judge.id, claim.dataset, claim.row.cell)
+                    self.claims[key] = claim
                     self.of_judge.add((judge.id, claim.dataset))
                     self.places.add((claim.dataset, claim.row.cell))
 

@@ -209,8 +209,8 @@ def grid(shown: CountGrid, largest: int = 0) -> Markup:
     cell = 135 / max(columns, rows, 1)
     largest = largest or shown.largest
     parts = []
-    for place in range(min(columns, rows)):
-        x, y = place * cell, _row(shown, place) * cell
+    for index in range(min(columns, rows)):
+        x, y = index * cell, _row(shown, index) * cell
         parts.append(
             f'<rect x="{x:.4g}" y="{y:.4g}" width="{cell:.4g}" height="{cell:.4g}" '
             'class="diag"/>'
@@ -255,15 +255,15 @@ def _tick(name: str) -> str:
 def _ticks(shown: CountGrid, cell: float) -> Iterable[str]:
     bottom = len(shown.judged) * cell + 14
     every = max(1, -(-max(map(len, map(_tick, shown.across)), default=1) * 6 // cell))
-    for place, name in enumerate(shown.across):
-        if place % every == 0:
-            x = (place + 0.5) * cell
+    for index, name in enumerate(shown.across):
+        if index % every == 0:
+            x = (index + 0.5) * cell
             yield (
                 f'<text x="{x:.4g}" y="{bottom:.4g}" text-anchor="middle">'
                 f"{escape(_tick(name))}</text>"
             )
-    for place, name in enumerate(shown.judged):
-        y = (_row(shown, place) + 0.5) * cell + 4
+    for index, name in enumerate(shown.judged):
+        y = (_row(shown, index) + 0.5) * cell + 4
         yield f'<text x="-6" y="{y:.4g}" text-anchor="end">{escape(_tick(name))}</text>'
 
 
@@ -284,13 +284,13 @@ def unit_squares(shown: CountGrid) -> Markup:
     squares = dict(shown.counts)
     if total > 400:
         squares = {
-            place: round(100 * number / total) for place, number in squares.items()
+            pair: round(100 * number / total) for pair, number in squares.items()
         }
     side = 10 if max(squares.values(), default=0) <= 100 else 15
     box = side * 6 + 8
     parts = []
-    for place, name in enumerate(shown.across):
-        x = place * (box + 6)
+    for across, name in enumerate(shown.across):
+        x = across * (box + 6)
         parts.append(f'<text x="{x}" y="-6">{escape(_tick(name))}</text>')
     top = 0
     for judged, name in enumerate(shown.judged):
@@ -360,12 +360,12 @@ def scale(marks: ScaleMarks) -> Markup:
         )
     heights: dict[float, int] = {}
     for share in marks.people:
-        place = round(x(share), 1)
-        height = heights.get(place, 0)
-        heights[place] = height + 1
+        height_at = round(x(share), 1)
+        height = heights.get(height_at, 0)
+        heights[height_at] = height + 1
         if height < 3:
             y = 22 - 9 * height
-            parts.append(f'<circle cx="{place}" cy="{y}" r="3.8" class="pp"/>')
+            parts.append(f'<circle cx="{height_at}" cy="{y}" r="3.8" class="pp"/>')
     at = x(marks.judge)
     if marks.before is not None:
         start = x(marks.before)

@@ -58,10 +58,10 @@ def failing_texts(
     report: CardReport, judge: ShownJudge, readers: Mapping[str, WorstCaseReader]
 ) -> list[FailingText]:
     """The first three texts on which a judge fails; fewer where claims have none."""
-    found = standings(report)
+    matrix = standings(report)
     about: list[ReportedClaim] = []
-    for column in found.folding.columns:
-        about += found.of_column(judge, column)
+    for column in matrix.folding.columns:
+        about += matrix.of_column(judge, column)
     texts: list[FailingText] = []
     seen: set[str] = set()
     for claim in worst_first(about):
@@ -124,10 +124,10 @@ def _apart(
     if _one_scale(reader, judge, aspect):
         # A score that equals the rating is right, whatever the ranks of ties.
         gaps = np.where(merits == people, 0.0, gaps)
-    order = sorted(range(len(both)), key=lambda place: (-gaps[place], both[place]))
+    order = sorted(range(len(both)), key=lambda index: (-gaps[index], both[index]))
     return [
-        Farthest(both[place], float(gaps[place]), scores[both[place]])
-        for place in order
+        Farthest(both[index], float(gaps[index]), scores[both[index]])
+        for index in order
     ]
 
 
@@ -226,14 +226,14 @@ def _failing(
 def _explored(
     reader: WorstCaseReader, judge: ShownJudge, aspect: str, cell: str, target: str
 ) -> str:
-    place = {
+    differing = {
         "dataset": reader.dataset.id,
         "judge": judge.id,
         "aspect": aspect,
         "perturbation": cell,
         "target": target,
     }
-    return f"../{elements.judgments_page(**place)}"
+    return f"../{elements.judgments_page(**differing)}"
 
 
 def _mean(reader: WorstCaseReader, judgment: Judged, aspect: str) -> str:

@@ -92,10 +92,10 @@ def compact_script(script: str) -> str:
 
 def with_used_style(page: str, script: str) -> str:
     """Return a page whose style in the head has only the rules that it uses."""
-    found = _STYLE.search(page.partition("<body")[0])
-    if found is None:
+    element = _STYLE.search(page.partition("<body")[0])
+    if element is None:
         return page
-    full = found[1]
+    full = element[1]
     style = _without_idle(used_style(full, page.replace(full, ""), script), page)
     page = page.replace(full, style)
     # A template may state the hash in a policy of its own.

@@ -132,9 +132,9 @@ def _failures_lead(report: CardReport, judge: ShownJudge) -> str:
 def _picture_and_steps(report: CardReport, judge: ShownJudge) -> Iterator[PageBlock]:
     panels: list[DrawnPanel] = []
     axes = ""
-    found = standings(report)
-    for column in found.folding.columns:
-        for claim in found.of_column(judge, column):
+    matrix = standings(report)
+    for column in matrix.folding.columns:
+        for claim in matrix.of_column(judge, column):
             if column.rank not in (1, 2, 3) or len(panels) == MOST_PICTURES:
                 continue
             dataset = next(d for d in report.datasets if d.id == claim.dataset)

@@ -326,8 +326,8 @@ class MatrixMaker:
         other = other and column.rank > 0  # the head of a bar names its number
         if other and row.value is not None and sign is not Sign.NO_CLAIM:
             # Another number than that of the column's head has its name.
-            own = lowered(label(row.statistic))
-            below = "; ".join(filter(None, (own, below)))
+            own_label = lowered(label(row.statistic))
+            below = "; ".join(filter(None, (own_label, below)))
         return MatrixCell(
             value=cell_words.value(claim) if sign is not Sign.NO_CLAIM else "",
             more=more,
@@ -605,10 +605,10 @@ def _rest_words(report: Report, judges: Sequence[ShownJudge]) -> str:
     if not judges:
         return ""
     held = []
-    most = 0
+    longest = 0
     for judge in judges:
         every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
         held.append(sum(claim.sign is Sign.HOLDS for claim in every))
-        most = max(most, len(every))
+        longest = max(longest, len(every))
     more = plural(len(judges), "more judge", "more judges")
-    return f"{more}: none holds on more than {max(held)} of {plural(most, 'claim')}"
+    return f"{more}: none holds on more than {max(held)} of {plural(longest, 'claim')}"

@@ -92,11 +92,11 @@ class NextStepRules:
 
     def _aspects(self) -> list[ReportedClaim]:
         """A claim of agreement for each aspect on which one holds."""
-        found: dict[tuple[str, str], ReportedClaim] = {}
+        by_aspect: dict[tuple[str, str], ReportedClaim] = {}
         for claim in self.rules_of_headline.every_agreement:
             if claim.sign is Sign.HOLDS:
-                found.setdefault((claim.dataset, claim.row.judged), claim)
-        return [*found.values()]
+                by_aspect.setdefault((claim.dataset, claim.row.judged), claim)
+        return [*by_aspect.values()]
 
     def _cheapest(self, about: ReportedClaim) -> tuple[str, str]:
         """The judge to use on the aspect of a claim, and why."""

@@ -253,7 +253,7 @@ def without(block: PageBlock, table: PageTable) -> PageBlock:
 def first_page(report: Report, sections: Sequence[Section]) -> str:
     """Return the page that answers first, with the list of the other pages."""
     [front] = [section for section in sections if section.id in FRONT]
-    answer, *found = front.blocks
+    answer, *details = front.blocks
     others = [section for section in sections if section.id not in FRONT]
     return page_from(
         filled("").get_template("first.html.jinja"),
@@ -261,7 +261,7 @@ def first_page(report: Report, sections: Sequence[Section]) -> str:
         SCRIPTS,
         study=report.study,
         answer=answer,
-        found=found,
+        found=details,
         more=[other_pages(report, others)],
         foot=foot(report),
     )

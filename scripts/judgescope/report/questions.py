@@ -65,10 +65,10 @@ def range_of(name: str) -> str:
     >>> range_of("normal_scores"), range_of("balanced_accuracy")
     ('−1 to 1', '0 to 100 %')
     """
-    found = statistic(name)
-    if found.kind == "percent":
+    record = statistic(name)
+    if record.kind == "percent":
         return "0 to 100 %"
-    return "−1 to 1" if found.kind == "correlation" else ""
+    return "−1 to 1" if record.kind == "correlation" else ""
 
 
 def agreeing(report: Report, datasets: Iterable[str]) -> str:
@@ -151,8 +151,8 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
         title = f"{levels[claim.row.cell].capitalize()}s"
         return MatrixQuestion(4, DAMAGE, title, noun="kinds of damage")
     known = KINDS[kind]
-    place = 5 + [*KINDS].index(kind)
-    return MatrixQuestion(place, FURTHER, known.question, known.number, known.subjects)
+    rank = 5 + [*KINDS].index(kind)
+    return MatrixQuestion(rank, FURTHER, known.question, known.number, known.subjects)
 
 
 def answers_of(report: Report, claims: Iterable[ReportedClaim]) -> ClaimsByQuestion:
@@ -263,12 +263,12 @@ def _fold(
     Without a name, each of the `datasets` gets a column, under its own.
     """
     groups: dict[str, list[Place]] = {}
-    for place, column in columns.items():
+    for index, column in columns.items():
         mine = column.rank == rank or column.rank >= rank == 5
         if mine and (name or column.dataset in datasets):
-            groups.setdefault("" if name else column.dataset, []).append(place)
+            groups.setdefault("" if name else column.dataset, []).append(index)
     for places in groups.values():
-        if len({columns[place] for place in places}) < 2:
+        if len({columns[index] for index in places}) < 2:
             continue
         first = columns[places[0]]
         dataset = datasets.get(first.dataset, "All aspects")
@@ -280,8 +280,8 @@ def _fold(
             noun=first.noun or "aspects",
             aspect="",
         )
-        for place in places:
-            columns[place] = together
+        for index in places:
+            columns[index] = together
 
 
 def group_note(columns: Sequence[MatrixQuestion], group: str) -> str:

@@ -82,8 +82,8 @@ def steps_between(values: set[float]) -> list[float]:
     ([1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.5, 1.0])
     """
     low, high = min(values), max(values)
-    whole = all(value.is_integer() for value in values)
-    if whole and high - low < MOST_STEPS:
+    are_integers = all(value.is_integer() for value in values)
+    if are_integers and high - low < MOST_STEPS:
         return [float(step) for step in range(int(low), int(high) + 1)]
     return sorted(values)
 
@@ -174,19 +174,19 @@ class RatingGrids:
         text.
         """
         steps = self.steps(aspect)
-        own = []
+        each_rating = []
         others = []
         for values in self.ratings(aspect).values():
             if len(values) < 2:
                 continue
             total = sum(values)
             for value in values:
-                own.append(value)
+                each_rating.append(value)
                 others.append((total - value) / (len(values) - 1))
-        if steps is None or not own:
+        if steps is None or not each_rating:
             return None
         across = steps.places(np.array(others))
-        up = steps.places(np.array(own))
+        up = steps.places(np.array(each_rating))
         label = "one person: texts by the mean of the others and the person's rating"
         return _grid(steps, across, up, steps.names, label)
 
@@ -235,10 +235,10 @@ def _grid(
     label: str,
 ) -> CountGrid:
     counts = Counter(zip(across.tolist(), up.tolist(), strict=True))
-    apart = steps.far
+    far_steps = steps.far
 
     def far(x: int, y: int) -> bool:
-        return abs(x - y) >= apart
+        return abs(x - y) >= far_steps
 
     return CountGrid(counts, steps.names, names, far, label=label)
 
@@ -298,10 +298,10 @@ def _commonest(
     totals = Counter[int]()
     for (across, _), number in counts.items():
         totals[across] += number
-    kept = sorted(place for place, _ in totals.most_common(MOST_LABELS))
+    kept = sorted(index for index, _ in totals.most_common(MOST_LABELS))
     place_of: dict[int, int] = {old: new for new, old in enumerate(kept)}
     together = Counter[tuple[int, int]]()
     for (across, judged), number in counts.items():
         key = (place_of.get(across, len(kept)), place_of.get(judged, len(kept)))
         together[key] += number
-    return together, [*(names[place] for place in kept), REST]
+    return together, [*(names[index] for index in kept), REST]

@@ -59,8 +59,8 @@ def _sorted(results: pa.Table, degrees: Mapping[str, Sequence[str]]) -> pa.Table
     for row in results.select(["perturbation", "degree"]).to_pylist():
         known = degrees.get(row["perturbation"], [])
         degree = row["degree"]
-        place = known.index(degree) if degree in known else len(known)
-        places.append(None if degree is None else place)
+        rank = known.index(degree) if degree in known else len(known)
+        places.append(None if degree is None else rank)
     keys: list[str] = []
     for name in KEYS["results"]:
         keys += ["place", name] if name == "degree" else [name]
@@ -97,14 +97,14 @@ def with_sentences(spec: TablesSpec, tables: Mapping[str, pa.Table]) -> pa.Table
     `verdict`. Controls have none.
     """
     counts = dict.fromkeys(spec.datasets, ReadCounts())
-    said = sentences(Report(spec, RowsOnDemand(tables), counts))
+    sentence_of = sentences(Report(spec, RowsOnDemand(tables), counts))
     table = tables[VERDICTS]
     column = [
-        said.get(judge) if statistic == VERDICT else None
+        sentence_of.get(judge) if statistic == VERDICT else None
         for judge, statistic in zip(
             table["judge"].to_pylist(), table["statistic"].to_pylist(), strict=True
         )
     ]
-    place = table.schema.get_field_index("sentence")
-    field = table.schema.field(place)
-    return table.set_column(place, field, pa.array(column, field.type))
+    index = table.schema.get_field_index("sentence")
+    field = table.schema.field(index)
+    return table.set_column(index, field, pa.array(column, field.type))

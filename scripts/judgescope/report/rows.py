@@ -159,8 +159,8 @@ class ReportRows:
         places = [(row.dataset, *_address(row)) for row in records]
         times = Counter(places)
         kept = []
-        for row, place in zip(records, places, strict=True):
-            if row.system_subset or times[place] == 1:
+        for row, key in zip(records, places, strict=True):
+            if row.system_subset or times[key] == 1:
                 kept.append(row)
         return cls(kept)
 

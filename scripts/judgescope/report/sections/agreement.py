@@ -97,11 +97,11 @@ def _in_order_of_columns() -> list[Statistic]:
         "alt_test",
     )
 
-    def place(record: Statistic) -> tuple[int, str, int]:
+    def sort_key(record: Statistic) -> tuple[int, str, int]:
         number = groups.index(record.group) if record.group in groups else len(groups)
         return number, record.group, record.position
 
-    return sorted(STATISTICS.working().values(), key=place)
+    return sorted(STATISTICS.working().values(), key=sort_key)
 
 
 def _statistics(

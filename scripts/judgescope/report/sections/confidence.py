@@ -107,14 +107,14 @@ def _shown(rows: ReportRows, gap: ReportRow) -> str:
             tests.append((tested.value, name, row, row.value > null))
     if not tests:
         return f"cannot be tested: {gap.note or 'too few sources'}"
-    p, name, found, above = min(tests, key=lambda test: test[0])
+    p, name, curve, above = min(tests, key=lambda test: test[0])
     if p > LEVEL:
         return f"is not shown to be too sure or not sure enough (p {p_value(p)})"
     if name == "gap":
-        size = found if above else _turned(found)
+        size = curve if above else _turned(curve)
         return f"is {'over' if above else 'under'}-confident by {figures(size)}"
     kind = "differ too little" if above else "are too extreme"
-    return f"has confidences that {kind} (slope {figures(found)})"
+    return f"has confidences that {kind} (slope {figures(curve)})"
 
 
 def _diagram(name: str, judge: ShownJudge, rows: ReportRows) -> Iterator[PageFigure]:
@@ -167,8 +167,8 @@ def _selective(
         of_judge = errors.where(judge=judge.id)
         cells = []
         for k in coverages:
-            found = [row for row in of_judge if row.k == k]
-            cells.append(estimate(found[0]) if found else ReportCell(""))
+            of_bin = [row for row in of_judge if row.k == k]
+            cells.append(estimate(of_bin[0]) if of_bin else ReportCell(""))
         lines.append(TableLine(judge.id, cells))
     person = rows.where(statistic="rater_error").first
     notes = []

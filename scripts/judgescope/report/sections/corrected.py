@@ -82,8 +82,8 @@ def _chosen(
     by_system: dict[str, dict[tuple[str, str], ReportRow]] = {}
     for row in rows.where(statistic=statistic):
         if row.value is not None:
-            place = row.judge, row.form or ""
-            by_system.setdefault(row.system_subset or "", {})[place] = row
+            column = row.judge, row.form or ""
+            by_system.setdefault(row.system_subset or "", {})[column] = row
     present = {judge for cells in by_system.values() for judge, _ in cells}
     columns = []
     for judge in known_names(ids_of([PERSON, *report.judges]), present):

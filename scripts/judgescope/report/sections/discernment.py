@@ -68,12 +68,12 @@ def noticed(
     report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageBlock]:
     """Yield the share of damage that judges notice, and discernment folded."""
-    found = damage_table(report, dataset)
+    table = damage_table(report, dataset)
     folded = list(blocks(report, dataset, rows))
-    if found is None:
+    if table is None:
         yield from folded
         return
-    yield found
+    yield table
     paragraphs = list(map(Paragraph, READING))
     title = f"Discernment in its six forms, and response styles: {dataset.name}"
     yield Fold(title, [*paragraphs, *folded])

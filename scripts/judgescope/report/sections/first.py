@@ -68,20 +68,22 @@ def pictures(report: Report) -> Iterator[SmallMultiples]:
         if first is None:
             continue
         dataset = next(d for d in report.datasets if d.id == first.dataset)
-        found = picture_of(report, dataset, first.row.judged, first.kind, chosen(about))
-        if found is not None:
-            yield found
+        picture = picture_of(
+            report, dataset, first.row.judged, first.kind, chosen(about)
+        )
+        if picture is not None:
+            yield picture
             return
 
 
 def _claims_by_judge(report: Report, rank: int) -> dict[ShownJudge, ReportedClaim]:
     """The first claim of each judge in the first column of a rank."""
-    found = standings(report)
+    matrix = standings(report)
     about: dict[ShownJudge, ReportedClaim] = {}
-    columns = [column for column in found.folding.columns if column.rank == rank]
+    columns = [column for column in matrix.folding.columns if column.rank == rank]
     kinds = {1: base.AGREEMENT, 2: base.LABELS, 3: base.PAIRS}
-    for judge in found.shown:
-        for claim in found.of_column(judge, columns[0]):
+    for judge in matrix.shown:
+        for claim in matrix.of_column(judge, columns[0]):
             if claim.kind == kinds[rank]:
                 about.setdefault(judge, claim)
     places = [(claim.dataset, claim.row.judged) for claim in about.values()]
@@ -169,18 +171,18 @@ def every_picture(
     judges: dict[ShownJudge, ReportedClaim] = {}
     for judge in standings(report).shown[:MOST_LINES]:
         for claim in claims(report, judge):
-            place = (claim.kind, claim.dataset, claim.row.judged)
-            if place == (kind, dataset.id, aspect):
+            subject = (claim.kind, claim.dataset, claim.row.judged)
+            if subject == (kind, dataset.id, aspect):
                 judges[judge] = claim
-    found = picture_of(report, dataset, aspect, kind, judges) if judges else None
-    if found is not None:
-        yield found
+    picture = picture_of(report, dataset, aspect, kind, judges) if judges else None
+    if picture is not None:
+        yield picture
 
 
 def _axes_of_ratings(report: Report, dataset: ShownDataset, aspect: str) -> str:
     grids = grids_of(report, dataset)
     steps = None if grids is None else grids.steps(aspect)
-    apart = 2 if steps is None else steps.far
+    far_steps = 2 if steps is None else steps.far
     unit = "steps" if steps is not None and steps.values else "tenths of the ranks"
     across = "mean rating by people, for one person the mean of the others"
     if dataset.planned:
@@ -189,7 +191,7 @@ def _axes_of_ratings(report: Report, dataset: ShownDataset, aspect: str) -> str:
     return (
         f"across: {across}{left_out} · up: rating of one person or score of the judge, "
         "by rank where its scale is another · area: number of texts · "
-        f"red: ≥ {apart} {unit} apart"
+        f"red: ≥ {far_steps} {unit} apart"
     )
 
 

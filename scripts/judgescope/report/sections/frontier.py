@@ -193,16 +193,16 @@ def _counts(report: Report, rows: ReportRows) -> Iterator[PageBlock]:
 
 def _sentences(report: Report, market: _Market) -> Iterator[str]:
     """Yield a sentence on each choice that is not the cheapest candidate, once."""
-    told = set[str]()
+    described = set[str]()
     for budget in market.budgets:
         gain = market.of_choice(budget, "gain")
         half = market.of_choice(budget, "other_half")
-        if gain is None or half is None or half.judge_b in told:
+        if gain is None or half is None or half.judge_b in described:
             continue
         advice = gain.note.partition("; ")[0]
         if gain.value is None or advice == Advice.CHEAPEST:
             continue
-        told.add(half.judge_b)
+        described.add(half.judge_b)
         costs = _dearer(market, half.judge_b, gain.judge_b)
         yield (
             f"{_name(report, market)}: `{half.judge_b}` {costs} and adds "

@@ -100,11 +100,11 @@ SIGNS = (
 
 def every_claim(report: Report) -> Iterator[PageBlock]:
     """Yield how the first sentence came about, and every claim with its evidence."""
-    found = headline(report)
-    if found.behind:
+    answer = headline(report)
+    if answer.behind:
         yield Heading("How the first sentence came about", BEHIND)
-        yield Paragraph(HEADLINE_RULE.format(found.rule))
-        yield Paragraph(found.text, items=list(map(_behind, found.behind)))
+        yield Paragraph(HEADLINE_RULE.format(answer.rule))
+        yield Paragraph(answer.text, items=list(map(_behind, answer.behind)))
     of_judges = {
         judge: [claim for claim in claims(report, judge) if claim.kind != FIRST]
         for judge in standings(report).ranked

@@ -333,19 +333,19 @@ def class_counts(report: Report, claim: ReportedClaim) -> str:
 
     "" for claims that are not about the texts of one of two labels.
     """
-    place = place_of_class(claim)
+    class_index = place_of_class(claim)
     labels = next(
         dataset.labels_on(claim.row.judged)
         for dataset in report.datasets
         if dataset.id == claim.dataset
     )
-    if place is None or claim.row.value is None or len(labels) != 2:
+    if class_index is None or claim.row.value is None or len(labels) != 2:
         return ""
     missed = words.count(misjudged(claim))
     of_class = words.count(claim.row.n)
-    return (
-        f"of {of_class} “{labels[place]}” texts it calls {missed} “{labels[1 - place]}”"
-    )
+    right = labels[class_index]
+    wrong = labels[1 - class_index]
+    return f"of {of_class} “{right}” texts it calls {missed} “{wrong}”"
 
 
 def place_of_class(claim: ReportedClaim) -> int | None:

@@ -242,7 +242,7 @@ def _of_labels(
     gold = np.where(known, texts.gold, nan)
     n_sources = len(data.item_order)
 
-    def most(votes: Floats) -> Floats:
+    def majority_vote(votes: Floats) -> Floats:
         winner = majority(votes.T)
         # A tie is no label, and a text without one is not right.
         return np.where(known & np.isnan(winner), float(NO_LABEL), winner)
@@ -254,7 +254,8 @@ def _of_labels(
         aspect,
         texts.statistic,
         texts.level,
-        _juries(data, alone, most, odd=True) | _cascades(sellers, alone, confidence),
+        _juries(data, alone, majority_vote, odd=True)
+        | _cascades(sellers, alone, confidence),
         targets.source,
         texts.number,
         lambda codes: frontier.hits_of(gold, codes, texts.q, targets.source, n_sources),
@@ -281,8 +282,8 @@ def _stated(
         if not named or row["aspect"] != aspect or row["target_b"] is not None:
             continue
         known = row["confidence"] is not None and row["target"] in places
-        own = row["confident_of"] in (None, row["value"])
-        if known and own and study.spec.judges[judge].draws == 1:
+        is_sole_draw = row["confident_of"] in (None, row["value"])
+        if known and is_sole_draw and study.spec.judges[judge].draws == 1:
             each = stated.setdefault(judge, np.full(len(places), nan))
             each[places[row["target"]]] = row["confidence"]
     return stated

@@ -160,10 +160,10 @@ def _judge_rows(
     alone = plain_means(np.concatenate([made.judged, made.others]))
     raw = clauses("uncorrected: the judge's bias is in it", note)
     yield from _best_rows(data, judge, aspect, made, alone, UNCORRECTED, raw)
-    found = picks(made.judged, made.rated, _stream(data, aspect))
+    chosen = picks(made.judged, made.rated, _stream(data, aspect))
     numbers = {
-        "choice_gain": found.judge,
-        "choice_regret": found.regret,
+        "choice_gain": chosen.judge,
+        "choice_regret": chosen.regret,
         "system_pearson_true": system_pearson_true(made.judged, made.rated),
     }
     for name, result in numbers.items():

@@ -156,7 +156,9 @@ class JudgeComparison:
             for level, names in self.correlations.items():
                 exact = list(names)
                 if weights is self.study.resamples:
-                    exact = [one for one in names if not self._is_linear((one, level))]
+                    exact = [
+                        each for each in names if not self._is_linear((each, level))
+                    ]
                 if exact:
                     results |= measures.correlated(
                         self.target_set,

@@ -64,12 +64,12 @@ def rows_of(data: EvaluationData, table: pa.Table) -> Iterator[ResultRow]:
     """Yield the rows, from a table `confidences` in memory."""
     for aspect in aspects_with_people(data):
         yield from _people_rows(data, aspect)
-    said = said_in(data, table)
+    stated = said_in(data, table)
     for judge, card in data.spec.judges.items():
         if not card.confidence:
             continue
         for targets in data.rated(judge):
-            of_judge = said
+            of_judge = stated
             if card.confidence == DRAWS:
                 of_judge = _said_of_draws(data, targets, judge)
             for aspect in data.spec.aspects:
@@ -110,13 +110,13 @@ def _judge_rows(
         return
     card = targets.study.spec.judges[judge]
     if card.compares:
-        found = of_pairs(targets, aspect, cell, equal=card.confidence == DRAWS)
+        sure = of_pairs(targets, aspect, cell, equal=card.confidence == DRAWS)
     elif len(targets.ratings(aspect)):
-        found = of_texts(targets, judge, aspect, cell)
+        sure = of_texts(targets, judge, aspect, cell)
     else:
         return
-    method = f"against the {found.against}; confidence: {SOURCES[card.confidence]}"
-    for name, estimate, k in numbers(targets.study, judge, aspect, found):
+    method = f"against the {sure.against}; confidence: {SOURCES[card.confidence]}"
+    for name, estimate, k in numbers(targets.study, judge, aspect, sure):
         noted = estimate.with_method(method)
         row = targets.row(judge, aspect, name, POOLED, noted)
         yield row if k is None else {**row, "k": k}

@@ -115,19 +115,19 @@ def _judge_rows(
     cells = [*_cells(judged, ends_of(data, aspect))]
     two_values = bool(data.spec.aspects[aspect].labels)
     note = clauses(judged.note, data.share_note(judge))
-    found = [_corrected(data, cell, two_values) for cell in cells]
+    results = [_corrected(data, cell, two_values) for cell in cells]
     if not judged.pairs:
         nothing = Estimate.undefined(ONE_SYSTEM if judged.names else NO_SYSTEMS)
         yield data.row(judge, aspect, "corrected_difference", LEVEL, nothing)
-    tests = [*_tests(cells, found)]
-    for cell, result, tested in zip(cells, found, tests, strict=True):
+    tests = [*_tests(cells, results)]
+    for cell, result, tested in zip(cells, results, tests, strict=True):
         kind = "difference" if cell.raw.difference else "mean"
         numbers = {f"corrected_{kind}": result.estimate.with_note(note), **tested}
         # Of a refused cell the judge's own number is not given in its place.
         if result.estimate.value is not None:
             beside = _beside(cell, kind, judged.same_scale)
-            own = (f"uncorrected_{kind}", "judge_bias")
-            for name in (name for name in own if name in beside):
+            own_names = (f"uncorrected_{kind}", "judge_bias")
+            for name in (name for name in own_names if name in beside):
                 beside[name] = beside[name].with_note(judged.note)
             numbers |= beside
         for name, estimate in numbers.items():
@@ -188,12 +188,12 @@ def _corrected(data: EvaluationData, cell: Cell, two_values: bool) -> CorrectedM
             f"not corrected: {why}", n=raw.n, n_missing=cell.missing
         )
         return CorrectedMean(nothing, None, 0.0)
-    found = corrected_mean(cell.sample, cell.ends, two_values=two_values)
-    estimate = found.estimate.with_note(cell.note if found.weight else "")
+    corrected = corrected_mean(cell.sample, cell.ends, two_values=two_values)
+    estimate = corrected.estimate.with_note(cell.note if corrected.weight else "")
     estimate = estimate.with_note(differences_noted(raw, *lengths))
     if raw.others.size and chosen_how(data) == "unknown":
         estimate = estimate.with_note(ASSUMED)
-    return found._replace(estimate=replace(estimate, n_missing=cell.missing))
+    return corrected._replace(estimate=replace(estimate, n_missing=cell.missing))
 
 
 def _why_refused(data: EvaluationData, cell: Cell) -> str:
@@ -230,34 +230,37 @@ def _cells(
         name: _with_lengths(each, judged.lengths(name)) for name, each in texts.items()
     }
     for first, second in judged.pairs if pairs else ():
-        one, two = texts[first], texts[second]
-        raw = difference_of(one, two)
+        first_texts, second_texts = texts[first], texts[second]
+        raw = difference_of(first_texts, second_texts)
         lengths = _lengths(raw, [sized[first], sized[second]])
-        shared = np.intersect1d(one.both.source, two.both.source)
-        rated = sum(np.isin(each.both.source, shared).sum() for each in (one, two))
-        replaced = has_few_values(one) or has_few_values(two)
+        shared = np.intersect1d(first_texts.both.source, second_texts.both.source)
+        rated = sum(
+            np.isin(each.both.source, shared).sum()
+            for each in (first_texts, second_texts)
+        )
+        replaced = has_few_values(first_texts) or has_few_values(second_texts)
         yield Cell(
             name=f"{first}+{second}",
             raw=raw,
             sample=difference_of(used[first], used[second]),
             lengths=lengths,
             ends=(-span, span),
-            planned=np.intersect1d(one.source, two.source).size,
+            planned=np.intersect1d(first_texts.source, second_texts.source).size,
             texts=int(rated),
             note=REPLACED if replaced else "",
         )
     for name in names:
-        own = texts[name]
-        raw = sample_of(own)
+        system_texts = texts[name]
+        raw = sample_of(system_texts)
         yield Cell(
             name=name,
             raw=raw,
             sample=sample_of(used[name]),
             lengths=_lengths(raw, [sized[name]]),
             ends=ends,
-            planned=np.unique(own.source).size,
-            texts=own.both.rated.size,
-            note=REPLACED if has_few_values(own) else "",
+            planned=np.unique(system_texts.source).size,
+            texts=system_texts.both.rated.size,
+            note=REPLACED if has_few_values(system_texts) else "",
         )
 
 
@@ -278,8 +281,8 @@ def _lengths(
     known = [each for each in sized if each is not None]
     if len(known) < len(sized):
         return np.full(raw.n, np.nan), np.full(raw.others.size, np.nan)
-    found = difference_of(*known) if raw.difference else sample_of(known[0])
-    return found.judged, found.others
+    sized_sample = difference_of(*known) if raw.difference else sample_of(known[0])
+    return sized_sample.judged, sized_sample.others
 
 
 METHOD = Method(

@@ -121,7 +121,11 @@ def _with_people(
                 estimate,
                 **columns | {"aspect_b": other},
             )
-        known = {other: one.value for other, one in r.items() if one.value is not None}
+        known = {
+            other: result.value
+            for other, result in r.items()
+            if result.value is not None
+        }
         if aspect in known and len(known) > 1:
             crossed.setdefault(criterion, []).append(
                 known[aspect] < max(known.values())

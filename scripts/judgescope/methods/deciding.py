@@ -156,13 +156,13 @@ def gaps(data: EvaluationData) -> Iterator[ResultRow]:
 
 def _difference(first: DecidingNumber, second: DecidingNumber) -> Replicated:
     both = first.given & second.given
-    one = first.number(np.where(both, first.values, nan))
-    other = second.number(np.where(both, second.values, nan))
-    for result in (one, other):
+    first_result = first.number(np.where(both, first.values, nan))
+    second_result = second.number(np.where(both, second.values, nan))
+    for result in (first_result, second_result):
         if result.estimate.value is None:
             nothing = Estimate.undefined(result.estimate.note, n=int(both.sum()))
             return result._replace(estimate=nothing)
-    return base.less(one, other, first.scale)
+    return base.less(first_result, second_result, first.scale)
 
 
 def _p_two_sided(difference: Replicated) -> float:

@@ -285,9 +285,9 @@ def _choice_rows(market: Market) -> Iterator[ResultRow]:
     names = ("frontier", market.data.dataset, market.aspect, market.statistic)
     made = choices(
         market.offers,
-        lambda one, sources: market.on(candidates[one], sources),
-        lambda one, other, sources: market.gain(
-            candidates[one], candidates[other], sources
+        lambda first, sources: market.on(candidates[first], sources),
+        lambda first, second, sources: market.gain(
+            candidates[first], candidates[second], sources
         ),
         stream(market.data.spec.seed, *names),
     )

@@ -80,9 +80,9 @@ def level_of(x: Floats, y: Floats, source: Codes, n_sources: int) -> str:
     """
     both, counting = texts_that_count(x, y, source, n_sources)
     differing = varies(np.where(counting, y, np.nan), source, n_sources)
-    most = 2 * int(counting.sum()) >= int(both.sum())
+    is_majority = 2 * int(counting.sum()) >= int(both.sum())
     enough = int(differing.sum()) >= FEWEST_SOURCES
-    return WITHIN_SOURCE if most and enough else POOLED
+    return WITHIN_SOURCE if is_majority and enough else POOLED
 
 
 def correlated(
@@ -109,8 +109,8 @@ def correlated(
         statistics=statistics,
         levels=levels,
     )
-    found = dict[LevelStatistic, Replicated](list(results.items()))
-    return _without_unknown_systems(targets, found)
+    known = dict[LevelStatistic, Replicated](list(results.items()))
+    return _without_unknown_systems(targets, known)
 
 
 def _without_unknown_systems(
@@ -177,7 +177,7 @@ def beside_correlations(
     )
     if not targets.study.spec.anonymous_systems and np.unique(targets.system).size > 1:
         partial = partial_by_system(*by_source, targets.system, n_sources)
-        results |= {(name, POOLED): one for name, one in partial.items()}
+        results |= {(name, POOLED): estimate for name, estimate in partial.items()}
     return _without_unknown_systems(targets, results)
 
 
@@ -464,12 +464,12 @@ def human_agreement(targets: TargetSet, aspect: str) -> NamedEstimates:
             REASONS.continuous if classes is None and not interval else ""
         )
         domain = None if interval else classes
-        one = (
+        agreement = (
             study.undefined(why)
             if why
             else alpha(targets, ratings, domain, measurement)
         )
-        yield (f"alpha_{measurement}", POOLED), one.estimate
+        yield (f"alpha_{measurement}", POOLED), agreement.estimate
     if no_agreement or len(ratings) > LARGEST_CEILING:
         return
 

@@ -63,8 +63,8 @@ def agreement_of_draws(
     >>> numbers["flip_rate"]["value"]
     0.5
     """
-    most = max(map(len, draws), default=0)
-    table = np.full((most, len(draws)), np.nan)
+    draw_count = max(map(len, draws), default=0)
+    table = np.full((draw_count, len(draws)), np.nan)
     for text, values in enumerate(draws):
         table[: len(values), text] = values
     codes = _codes(sources)

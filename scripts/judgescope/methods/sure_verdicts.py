@@ -85,19 +85,21 @@ def one_verdict(draws: Sequence[Said], *, equal: bool = False) -> Said:
     Said(verdict=nan, confidence=nan)
     """
     by_verdict = defaultdict[float, list[float]](list)
-    for said in draws:
-        if not np.isnan(said.verdict):
-            by_verdict[said.verdict].append(said.confidence)
+    for draw in draws:
+        if not np.isnan(draw.verdict):
+            by_verdict[draw.verdict].append(draw.confidence)
     read = sum(map(len, by_verdict.values()))
     nothing = Said(np.nan, np.nan)
     if not read or 2 * read < len(draws):
         return nothing
-    most = max(map(len, by_verdict.values()))
-    leading = [value for value, each in by_verdict.items() if len(each) == most]
+    votes_of_mode = max(map(len, by_verdict.values()))
+    leading = [
+        value for value, each in by_verdict.items() if len(each) == votes_of_mode
+    ]
     if len(leading) > 1:
         return nothing
     [verdict] = leading
-    sure = most / read if equal else float(np.mean(by_verdict[verdict]))
+    sure = votes_of_mode / read if equal else float(np.mean(by_verdict[verdict]))
     return Said(verdict, round(sure, 12))
 
 
@@ -114,8 +116,8 @@ def of_texts(
         one_verdict(answers.get((target, None), ()), equal=equal)
         for target in targets.targets
     ]
-    verdict = np.array([one.verdict for one in each])
-    sure = np.array([one.confidence for one in each])
+    verdict = np.array([answer.verdict for answer in each])
+    sure = np.array([answer.confidence for answer in each])
     if scale.labels:
         gold = truth_of(study, aspect)(ratings)
         against = truth_name(study, aspect)
@@ -167,15 +169,15 @@ def of_pairs(
             (one_verdict(answers.get((second, first), ()), equal=equal), -1.0),
         ]
         shown = [
-            Said(sign * one.verdict, one.confidence)
-            for (one, sign), texts in zip(
+            Said(sign * answer.verdict, answer.confidence)
+            for (answer, sign), texts in zip(
                 orders, ((first, second), (second, first)), strict=True
             )
             if texts in answers
         ]
         verdicts.append(joined_orders(shown))
-    verdict = np.array([one.verdict for one in verdicts])
-    sure = np.array([one.confidence for one in verdicts])
+    verdict = np.array([answer.verdict for answer in verdicts])
+    sure = np.array([answer.confidence for answer in verdicts])
     decided = ~np.isnan(people) & (people != 0)
     right = np.where(np.isnan(verdict), np.nan, verdict == people)
     stated = Stated.select(sure[decided], right[decided], pairs.source[decided])
@@ -191,14 +193,17 @@ def joined_orders(shown: Sequence[Said]) -> Said:
     Said(verdict=nan, confidence=nan)
     """
     nothing = Said(np.nan, np.nan)
-    if not shown or any(np.isnan([one.verdict, one.confidence]).any() for one in shown):
+    if not shown or any(
+        np.isnan([answer.verdict, answer.confidence]).any() for answer in shown
+    ):
         return nothing
-    if all(one.verdict == 0 for one in shown):
-        return Said(0.0, float(np.mean([one.confidence for one in shown])))
-    if any(one.verdict == 0 for one in shown):
+    if all(answer.verdict == 0 for answer in shown):
+        return Said(0.0, float(np.mean([answer.confidence for answer in shown])))
+    if any(answer.verdict == 0 for answer in shown):
         return nothing
     chances = [
-        one.confidence if one.verdict > 0 else 1 - one.confidence for one in shown
+        answer.confidence if answer.verdict > 0 else 1 - answer.confidence
+        for answer in shown
     ]
     chance = round(float(np.mean(chances)), 12)
     if chance == 0.5:

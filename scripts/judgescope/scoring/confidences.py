@@ -39,12 +39,12 @@ def with_confidence(
         if verdict.status != "ok":
             judgments.append(verdict)
         elif reading.confidence == "stated":
-            said = stated_confidence(text or "")
+            statement = stated_confidence(text or "")
             judgments.append(
                 verdict._replace(
-                    confidence=said.chance,
+                    confidence=statement.chance,
                     confidence_source="stated",
-                    confidence_rule=said.rule,
+                    confidence_rule=statement.rule,
                 )
             )
         else:
@@ -65,7 +65,7 @@ def words_of_values(reading: ReplyReading) -> dict[str, float]:
         values = {f"{value:g}": value for value in grid}
         values |= dict(zip(map(str.lower, reading.scale.labels), grid, strict=False))
         return values
-    return {word.lower(): float(place) for word, place in reading.scale.words}
+    return {word.lower(): float(index) for word, index in reading.scale.words}
 
 
 def _by_logprobs(

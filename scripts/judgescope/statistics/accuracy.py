@@ -332,8 +332,8 @@ def system_pairs(x: Floats, source: Codes, system: Codes) -> list[SystemPair]:
     if sources.size <= EXACT_SOURCES:
         paired = _flip_p(differences)
     else:
-        whole = whole_and_resamples(np.arange(sources.size), None)
-        paired = _limit_p(whole, differences)[0]
+        rows = whole_and_resamples(np.arange(sources.size), None)
+        paired = _limit_p(rows, differences)[0]
     pairs = []
     for number, (first, second) in enumerate(
         zip(*np.triu_indices(systems.size, 1), strict=True)

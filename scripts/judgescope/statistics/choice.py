@@ -93,12 +93,14 @@ def corrected_means(
     >>> corrected_means(judged, judged, judged + 2, np.ones(2)).means.tolist()
     [4.0, 5.0]
     """
-    found = plain_means(rated - weights * judged)
+    errors = plain_means(rated - weights * judged)
     if not weights.any():
-        return found
+        return errors
     scores = plain_means(weights * others)
     return SystemMeans(
-        found.means + scores.means, found.covariance + scores.covariance, found.freedom
+        errors.means + scores.means,
+        errors.covariance + scores.covariance,
+        errors.freedom,
     )
 
 

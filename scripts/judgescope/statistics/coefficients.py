@@ -423,7 +423,7 @@ def _ranks_without(
     sums = sums_without(cx, cy, source, n_sources, largest=largest, ranks=ranks)
     n = sizes_without(source, n_sources)
     # Row r leaves out source `left_out[r - 1]`: place 0 has the values of all.
-    place = np.append(0, 1 + rows.left_out)
+    row_of = np.append(0, 1 + rows.left_out)
     large = np.flatnonzero(np.bincount(source, minlength=n_sources) > largest)
     written_out = DeletedRows(large, n_sources)
     values: dict[Coefficient, Floats] = {}
@@ -441,7 +441,7 @@ def _ranks_without(
         each = ratio(products.astype(np.float64), *squares)
         if large.size:
             each[1 + large] = of_large(cx, cy, source, written_out)[1:]
-        values[name] = each[place]
+        values[name] = each[row_of]
     return values
 
 

@@ -333,8 +333,8 @@ def calibration(gap: Replicated, slope: Replicated) -> Calibration:
         return Calibration.UNKNOWN
     adjusted = holm([p for p, _ in known])
     best = int(np.argmin([p for p, _ in known]))
-    found = known[best][1]
-    return found if adjusted[best] <= 1 - CONFIDENCE else Calibration.NOT_SHOWN
+    outcome = known[best][1]
+    return outcome if adjusted[best] <= 1 - CONFIDENCE else Calibration.NOT_SHOWN
 
 
 def _two_sided(

@@ -129,8 +129,10 @@ class RatedSample(NamedTuple):
         if self.difference:
             return int(np.count_nonzero(np.abs(self.rated) > TOLERANCE))
         _, counts = np.unique(np.round(self.rated, 9), return_counts=True)
-        most = int(counts.max(initial=0))
-        return self.n - most if most > 1 else self.n  # all differ: none is the mode
+        mode_count = int(counts.max(initial=0))
+        return (
+            self.n - mode_count if mode_count > 1 else self.n
+        )  # all differ: none is the mode
 
     @property
     def covariance(self) -> float:
@@ -237,14 +239,14 @@ def corrected_mean(
         f"PPI++, weight {weight:.3g} of the judge; t({sample.n - 1}) over "
         f"{sample.n} rated and {sample.others.size} unrated sources"
     )
-    found = Estimate(value, ci_low=low, ci_high=high, n=sample.n, method=method)
+    result = Estimate(value, ci_low=low, ci_high=high, n=sample.n, method=method)
     if value != theta:
-        found = found.with_note(f"{theta:.4g}, cut to the scale")
+        result = result.with_note(f"{theta:.4g}, cut to the scale")
     if sample.n <= FEW_RATED:
-        found = found.with_note("interval a little too narrow: few rated sources")
+        result = result.with_note("interval a little too narrow: few rated sources")
     if half <= TOLERANCE:
-        found = found.with_note(f"{NO_WIDTH}: score and rating differ by a constant")
-    return CorrectedMean(found, _p_of_zero(theta, error, sample.n - 1), weight)
+        result = result.with_note(f"{NO_WIDTH}: score and rating differ by a constant")
+    return CorrectedMean(result, _p_of_zero(theta, error, sample.n - 1), weight)
 
 
 def _p_of_zero(value: float, error: float, freedom: int) -> float:
@@ -498,8 +500,8 @@ def source_means(values: Floats, source: Codes) -> tuple[Codes, Floats]:
     >>> source_means(np.array([1.0, 3.0, 5.0]), np.array([4, 4, 2]))
     (array([2, 4]), array([5., 2.]))
     """
-    codes, place = np.unique(source, return_inverse=True)
-    return codes, quotient(np.bincount(place, weights=values), np.bincount(place))
+    codes, index = np.unique(source, return_inverse=True)
+    return codes, quotient(np.bincount(index, weights=values), np.bincount(index))
 
 
 def sample_of(texts: RatedTexts) -> RatedSample:

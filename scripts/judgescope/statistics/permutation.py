@@ -512,11 +512,11 @@ def _sums_by_unit(
         quadrants = Quadrants(others, code_of_y, n_codes)
         below_less_above = net_weight_below(others, np.ones_like(others), n_codes)
         weighted = net_weight_below(others, deviations, n_codes)
-        for judge, own in enumerate(np.split(code, 2)):
+        for judge, codes in enumerate(np.split(code, 2)):
             if statistic == "spearman":
-                each = deviations * below_less_above[own] - weighted[own]
+                each = deviations * below_less_above[codes] - weighted[codes]
             else:
-                each = quadrants.products(own, code_of_y)
+                each = quadrants.products(codes, code_of_y)
             np.add.at(sums[judge, number], unit, each)
     return sums.astype(np.float64)
 

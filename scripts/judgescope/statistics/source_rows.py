@@ -118,9 +118,9 @@ class DeletedRows(SourceRows):
 
     def columns(self, used: Codes) -> "DeletedRows":
         """The rows of some sources; what deletes another one leaves out none."""
-        place = np.full(self.shape[1] + 1, -1)  # the last is that of the number -1
-        place[used] = np.arange(used.size)
-        return DeletedRows(place[self.left_out], used.size)
+        index = np.full(self.shape[1] + 1, -1)  # the last is that of the number -1
+        index[used] = np.arange(used.size)
+        return DeletedRows(index[self.left_out], used.size)
 
     def block(self, part: slice | Codes) -> Floats:
         """Some rows written out: ones, and 0 at what a row leaves out."""
@@ -162,8 +162,8 @@ class DeletedRows(SourceRows):
             start = max(int(start), first)
             cell = (row[start:end] - part.start) * n_codes + code[start:end]
             n_rows = part.stop - part.start
-            own = np.bincount(cell, minlength=n_rows * n_codes)
-            yield part, total - own.reshape(n_rows, n_codes)
+            of_source = np.bincount(cell, minlength=n_rows * n_codes)
+            yield part, total - of_source.reshape(n_rows, n_codes)
 
 
 def _without_each(numbers: Floats, total: Floats) -> Floats:

@@ -341,8 +341,8 @@ def _sums_after(
     """
     is_missing = np.isnan(scores) | np.isnan(people)
     is_partial = is_missing.any(axis=(1, 2))
-    whole = ~is_partial
-    sums = _sums_of_complete(scores[whole], people[whole], perms, pooled=pooled)
+    complete = ~is_partial
+    sums = _sums_of_complete(scores[complete], people[complete], perms, pooled=pooled)
     if is_partial.any():
         # Sources with a missing cell are few and slow: which cells have both depends on
         # the permutation.

@@ -54,9 +54,9 @@ class PairsWithin(NamedTuple):
         size_of_target = np.repeat(size, size)
         first = np.repeat(np.arange(order.size), size_of_target)
         before = np.cumsum(size_of_target) - size_of_target
-        place = np.arange(first.size) - before[first]
+        offset = np.arange(first.size) - before[first]
         start_of_target = np.repeat(start, size)
-        return cls(order[first], order[start_of_target[first] + place])
+        return cls(order[first], order[start_of_target[first] + offset])
 
 
 def sums_without(
@@ -118,9 +118,9 @@ def powers_without(code: Codes, source: Codes, n_sources: int, power: int) -> Co
     """
     every = np.bincount(code)
     n_codes = every.size
-    cell, own = np.unique(source * n_codes + code, return_counts=True)
+    cell, of_cell = np.unique(source * n_codes + code, return_counts=True)
     before = every[cell % n_codes]
-    lost = before**power - (before - own) ** power
+    lost = before**power - (before - of_cell) ** power
     total = np.sum(every**power)
     return np.append(total, total - _sum_by(cell // n_codes, lost, n_sources))
 
@@ -214,5 +214,5 @@ def sizes_without(source: Codes, n_sources: int) -> Floats:
     >>> sizes_without(np.array([0, 1, 1]), 2).tolist()
     [3.0, 2.0, 1.0]
     """
-    own = np.bincount(source, minlength=n_sources)
-    return np.append(source.size, source.size - own).astype(np.float64)
+    sizes = np.bincount(source, minlength=n_sources)
+    return np.append(source.size, source.size - sizes).astype(np.float64)

@@ -184,15 +184,17 @@ class Audit:
         The table's own columns come first, as in the file of `--errors`. `row` is the
         row's number on the page: of a table in memory its place, from 1.
         """
-        own = list(dict.fromkeys(name for row in self._cells.values() for name in row))
-        names = audit_frames.beside(own)
+        own_columns = list(
+            dict.fromkeys(name for row in self._cells.values() for name in row)
+        )
+        names = audit_frames.beside(own_columns)
         rows = []
-        for found in self._findings.disagreements:
-            row = dict(self._cells.get(found.row, {}))
+        for disagreement in self._findings.disagreements:
+            row = dict(self._cells.get(disagreement.row, {}))
             for name in audit_frames.ERRORS:
-                row[names[name]] = getattr(found, audit_frames.ERRORS[name])
+                row[names[name]] = getattr(disagreement, audit_frames.ERRORS[name])
             rows.append(row)
-        return _framed(rows, [*own, *names.values()])
+        return _framed(rows, [*own_columns, *names.values()])
 
 
 @plain_signature

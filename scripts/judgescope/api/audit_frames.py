@@ -116,8 +116,8 @@ def confusion(content: Content) -> Iterator[dict[str, Any]]:
     for picture in content["pictures"]:
         head = {name: picture[name] for name in ("judge", "aspect", "kind")}
         for judged, counts in zip(picture["judged"], picture["counts"], strict=True):
-            for said, count in zip(picture["people"], counts, strict=True):
-                pair = {"people_say": said, "judge_says": judged, "count": count}
+            for human, count in zip(picture["people"], counts, strict=True):
+                pair = {"people_say": human, "judge_says": judged, "count": count}
                 yield {**head, **pair}
 
 

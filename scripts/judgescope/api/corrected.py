@@ -114,8 +114,8 @@ def _differences(
         pair = texts[first], texts[second]
         raw = difference_of(*pair)
         sample = difference_of(*map(recalibrated, pair))
-        found = _numbers(raw, sample, (-span, span), two_values=False)
-        for statistic, estimate in found.items():
+        estimates = _numbers(raw, sample, (-span, span), two_values=False)
+        for statistic, estimate in estimates.items():
             rows[statistic, f"{names[first]}+{names[second]}"] = estimate
     return rows
 
@@ -125,12 +125,12 @@ def _means(
 ) -> RowsByName:
     """Return the numbers of each system."""
     rows: RowsByName = {}
-    for name, own in zip(names, texts, strict=True):
-        raw = sample_of(own)
-        sample = sample_of(recalibrated(own))
-        found = _numbers(raw, sample, bounds, two_values=two_values)
-        found["judge_bias"] = judge_bias(raw, bounds)
-        for statistic, estimate in found.items():
+    for name, system_texts in zip(names, texts, strict=True):
+        raw = sample_of(system_texts)
+        sample = sample_of(recalibrated(system_texts))
+        estimates = _numbers(raw, sample, bounds, two_values=two_values)
+        estimates["judge_bias"] = judge_bias(raw, bounds)
+        for statistic, estimate in estimates.items():
             rows[statistic, name] = estimate
     return rows
 
@@ -140,10 +140,10 @@ def _numbers(
 ) -> dict[str, Estimate]:
     """Return the numbers of a system, or of a difference of two."""
     kind = "difference" if raw.difference else "mean"
-    found = corrected_mean(sample, ends, two_values=two_values).estimate
+    corrected = corrected_mean(sample, ends, two_values=two_values).estimate
     people = people_alone(raw, ends, two_values=two_values).estimate
     return {
-        f"corrected_{kind}": found,
+        f"corrected_{kind}": corrected,
         f"uncorrected_{kind}": uncorrected_mean(raw, ends),
         f"rated_{kind}": people,
         "rating_worth": rating_worth(sample),

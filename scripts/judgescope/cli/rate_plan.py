@@ -165,8 +165,8 @@ def _planned(
     share = plan.rating_per_judgment
     costs = ["", ""]
     if args.rating_price is not None:
-        found = plan.cost(Prices(args.rating_price, judgment or 0.0))
-        costs = ["-" if cost is None else f"{cost:,.2f}" for cost in found]
+        bounds = plan.cost(Prices(args.rating_price, judgment or 0.0))
+        costs = ["-" if cost is None else f"{cost:,.2f}" for cost in bounds]
         if judgment is None:
             costs[0] += " + judgments (no price)"
     return [

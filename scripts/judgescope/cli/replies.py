@@ -400,7 +400,7 @@ def give_up(args: argparse.Namespace) -> int:
     with `--yes`, count them as errors from now on.
     """
     plan, _ = plan_and_results(args.study)
-    keys = used_keys(plan, whole=False)
+    keys = used_keys(plan, require_texts=False)
     count = 0
     for model in _asked_models(plan, None):
         with Store(Path(plan.study.store), model.served_name) as store:
@@ -525,7 +525,7 @@ def prune(args: argparse.Namespace) -> int:
     if len(stores) > 1:
         what = "the studies use different reply stores"
         raise UserError(what, where="replies prune", got=stores)
-    used = [used_keys(plan, whole=True) for plan in plans]
+    used = [used_keys(plan, require_texts=True) for plan in plans]
     kept = {}
     for shard in shards(Path(stores[0])):
         of_shard = [keys[shard.name] for keys in used if shard.name in keys]

@@ -36,8 +36,8 @@ def unmarked(text: str, marks: tuple[str, str]) -> MarkedText:
     places = []
     problem = end in before
     for piece in pieces:
-        inside, found, after = piece.partition(end)
-        problem = problem or not found or end in after
+        inside, separator, after = piece.partition(end)
+        problem = problem or not separator or end in after
         places.append((len(done), len(done) + len(inside)))
         done += inside + after
     if problem:
@@ -114,13 +114,13 @@ class Marks:
         correction = self._said(row, self.columns.correction)
         comment = self._said(row, self.columns.comment)
         for start, end in places:
-            place = (key, start, end, category)
-            if place in self.spans:
+            position = (key, start, end, category)
+            if position in self.spans:
                 self.n_merged += 1
                 continue
             words = text[start:end]
             span = GoldSpan("", start, end, category, words, correction, comment)
-            self.spans[place] = span
+            self.spans[position] = span
 
     def finish(self) -> None:
         """Give the draft all errors, with notes on annotators and equal marks."""

@@ -195,8 +195,8 @@ def _raters_of_one(judgments: Iterable[Rating | Preference]) -> int:
     for judgment in judgments:
         raters.setdefault(judgment.aspect, set()).add(judgment.rater)
     every = set[str]().union(*raters.values())
-    most = max(map(len, raters.values()), default=0)
-    return 0 if most == len(every) else most
+    raters_of_most = max(map(len, raters.values()), default=0)
+    return 0 if raters_of_most == len(every) else raters_of_most
 
 
 class _Read(NamedTuple):

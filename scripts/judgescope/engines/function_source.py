@@ -107,8 +107,8 @@ def _modules_beside(file: Path, root: Path, where: str) -> Iterator[Path]:
 def _files_of(base: Path, parts: list[str]) -> Iterator[Path]:
     """Yield the files that importing a dotted name loads: packages and the module."""
     for count in range(1, len(parts) + 1):
-        place = base.joinpath(*parts[:count])
-        for candidate in (place / PACKAGE_FILE, place.with_suffix(".py")):
+        path = base.joinpath(*parts[:count])
+        for candidate in (path / PACKAGE_FILE, path.with_suffix(".py")):
             if candidate.is_file():
                 yield candidate.resolve()
                 break

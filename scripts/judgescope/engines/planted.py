@@ -140,7 +140,7 @@ class PlantedEngine:
         answers = []
         for at in range(len(asked)):
             answers.append([_vote(float(each[at])) for each in draws])
-        return [(known[one], known[other]) for one, other in asked], answers
+        return [(known[a], known[b]) for a, b in asked], answers
 
     def version(self, _: Judge) -> str:
         """Return what determines the scores beside the card."""

@@ -357,7 +357,7 @@ class RecordedEngine:
         """
         aspect = slug(aspect) if self.card.rows.aspect else ""
         possible = list[Key]()
-        for key, *others in product(*(self._keys_of(aspect, one) for one in shown)):
+        for key, *others in product(*(self._keys_of(aspect, text) for text in shown)):
             # A key begins with the aspect, which is that of both texts.
             for other in others:
                 key += other[1:]

@@ -144,7 +144,7 @@ class ServedEngine:
         `requests.Ask`).
         """
         provenance = self.server.provenance
-        most: dict[str, int] = {}  # key -> max_tokens
+        max_tokens: dict[str, int] = {}  # key -> max_tokens
         scored: set[str] = set()  # keys of requests that score a text
 
         def noted() -> Iterator[Work]:
@@ -156,7 +156,7 @@ class ServedEngine:
                         continue
                     scored.add(prepared.key)
                     piece = piece._replace(request=prepared)
-                most[piece.request.key] = piece.request.asked["max_tokens"]
+                max_tokens[piece.request.key] = piece.request.asked["max_tokens"]
                 yield piece
 
         def keep_as_ours(reply: Reply) -> None:
@@ -165,7 +165,7 @@ class ServedEngine:
                 if (
                     reply.usage and reply.usage["prompt"]
                 ):  # later draws of an answer have no count
-                    reply = uncut(reply, most[reply.key], self.card)
+                    reply = uncut(reply, max_tokens[reply.key], self.card)
                 if reply.key in scored and reply.status == "ok":
                     reply = self._scorer.scored(reply)
             keep(reply)

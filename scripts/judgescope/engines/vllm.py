@@ -169,7 +169,7 @@ def prompt_values(output: Any) -> list[dict[int, float] | None]:
         if position is None:
             positions.append(None)
             continue
-        positions.append({number: one.logprob for number, one in position.items()})
+        positions.append({number: token.logprob for number, token in position.items()})
     return positions
 
 

@@ -68,7 +68,7 @@ def room(adapter: Path) -> int:
     adapter.
     """
     rank = json.loads((adapter / ADAPTER_FILES[0]).read_text(encoding="utf-8"))["r"]
-    return next((most for most in RANKS if most >= rank), rank)
+    return next((allowed for allowed in RANKS if allowed >= rank), rank)
 
 
 def provenance(card: VllmModel, version: str) -> dict[str, str]:

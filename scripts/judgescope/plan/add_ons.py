@@ -22,13 +22,13 @@ def data_add_ons(plan: Plan) -> list[EntryPoint]:
     """Return the add-ons that determine the texts and judgments of a study."""
     perturbations = plan.perturbations.values()
     rules = (card.rule for card in perturbations if isinstance(card, RulePerturbation))
-    found = [
+    names = [
         _named(FORMATS.add_ons, (card.format for card in plan.datasets.values())),
         _named(ENGINES.add_ons, (card.engine for card in plan.models.values())),
         _named(PARSERS.add_ons, (parser_of(plan, name) for name in plan.judges)),
         _named(RULES.add_ons, rules),
     ]
-    return [*chain.from_iterable(found)]
+    return [*chain.from_iterable(names)]
 
 
 def used_add_ons(plan: Plan, tables: Iterable[str]) -> list[EntryPoint]:

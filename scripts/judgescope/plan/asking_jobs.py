@@ -101,23 +101,23 @@ def jobs_of(plan: Plan, *, fallbacks: bool = False) -> Iterator[StudyJob]:
 
 def of_endpoints(plan: Plan) -> list[tuple[OpenAIModel, list[StudyJob]]]:
     """Return the models of a study that are behind an endpoint, each with its jobs."""
-    found: dict[str, tuple[OpenAIModel, list[StudyJob]]] = {}
+    by_endpoint: dict[str, tuple[OpenAIModel, list[StudyJob]]] = {}
     for job in jobs_of(plan):
         if isinstance(job.card, OpenAIModel):
-            found.setdefault(job.card.model, (job.card, []))[1].append(job)
-    return list(found.values())
+            by_endpoint.setdefault(job.card.model, (job.card, []))[1].append(job)
+    return list(by_endpoint.values())
 
 
-def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
+def used_keys(plan: Plan, *, require_texts: bool) -> dict[str, Keys]:
     """Return the keys that a study uses, by shard: of its requests, its made texts and
     its drafts.
 
-    `whole`: raises UserError if a text does not exist yet, because its requests are
-    then unknown.
+    `require_texts`: raises UserError if a text does not exist yet, because its requests
+    are then unknown.
     """
     by_shard: dict[str, list[Keys]] = {}
     for study_job in jobs_of(plan, fallbacks=True):
-        if whole and study_job.later:
+        if require_texts and study_job.later:
             raise _unknown(plan, study_job.later)
         by_shard.setdefault(slug(study_job.card.served_name), []).append(
             study_job.job.keys
@@ -129,7 +129,7 @@ def used_keys(plan: Plan, *, whole: bool) -> dict[str, Keys]:
                 unmade.append(f"{dataset}: {name}")
     adapter = adapter_files(plan) if plan.taught else []
     unmade += [path for path in adapter if not Path(path).is_file()]
-    if whole and unmade:
+    if require_texts and unmade:
         raise _unknown(plan, unmade)
     for pattern, model in made_files(plan):
         keys = map(_keys, Path(plan.results).glob(f"made/{pattern}"))

@@ -112,11 +112,11 @@ def versions(shown: Iterable[str]) -> dict[str, str]:
 
 def installed_versions(shown: Iterable[str]) -> dict[str, str]:
     """Return package -> its version, of those that are installed."""
-    found = {}
+    versions = {}
     for name in sorted(shown):
         with suppress(PackageNotFoundError):
-            found[name] = _version(name)
-    return found
+            versions[name] = _version(name)
+    return versions
 
 
 def code_hash(scripts: Path, *names: str) -> str:
@@ -168,9 +168,9 @@ def modules(scripts: Path, *names: str) -> dict[str, Module]:
             folder = scripts.joinpath(*name.split(".")[:-1])
             waiting += [f"{name[:-1]}{path.stem}" for path in folder.glob("[!_]*.py")]
         elif name not in reached and (path := _file(scripts, name)) is not None:
-            here = name if path.name == "__init__.py" else name.rpartition(".")[0]
+            package = name if path.name == "__init__.py" else name.rpartition(".")[0]
             module = _read(path)
-            imported = [resolve_name(each, here) for each in module.imported]
+            imported = [resolve_name(each, package) for each in module.imported]
             reached[name] = module._replace(imported=imported)
             waiting += imported
     return reached
@@ -277,7 +277,11 @@ def _drop_strings(node: ast.AST) -> None:
         if isinstance(
             block, list
         ):  # the body of a lambda or of `x if y else z` is an expression
-            setattr(node, name, [one for one in block if not _is_string(one)])
+            setattr(
+                node,
+                name,
+                [statement for statement in block if not _is_string(statement)],
+            )
 
 
 def _is_string(node: ast.AST) -> bool:

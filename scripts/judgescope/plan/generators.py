@@ -88,11 +88,11 @@ def _judges_by_model(
     named: Mapping[str, cards.Analyses | cards.Supervisor | None],
 ) -> dict[str, list[str]]:
     """Return the model of each card -> the judges of a dataset with such cards."""
-    found: dict[str, list[str]] = {}
+    by_model: dict[str, list[str]] = {}
     for judge in dict.fromkeys(cell.judge for cell in plan.cell_aspects_of(dataset)):
         if (card := named.get(judge)) is not None:
-            found.setdefault(card.model, []).append(judge)
-    return found
+            by_model.setdefault(card.model, []).append(judge)
+    return by_model
 
 
 WritingJob = Literal[

@@ -205,14 +205,14 @@ def why_untested(items: Sequence[str], systems: Sequence[str], aspects: int) -> 
     if can_be_asked(blocks, aspects):
         return ""
     number = int(system.max()) + 1
-    most = largest_family([block.size for block in blocks.permuted])
+    largest = largest_family([block.size for block in blocks.permuted])
     if blocks.why_not:
         return blocks.why_not
     if not blocks.permuted:
         return "no two systems wrote for the same source"
-    if not most:
+    if not largest:
         return f"{number} systems are too few for it"
-    return f"{number} systems allow the test for {most} aspects, not for {aspects}"
+    return f"{number} systems allow the test for {largest} aspects, not for {aspects}"
 
 
 def systems_untested(
@@ -269,8 +269,8 @@ def unread_without_effect(plan: Plan, unread: Policy) -> str:
     for cell in plan.cell_aspects:
         if cell.judge in plan.derived or engine_of(plan, cell.judge) == "control":
             continue
-        place = (cell.dataset, cell.judge, cell.aspect, cell.perturbation)
-        if not plan.compares(cell.judge) and scale_of(plan, *place) is not None:
+        where = (cell.dataset, cell.judge, cell.aspect, cell.perturbation)
+        if not plan.compares(cell.judge) and scale_of(plan, *where) is not None:
             return ""
     return "no judge that is asked scores texts on a scale"
 
@@ -302,10 +302,10 @@ def hiding(plan: Plan) -> Iterator[str]:
     for kind, name, _ in plan.all_cards():
         file = Path(FOLDERS[kind], f"{name}.yaml")
         shipped = HOME / "config" / file
-        own = Path(plan.folders.get((kind, name), shipped.parent), f"{name}.yaml")
-        if not shipped.is_file() or own.resolve() == shipped.resolve():
+        own_card = Path(plan.folders.get((kind, name), shipped.parent), f"{name}.yaml")
+        if not shipped.is_file() or own_card.resolve() == shipped.resolve():
             continue
-        if own.read_bytes() != shipped.read_bytes():
+        if own_card.read_bytes() != shipped.read_bytes():
             names.append(f"{kind}/{name}")
     if names:
         yield f"cards of yours in place of shipped ones: {', '.join(sorted(names))}"

@@ -73,17 +73,17 @@ class Plan:
 
     def templates_of(self, form: str, system: str | None = None) -> dict[str, str]:
         """Return the templates of a form, and of its system message if there is one."""
-        own = self.templates[system] if system else {}
-        return {**own, **self.templates[form]}
+        of_system = self.templates[system] if system else {}
+        return {**of_system, **self.templates[form]}
 
     def templates_for(
         self, asked: Iterable[tuple[str, str | None]]
     ) -> dict[str, dict[str, str]]:
         """Return form -> its templates, for forms and their system messages."""
-        found: dict[str, dict[str, str]] = {}
+        templates: dict[str, dict[str, str]] = {}
         for form, system in asked:
-            found.setdefault(form, {}).update(self.templates_of(form, system))
-        return found
+            templates.setdefault(form, {}).update(self.templates_of(form, system))
+        return templates
 
     def words(self, dataset: str) -> cards.TaskWords:
         """Return how prompts speak about a dataset's texts: by its card, else by its

@@ -71,12 +71,12 @@ class StudyReplies:
         for judge in dict.fromkeys(judge for _, judge, _ in cells):
             places = job.places(judge)
             step = self._step(judge, int(table.draws[places].sum()))
-            for place in places[::step].tolist():
+            for index in places[::step].tolist():
                 # A request that judges share is listed for the first of them.
-                perturbation, _, aspect = cells[int(owners[place])]
+                perturbation, _, aspect = cells[int(owners[index])]
                 cell = CellAspect(dataset, perturbation, judge, aspect)
-                first = int(table.first[place])
-                for slot in range(first, first + int(table.draws[place])):
+                first = int(table.first[index])
+                for slot in range(first, first + int(table.draws[index])):
                     if stored.has(slot):
                         reply = stored.reply(slot)
                         content = (reply.provenance or {}).get(CONTENT)

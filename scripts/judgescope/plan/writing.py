@@ -137,8 +137,8 @@ class Imagined(Subjects):
         written = self.plan.improved(self.dataset)
         if not isinstance(written, cards.References):
             return [
-                replace(one, text=longest(one.text))
-                for one in self.in_set(names.REFERENCES)
+                replace(subject, text=longest(subject.text))
+                for subject in self.in_set(names.REFERENCES)
             ]
         longest_text = "?" * (written.max_tokens * CHARACTERS)
         return [
@@ -243,8 +243,8 @@ def _new(plan: Plan, texts: Imagined, name: str) -> Asked:
     assert card is not None
     about = plan.about(texts.dataset)
     sizes = [
-        _size(plan, card, to_write(about, {}, NO_CHANGE, one.material, text=""))
-        for one in texts.in_set(name)
+        _size(plan, card, to_write(about, {}, NO_CHANGE, subject.material, text=""))
+        for subject in texts.in_set(name)
     ]
     model = name.removeprefix(names.WRITTEN)
     return at_most(texts.dataset, name, model, len(sizes), sum(sizes), card.max_tokens)

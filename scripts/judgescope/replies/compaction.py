@@ -146,11 +146,11 @@ def _sorted_lines(
     numbers = numbers[order]
     by_key = np.array(places, np.int64).reshape(-1, 3)[order].tolist()
     rows = (
-        (raw[32 * n : 32 * n + 32], draw, JournalPlace(*place))
-        for n, (draw, place) in enumerate(zip(numbers.tolist(), by_key, strict=True))
+        (raw[32 * n : 32 * n + 32], draw, JournalPlace(*position))
+        for n, (draw, position) in enumerate(zip(numbers.tolist(), by_key, strict=True))
     )
     for (key, draw), group in groupby(rows, key=lambda row: row[:2]):
-        for data in sorted({files.read(place) for *_, place in group}):
+        for data in sorted({files.read(position) for *_, position in group}):
             yield CompactedLine(model, key, draw, data)
 
 

@@ -279,7 +279,7 @@ class Questions:
             return {}
         material = self.shown[number][0].material
         pairs = zip(material, self._parts_of(number), strict=False)
-        names = [whole.name for whole, part in pairs if whole != part]
+        names = [complete.name for complete, part in pairs if complete != part]
         return {"cut": len(names), "cut_parts": names}
 
     def _texts(self, number: int) -> dict[str, str | None]:

@@ -334,6 +334,6 @@ def spent_by(account: Account, store: Path, silent: float) -> SpentUnits:
         return Counter(account.held)
     spent = SpentUnits()
     for unit in UNITS:
-        most = min(stored[unit] + account.under_way[unit], account.held[unit])
-        spent[unit] = max(stored[unit], most)
+        at_most = min(stored[unit] + account.under_way[unit], account.held[unit])
+        spent[unit] = max(stored[unit], at_most)
     return spent

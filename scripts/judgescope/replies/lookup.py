@@ -164,7 +164,7 @@ class StoredReplies:
         starts = block.starts[listed].tolist()
         ends = block.ends[listed].tolist()
         replies: list[tuple[int, JournalPlace]] = []
-        for start, end, slot, most in zip(starts, ends, first, draws, strict=True):
+        for start, end, slot, n_draws in zip(starts, ends, first, draws, strict=True):
             line = read_line(block.data[start:end])
             if line is None:
                 self.skipped += 1
@@ -176,7 +176,7 @@ class StoredReplies:
                     self.asked_again.setdefault(draw, set()).add(line.forget)
             elif isinstance(line, FailedLine):
                 self._failed.setdefault((line.key, line.draw), []).append(line)
-            elif line.draw < most and not self._is_ignored(line):
+            elif line.draw < n_draws and not self._is_ignored(line):
                 position = JournalPlace(file, block.offset + start, end - start)
                 if line.status == "error":
                     draw = (line.key, line.draw)

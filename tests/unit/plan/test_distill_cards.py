@@ -238,10 +238,10 @@ def test_replies_are_not_dropped_while_the_adapter_they_are_of_is_not_there(
     with pytest.raises(
         UserError, match="so the replies that it uses are unknown"
     ) as error:
-        used_keys(plan, whole=True)
+        used_keys(plan, require_texts=True)
     assert "distill/adapter" in str(error.value)
     trained(16)
-    assert used_keys(plan, whole=True)
+    assert used_keys(plan, require_texts=True)
 
 
 def trained(rank: int) -> Path:

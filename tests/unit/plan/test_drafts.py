@@ -408,5 +408,5 @@ def test_the_replies_behind_drafts_count_as_used(
         f"# replies, the last one used:\n#   {key}\n{'cd' * 32}: x\n", "utf-8"
     )
     monkeypatch.setattr("judgescope.plan.asking_jobs.jobs_of", lambda *_, **__: [])
-    used = used_keys(plan, whole=False)
+    used = used_keys(plan, require_texts=False)
     assert [bytes(one) for one in used["loop"]] == [bytes.fromhex(key)]

@@ -489,7 +489,7 @@ def test_replies_of_a_fallback_are_used_until_a_finding_says_otherwise(
     with_texts(study, "demo-dialogue", "a")
 
     def used() -> int:
-        return sum(map(len, used_keys(study.plan(), whole=True).values()))
+        return sum(map(len, used_keys(study.plan(), require_texts=True).values()))
 
     assert used() == 2 + 1
     plan = study.plan()

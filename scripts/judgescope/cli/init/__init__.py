@@ -141,8 +141,8 @@ def _comments(draft: StudyDraft) -> Iterator[str]:
 
 
 def _draft(args: argparse.Namespace) -> StudyDraft:
-    found = Cards([cards.CONFIG, HOME / "config"])
-    return flags.draft_of(args, opened(args.file, found, TableSource.of(args)))
+    card_files = Cards([cards.CONFIG, HOME / "config"])
+    return flags.draft_of(args, opened(args.file, card_files, TableSource.of(args)))
 
 
 def _accepted(
@@ -267,9 +267,9 @@ def _assumptions(draft: StudyDraft, option: str) -> Iterator[tuple[str, str]]:
     for (role, why), group in assumed.items():
         flag = flag_of_side.get(role, f"--{role}")
         verb = "is taken as" if len(group) == 1 else "are taken as"
-        said = f"{', '.join(group)} {verb} {whose.get(role, f'the {role}')}"
+        assumption = f"{', '.join(group)} {verb} {whose.get(role, f'the {role}')}"
         because = _of_several(why, group)
-        yield "Assumed:", plain(f"{said}, because {because}; {flag} changes it")
+        yield "Assumed:", plain(f"{assumption}, because {because}; {flag} changes it")
 
 
 def _of_several(why: str, columns: Sequence[str]) -> str:

@@ -71,8 +71,8 @@ def _with_further(table: InitTable, source: TableSource) -> InitTable:
     if not source.more:
         return table
     rows = [dict(row) for row in table.rows]
-    own = OpenedTable(rows=rows, numbers=list(table.numbers))
-    joined = source.joined(table.file, own)
+    opened = OpenedTable(rows=rows, numbers=list(table.numbers))
+    joined = source.joined(table.file, opened)
     columns = columns_of(joined.rows)
     assert table.known is not None
     for name in table.known.used:
@@ -112,18 +112,18 @@ def _platform(export: OpenedExport, tool: str | None) -> Platform | None:
         return None
     if tool is not None:
         return PLATFORMS[tool]
-    found = []
+    matching = []
     for platform in PLATFORMS.working().values():
         if platform.recognise(export):
-            found.append(platform)
-    if len(found) > 1:
+            matching.append(platform)
+    if len(matching) > 1:
         raise UserError(
             "this file has the keys of two tools",
             where=export.where,
-            got=", ".join(platform.title for platform in found),
-            todo=f"name the tool: {OPTION} {found[0].name}, or {OPTION} {PLAIN}",
+            got=", ".join(platform.title for platform in matching),
+            todo=f"name the tool: {OPTION} {matching[0].name}, or {OPTION} {PLAIN}",
         )
-    return found[0] if found else None
+    return matching[0] if matching else None
 
 
 def _of_folder(folder: Path, cards: Cards, tool: str | None) -> InitTable:
@@ -179,7 +179,7 @@ def _known(
     numbers: Sequence[int] = range(1, len(read.rows) + 1)
     if content.numbers:
         places = read.places or range(len(read.rows))
-        numbers = [content.numbers[place] for place in places]
+        numbers = [content.numbers[index] for index in places]
     columns = Guess(
         item=read.item,
         source=read.source,

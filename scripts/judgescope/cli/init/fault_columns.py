@@ -46,15 +46,15 @@ def answering(
 
     words: column with labels -> its cells in lower case.
     """
-    found = []
+    fault_columns = []
     for column in columns:
         if column in words:
             is_answer = set(words[column]) - MISSING <= ANSWERS
         else:
             is_answer = set(numbers(rows, column) or ()) == {0.0, 1.0}
         if is_answer:
-            found.append(column)
-    return found
+            fault_columns.append(column)
+    return fault_columns
 
 
 def fault_columns(answers: Collection[str]) -> list[str]:

@@ -91,8 +91,8 @@ def guess(
     for role, columns in named.items():
         named_in_english[role] = [english.get(name, name) for name in columns]
     original = {name: column for column, name in english.items()}
-    found = _guess_in_english(renamed, named_in_english, aspects).renamed(original)
-    return replace(found, judges=_named_by_columns(found.judges))
+    guessed = _guess_in_english(renamed, named_in_english, aspects).renamed(original)
+    return replace(guessed, judges=_named_by_columns(guessed.judges))
 
 
 def _named_by_columns(

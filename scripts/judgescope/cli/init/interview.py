@@ -253,8 +253,8 @@ def _role(draft: StudyDraft, role: str, answer: str) -> StudyDraft:
 
 def _names(answer: str, table: InitTable, several: bool) -> list[str]:
     """Return the columns that an answer names; a column's name may contain a comma."""
-    whole = not several or answer in table.columns
-    names = [answer] if whole else [name.strip() for name in answer.split(",")]
+    is_one_column = not several or answer in table.columns
+    names = [answer] if is_one_column else [name.strip() for name in answer.split(",")]
     names = [name for name in names if name]
     for name in names:
         check_known([name], table.columns, flags.NO_COLUMN, where="the answer")

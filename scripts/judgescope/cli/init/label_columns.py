@@ -258,11 +258,11 @@ def _without_failures(table: InitTable) -> InitTable:
         of_column = classes_of(column, languages).keys()
         if column not in table.labels and RATING_CLASSES & of_column:
             cells[column] = [row.get(column) for row in table.rows]
-    found = label_failures(cells)
-    if not found:
+    failures_of = label_failures(cells)
+    if not failures_of:
         return table
     notes = list(table.notes)
-    for column, failures in found.items():
+    for column, failures in failures_of.items():
         for word, count in failures.items():
             times = "cell says" if count == 1 else "cells say"
             notes.append(
@@ -272,7 +272,7 @@ def _without_failures(table: InitTable) -> InitTable:
     rows = []
     for row in table.rows:
         new = dict(row)
-        for column, failures in found.items():
+        for column, failures in failures_of.items():
             if str(row.get(column)).strip() in failures:
                 new[column] = None
         rows.append(new)

@@ -92,8 +92,8 @@ def _in_random_order(
     names = {}
     for pair in pairs:
         common = [word for word in words_of(pair[0]) if word != CHOSEN]
-        for column, place in zip(pair, ("first", "second"), strict=True):
-            names[column] = " ".join([*(common or ["text"]), place])
+        for column, position in zip(pair, ("first", "second"), strict=True):
+            names[column] = " ".join([*(common or ["text"]), position])
     preferred = "preferred"
     while preferred in columns:
         preferred += " "
@@ -126,13 +126,13 @@ def _are_scores(rows: Sequence[TableRow], pair: SidedColumns) -> bool:
 
 def _larger(first: object, second: object) -> str | None:
     """Return the word for the larger of two numbers; None if one is missing."""
-    one = number(first)
+    score = number(first)
     other = number(second)
-    if one is None or other is None:
+    if score is None or other is None:
         return None
-    if one == other:
+    if score == other:
         return CODES[TIE][0]
-    return CODES[FIRST if one > other else SECOND][0]
+    return CODES[FIRST if score > other else SECOND][0]
 
 
 def _have_people_chosen(table: InitTable, texts: Sequence[str]) -> bool:

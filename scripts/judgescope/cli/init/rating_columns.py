@@ -126,11 +126,15 @@ def _is_on_judges_scale(
     """
     if not classes_of(column).get("person"):
         return False
-    own = max(map(abs, numbers(rows, column) or [0]))
+    largest_own = max(map(abs, numbers(rows, column) or [0]))
     for other in columns:
         if is_judge(other) and not not_a_rating(other, classes_of(other)):
             theirs = max(map(abs, numbers(rows, other) or [0]))
-            if own and theirs and max(own, theirs) <= largest * min(own, theirs):
+            if (
+                largest_own
+                and theirs
+                and max(largest_own, theirs) <= largest * min(largest_own, theirs)
+            ):
                 return True
     return False
 

@@ -44,10 +44,10 @@ class ReadColumn:
 def readings_of(draft: StudyDraft) -> Iterator[ReadColumn]:
     """Yield the reading of each column of the table, by role."""
     columns = draft.columns
-    own = set(draft.table.columns)
+    own_columns = set(draft.table.columns)
     for role in (*ROLES, *PAIRED):
         for column in columns.columns_of(role):
-            if column in own:
+            if column in own_columns:
                 yield _reading(draft, column, role)
     for aspect, group in columns.ratings.items():
         for column in group:
@@ -94,7 +94,7 @@ def confidences(draft: StudyDraft) -> dict[str, str]:
     """
     columns = draft.columns
     english = english_names(list(draft.table.columns))
-    found: dict[str, str] = {}
+    judges: dict[str, str] = {}
     for column in draft.table.columns:
         evidence = classes_of(english[column])
         if column in columns.used or "confidence" not in evidence:
@@ -106,8 +106,8 @@ def confidences(draft: StudyDraft) -> dict[str, str]:
             continue
         judge = nearest_judge(columns, english[column])
         if judge is not None:
-            found[column] = judge
-    return found
+            judges[column] = judge
+    return judges
 
 
 def nearest_judge(columns: Guess, header: str) -> str | None:

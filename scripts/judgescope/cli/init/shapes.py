@@ -49,7 +49,7 @@ def structured(table: InitTable) -> InitTable:
     if joined is not None:
         return replace(
             table,
-            numbers=[table.numbers[place] for place in joined.places],
+            numbers=[table.numbers[index] for index in joined.places],
             rows=joined.rows,
             columns=columns_of(joined.rows),
             notes=[*table.notes, joined.note],
@@ -68,7 +68,7 @@ def structured(table: InitTable) -> InitTable:
     )
     return replace(
         table,
-        numbers=[table.numbers[place] for place in places],
+        numbers=[table.numbers[index] for index in places],
         rows=rows,
         columns=columns_of(rows),
         notes=[*table.notes, note],
@@ -179,18 +179,18 @@ def without_sentinels(table: InitTable, columns: Guess) -> InitTable:
     rows = [dict(row) for row in table.rows]
     notes = list(table.notes)
     for column in [*columns.rated, *columns.scored]:
-        found = off_scale(numbers(table.rows, column) or [])
-        if found is None or column in table.labels:
+        outliers = off_scale(numbers(table.rows, column) or [])
+        if outliers is None or column in table.labels:
             continue
-        for value, count in found.counts.items():
-            if value in given_by_both and is_on_wider_scale(value, found):
+        for value, count in outliers.counts.items():
+            if value in given_by_both and is_on_wider_scale(value, outliers):
                 continue
             for row in rows:
                 if number(row.get(column)) == value:
                     row[column] = None
             notes.append(
                 f"column {column}: {value:g} occurs {count} times; it is off the scale "
-                f"{found.low} to {found.high} and was left out as no score"
+                f"{outliers.low} to {outliers.high} and was left out as no score"
             )
     left = replace(table, rows=list(rows))
     _check_far_off(left, columns)
@@ -204,21 +204,21 @@ def _check_far_off(table: InitTable, columns: Guess) -> None:
     """Raise UserErrors for numbers that repeat far off the scale of the others."""
     errors = []
     for column in [*columns.rated, *columns.scored]:
-        found = far_off(numbers(table.rows, column) or [])
-        if found is None or column in table.labels:
+        outliers = far_off(numbers(table.rows, column) or [])
+        if outliers is None or column in table.labels:
             continue
         shown = [
             f"{value:g} ({plural(times, 'cell')})"
-            for value, times in found.counts.items()
+            for value, times in outliers.counts.items()
         ]
-        missing = " ".join(f"{value:g}" for value in found.counts)
+        missing = " ".join(f"{value:g}" for value in outliers.counts)
         errors.append(
             UserError(
                 "a number repeats far off the scale of the others: it may be a score, "
                 "or stand for none",
                 where=f"{table.file}, column {column}",
                 got=", ".join(shown),
-                allowed=f"{found.low} to {found.high}, as in the other cells",
+                allowed=f"{outliers.low} to {outliers.high}, as in the other cells",
                 todo=f"say that it stands for no score: --missing {missing}; or state "
                 "the scale: --scale LOWEST:HIGHEST:STEP",
             )
@@ -232,9 +232,9 @@ def _zeros_of_one_side(table: InitTable, columns: Guess) -> Iterator[str]:
     sides = {"people": columns.rated, "judges": columns.scored}
     values = {side: set(table.values(group)) for side, group in sides.items()}
     for side, other in (("people", "judges"), ("judges", "people")):
-        whole = all(float(value).is_integer() for value in values[side])
+        are_integers = all(float(value).is_integer() for value in values[side])
         from_one = min(values[side] - {0}, default=0) >= 1
-        if not (whole and from_one and min(values[other], default=0) >= 1):
+        if not (are_integers and from_one and min(values[other], default=0) >= 1):
             continue
         for column in sides[side]:
             if column in table.labels:

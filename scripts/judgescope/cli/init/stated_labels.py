@@ -27,7 +27,7 @@ class StatedLabels:
     @property
     def codes(self) -> dict[str, int]:
         """Return plain word -> its place."""
-        return {plain_label(word): place for place, word in enumerate(self.words)}
+        return {plain_label(word): index for index, word in enumerate(self.words)}
 
 
 def stated_labels(

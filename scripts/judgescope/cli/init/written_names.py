@@ -86,10 +86,10 @@ def _without_aspect(header: str, aspect: str, name: str) -> str:
     dropped |= WORDS.ratings
     words = list(re.finditer(r"[^\W_]+", header))
     stay = []
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         plain = {word[0].casefold(), slug(word[0])}
         if dropped.isdisjoint(plain):
-            stay.append(place)
+            stay.append(index)
     if not stay or stay != list(range(stay[0], stay[-1] + 1)):
         return ""
     return header[words[stay[0]].start() : words[stay[-1]].end()]
@@ -109,12 +109,12 @@ def readable_id(name: str, kind: str, taken: Iterable[str]) -> str:
     has_latin = re.search(r"[a-z0-9]", latin) is not None
     made = slug(latin) if has_latin else kind
     used = set(taken)
-    found = made
+    free_name = made
     number = 2
-    while found in used:
-        found = f"{made}-{number}"
+    while free_name in used:
+        free_name = f"{made}-{number}"
         number += 1
-    return found
+    return free_name
 
 
 def readable_ids(columns: Guess) -> tuple[dict[str, str], dict[str, str]]:

@@ -364,8 +364,8 @@ class Batches:
             keep = files
             held = Counter(each.record.held)
             share = {
-                unit: -(-most * torn // each.record.requests)
-                for unit, most in held.items()
+                unit: -(-most_requests * torn // each.record.requests)
+                for unit, most_requests in held.items()
             }
             spent |= (spent + Counter(share)) & held
             unread = (

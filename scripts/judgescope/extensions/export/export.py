@@ -80,7 +80,7 @@ def export_replies(args: argparse.Namespace) -> int:
     """Write the stored replies that a study uses to one file."""
     check_new(args.file, [".parquet"], force=args.force)
     store = store_folder(args)
-    keys = used_keys(plan_and_results(args.study)[0], whole=False)
+    keys = used_keys(plan_and_results(args.study)[0], require_texts=False)
     wanted = {shard: having(of_shard) for shard, of_shard in keys.items()}
     lines = export(store, args.file, wanted)
     print(f"{args.file}: {lines:,} lines")

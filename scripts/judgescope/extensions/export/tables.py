@@ -284,8 +284,10 @@ def _sizes(defined: Sequence[ReportRow]) -> str:
 
 def _size(noun: str, sizes: Sequence[int]) -> str:
     least = f"{count(sizes[0])} to " if sizes[1:] else ""
-    most = f"{plural(sizes[-1], noun)} behind an average" if noun else count(sizes[-1])
-    return f"n = {least}{most}"
+    largest = (
+        f"{plural(sizes[-1], noun)} behind an average" if noun else count(sizes[-1])
+    )
+    return f"n = {least}{largest}"
 
 
 def _notes(

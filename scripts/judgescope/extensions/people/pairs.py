@@ -190,8 +190,8 @@ def _pages(
             pairs_on_page = max(1, limit // len(asked))
             parts = ceil(len(pairs) / pairs_on_page)
             for part, voter in product(range(1, parts + 1), range(1, voters + 1)):
-                place = task, number, part, voter
-                items = list(_items(plan, place, asked, mixed[part - 1 :: parts]))
+                page_key = task, number, part, voter
+                items = list(_items(plan, page_key, asked, mixed[part - 1 :: parts]))
                 file = f"{task}-set{number}-part{part}-voter{voter}.html"
                 name = form.page_id(item.id for item in items)
                 yield form.Page("texts", task, file, name, items, number)

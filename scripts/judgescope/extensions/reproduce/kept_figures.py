@@ -199,15 +199,15 @@ def tiers(intervals: Sequence[tuple[float, float, float]]) -> list[int]:
     >>> tiers([(0.6, 0.5, 0.7), (0.55, 0.4, 0.6), (0.3, 0.2, 0.4), (0.2, 0.1, 0.3)])
     [1, 1, 2, 2]
     """
-    found = list[int]()
+    tier_of = list[int]()
     least = float("inf")
     tier = 0
     for _, low, high in intervals:
         if high < least:
             tier += 1
             least = low
-        found.append(tier)
-    return found
+        tier_of.append(tier)
+    return tier_of
 
 
 def leaderboard(rows: Iterable[Mapping[str, str]]) -> str:

@@ -358,12 +358,12 @@ def _check_estimator(
             needs = "needs a model that reads prompts, and a form that rates one text"
             raise _leave_out(key, f"this `{key}` {needs}", where, getattr(judge, key))
         for title, _, name, scale in rated:
-            own = judge.scale_on(name) or scale
-            if own.step is None:
+            own_scale = judge.scale_on(name) or scale
+            if own_scale.step is None:
                 raise UserError(
                     f"this `{key}` needs a scale with steps",
                     where=f"{where}, key {key}",
-                    got=f"{title}: {_shown(own)}",
+                    got=f"{title}: {_shown(own_scale)}",
                     todo="give the judge its own `scale` with a `step`",
                 )
 
@@ -399,13 +399,16 @@ def _check_threshold(
             "has none"
         )
         raise _leave_out("threshold", problem, where, threshold)
-    for own in judge.scales:
-        if isinstance(threshold, float) and not own.min <= threshold <= own.max:
+    for judge_scale in judge.scales:
+        if (
+            isinstance(threshold, float)
+            and not judge_scale.min <= threshold <= judge_scale.max
+        ):
             raise UserError(
                 "a threshold outside the judge's scale gives every text the same label",
                 where=f"{where}, key threshold",
                 got=threshold,
-                allowed=_shown(own),
+                allowed=_shown(judge_scale),
             )
 
 

@@ -325,10 +325,12 @@ def _check_weights(plan: Plan, source: str) -> None:
         return
     for dataset, card in plan.datasets.items():
         aspects = plan.plain_aspects(dataset)
-        own = plan.weights.tasks.get(card.task, {})
-        for perturbation in {name for name, _ in plan.perturbed(dataset)} & own.keys():
+        of_task = plan.weights.tasks.get(card.task, {})
+        for perturbation in {
+            name for name, _ in plan.perturbed(dataset)
+        } & of_task.keys():
             check_known(
-                own[perturbation],
+                of_task[perturbation],
                 aspects,
                 f"the weights name an aspect that is not judged on {dataset}",
                 where=f"weights/{plan.weights.weights}.yaml, key "

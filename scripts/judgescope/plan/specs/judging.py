@@ -85,7 +85,7 @@ def adapter_folder(plan: Plan, model: str) -> str | None:
     return plan.paths.distill("adapter") if trained else None
 
 
-def place(plan: Plan, cell: StudyCell) -> specs.CellFiles:
+def cell_files(plan: Plan, cell: StudyCell) -> specs.CellFiles:
     """Return the files of a cell's judgments and scores."""
     return specs.CellFiles(
         **cell._asdict(),
@@ -418,10 +418,10 @@ def derive(plan: Plan, dataset: str, perturbation: str, judge: str) -> specs.Der
             labels[split(aspect)[0]] = voted
     return specs.DeriveSpec(
         **computing("derive"),
-        cell=specs.WrittenCell(**asdict(place(plan, cell))),
+        cell=specs.WrittenCell(**asdict(cell_files(plan, cell))),
         pairs=[split(aspect) for aspect in plan.aspects_in(cell)],
         min_annotators=plan.derived[judge].min_annotators,
-        members=[place(plan, member) for member in members],
+        members=[cell_files(plan, member) for member in members],
         judged=files_of_scores(plan, members),
         labels=labels,
         errors=listed_errors(plan, cell),

@@ -21,10 +21,6 @@ import pyarrow as pa
 from judgescope.core.errors import UserError
 
 GivenRow = dict[str, Any]
-ALLOWED: Final = (
-    "a path; a list of rows (dicts); or a table with __arrow_c_stream__: a DataFrame "
-    "of pandas 2.2 or newer or of polars, a Table of pyarrow"
-)
 UNNAMED_INDEX: Final = re.compile(r"__index_level_\d+__")
 """The column in which pandas passes on row labels without a name."""
 
@@ -53,12 +49,16 @@ def _named_rows(table: object) -> tuple[str, list[GivenRow]]:
     if hasattr(table, "__arrow_c_stream__"):
         return name, _arrow_rows(table, name)
     is_table = isinstance(table, Iterable) and not isinstance(table, Mapping | bytes)
+    allowed = (
+        "a path; a list of rows (dicts); or a table with __arrow_c_stream__: a "
+        "DataFrame of pandas 2.2 or newer or of polars, a Table of pyarrow"
+    )
     if not is_table or hasattr(table, "columns"):
         raise UserError(
             "this is not a table",
             where="table",
             got=f"{type(table).__module__}.{name}",
-            allowed=ALLOWED,
+            allowed=allowed,
         )
     assert isinstance(table, Iterable)
     rows = list[GivenRow]()
@@ -68,7 +68,7 @@ def _named_rows(table: object) -> tuple[str, list[GivenRow]]:
                 "a row must be a dict from column to cell",
                 where=f"rows, row {at}",
                 got=row,
-                allowed=ALLOWED,
+                allowed=allowed,
             )
         rows.append({str(column): cell for column, cell in row.items()})
     return "rows", rows

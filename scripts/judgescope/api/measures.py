@@ -61,10 +61,6 @@ from judgescope.statistics.within_sources import STATISTIC, within_sources
 Compared = Coefficient | Literal["normal_scores"]
 ComparedAt = CorrelationLevel | Literal["within_source"]
 
-LABELS_INSTEAD: Final = (
-    "words have no place on a scale of numbers: these are the numbers of "
-    "judgescope.labels, for which systems do not count"
-)
 NO_PAIRS: Final = "no pair of texts has both scores"
 
 
@@ -125,8 +121,12 @@ def agreement(
     'fewer than 3 systems'
     """
     check_indexes(judge, human, source, system)
+    labels_instead = (
+        "words have no place on a scale of numbers: these are the numbers of "
+        "judgescope.labels, for which systems do not count"
+    )
     if are_words(judge) and are_words(human):
-        warnings.warn(LABELS_INSTEAD, stacklevel=2)
+        warnings.warn(labels_instead, stacklevel=2)
         return labels(judge, human, source=source).numbers
     judged = read_column(judge, "judge")
     rated = mean_of_raters(human)

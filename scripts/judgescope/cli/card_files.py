@@ -12,8 +12,6 @@ from judgescope.schema.loading import load_yaml
 
 OWN: Final = Path("config")
 SHIPPED: Final = HOME / "config"
-NAMED_CARDS: Final = {"judge": {"model": "model"}, "model": {}}
-"""Kind of card -> its key -> the kind of the card that the key names: copied, too."""
 
 
 class CardFile(NamedTuple):
@@ -88,7 +86,9 @@ def files_of_card(kind: str, name: str) -> Iterator[Path]:
     match content:
         case {"source": {"files": str(listed)}}:
             yield path.parent / listed
-    for key, named in NAMED_CARDS.get(kind, {}).items():
+    # Kind of card -> its key -> the kind of the card that the key names: copied, too.
+    named_cards = {"judge": {"model": "model"}, "model": {}}
+    for key, named in named_cards.get(kind, {}).items():
         if isinstance(content.get(key), str):
             yield from files_of_card(named, content[key])
 

@@ -43,7 +43,6 @@ judges: [rouge-l, length]
 perturbations: [random-deletions]
 methods: [agreement, discernment]
 """
-DEMO_DATASETS: Final = ("demo-hanna", "demo-news", "demo-dialogue")
 
 
 def new(args: argparse.Namespace) -> int:
@@ -102,10 +101,11 @@ def _demo_files() -> dict[Path, Path]:
     """Return path in the new folder -> the shipped file that is copied there."""
     config = HOME / "config"
     copies = {Path("study.yaml"): config / "config.yaml"}
-    for name in DEMO_DATASETS:
+    demo_datasets = ("demo-hanna", "demo-news", "demo-dialogue")
+    for name in demo_datasets:
         copies[Path(f"config/datasets/{name}.yaml")] = config / f"datasets/{name}.yaml"
     # The recorded scores beside people's ratings are read from the copied table, too.
-    recorded = Path(f"models/{DEMO_DATASETS[0]}.yaml")
+    recorded = Path(f"models/{demo_datasets[0]}.yaml")
     copies["config" / recorded] = config / recorded
     for source in sorted((config / "demo").iterdir()):
         if source.name.startswith(("news_", "dialogue_", "hanna.")):

@@ -21,7 +21,6 @@ TABLE = "corrected"
 GROUP = ["dataset", "judge", "aspect", "criterion"]
 CELL = [*GROUP, "system_subset"]
 NEEDED = ("rating_correlation", "rating_spread", "rated_texts", "unrated_sources")
-PER_JUDGMENT = "usd_per_1000"
 
 
 @dataclass(frozen=True)
@@ -196,13 +195,14 @@ def _price(
         return float(args.judgment_price)
     if costs is None:
         return None
+    per_judgment = "usd_per_1000"
     chosen = costs[
         (costs["dataset"] == dataset)
         & (costs["judge"] == judge)
-        & (costs["statistic"].isin([PER_JUDGMENT, "usd"]))
+        & (costs["statistic"].isin([per_judgment, "usd"]))
     ]
     values = dict(zip(chosen["statistic"], chosen["value"], strict=True))
     if values.get("usd") == 0:
         return 0.0
-    each = values.get(PER_JUDGMENT)
+    each = values.get(per_judgment)
     return None if each is None or _is_nan(each) else float(each) / 1000

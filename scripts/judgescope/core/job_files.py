@@ -30,8 +30,6 @@ OUT = Direction.OUT
 A path with `{}` stands for a file of each cell, in a folder of their own."""
 OUT_FOLDER = Direction.OUT_FOLDER
 """Marks a folder that the job fills."""
-EACH_CELL = "/{}."
-"""What a path contains that stands for a file of each cell."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,13 @@ def job_files(spec: Struct) -> JobFiles:
     """
     inputs = dict[str, None]()
     outputs = dict[str, None]()
+    # What a path contains that stands for a file of each cell.
+    each_cell = "/{}."
     for direction, path in _marked_paths(spec):
         if direction is Direction.IN:
             inputs[path] = None
-        elif direction is Direction.OUT and EACH_CELL in path:
-            outputs[path.partition(EACH_CELL)[0]] = None
+        elif direction is Direction.OUT and each_cell in path:
+            outputs[path.partition(each_cell)[0]] = None
         else:
             outputs[path] = None
     return JobFiles([*inputs], [*outputs])

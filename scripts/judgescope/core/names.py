@@ -86,7 +86,6 @@ def new_target(item: str, perturbation: str) -> str:
 
 
 LONGEST = 80
-_DIGITS = 8
 _UNSHOWN = re.compile(
     r"[\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
@@ -145,5 +144,6 @@ def slugs(names: Iterable[str], reserved: Collection[str] = ()) -> dict[str, str
 
 
 def _hashed(made: str, name: str) -> str:
-    suffix = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
-    return f"{made[: LONGEST - _DIGITS - 1].rstrip('-_')}-{suffix}"
+    digits = 8
+    suffix = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+    return f"{made[: LONGEST - digits - 1].rstrip('-_')}-{suffix}"

@@ -50,16 +50,6 @@ BOUND: Mapping[str, tuple[str, ...]] = {
     "XAI_API_KEY": ("x.ai",),
 }
 """Variable or pattern -> the domains to which its key belongs."""
-BOUND_FILES: Mapping[str, tuple[str, ...]] = {
-    ".aws": ("amazonaws.com", "api.aws"),
-    ".cache/huggingface": _HUB,
-    ".config/gcloud": _GOOGLE,
-    ".docker": (),
-    ".kube": (),
-    ".netrc": (),
-    ".ssh": (),
-}
-"""A file or folder in the home folder -> the domains to which its keys belong."""
 
 
 class EndpointCrossing(NamedTuple):
@@ -134,7 +124,17 @@ def _bound_to(source: str) -> tuple[str, ...] | None:
         patterns = [name for name in BOUND if fnmatchcase(source, name)]
         return BOUND[patterns[0]] if patterns else None
     path = Path(source).resolve()
-    for name, domains in BOUND_FILES.items():
+    # A file or folder in the home folder -> the domains to which its keys belong.
+    bound_files: Mapping[str, tuple[str, ...]] = {
+        ".aws": ("amazonaws.com", "api.aws"),
+        ".cache/huggingface": _HUB,
+        ".config/gcloud": _GOOGLE,
+        ".docker": (),
+        ".kube": (),
+        ".netrc": (),
+        ".ssh": (),
+    }
+    for name, domains in bound_files.items():
         if path.is_relative_to((Path.home() / name).resolve()):
             return domains
     return None

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _IDEOGRAPHS = r"\p{Han}\p{Hiragana}\p{Katakana}ー"
 _UNSPACED = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_WORD = (
-    rf"(?V1)[\p{{L}}&&[{_IDEOGRAPHS}{_UNSPACED}]]\p{{M}}*+"
-    rf"|[\p{{M}}\p{{Nd}}[\p{{L}}--[{_IDEOGRAPHS}{_UNSPACED}]]]++"
-)
 SCRIPTS: Final = (
     "Latin",
     "Han",
@@ -58,7 +54,11 @@ BleuTokenizer = Literal["13a", "zh", "char"]
 def _pattern() -> "regex.Pattern[str]":
     import regex  # here: most jobs count no words
 
-    return regex.compile(_WORD)
+    word = (
+        rf"(?V1)[\p{{L}}&&[{_IDEOGRAPHS}{_UNSPACED}]]\p{{M}}*+"
+        rf"|[\p{{M}}\p{{Nd}}[\p{{L}}--[{_IDEOGRAPHS}{_UNSPACED}]]]++"
+    )
+    return regex.compile(word)
 
 
 def words(text: str) -> list[str]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-_OPENING = "\"'“‘«‹([{"
 _CLOSING = "\"'”’»›)\\]}」』】〕》〉"
 _SPACED = ".!?…؟۔।॥።။։"
 CLOSING = _CLOSING
@@ -119,7 +118,8 @@ def _is_abbreviated(text: str, start: int, stop: int, following: str) -> bool:
     begin = stop
     while begin > start and not text[begin - 1].isspace():
         begin -= 1
-    last = text[begin:stop].lstrip(_OPENING)
+    opening = "\"'“‘«‹([{"
+    last = text[begin:stop].lstrip(opening)
     word = last.casefold()
     if word in _SHORT.titles or (word.isdecimal() and text[start:stop].strip() == word):
         return True

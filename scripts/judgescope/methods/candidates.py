@@ -42,8 +42,6 @@ from judgescope.statistics.within_sources import normal_scores
 
 TOGETHER = "+"
 """Joins the ids of a jury's members, which do not contain it."""
-THEN = ">"
-"""Joins those of a cascade."""
 
 
 class Candidate(NamedTuple):
@@ -65,7 +63,9 @@ class Candidate(NamedTuple):
         """
         if self.threshold is None:
             return TOGETHER.join(self.members)
-        return f"{THEN.join(self.members)}@{self.threshold:.4g}"
+        # Joins those of a cascade.
+        then = ">"
+        return f"{then.join(self.members)}@{self.threshold:.4g}"
 
     @property
     def is_jury(self) -> bool:

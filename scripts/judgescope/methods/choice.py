@@ -48,12 +48,9 @@ from judgescope.statistics.corrected import (
 from judgescope.statistics.recalibrated import recalibrated
 from judgescope.statistics.result import Estimate, clauses
 
-CORRECTED: Final = "corrected"
 UNCORRECTED: Final = "uncorrected"
 """The column `form` of a judge's rows: which pick they are about."""
 FEWEST_RATED: Final = 10
-LEAST_PRESENT: Final = 0.8
-"""A system with texts of a smaller share of the rated sources is left out."""
 DRAWN: Final = "10,000 draws from a multivariate t: no test"
 
 
@@ -134,9 +131,10 @@ def _judge_rows(
         return
     note = clauses(made.note, data.share_note(judge))
     refused = why_not_corrected(data, judged)
+    corrected = "corrected"
     if refused:
         nothing = Estimate.undefined(f"not corrected: {refused}", n=len(made.rated))
-        yield data.row(judge, aspect, "p_best", LEVEL, nothing, form=CORRECTED)
+        yield data.row(judge, aspect, "p_best", LEVEL, nothing, form=corrected)
         return  # nor is the judge's own choice given in its place
     weights = np.array(
         [
@@ -155,7 +153,7 @@ def _judge_rows(
     unused = int((weights == 0).sum())
     how = f"judge not used for {unused} of {weights.size} systems" if unused else ""
     yield from _best_rows(
-        data, judge, aspect, made, means, CORRECTED, clauses(note, how, assumed)
+        data, judge, aspect, made, means, corrected, clauses(note, how, assumed)
     )
     alone = plain_means(np.concatenate([made.judged, made.others]))
     raw = clauses("uncorrected: the judge's bias is in it", note)
@@ -226,8 +224,10 @@ def _tables(judged: JudgedSystems, turned: bool) -> SystemTables | str:
     every = np.unique(np.concatenate([*rated.values()]))
     names = list[str]()
     dropped = list[str]()
+    # A system with texts of a smaller share of the rated sources is left out.
+    least_present = 0.8
     for name, sources in rated.items():
-        enough = every.size and sources.size >= LEAST_PRESENT * every.size
+        enough = every.size and sources.size >= least_present * every.size
         (names if enough else dropped).append(name)
     note = ""
     if dropped:

@@ -42,7 +42,6 @@ from judgescope.statistics.selective import (
     selective_error,
 )
 
-TENTHS: Final = 10
 SOURCES: Final = {
     "logprobs": "log-probabilities of the verdict",
     "stated": "the number that the reply states",
@@ -165,8 +164,9 @@ def _binned(stated: Stated, data: EvaluationData) -> NumberedEstimates:
     for k, point in enumerate(stated_confidence.diagram(stated, data.weights), 1):
         yield "bin_confidence", Estimate(point.confidence, n=point.texts), k
         yield "bin_right", point.right, k
-    tenth = np.minimum((stated.confidence * TENTHS).astype(int), TENTHS - 1)
-    shares = np.bincount(tenth, minlength=TENTHS) / stated.texts
+    tenths = 10
+    tenth = np.minimum((stated.confidence * tenths).astype(int), tenths - 1)
+    shares = np.bincount(tenth, minlength=tenths) / stated.texts
     for k, share in enumerate(shares.tolist(), 1):
         yield "confidence_share", _plain(stated, share), k
 

@@ -42,12 +42,8 @@ from judgescope.statistics.transport import differences_noted, why_refused
 
 LEVEL: Final = "by_source"
 ASSUMED: Final = "assumes that the rated sources are a random sample"
-BY_SCORE: Final = (
-    "the rated sources were chosen by the judge's score, without known chances"
-)
 ONE_SYSTEM: Final = "one system: there is no difference"
 NO_SYSTEMS: Final = "the texts name no systems: their mean is that of all"
-NO_SCALE: Final = "the judge has no scale, and scores outside people's"
 REPLACED: Final = "scores replaced by the mean rating of texts with that score"
 
 
@@ -162,7 +158,8 @@ def _tests(
 def _beside(cell: Cell, kind: str, same_scale: bool) -> dict[str, Estimate]:
     """Return the judge's own number, its bias, and what a rating is worth beside it."""
     raw = cell.raw
-    alone = Estimate.undefined(NO_SCALE, n=raw.n)
+    no_scale = "the judge has no scale, and scores outside people's"
+    alone = Estimate.undefined(no_scale, n=raw.n)
     if same_scale:
         alone = uncorrected_mean(raw, cell.ends)
     numbers = {f"uncorrected_{kind}": alone}
@@ -197,8 +194,11 @@ def _corrected(data: EvaluationData, cell: Cell, two_values: bool) -> CorrectedM
 
 
 def _why_refused(data: EvaluationData, cell: Cell) -> str:
+    by_score = (
+        "the rated sources were chosen by the judge's score, without known chances"
+    )
     if cell.raw.others.size and chosen_how(data) == "by_score":
-        return BY_SCORE
+        return by_score
     return why_refused(cell.raw, *cell.lengths)
 
 

@@ -35,7 +35,6 @@ WITHOUT_REFERENCES = "without references"
 out."""
 NOT_PLANNED = "not_applicable"
 """The status of judgments of what a judge does not apply to."""
-CONFIDENCE_TABLE = "confidence"
 MADE = {"ok", "short"}
 """Outcomes of texts that could be made: `short` has fewer edits than planned."""
 
@@ -424,7 +423,8 @@ class EvaluationData:
         it.
         """
         card = self.spec.judges.get(judge)
-        if card is None or self.spec.table != CONFIDENCE_TABLE:
+        confidence_table = "confidence"
+        if card is None or self.spec.table != confidence_table:
             return None
         return card.confidence or None
 

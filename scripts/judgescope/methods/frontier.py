@@ -52,7 +52,6 @@ CLAIMS: Final = (base.AGREEMENT, base.LABELS, base.PAIRS)
 """The kinds of claims that say whether a judge agrees with people."""
 TOO_FEW: Final = f"no frontier with fewer than {FEWEST_SOURCES} sources"
 HALF: Final = "half of the sources"
-NO_CLAIMS: Final = "no claim of agreement in this study: name the method agreement"
 
 
 class Expense(NamedTuple):
@@ -241,8 +240,9 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         if expense.price.value is not None:
             calls = Estimate(expense.calls, n=expense.price.n)
             yield data.row(judge, "", CALLS, "", calls)
+    no_claims = "no claim of agreement in this study: name the method agreement"
     if not shop.steps:
-        nothing = Estimate.undefined(NO_CLAIMS)
+        nothing = Estimate.undefined(no_claims)
         yield data.row("", "", "candidates", "", nothing)
         return
     for market in markets(shop):

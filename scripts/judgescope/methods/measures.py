@@ -60,11 +60,9 @@ NamedEstimates = Iterator[tuple[LevelStatistic, Estimate]]
 POOLED = "pooled"
 BY_SOURCE = "by_source"
 BY_SYSTEM = "by_system"
-UNKNOWN_SYSTEMS = "nobody knows which system wrote a text"
 WITHIN_SOURCE = "within_source"
 DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
 """Level of a claim of agreement -> the statistic that decides it."""
-MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 OTHER_SCALE = "the judge's scale differs from people's"
 LARGEST_CEILING = 50
 """With more raters (crowds who rated little each) pairs are too many and rest on too
@@ -119,7 +117,8 @@ def _without_unknown_systems(
     """Results that are undefined at system level where nobody knows the systems."""
     if not targets.study.spec.anonymous_systems:
         return results
-    undefined = Estimate.undefined(UNKNOWN_SYSTEMS)
+    unknown_systems = "nobody knows which system wrote a text"
+    undefined = Estimate.undefined(unknown_systems)
     kept = {}
     for (statistic, level), result in results.items():
         if level == BY_SYSTEM:
@@ -458,7 +457,8 @@ def human_agreement(targets: TargetSet, aspect: str) -> NamedEstimates:
     ratings = targets.ratings(aspect)
     classes = study.spec.aspects[aspect].values
     no_agreement = unrated(study, ratings)
-    for measurement in MEASUREMENTS:
+    measurements: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
+    for measurement in measurements:
         interval = measurement == "interval"
         why = no_agreement or (
             REASONS.continuous if classes is None and not interval else ""

@@ -57,7 +57,6 @@ from judgescope.statistics.source_rows import Weights
 LevelEstimate = tuple[str, str, Estimate]
 """(statistic, level, its value)."""
 LISTED = "as_listed"
-SWAPPED = "swapped"
 ACCURACY = "accuracy_comparison"
 KAPPA = "kappa_nominal"
 HALF_CREDIT = f"{ACCURACY}_half"
@@ -155,8 +154,9 @@ def _agreement_with_people(
         for name, result in agreement.items():
             yield name, POOLED, result.estimate.with_method(verdicts.policy)
     verdict_of_level = {POOLED: verdicts.verdict}
+    swapped = "swapped"
     if verdicts.in_both_orders:
-        verdict_of_level |= {LISTED: verdicts.listed, SWAPPED: verdicts.swapped}
+        verdict_of_level |= {LISTED: verdicts.listed, swapped: verdicts.swapped}
     for level, verdict in verdict_of_level.items():
         if level != POOLED:
             accuracies = comparison_accuracy(verdict, np.sign(ahead), source, weights)

@@ -10,10 +10,7 @@ from judgescope.schema.rows import ResultRow
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 
-OUTCOMES = ("ok", "short", "impossible", "failed")
 NO_ORIGINALS = "the dataset has no text that serves as an original"
-IMPROVED = ("ok", "kept", "failed")
-"""Outcomes of a reference that a model rewrites: kept is one that it could not."""
 
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
@@ -24,7 +21,9 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         return
     originals = data.target_set("original")
     before = dict(zip(originals.items, originals.rows["text"].to_pylist(), strict=True))
-    for outcome in IMPROVED if data.spec.improved else ():
+    # Outcomes of a reference that a model rewrites: kept is one that it could not.
+    improved = ("ok", "kept", "failed")
+    for outcome in improved if data.spec.improved else ():
         share = _share(originals, outcome, "share of the dataset's originals")
         yield data.row("", "", f"share_{outcome}", "", share, perturbation="original")
     for texts in data.perturbed:
@@ -48,7 +47,8 @@ def _estimates(
     reasons = "; ".join(
         sorted({status for status in statuses if status.startswith("impossible")})
     )
-    for outcome in OUTCOMES:
+    outcomes = ("ok", "short", "impossible", "failed")
+    for outcome in outcomes:
         note = reasons if outcome == "impossible" else ""
         yield (
             f"share_{outcome}",

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Final
 
 import numpy as np
 
@@ -19,28 +18,24 @@ from judgescope.statistics.corrected import RatedTexts
 from judgescope.statistics.intervals import Bounds
 from judgescope.statistics.labels import NO_LABEL
 
-NO_RATINGS: Final = "no ratings"
-AS_PEOPLE: Final = (
-    "the judge has no scale of its own: its scores, all within people's, count as such"
-)
-MORE_LABELS: Final = "more than two labels: they have no mean"
-
 
 def rated_aspects(data: EvaluationData) -> dict[str, str]:
     """Return the aspects of a dataset without criteria, each with why it has no means,
     "" where it has.
     """
     aspects = {}
+    no_ratings = "no ratings"
+    more_labels = "more than two labels: they have no mean"
     for name in data.spec.aspects:
         plain = split(name)[0]
         scale = data.spec.aspects[name]
         why = ""
         if not len(data.systems.ratings(plain)):
-            why = NO_RATINGS
+            why = no_ratings
         elif data.spec.ratings != "human":
             why = f"ratings are {data.spec.ratings}, not human"
         elif scale.labels and len(scale.labels) != 2:
-            why = MORE_LABELS
+            why = more_labels
         aspects[plain] = why
     return aspects
 
@@ -165,10 +160,14 @@ def judged_systems(
         scores = total - scores
     ends = data.spec.judges[judge].ends.get(aspect)
     low, high = ends_of(data, aspect)
+    as_people = (
+        "the judge has no scale of its own: its scores, all within people's, "
+        "count as such"
+    )
     if ends is None or ends[0] == ends[1]:
         given = scores[np.isfinite(scores)]
         inside = given.size > 0 and low <= given.min() and given.max() <= high
-        note = AS_PEOPLE if inside else ""
+        note = as_people if inside else ""
         return JudgedSystems(targets, scores, rated, note, same_scale=inside)
     if ends != (low, high):
         scores = low + (scores - ends[0]) * (high - low) / (ends[1] - ends[0])

@@ -24,8 +24,6 @@ from judgescope.statistics.raters import GOLD_NAMES
 
 DRAWS: Final = "draws"
 OTHER_SCALE: Final = "the judge's scale is not that of people"
-NO_CLASSES: Final = "scores that are not values of people's scale"
-UNPREFERRED: Final = "people's majority of those who prefer a text"
 TextKey = tuple[str, str | None]
 
 
@@ -127,6 +125,7 @@ def of_texts(
     classes = scale.values or []
     if scale.ordered and (why := why_no_classes(study, gold, classes)):
         return _none(why, against)
+    no_classes = "scores that are not values of people's scale"
     if scale.labels and card.threshold is not None:
         scores = targets.scores(judge, aspect)
         assert scores is not None
@@ -139,7 +138,7 @@ def of_texts(
     elif card.grid[aspect] != scale.values:
         return _none(OTHER_SCALE, against)
     elif not are_classes(verdict, classes):
-        return _none(NO_CLASSES, against)
+        return _none(no_classes, against)
     right = np.where(np.isnan(verdict) | np.isnan(gold), np.nan, verdict == gold)
     # Texts that people did not judge are not planned.
     rated = ~np.isnan(gold)
@@ -181,7 +180,8 @@ def of_pairs(
     decided = ~np.isnan(people) & (people != 0)
     right = np.where(np.isnan(verdict), np.nan, verdict == people)
     stated = Stated.select(sure[decided], right[decided], pairs.source[decided])
-    return SureVerdicts(stated, UNPREFERRED)
+    unpreferred = "people's majority of those who prefer a text"
+    return SureVerdicts(stated, unpreferred)
 
 
 def joined_orders(shown: Sequence[Said]) -> Said:

@@ -15,14 +15,7 @@ from judgescope.statistics.arrays import Floats
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 
-ONE_SIDED = (
-    "one-sided p for the first system being better; not corrected for the "
-    "number of pairs"
-)
 PAIRED = "flips of signs by source"
-RANKS = "Wilcoxon rank sum, normal limit, ties corrected"
-NO_SOURCE = "no source has a score of both systems"
-NO_SCORES = "a system has no score"
 
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
@@ -50,6 +43,13 @@ def _rows(
     """Yield the rows of every two systems whose texts somebody scores."""
     names = sorted(set(targets.systems))
     study = targets.study
+    one_sided = (
+        "one-sided p for the first system being better; not corrected for the "
+        "number of pairs"
+    )
+    ranks = "Wilcoxon rank sum, normal limit, ties corrected"
+    no_source = "no source has a score of both systems"
+    no_scores = "a system has no score"
     for pair in system_pairs(scores, targets.source, targets.system):
         shared = len(pair.source)
         lost = len(study.item_order) - len(pair.source)
@@ -59,15 +59,15 @@ def _rows(
         few = np.unique(pair.source).size <= EXACT_SOURCES
         method = (
             f"{PAIRED}, {'all sign patterns counted' if few else 'normal limit'}, "
-            f"{ONE_SIDED}"
+            f"{one_sided}"
         )
-        paired = Estimate.undefined(NO_SOURCE, n_missing=lost)
+        paired = Estimate.undefined(no_source, n_missing=lost)
         if pair.paired is not None:
             paired = Estimate(pair.paired, n=shared, n_missing=lost, method=method)
-        rank_sum = Estimate.undefined(NO_SCORES)
+        rank_sum = Estimate.undefined(no_scores)
         if pair.rank_sum is not None:
             rank_sum = Estimate(
-                pair.rank_sum, n=sum(pair.sizes), method=f"{RANKS}, {ONE_SIDED}"
+                pair.rank_sum, n=sum(pair.sizes), method=f"{ranks}, {one_sided}"
             )
         estimates = {
             "system_difference": gap.estimate,

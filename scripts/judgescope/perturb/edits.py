@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 TextRow = dict[str, Any]
 """A row of a table of texts, with the columns that its use needs."""
 _JOINER = "\u200d"
-_NON_JOINER = "\u200c"
 
 
 class Edit(NamedTuple):
@@ -158,9 +157,10 @@ Check = Callable[[str, str, Amount], str | None]
 
 def extends(character: str) -> bool:
     """Return whether the character belongs to the one before it."""
+    non_joiner = "\u200c"
     return (
         unicodedata.category(character).startswith("M")
-        or character in (_JOINER, _NON_JOINER)
+        or character in (_JOINER, non_joiner)
         or "\U0001f3fb" <= character <= "\U0001f3ff"
     )
 

@@ -285,9 +285,6 @@ def _candidate(text: str, kind: str, seed: int) -> Edit | None:
 # --- contents that change places ------------------------------------------------------
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
-_MARKED_WORD = r"[\w\p{N}\p{M}]+(?:['’-][\w\p{N}\p{M}]+)*"
-"""The same for words with combining marks, which Python's `\\w` leaves out: most
-vowels of Hindi are marks."""
 
 
 def _word_spans(text: str) -> list[tuple[int, int]]:
@@ -301,7 +298,10 @@ def _word_spans(text: str) -> list[tuple[int, int]]:
         return [match.span() for match in _WORD.finditer(text)]
     import regex  # here: few texts need it
 
-    return [match.span() for match in regex.finditer(_MARKED_WORD, text)]
+    # The same for words with combining marks, which Python's `\w` leaves out: most
+    # vowels of Hindi are marks.
+    marked_word = r"[\w\p{N}\p{M}]+(?:['’-][\w\p{N}\p{M}]+)*"
+    return [match.span() for match in regex.finditer(marked_word, text)]
 
 
 @rule("sentence", k=Option(2, ("all",)))

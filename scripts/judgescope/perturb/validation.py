@@ -35,8 +35,6 @@ _PREFACE = re.compile(
 """The beginning of a reply that names what is asked for: `Here is the adjusted
 summary:`."""
 _COLON_AT_END = re.compile(r"[:：][\s*_]*$", re.MULTILINE)
-_MARKS = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»"}
-"""Quotation marks: opening -> closing."""
 
 WordChange = tuple[tuple[str, ...], tuple[str, ...]]
 """The words and marks of a place, before a change and after it."""
@@ -149,7 +147,9 @@ def framed(reply: str, parent: str) -> str | None:
     if reply.startswith("```") and not parent.startswith("```"):
         return "it is in a block of code"
     mark = reply[:1]
-    quoted = len(reply) > 1 and reply[-1] == _MARKS.get(mark)
+    # Quotation marks: opening -> closing.
+    marks = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»"}
+    quoted = len(reply) > 1 and reply[-1] == marks.get(mark)
     inner_marks = reply[1:-1].count(mark)
     if quoted and not parent.startswith(mark) and inner_marks <= parent.count(mark):
         return "it is in quotation marks"

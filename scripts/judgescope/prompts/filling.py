@@ -17,8 +17,6 @@ from judgescope.prompts.material import SourceParts, material
 from judgescope.prompts.sandbox import CLOCK, Sandbox, parsed
 from judgescope.prompts.templates import SUFFIX, Templates
 
-MOST_CHARACTERS = 20_000_000
-"""The maximum length of a prompt."""
 MOST_SECONDS = 5.0
 """The maximum time to render a prompt; most take less than a millisecond."""
 Texts = Mapping[str, str | None]
@@ -79,6 +77,8 @@ def rendered(form: str, templates: Templates, **values: object) -> str:
         AttributeError,
         RecursionError,
     )
+    # The maximum length of a prompt.
+    most_characters = 20_000_000
     try:
         with bounded_memory(), CLOCK.set(MOST_SECONDS):
             environment = _environment(tuple(sorted(templates.items())))
@@ -88,9 +88,9 @@ def rendered(form: str, templates: Templates, **values: object) -> str:
             for piece in template.generate(**values):
                 pieces.append(piece)
                 size += len(piece)
-                if size > MOST_CHARACTERS:
+                if size > most_characters:
                     raise OverflowError(
-                        f"it has more than {MOST_CHARACTERS:,} characters"
+                        f"it has more than {most_characters:,} characters"
                     )
             return "".join(pieces)
     except faults as error:

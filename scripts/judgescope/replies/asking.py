@@ -38,10 +38,6 @@ from judgescope.schema.cards import (
 from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.loading import read_card
 
-LOG_SECONDS = 5.0  # between two progress lines, in the first minutes
-LOG_INTERVAL_FRACTION = 0.02
-"""Later, lines are 2 % of the elapsed time apart: a night writes hundreds, not
-thousands."""
 PROGRESS = "replies: "  # the beginning of a line of progress; the logger reads it
 
 Obtain = Callable[[Iterable[Request]], dict[KeyedDraw, Reply]]
@@ -85,7 +81,11 @@ class Progress:
             self.tokens[name] += usage.get(name) or 0
         if self.price is not None and usage:
             self.nanodollars += nanodollars(usage, self.price)
-        interval = max(LOG_SECONDS, LOG_INTERVAL_FRACTION * (now - self._began))
+        log_seconds = 5.0  # between two progress lines, in the first minutes
+        # Later, lines are 2 % of the elapsed time apart: a night writes hundreds, not
+        # thousands.
+        log_interval_fraction = 0.02
+        interval = max(log_seconds, log_interval_fraction * (now - self._began))
         if now - self._printed > interval or self.done == self.total:
             self._printed = now
             print(self.line(now - self._began), flush=True)

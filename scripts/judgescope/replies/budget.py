@@ -31,7 +31,6 @@ PART = (
 )
 SIGN_SECONDS = 60.0  # between two signs of life
 WAIT_SECONDS = 5.0  # between two looks for the replies of other jobs
-TEMPLATE_TOKENS = 16  # the most that a chat template adds around a message
 LONGEST = 16384  # the assumed maximum tokens of a reply without a limit
 MARGIN = 1.25
 """Assumed tokens per byte of a prompt, divided by the maximum in at least ENOUGH
@@ -221,7 +220,8 @@ class Spending(AbstractContextManager["Spending"]):
         """Return a request's maximum cost: a prompt has at most as many tokens as
         bytes.
         """
-        size = len(request.prompt.encode()) + TEMPLATE_TOKENS * len(
+        template_tokens = 16  # the most that a chat template adds around a message
+        size = len(request.prompt.encode()) + template_tokens * len(
             request.asked.get("messages", ())
         )
         if self.price is None:

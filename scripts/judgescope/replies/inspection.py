@@ -47,30 +47,12 @@ DROPPED = ".dropped"
 line."""
 SHOWN = 5
 DAMAGED = "this line was changed after it was written: its checksum is wrong"
-REDUNDANT = (
-    "unreadable, but the journals contain all of its lines: rebuild it with "
-    "`judgescope replies compact`"
-)
-NULS = (
-    "this line has NUL bytes, as a file system leaves them after a power cut: replies "
-    "were lost"
-)
 LOST = "its job wrote {} lines and {} are left: {} lines were lost"
-ADDED = "its job wrote {} lines and {} are there: {} lines were added"
 NOT_CLOSED = (
     "this journal has no closing line: its job was stopped, an older version wrote it, "
     "or lines at its end were lost"
 )
-NOT_LAST = "lines follow this journal's closing line"
-RENAMED = (
-    "this folder was renamed, so its replies are not used: it holds those of the model "
-    "{}; rename it to {}"
-)
-PACKED = "the replies in this file are not used: unpack it, or move it out of the store"
 TORN = "incomplete line, skipped: the job that wrote it was stopped"
-DIFFERS = (
-    "another reply to the same draw is at {}; the one whose bytes sort first is used"
-)
 
 
 @dataclass
@@ -148,6 +130,10 @@ def verify(shard: Path) -> Iterator[StoreFinding]:
     """
     yield from _misplaced(shard)
     answers: list[tuple[bytes, int, bytes, str]] = []
+    redundant = (
+        "unreadable, but the journals contain all of its lines: rebuild it with "
+        "`judgescope replies compact`"
+    )
     for path in files_of(shard):
         try:
             for number, data in enumerate(_all_lines(path), 1):
@@ -165,43 +151,56 @@ def verify(shard: Path) -> Iterator[StoreFinding]:
                 yield from _closing(path)
         except UserError as error:
             spare = isinstance(error, DamagedFileError) and is_spare(path)
-            yield StoreFinding(str(path), REDUNDANT if spare else error.what, True)
+            yield StoreFinding(str(path), redundant if spare else error.what, True)
+    differs = (
+        "another reply to the same draw is at {}; the one whose bytes sort first is "
+        "used"
+    )
     for answer, other in pairwise(sorted(answers)):
         if answer[:2] == other[:2] and answer[2] != other[2]:
-            yield StoreFinding(other[3], DIFFERS.format(answer[3]), False)
+            yield StoreFinding(other[3], differs.format(answer[3]), False)
 
 
 def _misplaced(shard: Path) -> Iterator[StoreFinding]:
     """Yield remarks on a renamed shard and on packed files."""
+    renamed = (
+        "this folder was renamed, so its replies are not used: it holds those of the "
+        "model {}; rename it to {}"
+    )
     try:
         model = model_of(shard)
     except UserError as error:
         yield StoreFinding(error.where, error.what, True)
     else:
         if model is not None and slug(model) != shard.name:
-            yield StoreFinding(str(shard), RENAMED.format(model, slug(model)), True)
+            yield StoreFinding(str(shard), renamed.format(model, slug(model)), True)
+    packed = (
+        "the replies in this file are not used: unpack it, or move it out of the store"
+    )
     for path in packed_files_of(shard):
-        yield StoreFinding(str(path), PACKED, True)
+        yield StoreFinding(str(path), packed, True)
 
 
 def _closing(path: Path) -> Iterator[StoreFinding]:
     """Yield a remark if a journal lacks its closing line, or lines before it."""
     lines = 0
     closed: int | None = None
+    not_last = "lines follow this journal's closing line"
     for number, line in enumerate(_journal_lines(path)):
         if closed is not None:
-            yield StoreFinding(f"{path}:{number}", NOT_LAST, True)
+            yield StoreFinding(f"{path}:{number}", not_last, True)
             return
         closed = closed_count(line)
         if closed is None and line.endswith(b"\n") and not line.endswith(CUT):
             lines += 1
+    added = "its job wrote {} lines and {} are there: {} lines were added"
     if closed is None:
         if time.time() - path.stat().st_mtime > DAY:
             yield StoreFinding(str(path), NOT_CLOSED, False)
     elif lines < closed:
         yield StoreFinding(str(path), LOST.format(closed, lines, closed - lines), True)
     elif lines > closed:
-        yield StoreFinding(str(path), ADDED.format(closed, lines, lines - closed), True)
+        yield StoreFinding(str(path), added.format(closed, lines, lines - closed), True)
 
 
 def has_all_lines(path: Path) -> bool:
@@ -236,8 +235,12 @@ def _journal_lines(path: Path) -> Iterator[bytes]:
 
 def _fault(where: str, line: bytes) -> StoreFinding:
     shown = repr(line[:60].decode("utf-8", "replace"))
+    nuls = (
+        "this line has NUL bytes, as a file system leaves them after a power cut: "
+        "replies were lost"
+    )
     if NUL in line:
-        return StoreFinding(where, NULS, True)
+        return StoreFinding(where, nuls, True)
     if not line.endswith(b"\n") or line.endswith(CUT):
         return StoreFinding(where, TORN, False)
     if is_damaged(line):

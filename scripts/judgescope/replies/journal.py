@@ -36,7 +36,6 @@ SEAL = len(CRC) + len(
 CUT = b"\x18\n"
 CLOSED = b'{"closed":'
 NUL = b"\0"  # in no line; what a file system leaves of a write after a power cut
-BLOCK = 1 << 20  # bytes scanned at once
 MOST_DRAWS = 1 << 20
 KEY_PLACE = slice(len(HEAD), len(HEAD) + HEX)
 SHORTEST = len(HEAD) + HEX + len('"}\n')
@@ -152,8 +151,9 @@ def blocks(path: Path) -> Iterator[Block]:
     """
     offset = 0
     rest = b""
+    block = 1 << 20  # bytes scanned at once
     with path.open("rb") as file:
-        while read := file.read(BLOCK):
+        while read := file.read(block):
             data = rest + read
             end = data.rfind(b"\n") + 1
             if end:

@@ -25,7 +25,6 @@ MARK = "\0prompt\0"
 HINT = "hint"
 CHOICES = ["Choice: A", "Choice: B", "Choice: tie"]
 """The possible answers to the prompt form `compare`."""
-ALWAYS_SEEN = {"form", "text", "text_b"}  # the fields that every program gets
 
 
 class Outline(NamedTuple):
@@ -322,7 +321,8 @@ class ProgramQuestions(Questions):
         target["source"] = target.pop("source_plain")
         if "meta" in self.model.sees:
             target["meta"] = json.loads(self.shown[number][0].meta)
-        seen = {*ALWAYS_SEEN, *self.model.sees}
+        always_seen = {"form", "text", "text_b"}  # the fields that every program gets
+        seen = {*always_seen, *self.model.sees}
         target = {name: value for name, value in target.items() if name in seen}
         asked = {**self.model.identity(), "target": target}
         if self.judge.seed == "study":

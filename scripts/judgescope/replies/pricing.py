@@ -13,7 +13,6 @@ from judgescope.core.errors import UserError
 if TYPE_CHECKING:
     from judgescope.schema.cards import Price
 
-PER_MILLION = 1000  # dollars per million tokens -> billionths of a dollar per token
 CHARACTERS = 4  # the assumed characters per token
 ENOUGH = 20  # the minimum number of replies for an estimate
 PACE_FOLDER = "pace"
@@ -33,7 +32,8 @@ def nanodollars(usage: Mapping[str, int | None], price: "Price") -> int:
         + cached * cached_price
         + completion * price.output
     )
-    return math.ceil(dollars * PER_MILLION - 1e-6)
+    per_million = 1000  # dollars per million tokens -> billionths of a dollar per token
+    return math.ceil(dollars * per_million - 1e-6)
 
 
 class Density(NamedTuple):

@@ -28,7 +28,6 @@ FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice", "syste
 ALWAYS = frozenset(("max_tokens", "seed"))
 """The fields that are tested whatever the judges need."""
 WITHOUT_LOGPROBS: Findings = {"logprobs": "ignored"}
-VERSION = 1  # raise it if the probe changes: findings of other versions are not read
 NEEDS = {"choice": "choice", "json": "json_schema"}
 """A judge's `structured` -> the field that it needs."""
 SHORT_TOKENS = 8  # fewer than the requested answer needs
@@ -244,7 +243,9 @@ def _fits_schema(replies: list[Reply]) -> bool:
 
 def findings_path(store: Store, card: ProbedModel) -> Path:
     """Return the path of the findings about a model at its address."""
-    probed = canonical({"version": VERSION, **card.probed()})
+    # Raise it if the probe changes: findings of other versions are not read.
+    version = 1
+    probed = canonical({"version": version, **card.probed()})
     digest = hashlib.sha256(probed.encode()).hexdigest()[:16]
     return store.shard / f"probe-{digest}.json"
 
@@ -320,17 +321,15 @@ def try_out(store: Store, engine: Probed, judges: Iterable[Judge] = ()) -> Findi
     return findings
 
 
-ALTERNATIVES = {
-    "logprobs": "write `estimator: mean` with `draws` above 1 and a temperature above "
-    "0 into the judge's card, or allow a `fallback`"
-}
-"""Field -> what a judge's card can say in its place."""
-
-
 def _alternative(judge: Judge, field: str) -> str:
     if field == "logprobs" and judge.estimator != "logprob_mean":
         return "leave `confidence` out, or write `confidence: draws` with several draws"
-    return ALTERNATIVES.get(field, "omit the key")
+    # Field -> what a judge's card can say in its place.
+    alternatives = {
+        "logprobs": "write `estimator: mean` with `draws` above 1 and a temperature "
+        "above 0 into the judge's card, or allow a `fallback`"
+    }
+    return alternatives.get(field, "omit the key")
 
 
 def able(judge: Judge, findings: Findings) -> Judge:

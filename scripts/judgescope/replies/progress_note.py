@@ -18,8 +18,6 @@ from judgescope.replies.lookup import indices_in
 from judgescope.replies.questions import QuestionCell, QuestionPlan
 from judgescope.replies.store import Store
 
-NOTE_SUFFIX: Final = ".note"
-"""The file is written last, so that a note is complete once it exists."""
 KEYS_SUFFIX: Final = ".keys.npy"
 CELLS_SUFFIX: Final = ".cells.npy"
 
@@ -64,7 +62,9 @@ def write_note(log: Path, dataset: str, plan: QuestionPlan, store: Store) -> Non
         "start": str(store.shard / store.start),
         "cells": list(plan.cells),
     }
-    with atomic_write(log.with_suffix(NOTE_SUFFIX)) as part:
+    # The file is written last, so that a note is complete once it exists.
+    note_suffix = ".note"
+    with atomic_write(log.with_suffix(note_suffix)) as part:
         part.write_text(json.dumps(note), encoding="utf-8")
 
 

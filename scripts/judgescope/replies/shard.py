@@ -40,7 +40,6 @@ SCHEMA = pa.schema(
         ("line", pa.binary()),
     ]
 )
-MOST_OPEN = 64  # a shard may have more journals than a process may have open files
 SPOOL = 1 << 30  # the number of the temporary file
 MODEL_FILE = "shard.json"
 """In a shard: the model's name, so that a renamed folder is noticed, and PROMPTS."""
@@ -337,8 +336,10 @@ class Files:
     def read(self, position: JournalPlace) -> bytes:
         """Return the bytes at a place; FileNotFoundError if the file was removed."""
         file = self._spool if position.file == SPOOL else self._open.get(position.file)
+        # A shard may have more journals than a process may have open files.
+        most_open = 64
         if file is None:
-            if len(self._open) >= MOST_OPEN:
+            if len(self._open) >= most_open:
                 self._open.pop(next(iter(self._open))).close()
             file = self._open[position.file] = FileIO(self.paths[position.file])
         return os.pread(file.fileno(), position.length, position.offset)

@@ -38,18 +38,8 @@ from judgescope.replies.shard import (
     write_model,
 )
 
-SYNC_SECONDS = 1.0
-"""A crash of the machine loses at most the replies of this interval; of the process,
-none."""
-IDLE_SECONDS = 3600.0
-"""After this time a new journal is started, so that the old one can be compacted.
-Either clock can trigger this: the monotonic clock stops while a machine sleeps, the
-other can be set."""
 DAY = 86400.0
 RESERVE = ".reserve"
-RESERVED = 1 << 22
-"""Four megabytes next to each journal: space for replies in flight when the disk is
-full."""
 FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -194,7 +184,11 @@ class Store(AbstractContextManager["Store"]):
         """Write a line at once, and sync the file about once a second."""
         now = time.monotonic(), time.time()
         idle = max(now[0] - self._written[0], now[1] - self._written[1])
-        if self._file is None or idle > IDLE_SECONDS:
+        # After this time a new journal is started, so that the old one can be
+        # compacted. Either clock can trigger this: the monotonic clock stops while a
+        # machine sleeps, the other can be set.
+        idle_seconds = 3600.0
+        if self._file is None or idle > idle_seconds:
             self._open()
         assert self._file is not None
         rest = CUT + line if self._torn else line
@@ -212,7 +206,10 @@ class Store(AbstractContextManager["Store"]):
         self._lines += 1
         if self._full:
             raise disk_full(self.shard, "every received reply is stored")
-        if now[0] - self._synced > SYNC_SECONDS:
+        # A crash of the machine loses at most the replies of this interval; of the
+        # process, none.
+        sync_seconds = 1.0
+        if now[0] - self._synced > sync_seconds:
             os.fsync(self._file)
             self._synced = now[0]
         return Written(self._path, self._size - len(line), len(line))
@@ -242,9 +239,12 @@ class Store(AbstractContextManager["Store"]):
                 if time.time() - modified > DAY:  # left by a killed process
                     path.unlink()
         self._reserve = self.shard / f".{self._path.name}{RESERVE}"
+        # Four megabytes next to each journal: space for replies in flight when the
+        # disk is full.
+        reserved = 1 << 22
         with self._reserve.open("wb") as file:
             try:
-                os.posix_fallocate(file.fileno(), 0, RESERVED)
+                os.posix_fallocate(file.fileno(), 0, reserved)
             except OSError as error:
                 self._reserve.unlink()
                 if error.errno in FULL:

@@ -23,11 +23,8 @@ from judgescope.statistics.verdict import MOST, Outcome, Sign
 MOST_WORDS: Final = 25
 MOST_NAMED: Final = 3
 """Up to this many names are listed; of more, only the number is given."""
-LONGEST_NAME: Final = 24
 ONE_LABEL: Final = 0.95
 """A judge that gives one label to this share of texts does not judge."""
-POWER_FACTOR: Final = 0.43
-"""The standard normal quantile of .8 over that of .975."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +59,9 @@ def named(judge: str) -> str:
     >>> named("x" * 30)
     '`xxxxxxxxxxxxxxxxxxxxxxx…`'
     """
-    if len(judge) > LONGEST_NAME:
-        judge = f"{judge[: LONGEST_NAME - 1]}…"
+    longest_name = 24
+    if len(judge) > longest_name:
+        judge = f"{judge[: longest_name - 1]}…"
     return f"`{judge.replace('`', '')}`"
 
 
@@ -203,7 +201,9 @@ def sources_to_decide(claim: ReportedClaim) -> int:
     half = (row.value or 0.0) - (row.ci_low or 0.0)
     if above <= 0 or half <= above:
         return 0
-    needed = half * (1 + POWER_FACTOR) / above
+    # The standard normal quantile of .8 over that of .975.
+    power_factor = 0.43
+    needed = half * (1 + power_factor) / above
     more = counted.value * (needed**2 - 1)
     if more > MOST:
         return 0

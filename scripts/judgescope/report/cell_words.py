@@ -33,12 +33,6 @@ NO_CLAIM: Final = {
     "asked_once": "asked once",
 }
 """Why there is no claim -> at most three words for it."""
-WHO_IS_FAILED: Final = {
-    base.PERTURBATION: "not noticed",
-    base.HINTS: "follows false hints",
-    base.CRITERIA: "criteria mixed up",
-}
-"""Kind of claims that fail -> what it fails."""
 LEFT: Final = "normal_scores"
 """The kind of number that is left of a claim without length."""
 
@@ -231,8 +225,14 @@ def _reason_words(codes: dict[str, str]) -> str:
 
 def failed(report: Report, claim: ReportedClaim) -> str:
     """What a claim fails: people, the plan, a bar."""
-    if claim.kind in WHO_IS_FAILED:
-        return WHO_IS_FAILED[claim.kind]
+    # Kind of claims that fail -> what it fails.
+    who_is_failed = {
+        base.PERTURBATION: "not noticed",
+        base.HINTS: "follows false hints",
+        base.CRITERIA: "criteria mixed up",
+    }
+    if claim.kind in who_is_failed:
+        return who_is_failed[claim.kind]
     if claim.kind in FOUND or claim.kind.startswith(base.BAR):
         return bar_words(claim)
     planned = {each.id: each.planned for each in report.datasets}[claim.dataset]

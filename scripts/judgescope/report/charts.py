@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, groupby
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 Spec = dict[str, Any]
 """A Vega-Lite specification, or a part of one."""
@@ -210,8 +210,6 @@ _ONE_CIRCLE = re.compile(
 A group with that opacity would hide where its circles overlap.
 """
 _CIRCLES = re.compile(r"(?:<circle [^<>]*/>){4,}")
-FEWEST_ALIKE: Final = 4
-"""So many circles of one look share a group."""
 
 
 def svg(spec: Spec) -> str:
@@ -245,9 +243,11 @@ def _with_one_look(run: re.Match[str]) -> str:
     """Circles that follow each other: those of one look in a group that has it."""
     parts = []
     circles = _ONE_CIRCLE.findall(run[0])
+    # So many circles of one look share a group.
+    fewest_alike = 4
     for look, alike in groupby(circles, key=itemgetter(1)):
         places = [f"{circle}{opacity}" for circle, _, opacity in alike]
-        if len(places) < FEWEST_ALIKE:
+        if len(places) < fewest_alike:
             parts += [f"<circle{circle}{look}/>" for circle in places]
             continue
         inside = "".join(f"<circle{circle}/>" for circle in places)

@@ -31,24 +31,21 @@ SIGN_WORDS: Final = {
     Sign.NO_CLAIM: "no claim",
 }
 """Sign -> its words, in the legend and for screen readers."""
-_SHAPES: Final = {
-    Sign.HOLDS: '<circle cx="8" cy="8" r="6.2" class="f"/>',
-    Sign.RULE: '<circle cx="8" cy="8" r="5.5" class="o"/>'
-    '<path d="M8 2.5a5.5 5.5 0 0 0 0 11z" class="f"/>',
-    Sign.NOT_SHOWN: '<circle cx="8" cy="8" r="5.5" class="o"/>',
-    Sign.FAILS: '<path d="M3.2 3.2 12.8 12.8M12.8 3.2 3.2 12.8" class="x"/>',
-    Sign.NO_CLAIM: '<path d="M3.5 8h9" class="d"/>',
-}
-MOST_SQUARES: Final = 12
-"""Up to this many claims stand in the order of the cards; more are sorted by
-outcome."""
 
 
 def sign(shown: Sign) -> Markup:
     """The sign of an outcome, without words."""
+    shapes = {
+        Sign.HOLDS: '<circle cx="8" cy="8" r="6.2" class="f"/>',
+        Sign.RULE: '<circle cx="8" cy="8" r="5.5" class="o"/>'
+        '<path d="M8 2.5a5.5 5.5 0 0 0 0 11z" class="f"/>',
+        Sign.NOT_SHOWN: '<circle cx="8" cy="8" r="5.5" class="o"/>',
+        Sign.FAILS: '<path d="M3.2 3.2 12.8 12.8M12.8 3.2 3.2 12.8" class="x"/>',
+        Sign.NO_CLAIM: '<path d="M3.5 8h9" class="d"/>',
+    }
     return Markup(
         f'<svg class="sign {LOOKS[shown]}" viewBox="0 0 16 16" aria-hidden="true">'
-        f"{_SHAPES[shown]}</svg>"
+        f"{shapes[shown]}</svg>"
     )
 
 
@@ -124,7 +121,10 @@ def micro(
 
 def strip(signs: Sequence[Sign]) -> Markup:
     """A square for each of several claims; of many, sorted by outcome."""
-    if len(signs) > MOST_SQUARES:
+    # Up to this many claims stand in the order of the cards; more are sorted by
+    # outcome.
+    most_squares = 12
+    if len(signs) > most_squares:
         return _many(signs)
     squares = []
     for number, shown in enumerate(signs):

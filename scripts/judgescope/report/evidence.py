@@ -1,7 +1,6 @@
 """The evidence of one claim: what it had to beat, and what it rests on."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from judgescope.methods.claims import base
 from judgescope.report import cell_words, literature
@@ -31,25 +30,15 @@ from judgescope.report.words import DASH, brief, count, label, p_value, plural, 
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Outcome, Sign
 
-MOST_WRITTEN: Final = 12
-"""So many claims are written out; further ones are lines of one table."""
-NULLS: Final = {
-    base.CHANCE: "chance",
-    base.LENGTH: "longer is better",
-    base.BREVITY: "shorter is better",
-    base.BEST_LENGTH: "any preference for a length",
-    base.WITHIN: "telling sources apart",
-    base.SYSTEMS: "telling systems apart",
-}
-"""Null hypothesis -> what a claim had to beat."""
-
 
 def evidence_blocks(report: Report, judge: ShownJudge) -> list[PageBlock]:
     """The evidence of a judge's claims: the most telling ones written out."""
     about: list[ReportedClaim] = []
     for column in standings(report).folding.columns:
         about += standings(report).of_column(judge, column)
-    chosen = worst_first(about)[:MOST_WRITTEN]
+    # So many claims are written out; further ones are lines of one table.
+    most_written = 12
+    chosen = worst_first(about)[:most_written]
     written = [claim for claim in about if claim in chosen]
     rest = [claim for claim in about if claim not in chosen]
     blocks: list[PageBlock] = []
@@ -115,7 +104,16 @@ def _rivals(report: Report, claim: ReportedClaim) -> Iterator[TableLine]:
     """A line for each rival: its value, the difference, p, and p after Holm."""
     strongest = claim.others.get("rival")
     holm = claim.others.get(base.P_HOLM)
-    for name, words in NULLS.items():
+    # Null hypothesis -> what a claim had to beat.
+    nulls = {
+        base.CHANCE: "chance",
+        base.LENGTH: "longer is better",
+        base.BREVITY: "shorter is better",
+        base.BEST_LENGTH: "any preference for a length",
+        base.WITHIN: "telling sources apart",
+        base.SYSTEMS: "telling systems apart",
+    }
+    for name, words in nulls.items():
         p = claim.others.get(f"p_{name}")
         if p is None:
             continue

@@ -27,22 +27,8 @@ from judgescope.report.words import amount, listed, percent, plural
 from judgescope.report.worst_cases import WorstCaseReader
 from judgescope.statistics.arrays import Floats
 
-MOST_TEXTS: Final = 3
-LONGEST_WORDS: Final = 300
-"""Characters of a judge's words that are shown."""
-LONGEST_SOURCE: Final = 240
 PROGRAMS: Final = frozenset({"lexical", "command"})
 """Engines of judges whose score a program computes from the text."""
-HOW: Final = {
-    "logprob_mean": "mean over the token probabilities of {draws}",
-    "likelihood": "log-probability per token",
-    "pmi": "log-probability per token beyond that without the source",
-    "mode": "most frequent value of {draws}",
-    "majority": "most frequent label of {draws}",
-    "first": "the first of {draws}",
-    "mean": "mean of {draws}",
-}
-"""Estimator -> how a score came about."""
 
 
 class Farthest(NamedTuple):
@@ -64,8 +50,9 @@ def failing_texts(
         about += matrix.of_column(judge, column)
     texts: list[FailingText] = []
     seen: set[str] = set()
+    most_texts = 3
     for claim in worst_first(about):
-        if len(texts) == MOST_TEXTS:
+        if len(texts) == most_texts:
             break
         reader = readers[claim.dataset]
         for far in farthest(reader, judge, claim):
@@ -269,8 +256,9 @@ def _sources(reader: WorstCaseReader, judgment: Judged) -> list[tuple[str, str]]
     source = by_item.get(judgment.target.item, "")
     if not source:
         return []
-    if len(source) > LONGEST_SOURCE:
-        source = f"{source[:LONGEST_SOURCE]} …"
+    longest_source = 240
+    if len(source) > longest_source:
+        source = f"{source[:longest_source]} …"
     return [("Written for", source)]
 
 
@@ -291,11 +279,13 @@ def words_of(judge: ShownJudge, draws: Sequence[Draw]) -> str:
     """The judge's words: its reason, else its reply; or that it has none."""
     if judge.scores_texts:
         return "no words: its score is how probable the text is"
+    # Characters of a judge's words that are shown.
+    longest_words = 300
     for draw in draws:
         reply = draw.rationale or draw.reply or ""
         if any(letter.isalpha() for letter in reply):
-            short = len(reply) <= LONGEST_WORDS
-            cut = reply if short else f"{reply[:LONGEST_WORDS]} …"
+            short = len(reply) <= longest_words
+            cut = reply if short else f"{reply[:longest_words]} …"
             return f"“{cut}”"
     if any(draw.reply for draw in draws):
         return "no words: it answered with a number"
@@ -315,7 +305,17 @@ def how_scored(judge: ShownJudge, judgment: Judged) -> str:
     computed = judgment.estimator in ("logprob_mean", "likelihood", "pmi")
     if number == 1 and not computed:
         return "one reply"
-    return HOW.get(judgment.estimator, "combined from {draws}").format(draws=draws)
+    # Estimator -> how a score came about.
+    how = {
+        "logprob_mean": "mean over the token probabilities of {draws}",
+        "likelihood": "log-probability per token",
+        "pmi": "log-probability per token beyond that without the source",
+        "mode": "most frequent value of {draws}",
+        "majority": "most frequent label of {draws}",
+        "first": "the first of {draws}",
+        "mean": "mean of {draws}",
+    }
+    return how.get(judgment.estimator, "combined from {draws}").format(draws=draws)
 
 
 def _bars(judgment: Judged) -> list[tuple[str, str, int]]:

@@ -63,8 +63,6 @@ Setting = tuple[str, str, str]
 MOST_NUMBERS: Final = 200
 """Of a judge with more numbers, the page says how many each table has."""
 MOST_PICTURES: Final = 3
-MANY_JUDGES: Final = 24
-"""With more judges, their pages lead to the explorer instead of quoting replies."""
 
 
 def render(report: CardReport) -> Iterator[tuple[str, str]]:
@@ -177,7 +175,9 @@ def _folded(
         standing(report, judge),
         settings_section(report, judge),
     ]
-    if len(report.judges) <= MANY_JUDGES:
+    # With more judges, their pages lead to the explorer instead of quoting replies.
+    many_judges = 24
+    if len(report.judges) <= many_judges:
         made += [
             _coverage(alone, judge),
             section_named("repeatability", alone),

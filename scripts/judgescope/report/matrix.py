@@ -45,16 +45,10 @@ MOST_LINES: Final = 12
 """Lines of judges that are shown; further ones are folded."""
 TOLD: Final = "told the right ratings, so its agreement shows nothing"
 RULES: Final = "Rules that ignore quality"
-PLANNED_PEOPLE: Final = (
-    "nobody rated these texts: their authors planned the ratings, so there is no "
-    "ceiling"
-)
 MEASURES: Final = frozenset({"lexical"})
 """Engines of judges that compute a measure of the text."""
 OF_PEOPLE: Final = frozenset({base.AGREEMENT, base.LABELS, base.PAIRS})
 """Kinds of claims that compare a judge with people."""
-TABLE_OF: Final = {base.LABELS: "labels", base.PAIRS: "pairwise"}
-"""Kind of claims -> the table in which a person's own number stands."""
 
 
 class Standings:
@@ -196,9 +190,11 @@ class MatrixMaker:
         if not column.number or self.several[column]:
             return None
         dataset = column.dataset
+        # Kind of claims -> the table in which a person's own number stands.
+        table_of = {base.LABELS: "labels", base.PAIRS: "pairwise"}
         for claim in self._claims(column):
             dataset = claim.dataset
-            table = TABLE_OF.get(claim.kind, "verdicts")
+            table = table_of.get(claim.kind, "verdicts")
             rows = self.report.rows(table, dataset).where(
                 judge=PERSON.id, statistic=column.number, judged=claim.row.judged
             )
@@ -391,8 +387,12 @@ class MatrixMaker:
 
     def people(self) -> MatrixLine:
         """The line of people: one rater against the others."""
+        planned_people = (
+            "nobody rated these texts: their authors planned the ratings, so there is "
+            "no ceiling"
+        )
         if all(dataset.planned for dataset in self.report.datasets):
-            cell = MatrixCell(more=PLANNED_PEOPLE, look="na", span=len(self.columns))
+            cell = MatrixCell(more=planned_people, look="na", span=len(self.columns))
             return MatrixLine("People", [*self._with_price([cell])])
         cells: list[MatrixCell] = []
         empty: list[str] = []

@@ -218,6 +218,8 @@ def fitted(section: Section) -> Section:
         # A table that would make a page of its own too long is left to its file, too.
         if isinstance(block, PageTable) and BUDGET.table(block) > spare:
             blocks = [without(each, block) for each in blocks]
+    # A table with fewer cells is never left out.
+    most_kept = 60
     while True:
         every = list(every_block(blocks))
         drawn = sum(len(b.svg) for b in every if isinstance(b, PageFigure))
@@ -225,13 +227,9 @@ def fitted(section: Section) -> Section:
         weight = drawn + BUDGET.block * len(every)
         weight += sum(map(BUDGET.table, tables))
         largest = max(tables, key=BUDGET.table, default=None)
-        if weight <= spare or largest is None or largest.cells < MOST_KEPT:
+        if weight <= spare or largest is None or largest.cells < most_kept:
             return replace(section, blocks=blocks)
         blocks = [without(block, largest) for block in blocks]
-
-
-MOST_KEPT = 60
-"""A table with fewer cells is never left out."""
 
 
 def without(block: PageBlock, table: PageTable) -> PageBlock:

@@ -17,16 +17,11 @@ from judgescope.report.words import brief, label
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Sign
 
-MOST_ASPECTS: Final = 6
-"""A dataset with more aspects has one column, in which its claims are counted."""
 MOST_COLUMNS: Final = 8
 """With more columns, groups of damage are folded first, then datasets."""
 BARS: Final = "Required bars"
-DAMAGE: Final = "Damage noticed"
 PAIRS: Final = "Better of two texts"
 LABELS: Final = "People's labels"
-PLANNED_LABELS: Final = "The plan's labels"
-FURTHER: Final = "Further questions"
 
 
 @dataclass(frozen=True)
@@ -84,7 +79,9 @@ def agreeing(report: Report, datasets: Iterable[str]) -> str:
 def _agreement(report: Report, claim: ReportedClaim) -> MatrixQuestion:
     """The question of a claim of agreement: its aspect, on its dataset."""
     dataset = next(each for each in report.datasets if each.id == claim.dataset)
-    if len(dataset.aspects) > MOST_ASPECTS:
+    # A dataset with more aspects has one column, in which its claims are counted.
+    most_aspects = 6
+    if len(dataset.aspects) > most_aspects:
         # All datasets have one group, and each a column.
         group = agreeing(report, [each.id for each in report.datasets])
         name = dataset.name
@@ -138,7 +135,8 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
     if kind == base.AGREEMENT:
         return _agreement(report, claim)
     planned = {dataset.id: dataset.planned for dataset in report.datasets}
-    labels = PLANNED_LABELS if planned.get(claim.dataset) else LABELS
+    planned_labels = "The plan's labels"
+    labels = planned_labels if planned.get(claim.dataset) else LABELS
     if kind == base.LABELS:
         return MatrixQuestion(2, labels, claim.subject, "balanced_accuracy", "aspects")
     if kind in FOUND:
@@ -146,13 +144,15 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
         return MatrixQuestion(2, labels, title, KINDS[kind].number, "aspects")
     if kind == base.PAIRS:
         return MatrixQuestion(3, PAIRS, claim.subject, KINDS[kind].number, "aspects")
+    damage = "Damage noticed"
     if kind == base.PERTURBATION:
         levels = {shown.cell: shown.level for shown in report.perturbations}
         title = f"{levels[claim.row.cell].capitalize()}s"
-        return MatrixQuestion(4, DAMAGE, title, noun="kinds of damage")
+        return MatrixQuestion(4, damage, title, noun="kinds of damage")
     known = KINDS[kind]
     rank = 5 + [*KINDS].index(kind)
-    return MatrixQuestion(rank, FURTHER, known.question, known.number, known.subjects)
+    further = "Further questions"
+    return MatrixQuestion(rank, further, known.question, known.number, known.subjects)
 
 
 def answers_of(report: Report, claims: Iterable[ReportedClaim]) -> ClaimsByQuestion:

@@ -20,10 +20,6 @@ from judgescope.report.charts import (
 
 SIDE: Final = 320
 """Pixels of a side of the square."""
-FOOT: Final = 0.2
-"""The share of the height that the highest bar takes."""
-_SCALE: Final = {"domain": [0, 1], "nice": False}
-_AXIS: Final = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}
 
 
 class BinDot(NamedTuple):
@@ -40,13 +36,16 @@ def reliability_spec(bins: Sequence[BinDot], shares: Sequence[float]) -> Spec:
     each tenth of 0 to 1.
     """
 
+    scale = {"domain": [0, 1], "nice": False}
+    axis = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}
+
     def channel(field: str, title: str) -> Spec:
         return {
             "field": field,
             "type": "quantitative",
             "title": title,
-            "scale": _SCALE,
-            "axis": _AXIS,
+            "scale": scale,
+            "axis": axis,
         }
 
     x = channel("x", "stated chance of being right")
@@ -54,9 +53,11 @@ def reliability_spec(bins: Sequence[BinDot], shares: Sequence[float]) -> Spec:
     tallest = max([*shares, 0.0]) or 1.0
     width = 1 / max(len(shares), 1)
     bars = []
+    # The share of the height that the highest bar takes.
+    foot = 0.2
     for number, share in enumerate(shares):
         left = number * width
-        top = FOOT * share / tallest
+        top = foot * share / tallest
         bars.append({"x": left, "x2": left + width, "y": 0, "y2": top})
     ends = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     dots = [{"x": each.confidence, "y": each.right} for each in bins]

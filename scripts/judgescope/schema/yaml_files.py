@@ -26,8 +26,6 @@ DEEPEST = 40
 some hundred levels."""
 
 
-_KEYS_SHOWN = 4
-"""Keys of a path that is too long to be shown."""
 QUOTED = (
     "put it in quotes: without them, YAML does not read yes, no, on, off, digits "
     "and dates as text"
@@ -188,9 +186,11 @@ def _check_extent(path: Path, text: str, loader_class: Any) -> None:
 
 def _too_deep(path: Path, event: yaml.Event, keys: KeyPath) -> UserError:
     line = f":{event.start_mark.line + 1}" if event.start_mark else ""
+    # Keys of a path that is too long to be shown.
+    keys_shown = 4
     return UserError(
         "the card is nested too deeply",
-        where=f"{path}{line}, key {dotted(keys[:_KEYS_SHOWN])}…",
+        where=f"{path}{line}, key {dotted(keys[:keys_shown])}…",
         got=f"over {DEEPEST} levels",
         todo="write fewer levels",
     )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import pyarrow as pa
 
@@ -11,13 +10,6 @@ from judgescope.parsing.stated_confidence import stated_confidence
 from judgescope.scoring.shares import PositionLogprobs, known_mass, shares_at
 from judgescope.scoring.specs import ReplyReading
 
-NO_LOGPROBS: Final = "no_logprobs"
-"""The rule of a reply without probabilities."""
-NO_PLACE: Final = "no_verdict_token"
-"""The rule of a reply in which no token begins the verdict."""
-LOW_MASS: Final = "low_mass"
-"""The rule of a reply whose labels together have less than probability 1/2."""
-LEAST_MASS: Final = 0.5
 _CHOSEN = re.compile(r"\A[^\w]{0,10}(?:choice\b[^\w]{0,10})?(?P<side>[a-z]+)\b", re.I)
 
 
@@ -80,17 +72,24 @@ def _by_logprobs(
     said something else.
     """
     chance = None
-    rule = NO_LOGPROBS
+    # The rule of a reply without probabilities.
+    no_logprobs = "no_logprobs"
+    rule = no_logprobs
+    # The rule of a reply in which no token begins the verdict.
+    no_place = "no_verdict_token"
+    # The rule of a reply whose labels together have less than probability 1/2.
+    low_mass = "low_mass"
+    least_mass = 0.5
     if positions:
         tail = verdict.tail
         if tail is None and (chosen := _CHOSEN.match(text)):
             tail = text[chosen.start("side") :]
         shares = None if tail is None else shares_at(positions, tail, values)
-        rule = NO_PLACE
+        rule = no_place
         if shares is not None:
             mass = known_mass(shares)
-            rule = LOW_MASS
-            if mass >= LEAST_MASS and verdict.value in shares:
+            rule = low_mass
+            if mass >= least_mass and verdict.value in shares:
                 chance = shares[verdict.value] / mass
                 rule = f"mass {mass:.2f}"
     return verdict._replace(

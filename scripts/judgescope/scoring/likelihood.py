@@ -21,10 +21,6 @@ from judgescope.core.names import SCORE, SCORE_FREE
 from judgescope.parsing.judgment import Judgment
 from judgescope.scoring.specs import ReplyReading
 
-PMI = "pmi"
-MOST_SPLIT = 0.1
-"""The largest share of a scored part's characters that the tokenizer may split."""
-SPLIT_CHARACTERS = "the tokenizer splits its characters"
 TokenValues = Sequence[Sequence[tuple[str, float]]]
 """For each token of a text its text and log probability; empty for a token that spells
 only a part of a character and has no value."""
@@ -87,8 +83,11 @@ def judged_text(
     given = reply["logprobs"]
     if given is None or (free is not None and free["logprobs"] is None):
         return Judgment("error", "no_logprobs")
-    if split_share(part, given) > MOST_SPLIT:
-        return Judgment("not_applicable", SPLIT_CHARACTERS)
+    # The largest share of a scored part's characters that the tokenizer may split.
+    most_split = 0.1
+    split_characters = "the tokenizer splits its characters"
+    if split_share(part, given) > most_split:
+        return Judgment("not_applicable", split_characters)
     try:
         if free is None:
             value = mean_log_probability(given)
@@ -128,12 +127,13 @@ def judgments_of(
         if row["kind"] == SCORE_FREE:
             free[row["target"]] = row, verdict
     judgments = list[Judgment]()
+    pmi = "pmi"
     for row, verdict in zip(rows, verdicts, strict=True):
         if row["kind"] != SCORE:
             continue
         other = None
         without = verdict
-        if reading.estimator == PMI and verdict.status == "ok":
+        if reading.estimator == pmi and verdict.status == "ok":
             other, without = free[row["target"]]
         if verdict.status != "ok" or without.status != "ok":
             judgments.append(verdict if verdict.status != "ok" else without)

@@ -54,8 +54,6 @@ DECLARED += declare(
 DRAWS: Final = 10_000
 HALVES: Final = 1_000
 LEVEL: Final = 0.05
-TIED: Final = 1e-9
-"""Sums that differ by less, of their size, are equal but for rounding."""
 FEWEST_SYSTEMS: Final = 4
 """With fewer systems noise and order cannot be told apart."""
 
@@ -175,6 +173,8 @@ def picks(judged: Floats, rated: Floats, rng: np.random.Generator) -> Picks:
     of_first = [in_a @ table for table in tables]
     of_second = ~in_a @ tables[1]
     rows = np.empty((2, n + 1))
+    # Sums that differ by less, of their size, are equal but for rounding.
+    tied = 1e-9
     for deleted in range(-1, n):
         mine = in_a[:, [deleted]] if deleted >= 0 else np.zeros((HALVES, 1), bool)
         other = ~mine if deleted >= 0 else mine
@@ -184,7 +184,7 @@ def picks(judged: Floats, rated: Floats, rng: np.random.Generator) -> Picks:
         for who, table in enumerate(tables):
             sums = of_first[who] - mine * table[deleted]
             top = sums.max(axis=1, keepdims=True)
-            best = sums >= top - TIED * np.maximum(1, np.abs(top))
+            best = sums >= top - tied * np.maximum(1, np.abs(top))
             of_half = (gain * best).sum(axis=1) / best.sum(axis=1)
             rows[who, deleted + 1] = of_half.mean()
     made = [

@@ -98,8 +98,6 @@ DECLARED += declare(
 FEWEST_INFORMATIVE: Final = 10
 """With fewer rated sources, or fewer that differ from the most frequent rating, the
 judge is not used: its interval would hold the truth in .55 to .90 of studies."""
-FEW_RATED: Final = 20
-"""With so many rated sources or fewer the interval is a little too narrow."""
 
 
 class RatedSample(NamedTuple):
@@ -242,7 +240,9 @@ def corrected_mean(
     result = Estimate(value, ci_low=low, ci_high=high, n=sample.n, method=method)
     if value != theta:
         result = result.with_note(f"{theta:.4g}, cut to the scale")
-    if sample.n <= FEW_RATED:
+    # With so many rated sources or fewer the interval is a little too narrow.
+    few_rated = 20
+    if sample.n <= few_rated:
         result = result.with_note("interval a little too narrow: few rated sources")
     if half <= TOLERANCE:
         result = result.with_note(f"{NO_WIDTH}: score and rating differ by a constant")

@@ -31,8 +31,6 @@ from judgescope.statistics.result import REASONS, Estimate
 from judgescope.statistics.source_rows import Weights
 
 ASPECTS: Final = "aspects"
-ONLY: Final = "only one aspect"
-"""Begins the method of a mean over one aspect."""
 SHARE: Final[Bounds] = (0.0, 1.0)
 """The ends of a share."""
 
@@ -138,8 +136,10 @@ def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
     if nothing := _undefined_mean([part.estimate for part in each], averaged):
         rows = max(part.rows.size for part in each)
         return Replicated(nothing, np.full(rows, np.nan))
+    # Begins the method of a mean over one aspect.
+    only = "only one aspect"
     if len(each) == 1 and averaged == ASPECTS:
-        return each[0].with_method(ONLY)
+        return each[0].with_method(only)
     mean = np.mean([part.rows for part in each], axis=0)
     rough = [part.scale for part in each if part.scale.kind == "rough"]
     low = float(np.mean([part.scale.low for part in each]))

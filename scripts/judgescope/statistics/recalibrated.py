@@ -15,8 +15,6 @@ from judgescope.statistics.corrected import RatedTexts
 FEWEST_RATED: Final = 60
 """Rated sources from which on scores are replaced: at 40 the interval held the truth in
 .90 of studies."""
-FEWEST_OF_VALUE: Final = 5
-"""A value with fewer rated sources is joined with the nearest one."""
 MOST_VALUES: Final = 20
 """A judge with more different scores gives numbers, which keep their places."""
 
@@ -50,10 +48,12 @@ def joined_values(judged: Floats, source: Codes) -> list[list[float]]:
     """
     groups = [[float(value)] for value in np.unique(judged)]
     members = [set(source[judged == value].tolist()) for value in np.unique(judged)]
+    # A value with fewer rated sources is joined with the nearest one.
+    fewest_of_value = 5
     while len(groups) > 1:
         sizes = [len(each) for each in members]
         small = int(np.argmin(sizes))
-        if sizes[small] >= FEWEST_OF_VALUE:
+        if sizes[small] >= fewest_of_value:
             break
         below = above = np.inf
         if small > 0:

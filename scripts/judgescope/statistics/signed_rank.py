@@ -64,9 +64,6 @@ EXACT_LIMIT = 1000
 twice it."""
 
 
-ALL_ZERO = "all differences are zero"
-
-
 def exact_differences(
     original: ArrayLike, perturbed: ArrayLike, unit: int | None
 ) -> Codes:
@@ -434,8 +431,9 @@ def rank_biserial(
     ranked = signed_rank(d)
     n = int(np.count_nonzero(d))
     method = "matched-pairs rank-biserial, zeros dropped"
+    all_zero = "all differences are zero"
     if not n:
-        return replace(Estimate.undefined(ALL_ZERO, method=method), n_tied=np.size(d))
+        return replace(Estimate.undefined(all_zero, method=method), n_tied=np.size(d))
     value = float(_biserial(ranked))
     tied = int(ranked.n_zero)
     if weights is None or source is None:
@@ -447,7 +445,7 @@ def rank_biserial(
     )
     scale = scale_of("rank_biserial")
     result = replicated(
-        rows, ALL_ZERO, sizes=sizes, scale=scale, n=n, n_tied=tied, method=method
+        rows, all_zero, sizes=sizes, scale=scale, n=n, n_tied=tied, method=method
     )
     known = result.jackknifed
     estimate = result.estimate

@@ -14,8 +14,6 @@ from judgescope.statistics.arrays import Floats
 from judgescope.statistics.corrected import RatedSample, judge_weight
 from judgescope.statistics.intervals import TOLERANCE
 
-MOST_OUTSIDE: Final = 0.1
-"""The share of unrated sources that may lie outside the range of the rated ones."""
 LEVEL: Final = 0.05
 
 
@@ -77,7 +75,9 @@ def allowed_outside(n: int) -> float:
     """
     from scipy.special import betaincinv  # here: asking and parsing load no scipy
 
-    return max(MOST_OUTSIDE, float(betaincinv(2, n - 1, 1 - LEVEL)))
+    # The share of unrated sources that may lie outside the range of the rated ones.
+    most_outside = 0.1
+    return max(most_outside, float(betaincinv(2, n - 1, 1 - LEVEL)))
 
 
 def why_refused(sample: RatedSample, lengths: Floats, others: Floats) -> str:

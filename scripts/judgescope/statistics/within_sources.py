@@ -303,9 +303,6 @@ def _with_counts(
 
 # --- beyond systems -------------------------------------------------------------------
 
-EXPLAINED_JUDGE: Final = "systems and sources explain all of the judge"
-EXPLAINED_PEOPLE: Final = "systems and sources explain all of people's ratings"
-
 
 def beyond_systems(
     x: Floats, y: Floats, source: Codes, system: Codes, n_sources: int
@@ -397,9 +394,11 @@ def without_explained(
     no_people = people <= ROUND_OFF * before[2, 0]
     correlations = ratio(products, judge, people)
     values = np.where(no_judge | no_people, np.nan, correlations)
+    explained_people = "systems and sources explain all of people's ratings"
     if no_people[0]:
-        return values, EXPLAINED_PEOPLE
-    return values, EXPLAINED_JUDGE if no_judge[0] else ""
+        return values, explained_people
+    explained_judge = "systems and sources explain all of the judge"
+    return values, explained_judge if no_judge[0] else ""
 
 
 def _explained_without_each(

@@ -35,8 +35,6 @@ from judgescope.data.rated import DatasetContent
 from judgescope.schema.loading import Cards
 from judgescope.statistics.intervals import FEWEST_SOURCES
 
-YES = {"", "y", "yes"}
-
 
 def init(args: argparse.Namespace) -> int:
     """Guess, ask, check, write, and print the next steps; write nothing unless all is
@@ -88,7 +86,8 @@ def begin(args: argparse.Namespace, ask: AskPerson | None) -> int:
     )
     for problem in [*data.problems, *_notes(data)]:
         print(f"  note: {plain(problem)}")
-    if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in YES:
+    yes = {"", "y", "yes"}
+    if ask is not None and ask("write the cards? [yes]: ").strip().lower() not in yes:
         print("Nothing was written.")
         return 1
     is_new_folder = not cards.CONFIG.exists()

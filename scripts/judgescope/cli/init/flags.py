@@ -43,8 +43,6 @@ from judgescope.core.names import slug
 from judgescope.schema.cards.columns import check_parts
 from judgescope.schema.loading import Cards
 
-YOURS = "YOUR-"
-"""The placeholder in a provider's card for a name that only the user knows."""
 REPLIES = ("reply", "judgment", "judgement", "completion", "response", "raw", "output")
 """Names of a column of judges' replies, the clearest first."""
 ASPECT_COLUMNS = ("aspect", "criterion", "dimension")
@@ -605,9 +603,11 @@ def check_complete(draft: StudyDraft) -> None:
         unknown("--item", "which rows share a source")
     elif columns.item is None and not columns.source:
         unknown("--source or --item", "which rows share a source")
+    # The placeholder in a provider's card for a name that only the user knows.
+    yours = "YOUR-"
     if (endpoint := draft.endpoint) is not None:
         for flag, key in (("--endpoint", "base_url"), ("--model", "name")):
-            if YOURS in (value := endpoint.card[key]):
+            if yours in (value := endpoint.card[key]):
                 what = "the provider's card has a placeholder here"
                 todo = "give your own value"
                 errors.append(UserError(what, where=flag, got=value, todo=todo))

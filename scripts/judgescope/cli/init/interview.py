@@ -30,7 +30,6 @@ NONE = "-"
 NOT_READ = "note: not read as ratings: "
 """How a line begins on a column that is not used, with one of its cells."""
 """The answer that stands for nothing, such as no column."""
-BACK = {"b", "back"}
 QUIT = {"q", "quit"}
 ABOUT = {
     "text": "the column of the judged text",
@@ -87,6 +86,7 @@ class InterviewLine:
 def interview(draft: StudyDraft, ask: AskPerson) -> StudyDraft | None:
     """Return the draft once the person accepts the table; None if the person quits."""
     before: list[StudyDraft] = []
+    back = {"b", "back"}
     while True:
         lines = list(_lines(draft))
         columns = draft.table.columns
@@ -97,7 +97,7 @@ def interview(draft: StudyDraft, ask: AskPerson) -> StudyDraft | None:
         line = _chosen(typed, lines)
         if typed.lower() in QUIT:
             return None
-        if typed.lower() in BACK:
+        if typed.lower() in back:
             draft = before.pop() if before else draft
         elif not typed and line is None:
             return draft
@@ -109,7 +109,7 @@ def interview(draft: StudyDraft, ask: AskPerson) -> StudyDraft | None:
             ).strip()
             if answer.lower() in QUIT and answer not in columns:
                 return None
-            if not answer or (answer.lower() in BACK and answer not in columns):
+            if not answer or (answer.lower() in back and answer not in columns):
                 continue
             try:
                 changed = line.change("" if answer == NONE else answer)

@@ -13,8 +13,6 @@ from judgescope.tables.words import classes_of, english_names, split_header
 
 PEOPLE: Final = "people"
 JUDGE: Final = "judge"
-MOST_CONFIDENT: Final = 100
-"""Confidences are shares, or per cent."""
 
 
 class Certainty(StrEnum):
@@ -95,6 +93,8 @@ def confidences(draft: StudyDraft) -> dict[str, str]:
     columns = draft.columns
     english = english_names(list(draft.table.columns))
     judges: dict[str, str] = {}
+    # Confidences are shares, or per cent.
+    most_confident = 100
     for column in draft.table.columns:
         evidence = classes_of(english[column])
         if column in columns.used or "confidence" not in evidence:
@@ -102,7 +102,7 @@ def confidences(draft: StudyDraft) -> dict[str, str]:
         values = numbers(draft.table.rows, column)
         if values is None or evidence.get("person"):
             continue
-        if min(values) < 0 or max(values) > MOST_CONFIDENT:
+        if min(values) < 0 or max(values) > most_confident:
             continue
         judge = nearest_judge(columns, english[column])
         if judge is not None:

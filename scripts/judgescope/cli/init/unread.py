@@ -56,16 +56,10 @@ DESCRIBES: Final = (
     }
 )
 """Last words of the name of a column that describes a judge or a rating."""
-FEWEST_WORDS: Final = 6
-"""Words from which a cell in a judge's column is a reply, not a label."""
 MARKED_SCORE: Final = re.compile(
     r"\[\[[^\[\]]+\]\]|\b(?:rating|score|verdict|grade)\b\W{0,3}[:=]", flags=re.I
 )
 """How a reply marks its score: `[[3]]`, `Rating: 3`, `**Score**: 3`."""
-NAME_LABELS: Final = (
-    "if its words are labels, name all of them: --labels WORST,…,BEST (--unordered: "
-    "none is better)"
-)
 EMPTY: Final = "leave the cell empty if it is missing"
 
 
@@ -159,6 +153,8 @@ def has_replies(table: InitTable, column: str, least_share: float = 0.8) -> bool
         return False
     filled = table.filled(column)
     replies = 0
+    # Words from which a cell in a judge's column is a reply, not a label.
+    fewest_words = 6
     for _, row in filled:
         cell = row[column]
         if not isinstance(cell, str):
@@ -166,7 +162,7 @@ def has_replies(table: InitTable, column: str, least_share: float = 0.8) -> bool
         text = cell.strip()
         is_object = text.startswith(("{", "[{", "[[", "```", "<"))
         is_marked = MARKED_SCORE.search(text) is not None
-        is_long = "\n" in text or len(text.split()) >= FEWEST_WORDS
+        is_long = "\n" in text or len(text.split()) >= fewest_words
         replies += is_marked or (not may_be_text and (is_object or is_long))
     return bool(filled) and replies >= least_share * len(filled)
 
@@ -226,10 +222,14 @@ def _invalid(
     cell = row[column]
     if is_date(cell):
         return UnusedColumn(column, of_judge, "is a date", A_DATE, number, cell)
+    name_labels = (
+        "if its words are labels, name all of them: --labels WORST,…,BEST "
+        "(--unordered: none is better)"
+    )
     if not cells.codes or not ((has_codes and cells.no_codes) or table.pairs):
         todo = _as_number(cell)
         if profile(table.rows, column).kind == "label" and "--missing" in todo:
-            todo = NAME_LABELS
+            todo = name_labels
         return UnusedColumn(column, of_judge, "is not a number", todo, number, cell)
     todo = f"if it stands for nothing, add {_as_missing(cell)}"
     if not table.pairs:

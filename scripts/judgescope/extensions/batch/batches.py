@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.files import atomic_write, locked
@@ -45,15 +45,10 @@ from judgescope.schema.cards import OpenAIModel, Price
 if TYPE_CHECKING:
     from openai import OpenAI
 
-WINDOW: Final = "24h"
 MARK = "judgescope"  # the key in a batch's metadata whose value identifies its record
 ENDED = ("completed", "expired", "cancelled", "failed")
 NOT_SENT = "not sent"
-CANCELLING = "cancelling"
 GONE = {ABSENT}  # the status that says that the endpoint does not have a batch
-RECENT = (
-    500  # the endpoint's latest batches, searched for one whose id was not recorded
-)
 FILE_SECONDS = 120.0  # the most that an endpoint may take to accept a file
 LOOK_SECONDS = 2.0
 
@@ -192,6 +187,7 @@ class Batches:
         if self._begun(each):
             return
         record = each.record
+        window = "24h"
         try:
             self._reserve(each, caps)
             if record.file is None:
@@ -207,7 +203,7 @@ class Batches:
                 begun = self.client.with_options(max_retries=0).batches.create(
                     input_file_id=record.file,
                     endpoint=batch.URL,
-                    completion_window=WINDOW,
+                    completion_window=window,
                     metadata={MARK: each.owner},
                 )
                 record.batch = begun.id
@@ -221,9 +217,11 @@ class Batches:
         lost.
         """
         record = each.record
+        # The endpoint's latest batches, searched for one whose id was not recorded.
+        recent = 500
         if record.batch is None and record.file is not None:
             with self._asking(final=GONE):
-                for answer in islice(self.client.batches.list(limit=100), RECENT):
+                for answer in islice(self.client.batches.list(limit=100), recent):
                     marked = (answer.metadata or {}).get(MARK) == each.owner
                     if (
                         marked or answer.input_file_id == record.file
@@ -407,6 +405,7 @@ class Batches:
         Requests answered by then are fetched as usual. A batch that was not sent is
         dropped, as is one that the endpoint does not have: its reserve counts as spent.
         """
+        cancelling = "cancelling"
         try:
             if each.record.batch is None:
                 with self._locked():  # its `submit` may be running
@@ -415,7 +414,7 @@ class Batches:
                         self._close(each, ledger.SpentUnits())
                         return NOT_SENT
             status = self.look(each).status
-            if status in (*ENDED, CANCELLING):
+            if status in (*ENDED, cancelling):
                 return f"batch {each.record.batch}: {status}"
             assert each.record.batch is not None
             with self._asking(final=GONE):

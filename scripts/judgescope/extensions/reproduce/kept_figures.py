@@ -40,8 +40,6 @@ COLUMNS = (
 )
 FROM_ROW = (*COLUMNS[2:8], "ci_low", "ci_high", "n")
 """Columns that are those of the study's tables."""
-DIGITS = 6
-"""Significant digits of computed values in the table."""
 
 
 def rows_of(outcomes: Iterable[CardOutcome]) -> list[FigureRow]:
@@ -69,8 +67,10 @@ def _text(value: object) -> str:
     >>> _text(0.1234567891), _text(None), _text(240)
     ('0.123457', '', '240')
     """
+    # Significant digits of computed values in the table.
+    digits = 6
     if isinstance(value, float):
-        return f"{value:.{DIGITS}g}"
+        return f"{value:.{digits}g}"
     return "" if value is None else str(value)
 
 

@@ -38,9 +38,6 @@ from judgescope.statistics.verdict import LOSS, missed, of_hint, of_perturbation
 
 NOT_JUDGED: Final = "not_judged"
 """Reason: an aspect has no pair of scores, or the judge is left out of the dataset."""
-SECOND_DRAW: Final = "asked_once"
-"""Reason: the form without a hint was asked once, so that its own variation is
-unknown."""
 
 
 class PerturbationCell:
@@ -337,6 +334,9 @@ def _criteria_claim(data: EvaluationData, judge: str, criterion: str | None) -> 
 def hint_claims(data: EvaluationData) -> Iterator[Claim]:
     """Yield a claim for each judge that is given a wrong rating."""
     rationales = Rationales(data)
+    # Reason: the form without a hint was asked once, so that its own variation is
+    # unknown.
+    second_draw = "asked_once"
     for judge, hint in data.spec.hinted.items():
         aspects = [name for name in data.spec.aspects if rationales.draws(judge, name)]
         if hint.rating != "wrong" or not aspects:
@@ -344,7 +344,7 @@ def hint_claims(data: EvaluationData) -> Iterator[Claim]:
         columns = (judge, base.HINTS, "hint_effect", "", "")
         pairs = hint_pairs(rationales, judge, *aspects)
         if pairs is None:
-            yield Claim(*columns, Estimate.undefined(ASKED_ONCE)).without(SECOND_DRAW)
+            yield Claim(*columns, Estimate.undefined(ASKED_ONCE)).without(second_draw)
             continue
         effect = pairs.effect()
         lost = pairs.lost_share

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -13,10 +13,6 @@ from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.systems import p_moved
 from judgescope.statistics.verdict import LEVEL
-
-MOST_LEFT_OUT: Final = 0.3
-"""A system that wrote a larger share of the texts is not left out: any claim may fail
-without so many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +59,13 @@ class NamedSystems:
         """The only system without whose texts the claim fails (raw p), or None."""
         needed = []
         systems, texts = np.unique(self.preference.system, return_counts=True)
+        # A system that wrote a larger share of the texts is not left out: any claim
+        # may fail without so many.
+        most_left_out = 0.3
         for system, written in zip(systems.tolist(), texts.tolist(), strict=True):
             # Without a third of the texts a good judge's claim fails for want of texts
             # in a quarter of studies (three systems, 40 sources), of a fourth in none.
-            if written > MOST_LEFT_OUT * texts.sum():
+            if written > most_left_out * texts.sum():
                 continue
             nulls = self.nulls_without(system, family)
             if nulls is not None and nulls.largest > LEVEL:

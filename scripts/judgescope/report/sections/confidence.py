@@ -26,8 +26,6 @@ from judgescope.report.words import known_names, p_value, percent
 
 SOURCE: Final = "tables/confidence.csv"
 LEVEL: Final = 0.05
-NAMED_CHANCE: Final = 0.9
-"""The stated chance of the bin that the sentence names, or the nearest to it."""
 COLUMNS: Final = (
     "confidence_gap",
     "confidence_slope",
@@ -90,7 +88,9 @@ def sentence(judge: str, rows: ReportRows) -> str:
     bins = list(rows.where(statistic="bin_confidence"))
     if not bins:
         return f"`{judge}` {shown}."
-    stated = min(bins, key=lambda row: abs((row.value or 0) - NAMED_CHANCE))
+    # The stated chance of the bin that the sentence names, or the nearest to it.
+    named_chance = 0.9
+    stated = min(bins, key=lambda row: abs((row.value or 0) - named_chance))
     right = next(row for row in rows.where(statistic="bin_right") if row.k == stated.k)
     return (
         f"`{judge}` {shown}. When it says {figures(stated)}, it is right in "

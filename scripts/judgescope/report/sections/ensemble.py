@@ -26,7 +26,6 @@ from judgescope.statistics.registry import names_of_group, statistic
 SOURCE = "tables/ensemble.csv"
 TOGETHER = "+"
 """Joins the ids of members."""
-MAIN = ("spearman", "pooled")
 OF_LABELS = (
     ("balanced_accuracy", "pooled"),
     ("label_accuracy", "pooled"),
@@ -83,7 +82,8 @@ class _Ensemble:
         measures = [(name, level) for level, name in product(LEVELS, names)]
         measures += OF_LABELS
         self.measures = [measure for measure in measures if measure in known]
-        self.main = MAIN if MAIN in known else OF_LABELS[0]
+        main = ("spearman", "pooled")
+        self.main = main if main in known else OF_LABELS[0]
 
     def blocks(self) -> Iterator[elements.PageBlock]:
         yield from self._figure()

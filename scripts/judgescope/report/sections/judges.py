@@ -59,11 +59,6 @@ from judgescope.statistics.verdict import Sign
 
 BEHIND = "headline"
 """The id of what says how the first sentence came about."""
-HEADLINE_RULE = (
-    "The first sentence is written by the first rule that applies (rule {}); the rules "
-    "are the same for every study. The judges that it may name are no controls, are "
-    "not told any rating, and are no measures while a model judges. Behind it:"
-)
 BELOW = "†"
 SIGNS = (
     ("[low, high]", "the 95 % interval of the number above it"),
@@ -101,9 +96,15 @@ SIGNS = (
 def every_claim(report: Report) -> Iterator[PageBlock]:
     """Yield how the first sentence came about, and every claim with its evidence."""
     answer = headline(report)
+    headline_rule = (
+        "The first sentence is written by the first rule that applies (rule {}); the "
+        "rules are the same for every study. The judges that it may name are no "
+        "controls, are not told any rating, and are no measures while a model judges. "
+        "Behind it:"
+    )
     if answer.behind:
         yield Heading("How the first sentence came about", BEHIND)
-        yield Paragraph(HEADLINE_RULE.format(answer.rule))
+        yield Paragraph(headline_rule.format(answer.rule))
         yield Paragraph(answer.text, items=list(map(_behind, answer.behind)))
     of_judges = {
         judge: [claim for claim in claims(report, judge) if claim.kind != FIRST]

@@ -32,7 +32,6 @@ from judgescope.report.words import known_names, label, plural
 SHARES = ("tnr", "tpr", "precision", "npv")
 """Shares of texts of one of two labels; no statistic of three labels or more."""
 COMPARED = LABEL_STATISTIC
-MOST_MISSES = 20
 
 
 def left_out(report: Report) -> Iterator[PageBlock]:
@@ -134,6 +133,7 @@ def _misses(
         return
     ratings = grids.ratings(aspect)
     bodies = []
+    most_misses = 20
     for judge in report.real_judges:
         if report.spec.judges[judge.id].thresholded:
             continue
@@ -145,7 +145,7 @@ def _misses(
         )
         where = {"dataset": dataset.id, "judge": judge.id, "aspect": aspect}
         lines = []
-        for target in missed[:MOST_MISSES]:
+        for target in missed[:most_misses]:
             href = judgments_page(**where, perturbation="systems", target=target)
             lines.append(TableLine(target, [words_cell(labels[1])], href=href))
         if lines:

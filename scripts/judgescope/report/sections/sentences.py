@@ -37,19 +37,6 @@ BARS = {
     Outcome.MISSES: "Misses the required bar:",
 }
 """How a sentence about bars begins."""
-TITLES: dict[tuple[Outcome, ...], str] = {
-    (Outcome.MEETS,): "May be trusted for",
-    (Outcome.AS_RATER,): "As good as one more rater at",
-    (Outcome.BETTER, Outcome.NOTICED): "Better than chance at",
-    (Outcome.WITHSTANDS,): "Succeeds at",
-    (Outcome.NOT_SHOWN,): "Not shown to be better than a rule that ignores quality at",
-    (Outcome.CANNOT_TELL,): "Not decided, more texts are needed:",
-    (Outcome.MISSES, Outcome.SWAYED): "Fails at",
-    (Outcome.NO_CLAIM,): "No claim about",
-}
-"""Outcomes -> how a sentence about them begins, in the order of the sentences."""
-FEWEST_FOR_NUMBER = 10
-"""A correlation of fewer texts or sources is left out."""
 OF_KIND = {
     (base.PERTURBATION, "chance"): "p > .05",
     (base.PERTURBATION, "length"): "noticed, but comparing lengths detects it, too",
@@ -95,19 +82,8 @@ WHY = {
     "not_computed": "the study does not compute it",
 }
 """Reason -> its words, `{}` for its detail; other reasons are written as they are."""
-OVER_ALL_TEXTS = (
-    "Over all texts, a judge that only knows how hard a source is could do as well."
-)
-"""What is added once if a claim that holds does not compare texts of one source."""
 UNSHOWN = "not shown to be "
 """How several reasons begin; a list says it once."""
-RIVALS = {
-    base.LENGTH: "text length alone reaches {}",
-    base.BREVITY: "shortness alone reaches {}",
-    base.BEST_LENGTH: "{} remains once text length is accounted for",
-    base.SYSTEMS: "{} among texts of one system",
-}
-"""Null hypothesis -> the words for its number, the one that a claim had to beat."""
 NOT_ABOVE = {base.CHANCE, *EXPLAINED_BY, LENGTH_NOT_TESTED}
 """Reasons that a claim worse than chance implies: its sentence leaves them out."""
 
@@ -148,9 +124,13 @@ def sentence(report: Report, judge: ShownJudge, claims: Sequence[ReportedClaim])
 
 def _caution(claims: Sequence[ReportedClaim]) -> str:
     """What else explains claims over all texts, said once for all of them."""
+    # What is added once if a claim that holds does not compare texts of one source.
+    over_all_texts = (
+        "Over all texts, a judge that only knows how hard a source is could do as well."
+    )
     for claim in claims:
         if base.SINGLE_TEXTS in claim.reasons and claim.outcome in GOOD:
-            return OVER_ALL_TEXTS
+            return over_all_texts
     return ""
 
 
@@ -197,7 +177,20 @@ def verdicts(
     A subject has the respects with the sentence's outcomes. Where the number of claims
     that hold is given, the others are not listed as not shown.
     """
-    for (outcomes, title), bar in product(TITLES.items(), (False, True)):
+    # Outcomes -> how a sentence about them begins, in the order of the sentences.
+    titles: dict[tuple[Outcome, ...], str] = {
+        (Outcome.MEETS,): "May be trusted for",
+        (Outcome.AS_RATER,): "As good as one more rater at",
+        (Outcome.BETTER, Outcome.NOTICED): "Better than chance at",
+        (Outcome.WITHSTANDS,): "Succeeds at",
+        (
+            Outcome.NOT_SHOWN,
+        ): "Not shown to be better than a rule that ignores quality at",
+        (Outcome.CANNOT_TELL,): "Not decided, more texts are needed:",
+        (Outcome.MISSES, Outcome.SWAYED): "Fails at",
+        (Outcome.NO_CLAIM,): "No claim about",
+    }
+    for (outcomes, title), bar in product(titles.items(), (False, True)):
         by_respect: dict[str, list[ReportedClaim]] = {}
         for claim in claims:
             of_bar = claim.kind.startswith(base.BAR)
@@ -288,7 +281,9 @@ def number(claim: ReportedClaim) -> str:
         row = claim.others.get("net_share", row)
     if row.value is None or row.statistic == "D_exact":
         return ""
-    if row.n < FEWEST_FOR_NUMBER:
+    # A correlation of fewer texts or sources is left out.
+    fewest_for_number = 10
+    if row.n < fewest_for_number:
         return f"n = {words.count(row.n)}"
     text = f"{words.label(row.statistic)} {figures(row)}"
     gap = against_rater(claim)
@@ -307,7 +302,14 @@ def rival_in_words(claim: ReportedClaim) -> str:
     """
     strongest = claim.others.get(RIVAL)
     value = claim.others.get(f"{RIVAL}_value")
-    if strongest is None or strongest.note not in RIVALS:
+    # Null hypothesis -> the words for its number, the one that a claim had to beat.
+    rivals = {
+        base.LENGTH: "text length alone reaches {}",
+        base.BREVITY: "shortness alone reaches {}",
+        base.BEST_LENGTH: "{} remains once text length is accounted for",
+        base.SYSTEMS: "{} among texts of one system",
+    }
+    if strongest is None or strongest.note not in rivals:
         return ""
     if value is None or value.value is None:
         return ""
@@ -315,7 +317,7 @@ def rival_in_words(claim: ReportedClaim) -> str:
     # These rules have the claim's own number; the others leave a correlation.
     statistic = claim.row.statistic if of_rule else base.BEYOND_SYSTEMS
     value = value._replace(statistic=statistic)
-    return RIVALS[strongest.note].format(figures(value))
+    return rivals[strongest.note].format(figures(value))
 
 
 def unbeaten_rival(claim: ReportedClaim) -> str:

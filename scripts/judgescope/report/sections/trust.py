@@ -50,11 +50,6 @@ RULES = (
 )
 
 
-BLIND = "a rule that ignores quality"
-ANSWER_WORDS = 25
-"""Maximum number of words of an answer on the first screen."""
-
-
 def answer(report: Report, judge: ShownJudge, claims: Sequence[ReportedClaim]) -> str:
     """Return one short sentence on the claims that hold for a judge, most decisive
     first.
@@ -75,7 +70,9 @@ def answer(report: Report, judge: ShownJudge, claims: Sequence[ReportedClaim]) -
     untested = ""
     if any(map(length_not_tested, every)):
         untested = WHY[LENGTH_NOT_TESTED]
-    most_words = ANSWER_WORDS - len(untested.split())
+    # Maximum number of words of an answer on the first screen.
+    answer_words = 25
+    most_words = answer_words - len(untested.split())
     kept = parts[:1] or ["no claim about its labels could be decided"]
     for part in parts[1:]:
         if len("; ".join([*kept, part]).split()) <= most_words:
@@ -177,12 +174,13 @@ def _agreement_counted(outcomes: Counter[Outcome], whom: str) -> Iterator[str]:
         yield f"better than chance on {better} of {aspects}"
     if worse:
         yield f"worse than chance on {worse} of {aspects}"
+    blind = "a rule that ignores quality"
     if n == outcomes[Outcome.NO_CLAIM]:
         on_all = f" on {aspects}" if n > 1 else ""
         yield f"no claim of agreement with {whom}{on_all}"
     elif not as_rater and not better and not worse:
         on_any = f" on any of {aspects}" if n > 1 else ""
-        yield f"not shown to agree with {whom} better than {BLIND}{on_any}"
+        yield f"not shown to agree with {whom} better than {blind}{on_any}"
 
 
 def evidence(

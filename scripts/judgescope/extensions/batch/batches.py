@@ -187,7 +187,6 @@ class Batches:
         if self._begun(each):
             return
         record = each.record
-        window = "24h"
         try:
             self._reserve(each, caps)
             if record.file is None:
@@ -203,7 +202,7 @@ class Batches:
                 begun = self.client.with_options(max_retries=0).batches.create(
                     input_file_id=record.file,
                     endpoint=batch.URL,
-                    completion_window=window,
+                    completion_window="24h",
                     metadata={MARK: each.owner},
                 )
                 record.batch = begun.id

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from judgescope.schema.tables import SCHEMAS, table_of
-from judgescope.scoring.aggregate import Scored
+from judgescope.scoring.aggregate import ScoredCell
 
 CELL = {"dataset": "d", "perturbation": "systems", "judge": "m", "aspect": "x"}
 
 
-def tables_of(rows: Sequence[dict[str, Any]]) -> Scored:
+def tables_of(rows: Sequence[dict[str, Any]]) -> ScoredCell:
     """Return a member's judgments, one of each score, and its scores; without a value
     it is lost.
 

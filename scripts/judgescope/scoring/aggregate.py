@@ -83,7 +83,7 @@ def majority(values: Floats) -> Floats:
 
 
 LOGPROB_MEAN = "logprob_mean"
-SCORED = ("likelihood", "pmi")
+LIKELIHOOD_ESTIMATORS = ("likelihood", "pmi")
 """The estimators that read the values of a text's tokens."""
 MAJORITY = "majority"
 ESTIMATORS: dict[str, Callable[[Floats], Floats]] = {
@@ -99,7 +99,7 @@ UNIT = ("target", "target_b", "criterion")
 """The columns that identify the text or texts of a score."""
 TextUnit = tuple[str, str | None, str | None]
 SpanLists = Sequence[list[dict[str, Any]]]
-Scored = tuple[pa.Table, pa.Table]
+ScoredCell = tuple[pa.Table, pa.Table]
 """The judgments and the scores of a part of a cell."""
 
 
@@ -124,7 +124,7 @@ def scores(
 
 def aggregated(
     answers: pa.Table,
-    verdicts: Sequence[Judgment],
+    parsed: Sequence[Judgment],
     values: Sequence[float | None],
     *,
     part: CellPart,
@@ -132,10 +132,10 @@ def aggregated(
     scale: Scale | None,
     unread: Unread | None = None,
     spans: SpanLists | None = None,
-) -> Scored:
+) -> ScoredCell:
     """Return the judgments and the scores of a part of a cell.
 
-    `verdicts` and `values` belong to the draws, one per row of `answers`. A score is
+    `parsed` and `values` belong to the draws, one per row of `answers`. A score is
     null unless at least half of its draws have a value (docs/methods.md, "From a reply
     to a score"); a requested draw without a value gets a number only if `unread` says
     so. With the policy `wrong` a score of requested draws that is null for that reason
@@ -147,20 +147,20 @@ def aggregated(
     units = tuples_of(answers, UNIT)
     rows = _scores(units, values, part, estimator)
     if unread is not None and unread.policy == "wrong":
-        rows = _marked(rows, units, verdicts)
+        rows = _marked(rows, units, parsed)
     elif unread is not None and scale is not None:
         draws = answers["draw"].to_pylist()
-        filled = _filled(values, verdicts, units, draws, part, scale, unread)
+        filled = _filled(values, parsed, units, draws, part, scale, unread)
         full = _scores(units, filled, part, estimator)
         for row, filled_row in zip(rows, full, strict=True):
             # The count of missing draws stays: a filled value was not read.
             row["value"] = filled_row["value"]
-    return _judgments(answers, verdicts, spans), table_of("scores", rows)
+    return _judgments(answers, parsed, spans), table_of("scores", rows)
 
 
 def _filled(
     values: Sequence[float | None],
-    verdicts: Sequence[Judgment],
+    parsed: Sequence[Judgment],
     units: Sequence[TextUnit],
     draws: Sequence[int],
     part: CellPart,
@@ -173,7 +173,7 @@ def _filled(
     """
     filled = list(values)
     for row, unit in enumerate(units):
-        if values[row] is None and verdicts[row].status != "not_applicable":
+        if values[row] is None and parsed[row].status != "not_applicable":
             # One stream for each filled value, so that other rows do not matter.
             names = [name or "" for name in unit]
             rng = stream(unread.seed, "missing", *part, *names, draws[row])
@@ -182,15 +182,15 @@ def _filled(
 
 
 def _marked(
-    rows: Sequence[ScoreRow], units: Sequence[TextUnit], verdicts: Sequence[Judgment]
+    rows: Sequence[ScoreRow], units: Sequence[TextUnit], parsed: Sequence[Judgment]
 ) -> list[ScoreRow]:
     """Return the scores, with WRONG for those of which too few draws were read.
 
     A tie of labels was read, and what the judge does not apply to was not requested.
     """
     requested = set[TextUnit]()
-    for unit, verdict in zip(units, verdicts, strict=True):
-        if verdict.status != "not_applicable":
+    for unit, judgment in zip(units, parsed, strict=True):
+        if judgment.status != "not_applicable":
             requested.add(unit)
     marked = list[ScoreRow]()
     for row in rows:
@@ -203,14 +203,14 @@ def _marked(
 
 
 def _judgments(
-    answers: pa.Table, verdicts: Sequence[Judgment], spans: SpanLists | None
+    answers: pa.Table, parsed: Sequence[Judgment], spans: SpanLists | None
 ) -> pa.Table:
-    """Return the table of judgments: the columns of the requests, and the verdicts."""
+    """Return the table of judgments: the requests' columns, and what was parsed."""
     schema = SCHEMAS["judgments"]
     columns = []
     for field in schema:
         if field.name in Judgment._fields:
-            values = [getattr(verdict, field.name) for verdict in verdicts]
+            values = [getattr(judgment, field.name) for judgment in parsed]
             columns.append(pa.array(values, field.type))
         elif field.name == "spans" and spans is not None:
             columns.append(pa.array(spans, field.type))
@@ -261,7 +261,7 @@ def _scores(
 
 
 def write_cells(
-    cells: Iterable[tuple[str, Iterable[Scored]]],
+    cells: Iterable[tuple[str, Iterable[ScoredCell]]],
     judgments: str,
     scores: str,
     hashes: str | None,
@@ -283,7 +283,7 @@ def write_cells(
         write_hashes(paths, hashes)
 
 
-def write_cell(parts: Iterable[Scored], judgments: str, scores: str) -> None:
+def write_cell(parts: Iterable[ScoredCell], judgments: str, scores: str) -> None:
     """Write the judgments and the scores of a cell's parts to these paths."""
     judgment_tables, score_tables = zip(*parts, strict=True)
     write_parts("judgments", judgment_tables, judgments)

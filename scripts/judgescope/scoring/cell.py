@@ -17,9 +17,9 @@ from judgescope.parsing.parsers import ReplyReader, parsed_by
 from judgescope.parsing.text import locate_errors
 from judgescope.schema.tables import SCHEMAS, read_part, texts_of
 from judgescope.scoring.aggregate import (
+    LIKELIHOOD_ESTIMATORS,
     LOGPROB_MEAN,
-    SCORED,
-    Scored,
+    ScoredCell,
     aggregated,
     write_cells,
 )
@@ -39,12 +39,14 @@ NO_TEXTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 def score_cell(
     spec: ScoreSpec, cells: ScoredCells, perturbation: str
-) -> Iterator[Scored]:
+) -> Iterator[ScoredCell]:
     """Yield the judgments and the scores of a cell, aspect by aspect.
 
     Aspects are read independently of each other. An error names its aspect.
     """
-    scores_texts = any(reading.estimator in SCORED for reading in cells.readings)
+    scores_texts = any(
+        reading.estimator in LIKELIHOOD_ESTIMATORS for reading in cells.readings
+    )
     texts = NO_TEXTS
     if cells.located or scores_texts:
         texts = texts_of(spec.targets[perturbation])
@@ -54,7 +56,7 @@ def score_cell(
         try:
             # These columns are large, and most estimators do not need them.
             unused = {"usage", "provenance"}
-            weighted = reading.estimator in (LOGPROB_MEAN, *SCORED)
+            weighted = reading.estimator in (LOGPROB_MEAN, *LIKELIHOOD_ESTIMATORS)
             if not weighted and reading.confidence != "logprobs":
                 unused.add("logprobs")
             columns = [name for name in SCHEMAS["answers"].names if name not in unused]
@@ -76,7 +78,7 @@ def score_part(
     part: CellPart,
     texts: Mapping[str, str] = NO_TEXTS,
     unread: Unread | None = None,
-) -> Scored:
+) -> ScoredCell:
     """Return the judgments and the scores of a cell's answers on one aspect.
 
     `texts`: target -> its text, if errors are to be located or texts were scored.
@@ -87,9 +89,9 @@ def score_part(
     scale = reading.scale
     columns = [answers[name].to_pylist() for name in ("text", "finish", "status")]
     columns.append(pc.struct_field(answers["provenance"], CONTENT).to_pylist())
-    verdicts = [read(*reply) for reply in zip(*columns, strict=True)]
-    if reading.estimator in SCORED:
-        judgments = judgments_of(answers, verdicts, reading, texts)
+    parsed = [read(*reply) for reply in zip(*columns, strict=True)]
+    if reading.estimator in LIKELIHOOD_ESTIMATORS:
+        judgments = judgments_of(answers, parsed, reading, texts)
         return aggregated(
             scored_rows(answers),
             judgments,
@@ -99,40 +101,40 @@ def score_part(
             scale=None,
             unread=unread,
         )
-    values = _values(verdicts)
+    values = _values(parsed)
     if reading.confidence:
-        verdicts = with_confidence(answers, verdicts, reading)
+        parsed = with_confidence(answers, parsed, reading)
     estimator = reading.estimator
     if estimator == LOGPROB_MEAN:
         if reading.samples and answers["logprobs"].null_count == len(answers):
             estimator = "mean"
         else:
-            values = _expectations(answers, verdicts, scale)
+            values = _expectations(answers, parsed, scale)
     return aggregated(
         answers,
-        verdicts,
+        parsed,
         values,
         part=part,
         estimator=estimator,
         scale=scale,
         unread=unread,
-        spans=_located(answers, verdicts, texts) if texts else None,
+        spans=_located(answers, parsed, texts) if texts else None,
     )
 
 
-def _values(verdicts: Sequence[Judgment]) -> list[float | None]:
+def _values(parsed: Sequence[Judgment]) -> list[float | None]:
     """Return the value of each verdict that has one."""
-    return [verdict.value if verdict.status == "ok" else None for verdict in verdicts]
+    return [judgment.value if judgment.status == "ok" else None for judgment in parsed]
 
 
 def _located(
-    answers: pa.Table, verdicts: Sequence[Judgment], texts: Mapping[str, str]
+    answers: pa.Table, parsed: Sequence[Judgment], texts: Mapping[str, str]
 ) -> list[list[dict[str, Any]]]:
     """Return the errors that each reply lists, with their places in its text."""
     spans = list[list[dict[str, Any]]]()
     targets = answers["target"].to_pylist()
-    for verdict, target in zip(verdicts, targets, strict=True):
-        errors = locate_errors(verdict.errors, texts[target])
+    for judgment, target in zip(parsed, targets, strict=True):
+        errors = locate_errors(judgment.errors, texts[target])
         spans.append([error._asdict() for error in errors])
     return spans
 
@@ -148,7 +150,7 @@ def reader(reading: ReplyReading) -> ReplyReader:
 
 
 def _expectations(
-    answers: pa.Table, verdicts: Sequence[Judgment], scale: Scale | None
+    answers: pa.Table, parsed: Sequence[Judgment], scale: Scale | None
 ) -> list[float | None]:
     """Return each reply's expected score by its probabilities, or None if these are
     missing.
@@ -160,10 +162,10 @@ def _expectations(
         values[word.lower()] = value
     expectations = list[float | None]()
     logprobs_by_reply = answers["logprobs"].to_pylist()
-    for logprobs, verdict in zip(logprobs_by_reply, verdicts, strict=True):
+    for logprobs, judgment in zip(logprobs_by_reply, parsed, strict=True):
         expected = None
-        if logprobs and verdict.status == "ok" and verdict.tail is not None:
-            expected = expectation(logprobs, verdict.tail, values)
+        if logprobs and judgment.status == "ok" and judgment.tail is not None:
+            expected = expectation(logprobs, judgment.tail, values)
         expectations.append(expected)
     return expectations
 
@@ -173,7 +175,7 @@ def score(spec: ScoreSpec) -> None:
     files.
     """
 
-    def scored() -> Iterator[tuple[str, Iterator[Scored]]]:
+    def scored() -> Iterator[tuple[str, Iterator[ScoredCell]]]:
         for cells in spec.cells:
             for perturbation in cells.perturbations:
                 parts = score_cell(spec, cells, perturbation)

@@ -13,7 +13,7 @@ from judgescope.engines.base import Answer
 from judgescope.engines.computing import EngineSpec, Part, ReplaySpec, cells_of
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.schema.tables import table_of, write_parts
-from judgescope.scoring.aggregate import Scored, aggregated, write_cells
+from judgescope.scoring.aggregate import ScoredCell, aggregated, write_cells
 from judgescope.scoring.specs import CellPart, Unread
 
 
@@ -36,17 +36,17 @@ class ComputeSpec(EngineSpec, frozen=True, kw_only=True):
     unread: Unread | None = None
 
 
-def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> Scored:
+def _computed(spec: ComputeSpec, part: Part, scale: Scale | None) -> ScoredCell:
     """Return judgments and scores of a part of a cell whose draws are numbers or
     labels.
     """
     judge = part.judge
     aspect = part.aspect.partition(".")[0]
-    verdicts = [_verdict(answer, scale) for answer in part.answers]
+    parsed = [_verdict(answer, scale) for answer in part.answers]
     return aggregated(
         table_of("answers", part.rows),
-        verdicts,
-        [verdict.value for verdict in verdicts],
+        parsed,
+        [judgment.value for judgment in parsed],
         part=CellPart(spec.dataset, part.perturbation, judge.judge, aspect),
         estimator=judge.estimator,
         scale=scale,
@@ -91,11 +91,11 @@ def compute(spec: ComputeSpec) -> None:
         for cell in unpack(read.cells):
             scales[cell] = read.scale
 
-    def scored() -> Iterator[tuple[str, list[Scored]]]:
+    def scored() -> Iterator[tuple[str, list[ScoredCell]]]:
         for parts in cells_of(spec):
             perturbation = parts[0].perturbation
             judge = parts[0].judge.judge
-            made = list[Scored]()
+            made = list[ScoredCell]()
             for part in parts:
                 scale = scales[perturbation, judge, part.aspect]
                 made.append(_computed(spec, part, scale))

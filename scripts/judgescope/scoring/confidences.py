@@ -14,7 +14,7 @@ _CHOSEN = re.compile(r"\A[^\w]{0,10}(?:choice\b[^\w]{0,10})?(?P<side>[a-z]+)\b",
 
 
 def with_confidence(
-    answers: pa.Table, verdicts: Sequence[Judgment], reading: ReplyReading
+    answers: pa.Table, parsed: Sequence[Judgment], reading: ReplyReading
 ) -> list[Judgment]:
     """Return the judgments with the confidence of each that has a value.
 
@@ -27,20 +27,20 @@ def with_confidence(
         logprobs = answers["logprobs"].to_pylist()
         values = words_of_values(reading)
     judgments = []
-    for verdict, text, positions in zip(verdicts, texts, logprobs, strict=True):
-        if verdict.status != "ok":
-            judgments.append(verdict)
+    for judgment, text, positions in zip(parsed, texts, logprobs, strict=True):
+        if judgment.status != "ok":
+            judgments.append(judgment)
         elif reading.confidence == "stated":
             statement = stated_confidence(text or "")
             judgments.append(
-                verdict._replace(
+                judgment._replace(
                     confidence=statement.chance,
                     confidence_source="stated",
                     confidence_rule=statement.rule,
                 )
             )
         else:
-            judgments.append(_by_logprobs(verdict, text or "", positions, values))
+            judgments.append(_by_logprobs(judgment, text or "", positions, values))
     return judgments
 
 
@@ -61,7 +61,7 @@ def words_of_values(reading: ReplyReading) -> dict[str, float]:
 
 
 def _by_logprobs(
-    verdict: Judgment,
+    judgment: Judgment,
     text: str,
     positions: PositionLogprobs | None,
     values: Mapping[str, float],
@@ -81,7 +81,7 @@ def _by_logprobs(
     low_mass = "low_mass"
     least_mass = 0.5
     if positions:
-        tail = verdict.tail
+        tail = judgment.tail
         if tail is None and (chosen := _CHOSEN.match(text)):
             tail = text[chosen.start("side") :]
         shares = None if tail is None else shares_at(positions, tail, values)
@@ -89,9 +89,9 @@ def _by_logprobs(
         if shares is not None:
             mass = known_mass(shares)
             rule = low_mass
-            if mass >= least_mass and verdict.value in shares:
-                chance = shares[verdict.value] / mass
+            if mass >= least_mass and judgment.value in shares:
+                chance = shares[judgment.value] / mass
                 rule = f"mass {mass:.2f}"
-    return verdict._replace(
+    return judgment._replace(
         confidence=chance, confidence_source="logprobs", confidence_rule=rule
     )

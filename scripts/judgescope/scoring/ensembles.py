@@ -32,7 +32,7 @@ from judgescope.schema.tables import (
 from judgescope.scoring.aggregate import (
     ESTIMATORS,
     UNIT,
-    Scored,
+    ScoredCell,
     TextUnit,
     in_order,
     majority,
@@ -78,7 +78,7 @@ class _Outcome(NamedTuple):
     estimator: str
 
 
-def _votes(members: Sequence[Scored]) -> _Votes:
+def _votes(members: Sequence[ScoredCell]) -> _Votes:
     """Return the scores of all members, and to which units they apply."""
     values: dict[TextUnit, list[float | None]] = defaultdict(list)
     applied = Counter[TextUnit]()
@@ -156,13 +156,13 @@ def _judgment_row(
 
 
 def derive_part(
-    members: Sequence[Scored],
+    members: Sequence[ScoredCell],
     *,
     part: CellPart,
     min_annotators: int,
     labels: Sequence[str] = (),
     errors: Mapping[str, Listed] | None = None,
-) -> Scored:
+) -> ScoredCell:
     """Return judgments and scores of a part of a cell: the mean of the members' scores
     per target.
 
@@ -214,7 +214,7 @@ def _combined(values: Sequence[float], labels: Sequence[str]) -> float | None:
     return None if np.isnan(winner) else float(winner)
 
 
-def heard(members: Sequence[Scored], *, min_annotators: int) -> dict[str, Lists]:
+def heard(members: Sequence[ScoredCell], *, min_annotators: int) -> dict[str, Lists]:
     """Return target -> the lists of errors to merge, in the order of the members.
 
     A member contributes the errors of its first parsed draw, if it has a score that is
@@ -528,9 +528,9 @@ def derive(spec: DeriveSpec) -> None:
     scores.
     """
     texts = texts_of(spec.errors.targets) if spec.errors else {}
-    parts = list[Scored]()
+    parts = list[ScoredCell]()
     for aspect, criterion in spec.pairs:
-        members = list[Scored]()
+        members = list[ScoredCell]()
         for cell in spec.members:
             judgments = read_part("judgments", cell.judgments, aspect, criterion)
             scores = read_part("scores", cell.scores, aspect, criterion)

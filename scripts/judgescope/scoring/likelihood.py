@@ -112,34 +112,34 @@ def scored_rows(answers: pa.Table) -> pa.Table:
 
 def judgments_of(
     answers: pa.Table,
-    verdicts: Sequence[Judgment],
+    parsed: Sequence[Judgment],
     reading: ReplyReading,
     texts: Mapping[str, str],
 ) -> list[Judgment]:
     """Return a judgment for each row of `scored_rows`.
 
-    `verdicts`: of all answers, whose statuses are passed on; for pmi that of the prompt
+    `parsed`: of all answers, whose statuses are passed on; for pmi that of the prompt
     without the source, too. `texts`: target -> its text.
     """
     rows = answers.select(["kind", "target", "text", "logprobs"]).to_pylist()
     free: dict[str, tuple[Mapping[str, Any], Judgment]] = {}
-    for row, verdict in zip(rows, verdicts, strict=True):
+    for row, judgment in zip(rows, parsed, strict=True):
         if row["kind"] == SCORE_FREE:
-            free[row["target"]] = row, verdict
+            free[row["target"]] = row, judgment
     judgments = list[Judgment]()
     pmi = "pmi"
-    for row, verdict in zip(rows, verdicts, strict=True):
+    for row, judgment in zip(rows, parsed, strict=True):
         if row["kind"] != SCORE:
             continue
         other = None
-        without = verdict
-        if reading.estimator == pmi and verdict.status == "ok":
+        without = judgment
+        if reading.estimator == pmi and judgment.status == "ok":
             other, without = free[row["target"]]
-        if verdict.status != "ok" or without.status != "ok":
-            judgments.append(verdict if verdict.status != "ok" else without)
+        if judgment.status != "ok" or without.status != "ok":
+            judgments.append(judgment if judgment.status != "ok" else without)
             continue
-        judgment = judged_text(
+        by_tokens = judged_text(
             row, other, text=texts[row["target"]], estimator=reading.estimator
         )
-        judgments.append(judgment._replace(parser=verdict.parser))
+        judgments.append(by_tokens._replace(parser=judgment.parser))
     return judgments

@@ -13,7 +13,7 @@ from judgescope.replies.judging import reply_columns
 from judgescope.schema.cards import PromptedModel
 from judgescope.schema.rows import QuestionKey
 from judgescope.schema.tables import read_part, table_of, texts_of, write_table
-from judgescope.scoring.aggregate import Scored
+from judgescope.scoring.aggregate import ScoredCell
 from judgescope.scoring.ensembles import heard, with_errors
 from judgescope.scoring.merge_specs import MergeSpec, SupervisedCell
 
@@ -30,7 +30,7 @@ def questions(
     ensemble = spec.ensembles[judge]
     aspect, criterion = split(worded_aspect)
     texts = texts_of(spec.targets[perturbation])
-    members = list[Scored]()
+    members = list[ScoredCell]()
     for judgments_file, scores_file in spec.members_files(cell):
         judgments = read_part("judgments", judgments_file, aspect, criterion)
         scores = read_part("scores", scores_file, aspect, criterion)

@@ -12,7 +12,7 @@ import running
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.plan.loading import load_plan
 from judgescope.schema.tables import table_of
-from judgescope.scoring.aggregate import Scored
+from judgescope.scoring.aggregate import ScoredCell
 from judgescope.scoring.ensembles import (
     by_rule,
     by_supervisor,
@@ -42,7 +42,7 @@ def flaw(why: str, severity: float = 2, **where: Any) -> dict[str, Any]:
 Draw = tuple[float | None, Sequence[dict[str, Any]] | None]
 
 
-def member(*draws: Draw, target: str = "t", estimator: str = "mean") -> Scored:
+def member(*draws: Draw, target: str = "t", estimator: str = "mean") -> ScoredCell:
     """Return a member's judgments and score of one text; each draw has a value or was
     not read.
     """

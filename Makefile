@@ -97,7 +97,7 @@ lint: .venv/test ## check style, types, wording and the workflow
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tests/support/wording.py
-	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakefmt --check Snakefile workflow scripts/judgescope/extensions
 	$(BIN)/python -m snakemake --lint
 
 # With the reports of the gallery whose studies have run here: in CI that of the demo.

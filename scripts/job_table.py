@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from judgescope.core.job_files import job_files
 from judgescope.core.paths import HOME
+from judgescope.extensions.distill import job_specs
 from judgescope.plan.dag import Dag
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import (
@@ -19,7 +20,6 @@ from judgescope.plan.specs import (
     study,
     text_pages,
     texts,
-    training,
 )
 from judgescope.plan.study import Plan
 from judgescope.schema.loading import load_yaml
@@ -99,16 +99,16 @@ def _writing(built: Plan) -> Iterator[Example]:
 
 
 def _training(trained: Plan) -> Iterator[Example]:
-    yield "sample_distill", trained, partial(training.sample, trained), ()
+    yield "sample_distill", trained, partial(job_specs.sample, trained), ()
     jobs = Dag(trained, {})
     new = [made for made, one in jobs.writings.items() if one.job == "write_new"]
     yield "write_new", trained, jobs.spec, new[0]
-    yield "check_student", trained, partial(training.check_student, trained), ()
+    yield "check_student", trained, partial(job_specs.check_student, trained), ()
     merges = [made for made, one in jobs.writings.items() if one.job == "merge"]
     if merges:
         yield "merge", trained, jobs.spec, merges[0]
-    yield "export_distill", trained, partial(training.export, trained), ()
-    yield "train_judge", trained, partial(training.train, trained), ()
+    yield "export_distill", trained, partial(job_specs.export, trained), ()
+    yield "train_judge", trained, partial(job_specs.train, trained), ()
 
 
 def _judging(demo: Plan, asked: Plan, recorded: Plan) -> Iterator[Example]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import running
+from judgescope.core.extensions import extension_files
 from running import HOME
 from study import Study
 
@@ -18,7 +19,7 @@ RULE = re.compile(
 )
 NAMES = re.compile(r"\A\s*(?:use rule (\w+) as|rule) (\w+)")
 """The rule that another one is made of, and its own name."""
-ENVIRONMENT = re.compile(r"conda:\s+f?[\"'][./]*/envs/(.+)\.yaml[\"']")
+ENVIRONMENT = re.compile(r"conda:\s+f?[\"'](?:[./]*|{HOME})/envs/(.+)\.yaml[\"']")
 INTERPRETER = re.compile(r'python="JUDGESCOPE_PYTHON_?(\w*)",\n')
 OUTER = """
 module judgescope:
@@ -40,13 +41,19 @@ INFO = {
 """What conda says of itself, as far as Snakemake asks in a dry run."""
 
 
+RULES = [
+    HOME / "workflow" / "drafts.smk",
+    *sorted(HOME.glob("workflow/rules/*.smk")),
+    *extension_files("rules.smk"),
+]
+
+
 @pytest.mark.parametrize(
-    "file", ["drafts.smk", *sorted(os.listdir(HOME / "workflow" / "rules"))]
+    "path", RULES, ids=lambda path: f"{path.parent.name}/{path.name}"
 )
-def test_the_environment_of_a_rule_is_that_of_its_interpreter(file: str) -> None:
-    folder = HOME / "workflow" / ("" if file == "drafts.smk" else "rules")
+def test_the_environment_of_a_rule_is_that_of_its_interpreter(path: Path) -> None:
     known: dict[str, str] = {}
-    for rule in RULE.findall((folder / file).read_text(encoding="utf-8")):
+    for rule in RULE.findall(path.read_text(encoding="utf-8")):
         [(base, name)] = NAMES.findall(rule)
         conda, python = ENVIRONMENT.search(rule), INTERPRETER.search(rule)
         known[name] = conda[1] if conda else known.get(base, "")

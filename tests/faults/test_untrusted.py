@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from judgescope.cli.terminal import plain
 from judgescope.core.errors import UNSEEN, UserError, UserErrors, coded
+from judgescope.core.extensions import extension_files
 from judgescope.core.names import LONGEST, slug, slugs
 from judgescope.core.process_limits import bounded_memory
 from judgescope.perturb.targets import added
@@ -509,6 +510,7 @@ def test_no_shipped_code_runs_data() -> None:
 
 def test_no_rule_runs_a_script_of_its_own() -> None:
     rules = [HOME / "workflow" / "Snakefile", *(HOME / "workflow").rglob("*.smk")]
+    rules += extension_files("rules.smk")
     for path in rules:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"^\s*(run|script|notebook|wrapper):", text, re.M)

@@ -28,12 +28,13 @@ from inputs_alone import inputs_alone
 from judgescope.core.names import REFEREE, REST, TRIAL
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
+from judgescope.extensions.distill import job_specs
 from judgescope.plan.drafts import draft_spec, drafts_of
 from judgescope.plan.generators import analysts, graded, improvements, supervisors
 from judgescope.plan.jobs import job as job_of
 from judgescope.plan.jobs import typed
 from judgescope.plan.loading import load_plan
-from judgescope.plan.specs import graded_sets, judging, texts, training
+from judgescope.plan.specs import graded_sets, judging, texts
 from judgescope.plan.specs.subjects import every_file
 from judgescope.plan.study import Plan
 from judgescope.replies.questions import plan_questions
@@ -163,12 +164,12 @@ class Run:
 
     def lessons(self) -> None:
         """Draw what a judge learns from, and let models write texts for it."""
-        self.job("sample_distill", training.sample(self.plan))
+        self.job("sample_distill", job_specs.sample(self.plan))
         for dataset in self.plan.taught:
             for name in self.plan.new_sets(dataset):
                 model = name.partition(".")[2]
                 self.job(
-                    "write_new", training.write_new(self.plan, dataset, model), model
+                    "write_new", job_specs.write_new(self.plan, dataset, model), model
                 )
                 self.made("lessons", f"made/{dataset}/{name}")
 

@@ -34,7 +34,7 @@ HOME = Path(__file__).resolve().parents[2]
 PROGRAMS = ("judgescope", "judgescope.cli.unread_replies", "snakemake")
 """Modules that are run with -m."""
 APART = (
-    *("judgescope.distill.training", "judgescope.engines.vllm"),
+    *("judgescope.extensions.distill.training", "judgescope.engines.vllm"),
     *("judgescope.api.", "judgescope.schema.tables"),
 )
 """What wants other environments, and what wants pandas."""

@@ -21,7 +21,7 @@ import running
 import taught
 import vllm_model
 from judgescope.data.files import resolve, sha256_of
-from judgescope.distill.specs import CheckStudentSpec, TrainSpec
+from judgescope.extensions.distill.specs import CheckStudentSpec, TrainSpec
 from judgescope.schema.tables import read_table
 from vllm_job import HERE, ON_A_CPU, PYTHON, SECONDS, TINY, Asking
 from waiting import patience

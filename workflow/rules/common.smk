@@ -23,6 +23,7 @@ if __version__ != RULES_VERSION:
     )
 
 from judgescope.core.cells import DERIVED
+from judgescope.core.extensions import extension_files
 from judgescope.core.names import ALL, ORIGINAL, REFERENCES, REST, SYSTEMS, TRIAL
 from judgescope.core.paths import HOME
 from judgescope.plan.dag import any_of
@@ -37,7 +38,6 @@ from judgescope.plan.specs import (
     study,
     text_pages,
     texts,
-    training,
 )
 from judgescope.plan.specs.results import tables_of
 from judgescope.plan.workflow import (

@@ -47,7 +47,7 @@ rule check:
                 *JOBS.targets(dataset, written=False),
             ]
         ],
-        [] if UNFETCHED else JOBS.sample(),
+        [] if UNFETCHED else JOBS.before_texts(),
     log:
         PATHS.log("check"),
     localrule: True

@@ -2,7 +2,7 @@
 # prompts. A job is identified by the file of its replies,
 # made/<dataset>/<made>.parquet; plan/dag.py has the rest.
 
-WRITE = RuleJobs(JOBS.spec)
+WRITE = RuleJobs(JOBS.spec, records=JOBS.writing_records)
 CANDIDATES = RuleJobs(graded_sets.candidates, PLAN)
 ANCHORS = RuleJobs(graded_sets.anchors, PLAN)
 GRADE = RuleJobs(graded_sets.grade, PLAN)
@@ -21,7 +21,7 @@ rule write_api:
     benchmark:
         PATHS.benchmark("made/{dataset}/{made}")
     wildcard_constraints:
-        made=JOBS.made("api", "write_texts", "write_new"),
+        made=JOBS.made("api", *JOBS.text_jobs),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -39,7 +39,7 @@ rule write_api:
 
 use rule write_api as write_gpu with:
     wildcard_constraints:
-        made=JOBS.made("gpu", "write_texts", "write_new"),
+        made=JOBS.made("gpu", *JOBS.text_jobs),
     conda:
         "../../envs/vllm.yaml"
     resources:
@@ -135,7 +135,7 @@ let_card_decide(
 # Models that this machine serves without a GPU, and programs, which can only rate.
 use rule write_api as write_cpu with:
     wildcard_constraints:
-        made=JOBS.made("cpu", "write_texts", "write_new"),
+        made=JOBS.made("cpu", *JOBS.text_jobs),
     resources:
         python="JUDGESCOPE_PYTHON",
         job=lambda wildcards: JOBS.job(**wildcards),

@@ -186,9 +186,6 @@ EXAMPLES: dict[str, Sequence[str]] = {
     "replies prune": (f"replies prune {MINE}", f"replies prune {MINE} --yes"),
     "completion": ("completion bash", "completion zsh", "completion fish"),
     "pilot": (f"pilot {MINE}", f"pilot {MINE} --share .2"),
-    "distill export": (f"distill export {MINE}",),
-    "distill train": (f"distill train {MINE}",),
-    "distill card": (f"distill card {MINE} config/models/small.yaml",),
     "spotcheck": ("spotcheck config/config.yaml",),
 }
 """Command -> the words after `judgescope`; a group's help shows the first of each

@@ -34,7 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "results": ("show", "compare", "rate-plan"),
     "replies and money": ("replies",),
     "people": (),
-    "training": ("distill",),
+    "training": (),
     "shell": ("completion",),
 }
 """The commands in the order of the help; those of extensions follow in each group."""
@@ -259,7 +259,6 @@ def command_line(*, only_audit: bool = False) -> argparse.ArgumentParser:
     commands.add_compare(added)
     planning.add_commands(added)
     commands.add_replies(added)
-    commands.add_distill(added)
     for each in commands.extension_commands():
         each.add(added)
     completion.add_commands(added, command_line)

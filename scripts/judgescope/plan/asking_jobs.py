@@ -15,11 +15,11 @@ from judgescope.core.names import ANALYSES, slug
 from judgescope.core.paths import located_folder
 from judgescope.engines.factory import settled
 from judgescope.engines.subjects import Subjects
+from judgescope.plan.extending import before_judging
 from judgescope.plan.generators import analysts, made_files, made_of
 from judgescope.plan.specs.judging import ask
 from judgescope.plan.specs.subjects import every_file, sample_file
 from judgescope.plan.specs.texts import analyse
-from judgescope.plan.specs.training import adapter_files
 from judgescope.plan.study import Plan
 from judgescope.replies.few_shot import AnalysisQuestion, questions
 from judgescope.replies.journal import KEY, Keys
@@ -127,8 +127,9 @@ def used_keys(plan: Plan, *, require_texts: bool) -> dict[str, Keys]:
         for name in made_of(plan, dataset):
             if not Path(plan.paths.made(dataset, name)).is_file():
                 unmade.append(f"{dataset}: {name}")
-    adapter = adapter_files(plan) if plan.taught else []
-    unmade += [path for path in adapter if not Path(path).is_file()]
+    for model in plan.models:
+        needed = before_judging(plan, model)
+        unmade += [path for path in needed if not Path(path).is_file()]
     if require_texts and unmade:
         raise _unknown(plan, unmade)
     for pattern, model in made_files(plan):

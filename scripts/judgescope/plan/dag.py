@@ -12,18 +12,19 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from judgescope.core import names
 from judgescope.core.canonical import canonical
 from judgescope.data.specs import IngestSpec
-from judgescope.distill.specs import WriteNewSpec
 from judgescope.engines.computing import ReplaySpec
 from judgescope.perturb import specs
-from judgescope.plan import generators
+from judgescope.plan import extending, generators
 from judgescope.plan.checks.study import caps_of
+from judgescope.plan.extending import Writing
 from judgescope.plan.inputs import InputFiles, hash_of_texts
-from judgescope.plan.specs import graded_sets, judging, texts, training
+from judgescope.plan.specs import graded_sets, judging, texts
 from judgescope.plan.specs.page_facts import perturbed_sets
 from judgescope.plan.study import Plan
 from judgescope.replies.specs import AnalyseSpec, AskSpec
@@ -38,17 +39,17 @@ from judgescope.scoring.merge_specs import MergeSpec
 Executor = Literal["api", "gpu", "cpu"]
 """Where a model answers: behind an endpoint, loaded by the job, or in the job's own
 process."""
-WritingSpec = (
-    specs.MakeTextsSpec
-    | specs.WriteReferencesSpec
-    | WriteNewSpec
-    | specs.CandidatesSpec
-    | specs.CompareAnchorsSpec
-    | AnalyseSpec
-    | MergeSpec
-    | AskSpec
-    | ReplaySpec
+WRITING_RECORDS: tuple[type[Struct], ...] = (
+    specs.MakeTextsSpec,
+    specs.WriteReferencesSpec,
+    specs.CandidatesSpec,
+    specs.CompareAnchorsSpec,
+    AnalyseSpec,
+    MergeSpec,
+    AskSpec,
+    ReplaySpec,
 )
+"""The types of the specs of jobs in which a model writes; extensions have others."""
 Machine = dict[str, int | str]
 """Resource -> the amount that a job needs."""
 
@@ -65,14 +66,12 @@ class Dag:
         self.plan = plan
         self.paths = plan.paths
         self.files = files
-        # In a study that trains, no request is sent before its model is known to be
-        # trainable.
-        self._first = [self.paths.student()] if plan.taught else []
+        self._first = extending.before_requests(plan)
 
     # ---- jobs in which a model writes ------------------------------------------------
 
     @cached_property
-    def writings(self) -> dict[tuple[str, str], generators.Writing]:
+    def writings(self) -> dict[tuple[str, str], Writing]:
         """Return (dataset, name of a file) -> the job in which a model writes it."""
         writings = {}
         for dataset in self.plan.datasets:
@@ -85,7 +84,19 @@ class Dag:
         engines: dict[str, Executor] = {"openai": "api", "vllm": "gpu"}
         return engines.get(self.plan.models[model].engine, "cpu")
 
-    def made(self, on: Executor, *jobs: generators.WritingJob) -> str:
+    @property
+    def writing_records(self) -> list[type[Struct]]:
+        """Return the types of the specs of jobs in which a model writes."""
+        of_extensions = [each.writing_record for each in extending.study_extensions()]
+        return [*WRITING_RECORDS, *of_extensions]
+
+    @property
+    def text_jobs(self) -> list[str]:
+        """Return the jobs in which a model writes a set of texts and nothing else."""
+        of_extensions = [each.writing_job for each in extending.study_extensions()]
+        return ["write_texts", *of_extensions]
+
+    def made(self, on: Executor, *jobs: str) -> str:
         """Return the constraint of the wildcard `made` for these jobs on an executor.
 
         The model that writes a dataset's originals depends on the dataset, so the
@@ -106,7 +117,7 @@ class Dag:
         writing = self.writings[dataset, made]
         return writing.job if self.plan.is_asked(writing.model) else "replay"
 
-    def spec(self, dataset: str, made: str) -> WritingSpec:
+    def spec(self, dataset: str, made: str) -> Struct:
         """Return the spec of a job in which a model writes."""
         plan = self.plan
         writing = self.writings[dataset, made]
@@ -117,8 +128,6 @@ class Dag:
                 return texts.make_texts(plan, dataset, name, part or None)
             case "write_references":
                 return texts.write_references(plan, dataset)
-            case "write_new":
-                return training.write_new(plan, dataset, writing.model)
             case "candidates":
                 return graded_sets.candidates(plan, dataset, name, part)
             case "compare_anchors":
@@ -129,6 +138,9 @@ class Dag:
                 return judging.merge(plan, dataset, writing.model)
             case "ask":
                 return graded_sets.rate(plan, dataset, name)
+        extensions = extending.study_extensions()
+        [extension] = [each for each in extensions if each.writing_job == writing.job]
+        return extension.writing_spec(plan, dataset, writing)
 
     def before_writing(self, dataset: str, made: str) -> list[str]:
         """Return the files that a job in which a model writes waits for, beside those
@@ -155,7 +167,7 @@ class Dag:
                 files = []
         return [*files, *self._first]
 
-    def _same_requests(self, dataset: str, writing: generators.Writing) -> list[str]:
+    def _same_requests(self, dataset: str, writing: Writing) -> list[str]:
         """Return the files of the previous graded set with the same model and aspect,
         if any.
 
@@ -169,9 +181,7 @@ class Dag:
                 return self._files_of_set(dataset, name, writing)
         return []
 
-    def _asked_for(
-        self, dataset: str, name: str, job: generators.WritingJob
-    ) -> tuple[str | None, str]:
+    def _asked_for(self, dataset: str, name: str, job: str) -> tuple[str | None, str]:
         """Return the writer, the comparator or the judge of a set, and its aspect."""
         card = generators.graded(self.plan)[name]
         aspect = self.plan.lowered(dataset, name)
@@ -182,9 +192,7 @@ class Dag:
         model = card.anchors.judge if job == "ask" else card.anchors.model
         return model, aspect
 
-    def _files_of_set(
-        self, dataset: str, name: str, writing: generators.Writing
-    ) -> list[str]:
+    def _files_of_set(self, dataset: str, name: str, writing: Writing) -> list[str]:
         """Return the files that the same job, or the same stage, writes for a set."""
         if writing.job == "compare_anchors":
             return [self.paths.compared(dataset, name, writing.part)]
@@ -243,11 +251,10 @@ class Dag:
 
     def before_judging(self, dataset: str, model: str) -> list[str]:
         """Return the files that a model's judges wait for, beside those that their job
-        reads: files that the model's card names, and a trained adapter.
+        reads: files that the model's card names, and those of extensions.
         """
         files = [*self.files_of(model)]
-        if judging.adapter_folder(self.plan, model):
-            files += training.adapter_files(self.plan)
+        files += extending.before_judging(self.plan, model)
         return [*files, *self._first]
 
     def parts(self, dataset: str, model: str) -> list[str]:
@@ -300,11 +307,12 @@ class Dag:
                 files.append(self.paths.construction(dataset, name))
         return files
 
-    def sample(self) -> list[str]:
-        """Return the file with the sample of texts for training, if the study
-        trains.
-        """
-        return [self.paths.sample()] if self.plan.taught else []
+    def before_texts(self) -> list[str]:
+        """Return the files of extensions that are made before models write texts."""
+        files = []
+        for each in extending.study_extensions():
+            files += each.targets(self.plan)
+        return files
 
     @property
     def judge_cards(self) -> list[str]:
@@ -410,20 +418,3 @@ class Dag:
     def card(self, model: str) -> str:
         """Return the file of a model's card."""
         return f"{self.plan.folders['model', model]}/{model}.yaml"
-
-    def trainee_access(self, *, checkpoints: bool = False) -> str:
-        """Return options with the trained model's card and, with `checkpoints`, their
-        folder.
-        """
-        if not self.plan.taught:
-            return ""
-        options = ["--card", self.card(self.plan.student[1].model)]
-        if checkpoints:
-            options += ["--checkpoints", self.plan.distillation.checkpoints]
-        return shlex.join(options)
-
-    def trainee_machine(self, attempt: int) -> Machine:
-        """Return the resources for the model that is trained: one GPU, if any."""
-        if not self.plan.taught or self.plan.distillation.recipe.device != "cuda":
-            return {}
-        return {**self.machine(attempt, self.plan.student[1].model), "gpu": 1}

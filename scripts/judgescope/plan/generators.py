@@ -3,11 +3,12 @@ texts.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from judgescope.core import names
 from judgescope.core.errors import UserError
 from judgescope.perturb.targets import TOP, Addition, inert
+from judgescope.plan.extending import Writing, study_extensions
 from judgescope.plan.study import Plan
 from judgescope.schema import cards
 
@@ -98,7 +99,6 @@ def _judges_by_model(
 WritingJob = Literal[
     "write_texts",
     "write_references",
-    "write_new",
     "candidates",
     "compare_anchors",
     "analyse",
@@ -106,23 +106,12 @@ WritingJob = Literal[
     "ask",
 ]
 """A job in which a model writes (jobs/); `ask`: a judge rates possible
-anchors."""
-
-
-class Writing(NamedTuple):
-    """One job in which a model writes for a dataset, and the set and part that it
-    writes.
-    """
-
-    job: WritingJob
-    model: str
-    name: str = ""
-    part: str = ""
+anchors. Extensions have others."""
 
 
 def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
     """Return the name of a dataset's file -> the job in which a model writes it."""
-    files = {}
+    files = dict[str, Writing]()
     for name in plan.written(dataset):
         writer = writer_of(plan, dataset, name)
         if name == names.ORIGINAL and isinstance(writer, cards.Improvement):
@@ -152,8 +141,8 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
         files[f"{names.ANALYSES}{model}"] = Writing("analyse", model)
     for model in supervisors(plan, dataset):
         files[f"{names.MERGES}{model}"] = Writing("merge", model)
-    for name in plan.new_sets(dataset):
-        files[name] = Writing("write_new", name.removeprefix(names.WRITTEN))
+    for extension in study_extensions():
+        files |= extension.writings(plan, dataset)
     return files
 
 

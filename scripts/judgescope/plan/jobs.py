@@ -17,16 +17,25 @@ from typing import IO, get_type_hints
 from msgspec import convert
 
 from judgescope.core.errors import UserError, UserErrors
+from judgescope.core.extensions import extension_files
 from judgescope.core.paths import PACKAGE
 from judgescope.core.process_limits import hide_pandas
 from judgescope.core.secrets import show_without_secrets
 
 JobFields = dict[str, object]
 
-JOBS = {
-    path.stem: f"jobs.{path.stem}"
-    for path in sorted((PACKAGE / "jobs").glob("[!_]*.py"))
-}
+
+def _modules_of_jobs() -> dict[str, str]:
+    folders = [PACKAGE / "jobs", *extension_files("jobs")]
+    modules = {}
+    for folder in folders:
+        room = ".".join(folder.relative_to(PACKAGE).parts)
+        for path in folder.glob("[!_]*.py"):
+            modules[path.stem] = f"{room}.{path.stem}"
+    return dict(sorted(modules.items()))
+
+
+JOBS = _modules_of_jobs()
 """Job -> its module in the package, which the code of a job's output begins with."""
 
 MACHINE = {

@@ -196,10 +196,15 @@ class RuleJobs:
     """The jobs of a rule: their specs, and what follows from these.
 
     `spec` takes `known`, then the rule's wildcards by the names of its positional
-    parameters.
+    parameters. `records` are the types of the specs, if the signature names none.
     """
 
-    def __init__(self, spec: Callable[..., Struct], *known: object) -> None:
+    def __init__(
+        self,
+        spec: Callable[..., Struct],
+        *known: object,
+        records: Iterable[type[Struct]] = (),
+    ) -> None:
         self._spec = spec
         self._known = known
         parameters = list(signature(spec).parameters.values())[len(known) :]
@@ -208,7 +213,8 @@ class RuleJobs:
             for parameter in parameters
             if parameter.kind is not Parameter.KEYWORD_ONLY
         ]
-        self._param_of = _params_of(get_type_hints(spec)["return"])
+        returned = get_type_hints(spec)["return"]
+        self._param_of = _params_of(records or get_args(returned) or [returned])
         # Snakemake asks for the inputs of a job, then for its params one by one.
         self._job = cache(self._described)
 
@@ -277,10 +283,10 @@ class _Job(NamedTuple):
     params: dict[str, str]
 
 
-def _params_of(records: type[Struct] | UnionType) -> dict[str, str]:
+def _params_of(records: Iterable[type[Struct]]) -> dict[str, str]:
     """Return field -> the param that contains it, for one type of record or several."""
     param_of = {}
-    for record in get_args(records) or (records,):
+    for record in records:
         for field in fields(record):
             if field.name in {"code", "versions"}:
                 param_of[field.name] = "code"

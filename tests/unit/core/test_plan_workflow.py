@@ -16,6 +16,7 @@ from snakemake.settings.types import StorageSettings
 
 from judgescope.core.canonical import JobSpec
 from judgescope.core.errors import UserError
+from judgescope.core.extensions import extension_files
 from judgescope.core.job_files import IN, OUT, job_files
 from judgescope.core.paths import HOME, Paths
 from judgescope.methods.registry import METHODS
@@ -307,6 +308,7 @@ def test_a_rule_that_declares_other_outputs_than_its_specs_is_refused() -> None:
 
 def test_every_rule_with_a_command_has_a_message_in_plain_words() -> None:
     paths = [*HOME.glob("workflow/rules/*.smk"), HOME / "workflow" / "drafts.smk"]
+    paths += extension_files("rules.smk")
     blocks = [
         block
         for path in paths

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgescope.distill.sampling import (
+from judgescope.extensions.distill.sampling import (
     DrawableText,
     DrawnTexts,
     draw,

@@ -19,8 +19,9 @@ import pytest
 from judgescope.core import process_limits
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
-from judgescope.distill.training import train
-from judgescope.distill.training.base import (
+from judgescope.engines import devices
+from judgescope.extensions.distill.training import train
+from judgescope.extensions.distill.training.base import (
     UNHEARD,
     AdapterBase,
     Chat,
@@ -30,7 +31,7 @@ from judgescope.distill.training.base import (
     opened,
     padded,
 )
-from judgescope.distill.training.checks import (
+from judgescope.extensions.distill.training.checks import (
     Longest,
     check_context,
     check_dtype,
@@ -39,8 +40,8 @@ from judgescope.distill.training.checks import (
     longest,
     needed,
 )
-from judgescope.distill.training.folder import TrainingFolder
-from judgescope.distill.training.train import (
+from judgescope.extensions.distill.training.folder import TrainingFolder
+from judgescope.extensions.distill.training.train import (
     TrainingRun,
     held_out_row,
     loss_rows,
@@ -48,7 +49,6 @@ from judgescope.distill.training.train import (
     rate,
     step_rows,
 )
-from judgescope.engines import devices
 from judgescope.schema.cards import Recipe, VllmModel
 from judgescope.schema.tables import table_of
 

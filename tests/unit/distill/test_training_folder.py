@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from judgescope.core.errors import UserError
-from judgescope.distill.specs import TrainSpec
-from judgescope.distill.training import folder as training_folder
-from judgescope.distill.training.folder import TrainingFolder, key_of
+from judgescope.extensions.distill.specs import TrainSpec
+from judgescope.extensions.distill.training import folder as training_folder
+from judgescope.extensions.distill.training.folder import TrainingFolder, key_of
 from judgescope.replies.specs import ModelSpec
 from judgescope.schema.cards.vllm import ADAPTER_FILES
 from judgescope.schema.tables import table_of, write_table

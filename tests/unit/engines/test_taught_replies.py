@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from annotation_setup import PIECES, PLAIN
-from judgescope.distill.examples import taught_reply, taught_score
+from judgescope.extensions.distill.examples import taught_reply, taught_score
 from judgescope.parsing.annotation import COUNTED, MOST, read_annotation
 from judgescope.parsing.annotation_lines import ErrorEntry
 from judgescope.parsing.judgment import ErrorSpan, Scale

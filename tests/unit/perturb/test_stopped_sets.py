@@ -8,9 +8,9 @@ import pytest
 
 from judgescope.core.errors import UserError
 from judgescope.data.rated import SourcePart
-from judgescope.distill.new_texts import new_texts
-from judgescope.distill.specs import WriteNewSpec
 from judgescope.engines.requests import Reply, Request
+from judgescope.extensions.distill.new_texts import new_texts
+from judgescope.extensions.distill.specs import WriteNewSpec
 from judgescope.perturb.candidates import PlannedCandidate, targets_by_model
 from judgescope.perturb.edits import Amount
 from judgescope.perturb.references import references_of

@@ -9,7 +9,12 @@ import pytest
 from judgescope.core.errors import UserError
 from judgescope.data.dualeval import Given, given_rows
 from judgescope.data.specs import TakeSpec
-from judgescope.distill.examples import Sampled, counts_of, examples_in, reasons_of
+from judgescope.extensions.distill.examples import (
+    Sampled,
+    counts_of,
+    examples_in,
+    reasons_of,
+)
 from judgescope.perturb.candidates import references_with_errors, wanted_candidates
 from judgescope.perturb.grading import pairs_of
 from judgescope.perturb.specs import CandidatesSpec, Even, OfEachRating, OnTrial

@@ -18,6 +18,7 @@ from graded_study import NAME, GradedStudy
 from judgescope.core.errors import UserError
 from judgescope.core.job_files import job_files
 from judgescope.plan.dag import Dag, Executor, any_of
+from judgescope.plan.extending import study_extensions
 from judgescope.plan.generators import WritingJob, made_of
 from judgescope.plan.jobs import job
 from judgescope.plan.loading import load_plan
@@ -32,7 +33,7 @@ from study import Study, shipped
 
 TARGETS = {"output": "targets", "replies": "made"}
 BUILT = {"output": "construction", "replies": "made"}
-WRITES: dict[WritingJob, dict[str, str]] = {
+WRITES: dict[str, dict[str, str]] = {
     **{"write_texts": TARGETS, "write_new": TARGETS},
     "write_references": {**TARGETS, "kept": "construction"},
     **{"candidates": BUILT, "compare_anchors": BUILT, "analyse": BUILT},
@@ -51,7 +52,9 @@ READS = (
     "tried",
 )
 URL = "http://127.0.0.1:1/v1"
-TEXTS: list[WritingJob] = ["write_texts", "write_new"]
+TEXTS = ["write_texts", "write_new"]
+JOBS = [*get_args(WritingJob), *(each.writing_job for each in study_extensions())]
+"""The jobs in which models write."""
 VLLM = {
     "engine": "vllm",
     "name": "org/big",
@@ -108,7 +111,7 @@ def inputs(jobs: Dag, dataset: str, made: str) -> list[str]:
     return [*read, *jobs.before_writing(dataset, made)]
 
 
-def every(jobs: list[Dag]) -> Iterator[tuple[Dag, str, str, WritingJob]]:
+def every(jobs: list[Dag]) -> Iterator[tuple[Dag, str, str, str]]:
     for dag in jobs:
         for (dataset, made), writing in dag.writings.items():
             yield dag, dataset, made, writing.job
@@ -135,7 +138,7 @@ def test_a_model_waits_only_for_texts_that_its_judges_judge(tmp_path: Path) -> N
 def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(
     jobs: list[Dag],
 ) -> None:
-    assert {kind for *_, kind in every(jobs)} == set(get_args(WritingJob))
+    assert {kind for *_, kind in every(jobs)} == set(JOBS)
     assert {
         made == "original" for _, _, made, kind in every(jobs) if kind == "write_texts"
     } == {
@@ -145,7 +148,7 @@ def test_all_that_models_write_has_a_job_of_one_kind_on_one_executor(
     for one, dataset, made, kind in every(jobs):
         fits = [
             (also, on)
-            for also in get_args(WritingJob)
+            for also in JOBS
             for on in get_args(Executor)
             if re.fullmatch(
                 f"out/x/{dataset}/({one.made(on, also)}).parquet", path(dataset, made)
@@ -273,11 +276,10 @@ def test_a_constraint_allows_its_names_only() -> None:
 def test_every_kind_of_writing_has_a_rule_for_every_place_where_models_answer() -> None:
     """A supervisor of engine llama had none: the run ended with missing files."""
     rules = (HOME / "workflow" / "rules" / "write.smk").read_text(encoding="utf-8")
-    known = {
-        (place, kind)
-        for place, kinds in re.findall(r'JOBS\.made\("(\w+)", ([^)]*)\)', rules)
-        for kind in re.findall(r'"(\w+)"', kinds)
-    }
+    known = set[tuple[str, str]]()
+    for place, kinds in re.findall(r'JOBS\.made\("(\w+)", ([^)]*)\)', rules):
+        named = TEXTS if kinds == "*JOBS.text_jobs" else re.findall(r'"(\w+)"', kinds)
+        known.update((place, kind) for kind in named)
     assert known == {(place, kind) for place in get_args(Executor) for kind in WRITES}
 
 

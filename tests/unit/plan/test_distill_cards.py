@@ -11,16 +11,17 @@ import pytest
 
 from asking import AskedStudy
 from distilling import MEMBERS, STUDENT, distilling, table
-from judgescope.cli.distill import write_card
 from judgescope.core.errors import UserError
-from judgescope.distill.specs import (
+from judgescope.extensions.distill import job_specs
+from judgescope.extensions.distill.actions import write_card
+from judgescope.extensions.distill.specs import (
     ExampleFiles,
 )
 from judgescope.extensions.export.targets import export
 from judgescope.extensions.people.weights import pages_of
 from judgescope.plan.asking_jobs import used_keys
 from judgescope.plan.loading import load_plan
-from judgescope.plan.specs import judging, training
+from judgescope.plan.specs import judging
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import Recipe
 from judgescope.schema.loading import load_yaml
@@ -53,23 +54,23 @@ def test_what_the_teacher_does_not_judge_is_not_drawn(folder: Path) -> None:
     study.card(
         "judges", "m1", model="m1", **ANNOTATING, aspects=["fluency", "naturalness"]
     )
-    spec = training.sample(planned(study))
+    spec = job_specs.sample(planned(study))
     assert [*spec.student.datasets["demo-news"].aspects] == ["fluency"]
 
 
 @pytest.mark.heavy
 def test_the_jobs_that_train_read_what_the_plan_writes_for_them(folder: Path) -> None:
     plan = planned(distilling(folder, NOWHERE))
-    check, train = training.check_student(plan), training.train(plan)
+    check, train = job_specs.check_student(plan), job_specs.train(plan)
     assert (check.model, check.recipe, check.max_tokens) == (
         train.model,
         train.recipe,
         train.max_tokens,
     )
     assert Recipe.model_construct(**train.recipe) == Recipe.model_validate(train.recipe)
-    export = training.export(plan)
+    export = job_specs.export(plan)
     assert export.examples == ExampleFiles(train=train.train, held_out=train.held_out)
-    assert export.sample == check.sample == training.sample(plan).output
+    assert export.sample == check.sample == job_specs.sample(plan).output
     assert train.student == check.output
 
 
@@ -299,7 +300,7 @@ def test_the_papers_number_of_examples_is_planned_task_by_task() -> None:
     printed = {"summarization": 12_070, "data-to-text": 7_894, "dialogue": 10_074}
     printed |= {"story": 3_200, "qa": 4_849}
     plan = shipped("distill-paper")
-    spec = training.sample(plan)
+    spec = job_specs.sample(plan)
     planned = {
         plan.datasets[name].task: (plan.datasets[name].select.n or 0)
         * min(spec.n_texts, len(taught.new))

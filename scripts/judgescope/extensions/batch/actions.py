@@ -25,6 +25,7 @@ from judgescope.extensions.batch.batches import Batches, Fetched
 from judgescope.plan.access import admit, check_keys
 from judgescope.plan.asking_jobs import StudyJob, of_endpoints
 from judgescope.plan.checks.study import caps_of
+from judgescope.plan.extending import before_requests
 from judgescope.plan.generators import makers_of, supervisors
 from judgescope.plan.study import Plan
 from judgescope.replies.budget import Spending
@@ -250,11 +251,10 @@ def export_batch(args: argparse.Namespace) -> int:
 
 
 def _make_texts(study: Path, plan: Plan) -> int:
-    """Make the texts that need no model, and check a judge to be trained, before
-    requests cost.
+    """Make the texts that need no model, and what extensions need before requests
+    cost.
     """
-    student = [plan.paths.student()] if plan.taught else []
-    return snakemake(study, ["texts_unasked", *student])
+    return snakemake(study, ["texts_unasked", *before_requests(plan)])
 
 
 def _requests(plan: Plan) -> Iterator[tuple[OpenAIModel, Iterator[Work]]]:

@@ -6,7 +6,7 @@ from judgescope.core.errors import UserError, check_known
 from judgescope.methods.registry import METHODS
 from judgescope.parsing.judgment import Scale, zero_stands_in
 from judgescope.perturb.rules import RULES
-from judgescope.plan.checks.training import check_distillation
+from judgescope.plan.extending import study_extensions
 from judgescope.plan.generators import addition
 from judgescope.plan.judges import annotators, engine_of, scale_of
 from judgescope.plan.study import Plan
@@ -244,13 +244,14 @@ def check_caps(
 
 
 def check_uses(plan: Plan, source: str) -> None:
-    """Check that methods, weights, training and datasets have what they need in other
+    """Check that methods, weights, extensions and datasets have what they need in other
     cards.
     """
     _check_methods(plan, source)
     _check_weights(plan, source)
     _check_expectations(plan, source)
-    check_distillation(plan, source)
+    for extension in study_extensions():
+        extension.check(plan, source)
     _check_unread(plan, source)
     for dataset in plan.datasets.values():
         _check_dataset(plan, dataset, source)

@@ -6,6 +6,7 @@ from judgescope.core.names import ORIGINAL, REFERENCES, SYSTEMS
 from judgescope.core.paths import Paths
 from judgescope.engines.computing import reads_ratings
 from judgescope.engines.subject_files import SubjectFiles, subject_files
+from judgescope.plan.extending import drawn_texts
 from judgescope.plan.generators import analyses_of, analysts
 from judgescope.plan.study import CellAspect, Plan
 from judgescope.schema.cards import COMPARE, RecordedModel
@@ -13,7 +14,7 @@ from judgescope.schema.cards import COMPARE, RecordedModel
 
 def sample_file(plan: Plan, dataset: str) -> str | None:
     """Return the file that lists a dataset's judged texts; None if all are judged."""
-    return plan.paths.sample() if dataset in plan.taught else None
+    return drawn_texts(plan, dataset, plan.paths)
 
 
 def every_file(plan: Plan, dataset: str, paths: Paths | None = None) -> SubjectFiles:
@@ -29,7 +30,7 @@ def every_file(plan: Plan, dataset: str, paths: Paths | None = None) -> SubjectF
         dict.fromkeys(known),
         ratings=True,
         names=True,
-        sample=paths.sample() if dataset in plan.taught else None,
+        sample=drawn_texts(plan, dataset, paths),
         analysts=analysts(plan, dataset),
     )
 

@@ -1,10 +1,15 @@
 # A judge that learns from another judge: its examples and its training.
 
 
-SAMPLE = RuleJobs(training.sample, PLAN)
-CHECK_STUDENT = RuleJobs(training.check_student, PLAN)
-EXPORT = RuleJobs(training.export, PLAN)
-TRAIN = RuleJobs(training.train, PLAN)
+from functools import partial
+
+from judgescope.extensions.distill import job_specs
+from judgescope.extensions.distill.trainee import trainee_access, trainee_machine
+
+SAMPLE = RuleJobs(job_specs.sample, PLAN)
+CHECK_STUDENT = RuleJobs(job_specs.check_student, PLAN)
+EXPORT = RuleJobs(job_specs.export, PLAN)
+TRAIN = RuleJobs(job_specs.train, PLAN)
 
 
 # A study that trains nothing has no targets that request these rules.
@@ -17,7 +22,7 @@ rule sample_distill:
         PATHS.log("distill/sample"),
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        f"{HOME}/envs/core.yaml"
     params:
         **SAMPLE.params,
     message:
@@ -35,10 +40,10 @@ rule check_student:
     log:
         PATHS.log("distill/student"),
     conda:
-        "../../envs/train.yaml"
+        f"{HOME}/envs/train.yaml"
     resources:
         python="JUDGESCOPE_PYTHON_TRAIN",
-        access=JOBS.trainee_access(),
+        access=trainee_access(JOBS),
     params:
         **CHECK_STUDENT.params,
     message:
@@ -58,7 +63,7 @@ rule export_distill:
         PATHS.log("distill/export"),
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        f"{HOME}/envs/core.yaml"
     params:
         **EXPORT.params,
     message:
@@ -71,7 +76,7 @@ rule train_judge:
     input:
         TRAIN.inputs,
     output:
-        training.adapter_files(PLAN),
+        job_specs.adapter_files(PLAN),
         PATHS.distill("training.parquet"),
         PATHS.distill("losses.parquet"),
     log:
@@ -79,10 +84,10 @@ rule train_judge:
     benchmark:
         PATHS.benchmark("distill/train")
     conda:
-        "../../envs/train.yaml"
+        f"{HOME}/envs/train.yaml"
     resources:
         python="JUDGESCOPE_PYTHON_TRAIN",
-        access=JOBS.trainee_access(checkpoints=True),
+        access=trainee_access(JOBS, checkpoints=True),
     params:
         **TRAIN.params,
     message:
@@ -92,5 +97,8 @@ rule train_judge:
 
 
 let_card_decide(
-    rules, ["check_student", "train_judge"], JOBS.of_machine, JOBS.trainee_machine
+    rules,
+    ["check_student", "train_judge"],
+    JOBS.of_machine,
+    partial(trainee_machine, JOBS),
 )

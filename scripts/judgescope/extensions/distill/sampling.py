@@ -13,9 +13,9 @@ from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.names import new_target
 from judgescope.core.rng import first_of, share_of, stream
-from judgescope.distill.specs import SampleSpec, Student
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects, parts_of
+from judgescope.extensions.distill.specs import SampleSpec, Student
 from judgescope.replies.judging import Questions
 from judgescope.schema.cards import Aspect, Judge, RatedAspect, VllmModel
 from judgescope.schema.tables import read_table, table_of, write_table

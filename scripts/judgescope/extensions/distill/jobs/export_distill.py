@@ -2,6 +2,6 @@
 counts.
 """
 
-from judgescope.distill.examples import export_distill as run
+from judgescope.extensions.distill.examples import export_distill as run
 
 __all__ = ["run"]

@@ -6,7 +6,13 @@ from typing import Any, NamedTuple
 
 from judgescope.core.errors import UserError
 from judgescope.core.process_limits import available_memory
-from judgescope.distill.training.base import GB, AdapterBase, Chat, Size, adapted
+from judgescope.extensions.distill.training.base import (
+    GB,
+    AdapterBase,
+    Chat,
+    Size,
+    adapted,
+)
 from judgescope.schema.cards import Recipe
 
 RECIPE = "study, key distill.recipe"

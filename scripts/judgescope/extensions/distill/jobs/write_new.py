@@ -1,5 +1,5 @@
 """Write texts for the training of a judge, for the items of the sample."""
 
-from judgescope.distill.new_texts import write_new as run
+from judgescope.extensions.distill.new_texts import write_new as run
 
 __all__ = ["run"]

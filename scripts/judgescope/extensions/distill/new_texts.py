@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Any
 
 from judgescope.core.names import new_target
-from judgescope.distill.specs import WriteNewSpec
 from judgescope.engines.requests import Reply, Request
 from judgescope.engines.subjects import parts_of
+from judgescope.extensions.distill.specs import WriteNewSpec
 from judgescope.perturb.writing import (
     FIRST,
     Unusable,

@@ -15,10 +15,10 @@ from judgescope.core.canonical import canonical
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
 from judgescope.core.files import write_text
-from judgescope.distill.sampling import questions_of
-from judgescope.distill.specs import ExportSpec, Student
 from judgescope.engines.base import Subject
 from judgescope.engines.subjects import Subjects
+from judgescope.extensions.distill.sampling import questions_of
+from judgescope.extensions.distill.specs import ExportSpec, Student
 from judgescope.parsing.annotation import read_annotation
 from judgescope.parsing.judgment import ErrorSpan
 from judgescope.parsing.text import LocatedSpan

@@ -5,8 +5,8 @@ adapter.
 from msgspec.structs import asdict
 
 from judgescope.core.names import SYSTEMS, WRITTEN
-from judgescope.distill import specs
 from judgescope.engines.subject_files import subject_files
+from judgescope.extensions.distill import specs
 from judgescope.plan.code import computing
 from judgescope.plan.judges import prompt_aspects, rating_scales
 from judgescope.plan.specs.judging import files_of_scores

@@ -16,7 +16,7 @@ from pathlib import Path
 from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.files import locked, sync
-from judgescope.distill.specs import TrainSpec
+from judgescope.extensions.distill.specs import TrainSpec
 from judgescope.schema.cards.vllm import ADAPTER_FILES
 
 COMPLETE = "whole"

@@ -20,8 +20,9 @@ from judgescope.core.canonical import canonical
 from judgescope.core.errors import UserError
 from judgescope.core.files import write_text
 from judgescope.core.rng import stream, stream_seed
-from judgescope.distill.specs import CheckStudentSpec, TrainSpec
-from judgescope.distill.training.base import (
+from judgescope.engines.devices import VISIBLE, DeviceNeed, take
+from judgescope.extensions.distill.specs import CheckStudentSpec, TrainSpec
+from judgescope.extensions.distill.training.base import (
     GB,
     AdapterBase,
     Chat,
@@ -33,14 +34,18 @@ from judgescope.distill.training.base import (
     surprise,
     tensors,
 )
-from judgescope.distill.training.checks import (
+from judgescope.extensions.distill.training.checks import (
     RECIPE,
     check_device,
     check_dtype,
     checked,
 )
-from judgescope.distill.training.folder import LOG, LOSSES, TrainingFolder, key_of
-from judgescope.engines.devices import VISIBLE, DeviceNeed, take
+from judgescope.extensions.distill.training.folder import (
+    LOG,
+    LOSSES,
+    TrainingFolder,
+    key_of,
+)
 from judgescope.schema.cards import Recipe
 from judgescope.schema.cards.vllm import ADAPTER_FILES
 from judgescope.schema.tables import read_table, table_of, write_table

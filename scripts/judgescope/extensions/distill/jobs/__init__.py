@@ -1,0 +1,1 @@
+"""The jobs of the rules, as those in the room jobs."""

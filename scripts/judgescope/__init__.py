@@ -25,28 +25,28 @@ processes inherit them.
 os.environ.update(NO_TELEMETRY)
 
 PUBLIC = {
-    "Audit": "judgescope.api.audit",
-    "Unclear": "judgescope.api.audit",
-    "agreement": "judgescope.api.measures",
-    "alpha": "judgescope.api.measures",
-    "alt_test": "judgescope.api.measures",
-    "audit": "judgescope.api.audit",
-    "corrected": "judgescope.api.corrected",
-    "discernment": "judgescope.api.measures",
-    "labels": "judgescope.api.labels",
-    "load": "judgescope.api.results",
-    "paired_test": "judgescope.api.measures",
-    "pairs": "judgescope.api.labels",
-    "soft_pairwise": "judgescope.api.measures",
+    "Audit": "audit",
+    "Unclear": "audit",
+    "agreement": "measures",
+    "alpha": "measures",
+    "alt_test": "measures",
+    "audit": "audit",
+    "corrected": "corrected",
+    "discernment": "measures",
+    "labels": "labels",
+    "load": "results",
+    "paired_test": "measures",
+    "pairs": "labels",
+    "soft_pairwise": "measures",
 }
-"""Public name -> its module."""
+"""Public name -> its module in `judgescope.api`."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in PUBLIC:
         raise AttributeError(f"module 'judgescope' has no attribute {name!r}")
     try:
-        return getattr(import_module(PUBLIC[name]), name)
+        return getattr(import_module(f"judgescope.api.{PUBLIC[name]}"), name)
     except ModuleNotFoundError as error:
         # By name: what extras install is no part of the code of jobs.
         missing = import_module("judgescope.core.extras").missing_package(error)

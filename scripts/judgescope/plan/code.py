@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from judgescope.core import paths
-from judgescope.core.declarations import import_all
 from judgescope.core.files import atomic_write
 from judgescope.core.registry import PACKAGE, add_ons
 from judgescope.plan.jobs import JOBS
@@ -164,10 +163,7 @@ def modules(scripts: Path, *names: str) -> dict[str, Module]:
         name = waiting.pop()
         if parent := name.rpartition(".")[0]:
             waiting.append(parent)  # Python runs the package of a module first
-        if name.endswith(".*"):
-            folder = scripts.joinpath(*name.split(".")[:-1])
-            waiting += [f"{name[:-1]}{path.stem}" for path in folder.glob("[!_]*.py")]
-        elif name not in reached and (path := _file(scripts, name)) is not None:
+        if name not in reached and (path := _file(scripts, name)) is not None:
             package = name if path.name == "__init__.py" else name.rpartition(".")[0]
             module = _read(path)
             imported = [resolve_name(each, package) for each in module.imported]
@@ -234,11 +230,6 @@ def _parsed(source: bytes) -> Module:
             dot = "." if node.module else ""
             imported.append(base)
             imported += [f"{base}{dot}{alias.name}" for alias in node.names]
-        elif (
-            isinstance(node, ast.Call)
-            and getattr(node.func, "id", "") == import_all.__name__
-        ):
-            imported.append(f"{ast.literal_eval(node.args[0])}.*")
         _drop_strings(node)
     meaning = hashlib.sha256(_dumped(tree).encode()).hexdigest()
     standard = sys.stdlib_module_names

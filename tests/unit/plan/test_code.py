@@ -134,23 +134,6 @@ def test_a_job_depends_on_the_packages_that_it_can_import() -> None:
     assert not packages(folder, module("preflight"))
 
 
-def test_modules_that_a_registry_imports_are_code_of_the_job(tmp_path: Path) -> None:
-    listing = (
-        "from judgescope.core.declarations import "
-        'import_all\n\nimport_all("judgescope.all")\n'
-    )
-    (tmp_path / "judgescope" / "all").mkdir(parents=True)
-    (tmp_path / "judgescope" / "all" / "some.py").write_text(
-        "N = 1\n", encoding="utf-8"
-    )
-    before = hashed(tmp_path, listing)
-    assert "judgescope.all.some" in modules(tmp_path, "judgescope.job")
-    shutil.copytree(tmp_path, tmp_path / "copy")
-    more = tmp_path / "copy" / "judgescope" / "all" / "more.py"
-    more.write_text("N = 2\n", encoding="utf-8")
-    assert code_hash(tmp_path / "copy", "judgescope.job") != before
-
-
 def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
     study = {
         "study": "s",

@@ -129,6 +129,8 @@ def entries(cell: object) -> list[Any]:
     """Return the entries of a list or of a list in JSON; any other cell is one
     entry.
     """
+    if isinstance(cell, str) and not cell.startswith("["):
+        return [cell]
     values = cell_list(cell)
     return [cell] if values is None else values
 

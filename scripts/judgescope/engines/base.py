@@ -1,10 +1,8 @@
 """Engines that compute or replay: subjects in, a list of draws for each subject out."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -214,8 +212,8 @@ def request_key(
             "dataset": dataset,
             "files": model.sha256 or model.files,
         }
-        row = _recorded_row(model.model, model.row_keys, subject, other)
-        return _sha256(f"{canonical(request)[:-1]},{row[1:]}")
+        begin = canonical(request)[:-1]
+        return _sha256(f"{begin},{_recorded_row(model, subject, other)}")
     request |= {"model": model.model, "text": subject.text}
     rated: dict[str, Any] = {
         "aspect": aspect,
@@ -250,17 +248,15 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@lru_cache(maxsize=1 << 14)
-def _recorded_row(
-    model: str, row_keys: str, subject: Subject, other: Subject | None
-) -> str:
+def _recorded_row(model: RecordedModel, subject: Subject, other: Subject | None) -> str:
     """Return the part of a request's canonical JSON that all forms and aspects of a
     text share.
 
     Its field names sort after those of the other part.
     """
-    row = {"item": subject.item, "model": model, "rows": json.loads(row_keys)}
-    row |= {"source": subject.source, "system": subject.system, "text": subject.text}
+    row = {"source": subject.source, "system": subject.system, "text": subject.text}
     if other is not None:
         row |= {"system_b": other.system, "text_b": other.text}
-    return canonical(row)
+    item = canonical(subject.item)
+    name = canonical(model.model)
+    return f'"item":{item},"model":{name},"rows":{model.row_keys},{canonical(row)[1:]}'

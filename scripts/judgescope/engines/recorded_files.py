@@ -1,13 +1,15 @@
 """The files of a recorded model, as tables of rows by the keys that join them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from judgescope.core.errors import UserError
 from judgescope.core.names import slug
 from judgescope.data.alttest import annotations
 from judgescope.data.files import resolve
 from judgescope.data.hanna import ENTRY, entries
-from judgescope.data.rows import read_rows
+from judgescope.data.rows import FileRow, read_rows
 from judgescope.engines.base import EngineInputs
 from judgescope.engines.recorded_rows import (
     SWAPPED,
@@ -32,6 +34,33 @@ CHOICES: dict[str, tuple[str, str]] = {
 }
 """Choice of a label -> the letter of the chosen text, if shown in the row's order or
 swapped."""
+
+
+_kept: dict[tuple[Path, str | None], list[tuple[int, FileRow]]] | None = None
+"""The files that were read, while `files_kept`; None: none is kept."""
+
+
+@contextmanager
+def files_kept() -> Iterator[None]:
+    """Read each file once for all models within: in a table with ten judges, the
+    columns of each are a model.
+    """
+    global _kept
+    outer = _kept
+    _kept = {}
+    try:
+        yield
+    finally:
+        _kept = outer
+
+
+def _rows(path: Path, kind: str | None) -> Iterable[tuple[int, FileRow]]:
+    if _kept is None:
+        return read_rows(path, kind)
+    key = (path.absolute(), kind)
+    if key not in _kept:
+        _kept[key] = [*read_rows(path, kind)]
+    return _kept[key]
 
 
 class RecordedFiles:
@@ -134,10 +163,11 @@ class RecordedFiles:
         names = card.rows
         inputs = self.inputs
         for path, fields in resolve(card.files, role, inputs.folder, inputs.data):
+            rows: Iterable[tuple[int, FileRow]]
             if card.kind == "alttest":
                 rows = annotations(path)
             else:
-                rows = read_rows(path, card.kind)
+                rows = _rows(path, card.kind)
             for number, cells in rows:
                 where = f"{path}, row {number}"
                 if names.lists:

@@ -1,10 +1,11 @@
 """The job of a method: read the tables of a dataset, write the rows of the method."""
 
+import gc
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -19,6 +20,9 @@ from judgescope.schema.tables import (
     table_of,
     write_table,
 )
+
+MANY_TEXTS: Final = 10_000
+"""Texts from which the memory of a table's data is needed for the next table."""
 
 
 def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
@@ -60,8 +64,15 @@ def write_rows(
     """Write what a function yields of a dataset: nothing where it can use none of the
     aspects.
     """
-    results = rows(evaluation_data(spec)) if spec.aspects else ()
-    write_table("results", table_of("results", [*results]), spec.output)
+    if not spec.aspects:
+        write_table("results", table_of("results", []), spec.output)
+        return
+    data = evaluation_data(spec)
+    n_texts = len(data.targets)
+    write_table("results", table_of("results", [*rows(data)]), spec.output)
+    del data
+    if n_texts > MANY_TEXTS:
+        gc.collect()  # a dataset and its sets of texts refer to each other
 
 
 def evaluation_data(spec: StatisticsSpec) -> EvaluationData:

@@ -23,6 +23,7 @@ from judgescope.methods.base import StatisticsSpec
 from judgescope.parsing.judgment import WRONG
 from judgescope.perturb.check_languages import unchecked_kind
 from judgescope.schema.rows import AppliesTo, EstimateColumns, ResultRow
+from judgescope.schema.tables import entries_of
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.intervals import ONE_SOURCE_DECIDES, deletions
 from judgescope.statistics.registry import tie_rule
@@ -182,7 +183,7 @@ class EvaluationData:
         """
         scores: dict[tuple[str, str, str], dict[str, float]] = {}
         names = ("perturbation", "judge", "aspect", "criterion", "target", "value")
-        columns = [self.scores[name].to_pylist() for name in names]
+        columns = [entries_of(self.scores[name]) for name in names]
         for perturbation, judge, aspect, criterion, target, value in zip(
             *columns, strict=True
         ):
@@ -301,7 +302,7 @@ class EvaluationData:
 
     def _by_people(self) -> Iterator[tuple[str, str, str, str | None, float]]:
         names = ("aspect", "rater", "target", "target_b", "value")
-        return zip(*(self.ratings[name].to_pylist() for name in names), strict=True)
+        return zip(*(entries_of(self.ratings[name]) for name in names), strict=True)
 
     def undefined(self, why: str) -> Replicated:
         """Return an undefined estimate with its undefined deletions."""
@@ -540,7 +541,11 @@ class TargetSet:
         cell.
         """
         cell = self.study.score_values.get((self.perturbation, judge, aspect))
-        return None if cell is None else aligned(cell, self.targets)
+        if cell is None:
+            return None
+        if (judge, aspect) not in self._scores:
+            self._scores[judge, aspect] = aligned(cell, self.targets)
+        return self._scores[judge, aspect].copy()
 
     def counts_as_wrong(self, judge: str, aspect: str) -> Flags:
         """Return of which targets the judge's verdict was not read and counts as wrong;
@@ -552,9 +557,23 @@ class TargetSet:
 
     def ratings(self, aspect: str) -> Floats:
         """Return people's ratings, NaN where missing; shape (raters, targets)."""
-        raters = self.study.human_ratings.get(split(aspect)[0], {})
-        rows = [aligned(raters[name], self.targets) for name in sorted(raters)]
-        return np.array(rows).reshape(len(rows), len(self.targets))
+        name = split(aspect)[0]
+        if name not in self._ratings:
+            raters = self.study.human_ratings.get(name, {})
+            rows = [aligned(raters[rater], self.targets) for rater in sorted(raters)]
+            of_aspect = np.array(rows).reshape(len(rows), len(self.targets))
+            self._ratings[name] = of_aspect
+        return self._ratings[name].copy()
+
+    @cached_property
+    def _scores(self) -> dict[tuple[str, str], Floats]:
+        """The scores that were looked at; many statistics read the same ones."""
+        return {}
+
+    @cached_property
+    def _ratings(self) -> dict[str, Floats]:
+        """The ratings that were looked at."""
+        return {}
 
 
 def _unless(policy: str, default: str) -> str | None:

@@ -405,6 +405,19 @@ def tuples_of(table: pa.Table, columns: Sequence[str]) -> list[tuple[Any, ...]]:
     return list(zip(*values, strict=True))
 
 
+def entries_of(column: pa.ChunkedArray) -> list[Any]:
+    """Return the entries of a column; equal ones are one object, so that the scores of
+    many judges on the same texts need little memory.
+
+    >>> entries_of(pa.chunked_array([["a", None], ["a"]]))
+    ['a', None, 'a']
+    """
+    encoded = column.combine_chunks().dictionary_encode()
+    different = [*encoded.dictionary.to_pylist(), None]
+    places = encoded.indices.fill_null(len(different) - 1).to_pylist()
+    return [different[place] for place in places]
+
+
 def _check_keys(name: str, table: pa.Table) -> None:
     """Check keys in plain Python: importing pyarrow.compute would cost a small job 0.08
     s.

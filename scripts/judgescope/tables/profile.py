@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal
@@ -42,13 +42,13 @@ def profile(rows: Sequence[TableRow], column: str) -> ColumnProfile:
     cells = [row.get(column) for row in rows]
     filled = [cell for cell in cells if not is_missing(cell)]
     different = {str(cell) for cell in filled}
-    numbers = [number for cell in filled for number in numbers_in(cell)]
+    numbers = _numbers_of(filled)
     kind: Kind
     if not filled:
         kind = "empty"
     elif all(isinstance(cell, dict) for cell in filled):
         kind = "object"
-    elif len(numbers) >= len(filled) and all(map(_is_numeric, filled)):
+    elif len(numbers) >= len(filled) and all(map(_is_numeric, _once(filled))):
         kind = "number"
     elif any(isinstance(cell, list) for cell in filled):
         kind = "list"
@@ -59,6 +59,31 @@ def profile(rows: Sequence[TableRow], column: str) -> ColumnProfile:
     else:
         kind = "word"
     return ColumnProfile(kind, tuple(numbers), len(different), len(filled))
+
+
+def _numbers_of(cells: Sequence[Any]) -> list[float]:
+    """The numbers of all cells; a word that occurs again is not read again."""
+    numbers: list[float] = []
+    known: dict[str, list[float]] = {}
+    for cell in cells:
+        if not isinstance(cell, str):
+            numbers += numbers_in(cell)
+            continue
+        if cell not in known:
+            known[cell] = numbers_in(cell)
+        numbers += known[cell]
+    return numbers
+
+
+def _once(cells: Sequence[Any]) -> Iterator[Any]:
+    """Yield the cells, a word that occurs again only once."""
+    seen = set[str]()
+    for cell in cells:
+        if isinstance(cell, str):
+            if cell in seen:
+                continue
+            seen.add(cell)
+        yield cell
 
 
 def numbers_in(cell: Any) -> list[float]:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 from unicodedata import decimal, normalize, numeric
 
@@ -138,6 +139,9 @@ MONTHS: Final = frozenset(
     ]
 )
 """Names of months as spreadsheets write them, in lower case."""
+LONGEST_KEPT: Final = 12
+"""Characters of a cell whose reading is kept: ratings and labels repeat, texts do
+not."""
 MINUS_SIGNS: Final = "−–‒﹣－"
 MOST_WORDINGS: Final = 11
 """A scale whose numbers have words has at most so many values; short answers such as
@@ -153,7 +157,14 @@ PLAIN_NUMBER: Final = re.compile(
 
 def is_missing(cell: object) -> bool:
     """Whether a cell stands for a missing value."""
+    if isinstance(cell, str) and len(cell) <= LONGEST_KEPT:
+        return _is_missing_word(cell)
     return cell is None or str(cell).strip().lower() in MISSING
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_missing_word(cell: str) -> bool:
+    return cell.strip().lower() in MISSING
 
 
 def says_failure(cell: object) -> bool:

@@ -1,8 +1,10 @@
 """The rows of a table in which a judge and people disagree most."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from judgescope.cli.audit.rated_rows import (
     AspectRows,
@@ -11,6 +13,7 @@ from judgescope.cli.audit.rated_rows import (
     judge_columns,
 )
 from judgescope.cli.init.cards import StudyDraft
+from judgescope.statistics.arrays import Floats
 
 MOST_ROWS: Final = 10
 LONGEST_TEXT: Final = 120
@@ -36,100 +39,142 @@ class Disagreement(NamedTuple):
     text: str
 
 
-class _Values(NamedTuple):
-    """The rows that a judge and people have both rated, with their values."""
+class DisagreementList(Sequence[Disagreement]):
+    """The rows in which a judge and people differ, the largest distance first.
 
-    rows: list[int]
-    judged: list[float]
-    rated: list[float]
-
-
-def disagreements(draft: StudyDraft) -> list[Disagreement]:
-    """Return the rows in which a judge and people differ, the largest distance first.
-
-    Of labels, bad texts that the judge passes come before good ones that it fails.
+    A large table has millions of them, and a page shows ten: each is made when it is
+    looked at. Of labels, bad texts that the judge passes come before good ones that it
+    fails.
     """
-    # The texts of a file of another tool are numbered, not its lines.
-    of_another_tool = draft.table.known is not None and not draft.table.long
-    lines = {} if of_another_tool else draft.table.lines
-    by_aspect = aspects_of(draft)
-    candidates: list[tuple[float, bool, Disagreement]] = []
-    for judge, aspect, column in judge_columns(draft):
-        rated_rows = by_aspect[aspect]
-        values = _values(rated_rows, first_draws(draft, column))
-        distances = _distances(rated_rows, values)
-        for at, distance in enumerate(distances):
-            if distance <= 0:
-                continue
-            row = values.rows[at]
-            row_number = draft.table.numbers[row]
-            judged = values.judged[at]
-            rated = values.rated[at]
-            each = Disagreement(
-                judge=judge,
-                aspect=aspect,
-                row=row_number,
-                line=lines.get(row_number),
-                judged=_in_words(rated_rows, judged),
-                rated=_in_words(rated_rows, rated),
-                distance=round(distance, 6),
-                text=_text(draft, row),
-            )
-            candidates.append((-each.distance, judged <= rated, each))
-    candidates.sort(key=lambda ranked: (ranked[0], ranked[1], ranked[2].row))
-    return [each for _, _, each in candidates]
+
+    def __init__(self, draft: StudyDraft) -> None:
+        self._draft = draft
+        # The texts of a file of another tool are numbered, not its lines.
+        of_another_tool = draft.table.known is not None and not draft.table.long
+        self._lines = {} if of_another_tool else draft.table.lines
+        by_aspect = aspects_of(draft)
+        self._cells: list[_JudgedRows] = []
+        for judge, aspect, column in judge_columns(draft):
+            scores = first_draws(draft, column)
+            self._cells.append(_judged_rows(judge, by_aspect[aspect], scores))
+        self._cell, self._place = _ranked(self._cells, draft.table.numbers)
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self._place)
+
+    @overload
+    def __getitem__(self, index: int) -> Disagreement: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Disagreement]: ...
+
+    def __getitem__(self, index: int | slice) -> Disagreement | list[Disagreement]:
+        """Return one of them, or several."""
+        if isinstance(index, slice):
+            return [self._made(at) for at in range(len(self))[index]]
+        return self._made(range(len(self))[index])
+
+    def _made(self, at: int) -> Disagreement:
+        cell = self._cells[self._cell[at]]
+        place = self._place[at]
+        row = int(cell.rows[place])
+        row_number = self._draft.table.numbers[row]
+        return Disagreement(
+            judge=cell.judge,
+            aspect=cell.rated_rows.aspect,
+            row=row_number,
+            line=self._lines.get(row_number),
+            judged=_in_words(cell.rated_rows, float(cell.judged[place])),
+            rated=_in_words(cell.rated_rows, float(cell.rated[place])),
+            distance=float(cell.distances[place]),
+            text=_text(self._draft, row),
+        )
 
 
-def _values(rated_rows: AspectRows, scores: Sequence[float | None]) -> _Values:
-    """Return the values of the rows that have a score and at least one rating.
+class _JudgedRows(NamedTuple):
+    """The rows that a judge and people have both rated, each an array (rows,)."""
+
+    judge: str
+    rated_rows: AspectRows
+    rows: NDArray[np.int64]
+    judged: Floats
+    rated: Floats
+    distances: Floats
+    """Rounded to six digits; -1 where both have the same value."""
+
+
+def _judged_rows(
+    judge: str, rated_rows: AspectRows, scores: Sequence[float | None]
+) -> _JudgedRows:
+    """Return the rows that have a score and at least one rating.
 
     People's labels count as the study counts them, if the judge gives labels too; a
     score is compared with their mean.
     """
-    values = _Values([], [], [])
     of_labels = rated_rows.are_labels(scores)
-    for at, score in enumerate(scores):
-        ratings = rated_rows.people[at]
-        if score is None or not ratings:
-            continue
-        rated = rated_rows.truth(at) if of_labels else sum(ratings) / len(ratings)
-        if rated is None:
-            continue
-        values.rows.append(at)
-        values.judged.append(score)
-        values.rated.append(rated)
-    return values
+    of_people = rated_rows.truths if of_labels else rated_rows.means
+    all_judged = np.array(scores, dtype=np.float64)
+    all_rated = np.array(of_people, dtype=np.float64)
+    rows = np.flatnonzero(~np.isnan(all_judged) & ~np.isnan(all_rated))
+    judged = all_judged[rows]
+    rated = all_rated[rows]
+    distances, places = np.unique(
+        _distances(rated_rows, judged, rated), return_inverse=True
+    )
+    # NumPy rounds other digits than Python in the last place.
+    rounded = np.array([round(each, 6) for each in distances.tolist()])
+    if rounded.size:
+        rounded = np.where(distances > 0, rounded, -1.0)[places]
+    return _JudgedRows(judge, rated_rows, rows, judged, rated, rounded)
 
 
-def _distances(rated_rows: AspectRows, values: _Values) -> list[float]:
+def _ranked(
+    cells: Sequence[_JudgedRows], numbers: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the cell and the place in it of each disagreement, in their order."""
+    row_numbers = np.array(numbers, dtype=np.int64)
+    of_cell = [np.zeros(0, dtype=np.int64)]
+    places = [np.zeros(0, dtype=np.int64)]
+    keys = [np.zeros((3, 0))]
+    for at, cell in enumerate(cells):
+        differ = np.flatnonzero(cell.distances >= 0)
+        of_cell.append(np.full(len(differ), at, dtype=np.int64))
+        places.append(differ)
+        judged = cell.judged[differ]
+        rated = cell.rated[differ]
+        # From the last key to the first one, as `lexsort` has them.
+        rows = row_numbers[cell.rows[differ]]
+        keys.append(np.stack([rows, judged <= rated, -cell.distances[differ]]))
+    order = np.lexsort(np.concatenate(keys, axis=1))
+    return np.concatenate(of_cell)[order], np.concatenate(places)[order]
+
+
+def _distances(rated_rows: AspectRows, judged: Floats, rated: Floats) -> Floats:
     """Return each row's distance, 0 to 1; 0 where both have the same value."""
-    pairs = list(zip(values.judged, values.rated, strict=True))
+    apart = np.abs(judged - rated)
     if rated_rows.compared:
-        return [abs(judged - rated) / 2 for judged, rated in pairs]
-    if rated_rows.are_labels(values.judged):
+        return apart / 2
+    if rated_rows.are_labels(np.unique(judged).tolist()):
         if not rated_rows.ordered:
-            return [float(judged != rated) for judged, rated in pairs]
+            return np.where(judged == rated, 0.0, 1.0)
         steps = max(1, len(rated_rows.labels) - 1)
-        return [abs(judged - rated) / steps for judged, rated in pairs]
-    ranks = zip(_ranks(values.judged), _ranks(values.rated), strict=True)
-    distances = list[float]()
-    for (judged, rated), (rank, other) in zip(pairs, ranks, strict=True):
-        distances.append(0.0 if judged == rated else abs(rank - other))
-    return distances
+        return apart / steps
+    ranks_apart = np.abs(_ranks(judged) - _ranks(rated))
+    return np.where(judged == rated, 0.0, ranks_apart)
 
 
-def _ranks(values: Sequence[float]) -> list[float]:
+def _ranks(values: Floats) -> Floats:
     """Return the middle rank of each value as a share of all, 0 to 1.
 
-    >>> _ranks([3.0, 1.0, 3.0, 5.0])
-    [0.5, 0.125, 0.5, 0.875]
+    >>> _ranks(np.array([3.0, 1.0, 3.0, 5.0]))
+    array([0.5  , 0.125, 0.5  , 0.875])
     """
-    ordered = sorted(values)
-    total = 2 * len(values)
-    return [
-        (bisect_left(ordered, value) + bisect_right(ordered, value)) / total
-        for value in values
-    ]
+    ordered = np.sort(values)
+    below = np.searchsorted(ordered, values, side="left")
+    up_to = np.searchsorted(ordered, values, side="right")
+    ranks: Floats = (below + up_to) / max(1, 2 * len(values))
+    return ranks
 
 
 def _in_words(rated_rows: AspectRows, value: float) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from judgescope.cli.audit import further, judge_gaps
 from judgescope.cli.audit.crossed import Crossing, crossings
-from judgescope.cli.audit.disagreements import MOST_ROWS, Disagreement, disagreements
+from judgescope.cli.audit.disagreements import MOST_ROWS, Disagreement, DisagreementList
 from judgescope.cli.audit.headline import headline
 from judgescope.cli.audit.slices import TableSlice
 from judgescope.cli.init.cards import StudyDraft
@@ -80,9 +80,9 @@ class AuditFindings:
         return crossings(self.draft)
 
     @cached_property
-    def disagreements(self) -> list[Disagreement]:
+    def disagreements(self) -> DisagreementList:
         """Return every row in which a judge and people differ, the worst first."""
-        return disagreements(self.draft)
+        return DisagreementList(self.draft)
 
     @property
     def rows_to_read(self) -> list[Disagreement]:

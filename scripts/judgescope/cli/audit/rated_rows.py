@@ -7,6 +7,7 @@ the study that is made of the table.
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from judgescope.cli.init.cards import StudyDraft, recorded_id
@@ -41,7 +42,20 @@ class AspectRows:
         Of labels without an order the one with more than half of the votes, None
         without. These are the rules of the study's claims.
         """
-        return self.joined(self.people[row])
+        return self.truths[row]
+
+    @cached_property
+    def truths(self) -> list[float | None]:
+        """What people say of each row (`truth`)."""
+        return [self.joined(ratings) for ratings in self.people]
+
+    @cached_property
+    def means(self) -> list[float | None]:
+        """The mean of each row's ratings; None for a row without one."""
+        means = list[float | None]()
+        for ratings in self.people:
+            means.append(sum(ratings) / len(ratings) if ratings else None)
+        return means
 
     def joined(self, ratings: Sequence[float]) -> float | None:
         """What several ratings are together; None for no rating."""
@@ -119,11 +133,8 @@ def first_draws(draft: StudyDraft, column: str) -> list[float | None]:
     missing.
     """
     firsts = []
-    for row in draft.table.rows:
-        draws = entries(row.get(column))
-        value = number(draws[0]) if draws else None
-        is_choice = value is not None and draft.columns.compared
-        firsts.append(CHOSEN[int(value)] if is_choice and value is not None else value)
+    for draws in _numbers_of(draft, column):
+        firsts.append(draws[0] if draws else None)
     return firsts
 
 
@@ -135,13 +146,33 @@ def draws_of(draft: StudyDraft, column: str) -> list[list[float]]:
 def _lists(draft: StudyDraft, column: str) -> list[list[float]]:
     """The numbers of each cell, choices as 1, 0 and -1."""
     lists = []
-    for row in draft.table.rows:
-        cells = map(number, entries(row.get(column)))
-        values = [value for value in cells if value is not None]
-        if draft.columns.compared:
-            values = [CHOSEN[int(value)] for value in values]
-        lists.append(values)
+    for draws in _numbers_of(draft, column):
+        lists.append([value for value in draws if value is not None])
     return lists
+
+
+def _numbers_of(draft: StudyDraft, column: str) -> Iterator[list[float | None]]:
+    """Yield the entries of each cell as numbers, choices as 1, 0 and -1; None for
+    another entry.
+    """
+    known: dict[str, list[float | None]] = {}
+    for row in draft.table.rows:
+        cell = row.get(column)
+        if not isinstance(cell, str):
+            yield _numbers_in(draft, cell)
+            continue
+        if cell not in known:
+            known[cell] = _numbers_in(draft, cell)
+        yield known[cell]
+
+
+def _numbers_in(draft: StudyDraft, cell: object) -> list[float | None]:
+    values = list[float | None]()
+    for entry in entries(cell):
+        value = number(entry)
+        is_choice = value is not None and draft.columns.compared
+        values.append(CHOSEN[int(value)] if is_choice and value is not None else value)
+    return values
 
 
 def sources_of(draft: StudyDraft) -> list[Hashable]:

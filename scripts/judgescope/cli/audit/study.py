@@ -24,6 +24,7 @@ from judgescope.core.cells import pack
 from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.data.tables import ingest_all
+from judgescope.engines.recorded_files import files_kept
 from judgescope.methods import deciding, literature
 from judgescope.methods.base import JudgeFacts, StatisticsSpec
 from judgescope.methods.evaluate import statistics, write_rows
@@ -143,12 +144,13 @@ def _judge(plan: Plan, dataset: str) -> None:
     ingest_all(texts.ingest(plan, dataset), texts.read_ratings(plan, dataset))
     models = [name for name in plan.models if plan.cells_of(dataset, name)]
     kept = [name for name in models if plan.study.require or _recorded(plan, name)]
-    for model in kept:
-        if plan.computes(model):
-            compute(judging.compute(plan, dataset, model))
-        else:
-            replay(judging.replay(plan, dataset, model))
-            score(judging.score(plan, dataset, model))
+    with files_kept():
+        for model in kept:
+            if plan.computes(model):
+                compute(judging.compute(plan, dataset, model))
+            else:
+                replay(judging.replay(plan, dataset, model))
+                score(judging.score(plan, dataset, model))
     spec = judging.collect(plan, dataset)
     cells = chain(*(plan.cell_aspects_of(dataset, name) for name in kept))
     collect(replace(spec, cells=pack(cell[1:] for cell in cells)))

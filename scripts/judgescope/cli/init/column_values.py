@@ -18,15 +18,34 @@ def columns_of(rows: Iterable[TableRow]) -> list[str]:
 def numbers(rows: Iterable[TableRow], column: str) -> list[float] | None:
     """Return the numbers of a column; None if it has other cells, or no numbers."""
     values: list[float] = []
+    known: dict[str, list[float] | None] = {}
     for row in rows:
-        for cell in entries(row.get(column)):
-            if is_missing(cell):
-                continue
-            value = number(cell)
-            if value is None:
-                return None
-            values.append(value)
+        cell = row.get(column)
+        if not isinstance(cell, str):
+            of_cell = _numbers_of(cell)
+        elif cell in known:
+            of_cell = known[cell]
+        else:
+            of_cell = known[cell] = _numbers_of(cell)
+        if of_cell is None:
+            return None
+        values += of_cell
     return values or None
+
+
+def _numbers_of(cell: Any) -> list[float] | None:
+    """Return the numbers of a cell without those that are missing; None if an entry is
+    none.
+    """
+    values: list[float] = []
+    for entry in entries(cell):
+        if is_missing(entry):
+            continue
+        value = number(entry)
+        if value is None:
+            return None
+        values.append(value)
+    return values
 
 
 def number(cell: Any) -> float | None:

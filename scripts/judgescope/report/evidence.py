@@ -175,7 +175,9 @@ def _counts(claim: ReportedClaim) -> str:
     parts = [f"{plural(row.n, 'case')} count"]
     sources = claim.others.get(base.SOURCES_COUNTED)
     if sources is not None and sources.value is not None:
-        parts.append(f"from {plural(round(sources.value), 'source')}")
+        which = plural(round(sources.value), "source")
+        labels = claim.kind == base.LABELS
+        parts.append(f"{which} decide the interval" if labels else f"from {which}")
     if row.n_tied:
         parts.append(f"{count(row.n_tied)} tied")
     if row.n_missing:

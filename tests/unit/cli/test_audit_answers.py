@@ -261,6 +261,19 @@ def test_shares_of_labels_say_how_many_texts_they_count(audit: Audit) -> None:
     assert caught["value"] == pytest.approx(1 - missed / len(bad))
 
 
+def test_a_judge_without_errors_on_labels_counts_its_deciding_sources(
+    audit: Audit,
+) -> None:
+    rows = []
+    for at in range(90):
+        # Of 45 questions every third has a bad answer.
+        word = "fail" if at % 6 == 0 else "pass"
+        rows.append({"question": f"Question {at // 2}?", "human": word, "judge": word})
+    said = audit(rows).words
+    assert "90 texts; 15 sources decide the interval" in said
+    assert "90 of 90 texts; intervals rest on 15 of 45 sources" in said
+
+
 def test_a_reversed_scale_is_asked_about(audit: Audit) -> None:
     rows = [{**row, "judge": 6 - row["judge"]} for row in two(100)]
     assert "judge: is the scale reversed?" in audit(rows).words

@@ -12,7 +12,7 @@ from judgescope.cli.audit.further import (
     UnratedScores,
 )
 from judgescope.cli.audit.wording import SHORT
-from judgescope.methods.claims.base import SOURCES_COUNTED
+from judgescope.methods.claims.base import LABELS, SOURCES_COUNTED
 from judgescope.report.cells import figures
 from judgescope.report.claims import FOUND, ReportedClaim
 from judgescope.report.literature import line
@@ -43,7 +43,11 @@ def about(report: Report, claim: ReportedClaim) -> str:
 
 
 def counted(claim: ReportedClaim) -> str:
-    """The texts that count for a claim, and their sources if these are fewer."""
+    """The texts that count for a claim, and their sources if these are fewer.
+
+    Where a judge makes no error on labels, only the sources with the rarest label
+    decide the interval: then these are not the sources of all the texts.
+    """
     sources = claim.others.get(SOURCES_COUNTED)
     if sources is None or claim.row.value is None:
         return ""
@@ -51,6 +55,8 @@ def counted(claim: ReportedClaim) -> str:
     texts = plural(claim.row.n, unit)
     if unit == "source" or sources.n == claim.row.n:
         return texts
+    if claim.kind == LABELS:
+        return f"{texts}; {plural(sources.n, 'source')} decide the interval"
     return f"{texts} of {plural(sources.n, 'source')}"
 
 

@@ -227,19 +227,21 @@ def _counted(findings: AuditFindings) -> str:
     counts = findings.report.datasets[0].counts
     texts = set[int]()
     sources = set[int]()
+    of_labels = False
     for of_judge in findings.claims.values():
         for claim in of_judge:
             counted = claim.others.get(SOURCES_COUNTED)
             if claim.kind in (AGREEMENT, LABELS) and counted is not None:
+                of_labels = of_labels or claim.kind == LABELS
                 texts.add(claim.row.n)
                 sources.add(counted.n)
     if not texts:
         every = plural(counts.targets, "text")
         return f": {every} of {plural(counts.items, 'source')}"
-    return (
-        f" on {_range(texts)} of {plural(counts.targets, 'text')}, {_range(sources)} "
-        f"of {plural(counts.items, 'source')}"
-    )
+    on_texts = f" on {_range(texts)} of {plural(counts.targets, 'text')}"
+    on_sources = f"{_range(sources)} of {plural(counts.items, 'source')}"
+    joined = "; intervals rest on" if of_labels else ","
+    return f"{on_texts}{joined} {on_sources}"
 
 
 def _range(numbers: set[int]) -> str:

@@ -59,6 +59,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),
     "priced": ({"WORDINGS": ["term"], "ITEMS": FEW_ITEMS}, []),
     "report_sizes": ({}, ["3", "2", "2"]),
+    "slices": ({"TEXTS": 160}, ["2"]),
     "store": ({"REPLIES": 1_600}, []),
     "verdicts": ({}, ["--studies", "1"]),
 }

@@ -280,6 +280,5 @@ METHOD = Method(
     selectable=True,
     texts=("systems",),
     settings="estimate",
-    for_labels=True,
     unordered="yes",
 )

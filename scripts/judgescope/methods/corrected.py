@@ -291,6 +291,5 @@ METHOD = Method(
     selectable=True,
     texts=("systems",),
     settings="estimate",
-    for_labels=True,
     unordered="yes",
 )

@@ -23,7 +23,7 @@ from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import label_aspects, labelled
 from judgescope.methods.measures import POOLED, level_of
 from judgescope.schema.rows import ResultRow
-from judgescope.statistics.arrays import Flags, Floats
+from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.intervals import IntervalScale, holm
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
@@ -47,6 +47,12 @@ class DecidingNumber(NamedTuple):
     values: Floats
     number: Callable[[Floats], Replicated]
     scale: IntervalScale
+    source: Codes
+    """The source of each case; (cases,)."""
+    chance: float
+    """The number of a judge that knows nothing."""
+    texts: RatedTexts | LabelledTexts | None
+    """The texts that the cases are; None: they are pairs of texts."""
 
     @property
     def given(self) -> Flags:
@@ -76,6 +82,9 @@ def numbers(data: EvaluationData) -> Iterator[DecidingNumber]:
                         codes,
                         texts.number,
                         base.SHARE_GAP,
+                        targets.source,
+                        texts.chance,
+                        texts,
                     )
                 continue
             people = gold_numbers(data, ratings).values
@@ -89,6 +98,9 @@ def numbers(data: EvaluationData) -> Iterator[DecidingNumber]:
                 scores,
                 rated.number,
                 base.CORRELATION_GAP,
+                targets.source,
+                0.0,
+                rated,
             )
     yield from _of_pairs(data)
 
@@ -105,6 +117,9 @@ def _of_pairs(data: EvaluationData) -> Iterator[DecidingNumber]:
             cell.ordered.better,
             partial(_credit, cell.ordered),
             base.SHARE_GAP,
+            cell.ordered.source,
+            0.5,
+            None,
         )
 
 

@@ -25,6 +25,7 @@ from judgescope.report.sections import (
     perspectives,
     perturbations,
     robustness,
+    slices,
     spans,
     study,
 )
@@ -137,6 +138,13 @@ CONTENTS: Final = (
             "regret is what people's pick gains more."
         ),
         of_dataset=corrected.choice,
+    ),
+    ReportSection(
+        id="slices",
+        group="Evidence",
+        title="Where a judge is worse",
+        lead=slices.LEAD,
+        of_dataset=slices.blocks,
     ),
     ReportSection(
         id="criteria",

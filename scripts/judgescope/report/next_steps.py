@@ -7,6 +7,7 @@ from judgescope.methods.claims import base
 from judgescope.report import cell_words
 from judgescope.report.answer import HeadlineRules
 from judgescope.report.answer_data import few, sources_to_decide
+from judgescope.report.cells import figures
 from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.elements import NextStep, NextSteps
 from judgescope.report.headline import measures
@@ -14,6 +15,7 @@ from judgescope.report.prices import free, price_per_1000
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.tally import tally_of
 from judgescope.report.words import count, percent, plural
+from judgescope.report.worse_slices import worse_slice
 from judgescope.statistics.verdict import Outcome, Sign
 
 MOST_STEPS: Final = 4
@@ -52,6 +54,8 @@ class NextStepRules:
             self.unread(self.judges),
             self.judge_to_use(),
             self.not_for(self.judges),
+            self.worse_slice(),
+            self.corrected_systems(),
             self.more_sources(),
             self.ask_people(),
         ]
@@ -177,6 +181,46 @@ class NextStepRules:
             f"It has {cell_words.value(claim)}: "
             f"{cell_words.failed(self.report, claim)}.{rest}",
         )
+
+    def worse_slice(self) -> Iterator[NextStep]:
+        """The slice with the largest difference from the rest that is shown."""
+        worst = None
+        for judge in self.report.real_judges:
+            of_judge = self.report.rows("slices").where(judge=judge.id)
+            for dataset in self.report.datasets:
+                of_dataset = of_judge.where(dataset=dataset.id)
+                for aspect, rows in of_dataset.by("judged").items():
+                    found = worse_slice(rows)
+                    gap = found.gap.value if found else None
+                    if found and gap is not None and (worst is None or gap < worst[0]):
+                        worst = gap, judge, self.report.aspect(aspect), found
+        if worst is not None:
+            _, judge, aspect, found = worst
+            yield NextStep(
+                f"{aspect}: leave {found.slice} to people, or give it to another judge "
+                f"than {judge.id}.",
+                f"It has {figures(found.inside)} there, {figures(found.gap)} minus the "
+                "rest.",
+            )
+
+    def corrected_systems(self) -> Iterator[NextStep]:
+        """Corrected means in place of a judge's own, where its bias is shown."""
+        largest = None
+        for row in self.report.rows("corrected").where(statistic="judge_bias"):
+            low, high = row.ci_low, row.ci_high
+            shown = low is not None and high is not None and not low <= 0 <= high
+            if shown and row.value is not None:
+                size = abs(row.value)
+                if largest is None or size > largest[0]:
+                    largest = size, row
+        if largest is not None:
+            _, row = largest
+            system = f" of {row.system_subset}" if row.system_subset else ""
+            yield NextStep(
+                f"{self.report.aspect(row.judged)}: report the corrected means.",
+                f"{row.judge}'s own mean{system} is off by {figures(row)}.",
+                f"judgescope rate-plan {self.study} --half-width .2",
+            )
 
     def more_sources(self) -> Iterator[NextStep]:
         """The claim that is nearest to a decision, and how many sources decide it."""

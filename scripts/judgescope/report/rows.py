@@ -86,6 +86,8 @@ class ReportRow(NamedTuple):
     k: int = 0
     k_b: int = 0
     system_subset: str = ""
+    slice: str = ""
+    target: str = ""
     signature: str = ""
 
     @property
@@ -156,7 +158,9 @@ class ReportRows:
                 values = table[name].to_pylist()
             columns.append([default if value is None else value for value in values])
         records = list(map(ReportRow._make, zip(*columns, strict=True)))
-        places = [(row.dataset, *_address(row)) for row in records]
+        places = [
+            (row.dataset, row.slice, row.target, *_address(row)) for row in records
+        ]
         times = Counter(places)
         kept = []
         for row, key in zip(records, places, strict=True):

@@ -432,6 +432,10 @@ class AppliesTo(TypedDict, total=False):
     k_b: int | None
     system_subset: str | None
     """The systems whose texts are used, if not all."""
+    slice: str | None
+    """The part of the texts that is used: `<column>: <value>`."""
+    target: str | None
+    """The text that the number is about."""
 
 
 class ResultRow(ResultKey, EstimateColumns, AppliesTo):

@@ -93,6 +93,7 @@ def check_study(plan: Plan, source: str) -> None:
                 allowed=datasets,
             )
     check_bars(study, _aspects_of(datasets), source)
+    _check_slices(study, datasets, source)
 
 
 def _check_best(
@@ -114,6 +115,26 @@ def _check_best(
                     todo="leave the method or the aspect out, or reverse the ratings "
                     "in the data (min + max - value)",
                 )
+
+
+def _check_slices(
+    study: cards.Study, datasets: Mapping[str, cards.Dataset], source: str
+) -> None:
+    """Check that the items of some dataset have each column of slices."""
+    known = list[str]()
+    for dataset in datasets.values():
+        known += dataset.meta
+    columns = list(dict.fromkeys(known))
+    for number, name in enumerate(study.slices.columns):
+        where = f"{source}, key slices.columns.{number}"
+        if not columns:
+            raise UserError(
+                "no dataset of the study keeps a column with its items",
+                where=where,
+                got=name,
+                todo="name the column under `columns.meta` in the dataset's card",
+            )
+        check_known([name], columns, "unknown column of the items", where=where)
 
 
 def _check_read(

@@ -199,6 +199,16 @@ class Estimation(Card):
     assumes a random sample."""
 
 
+class Slicing(Card):
+    """Which parts of the texts the method slices compares with the rest."""
+
+    columns: list[str] = Field([])
+    """Columns of the items (`columns.meta` of a dataset's card) whose values are
+    slices; numbers of more than 20 values are cut into thirds. Default: every column of
+    2 to 20 values or of numbers. Length, the source's length and the system always
+    are."""
+
+
 class Caps(Card):
     """Limits on spending; replies that were paid for are always kept."""
 
@@ -259,6 +269,8 @@ class Study(Caps):
     """Settings of the alternative-annotator test."""
     estimate: Estimation = Estimation()
     """Settings of the methods corrected and choice: what systems really score."""
+    slices: Slicing = Slicing()
+    """Settings of the method slices: on which part a judge does worse."""
     distill: Distillation | None = None
     """Train a judge's model on the judgments of another judge."""
     as_rater_margin: float = Field(0.05, gt=0)

@@ -1,0 +1,352 @@
+"""Where a judge does worse, and which labels judges doubt: table slices.
+
+A slice is a value of a column of the sources, a system, or a third of the texts by
+length. Each is compared with the rest by the number that decides the judge's claim.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from judgescope.core.cells import DERIVED
+from judgescope.methods import deciding
+from judgescope.methods.base import HUMAN, Method
+from judgescope.methods.claims.agreement import LabelledTexts, RatedTexts
+from judgescope.methods.deciding import DecidingNumber
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.methods.gold import gold_numbers
+from judgescope.methods.labels import label_aspects, labelled, truth_of
+from judgescope.methods.measures import POOLED, level_of
+from judgescope.schema.rows import ResultRow
+from judgescope.statistics.arrays import Flags, Floats
+from judgescope.statistics.doubt import FEWEST_JUDGES, label_doubts, rating_doubts
+from judgescope.statistics.result import Estimate, clauses
+from judgescope.statistics.slices import (
+    SliceNumbers,
+    against_rest,
+    all_point_away,
+    family,
+    thirds,
+)
+
+LENGTH: Final = "length"
+SOURCE_LENGTH: Final = "length of the source"
+SYSTEM: Final = "system"
+SOURCE: Final = "source"
+THIRDS: Final = {
+    LENGTH: ("shortest third", "middle third", "longest third"),
+    SOURCE_LENGTH: ("shortest third", "middle third", "longest third"),
+}
+LOWEST: Final = ("lowest third", "middle third", "highest third")
+FEWEST_SOURCES: Final = 10
+FEWEST_OF_LABEL: Final = 5
+"""Texts of the rarest label that a slice needs."""
+MOST_VALUES: Final = 20
+"""A column of more words is no column of slices; more numbers are cut into thirds."""
+MOST_LISTED: Final = 20
+PER_SYSTEM: Final = "slice minus the mean of the other systems' own numbers"
+
+
+class SliceColumn(NamedTuple):
+    """A column and its value in each case, "" where it is missing."""
+
+    name: str
+    values: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class SliceResult:
+    """A slice of a judge's cases: where it stands in the table, and its numbers."""
+
+    column: str
+    value: str
+    statistic: str
+    level: str
+    numbers: SliceNumbers
+
+    @property
+    def name(self) -> str:
+        """The slice as the table names it."""
+        return f"{self.column}: {self.value}"
+
+
+def rows(data: EvaluationData) -> Iterator[ResultRow]:
+    """Yield the rows of slices.csv: per judge and aspect its slices, then the texts
+    whose label or rating judges doubt.
+    """
+    for each in deciding.numbers(data):
+        if data.spec.judges[each.judge].engine != "control":
+            yield from _judge_rows(data, each)
+    for aspect in data.spec.aspects:
+        yield from _doubt_rows(data, aspect)
+
+
+# --- slices ---------------------------------------------------------------------------
+
+
+def _judge_rows(data: EvaluationData, each: DecidingNumber) -> Iterator[ResultRow]:
+    columns, refused = _columns(data, each)
+    results = [result for column in columns for result in _slices(data, each, column)]
+    whole = each.number(each.values).estimate
+    note = clauses(*_away(each, whole, results), *refused)
+    estimate = whole.with_note(note) if note else whole
+    yield data.row(each.judge, each.aspect, each.statistic, each.level, estimate)
+    made = family(
+        [result.numbers for result in results],
+        [result.statistic for result in results],
+    )
+    if made.tested and np.isfinite(made.least):
+        how = f"Holm over {made.tested} slices, power .8"
+        least = Estimate(made.least, n=made.tested, method=how)
+        name = f"slice_shown_from_{each.statistic}"
+        yield data.row(each.judge, each.aspect, name, each.level, least)
+    for result, p_holm, middle in zip(
+        results, made.p_holm.tolist(), made.moved.tolist(), strict=True
+    ):
+        for statistic, number in _numbers(result, p_holm, middle):
+            yield data.row(
+                each.judge,
+                each.aspect,
+                statistic,
+                result.level,
+                number,
+                slice=result.name,
+            )
+
+
+def _numbers(
+    result: SliceResult, p_holm: float, middle: float
+) -> Iterator[tuple[str, Estimate]]:
+    """Yield the statistics of a slice by name."""
+    inside, gap, why = result.numbers
+    if inside is None:
+        yield result.statistic, Estimate.undefined(why)
+        return
+    n = inside.estimate.n
+    yield result.statistic, inside.estimate
+    if np.isfinite(middle):
+        toward = Estimate(middle, n=n, method="toward the mean of the slices")
+        yield f"slice_shrunk_{result.statistic}", toward
+    if gap is None:
+        return
+    note = PER_SYSTEM if result.column == SYSTEM and result.level == POOLED else ""
+    yield f"slice_gap_{result.statistic}", gap.estimate.with_note(note)
+    if np.isfinite(p_holm):
+        test = Estimate(p_holm, n=n, method="Holm over the judge's slices")
+        yield f"slice_p_holm_{result.statistic}", test
+
+
+def _away(
+    each: DecidingNumber, whole: Estimate, results: list[SliceResult]
+) -> Iterator[str]:
+    """Yield a warning for each column whose slices all contradict the whole."""
+    by_column: dict[str, list[float]] = {}
+    for result in results:
+        if result.statistic == each.statistic:
+            by_column.setdefault(result.column, []).append(result.numbers.value)
+    for column, values in by_column.items():
+        pooled = whole.value
+        if pooled is not None and all_point_away(pooled, values, each.chance):
+            yield (
+                f"warning: every slice of {column} points the other way than all texts"
+            )
+
+
+def _slices(
+    data: EvaluationData, each: DecidingNumber, column: SliceColumn
+) -> list[SliceResult]:
+    """Return the results of a column's values, sorted; all of one level."""
+    values = np.array(column.values, dtype=object)
+    members = {name: values == name for name in sorted({*column.values} - {""})}
+    within = all(_level_within(data, each, mine) for mine in members.values())
+    number = each.number
+    statistic = each.statistic
+    level = each.level
+    if isinstance(each.texts, RatedTexts) and not within and level != POOLED:
+        pooled = RatedTexts(each.texts.target_set, each.aspect, POOLED)
+        number = pooled.number
+        statistic = pooled.statistic
+        level = POOLED
+    found = against_rest(
+        members,
+        lambda cases: number(np.where(cases, each.values, np.nan)),
+        lambda cases: _too_few(each, cases),
+        each.scale,
+        by_member=column.name == SYSTEM and level == POOLED,
+    )
+    return [
+        SliceResult(column.name, name, statistic, level, numbers)
+        for name, numbers in found.items()
+    ]
+
+
+def _level_within(data: EvaluationData, each: DecidingNumber, mine: Flags) -> bool:
+    """Whether the slice alone would be compared within sources; True if too small."""
+    if each.texts is None or isinstance(each.texts, LabelledTexts):
+        return True
+    if _too_few(each, mine):
+        return True
+    scores = np.where(mine, each.values, np.nan)
+    level = level_of(scores, each.texts.gold, each.source, len(data.item_order))
+    return level != POOLED
+
+
+def _too_few(each: DecidingNumber, mine: Flags) -> str:
+    """Return why a slice has no number, "" if it has one."""
+    both = mine & ~np.isnan(each.values)
+    if each.texts is not None:
+        both &= ~np.isnan(each.texts.gold)
+    sources = np.unique(each.source[both]).size
+    if sources < FEWEST_SOURCES:
+        return f"too few: {sources} sources"
+    if isinstance(each.texts, LabelledTexts):
+        _, counts = np.unique(each.texts.gold[both], return_counts=True)
+        if counts.size < 2 or counts.min() < FEWEST_OF_LABEL:
+            rarest = 0 if counts.size < 2 else int(counts.min())
+            return f"too few: {rarest} texts of the rarest label"
+    return ""
+
+
+# --- columns --------------------------------------------------------------------------
+
+
+def _columns(
+    data: EvaluationData, each: DecidingNumber
+) -> tuple[list[SliceColumn], list[str]]:
+    """Return the columns of a judge's cases, and why others have no slices."""
+    made = dict[str, SliceColumn]()
+    refused = list[str]()
+    items = np.array(list(data.item_order), dtype=object)
+    for name, by_item in item_columns(data).items():
+        values = [by_item.get(item, "") for item in items[each.source]]
+        made[name] = SliceColumn(name, values)
+    named = data.spec.settings.get("slices", {}).get("columns") or []
+    assert isinstance(named, list)
+    for column in map(str, named):
+        if column not in made:
+            refused.append(f"no slices of {column}: not 2 to {MOST_VALUES} values")
+    if each.texts is not None:
+        targets = each.texts.target_set
+        lengths = targets.lengths
+        if LENGTH not in made and targets.has_lengths:
+            made[LENGTH] = SliceColumn(LENGTH, _in_thirds(lengths, THIRDS[LENGTH]))
+        systems = {*targets.systems}
+        known = not data.spec.anonymous_systems
+        if SYSTEM not in made and known and 1 < len(systems) <= MOST_VALUES:
+            made[SYSTEM] = SliceColumn(SYSTEM, targets.systems)
+    columns = [column for column in made.values() if len({*column.values} - {""}) > 1]
+    return columns, refused
+
+
+def item_columns(data: EvaluationData) -> dict[str, dict[str, str]]:
+    """Return column -> item -> its value: the items' own columns that the study names,
+    or that have 2 to 20 values or numbers, and the length of the source.
+    """
+    by_column: dict[str, dict[str, object]] = {}
+    lengths = dict[str, float]()
+    names = data.items["item"].to_pylist()
+    sources = data.items["source"].to_pylist()
+    metas = data.items["meta"].to_pylist()
+    for item, source, meta in zip(names, sources, metas, strict=True):
+        for name, value in json.loads(meta or "{}").items():
+            if isinstance(value, str | int | float) and str(value).strip():
+                by_column.setdefault(name, {})[item] = value
+        if source:
+            lengths[item] = float(len(source))
+    named = data.spec.settings.get("slices", {}).get("columns") or []
+    assert isinstance(named, list)
+    columns = {}
+    for name, values in by_column.items():
+        if named and name not in named:
+            continue
+        made = _as_slices(values)
+        if made:
+            columns[name] = made
+    if lengths and SOURCE_LENGTH not in columns:
+        cut = _in_thirds(np.array([*lengths.values()]), THIRDS[SOURCE_LENGTH])
+        columns[SOURCE_LENGTH] = dict(zip(lengths, cut, strict=True))
+    return columns
+
+
+def _as_slices(values: dict[str, object]) -> dict[str, str]:
+    """Return item -> its value as a slice; {} of more than 20 words or of one value."""
+    distinct = {str(value).strip() for value in values.values()}
+    if 2 <= len(distinct) <= MOST_VALUES:
+        return {item: str(value).strip() for item, value in values.items()}
+    numbers = [
+        float(value)
+        for value in values.values()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    if len(distinct) < 2 or len(numbers) < len(values):
+        return {}
+    return dict(zip(values, _in_thirds(np.array(numbers), LOWEST), strict=True))
+
+
+def _in_thirds(values: Floats, names: tuple[str, ...]) -> list[str]:
+    return [names[code] if code >= 0 else "" for code in thirds(values).tolist()]
+
+
+# --- label or judge? ------------------------------------------------------------------
+
+
+def _doubt_rows(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
+    """Yield the texts that two judges or more doubt most, at most 20, with how much."""
+    targets = data.systems
+    ratings = targets.ratings(aspect)
+    if not len(ratings):
+        return
+    given: list[Floats] = []
+    with_labels = aspect in label_aspects(data)
+    people = (
+        truth_of(data, aspect)(ratings)
+        if with_labels
+        else gold_numbers(data, ratings).values
+    )
+    for judge, card in data.spec.judges.items():
+        if card.engine in ("control", DERIVED):
+            continue
+        scores = targets.scores(judge, aspect)
+        if scores is not None and with_labels:
+            scores, _ = labelled(targets, judge, aspect, scores, people)
+        if scores is not None:
+            given.append(scores)
+    if len(given) < FEWEST_JUDGES:
+        return
+    judged = np.array(given)
+    if with_labels:
+        labels = data.spec.aspects[aspect].labels
+        made = label_doubts(judged, people, targets.source, len(labels))
+        doubt = made.doubt
+        how = f"{len(given)} judges, worth {made.effective:.2g} independent ones"
+        notes = [f"likeliest other label: {labels[code]}" for code in made.other]
+        statistic = "label_doubt"
+        size = doubt
+    else:
+        doubt = rating_doubts(judged, people, targets.source)
+        how = f"{len(given)} judges, fitted to the other sources"
+        notes = [""] * doubt.size
+        statistic = "rating_doubt"
+        size = np.abs(doubt)
+    order = np.argsort(-np.where(np.isfinite(size), size, -np.inf), kind="stable")
+    for place in order[:MOST_LISTED].tolist():
+        if not size[place] > 0:
+            continue
+        n = int(np.isfinite(judged[:, place]).sum())
+        estimate = Estimate(float(doubt[place]), n=n, method=how, note=notes[place])
+        target = targets.targets[place]
+        yield data.row(HUMAN, aspect, statistic, POOLED, estimate, target=target)
+
+
+METHOD = Method(
+    name="slices",
+    rows=rows,
+    selectable=True,
+    texts=("systems",),
+    settings="slices",
+    votes=True,
+    unordered="yes",
+)

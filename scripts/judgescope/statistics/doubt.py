@@ -1,0 +1,163 @@
+"""Label or judge? Texts on which several judges agree against people.
+
+A list for people to look at: judges err together, and a label is not wrong because they
+say so. Labels: the idea of Northcutt et al. 2021, "Confident Learning", arXiv
+1911.00068. Methods.md 25.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from judgescope.statistics.arrays import Codes, Floats, quotient
+from judgescope.statistics.declared import declare, signed_amount
+
+DECLARED = declare(
+    "doubt",
+    label_doubt=signed_amount(
+        "Doubt of the label",
+        "log of how much likelier the judges' verdicts are with the likeliest other "
+        "label than with people's, in nats, for as many independent judges",
+        "Northcutt et al. 2021",
+    ),
+    rating_doubt=signed_amount(
+        "Doubt of the rating",
+        "rating by the judges, predicted from other sources, minus people's, in "
+        "standard deviations",
+    ),
+)
+FEWEST_JUDGES: Final = 2
+"""One judge agrees with nobody."""
+
+
+class LabelDoubts(NamedTuple):
+    """How much judges doubt each label, (texts,), NaN where there are fewer than two
+    verdicts; the likeliest other label, -1 without; of how many independent judges.
+    """
+
+    doubt: Floats
+    other: Codes
+    effective: float
+
+
+def effective_number(right: Floats) -> float:
+    """k_e = k / (1 + (k - 1) r̄), r̄ the mean correlation of two judges' hits.
+
+    right (judges, texts): 1 right, 0 wrong, NaN missing. From 1 to k; pairs of which
+    one side does not vary have no part in r̄, and without a pair it is 0.
+
+    >>> alike = np.array([[1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 1.0, 0.0]])
+    >>> effective_number(alike)
+    1.0
+    """
+    k = len(right)
+    found = []
+    for first in range(k):
+        for second in range(first + 1, k):
+            both = np.isfinite(right[first] + right[second])
+            x = right[first][both]
+            y = right[second][both]
+            if x.size > 1 and np.ptp(x) > 0 and np.ptp(y) > 0:
+                found.append(float(np.corrcoef(x, y)[0, 1]))
+    mean = float(np.mean(found)) if found else 0.0
+    return float(np.clip(k / max(1 + (k - 1) * mean, 1e-9), 1.0, k))
+
+
+def label_doubts(
+    verdicts: Floats, people: Floats, source: Codes, labels: int
+) -> LabelDoubts:
+    """L = (k_e/k) Σ_j log(P(v_j | ȳ) / P(v_j | y)), y people's label, ȳ the likeliest
+    other one.
+
+    verdicts (judges, texts), people (texts,): codes 0 … labels - 1, NaN = missing (also
+    any other code of a verdict); source (texts,). P of judge j: the share of verdict v
+    among the texts that people label y in the other sources, with ½ added in each cell.
+    k judges have a verdict on the text; k_e is `effective_number`, at most k. A label
+    has a doubt above 0 where the verdicts fit another one better.
+
+    >>> people = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+    >>> verdicts = np.array([[0.0, 0.0, 1.0, 1.0, 1.0, 1.0]] * 2)
+    >>> made = label_doubts(verdicts, people, np.arange(6), 2)
+    >>> int(np.argmax(made.doubt)), made.other[2]
+    (2, np.int64(1))
+    """
+    used = np.where(np.isin(verdicts, np.arange(labels)), verdicts, np.nan)
+    known = np.isfinite(people)
+    n_sources = int(source.max(initial=-1)) + 1
+    likelihoods = np.zeros((labels, people.size))
+    given = np.isfinite(used)
+    for verdict, has in zip(used, given, strict=True):
+        both = has & known
+        v = np.where(has, verdict, 0).astype(int)
+        y = np.where(known, people, 0).astype(int)
+        cells = np.zeros((n_sources, labels, labels))
+        np.add.at(cells, (source[both], y[both], v[both]), 1.0)
+        others = cells.sum(axis=0) - cells + 0.5
+        rates = others / others.sum(axis=2, keepdims=True)
+        logs = np.log(rates[source, :, v])  # (texts, labels)
+        likelihoods += np.where(has, logs.T, 0.0)
+    right = np.where(given & known, used == people, np.nan).astype(float)
+    effective = effective_number(right)
+    count = given.sum(axis=0)
+    asked = known & (count >= FEWEST_JUDGES)
+    codes = np.where(known, people, 0).astype(int)
+    places = np.arange(people.size)
+    own = likelihoods[codes, places]
+    rest = likelihoods.copy()
+    rest[codes, places] = -np.inf
+    other = rest.argmax(axis=0)
+    weight = quotient(np.minimum(effective, count), count.astype(float))
+    doubt = np.where(asked, weight * (rest.max(axis=0) - own), np.nan)
+    return LabelDoubts(doubt, np.where(asked, other, -1), effective)
+
+
+def rating_doubts(scores: Floats, people: Floats, source: Codes) -> Floats:
+    """(mean of the judges' predictions - people's value) / SD of these differences.
+
+    scores (judges, texts), people (texts,), NaN = missing; source (texts,). The
+    prediction of a judge is the line of people's values on its scores, fitted to the
+    other sources; a judge whose scores do not vary there has none. (texts,), NaN below
+    two predictions, and all of it where the differences do not vary.
+
+    >>> people = np.array([1.0, 2.0, 3.0, 4.0, 1.0, 6.0])
+    >>> scores = np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]] * 2)
+    >>> int(np.nanargmax(rating_doubts(scores, people, np.arange(6))))
+    4
+    """
+    n_sources = int(source.max(initial=-1)) + 1
+    predictions = np.full(scores.shape, np.nan)
+    for at, x in enumerate(scores):
+        both = np.isfinite(x + people)
+        shift = float(x[both].mean()) if both.any() else 0.0
+        parts = np.ones_like(x), x - shift, people
+        n, sx, sy, sxx, sxy = (
+            _of_others(values, both, source, n_sources)
+            for values in (
+                parts[0],
+                parts[1],
+                parts[2],
+                parts[1] * parts[1],
+                parts[1] * parts[2],
+            )
+        )
+        spread = n * sxx - sx * sx
+        varies = spread > 1e-9 * np.maximum(1.0, n * sxx)
+        slope = quotient(n * sxy - sx * sy, np.where(varies, spread, np.nan))
+        level = quotient(sy - slope * sx, n)
+        predictions[at] = level[source] + slope[source] * parts[1]
+    count = np.isfinite(predictions).sum(axis=0)
+    total = np.nansum(predictions, axis=0)
+    enough = count >= FEWEST_JUDGES
+    mean = np.where(enough, total / np.maximum(count, 1), np.nan)
+    rest = mean - people
+    known = rest[np.isfinite(rest)]
+    spread_of_rest = float(known.std(ddof=1)) if known.size > 1 else 0.0
+    if spread_of_rest <= 1e-9:
+        return np.full(people.size, np.nan)
+    return np.asarray(rest / spread_of_rest)
+
+
+def _of_others(values: Floats, used: Floats, source: Codes, n_sources: int) -> Floats:
+    """The sum of the used values of all sources but each; (sources,)."""
+    sums = np.bincount(source[used], weights=values[used], minlength=n_sources)
+    return np.asarray(sums.sum() - sums)

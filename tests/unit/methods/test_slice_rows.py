@@ -1,0 +1,215 @@
+"""The rows of slices.csv: slices and the rest, too few cases, label or judge."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dataset_in_memory import (
+    DatasetTables,
+    Floats,
+    judge_facts,
+    row_of,
+    rows_of,
+    scales,
+)
+from judgescope.methods import slices
+from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.rows import ResultRow
+from judgescope.statistics.within_sources import within_sources
+
+SOURCES, SYSTEMS = 80, 4
+RNG = np.random.default_rng(5)
+PEOPLE = RNG.normal(size=(SOURCES, SYSTEMS))
+GOOD = PEOPLE + 0.5 * RNG.normal(size=PEOPLE.shape)
+LAW = np.arange(SOURCES) % 4 == 0
+BLIND = np.where(LAW[:, None], RNG.normal(size=PEOPLE.shape), GOOD)
+LABELS = {"values": [0.0, 1.0], "ends": [0.0, 1.0], "labels": ["fail", "pass"]}
+
+
+def data_of(
+    scores: dict[str, Floats],
+    people: Floats = PEOPLE,
+    *,
+    meta: dict[str, list[Any]] | None = None,
+    scale: dict[str, Any] | None = None,
+    lengths: Any = None,
+    engine: str = "llama",
+    **spec: Any,
+) -> EvaluationData:
+    """Return sources with a text of each system, (sources, systems)."""
+    columns = {"topic": ["law" if law else "news" for law in LAW[: len(people)]]}
+    tables = DatasetTables()
+    for item in range(len(people)):
+        known = {name: each[item] for name, each in (meta or columns).items()}
+        tables.add("items", item=f"i{item:03}", source="", meta=json.dumps(known))
+    for at in range(people.shape[1]):
+        targets = [f"i{item:03}.s{at}" for item in range(len(people))]
+        for item, target in enumerate(targets):
+            size = 5 if lengths is None else int(lengths[item, at])
+            tables.add_text(
+                "systems", target, target[:4], system=f"s{at}", text="x" * size
+            )
+        tables.add_ratings("clear", "r", targets, people[:, at])
+        for judge, values in scores.items():
+            tables.add_scores("systems", judge, "clear", targets, values[:, at])
+    ends = (-9.0, 9.0)
+    grid = scale["values"] if scale else None
+    facts = judge_facts(["clear"], grid, ends) | {"engine": engine}
+    aspects = {"clear": scale} if scale else scales(["clear"], None, ends)
+    fields: dict[str, Any] = {"ratings": "human", "aspects": aspects}
+    return tables.data(**fields | {"judges": dict.fromkeys(scores, facts)} | spec)
+
+
+def judged(rows: list[ResultRow]) -> list[str]:
+    """Return the slices that Holm shows to be below the rest."""
+    named = []
+    for row in rows_of(rows, "slice_p_holm_normal_scores"):
+        gap = row_of(rows, "slice_gap_normal_scores", slice=row["slice"])
+        if row["value"] <= 0.05 and gap["value"] < 0:
+            named.append(row["slice"])
+    return named
+
+
+def test_a_part_that_a_judge_cannot_judge_is_named() -> None:
+    rows = [*slices.rows(data_of({"judge": BLIND}))]
+    assert judged(rows) == ["topic: law"]
+    law = row_of(rows, "normal_scores", slice="topic: law")
+    news = row_of(rows, "normal_scores", slice="topic: news")
+    gap = row_of(rows, "slice_gap_normal_scores", slice="topic: law")
+    assert gap["value"] == pytest.approx(law["value"] - news["value"])
+    moved = row_of(rows, "slice_shrunk_normal_scores", slice="topic: law")
+    assert law["value"] < moved["value"] < news["value"]
+    assert row_of(rows, "slice_shown_from_normal_scores")["value"] > 0
+
+
+def test_a_slice_has_the_number_of_its_texts_alone() -> None:
+    rows = [*slices.rows(data_of({"judge": BLIND}))]
+    mine = np.repeat(LAW, SYSTEMS)
+    source = np.repeat(np.arange(SOURCES), SYSTEMS)[mine]
+    alone = within_sources(BLIND.ravel()[mine], PEOPLE.ravel()[mine], source, SOURCES)
+    found = row_of(rows, "normal_scores", slice="topic: law")
+    assert found["value"] == pytest.approx(alone.estimate.value, abs=1e-12)
+    assert found["ci_low"] == pytest.approx(alone.estimate.ci_low, abs=1e-12)
+
+
+def test_a_judge_alike_everywhere_has_no_worse_part() -> None:
+    rows = [*slices.rows(data_of({"judge": GOOD}))]
+    assert judged(rows) == []
+
+
+def test_systems_are_compared_with_each_other_over_all_texts() -> None:
+    scores = GOOD.copy()
+    scores[:, 2] = RNG.normal(size=SOURCES)
+    rows = [*slices.rows(data_of({"judge": scores}))]
+    p = row_of(rows, "slice_p_holm_spearman", slice="system: s2")
+    assert p["value"] < 0.01 and p["level"] == "pooled"
+    gap = row_of(rows, "slice_gap_spearman", slice="system: s2")
+    assert slices.PER_SYSTEM in gap["note"]
+    others = [
+        row_of(rows, "spearman", slice=f"system: s{at}")["value"] for at in (0, 1, 3)
+    ]
+    mine = row_of(rows, "spearman", slice="system: s2")["value"]
+    assert gap["value"] == pytest.approx(mine - np.mean(others))
+
+
+def test_lengths_are_cut_into_thirds() -> None:
+    lengths = RNG.permutation(SOURCES * SYSTEMS).reshape(SOURCES, SYSTEMS) + 1
+    rows = [*slices.rows(data_of({"judge": GOOD}, lengths=lengths))]
+    names = {row["slice"] for row in rows if str(row.get("slice")).startswith("length")}
+    assert names == {f"length: {name}" for name in slices.THIRDS[slices.LENGTH]}
+
+
+@pytest.mark.parametrize(
+    ("column", "shown"),
+    [
+        (["a"] * 5 + ["b"] * (SOURCES - 5), {"kind: a", "kind: b"}),
+        ([f"w{at}" for at in range(SOURCES)], set()),
+        (["a"] * SOURCES, set()),
+        (
+            [*range(SOURCES)],
+            {"kind: lowest third", "kind: middle third", "kind: highest third"},
+        ),
+        ([None] * 40 + ["a"] * 20 + ["b"] * 20, {"kind: a", "kind: b"}),
+    ],
+)
+def test_which_columns_are_slices(column: list[Any], shown: set[str]) -> None:
+    rows = [*slices.rows(data_of({"judge": GOOD}, meta={"kind": column}))]
+    names = {row.get("slice") for row in rows} - {None}
+    assert {name for name in names if name and name.startswith("kind")} == shown
+
+
+def test_a_slice_of_few_sources_has_a_reason() -> None:
+    meta = {"kind": ["a"] * 5 + ["b"] * (SOURCES - 5)}
+    rows = [*slices.rows(data_of({"judge": GOOD}, meta=meta))]
+    [row] = rows_of(rows, slice="kind: a")
+    assert row["value"] is None and row["note"] == "too few: 5 sources"
+
+
+def test_a_named_column_without_slices_says_so() -> None:
+    meta = {"kind": [f"w{at}" for at in range(SOURCES)]}
+    settings = {"slices": {"columns": ["kind"]}}
+    rows = [*slices.rows(data_of({"judge": GOOD}, meta=meta, settings=settings))]
+    whole = row_of(rows, "normal_scores", slice=None, judge="judge")
+    assert "no slices of kind" in whole["note"]
+
+
+def test_slices_that_contradict_the_whole_are_a_warning() -> None:
+    meta = {"kind": ["a", "b"] * (SOURCES // 2)}
+    side = np.where(np.arange(SOURCES) % 2 == 0, 0.0, 6.0)[:, None]
+    single = PEOPLE[:, :1]
+    data = data_of({"judge": side - single}, single + side, meta=meta)
+    whole = row_of([*slices.rows(data)], "spearman", slice=None)
+    assert whole["value"] > 0.3 and "every slice of kind" in whole["note"]
+
+
+def test_controls_have_no_slices() -> None:
+    assert not [*slices.rows(data_of({"judge": GOOD}, engine="control"))]
+
+
+# --- label or judge? ------------------------------------------------------------------
+
+
+def labelled(flips: Any) -> EvaluationData:
+    """Return three judges with independent errors, and labels of which some flipped."""
+    truth = (PEOPLE > 0).astype(float)
+    judges = {}
+    for number in range(3):
+        wrong = np.random.default_rng(number).random(truth.shape) < 0.1
+        judges[f"j{number}"] = np.where(wrong, 1 - truth, truth)
+    people = np.where(flips, 1 - truth, truth)
+    return data_of(judges, people, scale=LABELS)
+
+
+def test_flipped_labels_are_listed_first() -> None:
+    flips = np.random.default_rng(9).random(PEOPLE.shape) < 0.06
+    rows = rows_of(slices.rows(labelled(flips)), "label_doubt")
+    assert len(rows) == slices.MOST_LISTED
+    at = [(int(row["target"][1:4]), int(row["target"][-1])) for row in rows]
+    assert np.mean([flips[place] for place in at[: flips.sum()]]) >= 0.8
+    values = [row["value"] for row in rows]
+    assert values == sorted(values, reverse=True) and values[-1] > 0
+    assert {row["judge"] for row in rows} == {"human"}
+    assert "likeliest other label:" in rows[0]["note"]
+
+
+def test_a_rating_that_judges_contradict_is_listed_with_its_sign() -> None:
+    people = PEOPLE.copy()
+    people[3, 1] = 6.0
+    scores = {"a": PEOPLE.copy(), "b": GOOD}
+    rows = rows_of(slices.rows(data_of(scores, people)), "rating_doubt")
+    assert rows[0]["target"] == "i003.s1" and rows[0]["value"] < -3
+
+
+def test_one_judge_doubts_nothing() -> None:
+    assert not rows_of(slices.rows(data_of({"a": GOOD})), "rating_doubt")
+
+
+def test_labels_need_five_texts_of_the_rarest() -> None:
+    people = (PEOPLE > 0).astype(float)
+    people[LAW] = 1.0
+    people[0, 0] = 0.0
+    rows = [*slices.rows(data_of({"a": people}, people, scale=LABELS))]
+    [row] = rows_of(rows, "balanced_accuracy", slice="topic: law")
+    assert row["note"] == "too few: 1 texts of the rarest label"

@@ -68,6 +68,7 @@ NEEDS = {"explore": [needs_browser], "prefixes": [needs_real_data]}
 SERVED = {
     "planted_checks",
     "planted_confidence",
+    "planted_drift",
     "planted_page",
     "planted_prompts",
     "planted_worlds",

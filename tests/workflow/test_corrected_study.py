@@ -23,7 +23,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
         aspects=["engagement"],
         judges=["beluga-13b", "constant-top"],
         perturbations=[],
-        methods=["corrected", "choice"],
+        methods=["corrected", "choice", "slices"],
     )
     file = folder / "config/demo/hanna.csv"
     file.parent.mkdir(parents=True)
@@ -76,3 +76,14 @@ def test_stories_by_people_are_chosen_by_people_and_after_correction(
         if row["value"] > best.get(who, ("", 0.0))[1]:
             best[who] = row["system_subset"], row["value"]
     assert best["human", None][0] == best["beluga-13b", "corrected"][0] == "human"
+
+
+def test_each_system_and_third_by_length_is_compared_with_the_rest(
+    study: Study,
+) -> None:
+    rows = [row for row in study.rows("slices") if row["slice"]]
+    parts = {row["slice"] for row in rows if row["statistic"] == "spearman"}
+    assert {f"system: {name}" for name in ("human", "gpt")} & parts
+    gaps = [row for row in rows if row["statistic"].startswith("slice_gap_")]
+    assert len(gaps) >= SYSTEMS and all(row["ci_low"] < row["ci_high"] for row in gaps)
+    assert "Where a judge is worse" in text_of_pages(study.out / "report")

@@ -23,7 +23,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
         aspects=["engagement"],
         judges=["beluga-13b", "constant-top"],
         perturbations=[],
-        methods=["corrected", "choice", "slices"],
+        methods=["corrected", "choice", "slices", "reliability"],
     )
     file = folder / "config/demo/hanna.csv"
     file.parent.mkdir(parents=True)
@@ -87,3 +87,15 @@ def test_each_system_and_third_by_length_is_compared_with_the_rest(
     gaps = [row for row in rows if row["statistic"].startswith("slice_gap_")]
     assert len(gaps) >= SYSTEMS and all(row["ci_low"] < row["ci_high"] for row in gaps)
     assert "Where a judge is worse" in text_of_pages(study.out / "report")
+
+
+def test_the_judge_stands_beside_the_ceiling_of_people(study: Study) -> None:
+    rows = study.rows("reliability")
+    by_name = {row["statistic"]: row for row in rows if row["level"] == "pooled"}
+    assert 0 < by_name["ceiling_true"]["value"] < 1
+    assert by_name["correlation_true"]["judge"] == "beluga-13b"
+    assert "texts × raters" in by_name["dependability_people"]["method"]
+    planned = [row for row in rows if row["statistic"] == "reliability_systems"]
+    assert {row["k"] for row in planned} == {1, 2, 3, 5}
+    page = text_of_pages(study.out / "report")
+    assert "How reliable people" in page and "beside the ceiling" in page

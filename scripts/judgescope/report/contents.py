@@ -24,6 +24,7 @@ from judgescope.report.sections import (
     labels,
     perspectives,
     perturbations,
+    reliability,
     robustness,
     slices,
     spans,
@@ -145,6 +146,18 @@ CONTENTS: Final = (
         title="Where a judge is worse",
         lead=slices.LEAD,
         of_dataset=slices.blocks,
+    ),
+    ReportSection(
+        id="reliability",
+        group="Evidence",
+        title="How reliable people's ratings are",
+        lead=(
+            "Ratings differ because texts do, because some raters are milder, and for "
+            "other reasons. The more of the last two, the lower the ceiling: no judge "
+            "can correlate with people's mean beyond it, however good it is. A plan "
+            "says how many sources and ratings a text settle the order of systems."
+        ),
+        of_dataset=reliability.blocks,
     ),
     ReportSection(
         id="criteria",

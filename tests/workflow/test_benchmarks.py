@@ -54,6 +54,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "many_texts": ({}, ["200", "400"]),
     "memory": ({"ASPECTS": 2, "TEXTS": 20}, []),
+    "next_texts": ({}, ["2"]),
     "parsing": ({"LONG": 2_000}, ["20"]),
     "planted_judges": ({}, ["--studies", "1"]),
     "prefixes": ({"ITEMS": 1, "DRAWS": 1}, []),

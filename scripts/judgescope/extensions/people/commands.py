@@ -1,12 +1,12 @@
 """The commands `judgescope people {weights,pairs,recheck,errors,ratings}
-{make,import}`.
+{make,import}` and `judgescope next`.
 """
 
 import argparse
 from pathlib import Path
 from types import ModuleType
 
-from judgescope.cli.commands import Command, Commands
+from judgescope.cli.commands import Command, Commands, act, add_study
 from judgescope.cli.completion import MINE
 from judgescope.cli.context import plan_and_results, plan_of_study
 from judgescope.cli.terminal import plural
@@ -43,6 +43,46 @@ def add_people(commands: Commands) -> None:
         "should not)",
     )
     _add_text_forms(kinds)
+
+
+def add_next(commands: Commands) -> None:
+    """Add the command `next`."""
+    parser = commands.add_parser(
+        "next",
+        help="which sources to rate next, and what they show",
+        description="With -n, draw about so many sources for people to rate, with "
+        "chances that are stored, and write forms for them; without, print what the "
+        "systems really score by the answers so far. Sources on which the judge errs "
+        "most are likelier, where that saves ratings; estimates stay unbiased. No "
+        "request is sent.",
+    )
+    add_study(parser)
+    parser.add_argument(
+        "folder",
+        type=Path,
+        help="the folder of all rounds: draws, pages, answers/ and looks",
+    )
+    parser.add_argument(
+        "-n", type=int, metavar="N", help="draw about N sources and write their pages"
+    )
+    for name, about in (
+        ("dataset", "whose sources are drawn"),
+        ("judge", "whose errors are corrected"),
+        ("aspect", "that people rate"),
+    ):
+        parser.add_argument(
+            f"--{name}", help=f"the {name} {about}; default: the study's only one"
+        )
+    parser.add_argument(
+        "--looks",
+        type=int,
+        help="how often you will look at the result, declared with the first draw: "
+        "each interval is at level 1 - .05/LOOKS; default: 1",
+    )
+    parser.add_argument(
+        "--voters", type=int, help="people who rate each text; default: 1"
+    )
+    parser.set_defaults(act=act("next_texts", "next_texts", room="extensions.people"))
 
 
 def _add_text_forms(
@@ -102,13 +142,13 @@ def _add_kind(
     )
     make = actions.add_parser("make", help="write HTML forms to send to people")
     read = actions.add_parser("import", help="import the files that people sent back")
-    for parser, act, folder in (
+    for parser, action, folder in (
         (make, _make, "the pages"),
         (read, _import, "the answers"),
     ):
         parser.add_argument("study", type=Path, help="the study's YAML file")
         parser.add_argument("folder", type=Path, help=f"the folder of {folder}")
-        parser.set_defaults(act=act)
+        parser.set_defaults(act=action)
     make.add_argument("--force", action="store_true", help="overwrite existing pages")
     return make, read
 
@@ -202,6 +242,14 @@ COMMANDS = (
             "people errors import": (f"people errors import {MINE} answers",),
             "people ratings make": (f"people ratings make {MINE} pages --texts 50",),
             "people ratings import": (f"people ratings import {MINE} answers",),
+        },
+    ),
+    Command(
+        name="next",
+        group="people",
+        add=add_next,
+        examples={
+            "next": (f"next {MINE} rounds -n 50 --looks 3", f"next {MINE} rounds"),
         },
     ),
 )

@@ -106,14 +106,14 @@ def make(
             item=lambda subject: subject.item,
         )
         drawn[dataset,] = [rating for rating in asked if rating.subject in chosen]
-    items = partial(_items, plan)
+    items = partial(items_of, plan)
     return form.ask(plan, folder, "ratings", drawn, items, voters=voters, force=force)
 
 
-def _items(
+def items_of(
     plan: Plan, ratings: list[AskedRating], rng: Generator
 ) -> list[form.FormItem]:
-    """Return a voter's questions, aspect by aspect."""
+    """Return a voter's questions, aspect by aspect, in random order."""
     items = []
     for group in form.by_aspect(ratings, rng):
         for rating in form.shuffled(group, rng):

@@ -51,7 +51,7 @@ class DecidingNumber(NamedTuple):
     """The source of each case; (cases,)."""
     chance: float
     """The number of a judge that knows nothing."""
-    texts: RatedTexts | LabelledTexts | None
+    texts: RatedTargets | LabelledTexts | None
     """The texts that the cases are; None: they are pairs of texts."""
 
     @property

@@ -14,7 +14,8 @@ import numpy as np
 from judgescope.core.cells import DERIVED
 from judgescope.methods import deciding
 from judgescope.methods.base import HUMAN, Method
-from judgescope.methods.claims.agreement import LabelledTexts, RatedTexts
+from judgescope.methods.claims.agreement import RatedTargets
+from judgescope.methods.claims.labels import LabelledTexts
 from judgescope.methods.deciding import DecidingNumber
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.gold import gold_numbers
@@ -165,8 +166,8 @@ def _slices(
     number = each.number
     statistic = each.statistic
     level = each.level
-    if isinstance(each.texts, RatedTexts) and not within and level != POOLED:
-        pooled = RatedTexts(each.texts.target_set, each.aspect, POOLED)
+    if isinstance(each.texts, RatedTargets) and not within and level != POOLED:
+        pooled = RatedTargets(each.texts.target_set, each.aspect, POOLED)
         number = pooled.number
         statistic = pooled.statistic
         level = POOLED

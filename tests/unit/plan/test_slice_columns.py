@@ -11,9 +11,14 @@ from judgescope.plan.specs import results
 
 
 def planned(columns: list[str], dataset: str = "demo-dialogue") -> Any:
-    study = {"study": "parts", "datasets": [dataset], "judges": ["constant-top"]}
-    more = {"methods": ["slices"], "slices": {"columns": columns}}
-    return load_plan(study | more, HOME, source="parts.yaml", results="results")
+    study = {
+        "study": "parts",
+        "datasets": [dataset],
+        "judges": ["constant-top"],
+        "methods": ["slices"],
+        "slices": {"columns": columns},
+    }
+    return load_plan(study, HOME, source="parts.yaml", results="results")
 
 
 def test_the_method_gets_the_columns_of_the_study() -> None:

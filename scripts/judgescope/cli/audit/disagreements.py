@@ -72,12 +72,12 @@ class DisagreementList(Sequence[Disagreement]):
     def __getitem__(self, index: int | slice) -> Disagreement | list[Disagreement]:
         """Return one of them, or several."""
         if isinstance(index, slice):
-            return [self._made(at) for at in range(len(self))[index]]
-        return self._made(range(len(self))[index])
+            return [self._disagreement(rank) for rank in range(len(self))[index]]
+        return self._disagreement(range(len(self))[index])
 
-    def _made(self, at: int) -> Disagreement:
-        cell = self._cells[self._cell[at]]
-        place = self._place[at]
+    def _disagreement(self, rank: int) -> Disagreement:
+        cell = self._cells[self._cell[rank]]
+        place = self._place[rank]
         row = int(cell.rows[place])
         row_number = self._draft.table.numbers[row]
         return Disagreement(

@@ -15,7 +15,7 @@ from judgescope.report.elements import (
     TableLine,
     columns_of,
 )
-from judgescope.report.report import Dataset, Report, ids_of
+from judgescope.report.report import Report, ShownDataset, ids_of
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.words import known_names, label, plural
 
@@ -32,7 +32,9 @@ JUDGES: Final = ("correlation_people", "ceiling_true", "correlation_true")
 LEVELS: Final = {"pooled": "all texts", "by_source": "texts of one source"}
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield per aspect people's components, judges beside the ceiling, and the plan."""
     for aspect in dataset.aspects:
         of_aspect = rows.where(aspect=aspect)

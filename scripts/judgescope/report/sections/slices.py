@@ -15,7 +15,7 @@ from judgescope.report.elements import (
     columns_of,
     judgments_page,
 )
-from judgescope.report.report import Dataset, Report, ids_of
+from judgescope.report.report import Report, ShownDataset, ids_of
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.words import (
     brief,
@@ -43,7 +43,9 @@ LEAD = (
 SOURCE = "tables/slices.csv"
 
 
-def blocks(report: Report, dataset: Dataset, rows: ReportRows) -> Iterator[PageBlock]:
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
     """Yield per aspect what is named, the number of each slice, and doubted labels."""
     of_judges = ReportRows(row for row in rows if row.judge != tables.PEOPLE)
     for aspect in of_judges.names("judged"):
@@ -137,7 +139,7 @@ def _is_of(statistic: str, kind: str) -> bool:
 
 
 def _doubts(
-    report: Report, dataset: Dataset, rows: ReportRows, aspect: str
+    report: Report, dataset: ShownDataset, rows: ReportRows, aspect: str
 ) -> Iterator[PageBlock]:
     """Yield the list of texts whose label or rating judges doubt."""
     name = f"{dataset.name}, {report.aspect(aspect)}"
@@ -164,7 +166,7 @@ def _doubts(
     yield Fold(title, [Paragraph(told), table])
 
 
-def _doubted(dataset: Dataset, row: ReportRow) -> TableLine:
+def _doubted(dataset: ShownDataset, row: ReportRow) -> TableLine:
     href = judgments_page(
         dataset=dataset.id,
         aspect=row.judged,

@@ -85,7 +85,7 @@ class Annotation(NamedTuple):
     counts: dict[str, int]
 
 
-@parser("annotation", 12, needs_scale=True)
+@parser("annotation", 13, needs_scale=True)
 def read_verdict_and_errors(text: str, scale: Scale) -> Judgment:
     """Return the result of `read_annotation` as a judgment."""
     return read_annotation(text, scale).judgment

@@ -38,6 +38,15 @@ def watch(*groups: Iterable[bytes]) -> frozenset[bytes]:
     return NUMBER_WORDS.union(*groups)
 
 
+def words_in(folded: str) -> list[bytes]:
+    """Return the words of a folded text, of letters a-z.
+
+    >>> words_in("so: it's 4.")
+    [b'so', b'it', b's']
+    """
+    return folded.encode(errors="replace").translate(_BLANKS).split()
+
+
 def glance(folded: str, watched: frozenset[bytes]) -> Glance:
     """Return what a folded text contains; `watched` is made by `watch`.
 

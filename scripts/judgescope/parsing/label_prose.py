@@ -3,10 +3,12 @@
 import re
 
 from judgescope.parsing import labels as label_values
-from judgescope.parsing.glance import glance
+from judgescope.parsing.glance import Glance, glance
 from judgescope.parsing.judgment import Judgment
 from judgescope.parsing.keys import Statement, chosen
+from judgescope.parsing.label_sentences import label_of_sentence
 from judgescope.parsing.lines import line_values
+from judgescope.parsing.rating_corrections import corrected, has_correction
 from judgescope.parsing.rating_grammar import WATCHED, Grammar
 from judgescope.parsing.rating_matches import (
     EDGE,
@@ -30,29 +32,50 @@ _WORD = re.compile(r"[\W_]*\w+")
 def read_label(answer: str, plain: str, grammar: Grammar) -> ProseVerdict:
     """Return the verdict in prose on a scale that has only labels.
 
-    Named values come first (`Verdict: fail`, `Pass: no`), then the patterns.
+    Named values come first (`Verdict: fail`, `Pass: no`), then the patterns, then a
+    whole sentence about the text (`So it fails.`). The last correction decides.
     """
-    values = line_values(plain)
-    verdict = chosen((line.statement for line in values), menu_of(grammar.scale))
-    if verdict is not None:
-        statement, judgment = verdict
-        match = next(line.match for line in values if line.statement is statement)
-        if judgment.status == "ok":
-            start = match.end()
-            end = _end_of_label(plain, match.end(), statement)
-            rationale = rationale_around(answer, match.start(), end)
-            tail = answer[start:].lstrip(EDGE)
-            judgment = judgment._replace(rationale=rationale, tail=tail)
-        return ProseVerdict(judgment, match.start())
+    verdict = _named_label(answer, plain, grammar)
+    if verdict is not None and not has_correction(plain, verdict):
+        return verdict
     seen = glance(plain, WATCHED)
     visible = visible_text(plain, seen, grammar)
+    if verdict is None:
+        verdict = _label_in_prose(answer, visible, seen, grammar)
+    if verdict.judgment is None:
+        verdict = label_of_sentence(answer, visible, grammar, 0, len(visible))
+    return corrected(verdict, answer, visible, seen, grammar)
+
+
+def _named_label(answer: str, plain: str, grammar: Grammar) -> ProseVerdict | None:
+    """Return the verdict of the named values of lines, None without one."""
+    values = line_values(plain)
+    verdict = chosen((line.statement for line in values), menu_of(grammar.scale))
+    if verdict is None:
+        return None
+    statement, judgment = verdict
+    match = next(line.match for line in values if line.statement is statement)
+    end = _end_of_label(plain, match.end(), statement)
+    if judgment.status == "ok":
+        start = match.end()
+        rationale = rationale_around(answer, match.start(), end)
+        tail = answer[start:].lstrip(EDGE)
+        judgment = judgment._replace(rationale=rationale, tail=tail)
+    return ProseVerdict(judgment, match.start(), match.start(), end)
+
+
+def _label_in_prose(
+    answer: str, visible: str, seen: Glance, grammar: Grammar
+) -> ProseVerdict:
+    """Return the verdict that the patterns of ratings find."""
     labelled = labelled_ratings(grammar, visible, seen)
     explicit = [match for match in labelled if match["explicit"]]
     if explicit:
         if is_walk(explicit, grammar):
             return ProseVerdict(Judgment("unparsed", "enumerated"))
-        judgment = reading_of("labelled", explicit[-1], answer, grammar)
-        return ProseVerdict(judgment, explicit[-1].start())
+        match = explicit[-1]
+        judgment = reading_of("labelled", match, answer, grammar)
+        return ProseVerdict(judgment, match.start(), *match.span())
     forms = dict(unlabelled_ratings(grammar, visible))
     leading = forms.get("leading")
     trailing = forms.get("trailing")
@@ -74,7 +97,8 @@ def read_label(answer: str, plain: str, grammar: Grammar) -> ProseVerdict:
         return ProseVerdict(None)
     if _is_crossed(match, answer, grammar):
         return contradiction
-    return ProseVerdict(reading_of(form, match, answer, grammar))
+    judgment = reading_of(form, match, answer, grammar)
+    return ProseVerdict(judgment, None, *match.span())
 
 
 def _enumerates(match: re.Match[str], visible: str, grammar: Grammar) -> bool:

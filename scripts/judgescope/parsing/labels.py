@@ -192,12 +192,24 @@ def _index(text: str, known: Vocabulary) -> int | None:
         index = known.words[plain_label(start[0])]
         is_open = _is_taken_back(bare, start.end(), index, known)
         return None if is_open else index
+    return index_of_sentence(bare, known)
+
+
+def index_of_sentence(bare: str, known: Vocabulary) -> int | None:
+    """Return the label that a folded sentence states or denies of the text.
+
+    >>> known = vocabulary(Scale(0, 1, 1, ("fail", "pass"), words=(("fail", 0),
+    ... ("pass", 1))))
+    >>> sentences = ("it is a pass", "not a pass", "fail it")
+    >>> [index_of_sentence(words, known) for words in sentences]
+    [1, 0, None]
+    """
     bare = _IT_IS.sub("", bare, count=1)
     if bare in known.words:
         return known.words[bare]
     denied = _DENIED.match(bare)
     rest = denied["rest"].strip(_EDGES) if denied else ""
-    return _other(known.words[rest], known) if rest in known.words else None
+    return other_label(known.words[rest], known) if rest in known.words else None
 
 
 def _is_taken_back(bare: str, end: int, index: int, known: Vocabulary) -> bool:
@@ -216,7 +228,7 @@ def _without_edges(text: str) -> str:
     return text[begin.start() :].rstrip(_EDGES + "✓✔✅☑✗✘❌❎⭐★☆ ")
 
 
-def _other(index: int, known: Vocabulary) -> int | None:
+def other_label(index: int, known: Vocabulary) -> int | None:
     """Return the other of two labels; None of three or more."""
     return 1 - index if len(known.scale.labels) == 2 else None
 
@@ -243,7 +255,9 @@ def read_about(name: str, value: object, known: Vocabulary) -> Judgment | None:
         return None
     if truth_value == "unclear":
         return Judgment("unparsed", "no_label")
-    return _judgment(index if truth_value == "yes" else _other(index, known), known)
+    return _judgment(
+        index if truth_value == "yes" else other_label(index, known), known
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -259,7 +273,7 @@ def _label_in_name(name: str, scale: Scale) -> int | None:
             return stem
     denied = _DENIED.match(plain)
     if denied and denied["rest"] in known.words:
-        return _other(known.words[denied["rest"]], known)
+        return other_label(known.words[denied["rest"]], known)
     return None
 
 

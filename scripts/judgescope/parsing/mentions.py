@@ -109,11 +109,7 @@ _BEHIND = {
 _IN_REPORTS = frozenset(
     b"says claims states reports mentions notes writes quotes adds".split()
 )
-_CORRECTING = frozenset(
-    b"no wait sorry correction rather actually make mean scratch reflection second"
-    b"".split()
-)
-MENTION_WORDS = _IN_REPORTS.union(_CORRECTING, (word.encode() for word in _BEHIND))
+MENTION_WORDS = _IN_REPORTS.union(word.encode() for word in _BEHIND)
 """The words that a glance looks for."""
 _REACH = 160
 """The maximum number of characters of a mention before its number."""
@@ -132,29 +128,6 @@ _CALCULATED = re.compile(
 )
 """What is calculated behind a name, `Score: 5 - 1 = 4`; 4/5 = 80% is one value twice.
 A sum alone (`2 + 2 = 4`) is more often from the judged text."""
-
-
-_CORRECTION = re.compile(
-    r"(?<![\w.,/])\d{1,4}(?:\.\d{1,4})?(?:/\d{1,3})?[,;.…–—-]{0,3}\s(?:oh,? )?"
-    r"(?:no|wait|sorry|correction|rather|actually|make that|i mean|scratch that"
-    r"|on (?:reflection|second thoughts?))"
-    r"(?:, (?:it is |a |an )?|: )"
-    r"(?=\d{1,4}(?:\.\d{1,4})?(?:/\d{1,3})?[*_\"')]{0,3}(?:[.!,;\n]|\Z))"
-)
-"""`5, no, 3`."""
-
-
-def hide_corrected(folded: str, seen: Glance) -> str:
-    """Return a folded text without a number that the judge takes back at once.
-
-    >>> from judgescope.parsing.glance import glance, watch
-    >>> text = "rating: 5, no, 3."
-    >>> hide_corrected(text, glance(text, watch(MENTION_WORDS)))
-    'rating:        3.'
-    """
-    if not seen.several_numbers or _CORRECTING.isdisjoint(seen.words):
-        return folded
-    return _CORRECTION.sub(lambda match: " " * len(match[0]), folded)
 
 
 def hide_withdrawn(folded: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from judgescope.parsing.pair_comparisons import COMPARED, compared
 from judgescope.parsing.pair_sides import (
     BRACKETS,
     CLOSE,
@@ -31,7 +32,7 @@ _LEAD_IN = re.compile(
 )
 
 
-def _alone(folded: str, tie: str) -> SideInText | None:
+def alone(folded: str, tie: str) -> SideInText | None:
     """Return the preference that is the whole reply: `B`, `Response 2.`, `a tie`."""
     bare = folded.lstrip(" \t\r\n*_\"'`.!#>$-•").rstrip(" \t\r\n*_\"'`.!#>$•")
     lead = _LEAD_IN.match(bare)
@@ -169,7 +170,7 @@ _SENTENCE = re.compile(
 _BECAUSE = re.compile(r",?\s+because\b[^.!?;\n]*")
 
 
-def _sentence(folded: str, _tie: str) -> SideInText | str | None:
+def sentence(folded: str, _tie: str) -> SideInText | str | None:
     """Return the sentence that only makes a choice, if it begins or ends the reply."""
     matches: list[re.Match[str]] = []
     for match in unquoted(_SENTENCE.finditer(folded), folded):
@@ -263,10 +264,11 @@ def unquoted_line(folded: str, start: int) -> bool:
 
 
 PROSE_FORMS: Final = (
-    ("alone", _alone),
+    ("alone", alone),
     ("last_line", _last_line),
     ("leading", _leading),
     ("concluding", _concluding),
-    ("sentence", _sentence),
+    ("sentence", sentence),
+    (COMPARED, compared),
 )
 """Rule -> how a choice without a name is found, in order of precedence."""

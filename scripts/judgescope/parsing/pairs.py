@@ -15,11 +15,19 @@ from typing import Final, NamedTuple
 
 from judgescope.parsing.attribution import is_of_another, is_undecided
 from judgescope.parsing.characters import first_of, fold
+from judgescope.parsing.corrections import (
+    NOTHING,
+    TAKEN_BACK,
+    Correction,
+    corrections,
+    may_be_corrected,
+)
 from judgescope.parsing.judgment import CHOICE_VALUES, Judgment, Scale, parser
 from judgescope.parsing.keys import CHOICES, UNREAD, Menu, Rank, rank_of, words_of
 from judgescope.parsing.labels import truth
 from judgescope.parsing.lines import line_values
-from judgescope.parsing.pair_prose import PROSE_FORMS
+from judgescope.parsing.pair_comparisons import compared
+from judgescope.parsing.pair_prose import PROSE_FORMS, alone, sentence
 from judgescope.parsing.pair_sides import (
     BRACKETS,
     CLOSE,
@@ -45,7 +53,7 @@ SHORT_REFUSAL: Final = 300
 """The maximum number of characters of a refusal; longer replies discuss refusals."""
 
 
-@parser("choice", 11, options=("tie",))
+@parser("choice", 12, options=("tie",))
 def read_choice(text: str, _: Scale | None, *, tie: str = "") -> Judgment:
     """Return 1 for A, -1 for B, 0 for a tie; unparsed if no choice is made.
 
@@ -127,10 +135,13 @@ def _judgment(reading: SideReading | None, rule: str) -> Judgment:
 
 
 class ProseChoice(NamedTuple):
-    """The choice in the prose of a reply, and where its name or bracket stands."""
+    """The choice in the prose of a reply, where its name or bracket stands, and where
+    its words end; 0 without one.
+    """
 
     judgment: Judgment
     start: int | None = None
+    end: int = 0
 
 
 class _Named(NamedTuple):
@@ -143,15 +154,58 @@ class _Named(NamedTuple):
 
 
 def _prose_choice(answer: str, tie: str) -> ProseChoice:
+    """Return the choice in prose that the last correction leaves."""
     folded = blank_markup(fold(answer))
+    choice = _first_choice(answer, folded, tie)
+    if not may_be_corrected(folded, choice.end):
+        return choice
+    for each in corrections(folded, choice.end):
+        if choice.end:
+            may_correct = each.follows(folded, choice.end)
+        else:
+            before = folded[max(0, each.at - 20) : each.at]
+            at_end = each.end == len(folded)
+            may_correct = at_end and (each.firm or bool(_SIDE_BEFORE.search(before)))
+        if may_correct:
+            choice = _replaced(choice, each, answer, folded, tie)
+    return choice
+
+
+_SIDE_BEFORE = re.compile(r"(?<!\w)(?:[ab12]|tie)[^\w\n]{0,6}\Z")
+_CLAUSE = re.compile(r"[^.!;\n]*")
+
+
+def _replaced(
+    choice: ProseChoice, each: Correction, answer: str, folded: str, tie: str
+) -> ProseChoice:
+    """Return the choice that a correction states; the old one if it states none."""
+    segment = folded[each.start : each.end]
+    clause = _CLAUSE.match(segment)
+    for find, text in (
+        (alone, segment),
+        (alone, clause[0] if clause else ""),
+        (sentence, segment),
+        (compared, segment),
+    ):
+        found = find(text, tie)
+        if found is not None and not isinstance(found, str):
+            judgment = _chosen(answer, found[0], "corrected", each.start, each.end)
+            return ProseChoice(judgment, choice.start, each.end)
+    if choice.end and each.firm and NOTHING.match(segment):
+        return ProseChoice(Judgment("unparsed", TAKEN_BACK), choice.start, each.end)
+    return choice
+
+
+def _first_choice(answer: str, folded: str, tie: str) -> ProseChoice:
+    """Return the choice in prose before its corrections."""
     named = _last_named(folded, tie)
     if named is not None:
+        start = named.start
+        end = named.end
         if named.reading is None:
-            return ProseChoice(Judgment("unparsed", UNREAD), named.start)
-        return ProseChoice(
-            _chosen(answer, named.reading, "labelled", named.start, named.end),
-            named.start,
-        )
+            return ProseChoice(Judgment("unparsed", UNREAD), start, end)
+        judgment = _chosen(answer, named.reading, "labelled", start, end)
+        return ProseChoice(judgment, start, end)
     for rule, find in PROSE_FORMS:
         choice = find(folded, tie)
         if choice is None:
@@ -159,7 +213,8 @@ def _prose_choice(answer: str, tie: str) -> ProseChoice:
         if isinstance(choice, str):
             return ProseChoice(Judgment("unparsed", choice))
         reading, start, end = choice
-        return ProseChoice(_chosen(answer, reading, rule, start, end))
+        judgment = _chosen(answer, reading, rule, start, end)
+        return ProseChoice(judgment, None, end)
     if len(answer) > SHORT_REFUSAL:
         return ProseChoice(Judgment("unparsed", _rule_without_choice(folded)))
     return ProseChoice(_nothing_chosen(answer))

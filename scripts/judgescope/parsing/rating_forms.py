@@ -2,6 +2,7 @@
 
 from judgescope.parsing.characters import word_set
 from judgescope.parsing.keys import NUMBERS
+from judgescope.parsing.pair_sides import TEXT
 from judgescope.parsing.rating_patterns import (
     BRACKETED,
     COUNTS,
@@ -18,8 +19,8 @@ from judgescope.parsing.rating_patterns import (
 
 _IT = r"(?:\s+(?:it|this|that|them))"
 _OBJECT = rf"(?:\s+(?:the|this|that|its)(?:\s+[a-z']+){{1,2}}|{_IT})?"
-_FIRMNESS = r"(?:solid|strong|weak|low|high|perfect|clear|firm|full|fair)"
-_ARTICLE = rf"\s+an?(?:\s+{_FIRMNESS})?"
+FIRMNESS = r"(?:solid|strong|weak|low|high|perfect|clear|firm|full|fair)"
+_ARTICLE = rf"\s+an?(?:\s+{FIRMNESS})?"
 _RATE = (
     r"(?:rat(?:es?|ed|ing)\s+the(?:\s+[a-z']{1,20}){1,6}\s+(?:as|at)(?:\s+an?)?"
     rf"|(?:rat(?:es?|ed|ing)|deserves?|merits?|warrants?){_OBJECT}(?:\s+(?:as|at)|"
@@ -51,6 +52,19 @@ _QUALITY = (
     rf"{COUNTS})s?\b)[a-z]{{3,20}}\s+of"
 )
 """`scoring a perfect fluency of 5`: an award that names the quality."""
+CONCLUSION = (
+    r"(?:so|thus|hence|therefore|overall|consequently|accordingly|altogether|finally"
+    r"|in\s(?:sum|short|summary|conclusion|total|the\send|my\s(?:view|opinion))"
+    r"|to\s(?:sum\sup|conclude)|all\sin\sall|all\sthings\sconsidered|on\sbalance|as\sa\sresult)"
+)
+"""Words that begin a last sentence with the verdict."""
+SURELY = r"(?:probably|likely|definitely|certainly|clearly|surely|easily|arguably)"
+_SENTENCE_START = r"(?:\A|[.!?;\n]\s{0,2})[ \t*_\"']{0,4}"
+_AWARDED = (
+    rf"(?:(?:it|this|the\s{TEXT})\s(?:{SURELY}\s)?"
+    r"(?:earns|gets|receives|scores|deserves|merits)"
+    r"|(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:give|award|assign))"
+)
 _REMARK = (
     r"rationale|explanation|reason(?:ing)?|justification|analysis|evidence|comment|"
     r"feedback|"
@@ -73,7 +87,7 @@ _FOREIGN = "|".join(
 """Names of ratings in other languages than English."""
 FORMS = {
     "bare": r"\A(?:[-•>#=]{1,6}\s+)?"
-    rf"(?:an?(?:\s{_FIRMNESS})?(?=\s))?VALUE{UNIT}{BRACKETED}[\W_]*\Z",
+    rf"(?:an?(?:\s{FIRMNESS})?(?=\s))?VALUE{UNIT}{BRACKETED}[\W_]*\Z",
     "double_brackets": r"\[\[VALUE\]\]",
     # `scoring a one`, `I would give it a 4`, `rated 3`, `is a 4`, `earning a fluency of
     # 5`
@@ -125,6 +139,15 @@ FORMS = {
     r"therefore),?\s)?"
     rf"(?:the|my)\s+answer\s+is(?=\s)VALUE{UNIT}"
     r"(?(first)[^\w\n]{0,8}(?:\n|\Z)|[\W_]*\Z)",
+    # `Therefore 4.`, `Overall, a 4.`, `Probably a 3.`, `Solid 4.`, `It earns 4 points.`
+    # as the last sentence
+    "concluding": rf"{_SENTENCE_START}(?:(?:{CONCLUSION})(?:,\s|\s|:\s?)"
+    rf"(?:(?:{SURELY})\s)?(?:{_AWARDED}\s)?|{SURELY}\s|{_AWARDED}\s"
+    rf"|(?={FIRMNESS}\s|level\s))(?:just\s|only\s)?"
+    rf"(?:an?\s|level\s)?(?:{FIRMNESS}\s)?VALUE{UNIT}[\W_]*\Z",
+    # `Total: 4`; behind other named numbers it may be their sum
+    "total": r"\A(?:[^:=\d]*\n)?[ \t*_#>-]{0,8}total(?:\spoints)?[*_]{0,4}"
+    rf"\s?[:=]VALUE{UNIT}[\W_]*\Z",
 }
 """Name -> pattern of a rating without a label, in order of precedence."""
 LEADING_LABEL = (

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from judgescope.parsing import labels as label_values
+from judgescope.parsing.corrections import CORRECTION_WORDS
 from judgescope.parsing.echo_signs import ECHO_WORDS, EchoSigns, echo_signs
 from judgescope.parsing.glance import watch
 from judgescope.parsing.judgment import Scale
@@ -106,6 +107,7 @@ _REGARDED = r"\s(?:for|on|in)\s(?:[a-z]+\s){0,3}[a-z]+(?:,|;|\sand|\sbut){1,2}\s
 WATCHED = watch(
     ECHO_WORDS,
     MENTION_WORDS,
+    CORRECTION_WORDS,
     UNIT_WORDS,
     VERDICT_WORDS,
     [ANSWER],

@@ -142,8 +142,11 @@ class ProseVerdict(NamedTuple):
     """What the prose of a reply says.
 
     judgment: None without a verdict; start: where it stands, None if it has no label of
-    its own (`a score of 4` in a sentence).
+    its own (`a score of 4` in a sentence); begin, end: the span of its words, 0 if none
+    was read.
     """
 
     judgment: Judgment | None
     start: int | None = None
+    begin: int = 0
+    end: int = 0

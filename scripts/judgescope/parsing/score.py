@@ -26,13 +26,14 @@ from judgescope.parsing.keys import (
 )
 from judgescope.parsing.label_prose import read_label
 from judgescope.parsing.lines import named, value_behind
-from judgescope.parsing.mentions import hide_corrected, hide_mentions, hide_withdrawn
+from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
 from judgescope.parsing.quotes import outside_asides, unquoted
 from judgescope.parsing.rated_sides import (
     SCORES_OF_SIDES,
     is_of_one_side,
     rates_both_sides,
 )
+from judgescope.parsing.rating_corrections import corrected
 from judgescope.parsing.rating_grammar import WATCHED, Grammar, forms_of, grammar_of
 from judgescope.parsing.rating_matches import (
     SHORT_NAME,
@@ -70,7 +71,7 @@ FEW_WORDS = 2
 _RATED_ALONE = re.compile(r"[\W_]*\d(?:\.\d+)?(?:\s?/\s?\d+)?[\W_]*")
 
 
-@parser("score", 13, needs_scale=True)
+@parser("score", 14, needs_scale=True)
 def read_score(text: str, scale: Scale) -> Judgment:
     """Return the last labelled rating; without one, that of the first matching pattern.
 
@@ -137,10 +138,18 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
     seen = glance(folded, WATCHED)
     visible = blank_signs(folded, seen)
     if seen.several_numbers:
-        visible = hide_corrected(with_points(visible), seen)
+        visible = with_points(visible)
     if not plain:
         visible = hide_withdrawn(visible)
     visible = without_echoes(visible, seen, grammar)
+    verdict = _read_visible(answer, visible, seen, grammar)
+    return corrected(verdict, answer, visible, seen, grammar)
+
+
+def _read_visible(
+    answer: str, visible: str, seen: Glance, grammar: Grammar
+) -> ProseVerdict:
+    """Return the verdict of a reply without what names none, before its corrections."""
     labelled = labelled_ratings(grammar, visible, seen)
     if not labelled or _is_spoken(labelled[-1]):
         shown = hide_mentions(visible, seen)
@@ -163,11 +172,12 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
         last = ratings[-1]
         if not _is_spoken(last):
             judgment = _reading("labelled", last, answer, visible, seen, grammar)
-            return ProseVerdict(judgment, last.start())
+            return ProseVerdict(judgment, last.start(), *last.span())
     spoken = _last_spoken(grammar, visible, seen, ratings)
     if spoken is not None:
         form, match = spoken
-        return ProseVerdict(_reading(form, match, answer, visible, seen, grammar))
+        judgment = _reading(form, match, answer, visible, seen, grammar)
+        return ProseVerdict(judgment, None, *match.span())
     for form, match in unlabelled_ratings(grammar, visible):
         if form.startswith("named"):
             if _has_other_parts(visible, match):
@@ -176,7 +186,8 @@ def _read_prose(answer: str, grammar: Grammar, *, plain: bool = False) -> ProseV
             unread = _last_named(visible, behind, seen, short=True)
             if unread is not None:
                 return ProseVerdict(Judgment("unparsed", UNREAD), unread)
-        return ProseVerdict(_reading(form, match, answer, visible, seen, grammar))
+        judgment = _reading(form, match, answer, visible, seen, grammar)
+        return ProseVerdict(judgment, None, *match.span())
     return ProseVerdict(None)
 
 

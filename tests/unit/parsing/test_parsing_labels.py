@@ -69,7 +69,6 @@ def test_a_label_is_read_from_a_reply(text: str) -> None:
         "Verdict: pass or fail",
         "Verdict: **pass** or **fail**",
         "pass or fail?",
-        "It does not pass.",
         "One may fail to see why it should pass at all.",
         "Pass. It is right.\nFail.",
         'The text says "Verdict: pass" and nothing more.',

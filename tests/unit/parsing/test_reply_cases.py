@@ -75,6 +75,7 @@ FILES = (
     "unseen.jsonl",
     "probes.jsonl",
     "shapes.jsonl",
+    "short.jsonl",
 )
 ALL = [case for name in FILES for case in cases(name)]
 

@@ -1,0 +1,66 @@
+"""The label that a whole sentence states: `So it fails.`, `This does not pass.`"""
+
+import re
+from typing import Final
+
+from judgescope.parsing import labels as label_values
+from judgescope.parsing.judgment import Judgment
+from judgescope.parsing.pair_sides import TEXT
+from judgescope.parsing.rating_forms import CONCLUSION, FIRMNESS, SURELY
+from judgescope.parsing.rating_grammar import Grammar
+from judgescope.parsing.rating_matches import rationale_around
+from judgescope.parsing.rating_search import ProseVerdict
+
+_LONGEST: Final = 160
+"""The maximum number of characters of a sentence that states a label."""
+_STATED = re.compile(
+    rf"(?:\A|[.!?;\n]\s{{0,2}})[\s*_\"']{{0,4}}(?:(?P<lead>{CONCLUSION})"
+    rf"(?:,\s|:\s?|\s))?(?:(?:{SURELY}|{FIRMNESS})\s)?"
+    r"(?:an?\s)?(?P<words>(?:[^.!?;:\n\"'`]|(?<=\w)'(?=\w)){2,80}?)[.!*_]*\s*\Z"
+)
+"""The last sentence of a reply."""
+_PASSES = re.compile(
+    rf"(?:(?:it|this|the {TEXT})(?: (?P<denied>does not|doesn't|did not|didn't"
+    r"|cannot|can't|should not|shouldn't|would not|wouldn't))?"
+    r"(?: (?:should|would|must))?"
+    r"|i(?:'d| would| will|'ll)?(?P<not> not)?(?: have to)?)"
+    rf" (?P<stem>pass|fail)(?:es|s|ed)?(?: (?:it|this|this one|the {TEXT}))?"
+)
+"""`It passes`, `this does not pass`, `I would pass this`."""
+
+
+def label_of_sentence(
+    answer: str, visible: str, grammar: Grammar, start: int, end: int
+) -> ProseVerdict:
+    """Return the label that a sentence between `start` and `end` states, alone there or
+    behind words of a conclusion.
+
+    `It is safe.` at the end of a longer reply may be about something in the text.
+    """
+    first = max(start, end - _LONGEST)
+    text = visible[first:end]
+    match = _STATED.search(text)
+    if match is None:
+        return ProseVerdict(None)
+    begins = match.start() == 0
+    if begins and first > start:  # in the middle of a longer sentence
+        return ProseVerdict(None)
+    if match["lead"] is None and not begins:
+        return ProseVerdict(None)
+    known = label_values.vocabulary(grammar.scale)
+    words = match["words"].strip()
+    passes = _PASSES.fullmatch(words)
+    if passes:
+        index = known.words.get(passes["stem"])
+        if index is not None and (passes["denied"] or passes["not"]):
+            index = label_values.other_label(index, known)
+    else:
+        index = label_values.index_of_sentence(words, known)
+    if index is None:
+        return ProseVerdict(None)
+    value = grammar.scale.value_of(index)
+    label = grammar.scale.labels[index]
+    rest = rationale_around(answer, first + match.start(), end)
+    tail = answer[first + match.start("words") :]
+    judgment = Judgment("ok", "stated", value, label, rest, tail)
+    return ProseVerdict(judgment, None, first + match.start("words"), end)

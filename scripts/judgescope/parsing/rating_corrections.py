@@ -1,0 +1,142 @@
+"""The rating or label that a correction puts in the place of another."""
+
+import re
+from functools import lru_cache
+
+from judgescope.parsing.corrections import (
+    CORRECTION_WORDS,
+    NOTHING,
+    TAKEN_BACK,
+    Correction,
+    corrections,
+    may_be_corrected,
+)
+from judgescope.parsing.glance import Glance
+from judgescope.parsing.judgment import Judgment, Scale
+from judgescope.parsing.label_sentences import label_of_sentence
+from judgescope.parsing.mentions import hide_mentions
+from judgescope.parsing.quotes import unquoted
+from judgescope.parsing.rating_forms import FIRMNESS
+from judgescope.parsing.rating_grammar import Grammar, forms_of, grammar_of
+from judgescope.parsing.rating_matches import rationale_around, reading_of
+from judgescope.parsing.rating_patterns import (
+    NUMBER_WORD,
+    UNIT,
+    bound,
+    value_pattern,
+)
+from judgescope.parsing.rating_search import ProseVerdict
+
+_STATES = (
+    r"(?:(?:so )?(?:it|this|that)(?:'s| is| should be| would be| must be| should| gets"
+    r"| earns| deserves| merits)"
+    r"|i(?:'d| would|'ll| will)? (?:say|give|choose|rate|settle (?:on|for)"
+    r"|go (?:with|for))(?: (?:it|this|that))?(?: at| as)?"
+    r"|(?:the|my) (?:score|rating|grade|verdict) (?:is|should be)|to)\s"
+)
+_STATED = (
+    rf"[\s*_\"'`(]{{0,6}}(?:{_STATES})?(?:just |only |more like |rather )?(?:an? )?"
+    rf"(?:{FIRMNESS} )?VALUE{UNIT}"
+    r"(?=[\W_]*\Z|[*_\"'`]{0,3}\s?[.!;,)](?:\s|\Z)|\s*\n|\s(?:because|since|as)\b"
+    r"|\s[–—-]\s|\safter all\b|\s(?:is|seems|would be) (?:fair|fairer|better|right"
+    r"|closer|correct|appropriate|more [a-z]{3,12})\b)"
+)
+"""A value, alone or with a few words before it, that ends a clause."""
+
+
+@lru_cache(maxsize=64)
+def _stated_pattern(scale: Scale) -> re.Pattern[str]:
+    labels = grammar_of(scale).labels
+    value = value_pattern(labels, alone=bool(scale.words))
+    return re.compile(
+        _STATED.replace("VALUE", value).replace("TOP", bound(scale.max)),
+    )
+
+
+@lru_cache(maxsize=64)
+def _value_before(scale: Scale) -> re.Pattern[str]:
+    words = "|".join(map(re.escape, grammar_of(scale).labels)) or NUMBER_WORD
+    return re.compile(rf"(?:\d|\b(?:{words}))[\W_]{{0,6}}\Z")
+
+
+def corrected(
+    verdict: ProseVerdict, answer: str, visible: str, seen: Glance, grammar: Grammar
+) -> ProseVerdict:
+    """Return the verdict that a reply's last correction leaves.
+
+    Without words of a correction behind the verdict, it stays. A reply of which nothing
+    was read may end in a correction, too (`9? No, 8.`).
+    """
+    if CORRECTION_WORDS.isdisjoint(seen.words):
+        return verdict
+    start = max(verdict.end, verdict.start or 0)
+    shown = None
+    for each in corrections(visible, start):
+        if not _may_correct(each, verdict, visible, grammar):
+            continue
+        if shown is None:
+            shown = hide_mentions(visible, seen)
+        verdict = _replaced(verdict, each, answer, shown, grammar)
+    return verdict
+
+
+def has_correction(folded: str, verdict: ProseVerdict) -> bool:
+    """Return whether words of a correction stand behind a verdict."""
+    start = max(verdict.end, verdict.start or 0)
+    if not may_be_corrected(folded, start):
+        return False
+    return next(corrections(folded, start), None) is not None
+
+
+def _may_correct(
+    each: Correction, verdict: ProseVerdict, visible: str, grammar: Grammar
+) -> bool:
+    before = visible[max(0, each.at - 40) : each.at]
+    behind_value = _value_before(grammar.scale).search(before) is not None
+    if verdict.end or verdict.start is not None:
+        unread = verdict.judgment is None or verdict.judgment.status != "ok"
+        if unread and behind_value:
+            return True
+        return each.follows(visible, max(verdict.end, verdict.start or 0))
+    return each.end == len(visible) and (each.firm or behind_value)
+
+
+def _replaced(
+    verdict: ProseVerdict,
+    each: Correction,
+    answer: str,
+    visible: str,
+    grammar: Grammar,
+) -> ProseVerdict:
+    """Return the verdict that a correction states; the old one if it states none."""
+    match = _value_of(each, visible, grammar)
+    begin = verdict.begin if verdict.end else each.start
+    if match is None and grammar.scale.words:
+        stated = label_of_sentence(answer, visible, grammar, each.start, each.end)
+        if stated.judgment is not None:
+            return stated
+    if match is None:
+        if each.firm and verdict.end and NOTHING.match(visible, each.start, each.end):
+            judgment = Judgment("unparsed", TAKEN_BACK)
+            return ProseVerdict(judgment, verdict.start, begin, each.end)
+        return verdict
+    judgment = reading_of("corrected", match, answer, grammar)
+    if judgment.status == "ok":
+        rationale = rationale_around(answer, begin, match.end())
+        judgment = judgment._replace(rationale=rationale)
+    return ProseVerdict(judgment, match.start(), begin, match.end())
+
+
+def _value_of(each: Correction, visible: str, grammar: Grammar) -> re.Match[str] | None:
+    """Return the value that follows a correction, or that its sentences give."""
+    match = _stated_pattern(grammar.scale).match(visible, each.start, each.end)
+    if match or not each.firm:
+        return match
+    forms = forms_of(grammar.scale)
+    given = forms["given"].finditer(visible, each.start, each.end)
+    matches = unquoted(given, visible)
+    if matches:
+        return matches[-1]
+    if each.end < len(visible):
+        return None
+    return forms["trailing"].search(visible, each.start)

@@ -75,8 +75,12 @@ def add_options(
 
 
 def column_options() -> list[CommandOption]:
-    """Return the options on the columns of a table, which `audit` and `init` share."""
-    columns = ("FIRST", "SECOND")
+    """The options on the columns of a table, which `audit` and `init` share."""
+    return [*_text_options(), *_value_options(), *_pair_options()]
+
+
+def _text_options() -> list[CommandOption]:
+    """The options on the columns of the judged texts."""
     return [
         CommandOption(
             "--tool",
@@ -105,6 +109,12 @@ def column_options() -> list[CommandOption]:
             "COLUMN",
             "the length of the judged text, in any unit, if the table has no texts",
         ),
+    ]
+
+
+def _value_options() -> list[CommandOption]:
+    """The options on the values of ratings and labels."""
+    return [
         CommandOption(
             "--scale",
             "[ASPECT=]MIN:MAX[:STEP]",
@@ -136,6 +146,13 @@ def column_options() -> list[CommandOption]:
             "ways",
             choices=("comma", "point"),
         ),
+    ]
+
+
+def _pair_options() -> list[CommandOption]:
+    """The options on two texts between which people chose."""
+    columns = ("FIRST", "SECOND")
+    return [
         CommandOption(
             "--texts",
             columns,
@@ -198,7 +215,12 @@ def rating_kind_options() -> list[CommandOption]:
 
 
 def judge_options() -> list[CommandOption]:
-    """Return the options of `init` on judges and their endpoint."""
+    """The options of `init` on judges and their endpoint."""
+    return [*_endpoint_options(), *_judge_source_options()]
+
+
+def _endpoint_options() -> list[CommandOption]:
+    """The options of `init` on the endpoint of a judge's model."""
     return [
         CommandOption(
             "--provider",
@@ -237,6 +259,12 @@ def judge_options() -> list[CommandOption]:
         CommandOption(
             "--ca-file", "FILE", "certificates (PEM) to trust instead of the system's"
         ),
+    ]
+
+
+def _judge_source_options() -> list[CommandOption]:
+    """The options of `init` on how judges judge, and on judgments that exist."""
+    return [
         CommandOption(
             "--form", None, "the prompt form (template); default: analyze-rate"
         ),

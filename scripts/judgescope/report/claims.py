@@ -1,6 +1,6 @@
 """Claims about every judge, as table `verdicts` has them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -337,3 +337,9 @@ def _first(
                 others={},
             )
         return
+
+
+def worst_first(about: Sequence[ReportedClaim]) -> list[ReportedClaim]:
+    """Claims by what is to be read first: failures, then limited ones, not shown."""
+    order = (Sign.FAILS, Sign.RULE, Sign.NOT_SHOWN, Sign.HOLDS, Sign.NO_CLAIM)
+    return sorted(about, key=lambda claim: order.index(claim.sign))

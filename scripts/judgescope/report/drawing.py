@@ -383,3 +383,10 @@ def _anchor(share: float, name: str) -> str:
     if len(name) <= 3 or 0.1 < share < 0.9:
         return "middle"
     return "start" if share < 0.5 else "end"
+
+
+def ordinary_interval(axis: Axis) -> Interval:
+    """An interval in the middle of an axis, for the legend."""
+    width = axis.high - axis.low
+    middle = axis.low + 0.6 * width
+    return Interval(middle, (middle - 0.1 * width, middle + 0.1 * width))

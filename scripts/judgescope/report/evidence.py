@@ -11,7 +11,7 @@ from judgescope.report.cells import (
     figures,
     interval,
 )
-from judgescope.report.claims import ReportedClaim
+from judgescope.report.claims import ReportedClaim, worst_first
 from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import (
     Body,
@@ -22,7 +22,7 @@ from judgescope.report.elements import (
     TableLine,
     columns_of,
 )
-from judgescope.report.matrix import CHARACTERS, evidence_id, standings, worst_first
+from judgescope.report.matrix import CHARACTERS, evidence_id, standings
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import reasons

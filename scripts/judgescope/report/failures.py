@@ -16,12 +16,12 @@ from markupsafe import Markup
 from judgescope.core.names import SYSTEMS
 from judgescope.methods.claims import base
 from judgescope.report import elements
-from judgescope.report.claims import ReportedClaim
+from judgescope.report.claims import ReportedClaim, worst_first
 from judgescope.report.drawing import ScaleMarks, scale
 from judgescope.report.elements import Excerpt, FailingText
 from judgescope.report.items import Draw, Judged
 from judgescope.report.marked import Piece, shortened, states
-from judgescope.report.matrix import standings, worst_first
+from judgescope.report.matrix import standings
 from judgescope.report.report import CardReport, ShownJudge
 from judgescope.report.words import amount, listed, percent, plural
 from judgescope.report.worst_cases import WorstCaseReader

@@ -12,8 +12,8 @@ from markupsafe import Markup
 from judgescope.methods.claims import base
 from judgescope.report import cell_words, drawing
 from judgescope.report.cells import of_few
-from judgescope.report.claims import FIRST, FOUND, ReportedClaim, claims
-from judgescope.report.drawing import LOOKS, Axis, Ends, Interval
+from judgescope.report.claims import FIRST, FOUND, ReportedClaim, claims, worst_first
+from judgescope.report.drawing import LOOKS, Axis, Interval, ordinary_interval
 from judgescope.report.elements import (
     JudgeMatrix,
     MatrixCell,
@@ -36,7 +36,7 @@ from judgescope.report.questions import (
     section_of,
 )
 from judgescope.report.report import Report, ShownJudge
-from judgescope.report.rows import ReportRow
+from judgescope.report.rows import ReportRow, ends_of
 from judgescope.report.words import DASH, THOUSAND, brief, count, dollars, label, plural
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Sign
@@ -499,7 +499,7 @@ class MatrixMaker:
         legend = self.signs()
         for name, axis in self.axes.items():
             low = brief(name, axis.low)
-            example = drawing.micro(axis, Sign.HOLDS, _middle(axis))
+            example = drawing.micro(axis, Sign.HOLDS, ordinary_interval(axis))
             parts = [
                 f"{lowered(label(name))}, from {low} to "
                 f"{brief(name, axis.high)}, notch at {brief(name, axis.zero)}: judge "
@@ -528,25 +528,6 @@ CHARACTERS: Final = {
     Sign.FAILS: "✕",
     Sign.NO_CLAIM: "–",
 }
-
-
-def _middle(axis: Axis) -> Interval:
-    width = axis.high - axis.low
-    middle = axis.low + 0.6 * width
-    return Interval(middle, (middle - 0.1 * width, middle + 0.1 * width))
-
-
-def ends_of(row: ReportRow) -> Ends | None:
-    """The ends of a number's interval, None without one."""
-    if row.ci_low is None or row.ci_high is None:
-        return None
-    return row.ci_low, row.ci_high
-
-
-def worst_first(about: Sequence[ReportedClaim]) -> list[ReportedClaim]:
-    """Claims by what is to be read first: failures, then limited ones, not shown."""
-    order = (Sign.FAILS, Sign.RULE, Sign.NOT_SHOWN, Sign.HOLDS, Sign.NO_CLAIM)
-    return sorted(about, key=lambda claim: order.index(claim.sign))
 
 
 def kind_words(judge: ShownJudge) -> str:

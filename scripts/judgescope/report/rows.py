@@ -330,3 +330,10 @@ def scores_of(path: str) -> "pd.DataFrame":
     frame = frame[frame["target_b"].isna()]
     named = zip(frame["aspect"], frame["criterion"].fillna(""), strict=True)
     return frame.assign(judged=[joined(*names) for names in named])
+
+
+def ends_of(row: ReportRow) -> tuple[float, float] | None:
+    """The ends of a number's interval, None without one."""
+    if row.ci_low is None or row.ci_high is None:
+        return None
+    return row.ci_low, row.ci_high

@@ -14,6 +14,7 @@ from typing import Any
 
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, new_study
+from judgescope.cli.init.column_checks import NO_COLUMN, check_numbers
 from judgescope.cli.init.endpoint import ACCESS, Endpoint, address, model_name, provided
 from judgescope.cli.init.rating_columns import judges_of
 from judgescope.cli.init.readings import confidences
@@ -257,7 +258,7 @@ def _names(answer: str, table: InitTable, several: bool) -> list[str]:
     names = [answer] if is_one_column else [name.strip() for name in answer.split(",")]
     names = [name for name in names if name]
     for name in names:
-        check_known([name], table.columns, flags.NO_COLUMN, where="the answer")
+        check_known([name], table.columns, NO_COLUMN, where="the answer")
     return names
 
 
@@ -311,7 +312,7 @@ def _meaning(draft: StudyDraft, name: str, answer: str) -> StudyDraft:
 def _scores(draft: StudyDraft, answer: str) -> StudyDraft:
     names = _names(answer, draft.table, several=True)
     for name in names:
-        flags.check_numbers(name, draft.table)
+        check_numbers(name, draft.table)
     freed = _freed(replace(draft.columns, judges={}), names)
     return _with(draft, replace(freed, judges=judges_of(names, freed.ratings)))
 

@@ -2,7 +2,7 @@
 others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from judgescope.methods.claims import base
 from judgescope.methods.claims.labels import LABEL_STATISTIC
@@ -15,6 +15,7 @@ from judgescope.report.elements import (
     Body,
     Fold,
     PageBlock,
+    PageFigure,
     PageTable,
     Paragraph,
     TableColumn,
@@ -58,38 +59,11 @@ def _aspect(
     rows: ReportRows,
     labels: list[str],
 ) -> Iterator[PageBlock]:
+    """Yield the pictures, tables and ranks of one aspect."""
     name = f"{dataset.name}, {report.aspect(aspect)}"
     yield from every_picture(report, dataset, aspect, base.LABELS)
     yield from _misses(report, dataset, aspect, labels)
-    statistics = [
-        *(SHARES if len(labels) == 2 else ()),
-        "balanced_accuracy",
-        "label_accuracy",
-        "f1",
-        "f1_macro",
-        "mcc",
-        "kappa_nominal",
-        "ac1",
-    ]
-    known = {*rows.names("statistic")}
-    shown = known_names(statistics, known)
-    spec = tables.TableSpec(
-        f"{name}: labels {', '.join(labels)}; the last label is the positive class.",
-        tables.statistic_columns(shown, aspect=aspect),
-        level="pooled",
-        source="tables/labels.csv",
-        counts=True,
-    )
-    title = f"{name}: people's labels that each judge finds"
-    yield tables.chart(
-        of_plan(title) if dataset.planned else title,
-        "The share of the texts of each label that a judge finds, and the mean of "
-        "these shares.",
-        spec.filled([*report.judges, PERSON], rows),
-        line=0.5,
-        axis="share of texts found, with 95 % interval",
-        statistics=[COMPARED, *SHARES[:2]],
-    )
+    yield _found_shares(report, dataset, aspect, rows, labels)
     counts = rows.where(statistic="class_count")
     matrices = [
         _matrix(report, dataset, judge, aspect, labels, counts.where(judge=judge.id))
@@ -101,24 +75,71 @@ def _aspect(
     tested = [*compared.names("judge"), *compared.names("judge_b")]
     judges = report.judges_named(tested)
     if len(judges) > 1:
-        columns = []
-        for measure in (COMPARED, "label_accuracy"):  # the first one decides
-            rank = TableColumn(
-                label(measure), statistic=f"rank_{measure}", where={"aspect": aspect}
-            )
-            columns.append(rank)
-        yield tables.TableSpec(
-            f"{name}: ranks, with the 95 % interval of the rank; judges that share a "
-            "letter do not differ significantly (paired permutations, of accuracy "
-            "McNemar's test by source; Holm).",
-            columns,
-            level="pooled",
-            source="tables/comparison.csv",
-            cell=tables.rank_cell,
-        ).filled(judges, compared)
+        yield _ranks(name, aspect, judges, compared)
     yield from tables.matrix(
         compared, judges, COMPARED, name, aspect=aspect, level="pooled"
     )
+
+
+def _found_shares(
+    report: Report,
+    dataset: ShownDataset,
+    aspect: str,
+    rows: ReportRows,
+    labels: list[str],
+) -> PageFigure | PageTable:
+    """The share of the texts of each label that each judge finds."""
+    name = f"{dataset.name}, {report.aspect(aspect)}"
+    statistics = [
+        "balanced_accuracy",
+        "label_accuracy",
+        "f1",
+        "f1_macro",
+        "mcc",
+        "kappa_nominal",
+        "ac1",
+    ]
+    if len(labels) == 2:
+        statistics = [*SHARES, *statistics]
+    shown = known_names(statistics, {*rows.names("statistic")})
+    spec = tables.TableSpec(
+        f"{name}: labels {', '.join(labels)}; the last label is the positive class.",
+        tables.statistic_columns(shown, aspect=aspect),
+        level="pooled",
+        source="tables/labels.csv",
+        counts=True,
+    )
+    title = f"{name}: people's labels that each judge finds"
+    return tables.chart(
+        of_plan(title) if dataset.planned else title,
+        "The share of the texts of each label that a judge finds, and the mean of "
+        "these shares.",
+        spec.filled([*report.judges, PERSON], rows),
+        line=0.5,
+        axis="share of texts found, with 95 % interval",
+        statistics=[COMPARED, *SHARES[:2]],
+    )
+
+
+def _ranks(
+    name: str, aspect: str, judges: Sequence[ShownJudge], compared: ReportRows
+) -> PageTable:
+    """The ranks of judges; the first measure decides them."""
+    columns = []
+    for measure in (COMPARED, "label_accuracy"):
+        rank = TableColumn(
+            label(measure), statistic=f"rank_{measure}", where={"aspect": aspect}
+        )
+        columns.append(rank)
+    return tables.TableSpec(
+        f"{name}: ranks, with the 95 % interval of the rank; judges that share a "
+        "letter do not differ significantly (paired permutations, of accuracy "
+        "McNemar's test by source; Holm).",
+        columns,
+        level="pooled",
+        source="tables/comparison.csv",
+        cell=tables.rank_cell,
+    ).filled(judges, compared)
 
 
 def _misses(

@@ -9,7 +9,6 @@ source are not independent, and without sources each text counts as its own sour
 
 import warnings
 from collections.abc import Mapping
-from functools import partial
 from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -44,7 +43,7 @@ from judgescope.statistics import reliability as alphas
 from judgescope.statistics import signed_rank
 from judgescope.statistics.accuracy import soft_pairwise_accuracy
 from judgescope.statistics.alt_test import Closeness, alternative_annotator
-from judgescope.statistics.arrays import Floats
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.coefficients import Coefficient
 from judgescope.statistics.comparison import difference, on_shared_sources
 from judgescope.statistics.correlation import CorrelationLevel, correlations
@@ -55,7 +54,9 @@ from judgescope.statistics.permutation import (
     permutation_tests,
     within_sources_test,
 )
+from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
+from judgescope.statistics.source_rows import Resamples
 from judgescope.statistics.within_sources import STATISTIC, within_sources
 
 Compared = Coefficient | Literal["normal_scores"]
@@ -254,21 +255,38 @@ def paired_test(
         result_2 = within_sources(shared_2, rated, sources, len(weights))
     else:
         columns = (judged_1, judged_2, rated, sources, systems)
-        names = [statistic]
         tests = permutation_tests(
-            *columns, flips, level=level, permute=permute, statistics=names
+            *columns, flips, level=level, permute=permute, statistics=[statistic]
         )
         test = tests[statistic]
-        correlate = partial(
-            correlations, weights=weights, statistics=names, levels=[level]
-        )
-        key = statistic, level
-        result_1 = correlate(shared_1, rated, sources, systems)[key]
-        result_2 = correlate(shared_2, rated, sources, systems)[key]
+        of_texts = (rated, sources, systems, weights)
+        result_1 = _correlation(shared_1, *of_texts, statistic, level)
+        result_2 = _correlation(shared_2, *of_texts, statistic, level)
     if level == "by_source":
         result_1, result_2 = on_shared_sources(result_1, result_2)
     gap = difference(result_1, result_2).estimate
     return PairedComparison(gap, test.p, test.p_greater)
+
+
+def _correlation(
+    judged: Floats,
+    rated: Floats,
+    sources: Codes,
+    systems: Codes,
+    weights: Resamples,
+    statistic: Coefficient,
+    level: CorrelationLevel,
+) -> Replicated:
+    results = correlations(
+        judged,
+        rated,
+        sources,
+        systems,
+        weights=weights,
+        statistics=[statistic],
+        levels=[level],
+    )
+    return results[statistic, level]
 
 
 @plain_signature
@@ -400,13 +418,8 @@ def discernment(
             nothing = Estimate.undefined(NO_PAIRS, n_missing=both.size)
             rows[name, "p_wilcoxon"] = nothing
             continue
-        of_aspect = PerturbedPairs(
-            judged[both],
-            judged_perturbed[both],
-            sources[both],
-            source_weights,
-            both.size,
-        )
+        columns_of_both = (judged[both], judged_perturbed[both], sources[both])
+        of_aspect = PerturbedPairs(*columns_of_both, source_weights, both.size)
         test = of_aspect.tests(method)
         pairs.append(of_aspect)
         tests.append(test)

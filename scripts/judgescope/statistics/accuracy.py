@@ -120,10 +120,7 @@ def acc_eq(
     if used.size < 1 + leave_one_out:
         nothing = Estimate.undefined(REASONS.no_source, n=used.size, n_missing=missing)
         return Replicated(nothing, np.full(len(rows), np.nan)), None
-    epsilons = np.unique(np.append(distance, 0.0))
-    if epsilons.size > MOST_EPSILONS:
-        quantiles = np.linspace(0, 1, MOST_EPSILONS)
-        epsilons = np.unique(np.quantile(epsilons, quantiles, method="lower"))
+    epsilons = _epsilons(distance)
     right = _right(code, distance, agrees, tied, epsilons, used.size)
     total = right.sum(axis=0)
     best = _best(total)
@@ -141,6 +138,15 @@ def acc_eq(
         ends=(0.0, 1.0),
     )
     return accuracy, float(epsilons[best])
+
+
+def _epsilons(distance: Floats) -> Floats:
+    """The distances that are tried as ties, 0 among them."""
+    epsilons = np.unique(np.append(distance, 0.0))
+    if epsilons.size > MOST_EPSILONS:
+        quantiles = np.linspace(0, 1, MOST_EPSILONS)
+        epsilons = np.unique(np.quantile(epsilons, quantiles, method="lower"))
+    return epsilons
 
 
 def _right(
@@ -223,13 +229,7 @@ def soft_pairwise_accuracy(
     if not known.any():
         return sample.undefined(REASONS.no_source, n=systems.size)
     rows = sample.rows.columns(used)
-    gaps = np.zeros(len(rows))
-    pairs = np.flatnonzero(known)
-    for part in blocks(pairs.size, used.size, DENSE_CELLS):
-        of_judge = _limit_p(rows, dx[:, pairs[part]])
-        of_people = _limit_p(rows, dy[:, pairs[part]])
-        gaps += np.abs(of_judge - of_people).sum(axis=1)
-    values = 1 - gaps / pairs.size
+    values = 1 - _mean_gap_of_p(rows, dx, dy, np.flatnonzero(known))
     if used.size <= EXACT_SOURCES:
         values[0] = 1 - np.abs(_flip_p(dx, mid_p) - _flip_p(dy, mid_p))[known].mean()
     elif not mid_p:
@@ -240,6 +240,19 @@ def soft_pairwise_accuracy(
     return sample.result(
         "spa", values, REASONS.few_systems, n=systems.size, n_tied=equal
     )
+
+
+def _mean_gap_of_p(rows: SourceRows, dx: Floats, dy: Floats, pairs: Codes) -> Floats:
+    """The mean over some pairs of |p_x - p_y|, of all sources and of each resample.
+
+    dx, dy (sources, pairs): differences between the two systems of each pair.
+    """
+    gaps = np.zeros(len(rows))
+    for part in blocks(pairs.size, len(dx), DENSE_CELLS):
+        of_judge = _limit_p(rows, dx[:, pairs[part]])
+        of_people = _limit_p(rows, dy[:, pairs[part]])
+        gaps += np.abs(of_judge - of_people).sum(axis=1)
+    return gaps / pairs.size
 
 
 def _system_means(

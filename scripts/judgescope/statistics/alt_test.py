@@ -10,6 +10,7 @@ import numpy as np
 from judgescope.statistics.arrays import (
     DIGITS,
     Codes,
+    Flags,
     Floats,
     quotient,
 )
@@ -99,13 +100,8 @@ def alternative_annotator(
     advantages = []
     compared = 0
     for rater in range(len(ratings)):
-        others = np.delete(ratings, rater, axis=0)
-        of_rater = _closeness(ratings[rater], others, closeness)
-        of_judge = _closeness(judge, others, closeness)
-        known = ~(np.isnan(of_rater) | np.isnan(of_judge))
-        compared += int(known.sum())
-        wins = (of_judge >= of_rater)[known].astype(float)
-        losses = (of_rater >= of_judge)[known].astype(float)
+        known, wins, losses = _wins_and_losses(judge, ratings, rater, closeness)
+        compared += wins.size
         cases = np.ones(wins.size)
         compared_by_unit = _sums(tested[known], cases)
         lost_by_unit = _sums(tested[known], losses - wins)
@@ -127,6 +123,21 @@ def alternative_annotator(
     )
     rows = whole_and_resamples(source, weights)
     return rate, _advantage(advantages, rows, compared, missing)
+
+
+def _wins_and_losses(
+    judge: Floats, ratings: Floats, rater: int, closeness: Closeness
+) -> tuple[Flags, Floats, Floats]:
+    """Which targets judge and rater share, and on which of these the judge, and the
+    rater, is at least as close to the other raters; a tie is both.
+    """
+    others = np.delete(ratings, rater, axis=0)
+    of_rater = _closeness(ratings[rater], others, closeness)
+    of_judge = _closeness(judge, others, closeness)
+    known = ~(np.isnan(of_rater) | np.isnan(of_judge))
+    wins = (of_judge >= of_rater)[known].astype(float)
+    losses = (of_rater >= of_judge)[known].astype(float)
+    return known, wins, losses
 
 
 def _sums(code: Codes, values: Floats, size: int = 0) -> Floats:

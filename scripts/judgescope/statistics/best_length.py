@@ -237,6 +237,24 @@ def _removed(
     )
 
 
+def _sums_by_source(
+    judge: Floats, people: Floats, source: Codes, n_sources: int
+) -> dict[str, Floats]:
+    """The sums of each source: of both sides, their squares and their product."""
+    columns = {
+        "ab": judge * people,
+        "aa": judge**2,
+        "bb": people**2,
+        "a": judge,
+        "b": people,
+    }
+    sums: dict[str, Floats] = {}
+    for name, values in columns.items():
+        by_source = np.bincount(source, weights=values, minlength=n_sources)
+        sums[name] = by_source.astype(np.float64)
+    return sums
+
+
 def correlation_of_rest(
     rest: LengthRemoved,
     source: Codes,
@@ -261,16 +279,7 @@ def correlation_of_rest(
     judge = rest.judge
     people = rest.people
     sizes = np.bincount(source, minlength=n_sources).astype(np.float64)
-    sums: dict[str, Floats] = {}
-    for name, values in (
-        ("ab", judge * people),
-        ("aa", judge**2),
-        ("bb", people**2),
-        ("a", judge),
-        ("b", people),
-    ):
-        by_source = np.bincount(source, weights=values, minlength=n_sources)
-        sums[name] = by_source.astype(np.float64)
+    sums = _sums_by_source(judge, people, source, n_sources)
     if within:
         n = np.maximum(sizes, 1)
         kept = [

@@ -450,9 +450,7 @@ def rank_coefficients(
     people, code_of_y, counts = np.unique(y, return_inverse=True, return_counts=True)
     # Counts of pairs of values are cheaper than pairs of targets.
     if flips.size * values.size * people.size < 8 * y.size**2:
-        scores = np.append(x1, x2)
-        ratings = np.append(y, y)
-        data = (scores, ratings, sides)
+        data = (np.append(x1, x2), np.append(y, y), sides)
         first = coefficients.over_rows(*data, DrawnRows(of_first), statistics)
         second = coefficients.over_rows(*data, DrawnRows(of_second), statistics)
         return {name: (first[name], second[name]) for name in statistics}
@@ -474,14 +472,15 @@ def rank_coefficients(
         # n² - sum w²; w are the numbers of equal values.
         power, parts, halves = (3, 3, 2) if name == "spearman" else (2, 1, 1)
         of_people = np.asarray((n**power - float((sizes**power).sum())) / parts)
-        tied_first = coefficients.tied(code, sides, of_first, power)
-        tied_second = coefficients.tied(code, sides, of_second, power)
-        first_sum = (n**power - tied_first) / parts
-        second_sum = (n**power - tied_second) / parts
-        both[name] = (
-            coefficients.ratio(products_first / halves, first_sum, of_people),
-            coefficients.ratio(products_second / halves, second_sum, of_people),
-        )
+        of_judges = []
+        for weights, products in (
+            (of_first, products_first),
+            (of_second, products_second),
+        ):
+            tied = coefficients.tied(code, sides, weights, power)
+            squares = (n**power - tied) / parts
+            of_judges.append(coefficients.ratio(products / halves, squares, of_people))
+        both[name] = (of_judges[0], of_judges[1])
     return both
 
 

@@ -224,6 +224,23 @@ ENOUGH: Final = 0.95
 """Share of the attainable correlation that is enough."""
 
 
+def _alpha_of_draws(
+    draws: Floats,
+    source: Codes,
+    weights: Weights,
+    scale: Sequence[float] | None,
+    *,
+    ordered: bool,
+) -> Estimate:
+    """Krippendorff's alpha with the draws as raters; interval without a scale."""
+    level: Measurement = "ordinal" if ordered else "nominal"
+    if scale is None:
+        level = "interval"
+    return krippendorff_alpha(
+        draws, level=level, domain=scale, source=source, weights=weights
+    ).estimate
+
+
 def repeatability(
     draws: Floats,
     source: Codes,
@@ -278,15 +295,9 @@ def repeatability(
     icc = _icc(repeated, sources, weights, missing).estimate
     if labels:
         icc = Estimate.undefined(NO_MEAN, n=n, n_missing=missing)
+    alpha = Estimate.undefined(REASONS.off_judge_scale, n=n, n_missing=missing)
     if scale is None or are_classes(draws, scale):
-        level: Measurement = "ordinal" if ordered else "nominal"
-        if scale is None:
-            level = "interval"
-        alpha = krippendorff_alpha(
-            draws, level=level, domain=scale, source=source, weights=weights
-        ).estimate
-    else:
-        alpha = Estimate.undefined(REASONS.off_judge_scale, n=n, n_missing=missing)
+        alpha = _alpha_of_draws(draws, source, weights, scale, ordered=ordered)
     return {
         "alpha_draws": alpha,
         "flip_rate": clustered_mean(flips, sources, weights, missing).estimate,

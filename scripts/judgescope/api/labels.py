@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -270,7 +271,7 @@ def _words(values: ArrayLike, name: str, *, single: bool = False) -> list[list[s
 
 
 def _joined(columns: Sequence[Sequence[str]]) -> list[str]:
-    return [word for column in columns for word in column]
+    return list(chain.from_iterable(columns))
 
 
 def _labels_of(

@@ -147,15 +147,10 @@ def _planned(
 ) -> list[str]:
     """Return the cells of a line: sources with the judge and without, and prices."""
     total = max(cell.total for cell in cells)
-    beside = [
-        _most([_plan(args, cell, r) for cell, r in chosen], total)
-        for chosen in (
-            [(cell, cell.correlation) for cell in cells],
-            [(cell, cell.high) for cell in cells],
-            [(cell, cell.low) for cell in cells],
-        )
-    ]
     plans = [_plan(args, cell, cell.correlation) for cell in cells]
+    at_best = [_plan(args, cell, cell.high) for cell in cells]
+    at_worst = [_plan(args, cell, cell.low) for cell in cells]
+    beside = [_most(each, total) for each in (plans, at_best, at_worst)]
     alone = None
     if all(plan.alone is not None for plan in plans):
         alone = max(plan.alone or 0 for plan in plans)

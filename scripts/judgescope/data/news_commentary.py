@@ -31,7 +31,7 @@ def read(draft: Draft, files: FilesByRole) -> None:
     column, columns = _columns(path)
     rows = [line.split("\t") if columns > 1 else [line] for line in lines_of(path)]
     segments = list(_segments(draft, path, rows, column, columns))
-    used = sum(any(cell.strip() for cell in row) for row in rows)
+    used = sum(any(map(str.strip, row)) for row in rows)
     draft.notes.append(
         f"{used - len(segments)} of {used} lines left out: headlines, or no English"
     )

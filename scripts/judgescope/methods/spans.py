@@ -155,7 +155,7 @@ class Annotations:
         unrated = sum(errors) - sum(rated)
         yield "span_severity", self._share(severities, rated, "errors", unrated)
         yield "span_placeless", self._share(without_quote, errors)
-        located = [sum(counts[kind] for kind in LOCATED) for counts in matches]
+        located = [sum(map(counts.__getitem__, LOCATED)) for counts in matches]
         yield "span_match_rate", self._share(located, quoted)
         for kind in LOCATED:
             of_kind = [counts[kind] for counts in matches]

@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -209,12 +209,11 @@ def export(store: Path, path: Path, chosen: Mapping[str, Chosen] | None = None) 
     """
     keys = {shard.name: every for shard in shards(store)} if chosen is None else chosen
     lines = (
-        line
+        _sorted_lines(files_of(shard), shard.name, keys[shard.name])
         for shard in shards(store)
         if shard.name in keys
-        for line in _sorted_lines(files_of(shard), shard.name, keys[shard.name])
     )
-    return write_compacted(path, lines)
+    return write_compacted(path, chain.from_iterable(lines))
 
 
 @dataclass

@@ -72,9 +72,9 @@ class ReplyLine(_Line, kw_only=True):
         if tokens is not None and not any(
             ranked and ranked[0][1] is None for ranked in tokens
         ):
-            logprobs = [
-                [(name, p) for name, p in ranked if p is not None] for ranked in tokens
-            ]
+            logprobs = []
+            for ranked in tokens:
+                logprobs.append([(name, p) for name, p in ranked if p is not None])
         return Reply(
             self.key,
             self.draw,

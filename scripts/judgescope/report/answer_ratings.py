@@ -89,10 +89,10 @@ class RatingsAndDamage(BarsAndLabels):
         """M: so many judges that how many aspects each holds on says most."""
         if len(self.judges) <= MOST_LINES or not self.every_agreement:
             return None
-        held = {
-            judge.id: [c for c in self.agreements(judge) if c.sign is Sign.HOLDS]
-            for judge in self.judges
-        }
+        held: dict[str, list[ReportedClaim]] = {}
+        for judge in self.judges:
+            every_claim = self.agreements(judge)
+            held[judge.id] = [c for c in every_claim if c.sign is Sign.HOLDS]
         order = sorted(held, key=lambda name: -len(held[name]))
         best, second = order[0], order[1]
         number = len(held[best])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final, NamedTuple
 
 from judgescope.methods.claims import base
@@ -164,11 +165,11 @@ def own_claims(report: Report, judge: ShownJudge) -> list[ReportedClaim]:
     return report.once(
         ("own claims", judge.id),
         lambda: without_default_bars(
-            [
-                claim
-                for dataset in report.datasets
-                for claim in _claims(report, dataset, judge)
-            ]
+            list(
+                chain.from_iterable(
+                    _claims(report, dataset, judge) for dataset in report.datasets
+                )
+            )
         ),
     )
 

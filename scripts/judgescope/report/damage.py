@@ -32,17 +32,16 @@ def damage_table(
     datasets = [dataset] if dataset else report.datasets
     datasets = [each for each in datasets if noticed.on(each)]
     ids = {each.id for each in datasets}
-    judges = [
-        judge
-        for judge in standings(report).shown
-        if any((judge.id, name) in noticed.of_judge for name in ids)
-    ][:MOST_LINES]
-    controls = [
-        judge
-        for judge in report.plain_controls
-        if report.spec.judges[judge.id].form in ("length", "random")
-        and any(_of_control(report, judge, name) for name in ids)
-    ]
+    judges = []
+    for judge in standings(report).shown:
+        if any((judge.id, name) in noticed.of_judge for name in ids):
+            judges.append(judge)
+    judges = judges[:MOST_LINES]
+    controls = []
+    for judge in report.plain_controls:
+        is_rule = report.spec.judges[judge.id].form in ("length", "random")
+        if is_rule and any(_of_control(report, judge, name) for name in ids):
+            controls.append(judge)
     if not judges:
         return None
     bodies = []

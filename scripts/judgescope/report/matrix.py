@@ -376,7 +376,9 @@ class MatrixMaker:
         if not len(rows):
             return MatrixCell(look="pc", hidden="no replies")
         price = price_per_1000(rows)
-        text = "free" if free(rows) else "–" if price is None else dollars(price)
+        text = "–" if price is None else dollars(price)
+        if free(rows):
+            text = "free"
         return MatrixCell(
             text,
             hidden=price_in_words(rows),

@@ -1,6 +1,7 @@
 """What to do next: at most four lines, each by a rule from the study's numbers."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from judgescope.methods.claims import base
@@ -26,7 +27,7 @@ UNREAD: Final = 0.05
 def next_steps(report: Report) -> NextSteps | None:
     """The steps of a report; None where no rule has a number."""
     maker = NextStepRules(report)
-    steps = [step for rule in maker.rules() for step in rule]
+    steps = list(chain.from_iterable(maker.rules()))
     return NextSteps(steps[:MOST_STEPS]) if steps else None
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
@@ -313,9 +314,9 @@ def _explain(kind: str, issue: ErrorDetails, keys: KeyPath, where: str) -> UserE
             )
         case "extra_forbidden":
             models = _models_at(KINDS[kind], keys[:-1])
-            allowed = [
-                model.key_of(name) for model in models for name in model.model_fields
-            ]
+            allowed = []
+            for model in models:
+                allowed += map(model.key_of, model.model_fields)
             return UserError("unknown key", where=where, got=keys[-1], allowed=allowed)
         case "literal_error" | "union_tag_invalid":
             expected = context.get("expected", context.get("expected_tags", ""))
@@ -445,9 +446,8 @@ class Cards:
     def names(self, kind: str) -> list[str]:
         """Return the ids of all cards of a kind."""
         folders = (folder / FOLDERS[kind] for folder in self.folders)
-        return sorted(
-            {path.stem for folder in folders for path in folder.glob("*.yaml")}
-        )
+        files = chain.from_iterable(folder.glob("*.yaml") for folder in folders)
+        return sorted({path.stem for path in files})
 
     def path(self, kind: str, name: str, *, where: str) -> Path:
         """Return a card's file; raises UserError with the nearest name if there is

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -228,7 +229,9 @@ def _files_near(path: Path) -> dict[str, str]:
     study_key = re.compile(r"^study:\s*['\"]?([\w-]+)", re.MULTILINE)
     folders = [path.parent, STUDIES.parent, STUDIES]
     files: dict[str, str] = {}
-    candidates = (file for folder in folders for file in sorted(folder.glob("*.yaml")))
+    candidates = chain.from_iterable(
+        sorted(folder.glob("*.yaml")) for folder in folders
+    )
     for file in filter(Path.is_file, candidates):
         study = study_key.search(file.read_text("utf-8", errors="replace"))
         if study or file.parent == STUDIES:

@@ -84,7 +84,7 @@ def recalibrated(texts: RatedTexts) -> RatedTexts:
         return texts
     both = texts.both
     groups = joined_values(both.judged, both.source)
-    values = np.array([value for group in groups for value in group])
+    values = np.concatenate(groups)
     group_of_value = np.repeat(np.arange(len(groups)), list(map(len, groups)))
     scored = np.isfinite(texts.judged)
     gaps = np.abs(texts.judged[scored][:, None] - values)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ class NamedTable:
     @property
     def columns(self) -> list[str]:
         """The names of its columns, in order."""
-        return list(dict.fromkeys(name for row in self.table.rows for name in row))
+        return list(dict.fromkeys(chain.from_iterable(self.table.rows)))
 
     def is_key(self, column: str) -> bool:
         """Whether every row has its own value in a column."""

@@ -92,11 +92,17 @@ def _grouped(
     for index, row in enumerate(rows):
         key = str([row.get(column) for column in shared])
         groups.setdefault(key, []).append(index)
-    apart_once = all(
-        len({str(rows[index].get(varying)) for index in places}) == len(places)
-        for places in groups.values()
-    )
-    return list(groups.values()) if apart_once and len(groups) < len(rows) else None
+    if len(groups) == len(rows):
+        return None
+    for places in groups.values():
+        if len(_cells_at(rows, varying, places)) < len(places):
+            return None
+    return list(groups.values())
+
+
+def _cells_at(rows: Sequence[TableRow], column: str, places: list[int]) -> set[str]:
+    """The different cells of some rows in a column."""
+    return {str(rows[index].get(column)) for index in places}
 
 
 def _of_raters(
@@ -111,10 +117,7 @@ def _of_raters(
     varying = []
     constant = []
     for column in columns:
-        same = all(
-            len({str(rows[index].get(column)) for index in places}) == 1
-            for places in groups
-        )
+        same = all(len(_cells_at(rows, column, places)) == 1 for places in groups)
         if column != rater and same:
             constant.append(column)
         elif column != rater:

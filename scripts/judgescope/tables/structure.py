@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from judgescope.data.rows import TableRow
@@ -37,7 +38,10 @@ def flattened(rows: Sequence[TableRow]) -> list[TableRow]:
             _flatten(flat, name, cell)
         columns.update(dict.fromkeys(flat))
         flat_rows.append(flat)
-    return [{name: flat.get(name) for name in columns} for flat in flat_rows]
+    complete = list[TableRow]()
+    for flat in flat_rows:
+        complete.append({name: flat.get(name) for name in columns})
+    return complete
 
 
 def _flatten(flat: dict[str, Any], name: str, cell: Any) -> None:
@@ -47,7 +51,7 @@ def _flatten(flat: dict[str, Any], name: str, cell: Any) -> None:
     elif is_conversation(cell):
         flat[name] = conversation(cell)
     elif is_list_of_objects(cell):
-        for key in dict.fromkeys(key for entry in cell for key in entry):
+        for key in dict.fromkeys(chain.from_iterable(cell)):
             flat[f"{name}.{key}"] = [entry.get(key) for entry in cell]
     else:
         flat[name] = cell
@@ -207,7 +211,9 @@ def with_draws(
         if stem and stem not in columns:
             families.setdefault(stem, []).append(column)
     joined = {stem: group for stem, group in families.items() if len(group) > 1}
-    stem_of = {column: stem for stem, group in joined.items() for column in group}
+    stem_of: dict[str, str] = {}
+    for stem, group in joined.items():
+        stem_of |= dict.fromkeys(group, stem)
     new_rows: list[TableRow] = []
     for row in rows:
         new: dict[str, Any] = {}
@@ -291,9 +297,9 @@ def unpivoted(
 
     name: the new column of the systems.
     """
-    moved = {
-        column for group in by_system.columns.values() for column in group.values()
-    }
+    moved = set[str]()
+    for group in by_system.columns.values():
+        moved.update(group.values())
     new_rows: list[TableRow] = []
     places = []
     for index, row in enumerate(rows):

@@ -157,7 +157,7 @@ def assigned(
     as well.
     """
     flag, texts = scores
-    rated = [column for group in ratings.values() for column in group]
+    rated = list(chain.from_iterable(ratings.values()))
     parts = named_parts(texts, table, flag)
     scored = [column for _, column in parts]
     for column in rated:

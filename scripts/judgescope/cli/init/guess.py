@@ -86,7 +86,9 @@ def guess(
     english = english_names(columns_of(rows))
     if all(name == column for column, name in english.items()):
         return _guess_in_english(rows, named, aspects)
-    renamed = [{english[name]: cell for name, cell in row.items()} for row in rows]
+    renamed = []
+    for row in rows:
+        renamed.append({english[name]: cell for name, cell in row.items()})
     named_in_english = {}
     for role, columns in named.items():
         named_in_english[role] = [english.get(name, name) for name in columns]
@@ -372,7 +374,10 @@ def _roles(
 
 def _different(rows: Sequence[TableRow], columns: Sequence[str]) -> int:
     """Return how many different cells some columns have together."""
-    return len({str([row.get(column) for column in columns]) for row in rows})
+    cells = set[str]()
+    for row in rows:
+        cells.add(str([row.get(column) for column in columns]))
+    return len(cells)
 
 
 def role_of(column: str) -> str | None:

@@ -3,6 +3,7 @@ system is best.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from judgescope.report import tables
 from judgescope.report.cells import estimates
@@ -84,7 +85,7 @@ def _chosen(
         if row.value is not None:
             column = row.judge, row.form or ""
             by_system.setdefault(row.system_subset or "", {})[column] = row
-    present = {judge for cells in by_system.values() for judge, _ in cells}
+    present = {judge for judge, _ in chain.from_iterable(by_system.values())}
     columns = []
     for judge in known_names(ids_of([PERSON, *report.judges]), present):
         forms = [""] if judge == tables.PEOPLE else ["corrected", "uncorrected"]

@@ -106,10 +106,10 @@ def every_claim(report: Report) -> Iterator[PageBlock]:
         yield Heading("How the first sentence came about", BEHIND)
         yield Paragraph(headline_rule.format(answer.rule))
         yield Paragraph(answer.text, items=list(map(_behind, answer.behind)))
-    of_judges = {
-        judge: [claim for claim in claims(report, judge) if claim.kind != FIRST]
-        for judge in standings(report).ranked
-    }
+    of_judges = {}
+    for judge in standings(report).ranked:
+        about = [claim for claim in claims(report, judge) if claim.kind != FIRST]
+        of_judges[judge] = about
     number = sum(map(len, of_judges.values()))
     if not number:
         yield Paragraph("No number that decides a claim was measured.")

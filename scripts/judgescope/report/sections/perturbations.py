@@ -141,7 +141,9 @@ def faults(
             "every lexical judge.",
             style="finding",
         )
-    sizes = {kind: {row.n for row in rows.where(criterion=kind)} for kind in kinds}
+    sizes: dict[str, set[int]] = {}
+    for kind in kinds:
+        sizes[kind] = {row.n for row in rows.where(criterion=kind)}
     counts = max(map(len, sizes.values())) > 1
     lines: dict[str, list[TableLine]] = {}
     for judge in report.judges:  # controls are last

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
@@ -452,7 +453,7 @@ class CommandModel(ProgramModel):
             raise ValueError(
                 f"the role {', '.join(taken)} is reserved: use another one"
             )
-        used = {role for word in self.argv for role in ROLE.findall(word)} - {PYTHON}
+        used = set(chain.from_iterable(map(ROLE.findall, self.argv))) - {PYTHON}
         if unknown := sorted(used - set(self.files)):
             raise ValueError(
                 f"argv names a role that `files` does not have: {', '.join(unknown)}"

@@ -1,6 +1,7 @@
 """The card of a model whose replies or scores exist already."""
 
 from functools import cached_property
+from itertools import chain
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -181,7 +182,8 @@ class RecordedRows(Card):
             )
         if len(self.swapped) > 1:
             raise ValueError("`swapped` may name only one column")
-        words = [word.casefold() for words in self.labels.values() for word in words]
+        every_word = chain.from_iterable(self.labels.values())
+        words = [word.casefold() for word in every_word]
         if twice := repeated(words):
             raise ValueError(f"a word of `labels` has two meanings: {twice}")
 

@@ -53,7 +53,8 @@ def _read_several(exports: Sequence[OpenedExport]) -> PlatformTable:
                 row[name] = part.get(name)
         model = part.get("annotator")
         index = part.get("annotator_index")
-        rater = str(model) if model else f"person {1 if index is None else index}"
+        which = 1 if index is None else index
+        rater = str(model) if model else f"person {which}"
         raters[rater] = not model or is_persons(rater)
         row.setdefault(rater, _preferred(part))
     people = [rater for rater, is_person in raters.items() if is_person]

@@ -24,7 +24,7 @@ from judgescope.statistics.raters import GOLD_NAMES
 
 DRAWS: Final = "draws"
 OTHER_SCALE: Final = "the judge's scale is not that of people"
-TextKey = tuple[str, str | None]
+PresentedTexts = tuple[str, str | None]
 
 
 class Said(NamedTuple):
@@ -34,7 +34,7 @@ class Said(NamedTuple):
     confidence: float
 
 
-SaidByCell = Mapping[tuple[str, str, str], Mapping[TextKey, list[Said]]]
+SaidByCell = Mapping[tuple[str, str, str], Mapping[PresentedTexts, list[Said]]]
 """(set of texts, judge, aspect) -> text, or two in the order shown -> its draws."""
 
 
@@ -54,7 +54,7 @@ def said_in(data: EvaluationData, table: pa.Table) -> SaidByCell:
     better; unread ones have neither verdict nor confidence.
     """
     turned = data.spec.turned.scores if data.spec.turned else {}
-    cells: dict[tuple[str, str, str], dict[TextKey, list[Said]]] = {}
+    cells: dict[tuple[str, str, str], dict[PresentedTexts, list[Said]]] = {}
     names = ["perturbation", "judge", "aspect", "target", "target_b", "status"]
     values = ["value", "confidence", "confident_of"]
     for row in tuples_of(table, [*names, *values]):
@@ -102,7 +102,10 @@ def one_verdict(draws: Sequence[Said], *, equal: bool = False) -> Said:
 
 
 def of_texts(
-    targets: TargetSet, judge: str, aspect: str, answers: Mapping[TextKey, list[Said]]
+    targets: TargetSet,
+    judge: str,
+    aspect: str,
+    answers: Mapping[PresentedTexts, list[Said]],
 ) -> SureVerdicts:
     """Return a judge's verdicts on texts beside people's label or class of each."""
     study = targets.study
@@ -149,7 +152,7 @@ def of_texts(
 def of_pairs(
     targets: TargetSet,
     aspect: str,
-    answers: Mapping[TextKey, list[Said]],
+    answers: Mapping[PresentedTexts, list[Said]],
     *,
     equal: bool,
 ) -> SureVerdicts:

@@ -56,7 +56,7 @@ class Plan:
     perturbations: Mapping[str, cards.AnyPerturbation]
     """The perturbations that the study names, and the sets of texts that its datasets
     contain."""
-    weights: cards.AspectWeights | None
+    weights: cards.TaskWeights | None
     expectations: cards.Expectations | None
     templates: Mapping[str, Templates]
     """Form -> its prompt templates, for judges and writers whose model reads

@@ -18,7 +18,7 @@ from judgescope.extensions.people.answers import Response
 from judgescope.extensions.people.form import FormQuestion, Page
 from judgescope.plan.study import Plan
 from judgescope.report.words import plural
-from judgescope.schema.cards import AspectWeights
+from judgescope.schema.cards import TaskWeights
 from judgescope.schema.loading import validate_card
 from judgescope.statistics.reliability import krippendorff_alpha
 
@@ -92,7 +92,7 @@ def make(plan: Plan, folder: Path, *, force: bool = False) -> form.Made[str]:
     return form.Made(pages, {}, [str(folder / page.file) for page in pages])
 
 
-def read(plan: Plan, folder: Path, name: str) -> tuple[AspectWeights, list[str]]:
+def read(plan: Plan, folder: Path, name: str) -> tuple[TaskWeights, list[str]]:
     """Return a card of weights from a folder of answers, and a line about each task.
 
     A weight is the share of the voters who chose the aspect. Raises UserErrors for
@@ -133,7 +133,7 @@ def read(plan: Plan, folder: Path, name: str) -> tuple[AspectWeights, list[str]]
         "voters": voters,
         "agreement": alphas,
     }
-    card: AspectWeights = validate_card("weights", content, name)
+    card: TaskWeights = validate_card("weights", content, name)
     return card, lines
 
 

@@ -67,7 +67,6 @@ from judgescope.schema.cards.openai import OpenAIModel as OpenAIModel
 from judgescope.schema.cards.perturbations import SINGLE as SINGLE
 from judgescope.schema.cards.perturbations import Anchoring as Anchoring
 from judgescope.schema.cards.perturbations import AnyPerturbation as AnyPerturbation
-from judgescope.schema.cards.perturbations import AspectWeights as AspectWeights
 from judgescope.schema.cards.perturbations import (
     AttackPerturbation as AttackPerturbation,
 )
@@ -84,6 +83,7 @@ from judgescope.schema.cards.perturbations import Perturbation as Perturbation
 from judgescope.schema.cards.perturbations import PerturbationKind as PerturbationKind
 from judgescope.schema.cards.perturbations import ReadyPerturbation as ReadyPerturbation
 from judgescope.schema.cards.perturbations import RulePerturbation as RulePerturbation
+from judgescope.schema.cards.perturbations import TaskWeights as TaskWeights
 from judgescope.schema.cards.recorded import RecordedModel as RecordedModel
 from judgescope.schema.cards.recorded import RecordedRows as RecordedRows
 from judgescope.schema.cards.study import PILOT as PILOT
@@ -127,7 +127,7 @@ KINDS: dict[str, Any] = {
     "aspect": Aspect,
     "criterion": Criterion,
     "perturbation": Perturbation,
-    "weights": AspectWeights,
+    "weights": TaskWeights,
     "expectations": Expectations,
     "publication": Publication,
     "prices": PriceTable,

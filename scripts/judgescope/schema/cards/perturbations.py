@@ -408,7 +408,7 @@ class Expectations(Card):
     """Perturbation -> the aspects that should drop or stay."""
 
 
-class AspectWeights(Card):
+class TaskWeights(Card):
     """Weights of aspects by task and perturbation; perturbations not named have uniform
     weights.
     """

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgescope.core.errors import UserError
+from judgescope.data.merged_headers import merged_names
 
 MOST_UNPACKED: Final = 2 << 30
 """Maximum bytes of a file's parts when they are unpacked: kilobytes may hold many."""
+LOOKED_AT: Final = 50
+"""Rows from the header on by which a second row of the header is known."""
 SpreadsheetCell = str | float | int | bool | None
 
 
@@ -91,7 +94,14 @@ def _below(
     for column, head in enumerate(rows[begin]):
         if head != "" or any(cells[column] != "" for cells in rows[begin:]):
             used.append(column)
-    names = [str(_plain(rows[begin][column])).strip() for column in used]
+    texts = []
+    for cells in rows[begin : begin + LOOKED_AT]:
+        texts.append([str(_plain(cells[column])).strip() for column in used])
+    names = texts[0]
+    merged = merged_names(names, texts[1], texts[2:]) if len(texts) > 1 else None
+    if merged is not None:
+        names = merged
+        begin += 1
     for name in names:
         if name == "" or names.count(name) > 1:
             raise UserError(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from judgescope.core.errors import UserError
+from judgescope.data.merged_headers import merged_names
 from judgescope.data.rows import (
     MOST_UNFOLDED,
     FileRow,
@@ -394,8 +395,10 @@ def _delimited(
         table.notes.append(f"the separator is {separator!r}, as its first line says")
     elif separator != "," and path.suffix.lower() != ".tsv":
         table.notes.append(f"cells are separated by {SEPARATORS[separator]}")
-    width = _usual_width(_first_records(text, separator))
+    first = _first_records(text, separator)
+    width = _usual_width(first)
     empty = 0
+    second_header: list[str] | None = None
     header: list[str] | None = None
     for record in records(text, separator, path):
         cells = record.cells
@@ -411,7 +414,11 @@ def _delimited(
                     f"{' '.join(filter(None, cells))[:60]}"
                 )
                 continue
-            header = _distinct(table, cells)
+            names, second_header = _merged(table, cells, first)
+            header = _distinct(table, names)
+            continue
+        if cells == second_header:
+            second_header = None
             continue
         _check_width(record, header, path, separator)
         table.lines[record.number] = record.begin
@@ -419,6 +426,21 @@ def _delimited(
     if empty:
         rows = "row" if empty == 1 else "rows"
         table.notes.append(f"skipped: {empty} {rows} without a filled cell")
+
+
+def _merged(
+    table: OpenedTable, header: list[str], first: list[list[str]]
+) -> tuple[list[str], list[str] | None]:
+    """The names of columns, and the second row of their header if it has two."""
+    filled = [cells for cells in first if any(cells)]
+    at = filled.index(header) if header in filled else len(filled)
+    if at + 1 >= len(filled):
+        return header, None
+    names = merged_names(header, filled[at + 1], filled[at + 2 :])
+    if names is None:
+        return header, None
+    table.notes.append(f"two rows are one header with merged cells: {names[-1]}, …")
+    return names, filled[at + 1]
 
 
 def _distinct(table: OpenedTable, header: Sequence[str]) -> list[str]:

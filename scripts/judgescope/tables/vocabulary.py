@@ -1,4 +1,4 @@
-"""Words in headers and cells by which a table's columns are read, in seven languages.
+"""Words in headers and cells by which a table's columns are read, in ten languages.
 
 A line of the table is a class, a language, how strong the evidence is, and the words.
 """
@@ -15,7 +15,7 @@ person de strong: mensch menschlich menschen experte gutachter annotator bewerte
 person de strong: fachkraft
 person fr strong: humain humaine expert annotateur évaluateur correcteur
 person es strong: humano humana experto anotador evaluador revisor
-person zh strong: 人工 人类 专家 标注 评审员
+person zh strong: 人工 人类 专家 标注 评审员 评分员 标注员 评委
 person ja strong: 人間 人手 評価者 専門家 アノテータ
 person ru strong: человек люди эксперт аннотатор разметчик оценщик ручная
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
@@ -140,6 +140,28 @@ measure en strong: bleu rouge meteor chrf bertscore bleurt comet ter moverscore
 measure en strong: bartscore bert sacrebleu cider spice nli perplexity geval unieval
 measure en strong: summac factcc questeval ragas dae reward qe cometkiwi xcomet metricx
 measure en strong: gemba
+person pt strong: humano humana especialista anotador avaliador revisor
+machine pt strong: ia máquina automático juiz modelo
+rating pt strong: nota pontuação avaliação classificação
+outcome pt strong: resultado decisão veredito
+text pt strong: resposta resumo texto saída tradução
+source pt strong: pergunta artigo fonte entrada documento
+number pt strong: número página data tempo duração custo quantidade comprimento
+number pt strong: dificuldade ano idade
+confidence pt strong: confiança certeza probabilidade
+good pt strong: bom boa sim verdadeiro correto aprovado
+bad pt strong: ruim mau não falso incorreto reprovado
+person it strong: umano umana esperto annotatore valutatore revisore
+machine it strong: ia macchina automatico giudice modello
+rating it strong: voto punteggio valutazione giudizio
+outcome it strong: risultato decisione verdetto
+text it strong: risposta riassunto testo uscita traduzione
+source it strong: domanda articolo fonte ingresso documento
+number it strong: numero pagina data tempo durata costo quantità lunghezza
+number it strong: difficoltà anno età
+confidence it strong: confidenza certezza probabilità
+good it strong: buono buona sì vero corretto approvato
+bad it strong: cattivo sbagliato falso errato respinto
 person tr strong: insan uzman
 machine tr strong: yapay makine
 rating tr strong: puan puanı değerlendirme

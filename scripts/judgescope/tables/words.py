@@ -67,7 +67,7 @@ ROLE_NOUNS: Final = frozenset(
 SHORTEST_STEM: Final = 5
 """Words of at least so many letters are recognised with another ending."""
 ENGLISH: Final = "en"
-LATIN: Final = frozenset({"en", "de", "fr", "es", "tr"})
+LATIN: Final = frozenset({"en", "de", "fr", "es", "it", "pt", "tr"})
 """Languages whose words another language may have with another meaning."""
 ALL_LANGUAGES: Final = LATIN | {"zh", "ja", "ru"}
 

@@ -11,6 +11,7 @@ from judgescope.cli.init.rating_columns import (
     ALL,
     aspect_of,
     is_judge,
+    judges_of,
     like_ratings,
     words_of,
 )
@@ -85,7 +86,35 @@ def unfolded(table: InitTable, named: Mapping[str, Sequence[str]]) -> InitTable:
     texts = _unfold(table, long, roles, remaining)
     if len(texts.rows) == len(table.rows):
         return table  # a row per text
+    if not texts.models:
+        texts.scored = _scored_beside(table, long, texts)
     return texts.as_table(table, roles, has_aspects=long.has_aspects)
+
+
+def _scored_beside(
+    table: InitTable, long: LongColumns, texts: "UnfoldedTexts"
+) -> dict[str, dict[str, str]]:
+    """Return judge -> aspect -> column, of judges' scores that all rows of a text
+    repeat, and give them to the texts.
+    """
+    scored = []
+    for column in table.columns:
+        if column in long.columns or column in texts.kept or not is_judge(column):
+            continue
+        values = numbers(table.rows, column)
+        if values is None or not_a_rating(column, classes_of(column)):
+            continue
+        of_text: dict[str, set[str]] = {}
+        for row in table.rows:
+            of_text.setdefault(texts.key_of(row), set()).add(str(row.get(column)))
+        if all(len(cells) == 1 for cells in of_text.values()):
+            scored.append(column)
+    for row in table.rows:
+        text = texts.rows[texts.key_of(row)]
+        for column in scored:
+            text[column] = row.get(column)
+    aspects = dict.fromkeys(aspect for aspect, _ in texts.columns)
+    return judges_of(scored, aspects)
 
 
 def _is_shared(table: InitTable, column: str) -> bool:
@@ -107,15 +136,25 @@ class UnfoldedTexts:
     """(aspect, rater) -> the column of the ratings."""
     models: set[str] = field(default_factory=set)
     """The raters that are models."""
+    keys: list[str] = field(default_factory=list)
+    """The columns that tell texts apart."""
+    scored: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Judge -> aspect -> the column of its scores, a score per text."""
+
+    def key_of(self, row: TableRow) -> str:
+        """Return what identifies the text of a row."""
+        return str([row.get(name) for name in self.keys])
 
     def as_table(
         self, table: InitTable, roles: Guess, *, has_aspects: bool
     ) -> InitTable:
         """Return the texts as a table whose columns are known."""
         ratings: dict[str, list[str]] = {}
-        judges: dict[str, dict[str, str]] = {}
+        judges = dict(self.scored)
         # A long table has no row where a model did not judge: nothing was lost there.
         absent: dict[str, str | None] = dict.fromkeys(self.kept)
+        for scores in self.scored.values():
+            absent |= dict.fromkeys(scores.values())
         for (aspect, name), column in self.columns.items():
             if name in self.models:
                 scores = judges.setdefault(slug(name), {})
@@ -144,7 +183,7 @@ def _unfold(
     role_columns = chain.from_iterable(map(roles.columns_of, (*ROLES, *PAIRED)))
     keys = [name for name in role_columns if name not in beside] or list(remaining)
     kept = list(dict.fromkeys([*keys, *beside]))
-    texts = UnfoldedTexts(kept)
+    texts = UnfoldedTexts(kept, keys=keys)
     first: dict[tuple[str, ...], int] = {}
     raters = {str(row.get(long.rater)) for row in table.rows}
     for number, row in zip(table.numbers, table.rows, strict=True):
@@ -155,7 +194,7 @@ def _unfold(
             texts.models.add(rater)
         elif len(raters) > MOST_RATERS:
             name = "people"
-        key = str([row.get(each) for each in keys])
+        key = texts.key_of(row)
         text = texts.rows.setdefault(key, {each: row.get(each) for each in kept})
         start = texts.starts.setdefault(key, number)
         _check_lengths(table, roles, (start, text), (number, row))
@@ -205,7 +244,20 @@ def _long(table: InitTable, free: Sequence[str]) -> LongColumns | None:
     """Return the columns of a long table (rater, value, …), None for any other
     table.
     """
-    raters = {"rater", "annotator", "judge", "worker", "evaluator"}
+    raters = {
+        "rater",
+        "annotator",
+        "judge",
+        "worker",
+        "evaluator",
+        "participant",
+        "respondent",
+        "assessor",
+        "reviewer",
+        "coder",
+        "labeler",
+        "labeller",
+    }
     names = {"value", "score", "rating", "label", "annotation"} | WORDS.choices
     values: dict[str, str] = {}
     aspects = {"aspect", "dimension", "criterion", "attribute"}

@@ -21,6 +21,9 @@ HEADER_SIDES: Final = (*SIDES, ("chosen", "rejected"))
 """Words that distinguish the two texts in the names of columns alone."""
 ARROW: Final = re.compile(r"([^<>=≈~]+)(>{1,3}|<{1,3}|={1,2}|≈|~)([^<>=≈~]+)")
 """A choice that compares the two sides: `A>B`, `A >> B`, `A=B`."""
+WORSE: Final = frozenset({"worse", "weaker"})
+COMPARATIVES: Final = frozenset({"better", "stronger", *WORSE})
+"""Words by which a cell compares two sides: `left is much better`."""
 CODES: Final = {FIRST: ["1"], SECOND: ["2"], TIE: ["0"]}
 """Choice -> its words, if choices are written as numbers."""
 
@@ -233,7 +236,7 @@ def _meaning(
     """Return what a word chooses in every row; None if it has no fixed meaning.
 
     A cell with more than `most_words` words is a text that happens to contain a word
-    for a choice.
+    for a choice, unless it compares: `Left is much better`.
     """
     for columns in (texts, systems):
         if word in columns:
@@ -242,12 +245,31 @@ def _meaning(
     if arrow:
         return _of_arrow(arrow[1], arrow[2], arrow[3])
     words = words_of(word)
+    if not COMPARATIVES.isdisjoint(words):
+        return _of_comparison(words)
     if len(words) > most_words:
         return None
+    if {*words} == {"no", "preference"}:
+        return TIE
     ties = {"tie", "tied", "draw", "equal", "both", "neither", "same"}
     if ties.intersection(words):
         return TIE
     return _side_in(words)
+
+
+def _of_comparison(words: Sequence[str], most_words: int = 8) -> int | None:
+    """Return the choice of `Response A is slightly better than Response B`; how much
+    better the text is counts for nothing. None for other sentences.
+    """
+    if len(words) > most_words or not {"not", "if", "but"}.isdisjoint(words):
+        return None
+    compared = words[: words.index("than")] if "than" in words else words
+    side = _side_in(compared)
+    if {"neither", "none"}.intersection(compared):
+        return TIE
+    if side is None or WORSE.isdisjoint(compared):
+        return side
+    return SECOND if side == FIRST else FIRST
 
 
 def _side_in(words: Collection[str]) -> int | None:

@@ -1,0 +1,49 @@
+"""Headers of two rows: `Human` above `fluency` and `accuracy`, as merged cells are
+saved.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+LONGEST_NAME: Final = 40
+"""Characters of a name in the second row; a text is longer."""
+
+
+def merged_names(
+    header: Sequence[str], below: Sequence[str], rest: Sequence[Sequence[str]]
+) -> list[str] | None:
+    """Return a name for each column of a header with two rows, None for one row.
+
+    header, below: the two rows, as many cells each; rest: rows below them. A merged
+    cell keeps its word in its first column. The second row has names if every column
+    of a merged cell has a short word there that occurs no further time in the column.
+
+    >>> merged_names(["", "Human", ""], ["id", "tone", "facts"], [["7", "3", "4"]])
+    ['id', 'Human tone', 'Human facts']
+    >>> merged_names(["id", "label", ""], ["7", "good", "bad"], [["8", "good", "ok"]])
+    """
+    if len(below) != len(header):
+        return None
+    groups: list[str] = []
+    for head in header:
+        groups.append(head.strip() or (groups[-1] if groups else ""))
+    names: list[str] = []
+    is_merged = False
+    for at, (head, group) in enumerate(zip(header, groups, strict=True)):
+        follows = at + 1 < len(header) and not header[at + 1].strip()
+        is_alone = bool(head.strip()) and not follows
+        is_merged = is_merged or (not head.strip() and bool(group))
+        name = below[at].strip()
+        if is_alone and not name:
+            names.append(group)
+        elif _is_name(name, [row[at] for row in rest if at < len(row)]):
+            names.append(f"{group} {name}".strip())
+        else:
+            return None
+    return names if is_merged and len(set(names)) == len(names) else None
+
+
+def _is_name(cell: str, others: Sequence[str]) -> bool:
+    """Return whether a cell is a name, not a number, a text or one of the values."""
+    is_word = any(sign.isalpha() for sign in cell) and len(cell) <= LONGEST_NAME
+    return is_word and cell not in map(str.strip, others)

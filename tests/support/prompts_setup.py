@@ -85,6 +85,8 @@ FORMS = sorted(
         "impartial",
         "improve",
         "likelihood",
+        "decide",
+        "decide-pair",
         "shot",
         "write-reference",
         *IMPROVING,

@@ -7,18 +7,22 @@ missing are printed, and written if the user asks for it.
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 from judgescope.cli.context import agrees, plan_of_study
+from judgescope.cli.decision_probe import answered
+from judgescope.core.cells import split
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.core.files import atomic_write
 from judgescope.engines.factory import FILES_NAMED, settled
 from judgescope.engines.openai.engine import OpenAIEngine
 from judgescope.engines.openai.wire import field_line
+from judgescope.engines.systemone import SystemOneEngine
 from judgescope.plan.access import admit
 from judgescope.plan.checks.study import caps_of
 from judgescope.plan.study import Plan
 from judgescope.replies.budget import Spending
+from judgescope.replies.decision_questions import question_type
 from judgescope.replies.pricing import nanodollars
 from judgescope.replies.probing import (
     ENDLESS,
@@ -30,7 +34,14 @@ from judgescope.replies.probing import (
     untested,
 )
 from judgescope.replies.store import Store
-from judgescope.schema.cards import FOLDERS, Judge, OpenAIModel
+from judgescope.schema.cards import (
+    FOLDERS,
+    EndpointModel,
+    Judge,
+    OpenAIModel,
+    QuestionType,
+    SystemOneModel,
+)
 from judgescope.schema.edited import with_names
 
 MOST: Final = 8
@@ -54,11 +65,16 @@ def probe_study(study: Path | None, passed: Sequence[str], *, write: bool) -> in
     admit(plan, agrees, judges)
     cards = {name: _settled(plan, name) for name in judges}
     for name, card in cards.items():
-        print(f"probe of models/{name}.yaml: at most {MOST} requests to {_about(card)}")
+        number = MOST if isinstance(card, OpenAIModel) else len(get_args(QuestionType))
+        about = _about(card, number)
+        print(f"probe of models/{name}.yaml: at most {number} requests to {about}")
     errors: list[UserError] = []
     for name, card in cards.items():
         try:
-            errors += _probed(plan, card, judges[name], write=write)
+            if isinstance(card, SystemOneModel):
+                _probe_decisions(plan, card, judges[name])
+            else:
+                errors += _probed(plan, card, judges[name], write=write)
         except UserErrors as several:
             errors += several.errors
         except UserError as error:
@@ -72,24 +88,24 @@ def _by_model(plan: Plan) -> dict[str, list[Judge]]:
     """Return model behind an endpoint -> the judges that ask it."""
     judges: dict[str, list[Judge]] = {}
     for judge in plan.judges.values():
-        if isinstance(plan.models[judge.model], OpenAIModel):
+        if isinstance(plan.models[judge.model], OpenAIModel | SystemOneModel):
             judges.setdefault(judge.model, []).append(judge)
     return judges
 
 
-def _settled(plan: Plan, model: str) -> OpenAIModel:
+def _settled(plan: Plan, model: str) -> OpenAIModel | SystemOneModel:
     folder = Path(plan.folders["model", model])
     card = settled(plan.models[model], folder, Path(plan.study.data))  # type: ignore[arg-type]
-    assert isinstance(card, OpenAIModel)
+    assert isinstance(card, OpenAIModel | SystemOneModel)
     return card
 
 
-def _about(card: OpenAIModel) -> str:
-    """Return the address, and the most that the test requests cost."""
+def _about(card: EndpointModel, number: int) -> str:
+    """Return the address, and the most that so many test requests cost."""
     if card.price is None:
         return f"{card.base_url}, price unknown"
     usage = {"prompt": 2 * len(ENDLESS), "completion": LONG_TOKENS}
-    dollars = MOST * nanodollars(usage, card.price) / 1e9
+    dollars = number * nanodollars(usage, card.price) / 1e9
     return f"{card.base_url}, at most {dollars:.5f} US$"
 
 
@@ -125,6 +141,28 @@ def _probed(
             able(judge, tried.findings)
         except UserError as error:
             yield error
+
+
+def _probe_decisions(plan: Plan, card: SystemOneModel, judges: Sequence[Judge]) -> None:
+    """Ask a decision model a test question of each type that its judges ask.
+
+    Raises UserError for a model that cannot answer one.
+    """
+    kinds = set[QuestionType]()
+    for judge in judges:
+        for dataset in plan.shown(judge.judge):
+            for aspect in plan.rated_by(judge.judge, dataset):
+                own = judge.scale_on(split(aspect)[0])
+                scale = own or plan.scale_of(dataset, aspect)
+                pairs = plan.compares(judge.judge)
+                kinds.add(question_type(judge, scale, pairs=pairs))
+    store = Store(Path(plan.study.store), card.served_name)
+    caps = caps_of(plan.study)
+    ledger = plan.study.ledger
+    with store, Spending(store, ledger, card.model, card.price, caps) as budget:
+        engine = SystemOneEngine(card, budget=budget)
+        for kind, came in answered(engine, kinds).items():
+            print(f"  {kind:12} {came}")
 
 
 def _listed(findings: Findings, judges: Sequence[Judge]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 from judgescope.core.errors import UserError
 from judgescope.data.files import absolute, sha256_of, verify
@@ -13,6 +13,7 @@ from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.cards.vllm import ADAPTER_FILES
 from judgescope.schema.loading import priced
 
+EndpointCard = TypeVar("EndpointCard", bound=cards.EndpointModel)
 FILES_NAMED = ("api_key_file", "proxy_auth_file", "ca_file", "tokenizer")
 """Keys of an endpoint's card whose values are files."""
 
@@ -33,7 +34,7 @@ def settled(
         and Path(trained, ADAPTER_FILES[0]).is_file()
     ):
         card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
-    if isinstance(card, cards.OpenAIModel):
+    if isinstance(card, cards.OpenAIModel | cards.SystemOneModel):
         card = priced(located(card, folder, data))
         if card.ca_file:
             import_module("judgescope.engines.openai.connection").trusted(card)
@@ -49,9 +50,9 @@ def settled(
     return result
 
 
-def located(card: cards.OpenAIModel, folder: Path, data: Path) -> cards.OpenAIModel:
+def located(card: EndpointCard, folder: Path, data: Path) -> EndpointCard:
     """Return an endpoint's card with the absolute paths of its files."""
-    named = {name: getattr(card, name) for name in FILES_NAMED}
+    named = {name: getattr(card, name, None) for name in FILES_NAMED}
     return card.model_copy(
         update={
             name: absolute(path, folder, data) for name, path in named.items() if path
@@ -72,7 +73,9 @@ def asking(card: cards.AskedModel, budget: Budget | None = None) -> Ask:
             "a study trains its adapter before it asks"
         )
     build = ENGINES[card.engine].build
-    if isinstance(card, cards.ProbedModel):  # reserves for each request that it sends
+    if isinstance(
+        card, cards.ProbedModel | cards.SystemOneModel
+    ):  # reserves for each request that it sends
         return cast(Ask, build(card, budget=budget))
     engine = cast(Ask, build(card))
     return engine if budget is None else within(budget, engine)

@@ -29,7 +29,8 @@ class Request:
     key.
 
     asked: engine, model name, revision, variant, messages, further fields of the body,
-    decoding; for a program its arguments, its files and the `target` that it is shown.
+    decoding; for a program its arguments, its files and the `target` that it is shown;
+    for a decision model the `state` and the `question`.
     about: the name of the request in messages to users (a target, an item).
     """
 
@@ -50,6 +51,9 @@ class Request:
         """Return the prompt's text; requests sorted by it share long prefixes."""
         if "target" in self.asked:
             return canonical(self.asked["target"])
+        if "state" in self.asked:
+            question = canonical(self.asked["question"])
+            return f"{question}\n{canonical(self.asked['state'])}"
         return "\n".join(message["content"] for message in self.asked["messages"])
 
     @property

@@ -126,7 +126,8 @@ class JudgeFacts(SpecPart, frozen=True):
     ends: dict[str, tuple[float, float] | None]
     """Aspect -> minimum and maximum of the judge's scale; None if it has none."""
     weighted: bool
-    """Whether a score is a mean weighted by log-probabilities."""
+    """Whether a score is a mean weighted by probabilities; of a decision model only on
+    numbers, or on labels with a threshold."""
     first_draw: bool
     """Whether the first draw alone is the score."""
     discrete: bool

@@ -120,7 +120,9 @@ def _labels_of(
         codes, chosen = cross_fitted(gold, scores, targets.source)
         ends = f"{chosen.min():.4g} to {chosen.max():.4g}" if chosen.size else "none"
         return codes, f"threshold chosen leaving each source out: {ends}"
-    if card.grid[aspect] != scale.values or card.weighted:
+    # A decision between labels is a label; only those between numbers are means.
+    weighted = card.weighted and card.engine != "systemone"
+    if card.grid[aspect] != scale.values or weighted:
         if card.engine == DERIVED:
             return None, NO_VOTES
         return None, "the judge gives numbers: set `threshold` in its card"

@@ -52,12 +52,12 @@ def access(plan: Plan) -> list[OutsideAction]:
     return sorted(lines, key=lambda line: (order.index(line.kind), line.what))
 
 
-def endpoints(plan: Plan, models: Iterable[str]) -> list[cards.OpenAIModel]:
+def endpoints(plan: Plan, models: Iterable[str]) -> list[cards.EndpointModel]:
     """Return the endpoints among some models, with absolute paths."""
-    endpoints = []
+    endpoints = list[cards.EndpointModel]()
     for name in models:
         card = plan.models[name]
-        if isinstance(card, cards.OpenAIModel):
+        if isinstance(card, cards.EndpointModel):
             folder = Path(plan.folders["model", name])
             endpoints.append(located(card, folder, Path(plan.study.data)))
     return endpoints
@@ -118,7 +118,7 @@ def programs(plan: Plan, models: Iterable[str] | None = None) -> Iterator[Progra
         if isinstance(card, cards.ProgramModel):
             hashes = _hashes(card, folder, Path(plan.study.data))
             words = [_with_paths(word, card) for word in card.words]
-        elif isinstance(card, cards.OpenAIModel) and card.token_command:
+        elif isinstance(card, cards.EndpointModel) and card.token_command:
             hashes = {}
             words = card.token_command
         else:
@@ -154,7 +154,7 @@ def _programs_shown(plan: Plan) -> Iterator[OutsideAction]:
         about = f"model {program.model}"
         if isinstance(card, cards.ProgramModel) and card.env:
             about += f"; it sees the variables {', '.join(card.env)}"
-        if isinstance(card, cards.OpenAIModel):
+        if isinstance(card, cards.EndpointModel):
             known = "exists" if shutil.which(program.words[0]) else "not found"
             about += f"; prints its key; {known}"
         yield OutsideAction("runs", f"{shlex.join(program.words)} ({about})")
@@ -174,8 +174,8 @@ def _reads(plan: Plan) -> Iterator[OutsideAction]:
                     yield OutsideAction("reads", f"hub {file}")
                 elif not file.startswith("package:"):
                     paths.append(file)
-        if isinstance(card, cards.OpenAIModel):
-            named = [getattr(card, key) for key in FILES_NAMED]
+        if isinstance(card, cards.EndpointModel):
+            named = [getattr(card, key, None) for key in FILES_NAMED]
             paths += [path for path in named if path]
         if isinstance(card, cards.VllmModel):
             if card.path:

@@ -24,6 +24,7 @@ from judgescope.schema.cards import (
     RatingScale,
     RecordedModel,
     Supervisor,
+    SystemOneModel,
 )
 from judgescope.schema.cards.annotations import PARSER
 from judgescope.schema.cards.engines import ENGINES
@@ -34,6 +35,8 @@ ANY_VALUE = {"number", "returned", "choice"}
 """Parsers of values that need not be on people's scale."""
 LIKELIHOOD = "likelihood"
 """The parser of texts whose probability is the score, which has no scale."""
+DECISION = "decision"
+"""The parser of decision models."""
 COMPUTED = "errors"
 """The parser whose values are not on the grid, because they are computed from
 errors."""
@@ -115,6 +118,8 @@ def parser_of(plan: Plan, judge: str) -> str:
         return PARSER
     if card.scores_texts:
         return LIKELIHOOD
+    if isinstance(model, SystemOneModel):
+        return DECISION
     if card.parser is not None:
         return card.parser
     if card.read is not None:
@@ -155,6 +160,8 @@ def confidence_of(plan: Plan, judge: str) -> str:
     if card.estimator == "logprob_mean":
         return "logprobs"
     model = plan.models[card.model]
+    if isinstance(model, SystemOneModel):
+        return "decision"
     if isinstance(model, RecordedModel) and model.rows.confidence:
         return "column"
     return "planted" if isinstance(model, PlantedModel) and model.is_sure else ""
@@ -180,6 +187,8 @@ def settings_of(plan: Plan, judge: str) -> dict[str, float | str | dict[str, str
     card = plan.judges[judge]
     parser = parser_of(plan, judge)
     settings: dict[str, float | str | dict[str, str]] = {}
+    if parser == DECISION and card.threshold is not None:
+        settings["expected"] = 1.0
     if parser == COMPUTED:
         settings |= card.severities.model_dump()
     elif card.read is not None:
@@ -229,7 +238,7 @@ def scale_of(
         assert isinstance(model, PlantedModel)
         copy = model.defect == "copy" and not rated.categorical
         return continuous if copy else rated
-    if _reads_choices(plan, card):
+    if _reads_choices(plan, card) or (parser == DECISION and plan.compares(judge)):
         return None
     labelled = rated.categorical and card.threshold is None
     return rated if parser not in ANY_VALUE or labelled else None
@@ -266,6 +275,18 @@ def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:
         if scale.turn is not None:
             turns[name] = scale.turn
     return turns
+
+
+def _is_expectation(
+    plan: Plan, card: Judge, scales: Mapping[str, MembersScales]
+) -> bool:
+    """Return whether a judge's scores are means over the probabilities of a decision:
+    on scales of numbers, and of labels with a threshold.
+    """
+    if parser_of(plan, card.judge) != DECISION:
+        return False
+    numbers = [scale for [scale] in scales.values() if scale and not scale.categorical]
+    return card.threshold is not None or bool(numbers)
 
 
 def prompt_aspects(plan: Plan, dataset: str) -> dict[str, dict[str, object]]:
@@ -388,7 +409,8 @@ def _facts_of_one(
     for aspect, [scale] in scales.items():
         if scale and card.off_grid != "keep":
             grid[aspect] = scale.values()
-    one_draw = card.draws == 1 and card.estimator == "mean"
+    weighted = card.estimator == "logprob_mean" or _is_expectation(plan, card, scales)
+    one_draw = card.draws == 1 and card.estimator == "mean" and not weighted
     return replace(
         facts,
         draws=card.draws,
@@ -396,10 +418,10 @@ def _facts_of_one(
         compares=plan.compares(card.judge),
         confidence=confidence_of(plan, card.judge),
         parser=parser_of(plan, card.judge),
-        temperature=card.temperature if plan.is_prompted(card.model) else None,
+        temperature=card.temperature if plan.samples(card.model) else None,
         grid=grid,
         family=card.family or getattr(plan.models[card.model], "family", None),
-        weighted=card.estimator == "logprob_mean",
+        weighted=weighted,
         threshold=_threshold(card),
         first_draw=card.estimator == "first",
         discrete=card.estimator in {"mode", "first"} or one_draw,

@@ -83,7 +83,7 @@ def _rationales(plan: Plan, dataset: str, language: str) -> Iterator[str]:
     known = [
         plan.judges[name] for name in plan.judges_of(dataset) if name in plan.judges
     ]
-    asked = any(plan.is_prompted(judge.model) for judge in known)
+    asked = any(plan.samples(judge.model) for judge in known)
     if asked and "robustness" in plan.study.methods:
         yield (
             "warning: statistic `sentiment` knows English words alone: a judge that "

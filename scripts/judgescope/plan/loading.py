@@ -175,7 +175,7 @@ def _models(
     models = dict[str, cards.Model]()
     for name, where in named.items():
         card: cards.Model = reader.read("model", name, where=where)
-        if isinstance(card, cards.OpenAIModel):
+        if isinstance(card, cards.EndpointModel):
             card = priced(card)
         completed = ENGINES[card.engine].completed
         if completed is not None:

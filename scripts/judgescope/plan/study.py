@@ -349,6 +349,11 @@ class Plan:
         """
         return ENGINES[self.models[model].engine].asked
 
+    def samples(self, model: str) -> bool:
+        """Return whether a model writes replies to prompts, token by token."""
+        engine = ENGINES[self.models[model].engine]
+        return engine.reads_prompts and not engine.decides
+
     def is_prompted(self, model: str) -> bool:
         """Return whether a model that is asked reads prompts."""
         return ENGINES[self.models[model].engine].reads_prompts

@@ -32,6 +32,7 @@ PART = (
 SIGN_SECONDS = 60.0  # between two signs of life
 WAIT_SECONDS = 5.0  # between two looks for the replies of other jobs
 LONGEST = 16384  # the assumed maximum tokens of a reply without a limit
+DECIDED = 64  # the assumed maximum tokens of a decision, which is no text
 MARGIN = 1.25
 """Assumed tokens per byte of a prompt, divided by the maximum in at least ENOUGH
 replies."""
@@ -229,7 +230,8 @@ class Spending(AbstractContextManager["Spending"]):
         dense = 1.0  # the most tokens per byte, in this and earlier jobs
         if self._before.replies + self._pace.replies >= ENOUGH:
             dense = min(1.0, MARGIN * max(self._before.densest, self._pace.densest))
-        reply = request.asked.get("max_tokens", LONGEST) * draws
+        longest = DECIDED if "question" in request.asked else LONGEST
+        reply = request.asked.get("max_tokens", longest) * draws
         usage = {"prompt": math.ceil(size * dense), "completion": reply}
         return Hold(
             draws, math.ceil(nanodollars(usage, self.price) * self._factor), size

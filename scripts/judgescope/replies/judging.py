@@ -111,7 +111,8 @@ class Questions:
         """Return the content of the cell's requests, with a placeholder for the
         prompt.
         """
-        assert not isinstance(self.model, cards.ProgramModel)  # see ProgramQuestions
+        others = cards.ProgramModel | cards.SystemOneModel  # see their questions
+        assert not isinstance(self.model, others)
         mark = self.messages(MARK)
         return request_of(
             self.model, self.judge, mark, seed=self.seed, wants=self.wants

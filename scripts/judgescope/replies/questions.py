@@ -17,6 +17,7 @@ from judgescope.engines.base import Subject, compared
 from judgescope.engines.requests import Reply, Request, Work
 from judgescope.engines.subjects import Subjects
 from judgescope.prompts import plain
+from judgescope.replies.decision_questions import DecisionQuestions
 from judgescope.replies.few_shot import Demonstrations, rated_texts
 from judgescope.replies.journal import KEY, Integers, Keys
 from judgescope.replies.judging import (
@@ -263,6 +264,8 @@ def _kind_of(judge: cards.Judge, model: cards.AskedModel) -> type[Questions]:
     """Return how a judge's questions become requests."""
     if isinstance(model, cards.ProgramModel):
         return ProgramQuestions
+    if isinstance(model, cards.SystemOneModel):
+        return DecisionQuestions
     return ScoredTexts if judge.scores_texts else Questions
 
 

@@ -11,7 +11,7 @@ from datetime import date
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import urlsplit
 
 import yaml
@@ -25,8 +25,8 @@ from judgescope.schema.cards import (
     FOLDERS,
     KINDS,
     Card,
+    EndpointModel,
     ListedPrice,
-    OpenAIModel,
     PriceTable,
     TaskTable,
     TaskWords,
@@ -537,11 +537,12 @@ def read_tasks(folders: Iterable[Path]) -> dict[str, TaskWords]:
     return tasks
 
 
+EndpointCard = TypeVar("EndpointCard", bound=EndpointModel)
 PRICES = HOME / "config" / "prices.yaml"
 """The file of prices that ship with the workflow, for models whose cards have none."""
 
 
-def priced(card: OpenAIModel) -> OpenAIModel:
+def priced(card: EndpointCard) -> EndpointCard:
     """Return a card with its price: its own, or the listed price of its model at its
     host.
     """

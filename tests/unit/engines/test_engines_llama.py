@@ -11,12 +11,13 @@ import pytest
 
 import llama
 from judgescope.core.errors import UserError
+from judgescope.engines.factory import asking
 from judgescope.engines.openai.engine import OpenAIEngine
-from judgescope.engines.requests import Reply, Request, request_of
+from judgescope.engines.requests import Reply, Request, Work, request_of
 from judgescope.parsing.judgment import Judgment, Scale
 from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.store import Store
-from judgescope.schema.cards import Decoding, OpenAIModel
+from judgescope.schema.cards import Decoding, OpenAIModel, SystemOneModel
 from parsed import parse
 
 llama.require()
@@ -388,3 +389,18 @@ def test_a_score_beside_any_characters_is_read_and_they_come_back_complete(
     model = card(url, grammar(f'"{spelled}"'))
     [[reply]] = ask(model, asked(model, "Say it.", max_tokens=60), tmp_path)
     assert (reply.text, verdict(reply).value) == (message, 4)
+
+
+def test_ordinary_weights_give_no_decisions_and_the_message_says_what_to_do(
+    url: str,
+) -> None:
+    model = SystemOneModel.model_validate(
+        {"model": "random", "name": llama.MODEL, "engine": "systemone", "base_url": url}
+    )
+    question = {"type": "choice", "instructions": "Which?", "criteria": {"a": None}}
+    state = {"text": "A text."}
+    request = Request({**model.identity(), "state": state, "question": question})
+    with pytest.raises(UserError) as caught:
+        asking(model)([Work(request, (0,))], False, lambda _: None)
+    assert "HTTP 501" in str(caught.value)
+    assert "no decision model at this address" in str(caught.value)

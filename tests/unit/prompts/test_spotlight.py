@@ -103,6 +103,7 @@ def shipped() -> list[Any]:
         if (
             isinstance(card, Judge)
             and not card.scores_texts
+            and card.model != "decisions"  # whose forms show no text
             and (CONFIG / "prompts" / f"{card.form}.jinja").is_file()
         ):
             keys = card.model_dump(

@@ -12,7 +12,7 @@ from judgescope.core.errors import UserError
 from judgescope.core.paths import HOME
 from judgescope.core.secrets import LONG
 from judgescope.schema.cards import FOLDERS
-from judgescope.schema.cards.openai import ADDRESS, PROXY
+from judgescope.schema.cards.endpoint import ADDRESS, PROXY
 from judgescope.schema.loading import load_yaml
 
 VARIABLE = re.compile(r"[A-Za-z_]\w*")

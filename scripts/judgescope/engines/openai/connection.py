@@ -13,7 +13,7 @@ from urllib.parse import quote
 from judgescope.core.errors import UserError
 from judgescope.core.extras import install_command
 from judgescope.core.secrets import KEYS_READ
-from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.cards import EndpointModel
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -26,7 +26,7 @@ connections can wait in the pool, and every attempt of a request would meet anot
 """
 
 
-def proxy_login(card: OpenAIModel) -> tuple[str, str] | None:
+def proxy_login(card: EndpointModel) -> tuple[str, str] | None:
     """Return the proxy's user and password, None if the card names none.
 
     Raises UserError for a variable or a file that holds no `user:password`.
@@ -42,7 +42,7 @@ def proxy_login(card: OpenAIModel) -> tuple[str, str] | None:
     return user, password
 
 
-def proxy(card: OpenAIModel) -> str | None:
+def proxy(card: EndpointModel) -> str | None:
     """Return the proxy's URL, with user and password: no text but an HTTP client's may
     have it.
     """
@@ -53,7 +53,7 @@ def proxy(card: OpenAIModel) -> str | None:
     return f"{scheme}{slashes}{':'.join(quote(part, safe='') for part in login)}@{rest}"
 
 
-def key_header(card: OpenAIModel, key: str) -> dict[str, str]:
+def key_header(card: EndpointModel, key: str) -> dict[str, str]:
     """Return the header that carries a key; none without a key."""
     if not key:
         return {}
@@ -61,7 +61,7 @@ def key_header(card: OpenAIModel, key: str) -> dict[str, str]:
     return {card.key_header: f"Bearer {key}" if bearer else key}
 
 
-def trusted(card: OpenAIModel) -> ssl.SSLContext | None:
+def trusted(card: EndpointModel) -> ssl.SSLContext | None:
     """Return the certificates that a located card trusts, None for the system's.
 
     Raises UserError for a file that holds none.
@@ -90,7 +90,7 @@ FROM_VARIABLES = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
 """Headers that the package takes from variables of the environment."""
 
 
-def client(card: OpenAIModel, key: str) -> "OpenAI":
+def client(card: EndpointModel, key: str) -> "OpenAI":
     """Return a client of the card's endpoint: its proxy, certificates and headers, and
     the key.
 

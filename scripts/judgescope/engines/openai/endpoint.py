@@ -1,4 +1,4 @@
-"""One endpoint that speaks OpenAI's chat protocol: a request and its answer.
+"""One endpoint of an HTTP protocol: a request and its answer.
 
 An endpoint's refusal of one request is a reply of status `error`; a refusal of every
 request (a wrong key, no credit) ends the job.
@@ -15,7 +15,7 @@ from judgescope.core.errors import CONTROL, UserError
 from judgescope.core.secrets import Redactor
 from judgescope.engines.openai import connection, rate, refusals, wire
 from judgescope.engines.requests import Budget, RefusedError, Reply, Request
-from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.cards import EndpointModel
 
 if TYPE_CHECKING:
     import aiohttp
@@ -71,20 +71,26 @@ class TransientError(Exception):
         return TransientError(f"{self} ({reason})", self.kind, advice=self.advice)
 
 
-class ChatEndpoint:
-    """The address of a card, its key, and how it is asked once."""
+class Endpoint:
+    """The address of a card, its key, and how it is asked once.
+
+    A subclass knows the protocol: `body`, `read`, and what to do about refusals.
+    """
 
     def __init__(
-        self, card: OpenAIModel, key: str | None = None, *, budget: Budget | None = None
+        self,
+        card: EndpointModel,
+        key: str | None = None,
+        *,
+        budget: Budget | None = None,
     ) -> None:
         """`key`: by default what the variable or the file holds that the card names."""
         self.card = card
         self.budget = budget
         self.answered = False
         """Whether a request of `request` was answered: not every one is refused."""
-        self.url = URL(f"{card.base_url.rstrip('/')}/chat/completions").with_query(
-            card.query
-        )
+        address = URL(f"{card.base_url.rstrip('/')}{card.route}")
+        self.url = address.with_query(card.query)
         self.key = card.key_source.read() if key is None else key
         login = connection.proxy_login(card)
         self._secrets = {"<proxy password>": login[1]} if login else {}
@@ -96,7 +102,7 @@ class ChatEndpoint:
             return self._rejected(error.status, str(error), error.advice)
         return self.error(
             f"the endpoint refused a simple test request: {error}",
-            "check name, base_url, field_names and extra_body in the card",
+            f"check {self.keys_to_check(str(error))} in the card",
         )
 
     def error(self, problem: str, todo: str) -> UserError:
@@ -168,7 +174,7 @@ class ChatEndpoint:
         if getattr(error, "status", None) == PROXY_UNAUTHORISED:  # no tunnel to https
             reason = f"HTTP {PROXY_UNAUTHORISED} from the proxy"
             return self._rejected(
-                PROXY_UNAUTHORISED, reason, self._advice(PROXY_UNAUTHORISED, "", {})
+                PROXY_UNAUTHORISED, reason, self.advice(PROXY_UNAUTHORISED, "", {})
             )
         reason = self.safe(str(error)) or type(error).__name__
         host = getattr(error, "host", None)
@@ -199,7 +205,7 @@ class ChatEndpoint:
         message = self.safe(wire.message_of(text))
         reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
         outcome = refusals.answer_rule(status, text).outcome
-        advice = self._advice(status, text, headers)
+        advice = self.advice(status, text, headers)
         if refusals.PLAIN_TO_TLS.search(text) and self.url.scheme == "http":
             advice = "this port speaks TLS: write https:// in `base_url` of the card"
             return self._rejected(status, reason, advice)
@@ -225,10 +231,11 @@ class ChatEndpoint:
             reason += f" (moved to {self.safe(headers.get('Location', 'nowhere'))})"
         return self._rejected(status, reason, advice)
 
-    def _advice(self, status: int, text: str, headers: Mapping[str, str]) -> str:
+    def advice(self, status: int, text: str, headers: Mapping[str, str]) -> str:
         """Return what to do about an answer, with what the table leaves open."""
         rule = refusals.answer_rule(status, text)
-        moved = refusals.moved_to(self.url, self.safe(headers.get("Location", "")))
+        location = self.safe(headers.get("Location", ""))
+        moved = refusals.moved_to(self.url, location, self.card.route)
         if rule.advice == refusals.MOVED and moved is None:
             return refusals.MOVED_NOWHERE
         key = str(self.card.key_source) if self.card.key_source else refusals.NO_KEY
@@ -263,12 +270,15 @@ class ChatEndpoint:
 
     def body(self, request: Request, draws: Sequence[int]) -> dict[str, Any]:
         """Return the body that asks for consecutive draws of a request."""
-        return wire.body(self.card, request, draws)
+        raise NotImplementedError
 
     def read(self, text: str, request: Request, draws: Sequence[int]) -> list[Reply]:
         """Return the replies in an answer; NoReplyError if it has none."""
-        logprobs = "logprobs" in request.asked
-        return wire.read_replies(text, request.key, draws, logprobs=logprobs)
+        raise NotImplementedError
+
+    def keys_to_check(self, reason: str) -> str:
+        """Return the keys of the card that may be wrong if every request is refused."""
+        raise NotImplementedError
 
     def clean(self, text: str) -> str:
         """Return an endpoint's text without the key: some send it back, even in a

@@ -1,12 +1,13 @@
-"""Models behind an endpoint that speaks OpenAI's chat protocol, asked over HTTP."""
+"""Models behind an HTTP endpoint, and those that speak OpenAI's chat protocol."""
 
 import asyncio
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from judgescope.engines.openai import wire
-from judgescope.engines.openai.endpoint import ChatEndpoint, TransientError
+from judgescope.engines.openai.endpoint import Endpoint, TransientError
 from judgescope.engines.openai.run import EndpointRun
 from judgescope.engines.openai.session import session
 from judgescope.engines.requests import Failure, Keep, Reply, Request, Work
@@ -14,7 +15,7 @@ from judgescope.schema.cards import OpenAIModel
 from judgescope.schema.cards.engines import Engine
 
 
-class OpenAIEngine(ChatEndpoint):
+class EndpointEngine(Endpoint):
     """Asks one endpoint, with as many requests under way as its card allows."""
 
     def __call__(
@@ -49,6 +50,27 @@ class OpenAIEngine(ChatEndpoint):
                 f"a test request failed: {error}",
                 f"{todo}; no judgment was requested",
             ) from None
+
+
+class OpenAIEngine(EndpointEngine):
+    """Asks an endpoint that speaks OpenAI's chat protocol."""
+
+    card: OpenAIModel
+
+    def body(self, request: Request, draws: Sequence[int]) -> dict[str, Any]:
+        """Return the body that asks for consecutive draws of a request."""
+        return wire.body(self.card, request, draws)
+
+    def read(self, text: str, request: Request, draws: Sequence[int]) -> list[Reply]:
+        """Return the replies in an answer; NoReplyError if it has none."""
+        logprobs = "logprobs" in request.asked
+        return wire.read_replies(text, request.key, draws, logprobs=logprobs)
+
+    def keys_to_check(self, reason: str) -> str:
+        """Return the keys of the card that may be wrong if every request is refused."""
+        names = wire.respelled(self.card, reason)
+        line = "" if names is None else f" (try {wire.field_line(names)})"
+        return f"name, base_url, field_names{line} and extra_body"
 
     def respelled(self, reason: str) -> "OpenAIEngine | None":
         """Return an engine that sends fields as a refusal asks for (see

@@ -118,6 +118,7 @@ MOVED: Final = (
 )
 NO_KEY: Final = "it names none: add `api_key_env`, `api_key_file` or `token_command`"
 """In place of a key's source, where the card has none."""
+CHAT_ROUTE: Final = "/chat/completions"
 MOVED_NOWHERE: Final = (
     "the endpoint redirects without naming another address: check `base_url` of the "
     "card"
@@ -195,11 +196,12 @@ def answer_rule(status: int, text: str) -> AnswerRule:
     return OTHER_ANSWER
 
 
-def moved_to(asked: URL, location: str) -> str | None:
+def moved_to(asked: URL, location: str, route: str = CHAT_ROUTE) -> str | None:
     """Return the `base_url` for the address to which an endpoint has moved; None if it
     names no other address.
 
-    asked: the address of the request; location: the header of the answer.
+    asked: the address of the request; location: the header of the answer; route: the
+    end of the address, which is no part of `base_url`.
 
     >>> asked = URL("https://old.example.org/v1/chat/completions")
     >>> moved_to(asked, "https://new.example.org/v1/chat/completions?a=1")
@@ -215,7 +217,7 @@ def moved_to(asked: URL, location: str) -> str | None:
         return None
     if not location or address == asked.with_query(None):
         return None
-    return str(address).rstrip("/").removesuffix("/chat/completions")
+    return str(address).rstrip("/").removesuffix(route)
 
 
 # --- connections that cannot be made --------------------------------------------------

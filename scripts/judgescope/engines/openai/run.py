@@ -14,8 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from judgescope.core.errors import CONTROL, UserError
-from judgescope.engines.openai import connection, rate, wire
-from judgescope.engines.openai.endpoint import ABSENT, ChatEndpoint, TransientError
+from judgescope.engines.openai import connection, rate
+from judgescope.engines.openai.endpoint import ABSENT, Endpoint, TransientError
 from judgescope.engines.openai.session import session
 from judgescope.engines.requests import (
     HOPELESS,
@@ -151,7 +151,7 @@ class EndpointRun:
 
     def __init__(
         self,
-        endpoint: ChatEndpoint,
+        endpoint: Endpoint,
         proven: bool,
         keep: Keep,
         *,
@@ -482,15 +482,9 @@ class EndpointRun:
 
     def _hopeless(self) -> UserError:
         reason = self.refusals[0][0].text
-        names = wire.respelled(self.endpoint.card, reason)
-        line = (
-            "field_names"
-            if names is None
-            else f"field_names (try {wire.field_line(names)})"
-        )
         return self.endpoint.error(
             f"the endpoint refuses every request: {reason}",
-            f"check name, base_url, {line} and extra_body of the card; these refusals "
+            f"check {self.endpoint.keys_to_check(reason)} of the card; these refusals "
             "are not stored",
         )
 

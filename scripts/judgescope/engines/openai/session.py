@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from judgescope.core.process_limits import allow_connections
 from judgescope.engines.openai.connection import OPENS_ANOTHER, proxy, trusted
 from judgescope.engines.openai.wire import ACCEPTED
-from judgescope.schema.cards import OpenAIModel
+from judgescope.schema.cards import EndpointModel
 
 if TYPE_CHECKING:
     import aiohttp
@@ -42,7 +42,7 @@ def _connector_class() -> "type[aiohttp.TCPConnector]":
     return Connector
 
 
-def session(card: OpenAIModel) -> "aiohttp.ClientSession":
+def session(card: EndpointModel) -> "aiohttp.ClientSession":
     """Return a session without the key, and no limit of its own on connections."""
     import aiohttp
 

@@ -23,6 +23,7 @@ from judgescope.plan.checks.sample_texts import SAMPLE, sample_source
 from judgescope.plan.study import Plan
 from judgescope.prompts.filling import messages, system_message
 from judgescope.prompts.likelihood import HIDDEN
+from judgescope.replies.decision_questions import shown_decision
 from judgescope.schema import cards
 
 
@@ -178,6 +179,9 @@ def _rating_values(
         values["attributed"] = judge.hint.attributed
     if judge.annotation is not None:
         values |= prompts.annotating(judge.annotation)
+    if isinstance(plan.models[judge.model], cards.SystemOneModel):
+        pairs = plan.compares(judge.judge)
+        values["decision"] = shown_decision(judge, scale, pairs=pairs)
     return values
 
 

@@ -8,6 +8,7 @@ from judgescope.parsing.judgment import PARSERS
 from judgescope.parsing.parsers import card_parsers
 from judgescope.plan.applicable import compares, computes, replays
 from judgescope.plan.checks.confidence import check_confidence
+from judgescope.plan.checks.decisions import check_decisions
 from judgescope.plan.checks.likelihood import check_scoring
 from judgescope.plan.checks.study import check_rated
 from judgescope.plan.judges import scale_of
@@ -55,6 +56,8 @@ def check_judge(
             if not judge.aspects or name in judge.aspects:
                 rated.append((f"{dataset.dataset}, {name}", dataset, name, aspect))
     check_scoring(judge, model, [(title, dataset) for title, dataset, *_ in rated])
+    scales = {title: scale for title, _, _, scale in rated}
+    check_decisions(judge, model, scales, forms.get(judge.form), pairs=pairs)
     problem = f"unknown form for the engine {model.engine}"
     known = FORMS.get(model.engine, [judge.form])
     check_known([judge.form], known, problem, where=f"{where}, key form")
@@ -76,7 +79,6 @@ def check_judge(
     _check_shots(judge, model, datasets, where, pairs=pairs)
     _check_labels(judge, model, rated, where)
     _check_estimator(judge, model, rated, where, pairs=pairs)
-    scales = {title: scale for title, _, _, scale in rated}
     check_confidence(judge, model, scales, pairs=pairs)
     if isinstance(judge.scale, dict):
         check_rated(judge.scale, datasets, f"{where}, key scale")
@@ -435,6 +437,7 @@ def _check_labels_of(
             "`read_as`",
         )
     asked = ENGINES[model.engine].reads_prompts and judge.estimator != "logprob_mean"
+    asked = asked and not isinstance(model, cards.SystemOneModel)
     if scale is None and judge.threshold is not None and asked:
         raise UserError(
             "a judge with a threshold must give numbers, but would be asked for "

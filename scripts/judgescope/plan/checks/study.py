@@ -252,7 +252,7 @@ def check_caps(
     for key, unit, _, only in caps_of(study):
         for name, card in asked.items():
             bound = unit == NANOS and only in (None, name)
-            if bound and isinstance(card, cards.PromptedModel) and card.price is None:
+            if bound and isinstance(card, cards.TokenModel) and card.price is None:
                 raise UserError(
                     f"{key} needs the price of every model that it covers",
                     where=f"models/{name}.yaml",

@@ -7,7 +7,8 @@ from judgescope.schema.cards.engines import ENGINES, prompted_engines
 
 def check_writer(model: cards.Model, where: str) -> None:
     """Check that a model reads prompts, so that it can write."""
-    if not ENGINES[model.engine].reads_prompts:
+    engine = ENGINES[model.engine]
+    if not engine.reads_prompts or engine.decides:
         raise UserError(
             "this model cannot write texts",
             where=where,

@@ -503,7 +503,7 @@ def collect(plan: Plan, dataset: str) -> specs.CollectSpec:
     explained = list[str]()
     if any("robust" in METHODS[name].parts for name in plan.study.methods):
         for name, card in sorted(plan.judges.items()):
-            if plan.is_prompted(card.model) and not plan.compares(name):
+            if plan.samples(card.model) and not plan.compares(name):
                 explained.append(name)
     return specs.CollectSpec(
         **computing("collect"),

@@ -128,7 +128,7 @@ def _judge_card(plan: Plan, name: str, judge: cards.Judge) -> specs.JudgeCard:
         planted=_planted(plan.models[judge.model]),
         thresholded=is_thresholded(judge),
     )
-    if not plan.is_prompted(judge.model):
+    if not plan.samples(judge.model):
         return card
     annotation = ""
     listed = judge.annotation

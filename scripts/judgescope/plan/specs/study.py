@@ -67,7 +67,7 @@ def key_sources(plan: Plan, models: Iterable[str]) -> list[KeySource]:
     sources = []
     for name in models:
         card = plan.models[name]
-        if not isinstance(card, cards.OpenAIModel):
+        if not isinstance(card, cards.EndpointModel):
             continue
         folder = Path(plan.folders["model", name])
         card = located(card, folder, Path(plan.study.data))

@@ -34,6 +34,7 @@ from judgescope.schema.cards.data import References as References
 from judgescope.schema.cards.data import Select as Select
 from judgescope.schema.cards.data import TaskTable as TaskTable
 from judgescope.schema.cards.data import TaskWords as TaskWords
+from judgescope.schema.cards.endpoint import EndpointModel as EndpointModel
 from judgescope.schema.cards.judges import ASPECT as ASPECT
 from judgescope.schema.cards.judges import COMPARE as COMPARE
 from judgescope.schema.cards.judges import CONTROL_FORMS as CONTROL_FORMS
@@ -96,6 +97,8 @@ from judgescope.schema.cards.study import NewTexts as NewTexts
 from judgescope.schema.cards.study import Publication as Publication
 from judgescope.schema.cards.study import Recipe as Recipe
 from judgescope.schema.cards.study import Study as Study
+from judgescope.schema.cards.systemone import QuestionType as QuestionType
+from judgescope.schema.cards.systemone import SystemOneModel as SystemOneModel
 from judgescope.schema.cards.vllm import TRAINED as TRAINED
 from judgescope.schema.cards.vllm import Adapter as Adapter
 from judgescope.schema.cards.vllm import VllmModel as VllmModel
@@ -104,7 +107,9 @@ ProbedModel = OpenAIModel | LlamaModel
 """Models whose server is probed before judges are asked."""
 PromptedModel = ProbedModel | VllmModel | AddOnModel
 """Models that read prompts."""
-AskedModel = PromptedModel | CommandModel | PythonModel
+TokenModel = PromptedModel | SystemOneModel
+"""Models that are paid by the token."""
+AskedModel = TokenModel | CommandModel | PythonModel
 Model = LexicalModel | ControlModel | PlantedModel | RecordedModel | AskedModel
 BuiltInModel = Annotated[
     LexicalModel
@@ -113,6 +118,7 @@ BuiltInModel = Annotated[
     | RecordedModel
     | ProbedModel
     | VllmModel
+    | SystemOneModel
     | CommandModel
     | PythonModel,
     Field(discriminator="engine"),

@@ -40,6 +40,8 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reads_prompts: bool = False
     """Whether it reads prompt forms of config/prompts; only such an engine can write
     texts."""
+    decides: bool = False
+    """Whether it answers typed questions with probabilities and writes no text."""
     parser: str = ""
     """The parser of its judges whose cards name none; "": `score` for replies, `number`
     for values."""
@@ -52,5 +54,9 @@ ENGINES: Final = Registry("engines", Engine, "judgescope.engines")
 
 
 def prompted_engines() -> list[str]:
-    """The names of the engines that read prompt forms."""
-    return [name for name, each in ENGINES.working().items() if each.reads_prompts]
+    """Return the names of the engines that read prompt forms and write replies."""
+    return [
+        name
+        for name, each in ENGINES.working().items()
+        if each.reads_prompts and not each.decides
+    ]

@@ -26,6 +26,7 @@ from judgescope.schema.cards.base import (
     repeated,
     same,
 )
+from judgescope.schema.cards.systemone import QuestionType
 
 ASPECT = "{aspect}"
 """Stands for the aspect in the name of a column of recorded scores."""
@@ -310,8 +311,13 @@ class Judge(Decoding):
     `top_logprobs`); stated: a number in the reply, such as `Confidence: 80 %`, which a
     form asks for (`confident-verdict`); draws: the share of equal draws of several;
     none: nowhere. Default: logprobs with `estimator: logprob_mean`, else what the
-    model's card says (`rows.confidence` of recorded scores). Only logprobs changes a
-    request."""
+    model says (`rows.confidence` of recorded scores; a decision model's probability).
+    Only logprobs changes a request."""
+    question: Asking[QuestionType | None] = Field(None, exclude_if=same(None))
+    """For models of engine systemone: the type of the question. choice: one of the
+    labels or values; noul: whether the better one of two holds; score: one of up to ten
+    ordered levels. Default: score for numbers, noul for two ordered labels, choice for
+    other labels and for two texts."""
     structured: Asking[Literal["choice", "json"] | None] = None
     """Constrain replies to the scale's values: `choice`: to a value; `json`: to a JSON
     object with the field `rating`. With the form compare, `choice` constrains them to

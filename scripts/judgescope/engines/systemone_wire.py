@@ -1,0 +1,168 @@
+"""The protocols of decision models: the body of a request, the contents of an answer.
+
+Sources: the public contract of `POST /v1/systemone` (vLLM 0.32, llama.cpp, Ollama 0.35
+and hosts), and of OpenAI's `POST /v1/decisions` as in the types of the package openai.
+An answer is kept in the first spelling, so that one parser reads both.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from judgescope.core.canonical import canonical
+from judgescope.core.names import CONTENT, EMPTY_CONTENT
+from judgescope.engines.openai.wire import NoReplyError, loads
+from judgescope.engines.requests import Reply, Request, counted
+from judgescope.schema.cards.systemone import QuestionType, WireName
+
+ASKED: Final = "verdict"
+"""The name of the only question of a request."""
+MASS: Final = "label_mass"
+"""The field of a kept answer with the probability that the model gave to the options
+together, where the server says it."""
+PREDICATE: Final = "predicate"
+LISTED_TYPES: Final[Mapping[QuestionType, str]] = {
+    "noul": PREDICATE,
+    "choice": "choice",
+    "score": "score",
+}
+"""Type of a question -> its name in the protocol `decisions`."""
+REFUSAL: Final = "refusal"
+"""The type of an answer in which a model declines a question."""
+
+
+def body(wire: WireName, request: Request) -> dict[str, Any]:
+    """Return the body of a request for one decision."""
+    asked = request.asked
+    sent = {**asked["extra_body"], "model": asked["model"]}
+    if wire == "systemone":
+        return sent | {"state": asked["state"], "questions": {ASKED: asked["question"]}}
+    question = _listed(asked["question"])
+    return sent | {"input": canonical(asked["state"]), "questions": [question]}
+
+
+def _listed(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question as the protocol `decisions` spells it.
+
+    A predicate has no descriptions of true and false there, so they follow its
+    instructions.
+    """
+    kind: QuestionType = question["type"]
+    instructions = question["instructions"]
+    criteria = question["criteria"]
+    listed: dict[str, Any] = {"type": LISTED_TYPES[kind], "name": ASKED}
+    if kind == "noul":
+        said = [f"{name}: {words}" for name, words in (criteria or {}).items()]
+        return listed | {"instructions": "\n".join([instructions, *said])}
+    listed["instructions"] = instructions
+    if kind == "score":
+        return listed | {"levels": [{"label": level} for level in criteria]}
+    choices = list[dict[str, Any]]()
+    for option, words in criteria.items():
+        described = {} if words is None else {"description": words}
+        choices.append({"value": option, **described})
+    return listed | {"choices": choices}
+
+
+def read_decision(text: str, wire: WireName, request: Request, draw: int) -> Reply:
+    """Return the decision in an answer; its text is canonical JSON.
+
+    A model that answers the question not at all gives a reply without text. Raises
+    NoReplyError for an answer that is no decision.
+    """
+    answer = loads(text)
+    answer = answer if isinstance(answer, dict) else {}
+    usage = usage_of(answer)
+    billed = () if usage is None and answer.get("error") else (usage,)
+    answers = answer.get("answers")
+    if wire == "systemone" and isinstance(answers, dict):
+        decided = _named(answers)
+    elif wire == "decisions" and isinstance(answers, list):
+        decided = _unlisted(answers)
+    else:
+        raise NoReplyError("a response without `answers`", billed)
+    provenance = {"engine": "systemone"}
+    if isinstance(answer.get("model"), str):
+        provenance["model"] = answer["model"]
+    asked = request.asked["question"]["type"]
+    if decided is not None and decided.setdefault("type", asked) not in (
+        asked,
+        REFUSAL,
+    ):
+        raise NoReplyError(f"an answer to another type than {asked}", billed)
+    if decided is None:
+        provenance[CONTENT] = EMPTY_CONTENT
+        return Reply(request.key, draw, "", usage=usage, provenance=provenance)
+    mass = _label_mass(answer)
+    if mass is not None:
+        decided[MASS] = mass
+    try:
+        kept = canonical(decided)
+    except (ValueError, TypeError, RecursionError):
+        raise NoReplyError("a decision that is no JSON", billed) from None
+    finish = REFUSAL if decided.get("type") == REFUSAL else "stop"
+    return Reply(
+        request.key, draw, kept, finish=finish, usage=usage, provenance=provenance
+    )
+
+
+def _named(answers: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the answer to the question; None if it is missing."""
+    decided = answers.get(ASKED)
+    return dict(decided) if isinstance(decided, dict) else None
+
+
+def _unlisted(answers: list[Any]) -> dict[str, Any] | None:
+    """Return the answer of the protocol `decisions` as `systemone` spells it; None if
+    it is missing.
+    """
+    listed = next((each for each in answers if isinstance(each, dict)), None)
+    if listed is None or listed.get("name") not in (ASKED, None):
+        return None
+    kind = listed.get("type")
+    if kind == PREDICATE:
+        return {"type": "noul", "noul": listed.get("probability")}
+    decided = {name: listed[name] for name in ("choice", "score") if name in listed}
+    decided["type"] = kind
+    shares = listed.get("probabilities")
+    if isinstance(shares, list):
+        decided["probabilities"] = _by_option(shares)
+    return decided
+
+
+def _by_option(shares: list[Any]) -> dict[str, Any] | list[Any]:
+    """Return option -> probability; the list itself if an option is there twice or is
+    no object.
+    """
+    by_option = dict[str, Any]()
+    for share in shares:
+        if not isinstance(share, dict) or str(share.get("value")) in by_option:
+            return shares
+        by_option[str(share.get("value"))] = share.get("probability")
+    return by_option
+
+
+def _label_mass(answer: Mapping[str, Any]) -> Any:
+    """Return the probability of the options together, as vLLM says it; None if it does
+    not.
+    """
+    diagnostics = answer.get("diagnostics")
+    about = diagnostics.get(ASKED) if isinstance(diagnostics, dict) else None
+    return about.get(MASS) if isinstance(about, dict) else None
+
+
+def usage_of(answer: Mapping[str, Any]) -> dict[str, int] | None:
+    """Return the tokens that an answer reports, None if it is unknown what it costs."""
+    usage = answer.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("input_tokens_details")
+    known = counted(
+        {
+            "prompt": usage.get("input_tokens"),
+            "completion": usage.get("output_tokens", 0),
+            "cached": details.get("cached_tokens")
+            if isinstance(details, dict)
+            else None,
+        }
+    )
+    return known if known and known["prompt"] else None

@@ -1,0 +1,50 @@
+"""The card of a decision model: it answers typed questions with probabilities."""
+
+from typing import ClassVar, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from judgescope.schema.cards.base import Access, Asking
+from judgescope.schema.cards.endpoint import EndpointModel, check_free
+from judgescope.schema.cards.models import REQUEST_NAMES
+
+QuestionType = Literal["choice", "noul", "score"]
+"""The type of a question to a decision model: one of several options, true or false,
+one of several ordered levels."""
+WireName = Literal["systemone", "decisions"]
+
+SENT: Final = frozenset(("state", "questions", "input"))
+"""Fields of a request that the judge's question fills."""
+NOT_SENT: Final = frozenset(("temperature", "top_p", "max_tokens", "seed", "n"))
+"""Decoding fields that a decision model does not have."""
+
+
+class SystemOneModel(EndpointModel):
+    """A decision model behind an endpoint, which writes no text."""
+
+    ROUTES: ClassVar[tuple[str, ...]] = ("/systemone", "/decisions")
+    engine: Asking[Literal["systemone"]]
+    wire: Access[WireName] = "systemone"
+    """How the endpoint spells questions and answers: `systemone` (`state`, `questions`
+    by name), or `decisions` (OpenAI's `input` and a list of questions)."""
+    path: Access[str | None] = Field(None, pattern=r"^/[^\s?#]*[^\s?#/]$")
+    """The end of the address of its requests, after `base_url`; default: `/systemone`
+    or `/decisions`, as `wire` says."""
+
+    @model_validator(mode="after")
+    def _unreserved(self) -> Self:
+        taken = set(self.extra_body) & (REQUEST_NAMES.reserved | SENT)
+        check_free(
+            "extra_body", taken, "the judge's question sets it, or no decision has it"
+        )
+        return self
+
+    @property
+    def route(self) -> str:
+        """Return the end of the address of its requests, after `base_url`."""
+        return self.path or f"/{self.wire}"
+
+    @property
+    def unsent(self) -> set[str]:
+        """Return the decoding fields that are not sent: all of them."""
+        return set(NOT_SENT)

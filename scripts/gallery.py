@@ -37,17 +37,23 @@ _LINK = re.compile(r'<a\b[^>]*\bhref="([^"]*)"[^>]*>(.*?)</a>', re.S)
 
 @dataclass(frozen=True)
 class GalleryReport:
-    """A report of the gallery: its study, and the page that its picture shows."""
+    """A report of the gallery: its study, and the page that its picture shows.
+
+    card: the study's card, or a program that writes the study into `folder`.
+    """
 
     name: str
     study: str
     card: str
     page: str = "index.html"
+    folder: Path = HOME
+    height: int = PICTURE_SIZE[1]
+    """Pixels of the page that the picture shows."""
 
     @property
     def report(self) -> Path:
         """The folder of the study's report."""
-        return HOME / "results" / self.study / "report"
+        return self.folder / "results" / self.study / "report"
 
 
 REPORTS = (
@@ -62,13 +68,25 @@ REPORTS = (
         "sections/confusion.html",
     ),
     GalleryReport("live", "demo-llm", "config/studies/demo-llm.yaml"),
+    GalleryReport(
+        "confidence",
+        "planted-confidence",
+        "scripts/gallery_planted.py",
+        "sections/confidence.html",
+        HOME / "build" / "planted-confidence",
+        height=1460,
+    ),
 )
 
 
 def run(report: GalleryReport) -> None:
     """Run a study, as far as its results are not there."""
-    command = [sys.executable, "-m", "judgescope", "run", report.card]
-    subprocess.run(command, cwd=HOME, check=True)
+    card = report.card
+    if report.folder != HOME:
+        subprocess.run([sys.executable, HOME / card, report.folder], check=True)
+        card = "study.yaml"
+    command = [sys.executable, "-m", "judgescope", "run", card]
+    subprocess.run(command, cwd=report.folder, check=True)
 
 
 def copy(report: GalleryReport) -> int:
@@ -115,13 +133,13 @@ def _without_lost_links(text: str, page: Path, kept: Collection[Path]) -> str:
     return _LINK.sub(shown, text)
 
 
-def picture(page: Path, file: Path) -> bool:
+def picture(page: Path, file: Path, height: int = PICTURE_SIZE[1]) -> bool:
     """Take a picture of the first screen of a page; False without a browser."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return False
     file.parent.mkdir(parents=True, exist_ok=True)
-    width, height = PICTURE_SIZE
+    width = PICTURE_SIZE[0]
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     options += ["--force-device-scale-factor=0.5", f"--window-size={width},{height}"]
     command = [browser, *options, f"--screenshot={file}", page.absolute().as_uri()]
@@ -244,7 +262,8 @@ def main() -> int:
         print(f"{report.name}: {size / 1000:.0f} kB of {report.report}")
         if args.built:
             continue
-        if not picture(report.report / report.page, PICTURES / f"{report.name}.webp"):
+        shown = report.report / report.page
+        if not picture(shown, PICTURES / f"{report.name}.webp", report.height):
             print("  no browser: its picture stays as it was", file=sys.stderr)
     if not args.built:
         for name, page in pages_of_boxes():

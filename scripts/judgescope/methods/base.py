@@ -397,6 +397,8 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     """Attack -> whether it names a number."""
     rationales: Annotated[str | None, IN] = None
     ensembles: dict[str, EnsembleMembers] = field(default_factory=dict)
+    rating_price: float | None = None
+    """US$ that a person's rating of one text or pair costs; None if nobody says so."""
     bought: Annotated[list[str], IN] = field(default_factory=list)
     """The files of bought replies: of the datasets before, and of this one."""
     writers: dict[str, TokenPrices | None] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import nan
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from judgescope.schema.tables import read_table
 from judgescope.scoring.aggregate import majority
 from judgescope.statistics import frontier
 from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
+from judgescope.statistics.escalation import SureJudge
 from judgescope.statistics.intervals import IntervalScale
 from judgescope.statistics.labels import NO_LABEL
 from judgescope.statistics.resampling import Replicated
@@ -73,6 +74,33 @@ class Candidate(NamedTuple):
         return len(self.members) > 1 and self.threshold is None
 
 
+class SureCases(NamedTuple):
+    """The cases that people judged, and the judges whose verdicts on them have a
+    confidence; source (cases,).
+    """
+
+    source: Codes
+    judges: Mapping[str, SureJudge]
+
+    @classmethod
+    def of(
+        cls,
+        source: Codes,
+        right: Mapping[str, Floats],
+        confidence: Mapping[str, Floats],
+        judged: Flags,
+    ) -> Self:
+        """Return the cases of `judged` (cases,), with what judges said of all.
+
+        right, confidence: judge -> (cases,), NaN where there is none.
+        """
+        sure = {}
+        for judge, known in right.items():
+            if judge in confidence:
+                sure[judge] = SureJudge(confidence[judge][judged], known[judged])
+        return cls(source[judged], sure)
+
+
 @dataclass(frozen=True, eq=False)
 class AspectCandidates:
     """The values of all candidates on the cases, texts or pairs, of an aspect.
@@ -80,7 +108,8 @@ class AspectCandidates:
     values: candidate -> (cases,), NaN on cases that some judge lacks; source (cases,).
     number(values): the deciding number, with its deletions; sums(values): (sources,
     parts), of which `of_sums` is the number; `gap` is the scale of a difference.
-    people (cases,): people's mean rating, None where values are no amounts.
+    people (cases,): people's mean rating, None where values are no amounts. sure: the
+    judges whose verdicts have a confidence, for cascades that end at a person.
     """
 
     aspect: str
@@ -93,6 +122,7 @@ class AspectCandidates:
     of_sums: Callable[[Floats], Floats]
     gap: IntervalScale
     people: Floats | None = None
+    sure: SureCases | None = None
 
     def on(self, candidate: Candidate, sources: Flags) -> Replicated:
         """A candidate's number on some sources; sources (sources of the dataset,)."""
@@ -248,8 +278,14 @@ def _of_labels(
         return np.where(known & np.isnan(winner), float(NO_LABEL), winner)
 
     alone = dict(zip(judges, common, strict=True))
-    confidence = _stated(targets, aspect, alone)
-    confidence |= _shares_of_draws(targets, aspect, alone)
+    own = dict(zip(judges, labels, strict=True))
+    confidence = _stated(targets, aspect, own)
+    confidence |= _shares_of_draws(targets, aspect, own)
+    right = {
+        judge: np.where(np.isnan(codes), nan, codes == texts.gold)
+        for judge, codes in own.items()
+    }
+    judged = ~np.isnan(texts.gold)
     return AspectCandidates(
         aspect,
         texts.statistic,
@@ -261,6 +297,7 @@ def _of_labels(
         lambda codes: frontier.hits_of(gold, codes, texts.q, targets.source, n_sources),
         frontier.balanced_accuracy_of,
         base.SHARE_GAP,
+        sure=SureCases.of(targets.source, right, confidence, judged),
     )
 
 
@@ -348,6 +385,11 @@ def _pairs_of_aspect(
 
     each = [on_pairs(credit) for credit in credits]
     confidence = {judge: on_pairs(same) for judge, same in agreed.items()}
+    right = {
+        cell.judge: np.where((credit == 0) | np.isnan(credit), nan, credit > 0)
+        for cell, credit in zip(judged, each, strict=True)
+    }
+    judged_by_any = np.any(~np.isnan(np.stack(each)), axis=0)
     common = _in_common(each, np.zeros(len(pairs)))
     unknown = np.full(len(pairs), nan)
     n_sources = len(data.item_order)
@@ -363,6 +405,7 @@ def _pairs_of_aspect(
         lambda credit: frontier.credits_of(credit, -credit, source, n_sources),
         frontier.credit_of,
         base.SHARE_GAP,
+        sure=SureCases.of(source, right, confidence, np.asarray(judged_by_any)),
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from judgescope.core.cells import joined, split
 from judgescope.core.rng import stream
+from judgescope.methods import escalations
 from judgescope.methods.base import Method, present
 from judgescope.methods.candidates import (
     AspectCandidates,
@@ -248,6 +249,8 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     for market in markets(shop):
         yield from _candidate_rows(market)
         yield from _choice_rows(market)
+        if len(market.parts) == 1:
+            yield from escalations.rows_of(data, shop, market.parts[0])
 
 
 def _candidate_rows(market: Market) -> Iterator[ResultRow]:
@@ -391,7 +394,7 @@ METHOD = Method(
     when="priced",
     tables=("agreement",),
     texts=("systems",),
-    parts=("bought", "decided", "confidences"),
+    parts=("bought", "decided", "confidences", "rating_price"),
     votes=True,
     bars=False,
     unordered="yes",

@@ -37,6 +37,7 @@ from judgescope.report.questions import (
 )
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow, ends_of
+from judgescope.report.sureness import sureness
 from judgescope.report.words import DASH, THOUSAND, brief, count, dollars, label, plural
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Sign
@@ -369,7 +370,9 @@ class MatrixMaker:
             cells = [self.cell(judge, column) for column in self.columns]
         if self.priced:
             cells.append(self._price(judge))
-        return MatrixLine(judge.id, cells, kind_words(judge), judge.card)
+        about = [kind_words(judge), sureness(self.report, judge)]
+        words = "; ".join(each for each in about if each)
+        return MatrixLine(judge.id, cells, words, judge.card)
 
     def _price(self, judge: ShownJudge) -> MatrixCell:
         rows = self.costs.where(judge=judge.id)

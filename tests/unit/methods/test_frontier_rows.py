@@ -293,7 +293,10 @@ def test_a_text_with_few_equal_draws_is_passed_on(tmp_path: Path) -> None:
     assert all(costs["a"] < costs[name] < costs["a"] + costs["b"] for name in cascades)
 
 
-def test_a_text_of_low_confidence_is_passed_on(tmp_path: Path) -> None:
+def stated_market(folder: Path, **fields: Any) -> list[ResultRow]:
+    """Return the rows of two judges of labels, of which the cheap one says how sure it
+    is: .95 or .6, as often as it is right.
+    """
     people = np.tile((QUALITY > 0).astype(float), (3, 1))
     rng = np.random.default_rng(9)
     sure = np.where(rng.random(N) < 0.5, 0.95, 0.6)
@@ -305,10 +308,31 @@ def test_a_text_of_low_confidence_is_passed_on(tmp_path: Path) -> None:
         row |= {"aspect": "clear", "target": TARGETS[at], "draw": 0, "status": "ok"}
         row |= {"value": scores["a"][at], "confidence": chance}
         stated.append(row | {"confident_of": 0.0 if at == 0 else None})
-    path = str(tmp_path / "confidences.parquet")
+    path = str(folder / "confidences.parquet")
     write_table("confidences", table_of("confidences", stated), path)
     scale = {"values": [0.0, 1.0], "ends": [0.0, 1.0], "labels": ["no", "yes"]}
     prices = {"a": CHEAP, "b": DEAR}
-    rows = market(tmp_path, scores, prices, people, aspect=scale, confidences=path)
+    where = {"aspect": scale, "confidences": path, **fields}
+    return market(folder, scores, prices, people, **where)
+
+
+def test_a_text_of_low_confidence_is_passed_on(tmp_path: Path) -> None:
+    rows = stated_market(tmp_path)
     values = {row["judge"]: row["value"] for row in rows_of(rows, "balanced_accuracy")}
     assert "a>b@0.95" in values and values["a>b@0.95"] > values["a"]
+    assert not rows_of(rows, "left_to_people")
+
+
+def test_with_the_price_of_a_rating_a_cascade_ends_at_a_person(tmp_path: Path) -> None:
+    rows = stated_market(tmp_path, rating_price=0.25)
+    [left] = rows_of(rows, "left_to_people")
+    assert left["judge"] == "a>people@0.95" and left["k"] == 2
+    assert left["value"] == pytest.approx(0.5, abs=0.1)
+    [error] = rows_of(rows, "cascade_error")
+    assert 0 < error["value"] < 0.1
+    assert "with a chance of 95 %" in error["note"]
+    costs = {row["judge"]: row for row in rows_of(rows, "usd_per_1000")}
+    both = costs["a>people@0.95"]
+    expected = costs["a"]["value"] + 1000 * left["value"] * 0.25
+    assert both["value"] == pytest.approx(expected)
+    assert both["note"] == "a person's rating costs US$ 0.25"

@@ -10,6 +10,7 @@ from judgescope.report.contents import section_named
 from judgescope.report.elements import PageFigure, Paragraph, Section
 from judgescope.report.reliability import BinDot, reliability_spec
 from judgescope.report.sections.confidence import sentence
+from judgescope.report.sureness import sureness
 
 Row = dict[str, Any]
 
@@ -76,6 +77,41 @@ def test_the_section_has_sentences_a_diagram_and_its_numbers(tmp_path: Path) -> 
         assert "3 bins" in figure.summary
         [body] = figure.table.bodies
         assert len(body.lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("gap", "p", "says"),
+    [
+        (0.11, 0.001, "too sure of its verdicts"),
+        (-0.11, 0.001, "less sure of its verdicts than it may be"),
+        (0.11, 0.2, ""),
+    ],
+)
+def test_the_matrix_remarks_on_a_judge_that_is_too_sure_by_rule(
+    tmp_path: Path, gap: float, p: float, says: str
+) -> None:
+    rows = confidence_rows("alpha", gap, p)
+    spec = report_study.make(tmp_path, {"confidence": rows, "coverage": []})
+    report = report_study.loaded(spec)
+    remarks = {judge.id: sureness(report, judge) for judge in report.judges}
+    assert remarks["alpha"] == says
+    assert not any(words for name, words in remarks.items() if name != "alpha")
+
+
+def test_a_remark_on_several_aspects_names_those_where_it_is_shown(
+    tmp_path: Path,
+) -> None:
+    rows = confidence_rows("alpha", 0.11, 0.03)
+    other = confidence_rows("alpha", -0.2, 0.001)
+    rows += [{**row, "aspect": "coherence"} for row in other]
+    spec = report_study.make(tmp_path, {"confidence": rows, "coverage": []})
+    report = report_study.loaded(spec)
+    [alpha] = [judge for judge in report.judges if judge.id == "alpha"]
+    # Holm over two aspects: .03 stays, .001 becomes .002
+    assert sureness(report, alpha) == (
+        "too sure of its verdicts (Fluency); "
+        "less sure of its verdicts than it may be (Coherence)"
+    )
 
 
 def test_the_diagram_has_a_dot_a_bin_and_a_bar_a_tenth() -> None:

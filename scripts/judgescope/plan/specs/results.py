@@ -538,6 +538,7 @@ PARTS: dict[str, Callable[[Plan, str], dict[str, object]]] = {
     "expected": _expected,
     "graded": _graded,
     "chains": lambda plan, name: {"chains": plan.perturbed(name, "chain")},
+    "rating_price": lambda plan, _: {"rating_price": plan.study.price_per_rating},
     "robust": _robust,
     "spans": _spans,
     "training": _training,

@@ -21,11 +21,11 @@ from judgescope.report.headline import PERSON
 from judgescope.report.reliability import BinDot, reliability_spec
 from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow, ReportRows
+from judgescope.report.sureness import LEVEL, deciding_test, only
 from judgescope.report.tables import TableSpec, statistic_columns
 from judgescope.report.words import known_names, p_value, percent
 
 SOURCE: Final = "tables/confidence.csv"
-LEVEL: Final = 0.05
 COLUMNS: Final = (
     "confidence_gap",
     "confidence_slope",
@@ -81,7 +81,7 @@ def sentence(judge: str, rows: ReportRows) -> str:
     """Return what is shown of a judge's confidence, by a rule: the smaller p of gap and
     slope, if it is at most .05 (Holm over both); and of the bin nearest to 90 %.
     """
-    gap = _row(rows, "confidence_gap")
+    gap = only(rows, "confidence_gap")
     if gap is None or gap.value is None:
         return f"`{judge}`: {gap.note if gap else 'no confidence'}."
     shown = _shown(rows, gap)
@@ -99,22 +99,17 @@ def sentence(judge: str, rows: ReportRows) -> str:
 
 
 def _shown(rows: ReportRows, gap: ReportRow) -> str:
-    slope = _row(rows, "confidence_slope")
-    tests = []
-    for name, row, null in (("gap", gap, 0.0), ("slope", slope, 1.0)):
-        tested = _row(rows, f"p_confidence_{name}")
-        if row and tested and tested.value is not None and row.value is not None:
-            tests.append((tested.value, name, row, row.value > null))
-    if not tests:
+    test = deciding_test(rows)
+    if test is None:
         return f"cannot be tested: {gap.note or 'too few sources'}"
-    p, name, curve, above = min(tests, key=lambda test: test[0])
-    if p > LEVEL:
-        return f"is not shown to be too sure or not sure enough (p {p_value(p)})"
-    if name == "gap":
-        size = curve if above else _turned(curve)
-        return f"is {'over' if above else 'under'}-confident by {figures(size)}"
-    kind = "differ too little" if above else "are too extreme"
-    return f"has confidences that {kind} (slope {figures(curve)})"
+    if test.p > LEVEL:
+        return f"is not shown to be too sure or not sure enough (p {p_value(test.p)})"
+    if test.name == "gap":
+        size = test.number if test.too_sure else _turned(test.number)
+        kind = "over" if test.too_sure else "under"
+        return f"is {kind}-confident by {figures(size)}"
+    kind = "are too extreme" if test.too_sure else "differ too little"
+    return f"has confidences that {kind} (slope {figures(test.number)})"
 
 
 def _diagram(name: str, judge: ShownJudge, rows: ReportRows) -> Iterator[PageFigure]:
@@ -134,7 +129,8 @@ def _diagram(name: str, judge: ShownJudge, rows: ReportRows) -> Iterator[PageFig
     shares = [row.value or 0.0 for row in rows.where(statistic="confidence_share")]
     total = sum(row.n for row in stated.values())
     below = [dot for dot in dots if dot.right < dot.confidence]
-    title = f"{name}: `{judge.id}`, reliability"
+    planted = " (planted, simulated)" if judge.planted else ""
+    title = f"{name}: `{judge.id}`{planted}, reliability"
     summary = (
         f"{total} verdicts in {len(dots)} bins of about equal size. In {len(below)} of "
         "them fewer are right than the judge says; on the dashed line as many are. "
@@ -184,10 +180,6 @@ def _selective(
         notes=notes,
         source=SOURCE,
     )
-
-
-def _row(rows: ReportRows, statistic: str) -> ReportRow | None:
-    return next((row for row in rows.where(statistic=statistic) if not row.k), None)
 
 
 def _turned(row: ReportRow) -> ReportRow:

@@ -160,6 +160,7 @@ def blocks(
         yield Paragraph(text, sentences)
     yield _figure(report, dataset, chosen)
     yield _choices(report, dataset, chosen)
+    yield from _escalations(report, dataset, rows)
     yield from _errors(report, dataset, rows, chosen)
 
 
@@ -385,6 +386,41 @@ def _line(market: _Market, budget: ReportRow) -> TableLine:
         words_cell(gain.note.partition("; ")[0] if gain else ""),
     ]
     return TableLine(dollars(budget.value or 0.0), cells)
+
+
+def _escalations(
+    report: Report, dataset: Dataset, rows: ReportRows
+) -> Iterator[PageBlock]:
+    """Yield what cascades that end at a person cost, and what they leave to people."""
+    names = (PRICE, "left_to_people", "cascade_error")
+    columns = [
+        TableColumn(f"US$ per {THOUSAND}", "judges and people together"),
+        TableColumn("Left to people"),
+        TableColumn("Error of the rest", "of the judges' verdicts"),
+        TableColumn("Guarantee", style="words"),
+    ]
+    bodies = []
+    stated = ""
+    for aspect, of_aspect in rows.by("judged").items():
+        lines = []
+        left = of_aspect.where(statistic="left_to_people")
+        for cascade in left.names("judge"):
+            numbers = [
+                of_aspect.where(judge=cascade, statistic=name).first for name in names
+            ]
+            price, shares, wrong = numbers
+            stated = price.note if price else stated
+            why = wrong.note if wrong else f"none: {shares.note if shares else ''}"
+            cost = dollars_cell(price.value or 0.0) if price else words_cell("")
+            cells: list[ReportCell] = [cost, estimate(shares), estimate(wrong)]
+            lines.append(TableLine(cascade, [*cells, words_cell(why)]))
+        if lines:
+            bodies.append(Body(lines, aspect_or_mean(report, aspect)))
+    if not bodies:
+        return
+    caption = f"{dataset.name}: cascades that end at a person"
+    caption = f"{caption}; {stated}." if stated else f"{caption}."
+    yield PageTable(caption, "Asked in turn", columns, bodies, source=SOURCE)
 
 
 def _errors(

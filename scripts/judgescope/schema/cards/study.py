@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, field_validator, model_validator
 
-from judgescope.schema.cards.base import Access, Card, Slug, repeated
+from judgescope.schema.cards.base import Access, Card, Slug, repeated, same
 from judgescope.schema.cards.data import References
 from judgescope.schema.cards.judges import Decoding
 
@@ -282,6 +282,9 @@ class Study(Caps):
     {coherence: .5}}`. `spearman.pooled` also names the level. The verdict states
     whether a judge meets the bar, misses it, or how many more ratings would be needed
     to decide."""
+    price_per_rating: float | None = Field(None, ge=0, exclude_if=same(None))
+    """What a person's rating of one text or pair costs, in US dollars; with it, table
+    frontier has cascades that end at a person."""
     exclude_reference_systems: bool = True
     """Evaluate judges that compare with references without the systems whose texts are
     the references; false: both with and without them."""

@@ -159,6 +159,8 @@ EXAMPLES: dict[str, Sequence[str]] = {
         f"rate-plan {MINE} --half-width .2",
         f"rate-plan {MINE} --half-width .2 --rating-price 0.5 --judgment-price 0.002",
     ),
+    "passport": (f"passport {MINE} --judge mine --aspect fluency -o mine.json",),
+    "gate": (f"gate {MINE} mine.json", f"gate {MINE} mine.json --fresh"),
     "compare": (
         "compare config/config.yaml --judges rules rouge-l --statistic pearson --level "
         "pooled",

@@ -17,7 +17,7 @@ from platform import python_version
 from typing import NoReturn
 
 from judgescope import __version__
-from judgescope.cli import commands, completion, context, planning
+from judgescope.cli import commands, completion, context, gate_options, planning
 from judgescope.cli.completion import add_examples
 from judgescope.cli.context import is_dry, plan_of_study, snakemake
 from judgescope.cli.terminal import plural, print_any_name
@@ -32,6 +32,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "run and check": ("run", "check", "pilot", "draft", "spotcheck"),
     "data": ("audit", "init", "new", "cards", "schema", "data"),
     "results": ("show", "compare", "rate-plan"),
+    "judges in use": ("passport", "gate"),
     "replies and money": ("replies",),
     "people": (),
     "training": (),
@@ -258,6 +259,7 @@ def command_line(*, only_audit: bool = False) -> argparse.ArgumentParser:
     commands.add_show(added)
     commands.add_compare(added)
     planning.add_commands(added)
+    gate_options.add_commands(added)
     commands.add_replies(added)
     for each in commands.extension_commands():
         each.add(added)

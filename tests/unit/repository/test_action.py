@@ -72,6 +72,23 @@ def test_the_outputs_say_the_verdict(
 
 
 @pytest.mark.heavy
+def test_a_passport_runs_the_gate(runner: Runner) -> None:
+    done = runner.step("Audit", file="study.yaml", passport="-judge.json")
+    assert done.returncode == 3 and "file not found" in done.stdout
+    assert runner.outputs["verdict"] == "cannot be used"
+    programs = runner.temp / "judgescope" / "bin"
+    for status, verdict in enumerate(("nothing moved", "moved", "cannot tell")):
+        program = programs / "judgescope"
+        program.write_text(f'#!/bin/sh\necho "$@" >&2\nexit {status}\n', "utf-8")
+        done = runner.step(
+            "Audit", file="study.yaml", passport="judge.json", arguments="--fresh"
+        )
+        assert done.returncode == status and runner.outputs["verdict"] == verdict
+        assert "gate study.yaml judge.json --json --markdown" in done.stdout
+        assert "--fresh" in done.stdout and "--no-texts" not in done.stdout
+
+
+@pytest.mark.heavy
 def test_texts_are_shown_if_they_may_be(runner: Runner) -> None:
     rows = [{**row, "answer": f"{SECRET} {row['answer']}"} for row in made()]
     write(rows, runner.folder / "ratings.csv")

@@ -389,7 +389,7 @@ def _line(market: _Market, budget: ReportRow) -> TableLine:
 
 
 def _escalations(
-    report: Report, dataset: Dataset, rows: ReportRows
+    report: Report, dataset: ShownDataset, rows: ReportRows
 ) -> Iterator[PageBlock]:
     """Yield what cascades that end at a person cost, and what they leave to people."""
     names = (PRICE, "left_to_people", "cascade_error")

@@ -1,0 +1,337 @@
+"""The command `judgescope gate`: is the judge still the one of its passport?
+
+Three answers: the judge moved (new draws of its anchors), the systems moved (their
+corrected means, while the judge did not), or it cannot be told.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from msgspec import to_builtins
+
+from judgescope import __version__
+from judgescope.cli.anchors import AnchoredJudge
+from judgescope.cli.context import agrees, check_output, plan_of_study
+from judgescope.cli.passport import (
+    Look,
+    Passport,
+    PassportNumber,
+    known,
+    numbers,
+    or_none,
+    read,
+    write,
+)
+from judgescope.core.errors import UserError
+from judgescope.plan.access import admit
+from judgescope.plan.study import Plan
+from judgescope.statistics.gate import drift, level_of_look
+from judgescope.statistics.intervals import holm, t_quantile
+
+SAME: Final = 0
+MOVED: Final = 1
+CANNOT_TELL: Final = 2
+BROKEN: Final = 3
+"""Exit codes, as those of `audit`: nothing moved, something did, cannot tell, the input
+cannot be used."""
+WORDS: Final = {SAME: "nothing moved", MOVED: "moved", CANNOT_TELL: "cannot tell"}
+LEVEL: Final = 0.05
+
+
+@dataclass(frozen=True)
+class MovedSystem:
+    """A corrected mean then and now, and p of no change after Holm."""
+
+    then: PassportNumber
+    now: PassportNumber
+    p_holm: float
+
+
+@dataclass(frozen=True)
+class GateFindings:
+    """What the gate says: an exit code, its sentence, and what it rests on."""
+
+    status: int
+    sentence: str
+    passport: Passport
+    systems: list[MovedSystem]
+    asked: int
+
+    @property
+    def last(self) -> Look | None:
+        """Return the last look, None before the first."""
+        return self.passport.looks[-1] if self.passport.looks else None
+
+
+def gate(args: argparse.Namespace) -> int:
+    """Print what has moved since the passport; with --fresh after one new draw of each
+    anchor. Return the exit code.
+    """
+    args.failed = BROKEN
+    if args.markdown is not None:
+        check_output(args.markdown, [args.markdown.suffix.lower()])
+    made = read(args.passport)
+    plan = plan_of_study(args.study)
+    anchored = AnchoredJudge(plan, made.dataset, made.judge, made.aspect)
+    check(made, anchored, args.passport)
+    asked = 0
+    if args.fresh:
+        asked = len(made.anchors)
+        with redirect_stdout(sys.stderr):  # an object stands alone on standard output
+            _look(made, anchored, plan)
+        write(made, args.passport)
+    now = [*numbers(args.study, made.judge)] if _has_tables(plan) else []
+    found = findings(made, now, asked, date.today())
+    if args.json:
+        print(json.dumps(as_json(found), indent=1))
+    else:
+        print("\n".join(lines(found)))
+    if args.markdown is not None:
+        with args.markdown.open("a", encoding="utf-8", newline="\n") as file:
+            file.write("\n".join(markdown(found)) + "\n")
+    return found.status
+
+
+def _has_tables(plan: Plan) -> bool:
+    return any(Path(plan.results, "tables").glob("*.parquet"))
+
+
+def check(made: Passport, anchored: AnchoredJudge, path: Path) -> None:
+    """Raise UserError where the passport is not of this study, judge, texts and
+    version, before anything is asked.
+    """
+    study = anchored.plan.study.study
+    if made.study != study:
+        raise UserError(
+            "the passport is of another study",
+            where=f"{path}, key study",
+            got=made.study,
+            allowed=study,
+        )
+    if made.version != __version__:
+        raise UserError(
+            "the passport is of another version, whose parsers may read otherwise",
+            where=f"{path}, key version",
+            got=made.version,
+            allowed=__version__,
+            todo="make a new passport with this version",
+        )
+    anchored.check()
+    present = json.loads(json.dumps(anchored.identity))
+    changed = [key for key in present if present[key] != made.identity.get(key)]
+    if changed:
+        raise UserError(
+            "the judge of the study is another one than that of the passport",
+            where=f"judge {made.judge}",
+            got=f"changed: {', '.join(changed)}",
+            todo="make a passport of the new judge, or restore the old cards",
+        )
+    lost = [
+        anchor.target
+        for anchor in made.anchors
+        if anchored.texts.get(anchor.target) != anchor.text
+    ]
+    if lost:
+        raise UserError(
+            "anchors of the passport are gone or have other texts",
+            where=f"dataset {made.dataset}",
+            got=f"{len(lost)} of {len(made.anchors)}, first {lost[0]}",
+            todo="restore the texts; anchors do not change",
+        )
+
+
+def _look(made: Passport, anchored: AnchoredJudge, plan: Plan) -> None:
+    """Ask one new draw of each anchor, test it, and add the look to the passport."""
+    look = len(made.looks) + 1
+    if made.horizon is not None and look > made.horizon:
+        raise UserError(
+            "the declared number of looks is used up",
+            where="the passport, key horizon",
+            got=look,
+            allowed=f"1 to {made.horizon}",
+            todo="make a new passport",
+        )
+    level = level_of_look(look, made.horizon)
+    admit(plan, agrees, [plan.judges[made.judge].model])
+    print(f"look {look}: one draw of each of {len(made.anchors)} anchors")
+    count = made.baseline.shape[1] + look
+    new = anchored.draws(made.targets, count, fresh=True)[:, -1]
+    found = drift(made.baseline, new, made.people, level)
+    p_right, before, now = or_none(
+        np.array([found.p_right, found.right_before, found.right_now])
+    )
+    made.looks.append(
+        Look(
+            on=date.today().isoformat(),
+            draws=or_none(new),
+            p_right=p_right,
+            p_change=found.p_change,
+            right_before=before,
+            right_now=now,
+            level=level,
+            alarm=found.alarm,
+        )
+    )
+
+
+# --- what it says ---------------------------------------------------------------------
+
+
+def findings(
+    made: Passport, now: list[PassportNumber], asked: int, today: date
+) -> GateFindings:
+    """Return the answer of a passport's looks and the numbers of today."""
+    systems = moved_systems(made.numbers, now)
+    moved = [each for each in systems if each.p_holm <= LEVEL]
+    alarms = [look for look in made.looks if look.alarm]
+
+    def answer(status: int, sentence: str) -> GateFindings:
+        return GateFindings(status, sentence, made, systems, asked)
+
+    if alarms:
+        also = " Its systems' means cannot be compared." if moved else ""
+        return answer(MOVED, f"The judge moved: look of {alarms[0].on}.{also}")
+    if today.isoformat() > made.expires:
+        return answer(CANNOT_TELL, f"Cannot tell: the passport expired {made.expires}.")
+    if not made.looks:
+        return answer(
+            CANNOT_TELL,
+            "Cannot tell: no new draw of the anchors was asked; --fresh asks "
+            f"{len(made.anchors)}.",
+        )
+    if moved:
+        names = ", ".join(each.now.system or "all texts" for each in moved)
+        return answer(MOVED, f"The systems moved: {names}. The judge did not.")
+    return answer(SAME, f"Nothing moved: {len(made.looks)} looks without an alarm.")
+
+
+def moved_systems(
+    then: list[PassportNumber], now: list[PassportNumber]
+) -> list[MovedSystem]:
+    """Return each corrected mean with an interval then and now, with p of no change.
+
+    z = Δ / √(se² + se²), se from the intervals; Holm over all of them. Equal numbers of
+    equal texts have p 1.
+    """
+    before = {_place(number): number for number in then}
+    pairs = []
+    for number in now:
+        old = before.get(_place(number))
+        if number.statistic != "corrected_mean" or old is None:
+            continue
+        if None not in (old.ci_low, old.ci_high, number.ci_low, number.ci_high):
+            pairs.append((old, number))
+    p = [_p_of_change(old, new) for old, new in pairs]
+    adjusted = holm(p).tolist()
+    return [
+        MovedSystem(old, new, p_holm)
+        for (old, new), p_holm in zip(pairs, adjusted, strict=True)
+    ]
+
+
+def _place(number: PassportNumber) -> tuple[str, ...]:
+    names = number.dataset, number.aspect, number.statistic
+    return (*names, number.level, number.system)
+
+
+def _p_of_change(old: PassportNumber, new: PassportNumber) -> float:
+    from scipy.special import ndtr  # here: parsing a command line loads no scipy
+
+    error = np.hypot(_error(old), _error(new))
+    gap = abs(new.value - old.value)
+    if error == 0:
+        return 1.0 if gap == 0 else 0.0
+    return float(2 * ndtr(-gap / error))
+
+
+def _error(number: PassportNumber) -> float:
+    low = number.ci_low or 0.0
+    high = number.ci_high or 0.0
+    return (high - low) / (2 * t_quantile(max(1, number.n - 1)))
+
+
+def lines(found: GateFindings) -> Iterator[str]:
+    """Yield the answer, the looks and the means for a terminal."""
+    made = found.passport
+    yield found.sentence
+    yield (
+        f"{made.judge}, {made.dataset}, {made.aspect}; passport of {made.made}, "
+        f"expires {made.expires}; {len(made.anchors)} anchors; requested now: "
+        f"{found.asked}"
+    )
+    last = found.last
+    if last is not None:
+        yield f"last look {last.on}: {_of_look(last)}"
+    for each in found.systems:
+        yield (
+            f"{each.now.dataset}, {each.now.system or 'all texts'}: corrected mean "
+            f"{_written(each.then)}, now {_written(each.now)} (Holm p "
+            f"{each.p_holm:.2g})"
+        )
+
+
+def _of_look(look: Look) -> str:
+    right = ""
+    if look.right_before is not None and look.right_now is not None:
+        right = f"right {look.right_before:.3f}, now {look.right_now:.3f}; "
+    p_right = "" if look.p_right is None else f"p {look.p_right:.2g} (fewer right), "
+    return (
+        f"{right}{p_right}p {look.p_change:.2g} (other verdicts), alarm at "
+        f"{look.level / 2:.2g}"
+    )
+
+
+def _written(number: PassportNumber) -> str:
+    return f"{number.value:.2f} [{number.ci_low:.2f}, {number.ci_high:.2f}]"
+
+
+def markdown(found: GateFindings) -> Iterator[str]:
+    """Yield the answer as Markdown, for a summary of CI."""
+    first, *more = lines(found)
+    yield f"## Gate: {WORDS[found.status]}"
+    yield ""
+    yield first
+    yield ""
+    for line in more:
+        yield f"* {line}".replace("|", "\\|")
+
+
+def as_json(found: GateFindings) -> dict[str, object]:
+    """Return the answer as an object; baseline and draws stay in the passport."""
+    last = found.last
+    return {
+        "schema": "judgescope.gate/1",
+        "answer": WORDS[found.status],
+        "exit_code": found.status,
+        "sentence": found.sentence,
+        "judge": found.passport.judge,
+        "dataset": found.passport.dataset,
+        "aspect": found.passport.aspect,
+        "expires": found.passport.expires,
+        "anchors": len(found.passport.anchors),
+        "requested": found.asked,
+        "unread": int(np.isnan(known(last.draws)).sum()) if last else 0,
+        "looks": [
+            {key: value for key, value in to_builtins(look).items() if key != "draws"}
+            for look in found.passport.looks
+        ],
+        "systems": [
+            {
+                "dataset": each.now.dataset,
+                "aspect": each.now.aspect,
+                "system": each.now.system,
+                "then": to_builtins(each.then),
+                "now": to_builtins(each.now),
+                "p_holm": each.p_holm,
+            }
+            for each in found.systems
+        ],
+    }

@@ -1,0 +1,69 @@
+"""The parsers of `passport` and `gate`."""
+
+from pathlib import Path
+
+from judgescope.cli.commands import Commands, act, add_study, add_trust
+
+HORIZON = 300
+"""Looks that a passport declares by default."""
+DAYS = 90
+"""For how many days a passport holds by default."""
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the commands `passport` and `gate`."""
+    parser = commands.add_parser(
+        "passport",
+        help="write what a judge was when it was tested",
+        description="Write one JSON file with a judge's model, prompt, parser and "
+        "threshold, its verdicts on anchors (the rated texts), its numbers with their "
+        "intervals, and an expiry date. It sends no request.",
+    )
+    add_study(parser)
+    parser.add_argument("--judge", required=True, help="the judge")
+    parser.add_argument("--dataset", help="the dataset; default: the only one")
+    parser.add_argument("--aspect", help="the aspect; default: the only one")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, help="the file, such as judge.json"
+    )
+    parser.add_argument(
+        "--looks",
+        dest="horizon",
+        type=int,
+        default=HORIZON,
+        metavar="H",
+        help="how often `gate --fresh` may be run: over all looks a judge that has not "
+        f"moved raises an alarm in at most 5 %% of cases; default: {HORIZON}",
+    )
+    parser.add_argument(
+        "--days",
+        type=int,
+        default=DAYS,
+        help=f"for how many days it holds; default: {DAYS}",
+    )
+    parser.set_defaults(act=act("passport", "passport"))
+    parser = commands.add_parser(
+        "gate",
+        help="is a judge still the one of its passport?",
+        description="Say whether the judge moved (new draws of its anchors), the "
+        "systems moved (their corrected means, while the judge did not), or that it "
+        "cannot be told. Exit codes: 0 nothing moved, 1 the judge or the systems "
+        "moved, 2 cannot tell, 3 the input cannot be used. Without --fresh it sends no "
+        "request.",
+    )
+    add_study(parser)
+    parser.add_argument("passport", type=Path, help="the passport's file")
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="ask one new draw of each anchor, and add the look to the passport",
+    )
+    parser.add_argument(
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="append the answer to this file, such as a summary of CI",
+    )
+    parser.add_argument("--json", action="store_true", help="print an object")
+    add_trust(parser)
+    parser.set_defaults(act=act("gate", "gate"))

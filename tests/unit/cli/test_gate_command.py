@@ -1,0 +1,272 @@
+"""The commands `passport` and `gate`: looks at a scripted judge that may drift."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgescope.cli import gate as command
+from judgescope.cli.anchors import AnchoredJudge
+from judgescope.cli.gate import CANNOT_TELL, MOVED, SAME, gate
+from judgescope.cli.passport import PassportNumber, passport, read
+from judgescope.core.errors import UserError
+from judgescope.data.tables import ingest_all
+from judgescope.plan.specs import texts
+from scripted import Body, Said, prompt_of, reply, serve, text_in
+from study import Study
+
+pytestmark = pytest.mark.heavy
+ANCHORS, DRAWS = 24, 6
+NAMES = [f"t{number:02}" for number in range(ANCHORS)]
+
+
+@dataclass
+class Judge:
+    """A scripted judge that fails texts of even number, and those of `lost` no more."""
+
+    lost: int = 0
+    asked: list[int] = field(default_factory=list)
+
+    def says(self, body: Body) -> Said:
+        found = re.search(r"answer number (\d+)", text_in(prompt_of(body)))
+        assert found
+        number = int(found[1])
+        self.asked.append(number)
+        passes = number % 2 == 1 or number // 2 < self.lost
+        return reply(f"Verdict: {'pass' if passes else 'fail'}")
+
+
+class Options:
+    """The values of a command line."""
+
+    def __init__(self, study: Path, **keys: Any) -> None:
+        self.study = study
+        self.judge, self.dataset, self.aspect = "frozen", None, None
+        self.output = self.passport = Path("judge.json")
+        self.horizon, self.days = 300, 90
+        self.fresh = self.json = False
+        self.markdown: Path | None = None
+        self.__dict__.update(keys)
+
+
+@dataclass
+class Place:
+    """A study of a scripted judge in the working directory."""
+
+    study: Study
+    file: Path
+    judge: Judge
+
+    def passport(self, **keys: Any) -> int:
+        return passport(Options(self.file, **keys))  # type: ignore[arg-type]
+
+    def gate(self, **keys: Any) -> int:
+        return gate(Options(self.file, **keys))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    monkeypatch.chdir(tmp_path)
+    judge = Judge()
+    with serve(judge.says) as endpoint:
+        own = Study(
+            tmp_path,
+            study="live",
+            datasets=["answers"],
+            aspects=["good"],
+            judges=["frozen"],
+            perturbations=[],
+            methods=["labels"],
+        )
+        rows = [
+            {"id": name, "source": f"question {at}", "system": "bot"}
+            | {"text": f"answer number {at}", "people": ("fail", "pass")[at % 2]}
+            for at, name in enumerate(NAMES)
+        ]
+        own.rated_table(
+            "answers",
+            rows,
+            ratings={"good": ["people"]},
+            aspects={"good": {"labels": ["fail", "pass"]}},
+        )
+        own.card("aspects", "good", name="Good", definition="Is it good?")
+        own.card(
+            "judges", "frozen", model="judge", form="verdict", draws=DRAWS,
+            temperature=1, max_tokens=20,
+        )  # fmt: skip
+        own.connect(endpoint.url, "judge")
+        file = own.write()
+        plan = own.plan()
+        ingest_all(texts.ingest(plan, "answers"), texts.read_ratings(plan, "answers"))
+        number: dict[str, Any] = {"dataset": "answers", "judge": "frozen"}
+        number |= {"aspect": "good"}
+        number |= {"statistic": "tnr", "level": "pooled", "value": 1.0, "n": 12}
+        own.table("results", "tables/labels", [number])
+        anchored = AnchoredJudge(plan, "answers", "frozen", "good")
+        anchored.draws(sorted(anchored.texts), DRAWS, fresh=True)
+        yield Place(own, Path(file.name), judge)
+
+
+def test_a_passport_binds_judge_anchors_and_numbers_without_a_request(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = len(place.judge.asked)
+    assert place.passport() == 0 and len(place.judge.asked) == before
+    made = read(Path("judge.json"))
+    assert len(made.anchors) == ANCHORS
+    assert {len(anchor.draws) for anchor in made.anchors} == {DRAWS}
+    right = [anchor.draws[0] == anchor.people for anchor in made.anchors]
+    assert all(right) and not made.looks
+    assert {"model", "prompt", "parser", "threshold"} <= made.identity.keys()
+    [number] = made.numbers
+    assert (number.statistic, number.value) == ("tnr", 1.0)
+    assert "24 anchors, 6 draws each" in capsys.readouterr().out
+
+
+def test_without_fresh_nothing_is_asked_and_said_so(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.passport()
+    before = len(place.judge.asked)
+    assert place.gate() == CANNOT_TELL
+    assert len(place.judge.asked) == before
+    assert "no new draw of the anchors was asked" in capsys.readouterr().out
+
+
+def test_each_fresh_look_asks_one_draw_of_each_anchor(place: Place) -> None:
+    place.passport()
+    for look in (1, 2):
+        place.judge.asked.clear()
+        assert place.gate(fresh=True) == SAME
+        assert sorted(place.judge.asked) == [*range(ANCHORS)]
+        assert len(read(Path("judge.json")).looks) == look
+    place.judge.asked.clear()
+    assert place.gate() == SAME and not place.judge.asked
+
+
+def test_a_judge_that_passes_what_it_failed_has_moved(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.passport()
+    place.judge.lost = 9
+    summary = tmp_path / "summary.md"
+    assert place.gate(fresh=True, markdown=summary) == MOVED
+    assert "The judge moved" in capsys.readouterr().out
+    assert summary.read_text(encoding="utf-8").startswith("## Gate: moved\n")
+    place.judge.lost = 0  # it stays moved: what was alarmed is not forgotten
+    assert place.gate(fresh=True, json=True) == MOVED
+    found = json.loads(capsys.readouterr().out)
+    assert found["answer"] == "moved" and found["exit_code"] == 1
+    assert [look["alarm"] for look in found["looks"]] == [True, False]
+    assert found["requested"] == ANCHORS
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("study", "other", "another study"),
+        ("version", "0.0.0", "another version"),
+        ("identity", {"model": "x"}, "is another one"),
+        ("schema", "x/1", "another kind"),
+        ("judge", "nobody", "unknown judge"),
+        ("anchors", 1, "no passport"),
+    ],
+)
+def test_another_baseline_is_refused_before_anything_is_asked(
+    place: Place, key: str, value: Any, reason: str
+) -> None:
+    place.passport()
+    file = Path("judge.json")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(content | {key: value}), encoding="utf-8")
+    place.judge.asked.clear()
+    with pytest.raises(UserError, match=reason):
+        place.gate(fresh=True)
+    assert not place.judge.asked
+
+
+def test_a_changed_anchor_is_refused(place: Place) -> None:
+    place.passport()
+    file = Path("judge.json")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    content["anchors"][0]["text"] = "0" * 16
+    file.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(UserError, match=f"1 of {ANCHORS}"):
+        place.gate(fresh=True)
+
+
+def test_the_declared_looks_are_a_limit(place: Place) -> None:
+    place.passport(horizon=1)
+    assert place.gate(fresh=True) == SAME
+    with pytest.raises(UserError, match="used up"):
+        place.gate(fresh=True)
+
+
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ({"judge": "nobody"}, "unknown judge"),
+        ({"dataset": "other"}, "--aspect|unknown dataset"),
+        ({"horizon": 0}, "--looks"),
+        ({"days": 0}, "--days"),
+        ({"output": Path("judge.txt")}, "judge.txt"),
+    ],
+)
+def test_a_passport_of_nothing_is_refused(
+    place: Place, keys: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(UserError, match=reason):
+        place.passport(**keys)
+    assert not Path("judge.json").exists()
+
+
+def test_a_baseline_of_few_draws_is_refused(place: Place) -> None:
+    place.study.amend("judges", "frozen", draws=4)
+    with pytest.raises(UserError, match="too few draws"):
+        place.passport()
+
+
+def test_missing_replies_are_not_asked_for_a_passport(place: Place) -> None:
+    place.study.amend("judges", "frozen", draws=DRAWS + 1)
+    with pytest.raises(UserError, match="24 of 168 are missing"):
+        place.passport()
+
+
+# --- systems --------------------------------------------------------------------------
+
+
+def mean(value: float, system: str = "bot") -> PassportNumber:
+    return PassportNumber(
+        table="corrected", dataset="new", aspect="good", statistic="corrected_mean",
+        level="by_source", system=system, value=value, ci_low=value - 0.1,
+        ci_high=value + 0.1, n=60,
+    )  # fmt: skip
+
+
+def test_systems_moved_only_while_the_judge_did_not(place: Place) -> None:
+    place.passport()
+    place.gate(fresh=True)
+    made = read(Path("judge.json"))
+    made.numbers = [mean(3.0), mean(4.0, "other")]
+    now = [mean(3.5), mean(4.0, "other")]
+    found = command.findings(made, now, 0, date(2000, 1, 1))
+    assert found.status == MOVED and "The systems moved: bot." in found.sentence
+    p = [each.p_holm for each in found.systems]
+    assert p[0] < 0.001 and p[1] == 1.0
+    still = command.findings(made, made.numbers, 0, date(2000, 1, 1))
+    assert still.status == SAME
+    made.looks[0].alarm = True
+    both = command.findings(made, now, 0, date(2000, 1, 1))
+    assert "The judge moved" in both.sentence and "cannot be compared" in both.sentence
+
+
+def test_an_expired_passport_tells_nothing(place: Place) -> None:
+    place.passport()
+    place.gate(fresh=True)
+    found = command.findings(read(Path("judge.json")), [], 0, date(9000, 1, 1))
+    assert found.status == CANNOT_TELL and "expired" in found.sentence

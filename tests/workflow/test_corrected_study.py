@@ -23,7 +23,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
         aspects=["engagement"],
         judges=["beluga-13b", "constant-top"],
         perturbations=[],
-        methods=["corrected", "choice", "slices", "reliability"],
+        methods=["corrected", "choice", "slices", "reliability", "triage"],
+        triage={"good_from": 3},
     )
     file = folder / "config/demo/hanna.csv"
     file.parent.mkdir(parents=True)
@@ -99,3 +100,13 @@ def test_the_judge_stands_beside_the_ceiling_of_people(study: Study) -> None:
     assert {row["k"] for row in planned} == {1, 2, 3, 5}
     page = text_of_pages(study.out / "report")
     assert "How reliable people" in page and "beside the ceiling" in page
+
+
+def test_a_judge_that_hardly_follows_people_passes_nothing(study: Study) -> None:
+    rows = study.rows("triage")
+    assert {row["judge"] for row in rows} == {"beluga-13b"}
+    by_name = {row["statistic"]: row for row in rows}
+    assert by_name["accept_from"]["value"] is None
+    assert "come first" in by_name["accept_from"]["note"]
+    page = text_of_pages(study.out / "report")
+    assert "What may pass without a person" in page and "go to people" in page

@@ -85,7 +85,9 @@ T = TypeVar("T")
 StatisticLevel = Literal["pooled", "by_source", "by_system"]
 GoldRuleSetting = Literal["auto", "mean", "median", "majority_else_mean"]
 Orders = Literal["both", "net", "strict"]
-SettingValue = bool | int | float | str | list[int | float | str] | None
+SettingValue = (
+    bool | int | float | str | list[int | float | str] | dict[str, float] | None
+)
 """A value of a study's key that a method names as its settings."""
 TokenPrices = dict[str, float | None]
 """US dollars for a million tokens: `input`, `output`, `cached_input`."""

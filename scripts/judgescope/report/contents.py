@@ -29,6 +29,7 @@ from judgescope.report.sections import (
     slices,
     spans,
     study,
+    triage,
 )
 from judgescope.report.tables import AspectFigure
 
@@ -146,6 +147,18 @@ CONTENTS: Final = (
         title="Where a judge is worse",
         lead=slices.LEAD,
         of_dataset=slices.blocks,
+    ),
+    ReportSection(
+        id="triage",
+        group="Evidence",
+        title="What may pass without a person",
+        lead=(
+            "From a score on, a judge may pass texts alone, and up to another one "
+            "reject them, so that with a chance of 95 % at most 10 % of them are wrong "
+            "(or as the study says); all others go to people. The promise is for texts "
+            "like the rated ones: another system, task or judge needs a new test."
+        ),
+        of_dataset=triage.blocks,
     ),
     ReportSection(
         id="reliability",

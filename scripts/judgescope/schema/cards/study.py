@@ -209,6 +209,22 @@ class Slicing(Card):
     are."""
 
 
+class Triage(Card):
+    """What the method triage promises of texts that pass, or are rejected, without a
+    person.
+    """
+
+    good_from: float | dict[Slug, float] | None = None
+    """The rating from which on a text is good, for every aspect or by aspect: `4`,
+    `{fluency: 4}`; of a scale whose lowest value is the best, the rating up to which.
+    Labels need none: the last of two is good."""
+    error: float = Field(0.1, gt=0, lt=1)
+    """The largest share of bad texts among those that pass, and of good ones among
+    those that are rejected (α)."""
+    risk: float = Field(0.05, gt=0, lt=1)
+    """The chance that a promise does not hold (δ)."""
+
+
 class Caps(Card):
     """Limits on spending; replies that were paid for are always kept."""
 
@@ -271,6 +287,8 @@ class Study(Caps):
     """Settings of the methods corrected and choice: what systems really score."""
     slices: Slicing = Slicing()
     """Settings of the method slices: on which part a judge does worse."""
+    triage: Triage = Triage()
+    """Settings of the method triage: which texts may pass without a person."""
     distill: Distillation | None = None
     """Train a judge's model on the judgments of another judge."""
     as_rater_margin: float = Field(0.05, gt=0)

@@ -1,0 +1,98 @@
+"""Which texts may pass without a person: a sentence and a table for each aspect."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from judgescope.report.cells import NO_CELL, ReportCell, estimate
+from judgescope.report.elements import (
+    Body,
+    PageBlock,
+    PageTable,
+    Paragraph,
+    TableLine,
+    columns_of,
+)
+from judgescope.report.report import Report, ShownDataset, ids_of
+from judgescope.report.rows import ReportRow, ReportRows
+from judgescope.report.words import known_names, label, percent
+
+COLUMNS: Final = (
+    "accept_from",
+    "accepted_share",
+    "accept_error_bound",
+    "reject_up_to",
+    "rejected_share",
+    "reject_error_bound",
+    "left_share",
+)
+BY_CONFIDENCE: Final = ("confidence_from", "selective_coverage")
+
+
+def blocks(
+    report: Report, dataset: ShownDataset, rows: ReportRows
+) -> Iterator[PageBlock]:
+    """Yield what each judge may decide, the numbers, and thresholds of confidence."""
+    for aspect in rows.names("judged"):
+        of_aspect = rows.where(judged=aspect)
+        name = f"{dataset.name}, {report.aspect(aspect)}"
+        lines = []
+        for judge in known_names(ids_of(report.judges), of_aspect.names("judge")):
+            of = {row.statistic: row for row in of_aspect.where(judge=judge)}
+            yield Paragraph(f"{name}: {_sentence(judge, of)}")
+            cells = [_cell(of.get(column)) for column in COLUMNS]
+            lines.append(TableLine(judge, cells))
+        yield PageTable(
+            f"{name}.",
+            "Judge",
+            columns_of(map(label, COLUMNS)),
+            [Body(lines)],
+            source="tables/triage.csv",
+        )
+        yield from _by_confidence(report, dataset, aspect, name)
+
+
+def _cell(row: ReportRow | None) -> ReportCell:
+    return NO_CELL if row is None else estimate(row)
+
+
+def _sentence(judge: str, of: dict[str, ReportRow]) -> str:
+    """Say what a judge may decide alone, or why it may decide nothing."""
+    first = of["accept_from"]
+    if "left_share" not in of:
+        return f"`{judge}` is not tested: {first.note}."
+    decided = []
+    for threshold, share, verb, kind in (
+        ("accept_from", "accepted_share", "accepts", "bad"),
+        ("reject_up_to", "rejected_share", "rejects", "good"),
+    ):
+        if of[threshold].value is not None:
+            error = of[f"{threshold.partition('_')[0]}_error_bound"].value
+            decided.append(
+                f"{verb} {percent(of[share].value or 0)} of the texts with at most "
+                f"{percent(error or 0)} {kind} among them"
+            )
+    if not decided:
+        return f"`{judge}` may decide nothing alone: {first.note}."
+    left = percent(of["left_share"].value or 0)
+    return f"`{judge}` {' and '.join(decided)}; {left} go to people."
+
+
+def _by_confidence(
+    report: Report, dataset: ShownDataset, aspect: str, name: str
+) -> Iterator[PageTable]:
+    """Yield the thresholds of the judges' confidence, where they have one."""
+    rows = report.rows("confidence", dataset.id).where(judged=aspect)
+    lines = []
+    for judge in report.judges_of(rows):
+        of = {row.statistic: row for row in rows.where(judge=judge.id)}
+        if BY_CONFIDENCE[0] in of:
+            cells = [_cell(of.get(column)) for column in BY_CONFIDENCE]
+            lines.append(TableLine(judge.id, cells))
+    if lines:
+        yield PageTable(
+            f"{name}: verdicts that may stand by the judge's confidence.",
+            "Judge",
+            columns_of(map(label, BY_CONFIDENCE)),
+            [Body(lines)],
+            source="tables/confidence.csv",
+        )

@@ -89,15 +89,15 @@ def gate(args: argparse.Namespace) -> int:
             _look(made, anchored, plan)
         write(made, args.passport)
     now = [*numbers(args.study, made.judge)] if _has_tables(plan) else []
-    found = findings(made, now, asked, date.today())
+    findings = gate_findings(made, now, asked, date.today())
     if args.json:
-        print(json.dumps(as_json(found), indent=1))
+        print(json.dumps(as_json(findings), indent=1))
     else:
-        print("\n".join(lines(found)))
+        print("\n".join(lines(findings)))
     if args.markdown is not None:
         with args.markdown.open("a", encoding="utf-8", newline="\n") as file:
-            file.write("\n".join(markdown(found)) + "\n")
-    return found.status
+            file.write("\n".join(markdown(findings)) + "\n")
+    return findings.status
 
 
 def _has_tables(plan: Plan) -> bool:
@@ -164,20 +164,20 @@ def _look(made: Passport, anchored: AnchoredJudge, plan: Plan) -> None:
     print(f"look {look}: one draw of each of {len(made.anchors)} anchors")
     count = made.baseline.shape[1] + look
     new = anchored.draws(made.targets, count, fresh=True)[:, -1]
-    found = drift(made.baseline, new, made.people, level)
+    findings = drift(made.baseline, new, made.people, level)
     p_right, before, now = or_none(
-        np.array([found.p_right, found.right_before, found.right_now])
+        np.array([findings.p_right, findings.right_before, findings.right_now])
     )
     made.looks.append(
         Look(
             on=date.today().isoformat(),
             draws=or_none(new),
             p_right=p_right,
-            p_change=found.p_change,
+            p_change=findings.p_change,
             right_before=before,
             right_now=now,
             level=level,
-            alarm=found.alarm,
+            alarm=findings.alarm,
         )
     )
 
@@ -185,7 +185,7 @@ def _look(made: Passport, anchored: AnchoredJudge, plan: Plan) -> None:
 # --- what it says ---------------------------------------------------------------------
 
 
-def findings(
+def gate_findings(
     made: Passport, now: list[PassportNumber], asked: int, today: date
 ) -> GateFindings:
     """Return the answer of a passport's looks and the numbers of today."""
@@ -258,19 +258,19 @@ def _error(number: PassportNumber) -> float:
     return (high - low) / (2 * t_quantile(max(1, number.n - 1)))
 
 
-def lines(found: GateFindings) -> Iterator[str]:
+def lines(findings: GateFindings) -> Iterator[str]:
     """Yield the answer, the looks and the means for a terminal."""
-    made = found.passport
-    yield found.sentence
+    made = findings.passport
+    yield findings.sentence
     yield (
         f"{made.judge}, {made.dataset}, {made.aspect}; passport of {made.made}, "
         f"expires {made.expires}; {len(made.anchors)} anchors; requested now: "
-        f"{found.asked}"
+        f"{findings.asked}"
     )
-    last = found.last
+    last = findings.last
     if last is not None:
         yield f"last look {last.on}: {_of_look(last)}"
-    for each in found.systems:
+    for each in findings.systems:
         yield (
             f"{each.now.dataset}, {each.now.system or 'all texts'}: corrected mean "
             f"{_written(each.then)}, now {_written(each.now)} (Holm p "
@@ -293,10 +293,10 @@ def _written(number: PassportNumber) -> str:
     return f"{number.value:.2f} [{number.ci_low:.2f}, {number.ci_high:.2f}]"
 
 
-def markdown(found: GateFindings) -> Iterator[str]:
+def markdown(findings: GateFindings) -> Iterator[str]:
     """Yield the answer as Markdown, for a summary of CI."""
-    first, *more = lines(found)
-    yield f"## Gate: {WORDS[found.status]}"
+    first, *more = lines(findings)
+    yield f"## Gate: {WORDS[findings.status]}"
     yield ""
     yield first
     yield ""
@@ -304,24 +304,24 @@ def markdown(found: GateFindings) -> Iterator[str]:
         yield f"* {line}".replace("|", "\\|")
 
 
-def as_json(found: GateFindings) -> dict[str, object]:
+def as_json(findings: GateFindings) -> dict[str, object]:
     """Return the answer as an object; baseline and draws stay in the passport."""
-    last = found.last
+    last = findings.last
     return {
         "schema": "judgescope.gate/1",
-        "answer": WORDS[found.status],
-        "exit_code": found.status,
-        "sentence": found.sentence,
-        "judge": found.passport.judge,
-        "dataset": found.passport.dataset,
-        "aspect": found.passport.aspect,
-        "expires": found.passport.expires,
-        "anchors": len(found.passport.anchors),
-        "requested": found.asked,
+        "answer": WORDS[findings.status],
+        "exit_code": findings.status,
+        "sentence": findings.sentence,
+        "judge": findings.passport.judge,
+        "dataset": findings.passport.dataset,
+        "aspect": findings.passport.aspect,
+        "expires": findings.passport.expires,
+        "anchors": len(findings.passport.anchors),
+        "requested": findings.asked,
         "unread": int(np.isnan(known(last.draws)).sum()) if last else 0,
         "looks": [
             {key: value for key, value in to_builtins(look).items() if key != "draws"}
-            for look in found.passport.looks
+            for look in findings.passport.looks
         ],
         "systems": [
             {
@@ -332,6 +332,6 @@ def as_json(found: GateFindings) -> dict[str, object]:
                 "now": to_builtins(each.now),
                 "p_holm": each.p_holm,
             }
-            for each in found.systems
+            for each in findings.systems
         ],
     }

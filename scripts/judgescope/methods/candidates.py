@@ -43,6 +43,8 @@ from judgescope.statistics.within_sources import normal_scores
 
 TOGETHER = "+"
 """Joins the ids of a jury's members, which do not contain it."""
+THEN = ">"
+"""Joins the judges of a cascade, the first first."""
 
 
 class Candidate(NamedTuple):
@@ -65,8 +67,7 @@ class Candidate(NamedTuple):
         if self.threshold is None:
             return TOGETHER.join(self.members)
         # Joins those of a cascade.
-        then = ">"
-        return f"{then.join(self.members)}@{self.threshold:.4g}"
+        return f"{THEN.join(self.members)}@{self.threshold:.4g}"
 
     @property
     def is_jury(self) -> bool:

@@ -111,7 +111,7 @@ def _numbers(
     targets = data.shared_targets(judge).given(judge)
     promise = Promise.of(data)
     texts = ScoredTexts.select(scores, good, targets.source)
-    found = triage(texts, error=promise.error, risk=promise.risk)
+    sorted_texts = triage(texts, error=promise.error, risk=promise.risk)
     rated = np.isfinite(good)
     scored = rated & np.isfinite(scores)
     turned = data.spec.turned
@@ -129,8 +129,8 @@ def _numbers(
     )
     numbers = {}
     sides = (
-        ("accept_from", "accepted_share", "accept_error", found.accept),
-        ("reject_up_to", "rejected_share", "reject_error", found.reject),
+        ("accept_from", "accepted_share", "accept_error", sorted_texts.accept),
+        ("reject_up_to", "rejected_share", "reject_error", sorted_texts.reject),
     )
     for threshold, share, error, passing in sides:
         numbers[threshold] = _threshold(passing, total, counted)
@@ -144,7 +144,7 @@ def _numbers(
             numbers[error] = Estimate(passing.error, n=n)
             numbers[f"{error}_bound"] = Estimate(passing.bound, n=n, method=method)
     left = rated.astype(np.float64)
-    left[scored] = found.left
+    left[scored] = sorted_texts.left
     numbers["left_share"] = clustered_mean(
         left[rated], targets.source[rated], data.weights
     ).estimate

@@ -1,7 +1,7 @@
 """Verdicts that a reply takes back: `Rating: 2 - on second thought, 3.`
 
 The words of a correction divide the rest of a reply into segments. What a segment
-states takes the place of what stood before; words about the text state nothing.
+states replaces what stood before; words about the text state nothing.
 """
 
 import re
@@ -63,20 +63,20 @@ MOST: Final = 50
 class Correction(NamedTuple):
     """What stands behind words of a correction: from `start` up to the next, `end`.
 
-    at: where the words begin; firm: whether they take back what stands anywhere before
-    them, not only directly.
+    begins: where the words begin; firm: whether they take back what stands anywhere
+    before them, not only directly.
     """
 
-    at: int
+    begins: int
     start: int
     end: int
     firm: bool
 
     def follows(self, folded: str, end: int) -> bool:
         """Return whether it may take back the verdict that ends at `end`."""
-        if self.at < end:
+        if self.begins < end:
             return False
-        return self.firm or _ADJACENT.fullmatch(folded, end, self.at) is not None
+        return self.firm or _ADJACENT.fullmatch(folded, end, self.begins) is not None
 
 
 @cache

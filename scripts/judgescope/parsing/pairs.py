@@ -163,7 +163,7 @@ def _prose_choice(answer: str, tie: str) -> ProseChoice:
         if choice.end:
             may_correct = each.follows(folded, choice.end)
         else:
-            before = folded[max(0, each.at - 20) : each.at]
+            before = folded[max(0, each.begins - 20) : each.begins]
             at_end = each.end == len(folded)
             may_correct = at_end and (each.firm or bool(_SIDE_BEFORE.search(before)))
         if may_correct:

@@ -1,4 +1,4 @@
-"""The rating or label that a correction puts in the place of another."""
+"""The rating or label that a correction puts instead of another."""
 
 import re
 from functools import lru_cache
@@ -91,7 +91,7 @@ def has_correction(folded: str, verdict: ProseVerdict) -> bool:
 def _may_correct(
     each: Correction, verdict: ProseVerdict, visible: str, grammar: Grammar
 ) -> bool:
-    before = visible[max(0, each.at - 40) : each.at]
+    before = visible[max(0, each.begins - 40) : each.begins]
     behind_value = _value_before(grammar.scale).search(before) is not None
     if verdict.end or verdict.start is not None:
         unread = verdict.judgment is None or verdict.judgment.status != "ok"

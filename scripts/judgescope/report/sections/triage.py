@@ -37,9 +37,9 @@ def blocks(
         name = f"{dataset.name}, {report.aspect(aspect)}"
         lines = []
         for judge in known_names(ids_of(report.judges), of_aspect.names("judge")):
-            of = {row.statistic: row for row in of_aspect.where(judge=judge)}
-            yield Paragraph(f"{name}: {_sentence(judge, of)}")
-            cells = [_cell(of.get(column)) for column in COLUMNS]
+            by_name = {row.statistic: row for row in of_aspect.where(judge=judge)}
+            yield Paragraph(f"{name}: {_sentence(judge, by_name)}")
+            cells = [_cell(by_name.get(column)) for column in COLUMNS]
             lines.append(TableLine(judge, cells))
         yield PageTable(
             f"{name}.",
@@ -55,25 +55,26 @@ def _cell(row: ReportRow | None) -> ReportCell:
     return NO_CELL if row is None else estimate(row)
 
 
-def _sentence(judge: str, of: dict[str, ReportRow]) -> str:
+def _sentence(judge: str, by_name: dict[str, ReportRow]) -> str:
     """Say what a judge may decide alone, or why it may decide nothing."""
-    first = of["accept_from"]
-    if "left_share" not in of:
+    first = by_name["accept_from"]
+    if "left_share" not in by_name:
         return f"`{judge}` is not tested: {first.note}."
     decided = []
     for threshold, share, verb, kind in (
         ("accept_from", "accepted_share", "accepts", "bad"),
         ("reject_up_to", "rejected_share", "rejects", "good"),
     ):
-        if of[threshold].value is not None:
-            error = of[f"{threshold.partition('_')[0]}_error_bound"].value
+        if by_name[threshold].value is not None:
+            error = by_name[f"{threshold.partition('_')[0]}_error_bound"].value
+            part = percent(by_name[share].value or 0)
             decided.append(
-                f"{verb} {percent(of[share].value or 0)} of the texts with at most "
-                f"{percent(error or 0)} {kind} among them"
+                f"{verb} {part} of the texts with at most {percent(error or 0)} {kind} "
+                "among them"
             )
     if not decided:
         return f"`{judge}` may decide nothing alone: {first.note}."
-    left = percent(of["left_share"].value or 0)
+    left = percent(by_name["left_share"].value or 0)
     return f"`{judge}` {' and '.join(decided)}; {left} go to people."
 
 
@@ -84,9 +85,9 @@ def _by_confidence(
     rows = report.rows("confidence", dataset.id).where(judged=aspect)
     lines = []
     for judge in report.judges_of(rows):
-        of = {row.statistic: row for row in rows.where(judge=judge.id)}
-        if BY_CONFIDENCE[0] in of:
-            cells = [_cell(of.get(column)) for column in BY_CONFIDENCE]
+        by_name = {row.statistic: row for row in rows.where(judge=judge.id)}
+        if BY_CONFIDENCE[0] in by_name:
+            cells = [_cell(by_name.get(column)) for column in BY_CONFIDENCE]
             lines.append(TableLine(judge.id, cells))
     if lines:
         yield PageTable(

@@ -39,7 +39,7 @@ RERUN_ONCE = (
     "tests/unit/cli/test_child_process.py",
     "tests/unit/engines/test_engines_command.py",
     "tests/unit/engines/test_python_function.py",
-    "tests/unit/replies/test_batch.py",
+    "tests/unit/extensions/test_batch.py",
 )
 """Tests that start processes, servers and browsers, which a loaded machine may delay.
 

@@ -31,6 +31,8 @@ class StudyExtension:
     All functions give nothing for a study without the extension's key.
     """
 
+    key: str
+    """The key of a study that turns it on."""
     check: Callable[[Plan, str], None]
     """Raises UserError for a plan that cannot work; also takes the study's file."""
     writing_job: str

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from judgescope.core import paths
+from judgescope.core.errors import UserError
 from judgescope.core.extensions import FOLDER, extension_modules
+from judgescope.plan.extending import study_extensions
+from judgescope.plan.loading import load_plan
+from judgescope.schema.cards import EXTENSION_KEYS
+from judgescope.schema.loading import load_yaml
 from planned_specs import shipped_studies
 from running import HOME, environment
 
@@ -49,6 +54,20 @@ def test_every_extension_has_commands() -> None:
         f"judgescope.extensions.{name}.commands" for name in NAMES
     ]
     assert FOLDER.parent == paths.PACKAGE
+
+
+def test_a_study_with_the_key_of_a_missing_extension_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("judgescope.plan.checks.study.study_extensions", list)
+    card = load_yaml(HOME / "config" / "studies" / "distill.yaml")[0]
+    with pytest.raises(UserError, match="lacks the extension") as raised:
+        load_plan(card, HOME, source="distill.yaml")
+    assert raised.value.where == "distill.yaml, key distill"
+
+
+def test_the_keys_of_extensions_are_those_that_they_read() -> None:
+    assert [each.key for each in study_extensions()] == [*EXTENSION_KEYS]
 
 
 @pytest.mark.heavy

@@ -44,6 +44,7 @@ def _targets(plan: Plan) -> list[str]:
 
 
 EXTENSION = StudyExtension(
+    key="distill",
     check=check_distillation,
     writing_job=WRITE_NEW,
     writing_record=WriteNewSpec,

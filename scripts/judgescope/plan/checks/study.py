@@ -271,11 +271,26 @@ def check_uses(plan: Plan, source: str) -> None:
     _check_methods(plan, source)
     _check_weights(plan, source)
     _check_expectations(plan, source)
-    for extension in study_extensions():
-        extension.check(plan, source)
+    _check_extensions(plan, source)
     _check_unread(plan, source)
     for dataset in plan.datasets.values():
         _check_dataset(plan, dataset, source)
+
+
+def _check_extensions(plan: Plan, source: str) -> None:
+    """Check the keys that extensions read, and that these are there."""
+    extensions = study_extensions()
+    present = {extension.key for extension in extensions}
+    for key in cards.EXTENSION_KEYS:
+        if getattr(plan.study, key) is not None and key not in present:
+            raise UserError(
+                "the installed judgescope lacks the extension that reads this key",
+                where=f"{source}, key {key}",
+                got=f"no folder judgescope/extensions/{key}",
+                todo="install judgescope again, with all of its package",
+            )
+    for extension in extensions:
+        extension.check(plan, source)
 
 
 def _check_dataset(plan: Plan, dataset: cards.Dataset, source: str) -> None:

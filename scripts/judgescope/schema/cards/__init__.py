@@ -87,6 +87,7 @@ from judgescope.schema.cards.perturbations import RulePerturbation as RulePertur
 from judgescope.schema.cards.perturbations import TaskWeights as TaskWeights
 from judgescope.schema.cards.recorded import RecordedModel as RecordedModel
 from judgescope.schema.cards.recorded import RecordedRows as RecordedRows
+from judgescope.schema.cards.study import EXTENSION_KEYS as EXTENSION_KEYS
 from judgescope.schema.cards.study import PILOT as PILOT
 from judgescope.schema.cards.study import REASONS as REASONS
 from judgescope.schema.cards.study import Caps as Caps

@@ -235,6 +235,10 @@ class Caps(Card):
     """Maximum number of replies requested (two draws are two); default: no limit."""
 
 
+EXTENSION_KEYS = ("distill",)
+"""The keys of a study that extensions read."""
+
+
 class Study(Caps):
     """A study: what one run covers."""
 

@@ -77,6 +77,7 @@ def _notices_of_study(plan: Plan) -> Iterator[str]:
     yield from notices.asked_once(plan)
     yield from notices.scored_alone(plan)
     yield from notices.not_estimated(plan)
+    yield from notices.untriaged(plan)
 
 
 def _notices_of_dataset(

@@ -325,6 +325,32 @@ def not_estimated(plan: Plan) -> Iterator[str]:
             )
 
 
+def untriaged(plan: Plan) -> Iterator[str]:
+    """Yield a line about each aspect of which the method triage does not know when a
+    text is good.
+    """
+    if "triage" not in plan.study.methods:
+        return
+    good_from = plan.study.triage.good_from
+    for dataset in plan.evaluated:
+        for aspect in plan.plain_aspects(dataset):
+            scale = plan.scale_of(dataset, aspect)
+            if scale.categorical:
+                continue
+            bar = good_from.get(aspect) if isinstance(good_from, dict) else good_from
+            if bar is None:
+                yield (
+                    f"warning: triage decides nothing on {aspect} of {dataset}: name "
+                    "the rating from which on a text is good, triage: {good_from: …}"
+                )
+            elif not scale.min <= bar <= scale.max:
+                yield (
+                    f"warning: triage decides nothing on {aspect} of {dataset}: "
+                    f"good_from {bar:g} is outside its scale, {scale.min:g} to "
+                    f"{scale.max:g}"
+                )
+
+
 def estimated(
     plan: Plan, dataset: str, texts: pa.Table, rated: Collection[str]
 ) -> Iterator[str]:

@@ -6,7 +6,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from judgescope.plan.notices import estimated, not_estimated, systems_untested
+from judgescope.plan.notices import (
+    estimated,
+    not_estimated,
+    systems_untested,
+    untriaged,
+)
 
 
 def plan_of(aspects: int, **card: Any) -> Any:
@@ -87,3 +92,32 @@ def test_a_study_without_these_methods_has_no_such_line() -> None:
     plan.study.methods = ["agreement"]
     assert list(not_estimated(plan)) == []
     assert list(estimated(plan, "d", texts_of(30), rated_of(12))) == []
+
+
+@pytest.mark.parametrize(
+    ("good_from", "labels", "said"),
+    [
+        (None, [], "name the rating"),
+        ({"other": 3.0}, [], "name the rating"),
+        (9.0, [], "good_from 9 is outside its scale, 1 to 5"),
+        (4.0, [], ""),
+        (None, ["fail", "pass"], ""),
+    ],
+)
+def test_check_says_where_triage_decides_nothing(
+    good_from: object, labels: list[str], said: str
+) -> None:
+    scale = SimpleNamespace(min=1.0, max=5.0, categorical=bool(labels))
+    plan: Any = SimpleNamespace(
+        study=SimpleNamespace(
+            methods=["triage"], triage=SimpleNamespace(good_from=good_from)
+        ),
+        evaluated=["d"],
+        plain_aspects=lambda dataset: ["clear"],
+        scale_of=lambda dataset, aspect: scale,
+    )
+    lines = [*untriaged(plan)]
+    assert len(lines) == bool(said)
+    assert all(said in line for line in lines)
+    plan.study.methods = ["agreement"]
+    assert [*untriaged(plan)] == []

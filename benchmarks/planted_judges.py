@@ -34,6 +34,16 @@ from planted_confidence import (
     broken_thresholds,
     sure_outcomes,
 )
+from planted_drift import (
+    FALLS,
+    LOOKS,
+    POINTS,
+    STATED_FALL,
+    STATED_POINTS,
+    alarms_after,
+    alarms_in_vain,
+    bias_names,
+)
 from planted_page import PAGE
 from planted_prompts import hint_outcome, obeys, span_outcome
 from planted_worlds import (
@@ -64,8 +74,6 @@ at its ends, so the mean of noisy draws is nearer the middle: it follows length 
 than people do, and differs less between good and bad systems.
 """
 LATER = {
-    "lenient, harsh": "bias of a judge's mean",
-    "drifting": "gate on new replies",
     "prefers a middling length": "slope on closeness to the best length",
 }
 """Defects that no number of the product shows yet -> the check that would."""
@@ -253,6 +261,44 @@ def harmless_sure(studies: int) -> Tally:
     for outcome in sure_outcomes([key], studies, "calibrated"):
         tally.add(bool(outcome[key]), *outcome[key])
     return tally
+
+
+# --- judges that drift, or rate too high or too low -----------------------------------
+
+
+def drifting(studies: int) -> Iterator[Tally]:
+    """Yield the tallies of judges whose true negative rate falls."""
+    for fall in FALLS:
+        expected = f"the gate alarms at one of {LOOKS} looks"
+        words = f"TNR -{fall:g}"
+        tally = Tally("drifts", words, expected, fall == STATED_FALL)
+        for number in range(studies):
+            tally.add(alarms_after(fall, number))
+        yield tally
+
+
+def shifted(studies: int) -> Iterator[Tally]:
+    """Yield the tallies of judges that add points to all ratings."""
+    for defect, sign in (("lenient", 1), ("harsh", -1)):
+        for points in POINTS:
+            expected = f"bias of its mean {'above' if sign > 0 else 'below'} 0"
+            tally = Tally(defect, f"{points:g}", expected, points == STATED_POINTS)
+            for number in range(studies):
+                _tell(tally, bias_names(sign * points, number))
+            yield tally
+
+
+def harmless_in_time(studies: int) -> Iterator[Tally]:
+    """Yield how often a judge alarms in 300 looks without drift, or has a bias."""
+    tally = Tally("none", "0", f"the gate alarms at any of {LOOKS} looks", stated=False)
+    for number in range(studies):
+        tally.add(alarms_in_vain(number))
+    yield tally
+    tally = Tally("none", "0", "lenient, harsh", stated=False)
+    for number in range(studies):
+        names = bias_names(0.0, number)
+        tally.add(bool(names), *names)
+    yield tally
 
 
 # --- judges that must hold nothing ----------------------------------------------------
@@ -478,6 +524,8 @@ def tallies(studies: int) -> Iterator[Tally]:
         positions,
         biases,
         sure,
+        drifting,
+        shifted,
         silent,
         with_words,
         dead,
@@ -492,6 +540,7 @@ def false_alarms(studies: int) -> Iterator[Tally]:
     """Yield how often judges without a defect are named for one."""
     yield harmless(studies)
     yield harmless_sure(studies)
+    yield from harmless_in_time(studies)
     with TemporaryDirectory(prefix="judgescope-") as folder:
         yield from harmless_prompted(studies, Path(folder))
 

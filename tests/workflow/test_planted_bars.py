@@ -84,6 +84,12 @@ def test_one_more_rater_is_rarely_stated_to_be_worse_than_one() -> None:
         assert one.worse <= 0.06, one  # .025 gives 7 of 100 in one of 70 tests
 
 
+@pytest.mark.heavy
+def test_a_lenient_and_a_harsh_judge_are_named_so() -> None:
+    names = [planted.bias_names(points, 1) for points in (1.0, -1.0, 0.0)]
+    assert names == [{"lenient"}, {"harsh"}, set()]
+
+
 # --- defects --------------------------------------------------------------------------
 
 

@@ -72,8 +72,8 @@ def components_of(
     places = declared == "slots" or len(ratings) > MOST_PERSONS
     if declared != "persons":
         places = places or are_slots(ratings)
-    found = place_components if places else person_components
-    return found(ratings, systems.source, data.weights, within=within)
+    components = place_components if places else person_components
+    return components(ratings, systems.source, data.weights, within=within)
 
 
 def _people_rows(
@@ -108,8 +108,8 @@ def _judge_rows(
             scores = targets.scores(judge, name)
             if scores is None:
                 continue
-            found = with_people(scores, people, targets.source, parts, data.weights)
-            for statistic, result in found.items():
+            results = with_people(scores, people, targets.source, parts, data.weights)
+            for statistic, result in results.items():
                 estimate = result.estimate.with_note(data.share_note(judge))
                 yield targets.row(judge, name, statistic, level, estimate)
 
@@ -120,15 +120,15 @@ def _plan_rows(
     """Yield how reliable the order of systems is by sources and ratings a text, and
     how many ratings that takes.
     """
-    found = systems_of(data, ratings, parts)
-    if isinstance(found, str):
-        nothing = Estimate.undefined(found)
+    by_systems = systems_of(data, ratings, parts)
+    if isinstance(by_systems, str):
+        nothing = Estimate.undefined(by_systems)
         yield data.row(HUMAN, aspect, "reliability_systems", "by_system", nothing)
         return
-    for n, k in plan_grid(found.sources, max(1, round(parts.k))):
-        count = Estimate(float(n * k * found.systems), n=found.sources)
+    for n, k in plan_grid(by_systems.sources, max(1, round(parts.k))):
+        count = Estimate(float(n * k * by_systems.systems), n=by_systems.sources)
         results = {
-            "reliability_systems": system_reliability(found, n, k).estimate,
+            "reliability_systems": system_reliability(by_systems, n, k).estimate,
             "ratings_needed": count,
         }
         for name, estimate in results.items():

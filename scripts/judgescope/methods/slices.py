@@ -91,9 +91,9 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
 def _judge_rows(data: EvaluationData, each: DecidingNumber) -> Iterator[ResultRow]:
     columns, refused = _columns(data, each)
     results = [result for column in columns for result in _slices(data, each, column)]
-    whole = each.number(each.values).estimate
-    note = clauses(*_away(each, whole, results), *refused)
-    estimate = whole.with_note(note) if note else whole
+    of_all = each.number(each.values).estimate
+    note = clauses(*_away(each, of_all, results), *refused)
+    estimate = of_all.with_note(note) if note else of_all
     yield data.row(each.judge, each.aspect, each.statistic, each.level, estimate)
     made = family(
         [result.numbers for result in results],
@@ -141,7 +141,7 @@ def _numbers(
 
 
 def _away(
-    each: DecidingNumber, whole: Estimate, results: list[SliceResult]
+    each: DecidingNumber, of_all: Estimate, results: list[SliceResult]
 ) -> Iterator[str]:
     """Yield a warning for each column whose slices all contradict the whole."""
     by_column: dict[str, list[float]] = {}
@@ -149,7 +149,7 @@ def _away(
         if result.statistic == each.statistic:
             by_column.setdefault(result.column, []).append(result.numbers.value)
     for column, values in by_column.items():
-        pooled = whole.value
+        pooled = of_all.value
         if pooled is not None and all_point_away(pooled, values, each.chance):
             yield (
                 f"warning: every slice of {column} points the other way than all texts"
@@ -171,7 +171,7 @@ def _slices(
         number = pooled.number
         statistic = pooled.statistic
         level = POOLED
-    found = against_rest(
+    by_slice = against_rest(
         members,
         lambda cases: number(np.where(cases, each.values, np.nan)),
         lambda cases: _too_few(each, cases),
@@ -180,7 +180,7 @@ def _slices(
     )
     return [
         SliceResult(column.name, name, statistic, level, numbers)
-        for name, numbers in found.items()
+        for name, numbers in by_slice.items()
     ]
 
 
@@ -333,12 +333,12 @@ def _doubt_rows(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
         statistic = "rating_doubt"
         size = np.abs(doubt)
     order = np.argsort(-np.where(np.isfinite(size), size, -np.inf), kind="stable")
-    for place in order[:MOST_LISTED].tolist():
-        if not size[place] > 0:
+    for index in order[:MOST_LISTED].tolist():
+        if not size[index] > 0:
             continue
-        n = int(np.isfinite(judged[:, place]).sum())
-        estimate = Estimate(float(doubt[place]), n=n, method=how, note=notes[place])
-        target = targets.targets[place]
+        n = int(np.isfinite(judged[:, index]).sum())
+        estimate = Estimate(float(doubt[index]), n=n, method=how, note=notes[index])
+        target = targets.targets[index]
         yield data.row(HUMAN, aspect, statistic, POOLED, estimate, target=target)
 
 

@@ -156,11 +156,15 @@ class BarsAndLabels(AnswerData):
     def told_only(self) -> Headline | None:
         """U4: every judge is given the ratings, or gives one score to every text."""
         if not self.judges:
-            told = self.standings.ranked
-            if not told:
+            ranked_judges = self.standings.ranked
+            if not ranked_judges:
                 return None
-            names = few([named(judge.id) for judge in told], "judges", len(told))
-            verb = "is" if len(told) == 1 else "are"
+            names = few(
+                [named(judge.id) for judge in ranked_judges],
+                "judges",
+                len(ranked_judges),
+            )
+            verb = "is" if len(ranked_judges) == 1 else "are"
             return Headline("U4", f"No verdict: {names} {verb} told the ratings.")
         constant = []
         for judge in self.judges:

@@ -191,16 +191,16 @@ class NextStepRules:
             for dataset in self.report.datasets:
                 of_dataset = of_judge.where(dataset=dataset.id)
                 for aspect, rows in of_dataset.by("judged").items():
-                    found = worse_slice(rows)
-                    gap = found.gap.value if found else None
-                    if found and gap is not None and (worst is None or gap < worst[0]):
-                        worst = gap, judge, self.report.aspect(aspect), found
+                    part = worse_slice(rows)
+                    gap = part.gap.value if part else None
+                    if part and gap is not None and (worst is None or gap < worst[0]):
+                        worst = gap, judge, self.report.aspect(aspect), part
         if worst is not None:
-            _, judge, aspect, found = worst
+            _, judge, aspect, part = worst
             yield NextStep(
-                f"{aspect}: leave {found.slice} to people, or give it to another judge "
+                f"{aspect}: leave {part.slice} to people, or give it to another judge "
                 f"than {judge.id}.",
-                f"It has {figures(found.inside)} there, {figures(found.gap)} minus the "
+                f"It has {figures(part.inside)} there, {figures(part.gap)} minus the "
                 "rest.",
             )
 

@@ -415,7 +415,7 @@ def entries_of(column: pa.ChunkedArray) -> list[Any]:
     encoded = column.combine_chunks().dictionary_encode()
     different = [*encoded.dictionary.to_pylist(), None]
     places = encoded.indices.fill_null(len(different) - 1).to_pylist()
-    return [different[place] for place in places]
+    return [different[index] for index in places]
 
 
 def _check_keys(name: str, table: pa.Table) -> None:

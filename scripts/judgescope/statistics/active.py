@@ -78,10 +78,14 @@ def round_weights(rounds: Sequence[DrawnRound]) -> Floats:
     """
     if not rounds:
         raise ValueError("no round was drawn")
-    total = sum(one.planned for one in rounds)
+    total = sum(each_round.planned for each_round in rounds)
     weights = np.zeros(rounds[0].chances.size)
-    for one in rounds:
-        weights += one.planned / total * np.where(one.drawn, 1 / one.chances, 0.0)
+    for each_round in rounds:
+        weights += (
+            each_round.planned
+            / total
+            * np.where(each_round.drawn, 1 / each_round.chances, 0.0)
+        )
     return weights
 
 
@@ -148,29 +152,29 @@ def active_mean(
     value = float((predicted + added)[known].mean())
     low, middle, high = np.clip([value, value, value], *ends).tolist()
     how = f"active inference, {m} rated of {int(known.sum())} sources"
-    found = Estimate(middle, n=m, n_missing=missing, method=how)
+    estimate = Estimate(middle, n=m, n_missing=missing, method=how)
     if missing:
         note = f"{missing} drawn sources have no rating: taken to be like the others"
-        found = found.with_note(note)
+        estimate = estimate.with_note(note)
     informative = _informative(rated[used])
     if min(m, informative) < FEWEST_DRAWN:
         few = f"{m} rated" if m < FEWEST_DRAWN else f"{informative} informative"
-        return found.with_note(f"no interval: {few} sources")
+        return estimate.with_note(f"no interval: {few} sources")
     g = (predicted + added * math.sqrt(m / (m - 2)))[known]
     half = _t(m - 2, looks) * math.sqrt(float(g.var(ddof=1)) / g.size)
     low, high = np.clip([value - half, value + half], *ends).tolist()
     level = f"t({m - 2}) at level 1 − .05/{looks}" if looks > 1 else f"t({m - 2})"
     return Estimate(
         middle, low, high, n=m, n_missing=missing, method=f"{how}; {level}",
-        note=found.note,
+        note=estimate.note,
     )  # fmt: skip
 
 
 def _informative(rated: Floats) -> int:
     """How many ratings differ from the most frequent one, all where none is twice."""
     _, counts = np.unique(np.round(rated, 9), return_counts=True)
-    most = int(counts.max(initial=0))
-    return rated.size - most if most > 1 else rated.size
+    mode_count = int(counts.max(initial=0))
+    return rated.size - mode_count if mode_count > 1 else rated.size
 
 
 def _t(freedom: int, looks: int) -> float:
@@ -228,21 +232,21 @@ def predicted_errors(features: Floats, squares: Floats) -> tuple[Floats, Floats]
         raise ValueError("no source is rated")
     n = int(rated.sum())
     total = float(squares[rated].sum())
-    own = np.where(rated, squares, 0.0)
+    rated_squares = np.where(rated, squares, 0.0)
     predicted = np.zeros(squares.size)
     without = np.zeros(squares.size)
     for feature in features.T:
         bins = _thirds(feature)
         counts = np.bincount(bins, weights=rated)[bins]
-        sums = np.bincount(bins, weights=own)[bins]
+        sums = np.bincount(bins, weights=rated_squares)[bins]
         predicted += (sums + SHRUNK * total / n) / (counts + SHRUNK)
-        mean_of_others = (total - own) / max(1, n - 1)
+        mean_of_others = (total - rated_squares) / max(1, n - 1)
         fewer = np.maximum(counts - 1, 0)
-        without += (sums - own + SHRUNK * mean_of_others) / (fewer + SHRUNK)
+        without += (sums - rated_squares + SHRUNK * mean_of_others) / (fewer + SHRUNK)
     k = max(1, features.shape[1])
     if not features.shape[1]:
         predicted += total / n
-        without += (total - own) / max(1, n - 1)
+        without += (total - rated_squares) / max(1, n - 1)
     return np.sqrt(predicted / k), np.sqrt(np.maximum(without, 0) / k)
 
 

@@ -51,15 +51,15 @@ def effective_number(right: Floats) -> float:
     1.0
     """
     k = len(right)
-    found = []
+    correlations = []
     for first in range(k):
         for second in range(first + 1, k):
             both = np.isfinite(right[first] + right[second])
             x = right[first][both]
             y = right[second][both]
             if x.size > 1 and np.ptp(x) > 0 and np.ptp(y) > 0:
-                found.append(float(np.corrcoef(x, y)[0, 1]))
-    mean = float(np.mean(found)) if found else 0.0
+                correlations.append(float(np.corrcoef(x, y)[0, 1]))
+    mean = float(np.mean(correlations)) if correlations else 0.0
     return float(np.clip(k / max(1 + (k - 1) * mean, 1e-9), 1.0, k))
 
 
@@ -102,12 +102,12 @@ def label_doubts(
     asked = known & (count >= FEWEST_JUDGES)
     codes = np.where(known, people, 0).astype(int)
     places = np.arange(people.size)
-    own = likelihoods[codes, places]
+    of_answer = likelihoods[codes, places]
     rest = likelihoods.copy()
     rest[codes, places] = -np.inf
     other = rest.argmax(axis=0)
     weight = quotient(np.minimum(effective, count), count.astype(float))
-    doubt = np.where(asked, weight * (rest.max(axis=0) - own), np.nan)
+    doubt = np.where(asked, weight * (rest.max(axis=0) - of_answer), np.nan)
     return LabelDoubts(doubt, np.where(asked, other, -1), effective)
 
 

@@ -117,8 +117,8 @@ def modes(draws: Floats) -> Floats:
     if not values.size:
         return np.full(len(draws), np.nan)
     counts = np.array([(draws == value).sum(axis=1) for value in values])
-    found = values[counts.argmax(axis=0)]
-    return np.where(counts.max(axis=0) > 0, found, np.nan)
+    modes_of = values[counts.argmax(axis=0)]
+    return np.where(counts.max(axis=0) > 0, modes_of, np.nan)
 
 
 def drift(baseline: Floats, new: Floats, people: Floats, level: float = ALPHA) -> Drift:

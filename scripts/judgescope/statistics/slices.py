@@ -215,18 +215,18 @@ def against_rest(
         if not few[name]:
             inside[name] = number(mine)
     every = np.logical_or.reduce([*members.values()])
-    found = {}
+    numbers = {}
     for name, mine in members.items():
         if few[name]:
-            found[name] = SliceNumbers(None, None, few[name])
+            numbers[name] = SliceNumbers(None, None, few[name])
             continue
         others = [made for key, made in inside.items() if key != name]
         rest = _mean_of(others) if by_member else number(every & ~mine)
         gap = None
         if rest is not None and rest.estimate.value is not None:
             gap = _less(inside[name], rest, scale)
-        found[name] = SliceNumbers(inside[name], gap)
-    return found
+        numbers[name] = SliceNumbers(inside[name], gap)
+    return numbers
 
 
 def family(numbers: Sequence[SliceNumbers], kinds: Sequence[str]) -> SliceFamily:
@@ -242,14 +242,14 @@ def family(numbers: Sequence[SliceNumbers], kinds: Sequence[str]) -> SliceFamily
     errors = np.array([plain_error(gap) if gap else np.nan for gap in gaps])
     freedoms = np.array([_freedom(gap) if gap else np.nan for gap in gaps])
     values = np.array([each.value for each in numbers])
-    own = np.array(
+    errors_inside = np.array(
         [plain_error(each.inside) if each.inside else np.nan for each in numbers]
     )
     moved = np.full(len(numbers), np.nan)
     names = np.array(kinds, dtype=object)
     for kind in dict.fromkeys(kinds):
         mine = names == kind
-        moved[mine] = shrunk(values[mine], own[mine])
+        moved[mine] = shrunk(values[mine], errors_inside[mine])
     tested = int(np.isfinite(p).sum())
     return SliceFamily(holm(p), moved, shown_from(errors, freedoms), tested)
 

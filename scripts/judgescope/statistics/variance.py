@@ -491,14 +491,14 @@ def rated_systems(ratings: Floats) -> SystemVariance:
     }
     n = np.append(n_sources, np.full(n_sources, n_sources - 1)).astype(np.float64)
     cells = squares["cells"] / n[:, None, None]
-    whole = cells.mean(axis=(1, 2)) ** 2 * n * m * k
-    p = (cells.mean(axis=2) ** 2).sum(axis=1) * n * k - whole
-    r = (cells.mean(axis=1) ** 2).sum(axis=1) * n * m - whole
-    pr = (cells**2).sum(axis=(1, 2)) * n - whole - p - r
-    s = squares["s"] - whole
-    ps = squares["ps"] - whole - p - s
-    sr = squares["sr"] - whole - s - r
-    psr = squares["all"] - whole - p - r - s - pr - ps - sr
+    of_mean = cells.mean(axis=(1, 2)) ** 2 * n * m * k
+    p = (cells.mean(axis=2) ** 2).sum(axis=1) * n * k - of_mean
+    r = (cells.mean(axis=1) ** 2).sum(axis=1) * n * m - of_mean
+    pr = (cells**2).sum(axis=(1, 2)) * n - of_mean - p - r
+    s = squares["s"] - of_mean
+    ps = squares["ps"] - of_mean - p - s
+    sr = squares["sr"] - of_mean - s - r
+    psr = squares["all"] - of_mean - p - r - s - pr - ps - sr
     ms_p = p / (m - 1)
     ms_pr = pr / ((m - 1) * (k - 1))
     ms_ps = quotient(ps, (n - 1) * (m - 1))
@@ -530,10 +530,10 @@ def systems_of_means(means: Floats, error: float, k: float) -> SystemVariance:
     x = means - means.mean()
     n = np.append(n_sources, np.full(n_sources, n_sources - 1)).astype(np.float64)
     columns = _without_each(x.sum(axis=0)[None], x) / n[:, None]
-    whole = columns.mean(axis=1) ** 2 * n * m
-    p = (columns**2).sum(axis=1) * n - whole
-    s = _over_sources(x.mean(axis=1) ** 2 * m) - whole
-    rest = _over_sources((x**2).sum(axis=1)) - whole - p - s
+    of_mean = columns.mean(axis=1) ** 2 * n * m
+    p = (columns**2).sum(axis=1) * n - of_mean
+    s = _over_sources(x.mean(axis=1) ** 2 * m) - of_mean
+    rest = _over_sources((x**2).sum(axis=1)) - of_mean - p - s
     ms_p = p / (m - 1)
     ms_ps = quotient(rest, (n - 1) * (m - 1))
     return SystemVariance(

@@ -44,10 +44,17 @@ def _lines(looked: "Looked") -> Iterator[list[str]]:
     """Yield the cells of the title and of each difference and mean."""
     yield ["of", "corrected", "interval", "judge alone (uncorrected)", "rated", "note"]
     for line in looked.lines:
-        found = line.corrected
-        value = "-" if found.value is None else f"{found.value:.3f}"
+        estimate = line.corrected
+        value = "-" if estimate.value is None else f"{estimate.value:.3f}"
         alone = f"{line.judge_alone:.3f}"
-        yield [line.name, value, _interval(found), alone, str(found.n), found.note]
+        yield [
+            line.name,
+            value,
+            _interval(estimate),
+            alone,
+            str(estimate.n),
+            estimate.note,
+        ]
 
 
 def _interval(estimate: Estimate) -> str:

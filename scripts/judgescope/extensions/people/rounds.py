@@ -144,12 +144,12 @@ class RatedRounds:
         responses = answers.read_responses(
             folder, lambda _: questions.get, answers.voter_page, one_voter=True
         )
-        found: dict[str, list[float]] = {}
+        answers_of: dict[str, list[float]] = {}
         for response in responses:
             for question, answer in response.given:
                 target = question.subject.subject.target
-                found.setdefault(target, []).append(float(answer))
-        return found
+                answers_of.setdefault(target, []).append(float(answer))
+        return answers_of
 
     @cached_property
     def asked(self) -> list[ratings.AskedRating]:
@@ -164,8 +164,8 @@ class RatedRounds:
     def rated(self) -> Floats:
         """People's value of each text: from the answers, else what the data has."""
         targets = self.judged.targets.targets
-        most = max(map(len, self.given.values()), default=0)
-        table = np.full((most, len(targets)), np.nan)
+        n_answers = max(map(len, self.given.values()), default=0)
+        table = np.full((n_answers, len(targets)), np.nan)
         for at, target in enumerate(targets):
             given = self.given.get(target, [])
             table[: len(given), at] = given
@@ -180,10 +180,10 @@ class RatedRounds:
     @property
     def draws(self) -> list[dict[str, Any]]:
         """The stored draws, in their order."""
-        found: list[dict[str, Any]] = []
-        while (file := self._draw_file(len(found) + 1)).is_file():
-            found.append(json.loads(file.read_text("utf-8")))
-        return found
+        rounds_drawn: list[dict[str, Any]] = []
+        while (file := self._draw_file(len(rounds_drawn) + 1)).is_file():
+            rounds_drawn.append(json.loads(file.read_text("utf-8")))
+        return rounds_drawn
 
     def _draw_file(self, number: int) -> Path:
         return self.folder / f"draw-{number}.json"
@@ -263,8 +263,8 @@ class RatedRounds:
         chances = draw_chances(predicted if by_errors else np.ones(size), n)
         names = ("next", self.declared.dataset, self.declared.judge)
         rng = stream(self.plan.study.seed, *names, self.declared.aspect, number)
-        one = draw(rng, chances, n)
-        drawn = np.array(self.declared.sources)[one.drawn].tolist()
+        sample = draw(rng, chances, n)
+        drawn = np.array(self.declared.sources)[sample.drawn].tolist()
         stored = {
             "planned": n,
             "by": "predicted errors" if by_errors else "equal chances",
@@ -361,15 +361,15 @@ class RatedRounds:
         span = high - low
         for a, b in combinations(range(len(self.systems)), 2):
             gap, truth = scores[:, a] - scores[:, b], rated[:, a] - rated[:, b]
-            found = active_mean(gap, truth, rounds, (-span, span), looks=looks)
+            mean = active_mean(gap, truth, rounds, (-span, span), looks=looks)
             name = f"{self.systems[a]} − {self.systems[b]}"
-            yield SystemLine(name, found, float(np.nanmean(gap)))
+            yield SystemLine(name, mean, float(np.nanmean(gap)))
         for at, system in enumerate(self.systems):
-            found = active_mean(
+            mean = active_mean(
                 scores[:, at], rated[:, at], rounds, (low, high), looks=looks
             )
             alone = float(np.nanmean(scores[:, at]))
-            yield SystemLine(system or "all texts", found, alone)
+            yield SystemLine(system or "all texts", mean, alone)
 
 
 def _any_known(table: Floats) -> Flags:

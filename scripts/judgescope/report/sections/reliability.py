@@ -40,12 +40,12 @@ def blocks(
         of_aspect = rows.where(aspect=aspect)
         name = f"{dataset.name}, {report.aspect(aspect)}"
         people = of_aspect.where(judge=tables.PEOPLE)
-        own = ReportRows(row for row in people if not row.k)
-        undefined = [row for row in own if row.value is None]
+        components = ReportRows(row for row in people if not row.k)
+        undefined = [row for row in components if row.value is None]
         for why in dict.fromkeys(row.note for row in undefined):
             yield Paragraph(f"{name}: {why}.")
-        yield from _components(own.defined, name)
-        yield from _judges(report, of_aspect, own, name)
+        yield from _components(components.defined, name)
+        yield from _judges(report, of_aspect, components, name)
         yield from _plan(people.where(statistic="reliability_systems"), name)
 
 
@@ -76,10 +76,10 @@ def _judges(
         of_judges = rows.where(level=level, statistic=(JUDGES[0], JUDGES[2]))
         lines = []
         for judge in known_names(ids_of(report.judges), of_judges.names("judge")):
-            own = of_judges.where(judge=judge)
-            for criterion, found in own.by("criterion").items():
+            of_judge = of_judges.where(judge=judge)
+            for criterion, of_criterion in of_judge.by("criterion").items():
                 title = f"{judge}, {criterion}" if criterion else judge
-                of = {row.statistic: row for row in found}
+                of = {row.statistic: row for row in of_criterion}
                 cells = [of.get(JUDGES[0]), ceiling, of.get(JUDGES[2])]
                 lines.append(TableLine(title, _cells(cells)))
         if lines:

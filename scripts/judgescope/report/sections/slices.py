@@ -157,13 +157,13 @@ def _doubts(
         [Body(lines)],
         source=SOURCE,
     )
-    told = (
+    explanation = (
         "Judges err together: a label is not wrong because they say so. To rate again, "
         "mix these texts with as many drawn at random, without a mark. No label "
         "changes by itself; say beside numbers on changed labels that they are."
     )
     title = f"{name}: label or judge? {plural(len(lines), 'text')} to look at"
-    yield Fold(title, [Paragraph(told), table])
+    yield Fold(title, [Paragraph(explanation), table])
 
 
 def _doubted(dataset: ShownDataset, row: ReportRow) -> TableLine:
@@ -173,8 +173,8 @@ def _doubted(dataset: ShownDataset, row: ReportRow) -> TableLine:
         perturbation="systems",
         target=row.target,
     )
-    said = row.note.removeprefix("likeliest other label: ")
-    if not said and row.value is not None:
-        said = "better" if row.value > 0 else "worse"
-    cells = [estimate(row), words_cell(str(row.n)), words_cell(said)]
+    direction = row.note.removeprefix("likeliest other label: ")
+    if not direction and row.value is not None:
+        direction = "better" if row.value > 0 else "worse"
+    cells = [estimate(row), words_cell(str(row.n)), words_cell(direction)]
     return TableLine(row.target, cells, href=href)

@@ -44,7 +44,7 @@ from judgescope.statistics.within_sources import normal_scores
 TOGETHER = "+"
 """Joins the ids of a jury's members, which do not contain it."""
 THEN = ">"
-"""Joins the judges of a cascade, the first first."""
+"""Joins those of a cascade."""
 
 
 class Candidate(NamedTuple):
@@ -66,7 +66,6 @@ class Candidate(NamedTuple):
         """
         if self.threshold is None:
             return TOGETHER.join(self.members)
-        # Joins those of a cascade.
         return f"{THEN.join(self.members)}@{self.threshold:.4g}"
 
     @property

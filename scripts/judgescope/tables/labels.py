@@ -14,12 +14,9 @@ from typing import Final
 
 from judgescope.tables.words import classes_of, folded, known_words, split_header
 
-PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "mis", "non", "不", "非", "未")
 NEGATIONS: Final = frozenset(
     {"not", "no", "non", "without", "never", "nicht", "kein", "pas", "не", "нет"}
 )
-FEWEST_LETTERS: Final = 3
-"""A prefix negates a word of at least so many letters."""
 LADDERS: Final = (
     ("never", "rarely", "sometimes", "often", "always"),
     (
@@ -194,9 +191,12 @@ def _negates(word: str, other: str) -> bool:
     if len(words) == len(others) + 1 and words[0] in NEGATIONS:
         return words[1:] == others
     joined = word.replace("-", "").replace(" ", "")
-    for prefix in PREFIXES:
+    prefixes = ("un", "in", "im", "ir", "il", "dis", "mis", "non", "不", "非", "未")
+    # A prefix negates a word of at least so many letters.
+    fewest_letters = 3
+    for prefix in prefixes:
         stem = "".join(others)
-        long_enough = len(stem) >= FEWEST_LETTERS or not prefix.isascii()
+        long_enough = len(stem) >= fewest_letters or not prefix.isascii()
         if joined == prefix + stem and long_enough:
             return True
     return False

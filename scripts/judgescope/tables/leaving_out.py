@@ -26,12 +26,6 @@ USUAL_SCALES: Final = (
     (-3, 3),
 )
 """The ends of usual scales. The first one that contains all ratings is taken."""
-NARROW_SCALES: Final = ((1, 3), (1, 4))
-"""Scales that only values off them reveal: ratings from 1 to 3 may be on 1 to 5."""
-MOST_OFF: Final = 0.1
-"""The largest share of a column's values that one such number has."""
-MOST_FAR: Final = 0.25
-"""The largest share of a column's values that are far off the scale of the others."""
 FEWEST_VALUES: Final = 10
 """Filled cells from which a scale can be told from a value off it."""
 
@@ -131,7 +125,11 @@ def off_scale(values: Sequence[float]) -> OffScale | None:
     if len(values) < FEWEST_VALUES:
         return None
     counts = Counter(values)
-    for low, high in (USUAL_SCALES[0], *NARROW_SCALES, *USUAL_SCALES[1:]):
+    # Scales that only values off them reveal: ratings from 1 to 3 may be on 1 to 5.
+    narrow_scales = ((1, 3), (1, 4))
+    # The largest share of a column's values that one such number has.
+    most_off = 0.1
+    for low, high in (USUAL_SCALES[0], *narrow_scales, *USUAL_SCALES[1:]):
         within = sum(times for value, times in counts.items() if low <= value <= high)
         if within < 0.8 * len(values):
             continue
@@ -143,7 +141,7 @@ def off_scale(values: Sequence[float]) -> OffScale | None:
         if not outside:
             return None
         # A single value off the scale may be a slip; it stays, with a note.
-        rare = all(1 < times <= MOST_OFF * len(values) for times in outside.values())
+        rare = all(1 < times <= most_off * len(values) for times in outside.values())
         if rare and len(outside) <= 2 and SENTINELS.issuperset(outside):
             return OffScale(outside, low, high)
     return None
@@ -164,10 +162,12 @@ def far_off(values: Sequence[float]) -> OffScale | None:
     if len(values) < FEWEST_VALUES or not is_whole:
         return None
     counts = Counter(values)
+    # The largest share of a column's values that are far off the scale of the others.
+    most_far = 0.25
     for low, high in USUAL_SCALES[1:]:
         inside = [value for value in counts if low <= value <= high]
         within = sum(counts[value] for value in inside)
-        if within < (1 - MOST_FAR) * len(values) or len(inside) < 3:
+        if within < (1 - most_far) * len(values) or len(inside) < 3:
             continue
         outside = {}
         for value in sorted(counts.keys() - {*inside}):

@@ -34,8 +34,6 @@ from judgescope.data.rows import (
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 LOOKED_AT: Final = 50
 """Records at the beginning of a file by which its separator is found."""
-MOST_COMMON: Final = 0.9
-"""The least share of these records with one number of fields."""
 
 
 @dataclass
@@ -220,12 +218,6 @@ def _unpacked(content: bytes, path: Path) -> bytes:
 
 # --- text -----------------------------------------------------------------------------
 
-BYTE_ORDER_MARKS: Final = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-
 
 def _decoded(table: OpenedTable, content: bytes, path: Path) -> str:
     """The text of a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
@@ -233,7 +225,12 @@ def _decoded(table: OpenedTable, content: bytes, path: Path) -> str:
     Raises UserError for NUL bytes, of which UTF-16 without its mark is full, and for
     bytes that none of these encodings has.
     """
-    for mark, encoding in BYTE_ORDER_MARKS:
+    byte_order_marks = (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    )
+    for mark, encoding in byte_order_marks:
         if content.startswith(mark):
             try:
                 return content.removeprefix(mark).decode(encoding)
@@ -378,7 +375,9 @@ def _usual_width(first: Sequence[Sequence[str]]) -> int:
     for cells in first:
         begun = begun or len(cells) == width
         narrow_after += begun and len(cells) < width
-    regular = times >= MOST_COMMON * (times + wider + narrow_after)
+    # The least share of these records with one number of fields.
+    most_common = 0.9
+    regular = times >= most_common * (times + wider + narrow_after)
     return width if regular else 1
 
 

@@ -14,8 +14,6 @@ Kind = Literal["empty", "constant", "number", "label", "word", "text", "list", "
 
 MOST_LABELS: Final = 7
 """A column of labels has at most so many different cells."""
-FEWEST_ROWS: Final = 6
-"""Rows from which a run of numbers, or an even design, is no accident."""
 
 
 @dataclass(frozen=True)
@@ -122,13 +120,15 @@ def is_design(
         if len(in_cell) != 1 or not in_cell[0].is_integer():
             return False
         numbers.append(in_cell[0])
-    if len(numbers) < FEWEST_ROWS:
+    # Rows from which a run of numbers, or an even design, is no accident.
+    fewest_rows = 6
+    if len(numbers) < fewest_rows:
         return False
     runs = all(after - before in (0, 1) for before, after in pairwise(numbers))
     times = Counter(numbers)
     if runs and len(times) > 1:
         return True
-    even = max(times.values()) - min(times.values()) <= 1 and len(times) >= FEWEST_ROWS
+    even = max(times.values()) - min(times.values()) <= 1 and len(times) >= fewest_rows
     if even and len(times) > 1:
         return True
     return bool(sources) and _is_constant_within(rows, numbers, sources)

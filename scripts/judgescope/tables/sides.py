@@ -14,7 +14,6 @@ from typing import Final
 from judgescope.tables.words import ALL_LANGUAGES, classes_of, split_header
 
 NO_SIDE: Final = "its header names neither people nor a judge"
-OF_BOTH: Final = "its header names people and a model"
 ColumnEvidence = Mapping[str, bool]
 """Class of words -> whether the evidence is strong."""
 
@@ -157,8 +156,9 @@ def _place_those_of_both(
         wanted = judges
     elif judges and not people:
         wanted = people
+    of_both = "its header names people and a model"
     if wanted is None:
-        result.unused |= dict.fromkeys(columns, OF_BOTH)
+        result.unused |= dict.fromkeys(columns, of_both)
         return
     wanted += columns
     whose = "people's" if wanted is judges else "a judge's"

@@ -139,13 +139,7 @@ MONTHS: Final = frozenset(
     ]
 )
 """Names of months as spreadsheets write them, in lower case."""
-LONGEST_KEPT: Final = 12
-"""Characters of a cell whose reading is kept: ratings and labels repeat, texts do
-not."""
 MINUS_SIGNS: Final = "−–‒﹣－"
-MOST_WORDINGS: Final = 11
-"""A scale whose numbers have words has at most so many values; short answers such as
-`42 dollars` have more."""
 _DIGIT_OR_STAR: Final = re.compile(r"[\d★⭐½⅓⅔¼¾①-⑳⑴-⒇⒈-⒛❶-❿➀-➓]")
 """What every cell with a number has."""
 _ONE_DIGITS: Final = re.compile(r"[❶-❿➀-➓]")
@@ -157,7 +151,10 @@ PLAIN_NUMBER: Final = re.compile(
 
 def is_missing(cell: object) -> bool:
     """Whether a cell stands for a missing value."""
-    if isinstance(cell, str) and len(cell) <= LONGEST_KEPT:
+    # Characters of a cell whose reading is kept: ratings and labels repeat, texts do
+    # not.
+    longest_kept = 12
+    if isinstance(cell, str) and len(cell) <= longest_kept:
         return _is_missing_word(cell)
     return cell is None or str(cell).strip().lower() in MISSING
 
@@ -339,7 +336,10 @@ def _worded(cells: Sequence[str]) -> dict[str, float] | None:
     if with_words < len(cells) / 2:
         return None  # a slip among plain numbers
     all_words = set().union(*wordings.values())
-    repeats = len(cells) >= 2 * len(different) and len(different) <= MOST_WORDINGS
+    # A scale whose numbers have words has at most so many values; short answers such
+    # as `42 dollars` have more.
+    most_wordings = 11
+    repeats = len(cells) >= 2 * len(different) and len(different) <= most_wordings
     of_scale = repeats and all(len(words) == 1 for words in wordings.values())
     return read if of_scale or len(all_words) == 1 else None
 

@@ -17,19 +17,6 @@ from typing import Final
 from judgescope.core.names import without_accents
 from judgescope.tables.vocabulary import TABLE
 
-HEADER_CLASSES: Final = (
-    "person",
-    "machine",
-    "rating",
-    "outcome",
-    "text",
-    "source",
-    "reference",
-    "system",
-    "number",
-    "confidence",
-)
-"""Classes of the words in headers; good, bad and fault words stand in cells."""
 RATING_CLASSES: Final = frozenset({"person", "machine", "measure", "rating", "outcome"})
 """Classes of the words in headers of ratings and scores."""
 PLAIN: Final[Mapping[str, str]] = {
@@ -64,8 +51,6 @@ ROLE_NOUNS: Final = frozenset(
     }
 )
 """Nouns for whoever rates, a person or a model: the other words of a header decide."""
-SHORTEST_STEM: Final = 5
-"""Words of at least so many letters are recognised with another ending."""
 ENGLISH: Final = "en"
 LATIN: Final = frozenset({"en", "de", "fr", "es", "it", "pt", "tr"})
 """Languages whose words another language may have with another meaning."""
@@ -164,7 +149,9 @@ def _meanings(word: str) -> list[KnownWord]:
     if word in known_words():
         return known_words()[word]
     stem = word
-    while len(stem) > SHORTEST_STEM:
+    # Words of at least so many letters are recognised with another ending.
+    shortest_stem = 5
+    while len(stem) > shortest_stem:
         stem = stem[:-1]
         known = known_words().get(stem)
         if known and len(word) - len(stem) <= 2:
@@ -256,6 +243,19 @@ def _counts(known: KnownWord, languages: Collection[str]) -> bool:
 def _in_english(header: str, languages: Collection[str]) -> str:
     """A header with English words for its words in other languages."""
     plain_words: dict[str, str] = {}
+    # Classes of the words in headers; good, bad and fault words stand in cells.
+    header_classes = (
+        "person",
+        "machine",
+        "rating",
+        "outcome",
+        "text",
+        "source",
+        "reference",
+        "system",
+        "number",
+        "confidence",
+    )
     for word in split_header(header):
         meanings = _meanings(word)
         if any(known.language == ENGLISH for known in meanings):
@@ -266,7 +266,7 @@ def _in_english(header: str, languages: Collection[str]) -> str:
             plain_words[word] = "model"
             continue
         for known in meanings:
-            if _counts(known, languages) and known.kind in HEADER_CLASSES:
+            if _counts(known, languages) and known.kind in header_classes:
                 plain_words.setdefault(word, PLAIN[known.kind])
     if not plain_words:
         return header

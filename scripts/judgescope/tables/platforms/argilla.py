@@ -22,8 +22,6 @@ from judgescope.tables.words import classes_of
 
 ITEM = "id"
 RESPONSES = ".responses"
-SUGGESTION = ".suggestion"
-SUBMITTED = "submitted"
 FIELDS = frozenset({"id", "status", "_server_id", "score"})
 
 
@@ -67,7 +65,8 @@ class RecordContent:
 
     def respond(self, name: str, value: Any, user: Any, status: Any) -> None:
         """Add a person's response, if it was submitted."""
-        if status not in (None, SUBMITTED):
+        submitted = "submitted"
+        if status not in (None, submitted):
             return
         giver = "" if user is None else str(user)
         score = GivenScore(name, "response", True, giver, scalar(value))
@@ -81,6 +80,7 @@ class RecordContent:
 
 def _of_flat(part: ExportPart) -> RecordContent:
     content = RecordContent()
+    suggestion = ".suggestion"
     for column, cell in part.content.items():
         name = column.removesuffix(RESPONSES)
         if name != column:
@@ -89,8 +89,8 @@ def _of_flat(part: ExportPart) -> RecordContent:
             states = unpacked(part.get(f"{column}.status")) or [None] * len(values)
             for value, user, status in zip(values, users, states, strict=False):
                 content.respond(name, value, user, status)
-        elif column.endswith(SUGGESTION):
-            name = column.removesuffix(SUGGESTION)
+        elif column.endswith(suggestion):
+            name = column.removesuffix(suggestion)
             content.suggest(name, cell, part.get(f"{column}.agent"))
         elif column not in FIELDS and "." not in column:
             content.texts[column] = cell

@@ -26,7 +26,6 @@ from judgescope.tables.structure import conversation
 from judgescope.tables.words import split_header
 
 CASES = ("testCases", "conversationalTestCases")
-SUCCESS = " success"
 REMARKS = frozenset({"reason", "threshold", "error", "model", "cost"})
 """Last words of columns that only describe a metric."""
 FIELDS = frozenset(
@@ -66,6 +65,7 @@ def _of_run(export: OpenedExport) -> PlatformTable:
         run.need(CASES[0])
     rows = []
     metrics: dict[str, None] = {}
+    success = " success"
     for number, case in enumerate(cases, start=1):
         row: dict[str, Any] = {"id": f"case-{number}", **_texts(case)}
         for key in ("metadata", "additionalMetadata"):
@@ -75,7 +75,7 @@ def _of_run(export: OpenedExport) -> PlatformTable:
             metric_name = str(metric.need("name"))
             metrics[metric_name] = None
             row[metric_name] = metric.get("score")
-            row[metric_name + SUCCESS] = metric.get("success")
+            row[metric_name + success] = metric.get("success")
         rows.append(row)
     table = PlatformTable(rows, item="id", text="output")
     if all(row.get("input") for row in rows):
@@ -84,7 +84,7 @@ def _of_run(export: OpenedExport) -> PlatformTable:
         table.references = ["expected"]
     named = [name for name in columns_in(rows) if name.startswith("metadata.")]
     add_people(table, [name for name in named if is_persons(name)])
-    _add_metrics(table, {name: (name, name + SUCCESS) for name in metrics})
+    _add_metrics(table, {name: (name, name + success) for name in metrics})
     return table
 
 

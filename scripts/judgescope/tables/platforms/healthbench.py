@@ -29,7 +29,6 @@ FIELDS = frozenset(
         "canary",
     }
 )
-NUMBER = "answer number"
 
 
 def _read(export: OpenedExport) -> PlatformTable:
@@ -48,6 +47,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     rows: dict[str, FileRow] = {}
     places: dict[str, int] = {}
     numbers: Counter[str] = Counter()
+    number = "answer number"
     for index, part in enumerate(export.parts):
         prompt = str(part.need("prompt_id"))
         completion = text_of(part.need("completion"))
@@ -61,7 +61,7 @@ def _read(export: OpenedExport) -> PlatformTable:
                 "prompt": text_of(part.need("prompt")),
                 "completion": completion,
                 "category": part.get("category"),
-                NUMBER: str(numbers[prompt]),
+                number: str(numbers[prompt]),
             }
             if not by_aspect:
                 rows[key][criterion] = part.get(criterion)
@@ -75,7 +75,7 @@ def _read(export: OpenedExport) -> PlatformTable:
         item="prompt_id" if _is_id_of_prompts(rows.values()) else None,
         source=["prompt"],
         text="completion",
-        system=NUMBER,
+        system=number,
         anonymous=True,
     )
     _add_sides(table, list(criteria) if by_aspect else [], graders)

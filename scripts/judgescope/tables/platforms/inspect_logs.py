@@ -26,17 +26,6 @@ from judgescope.tables.profile import MOST_LABELS, numbers_in
 VERSION = 2
 TITLE = "Inspect"
 HEADER = "header.json"
-GRADES = {
-    "C": 1.0,
-    "P": 0.5,
-    "I": 0.0,
-    "N": 0.0,
-    "yes": 1.0,
-    "true": 1.0,
-    "no": 0.0,
-    "false": 0.0,
-}
-"""Grades in letters and words, as Inspect's metrics count them."""
 
 
 def _recognise(export: OpenedExport) -> bool:
@@ -142,10 +131,21 @@ def _count_grades(rows: Sequence[FileRow], name: str) -> None:
     """
     graded = []
     words: Counter[str] = Counter()
+    # Grades in letters and words, as Inspect's metrics count them.
+    grades = {
+        "C": 1.0,
+        "P": 0.5,
+        "I": 0.0,
+        "N": 0.0,
+        "yes": 1.0,
+        "true": 1.0,
+        "no": 0.0,
+        "false": 0.0,
+    }
     for row in rows:
         cell = row.get(name)
         word = cell if isinstance(cell, str) else ""
-        value = GRADES.get(word, GRADES.get(word.lower()))
+        value = grades.get(word, grades.get(word.lower()))
         numbers = numbers_in(cell) if value is None else [value]
         if not numbers and word:
             words[word] += 1

@@ -15,8 +15,6 @@ from judgescope.tables.platforms.base import (
 from judgescope.tables.platforms.reading import text_of
 from judgescope.tables.profile import numbers_in
 
-CATEGORIES = ("categorical", "graded", "continuous")
-
 
 def _read(export: OpenedExport) -> PlatformTable:
     """A row for each instance; a key of it that holds scores by metric is a judge."""
@@ -77,16 +75,17 @@ def _scales(
     """Metric -> its scale, without metrics that are categories."""
     scales = dict[str, dict[str, float]]()
     metrics = []
+    categories = ("categorical", "graded", "continuous")
     for annotation in annotations:
         category = annotation.need("category")
         name = str(annotation.need("metric"))
         metrics.append(name)
-        if category not in CATEGORIES:
+        if category not in categories:
             raise UserError(
                 "this category of annotations of JUDGE-BENCH is not known",
                 where=annotation.where,
                 got=category,
-                allowed=", ".join(CATEGORIES),
+                allowed=", ".join(categories),
             )
         if category == "categorical":
             continue

@@ -15,8 +15,6 @@ from judgescope.tables.platforms.reading import text_of
 from judgescope.tables.platforms.sides import EVERY, OVERALL
 
 TEXTS = ["response_A", "response_B"]
-DECISIONS = {"A>B": FIRST, "A>>B": FIRST, "B>A": SECOND, "B>>A": SECOND, "A=B": TIE}
-SWAPPED = ", order reversed"
 
 
 def _read(export: OpenedExport) -> PlatformTable:
@@ -27,6 +25,7 @@ def _read(export: OpenedExport) -> PlatformTable:
     both = False
     pairs: dict[str, dict[str, Any]] = {}
     places = []
+    swapped = ", order reversed"
     for index, part in enumerate(export.parts):
         key = str(part.need("pair_id"))
         if key not in pairs:
@@ -46,14 +45,14 @@ def _read(export: OpenedExport) -> PlatformTable:
         pairs[key][judge] = decisions[0] if decisions else None
         if len(decisions) > 1:
             both = True
-            pairs[key][judge + SWAPPED] = reversed_choice(decisions[1])
+            pairs[key][judge + swapped] = reversed_choice(decisions[1])
     table = PlatformTable(rows, places, item="pair_id", texts=TEXTS)
     table.people = {OVERALL: ["label"]}
     table.judges = {judge: {EVERY: judge} for judge in judges}
     if all(row["question"] for row in rows):
         table.source = ["question"]
     if both:
-        table.swapped = {judge: judge + SWAPPED for judge in judges}
+        table.swapped = {judge: judge + swapped for judge in judges}
     return table
 
 
@@ -70,13 +69,14 @@ def _decisions(part: ExportPart) -> list[int | None]:
 
 
 def _choice(word: object, part: ExportPart) -> int:
-    choice = DECISIONS.get(str(word).replace(" ", ""))
+    decisions = {"A>B": FIRST, "A>>B": FIRST, "B>A": SECOND, "B>>A": SECOND, "A=B": TIE}
+    choice = decisions.get(str(word).replace(" ", ""))
     if choice is None:
         raise UserError(
             "this decision of JudgeBench is not known",
             where=part.where,
             got=word,
-            allowed=", ".join(DECISIONS),
+            allowed=", ".join(decisions),
         )
     return choice
 

@@ -47,8 +47,6 @@ SLICES = frozenset(
     {"category", "topic", "domain", "language", "lang", "split", "subset", "segment"}
 )
 """Words of a column of labels that describe a task."""
-VALUES = ("rating", "number", "choices")
-"""Keys of a result's value that are ratings."""
 
 
 def _is_rows(export: OpenedExport) -> bool:
@@ -76,7 +74,9 @@ def _rated(value: Any) -> Any:
     """The rating in a result's value: a number, or the one label that was chosen."""
     if not isinstance(value, dict):
         return scalar(value)
-    for key in VALUES:
+    # Keys of a result's value that are ratings.
+    values = ("rating", "number", "choices")
+    for key in values:
         if key in value:
             cell = value[key]
             if isinstance(cell, list):

@@ -11,7 +11,6 @@ from judgescope.tables.spelling import is_missing
 ITEM = "context.span_id"
 SOURCE = "attributes.input.value"
 TEXT = "attributes.output.value"
-MODEL = "attributes.llm.model_name"
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,11 @@ def _read(export: OpenedExport) -> PlatformTable:
         row[SOURCE] = text_of(row.get(SOURCE))
         row[TEXT] = text_of(row.get(TEXT))
         rows.append(row)
-    systems = {row.get(MODEL) for row in rows if not is_missing(row.get(MODEL))}
+    model = "attributes.llm.model_name"
+    systems = {row.get(model) for row in rows if not is_missing(row.get(model))}
     table = PlatformTable(rows, item=ITEM, source=[SOURCE], text=TEXT)
     if len(systems) > 1:
-        table.system = MODEL
+        table.system = model
     judged = []
     for score in _scores(export):
         aspect = aspect_of_score(score.name)

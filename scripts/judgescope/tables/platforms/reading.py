@@ -12,9 +12,6 @@ from judgescope.tables.spelling import is_missing
 from judgescope.tables.structure import conversation, is_conversation
 from judgescope.tables.words import classes_of
 
-MOST_SHORT = 40
-"""Characters of a cell that may be a label."""
-
 
 def unpacked(cell: Any) -> Any:
     """The list or object that a cell has as JSON, or as Python prints it; any other
@@ -67,7 +64,9 @@ def scalar(value: Any) -> Any:
     """A number, truth value or short word; None for any other value."""
     if isinstance(value, bool | int | float):
         return value
-    if isinstance(value, str) and not is_missing(value) and len(value) <= MOST_SHORT:
+    # Characters of a cell that may be a label.
+    most_short = 40
+    if isinstance(value, str) and not is_missing(value) and len(value) <= most_short:
         return value.strip()
     return None
 

@@ -20,8 +20,6 @@ from judgescope.tables.profile import numbers_in
 
 FIRST_EDITION = "scores_chosen"
 SECOND_EDITION = "num_correct"
-MOST_PAIRS = 64
-"""Pairs of a prompt with many right and wrong answers that are compared."""
 
 
 def _recognise(export: OpenedExport) -> bool:
@@ -72,11 +70,13 @@ def _read(export: OpenedExport) -> PlatformTable:
     """A row for each pair of a right and a wrong answer; a prompt is a source."""
     pairs: list[RewardedPair] = []
     places: list[int] = []
+    # Pairs of a prompt with many right and wrong answers that are compared.
+    most_pairs = 64
     for index, part in enumerate(_parts(export)):
         first = FIRST_EDITION in part.content or "text_chosen" in part.content
         of_prompt = [_of_first(part)] if first else _of_second(part)
-        pairs += of_prompt[:MOST_PAIRS]
-        places += [index] * len(of_prompt[:MOST_PAIRS])
+        pairs += of_prompt[:most_pairs]
+        places += [index] * len(of_prompt[:most_pairs])
     table = rewarded(pairs, places)
     has_prompt = any(pair.cells.get("prompt") for pair in pairs)
     if has_prompt:

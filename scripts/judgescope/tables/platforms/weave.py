@@ -13,7 +13,6 @@ from judgescope.tables.platforms.reading import scalar, text_of, unpacked
 from judgescope.tables.platforms.score_sheet import GivenScore, ScoreSheet
 
 ANNOTATION = "wandb.annotation."
-RUNNABLE = "wandb.runnable."
 ITEM = "call_id"
 TEXT = "output"
 SOURCE = "inputs"
@@ -95,6 +94,7 @@ def _scores(entry: ExportPart) -> Iterator[GivenScore]:
     payload = unpacked(entry.need("payload"))
     if not isinstance(payload, Mapping):
         return
+    runnable = "wandb.runnable."
     if kind.startswith(ANNOTATION):
         value = _innermost(payload.get("value"))
         if value is not None:
@@ -105,8 +105,8 @@ def _scores(entry: ExportPart) -> Iterator[GivenScore]:
                 giver=str(entry.get("creator") or ""),
                 number=value,
             )
-    elif kind.startswith(RUNNABLE):
-        scorer = kind.removeprefix(RUNNABLE)
+    elif kind.startswith(runnable):
+        scorer = kind.removeprefix(runnable)
         for name, value in _values(payload.get("output"), ""):
             yield GivenScore(
                 name=f"{scorer} {name}".strip(),

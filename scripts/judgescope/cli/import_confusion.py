@@ -57,8 +57,6 @@ SHOWN = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 """A text before and after its change, as the prompts show them."""
-PLACE = "{example}"
-"""Where a prompt has the text to be changed."""
 
 
 def import_cards(args: argparse.Namespace) -> int:
@@ -126,6 +124,8 @@ def perturbation_cards(path: Path) -> dict[Path, dict[str, Any]]:
     and for a file that has no known prompt.
     """
     cards: dict[Path, dict[str, Any]] = {}
+    # Where a prompt has the text to be changed.
+    place = "{example}"
     for name, prompt in _text_constants(path):
         if name not in PROMPTS:
             continue
@@ -134,7 +134,7 @@ def perturbation_cards(path: Path) -> dict[Path, dict[str, Any]]:
         shown = list[dict[str, str]]()
         for match in SHOWN.finditer(prompt):
             text, changed = match["text"].strip(), match["changed"].strip()
-            if PLACE in text or PLACE in changed:
+            if place in text or place in changed:
                 continue
             demonstration = {
                 "topic": f"{name} {len(shown) + 1}",

@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,9 +20,6 @@ from judgescope.schema.tables import (
     table_of,
     write_table,
 )
-
-MANY_TEXTS: Final = 10_000
-"""Texts from which the memory of a table's data is needed for the next table."""
 
 
 def turned(table: pa.Table, sums: Mapping[tuple[str, str], float]) -> pa.Table:
@@ -71,7 +68,9 @@ def write_rows(
     n_texts = len(data.targets)
     write_table("results", table_of("results", [*rows(data)]), spec.output)
     del data
-    if n_texts > MANY_TEXTS:
+    # Texts from which the memory of a table's data is needed for the next table.
+    many_texts = 10_000
+    if n_texts > many_texts:
         gc.collect()  # a dataset and its sets of texts refer to each other
 
 

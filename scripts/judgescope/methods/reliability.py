@@ -29,8 +29,6 @@ from judgescope.statistics.variance import (
 
 LEVELS: Final = {"pooled": False, "by_source": True}
 """Level -> whether texts are compared within their source."""
-MOST_PERSONS: Final = 100
-"""With more raters few texts are shared by any two: who rated is not used."""
 FEWEST_COMPLETE: Final = 10
 NO_SYSTEMS: Final = "the texts name no two systems"
 FEW_COMPLETE: Final = (
@@ -69,7 +67,9 @@ def components_of(
     """Return the components of the ratings of an aspect, or why there are none."""
     systems = data.systems
     declared = present(data.spec.as_rater).raters
-    places = declared == "slots" or len(ratings) > MOST_PERSONS
+    # With more raters few texts are shared by any two: who rated is not used.
+    most_persons = 100
+    places = declared == "slots" or len(ratings) > most_persons
     if declared != "persons":
         places = places or are_slots(ratings)
     components = place_components if places else person_components

@@ -41,10 +41,7 @@ THIRDS: Final = {
     LENGTH: ("shortest third", "middle third", "longest third"),
     SOURCE_LENGTH: ("shortest third", "middle third", "longest third"),
 }
-LOWEST: Final = ("lowest third", "middle third", "highest third")
 FEWEST_SOURCES: Final = 10
-FEWEST_OF_LABEL: Final = 5
-"""Texts of the rarest label that a slice needs."""
 MOST_VALUES: Final = 20
 """A column of more words is no column of slices; more numbers are cut into thirds."""
 MOST_LISTED: Final = 20
@@ -203,9 +200,11 @@ def _too_few(each: DecidingNumber, mine: Flags) -> str:
     sources = np.unique(each.source[both]).size
     if sources < FEWEST_SOURCES:
         return f"too few: {sources} sources"
+    # Texts of the rarest label that a slice needs.
+    fewest_of_label = 5
     if isinstance(each.texts, LabelledTexts):
         _, counts = np.unique(each.texts.gold[both], return_counts=True)
-        if counts.size < 2 or counts.min() < FEWEST_OF_LABEL:
+        if counts.size < 2 or counts.min() < fewest_of_label:
             rarest = 0 if counts.size < 2 else int(counts.min())
             return f"too few: {rarest} texts of the rarest label"
     return ""
@@ -284,7 +283,8 @@ def _as_slices(values: dict[str, object]) -> dict[str, str]:
     ]
     if len(distinct) < 2 or len(numbers) < len(values):
         return {}
-    return dict(zip(values, _in_thirds(np.array(numbers), LOWEST), strict=True))
+    lowest = ("lowest third", "middle third", "highest third")
+    return dict(zip(values, _in_thirds(np.array(numbers), lowest), strict=True))
 
 
 def _in_thirds(values: Floats, names: tuple[str, ...]) -> list[str]:

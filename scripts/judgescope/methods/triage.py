@@ -23,8 +23,6 @@ NO_BAR: Final = (
     "the study does not say from which rating on a text is good: key triage, good_from"
 )
 NOT_ON_SCALE: Final = "good_from is not within people's scale"
-ONE_KIND: Final = "all rated texts are {}"
-LIKE_THESE: Final = "for texts like the rated ones"
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,9 @@ def good_texts(
         reached = values >= (bar if total is None else total - bar)
         good = np.where(np.isnan(values), np.nan, reached)
     known = good[np.isfinite(good)]
+    one_kind = "all rated texts are {}"
     if known.size and np.ptp(known) == 0:
-        return ONE_KIND.format("good" if known[0] else "bad")
+        return one_kind.format("good" if known[0] else "bad")
     return good
 
 
@@ -116,9 +115,10 @@ def _numbers(
     scored = rated & np.isfinite(scores)
     turned = data.spec.turned
     total = turned.scores.get(judge, {}).get(aspect) if turned else None
+    like_these = "for texts like the rated ones"
     method = clauses(
         f"at most {promise.error:.0%} wrong with a chance of {1 - promise.risk:.0%}",
-        LIKE_THESE,
+        like_these,
     )
     counted = Estimate(
         None,

@@ -19,9 +19,6 @@ from judgescope.prompts.filling import messages
 from judgescope.schema.cards import FOLDERS, Decoding, MadePerturbation
 from judgescope.schema.cards.engines import ENGINES
 
-MOST_TOKENS = 2048
-"""Maximum number of tokens of a draft."""
-
 
 class MissingDraft(NamedTuple):
     """What a card lacks for a task: steps or sub-aspects of an aspect, steps of a
@@ -131,6 +128,8 @@ def draft_spec(plan: Plan, drafts: Mapping[str, MissingDraft], draft: str) -> Dr
     lacked = drafts[draft]
     drafter = plan.study.drafter
     assert drafter is not None  # drafts_of() checks it
+    # Maximum number of tokens of a draft.
+    most_tokens = 2048
     return DraftSpec(
         **computing("draft", ENGINES.target(plan.models[drafter].engine)),
         kind=lacked.kind,
@@ -139,7 +138,7 @@ def draft_spec(plan: Plan, drafts: Mapping[str, MissingDraft], draft: str) -> Dr
         task=lacked.task,
         shown=shown_to(plan, lacked),
         drafter=writer(
-            plan, drafter, DRAFTING[lacked.kind], Decoding(max_tokens=MOST_TOKENS)
+            plan, drafter, DRAFTING[lacked.kind], Decoding(max_tokens=most_tokens)
         ),
         output=plan.paths.draft(draft),
     )

@@ -31,8 +31,6 @@ from judgescope.schema.cards.engines import ENGINES
 
 CONTINUOUS = {"length", "shuffled"}
 """Control forms whose values are not on the aspect's grid."""
-ANY_VALUE = {"number", "returned", "choice"}
-"""Parsers of values that need not be on people's scale."""
 LIKELIHOOD = "likelihood"
 """The parser of texts whose probability is the score, which has no scale."""
 DECISION = "decision"
@@ -241,7 +239,9 @@ def scale_of(
     if _reads_choices(plan, card) or (parser == DECISION and plan.compares(judge)):
         return None
     labelled = rated.categorical and card.threshold is None
-    return rated if parser not in ANY_VALUE or labelled else None
+    # Parsers of values that need not be on people's scale.
+    any_value = {"number", "returned", "choice"}
+    return rated if parser not in any_value or labelled else None
 
 
 def turned(plan: Plan, dataset: str, judge: str) -> dict[str, float]:

@@ -15,7 +15,6 @@ from judgescope.statistics.intervals import holm
 
 LEVEL: Final = 0.05
 TOO_SURE: Final = "too sure of its verdicts"
-NOT_SURE_ENOUGH: Final = "less sure of its verdicts than it may be"
 
 
 class SureTest(NamedTuple):
@@ -68,7 +67,8 @@ def sureness(report: Report, judge: ShownJudge) -> str:
         return ""
     shown = holm(np.array([test.p for test in tests])) <= LEVEL
     remarks = []
-    for words, too_sure in ((TOO_SURE, True), (NOT_SURE_ENOUGH, False)):
+    not_sure_enough = "less sure of its verdicts than it may be"
+    for words, too_sure in ((TOO_SURE, True), (not_sure_enough, False)):
         on = dict.fromkeys(
             name
             for name, test, is_shown in zip(names, tests, shown.tolist(), strict=True)

@@ -15,8 +15,6 @@ from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
 from judgescope.statistics.intervals import TOLERANCE, Bounds
 from judgescope.statistics.result import Estimate
 
-UNIFORM: Final = 0.2
-"""The share η of every chance that is equal for all sources, so that none is small."""
 SHRUNK: Final = 5
 """So many sources of mean error count beside those of a bin."""
 FEWEST_DRAWN: Final = 10
@@ -42,8 +40,11 @@ def draw_chances(error: Floats, n: int) -> Floats:
         raise ValueError(f"{n} of {size} sources cannot be drawn")
     total = float(error.sum())
     share = error / total if total > 0 else np.full(size, 1 / size)
+    # The share η of every chance that is equal for all sources, so that none is
+    # small.
+    uniform = 0.2
     # Rounded as it is stored, so that no later computation sees another chance.
-    chances = np.minimum(1.0, n * ((1 - UNIFORM) * share + UNIFORM / size))
+    chances = np.minimum(1.0, n * ((1 - uniform) * share + uniform / size))
     return np.asarray(np.round(chances, 9), np.float64)
 
 

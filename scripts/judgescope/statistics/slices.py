@@ -40,7 +40,6 @@ DECLARED = declare(
     ),
 )
 LEVEL: Final = 0.05
-POWER: Final = 0.8
 
 
 def plain_error(result: Replicated) -> float:
@@ -97,7 +96,8 @@ def shown_from(errors: Floats, freedoms: Floats) -> float:
         return float("nan")
     tail = 1 - LEVEL / (2 * int(tested.sum()))
     freedom = freedoms[tested]
-    factors = stdtrit(freedom, tail) + stdtrit(freedom, POWER)
+    power = 0.8
+    factors = stdtrit(freedom, tail) + stdtrit(freedom, power)
     return float(np.min(factors * errors[tested]))
 
 

@@ -82,8 +82,6 @@ DECLARED += declare(
 )
 ONE_RATING: Final = "no two raters share two texts: what raters add is not known"
 ONE_TEXT: Final = "no source has two texts with two ratings"
-NEGATIVE: Final = "estimate below 0, set to 0"
-NOT_RELIABLE: Final = "people's ratings do not tell texts apart"
 
 
 class Components(NamedTuple):
@@ -186,7 +184,8 @@ def _not_negative(result: Replicated) -> Replicated:
         for end in (estimate.ci_low, estimate.ci_high)
     )
     zero = replace(estimate, value=0.0, ci_low=low, ci_high=high)
-    return result._replace(estimate=zero.with_note(NEGATIVE))
+    negative = "estimate below 0, set to 0"
+    return result._replace(estimate=zero.with_note(negative))
 
 
 def _share(part: Floats, rest: Floats) -> Floats:
@@ -403,10 +402,11 @@ def with_people(
     ceiling = parts.reliability(parts.k)
     reliable = ceiling[0] > TOLERANCE
     ratio = quotient(r, np.sqrt(np.where(ceiling > TOLERANCE, ceiling, np.nan)))
+    not_reliable = "people's ratings do not tell texts apart"
     true = sample.result(
         "correlation_true",
         np.clip(ratio, -1, 1) if abs(ratio[0]) >= 1 else ratio,
-        NOT_RELIABLE if not np.isnan(r[0]) and not reliable else why,
+        not_reliable if not np.isnan(r[0]) and not reliable else why,
     )
     if abs(ratio[0]) > 1:
         sign = "≥ 1" if ratio[0] > 0 else "≤ −1"

@@ -254,19 +254,19 @@ def test_systems_moved_only_while_the_judge_did_not(place: Place) -> None:
     made = read(Path("judge.json"))
     made.numbers = [mean(3.0), mean(4.0, "other")]
     now = [mean(3.5), mean(4.0, "other")]
-    found = command.findings(made, now, 0, date(2000, 1, 1))
+    found = command.gate_findings(made, now, 0, date(2000, 1, 1))
     assert found.status == MOVED and "The systems moved: bot." in found.sentence
     p = [each.p_holm for each in found.systems]
     assert p[0] < 0.001 and p[1] == 1.0
-    still = command.findings(made, made.numbers, 0, date(2000, 1, 1))
+    still = command.gate_findings(made, made.numbers, 0, date(2000, 1, 1))
     assert still.status == SAME
     made.looks[0].alarm = True
-    both = command.findings(made, now, 0, date(2000, 1, 1))
+    both = command.gate_findings(made, now, 0, date(2000, 1, 1))
     assert "The judge moved" in both.sentence and "cannot be compared" in both.sentence
 
 
 def test_an_expired_passport_tells_nothing(place: Place) -> None:
     place.passport()
     place.gate(fresh=True)
-    found = command.findings(read(Path("judge.json")), [], 0, date(9000, 1, 1))
+    found = command.gate_findings(read(Path("judge.json")), [], 0, date(9000, 1, 1))
     assert found.status == CANNOT_TELL and "expired" in found.sentence

@@ -58,7 +58,6 @@ GROUPS: Final = {
 """Group of statistics -> the groups of cases that it needs."""
 AGREEMENT = "reevaluation_agreement"
 NO_DIFFERENCE = "reevaluation_no_difference"
-DISTANCE = "reevaluation_distance"
 Shown = tuple[Case, bool]
 """The subject of a question: a case, and whether its better text comes first."""
 
@@ -344,8 +343,9 @@ def _estimates(
         steps.append(sum(map(abs, judgments)))
         sizes.append(len(judgments))
     counts = {AGREEMENT: confirming}
+    distance = "reevaluation_distance"
     if group == GRADED:
-        counts[DISTANCE] = steps
+        counts[distance] = steps
     elif group != BOTH:
         counts[NO_DIFFERENCE] = equal
     averaged = "of judgments"
@@ -365,7 +365,7 @@ def _estimates(
             weights,
             missing,
             averaged=averaged,
-            ends=None if name == DISTANCE else SHARE,
+            ends=None if name == distance else SHARE,
             scale=scale_of(name),
         ).estimate
     return estimates

@@ -51,7 +51,6 @@ from judgescope.statistics.result import Estimate
 TABLE: Final = "corrected"
 DECLARED: Final = "declared.json"
 ANSWERS: Final = "answers"
-RUN_FIRST: Final = "run the study first: judgescope run STUDY.yaml"
 
 
 @dataclass(frozen=True)
@@ -382,7 +381,8 @@ def data_of(plan: Plan, dataset: str) -> EvaluationData:
     spec = statistics(plan, TABLE, dataset)
     files = spec.files
     needed = [files.items, files.ingested, files.ratings, files.scores, files.statuses]
-    form.check_made([*map(Path, needed)], "scores", RUN_FIRST)
+    run_first = "run the study first: judgescope run STUDY.yaml"
+    form.check_made([*map(Path, needed)], "scores", run_first)
     return evaluation_data(spec)
 
 

@@ -40,9 +40,6 @@ HIDDEN: Final = frozenset(
     ("parts", "source", "source_plain", "given", "shots", "hint", "annotation")
 )
 """Names that a form of such a judge may not print."""
-MOST_LEVELS: Final = 10
-MOST_OPTIONS: Final = 255
-"""The most options that any known server takes; some take 26."""
 TWO: Final = 2
 
 
@@ -121,16 +118,19 @@ def _check_scale(judge: cards.Judge, title: str, scale: cards.RatingScale) -> No
     """Check that a question can have the values of a scale as its options."""
     values = scale.values()
     where = f"judges/{judge.judge}.yaml, key scale"
+    most_levels = 10
     if values is None:
         raise UserError(
             "a decision needs a scale with steps",
             where=where,
             got=f"{title}: any number from {scale.min:g} to {scale.max:g}",
             todo="give the judge its own `scale` with a `step` and at most "
-            f"{MOST_LEVELS} values",
+            f"{most_levels} values",
         )
     scored = judge.question == "score" or not (scale.categorical or judge.question)
-    most = MOST_LEVELS if scored else MOST_OPTIONS
+    # The most options that any known server takes; some take 26.
+    most_options = 255
+    most = most_levels if scored else most_options
     if len(values) > most:
         raise UserError(
             f"a question of type {'score' if scored else 'choice'} has at most {most} "

@@ -38,16 +38,6 @@ UNFIT = {
     "orders": "texts are scored one by one",
 }
 """Key of a judge's card that such a judge must leave out -> the reason."""
-NO_VALUES = {
-    "openai": "an endpoint returns no probabilities of a given text: some accept "
-    "`echo` and ignore it",
-    "command": "a program gets no prompt",
-    "python": "a function gets no prompt",
-    "recorded": "recorded replies are not scored again",
-}
-"""Engine -> why it cannot score a text; others read no prompts."""
-GRAMMARS = ("grammar", "json_schema")
-"""Fields of `extra_body` that restrict what a model writes."""
 
 
 def check_scoring(
@@ -61,8 +51,16 @@ def check_scoring(
         return
     where = f"judges/{judge.judge}.yaml"
     named = f"`estimator: {judge.estimator}`"
+    # Engine -> why it cannot score a text; others read no prompts.
+    no_values = {
+        "openai": "an endpoint returns no probabilities of a given text: some accept "
+        "`echo` and ignore it",
+        "command": "a program gets no prompt",
+        "python": "a function gets no prompt",
+        "recorded": "recorded replies are not scored again",
+    }
     if not ENGINES[model.engine].scores_texts:
-        why = NO_VALUES.get(model.engine, "it reads no prompts")
+        why = no_values.get(model.engine, "it reads no prompts")
         raise UserError(
             f"{named} needs the probabilities of a given text: {why}",
             where=f"{where}, key estimator",
@@ -86,7 +84,9 @@ def check_scoring(
             got=judge.form,
             todo="write `form: likelihood`",
         )
-    for field in GRAMMARS:
+    # Fields of `extra_body` that restrict what a model writes.
+    grammars = ("grammar", "json_schema")
+    for field in grammars:
         if field in getattr(model, "extra_body", {}):
             raise UserError(
                 f"{named} replaces the grammar of the model's card",

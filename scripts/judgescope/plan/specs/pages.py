@@ -30,8 +30,6 @@ SHOWN_OF_STUDY = {
     "orders",
     "unread",
 }
-SHOWN_OF_DATASET = {"name", "task", "ratings", "licence", "citation"}
-"""Keys of the cards of a study and of its datasets that pages show."""
 
 
 def report(plan: Plan, command: str) -> specs.ReportSpec:
@@ -175,8 +173,10 @@ def _dataset_card(plan: Plan, name: str) -> specs.DatasetCard:
     for aspect, scale in card.aspects.items():
         if scale.categorical:
             labels[aspect] = scale.labels
+    # Keys of the cards of a study and of its datasets that pages show.
+    shown_of_dataset = {"name", "task", "ratings", "licence", "citation"}
     return specs.DatasetCard(
-        **card.model_dump(include=SHOWN_OF_DATASET),
+        **card.model_dump(include=shown_of_dataset),
         aspects=plan.aspects_of(name),
         report=plan.paths.ingested(name),
         labels=labels,

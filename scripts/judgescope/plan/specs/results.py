@@ -32,8 +32,6 @@ from judgescope.schema.cards import (
     ProgramModel,
 )
 
-OF_DATASET = {"ratings", "fault_free_system", "families", "reference_systems"}
-"""Keys of a dataset's card that statistics depend on."""
 FREE: Final[base.TokenPrices] = {"input": 0.0, "output": 0.0}
 
 
@@ -164,6 +162,8 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
         claims = dict.fromkeys(path.rpartition(".")[0] for path in _claims(plan))
         modules += [f"judgescope.methods.{name}" for name in claims]
         modules += declarations()
+    # Keys of a dataset's card that statistics depend on.
+    of_dataset = {"ratings", "fault_free_system", "families", "reference_systems"}
     spec = base.StatisticsSpec(
         **computing("statistics", *modules),
         table=table,
@@ -171,7 +171,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
         add_ons=packages_behind(plan, table),
         dataset=dataset,
         seed=plan.study.seed,
-        **card.model_dump(include=OF_DATASET),
+        **card.model_dump(include=of_dataset),
         aspects=_aspect_scales(plan, dataset, method),
         judges=facts,
         turned=turned_sums(plan, dataset, judges),

@@ -30,8 +30,6 @@ from judgescope.report.rows import ReportRows
 from judgescope.report.sections.first import every_picture
 from judgescope.report.words import known_names, label, plural
 
-SHARES = ("tnr", "tpr", "precision", "npv")
-"""Shares of texts of one of two labels; no statistic of three labels or more."""
 COMPARED = LABEL_STATISTIC
 
 
@@ -99,8 +97,10 @@ def _found_shares(
         "kappa_nominal",
         "ac1",
     ]
+    # Shares of texts of one of two labels; no statistic of three labels or more.
+    shares = ("tnr", "tpr", "precision", "npv")
     if len(labels) == 2:
-        statistics = [*SHARES, *statistics]
+        statistics = [*shares, *statistics]
     shown = known_names(statistics, {*rows.names("statistic")})
     spec = tables.TableSpec(
         f"{name}: labels {', '.join(labels)}; the last label is the positive class.",
@@ -117,7 +117,7 @@ def _found_shares(
         spec.filled([*report.judges, PERSON], rows),
         line=0.5,
         axis="share of texts found, with 95 % interval",
-        statistics=[COMPARED, *SHARES[:2]],
+        statistics=[COMPARED, *shares[:2]],
     )
 
 

@@ -25,7 +25,6 @@ COLUMNS: Final = (
     "reject_error_bound",
     "left_share",
 )
-BY_CONFIDENCE: Final = ("confidence_from", "selective_coverage")
 
 
 def blocks(
@@ -84,16 +83,17 @@ def _by_confidence(
     """Yield the thresholds of the judges' confidence, where they have one."""
     rows = report.rows("confidence", dataset.id).where(judged=aspect)
     lines = []
+    by_confidence = ("confidence_from", "selective_coverage")
     for judge in report.judges_of(rows):
         by_name = {row.statistic: row for row in rows.where(judge=judge.id)}
-        if BY_CONFIDENCE[0] in by_name:
-            cells = [_cell(by_name.get(column)) for column in BY_CONFIDENCE]
+        if by_confidence[0] in by_name:
+            cells = [_cell(by_name.get(column)) for column in by_confidence]
             lines.append(TableLine(judge.id, cells))
     if lines:
         yield PageTable(
             f"{name}: verdicts that may stand by the judge's confidence.",
             "Judge",
-            columns_of(map(label, BY_CONFIDENCE)),
+            columns_of(map(label, by_confidence)),
             [Body(lines)],
             source="tables/confidence.csv",
         )

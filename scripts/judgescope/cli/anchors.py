@@ -38,7 +38,7 @@ from judgescope.statistics.arrays import Floats
 from judgescope.statistics.labels import strict_majority
 from judgescope.statistics.raters import lower_median
 
-Identity = dict[str, object]
+AnchorIdentity = dict[str, object]
 """What a judge is: each part in words or as a hash."""
 
 
@@ -106,7 +106,7 @@ class AnchoredJudge:
         return CellAspect(self.dataset, SYSTEMS, self.judge, self.aspect)
 
     @cached_property
-    def identity(self) -> Identity:
+    def identity(self) -> AnchorIdentity:
         """Return what the judge is: model, prompt, decoding, parser, threshold."""
         card = self.plan.judges[self.judge]
         asked = card.model_dump(mode="json", include=type(card).keys_for("asking"))

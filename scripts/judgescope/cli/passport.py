@@ -16,7 +16,7 @@ from msgspec.json import decode, encode
 from msgspec.json import format as indented
 
 from judgescope import __version__
-from judgescope.cli.anchors import AnchoredJudge, Identity
+from judgescope.cli.anchors import AnchoredJudge, AnchorIdentity
 from judgescope.cli.context import check_input, check_output, plan_of_study
 from judgescope.cli.show import rows_of, tables_of
 from judgescope.core.errors import UserError
@@ -88,7 +88,7 @@ class Passport(Struct, kw_only=True):
     judge: str
     dataset: str
     aspect: str
-    identity: Identity
+    identity: AnchorIdentity
     made: str
     expires: str
     horizon: int | None

@@ -35,7 +35,7 @@ from judgescope.replies.probing import (
     Findings,
     able,
 )
-from judgescope.replies.scored_texts import ScoredTexts
+from judgescope.replies.scored_texts import ScoredTextQuestions
 from judgescope.replies.specs import AskSpec
 from judgescope.schema import cards
 from judgescope.statistics.bias import hint
@@ -266,7 +266,7 @@ def _kind_of(judge: cards.Judge, model: cards.AskedModel) -> type[Questions]:
         return ProgramQuestions
     if isinstance(model, cards.SystemOneModel):
         return DecisionQuestions
-    return ScoredTexts if judge.scores_texts else Questions
+    return ScoredTextQuestions if judge.scores_texts else Questions
 
 
 class _Texts:

@@ -13,7 +13,7 @@ from judgescope.schema import cards
 
 
 @dataclass(frozen=True)
-class ScoredTexts(Questions):
+class ScoredTextQuestions(Questions):
     """The questions of one cell: one for each text, with pmi two.
 
     The second one is the same form without the source. Token ids are in no request, so

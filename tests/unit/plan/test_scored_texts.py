@@ -18,7 +18,7 @@ from judgescope.plan.judges import shares_score
 from judgescope.plan.notices import scored_alone
 from judgescope.plan.study import Plan
 from judgescope.prompts import filling
-from judgescope.replies.scored_texts import ScoredTexts
+from judgescope.replies.scored_texts import ScoredTextQuestions
 from judgescope.schema import cards
 from judgescope.schema.cards import (
     Aspect,
@@ -166,7 +166,7 @@ def test_lowest_rating_that_is_best_needs_no_scale() -> None:
     check_judge(judge(), LLAMA, turned)
 
 
-def questions(estimator: str, *texts: str) -> ScoredTexts:
+def questions(estimator: str, *texts: str) -> ScoredTextQuestions:
     shown = [
         (
             Subject(
@@ -180,7 +180,7 @@ def questions(estimator: str, *texts: str) -> ScoredTexts:
         )
         for number, text in enumerate(texts)
     ]
-    return ScoredTexts(
+    return ScoredTextQuestions(
         model=LLAMA,
         judge=judge(estimator=estimator, max_tokens=24),
         aspect=Aspect(aspect="fluency", name="Fluency", definition="It flows."),

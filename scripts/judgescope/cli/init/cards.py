@@ -17,7 +17,7 @@ from unicodedata import normalize
 
 from judgescope.cli.commands import NOT_STATED
 from judgescope.cli.init.column_values import columns_of
-from judgescope.cli.init.endpoint import Endpoint
+from judgescope.cli.init.endpoint import EndpointDraft
 from judgescope.cli.init.functions import function_cards
 from judgescope.cli.init.roles import Guess
 from judgescope.cli.init.tables import InitTable, LabelScale
@@ -59,7 +59,7 @@ class StudyDraft:
     columns: Guess
     scales: Mapping[str, Mapping[str, Any]]
     definitions: Mapping[str, str] = field(default_factory=dict)
-    endpoint: Endpoint | None = None
+    endpoint: EndpointDraft | None = None
     judges: tuple[str, ...] = ()
     function: tuple[Path, str] | None = None
     """The file and the name of a Python function that is a judge."""
@@ -197,7 +197,7 @@ def _study_card(draft: StudyDraft, judges: Iterable[str]) -> CardContent:
     return card
 
 
-def _asked(draft: StudyDraft, endpoint: Endpoint) -> NewCards:
+def _asked(draft: StudyDraft, endpoint: EndpointDraft) -> NewCards:
     """Return a model and its judges: one prompt form for labels, another for
     numbers.
     """

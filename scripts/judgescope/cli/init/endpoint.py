@@ -26,7 +26,7 @@ SOURCES: Final = (
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class EndpointDraft:
     """An OpenAI-compatible endpoint: keys of its model's card, prompt form and
     draws.
     """
@@ -37,7 +37,7 @@ class Endpoint:
     choices."""
     draws: int = 1
 
-    def having(self, **keys: object) -> "Endpoint":
+    def having(self, **keys: object) -> "EndpointDraft":
         """Return the endpoint with these keys in its card; None or an empty value
         removes a key.
 
@@ -52,7 +52,7 @@ class Endpoint:
         )
 
 
-def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
+def endpoint_of(args: argparse.Namespace) -> EndpointDraft | None:
     """Return the endpoint of the flags; raise UserError if they describe only half of
     one.
     """
@@ -90,14 +90,14 @@ def endpoint_of(args: argparse.Namespace) -> Endpoint | None:
         keys["name"] = model_name(args.model)
     if args.price:
         keys["price"] = dict(zip(("input", "output"), args.price, strict=True))
-    shipped = provided(args.provider) if args.provider else Endpoint({})
+    shipped = provided(args.provider) if args.provider else EndpointDraft({})
     return replace(shipped.having(**keys), form=args.form, draws=args.draws or 1)
 
 
-def provided(provider: str) -> Endpoint:
+def provided(provider: str) -> EndpointDraft:
     """Return the endpoint of the card that judgescope has for a provider."""
     card, _ = load_yaml(HOME / "config" / FOLDERS["model"] / f"{provider}.yaml")
-    return Endpoint({key: value for key, value in card.items() if key != "model"})
+    return EndpointDraft({key: value for key, value in card.items() if key != "model"})
 
 
 def variable(text: str, where: str = "--key-env") -> str:

@@ -15,7 +15,13 @@ from typing import Any
 from judgescope.cli.init import flags
 from judgescope.cli.init.cards import StudyDraft, new_study
 from judgescope.cli.init.column_checks import NO_COLUMN, check_numbers
-from judgescope.cli.init.endpoint import ACCESS, Endpoint, address, model_name, provided
+from judgescope.cli.init.endpoint import (
+    ACCESS,
+    EndpointDraft,
+    address,
+    model_name,
+    provided,
+)
 from judgescope.cli.init.rating_columns import judges_of
 from judgescope.cli.init.readings import confidences
 from judgescope.cli.init.roles import PAIRED, ROLES, Guess, rating_text
@@ -322,7 +328,7 @@ def _endpoint(draft: StudyDraft, answer: str) -> StudyDraft:
         return replace(draft, endpoint=None)
     if answer in PROVIDERS:
         return replace(draft, endpoint=provided(answer))
-    return replace(draft, endpoint=Endpoint({"base_url": address(answer)}))
+    return replace(draft, endpoint=EndpointDraft({"base_url": address(answer)}))
 
 
 def _endpoint_key(draft: StudyDraft, key: str, answer: str) -> StudyDraft:

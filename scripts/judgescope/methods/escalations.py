@@ -2,7 +2,7 @@
 
 Rows of frontier.csv, where the study says what a rating costs. A person is the
 standard here, so such a cascade is in no choice for a price: it is listed with the
-guarantee of its thresholds. (methods.md 22, 24)
+guarantee of its thresholds. (docs/methods.md, "What to buy")
 """
 
 from collections.abc import Iterator

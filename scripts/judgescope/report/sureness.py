@@ -2,7 +2,7 @@
 
 By rule: of each aspect the smaller p of gap and slope (Holm over both), Holm over the
 aspects of all datasets, shown up to .05. A gap above 0 and a slope below 1 are too
-sure. (methods.md 22)
+sure.
 """
 
 from typing import Final, NamedTuple

@@ -3,7 +3,7 @@
 A judge's verdict is accepted where its confidence reaches its threshold; else the next
 judge is asked, and after the last one a person. The thresholds come with one guarantee
 for the whole cascade: at most a share α of the verdicts that judges give is wrong,
-except with probability δ. (methods.md 13, 22, 24)
+except with probability δ. (docs/methods.md, "What to buy")
 """
 
 from collections.abc import Sequence

@@ -31,12 +31,14 @@ PUBLIC = {
     "alpha": "measures",
     "alt_test": "measures",
     "audit": "audit",
+    "choice": "choice",
     "corrected": "corrected",
     "discernment": "measures",
     "labels": "labels",
     "load": "results",
     "paired_test": "measures",
     "pairs": "labels",
+    "slices": "slices",
     "soft_pairwise": "measures",
 }
 """Public name -> its module in `judgescope.api`."""

@@ -4,8 +4,9 @@ People's pick, the judge's raw one and the corrected one; what a pick gains, and
 what the judge's costs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -54,7 +55,7 @@ FEWEST_RATED: Final = 10
 DRAWN: Final = "10,000 draws from a multivariate t: no test"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SystemTables:
     """Complete tables (sources, systems), in which more is better.
 
@@ -70,6 +71,19 @@ class SystemTables:
     others: Floats
     others_used: Floats
     note: str
+
+    @cached_property
+    def weights(self) -> Floats:
+        """λ of each system, (systems,); 0 where the judge is not used."""
+        if len(self.others) < 2:
+            return np.zeros(len(self.names))
+        columns = zip(self.used.T, self.rated.T, self.others_used.T, strict=True)
+        return np.array([judge_weight(RatedSample(*each)) for each in columns])
+
+    @cached_property
+    def corrected(self) -> SystemMeans:
+        """The corrected means of the systems."""
+        return corrected_means(self.used, self.rated, self.others_used, self.weights)
 
     @property
     def why_not(self) -> str:
@@ -136,17 +150,8 @@ def _judge_rows(
         nothing = Estimate.undefined(f"not corrected: {refused}", n=len(made.rated))
         yield data.row(judge, aspect, "p_best", LEVEL, nothing, form=corrected)
         return  # nor is the judge's own choice given in its place
-    weights = np.array(
-        [
-            judge_weight(RatedSample(*columns))
-            for columns in zip(
-                made.used.T, made.rated.T, made.others_used.T, strict=True
-            )
-        ]
-    )
-    if len(made.others) < 2:
-        weights[:] = 0.0
-    means = corrected_means(made.used, made.rated, made.others_used, weights)
+    means = made.corrected
+    weights = made.weights
     assumed = ""
     if len(made.others) and chosen_how(data) == "unknown":
         assumed = ASSUMED
@@ -220,6 +225,11 @@ def _tables(judged: JudgedSystems, turned: bool) -> SystemTables | str:
     if not judged.names:
         return NO_SYSTEMS
     texts = {name: judged.texts(name) for name in judged.names}
+    return system_tables(texts, turned)
+
+
+def system_tables(texts: Mapping[str, RatedTexts], turned: bool) -> SystemTables:
+    """Return complete tables of systems (name -> its texts), at least one."""
     rated = {name: np.unique(each.both.source) for name, each in texts.items()}
     every = np.unique(np.concatenate([*rated.values()]))
     names = list[str]()
@@ -245,7 +255,7 @@ def _tables(judged: JudgedSystems, turned: bool) -> SystemTables | str:
         return np.array(columns).reshape(len(columns), sources.size).T
 
     def scores(
-        tables: dict[str, RatedTexts], sources: Codes, *, of_rated: bool
+        tables: Mapping[str, RatedTexts], sources: Codes, *, of_rated: bool
     ) -> Floats:
         parts = [
             tables[name].both if of_rated else tables[name].unrated for name in names

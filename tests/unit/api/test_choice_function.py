@@ -1,0 +1,50 @@
+"""`js.choice`: three picks from arrays, equal to those of the table."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import judgescope as js
+
+RNG = np.random.default_rng(3)
+SOURCES, RATED = 120, 40
+QUALITY = np.array([2.0, 2.5, 3.0, 4.0]) + 0.5 * RNG.normal(size=(SOURCES, 4))
+LIKED = np.array([0.0, 0.0, 2.5, 0.0])
+SOURCE, SYSTEM = np.divmod(np.arange(4 * SOURCES), 4)
+PLACES: dict[str, Any] = {"source": SOURCE, "system": np.array([*"abcd"])[SYSTEM]}
+JUDGE = (QUALITY + LIKED).ravel()
+HUMAN = np.where(SOURCE < RATED, QUALITY.ravel(), np.nan)
+
+
+def test_the_correction_turns_a_judges_pick_into_peoples() -> None:
+    found = js.choice(JUDGE, HUMAN, **PLACES).sort_index()
+    for form, best in (("human", "d"), ("uncorrected", "c"), ("corrected", "d")):
+        shares = found.loc[("p_best", form), "value"]
+        assert shares.idxmax() == best and shares.sum() == pytest.approx(1)
+    regret = found.loc[("choice_regret", "uncorrected", "")]
+    assert regret["ci_low"] > 0 and regret["n"] == RATED
+
+
+def test_the_order_of_texts_changes_nothing() -> None:
+    order = RNG.permutation(SOURCE.size)
+    mixed = {name: values[order] for name, values in PLACES.items()}
+    first = js.choice(JUDGE, HUMAN, **PLACES)["value"]
+    second = js.choice(JUDGE[order], HUMAN[order], **mixed)["value"]
+    np.testing.assert_allclose(first, second, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"system": np.zeros(SOURCE.size)}, "one system|ONE|nothing can be chosen"),
+        ({"human": np.where(SOURCE < 9, 1.0, np.nan)}, "9 rated sources"),
+        ({"human": np.full(SOURCE.size, np.nan)}, "nothing can be chosen"),
+    ],
+)
+def test_without_a_choice_there_is_an_error(
+    change: dict[str, Any], reason: str
+) -> None:
+    given = {"judge": JUDGE, "human": HUMAN, **PLACES} | change
+    with pytest.raises(ValueError, match=reason):
+        js.choice(**given)

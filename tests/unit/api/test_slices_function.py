@@ -1,0 +1,46 @@
+"""`js.slices`: parts of the texts from arrays, equal to the numbers of the table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import judgescope as js
+from judgescope.statistics.within_sources import within_sources
+
+RNG = np.random.default_rng(5)
+SOURCES, SYSTEMS = 60, 4
+SOURCE = np.repeat(np.arange(SOURCES), SYSTEMS)
+HUMAN = RNG.normal(size=SOURCE.size)
+TOPIC = np.where(SOURCE % 3 == 0, "law", "news")
+JUDGE = np.where(TOPIC == "law", RNG.normal(size=SOURCE.size), HUMAN + 0.1)
+
+
+def test_the_worse_part_has_its_own_number_and_a_gap() -> None:
+    found = js.slices(JUDGE, HUMAN, {"topic": TOPIC}, source=SOURCE)
+    law = TOPIC == "law"
+    alone = within_sources(JUDGE[law], HUMAN[law], SOURCE[law], SOURCES).estimate
+    number = found.loc[("normal_scores", "topic: law")]
+    assert number["value"] == pytest.approx(alone.value, abs=1e-12)
+    gap = found.loc[("slice_gap_normal_scores", "topic: law")]
+    news = found.loc[("normal_scores", "topic: news")]
+    assert gap["value"] == pytest.approx(number["value"] - news["value"])
+    assert found.loc[("slice_p_holm_normal_scores", "topic: law"), "value"] < 0.01
+
+
+def test_a_frame_is_columns_and_missing_values_are_in_no_slice() -> None:
+    frame = pd.DataFrame({"topic": TOPIC, "kind": [None, "a", "b", "b"] * SOURCES})
+    found = js.slices(JUDGE, HUMAN, frame, source=SOURCE)
+    parts = {part for _, part in found.index}
+    assert parts == {"topic: law", "topic: news", "kind: a", "kind: b", ""}
+
+
+def test_few_sources_have_a_reason_and_no_number() -> None:
+    topic = np.where(SOURCE < 5, "law", "news")
+    found = js.slices(JUDGE, HUMAN, {"topic": topic}, source=SOURCE)
+    row = found.loc[("normal_scores", "topic: law")]
+    assert np.isnan(row["value"]) and row["note"] == "too few: 5 sources"
+
+
+def test_a_column_of_another_length_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"columns\['topic'\] has 3 values"):
+        js.slices(JUDGE, HUMAN, {"topic": ["a"] * 3})

@@ -42,6 +42,7 @@ SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"JUDGES": 3, "ASPECTS": 1, "SOURCES": 30, "SYSTEMS": 5, "WMT": [40, 4, 3]},
         [],
     ),
+    "three_prices": ({}, []),
     "coverage_within": ({"TRUTH_TEXTS": 4_000}, ["3"]),
     "explore": (
         {"ITEMS": 15, "SYSTEMS": 4, "JUDGES": 5, "ASPECTS": 2, "COUNT": 600},

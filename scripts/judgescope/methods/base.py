@@ -93,6 +93,13 @@ TokenPrices = dict[str, float | None]
 """US dollars for a million tokens: `input`, `output`, `cached_input`."""
 
 
+class PriceStated(SpecPart, frozen=True):
+    """What 1,000 judgments of a judge cost, in US dollars, and who says so."""
+
+    usd_per_1000: float
+    source: str
+
+
 class AspectScale(SpecPart, frozen=True):
     """The scale on which people rated an aspect; `values` is None if any number is a
     rating.
@@ -147,6 +154,8 @@ class JudgeFacts(SpecPart, frozen=True):
     """Whether a reply is about two texts."""
     price: TokenPrices | None = None
     """Read by the table cost only; None if the model's card has no price."""
+    stated: PriceStated | None = None
+    """What recorded judgments cost, if the model's card says so."""
     cuts: str = ""
     """How its card shortens the parts of sources, in words."""
     confidence: str = ""

@@ -115,6 +115,12 @@ def judge_estimates(
     cards = data.spec.judges
     made = data.spec.made_of.get(judge) or Members(members=[judge], supervised=False)
     asked = [name for name in made.members if cards[name].asked]
+    stated = [each for name in made.members if (each := cards[name].stated)]
+    if stated and not asked and not made.supervised:
+        per_1000 = sum(each.usd_per_1000 for each in stated)
+        sources = "; ".join(dict.fromkeys(each.source for each in stated))
+        paid = per_1000 * replies / 1000
+        return estimates(Usage(replies), paid, judgments, f"stated: {sources}")
     if not asked and not made.supervised:
         note = f"{cards[judge].engine}: {FREE}"
         return estimates(Usage(replies), 0.0, judgments, note)

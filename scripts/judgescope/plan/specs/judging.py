@@ -203,7 +203,8 @@ def _engine_spec(
         **computing("compute", engine),
         dataset=dataset,
         engine=engine,
-        model=card.model_dump(mode="json"),
+        # A price changes no answer.
+        model=card.model_dump(mode="json", exclude={"prices"}),
         judges=judges,
         scales=rating_scales(plan, dataset),
         cells=pack(cell[1:] for cell in cells),

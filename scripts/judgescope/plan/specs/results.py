@@ -30,6 +30,7 @@ from judgescope.schema.cards import (
     AskedModel,
     MadePerturbation,
     ProgramModel,
+    RecordedModel,
 )
 
 FREE: Final[base.TokenPrices] = {"input": 0.0, "output": 0.0}
@@ -68,6 +69,8 @@ def _has_prices(plan: Plan) -> bool:
         return False
     for judge in plan.judges.values():
         card = plan.models.get(judge.model)
+        if (stated := _stated(plan, judge.judge)) and stated.usd_per_1000:
+            return True
         price = card.price if isinstance(card, AskedModel) else None
         if price is not None and any(price.model_dump().values()):
             return True
@@ -150,7 +153,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
         facts[name] = facts_of(plan, dataset, name)
         if "bought" in method.parts:
             price = _price(plan, plan.model_of(name))
-            facts[name] = replace(facts[name], price=price)
+            facts[name] = replace(facts[name], price=price, stated=_stated(plan, name))
     judges = list(facts)
     sets = plan.target_sets(dataset)
     perturbed = list[tuple[str, str, str]]()
@@ -334,6 +337,16 @@ def _bought(plan: Plan, dataset: str) -> dict[str, object]:
         members[name] = base.Members(members=card.members, supervised=supervised)
     prices = {name: _price(plan, writers[name]) for name in sorted(writers)}
     return {"bought": bought, "writers": prices, "made_of": members}
+
+
+def _stated(plan: Plan, judge: str) -> base.PriceStated | None:
+    """Return the price that the card of a recorded model states for a judge."""
+    card = plan.judges.get(judge)
+    model = plan.models.get(card.model) if card else None
+    if card is None or not isinstance(model, RecordedModel):
+        return None
+    price = model.price_of(card.form)
+    return base.PriceStated(**price.model_dump()) if price else None
 
 
 def _price(plan: Plan, model: str) -> base.TokenPrices | None:

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from judgescope.core.canonical import canonical
 from judgescope.schema.cards.base import (
+    Access,
     Card,
     Columns,
     FilePaths,
@@ -188,6 +189,15 @@ class RecordedRows(Card):
             raise ValueError(f"a word of `labels` has two meanings: {twice}")
 
 
+class StatedPrice(Card):
+    """What judgments cost that somebody else paid for, and where that is said."""
+
+    usd_per_1000: float = Field(ge=0)
+    """US dollars for 1,000 judgments."""
+    source: str = Field(min_length=1)
+    """Who says so, and for how many tokens; tables repeat it."""
+
+
 class RecordedModel(Published, ModelCard):
     """Replies or scores that exist already, read as they are."""
 
@@ -205,6 +215,10 @@ class RecordedModel(Published, ModelCard):
     one of each judge."""
     rows: RecordedRows
     """The columns of a row, and how a row is joined to its target."""
+    prices: Access[dict[str, StatedPrice]] = Field({}, exclude_if=same({}))
+    """Form of a judge (for `columns` the column), or `*` for all others -> the price of
+    its judgments, `{usd_per_1000: …, source: …}`. Recorded judgments are free, which
+    decides what to buy; default: free."""
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
@@ -213,6 +227,10 @@ class RecordedModel(Published, ModelCard):
                 "the judged dataset is missing: give `dataset` or `rows.dataset`"
             )
         return self
+
+    def price_of(self, form: str) -> StatedPrice | None:
+        """Return the stated price of the judgments of a form; None if there is none."""
+        return self.prices.get(form) or self.prices.get("*")
 
     def judges(self, dataset: str) -> bool:
         """Return whether a dataset's texts were judged, as far as the card shows."""

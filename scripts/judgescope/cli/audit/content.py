@@ -223,8 +223,8 @@ class ShownConfidence(Struct, kw_only=True):
     column: str
     judge: str
     count: int
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     calibrations: list[ShownCalibration]
     why_none: Annotated[str, _about("Why no number rests on it; empty if one does.")]
 

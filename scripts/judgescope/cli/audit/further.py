@@ -20,6 +20,7 @@ from judgescope.cli.audit.rated_rows import (
 from judgescope.cli.init.cards import SEED, StudyDraft, recorded_id
 from judgescope.cli.init.column_values import number
 from judgescope.cli.init.readings import nearest_judge
+from judgescope.cli.init.stated_chances import stated_chances
 from judgescope.core.rng import stream
 from judgescope.data.rows import entries
 from judgescope.methods.row_numbers import (
@@ -31,7 +32,6 @@ from judgescope.report.rows import ReportRow
 from judgescope.schema.rows import EstimateColumns
 from judgescope.statistics.confidence import Bin, Calibration
 from judgescope.statistics.selective import Guarantee
-from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, english_names
 
 
@@ -83,8 +83,8 @@ class ConfidenceColumn:
     judge: str
     count: int
     rows: int
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     calibrations: Sequence["StatedCalibration"] = ()
     why_none: str = ""
     """Why no number rests on it, "" if one does."""
@@ -185,33 +185,30 @@ def unrated_scores(draft: StudyDraft) -> Iterator[UnratedScores]:
 
 
 def confidence_columns(draft: StudyDraft) -> Iterator[ConfidenceColumn]:
-    """Yield the columns that say how sure a judge is: numbers from 0 to 1, or to 100.
+    """Yield the columns that say how sure a judge is: chances from 0 to 1, or per cent.
 
-    Each belongs to the judge whose column shares most words with it, or to the only
-    judge.
+    A column that has other cells says why no number rests on it. Each belongs to the
+    judge whose column shares most words with it, or to the only judge.
     """
     columns = draft.columns
     for name in draft.table.columns:
         if name in columns.used or "confidence" not in classes_of(name):
             continue
-        cells = chain.from_iterable(entries(row.get(name)) for row in draft.table.rows)
-        filled = [cell for cell in cells if not is_missing(cell)]
-        values = [value for value in map(number, filled) if value is not None]
-        if not values or len(values) < len(filled):
-            continue
-        if min(values) < 0 or max(values) > 100:
-            continue
+        found = stated_chances(row.get(name) for row in draft.table.rows)
+        values = found.values
         judge = nearest_judge(columns, english_names([name])[name]) or ""
-        calibrations = list(_calibrations(draft, name, max(values), judge))
+        calibrations = []
+        if found.unit is not None:
+            calibrations = list(_calibrations(draft, name, found.unit, judge))
         yield ConfidenceColumn(
             name,
             recorded_id(judge) if judge else "",
             len(values),
             len(draft.table.rows),
-            min(values),
-            max(values),
+            min(values, default=None),
+            max(values, default=None),
             calibrations,
-            "" if calibrations else _why_no_calibration(judge),
+            "" if calibrations else found.why or _why_no_calibration(judge),
         )
 
 
@@ -225,10 +222,9 @@ def _why_no_calibration(judge: str) -> str:
 
 
 def _calibrations(
-    draft: StudyDraft, column: str, highest: float, judge: str
+    draft: StudyDraft, column: str, unit: int, judge: str
 ) -> Iterator[StatedCalibration]:
     """Yield what a judge's confidence shows on each aspect with labels or choices."""
-    unit = 100 if highest > 1 else 1
     stated = [_share(row.get(column), unit) for row in draft.table.rows]
     aspects = aspects_of(draft)
     sources = sources_of(draft)

@@ -142,10 +142,12 @@ def further_lines(findings: AuditFindings) -> Iterator[str]:
         if column.why_none:
             judge = findings.named(column.judge)
             whose = f"of {judge}" if column.judge else "of an unknown judge"
+            span = ""
+            if column.low is not None and column.high is not None:
+                span = f", {column.low:g} to {column.high:g}"
             yield (
                 f"confidence {whose}: column {column.column}, {count(column.count)} of "
-                f"{plural(column.rows, 'row')}, {column.low:g} to {column.high:g}; "
-                f"{column.why_none}"
+                f"{plural(column.rows, 'row')}{span}; {column.why_none}"
             )
         for stated in column.calibrations:
             yield calibration_line(findings, column, stated)

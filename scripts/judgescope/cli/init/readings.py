@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Final
 
 from judgescope.cli.init.cards import StudyDraft, recorded_id
-from judgescope.cli.init.column_values import numbers
 from judgescope.cli.init.flags import EVERY
 from judgescope.cli.init.roles import NOT_USED, PAIRED, ROLES, Guess
+from judgescope.cli.init.stated_chances import stated_chances
 from judgescope.tables.words import classes_of, english_names, split_header
 
 PEOPLE: Final = "people"
@@ -88,21 +88,17 @@ def _graded(draft: StudyDraft, column: str) -> tuple[Certainty, str]:
 def confidences(draft: StudyDraft) -> dict[str, str]:
     """Return column of a judge's confidence -> the judge, by their common words.
 
-    People's confidences are none, nor are numbers that are no shares and no per cent.
+    People's confidences are none, nor are cells that are no chances.
     """
     columns = draft.columns
     english = english_names(list(draft.table.columns))
     judges: dict[str, str] = {}
-    # Confidences are shares, or per cent.
-    most_confident = 100
     for column in draft.table.columns:
         evidence = classes_of(english[column])
         if column in columns.used or "confidence" not in evidence:
             continue
-        values = numbers(draft.table.rows, column)
-        if values is None or evidence.get("person"):
-            continue
-        if min(values) < 0 or max(values) > most_confident:
+        cells = (row.get(column) for row in draft.table.rows)
+        if evidence.get("person") or stated_chances(cells).unit is None:
             continue
         judge = nearest_judge(columns, english[column])
         if judge is not None:

@@ -109,7 +109,8 @@ _BEHIND = {
 _IN_REPORTS = frozenset(
     b"says claims states reports mentions notes writes quotes adds".split()
 )
-MENTION_WORDS = _IN_REPORTS.union(word.encode() for word in _BEHIND)
+_BEFORE_SIGN = frozenset(word.encode() for word in _BEHIND)
+MENTION_WORDS = _IN_REPORTS | _BEFORE_SIGN
 """The words that a glance looks for."""
 _REACH = 160
 """The maximum number of characters of a mention before its number."""
@@ -169,22 +170,19 @@ def _mentions() -> re.Pattern[str]:
 
 
 @cache
-def _sign(word: bytes) -> re.Pattern[str] | None:
-    """The pattern of a word with what must follow it; None for a word of no mention.
+def _sign(word: bytes) -> re.Pattern[str]:
+    """The pattern of a word with what must follow it.
 
     Compiled at its first use: all of them take longer than most imports.
     """
     name = word.decode()
-    return re.compile(name + _BEHIND[name]) if name in _BEHIND else None
+    return re.compile(name + _BEHIND[name])
 
 
 def _may_mention(folded: str, seen: Glance) -> bool:
     """Return whether behind a word of mentions stands what belongs to it."""
-    for word in seen.words:
-        sign = _sign(word)
-        if sign and sign.search(folded):
-            return True
-    return False
+    signs = map(_sign, _BEFORE_SIGN & seen.words)
+    return any(sign.search(folded) for sign in signs)
 
 
 def _may_report(folded: str, seen: Glance) -> bool:

@@ -12,6 +12,8 @@ from judgescope.parsing.pair_sides import OPEN, SIDES, TEXT
 
 SCORES_OF_SIDES: Final = "scores_of_sides"
 """The rule of a reply that rates both texts."""
+SIDE_WORDS: Final = frozenset((b"b", b"two", b"second", b"latter"))
+"""The names of the second text, but for `2`: no reply rates both without one."""
 _NUMBER = (
     r"(?P<number>[-+]?\.?\d"
     r"|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b)"

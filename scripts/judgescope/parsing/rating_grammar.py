@@ -11,6 +11,7 @@ from judgescope.parsing.glance import watch
 from judgescope.parsing.judgment import Scale
 from judgescope.parsing.keys import VERDICT_WORDS
 from judgescope.parsing.mentions import MENTION_WORDS
+from judgescope.parsing.rated_sides import SIDE_WORDS
 from judgescope.parsing.rating_forms import FORMS, LEADING_LABEL
 from judgescope.parsing.rating_patterns import (
     BRACKETED,
@@ -113,6 +114,7 @@ WATCHED = watch(
     [ANSWER],
     BEGINNINGS,
     BEGINNINGS_OF_LABELS,
+    SIDE_WORDS,
 )
 """The words that a glance at a reply looks for."""
 

@@ -221,8 +221,9 @@ def _without_lead_in(text: str) -> str:
     end.
     """
     for _ in range(_LEAD_IN_WORDS):
-        head, _, word = text.rpartition(" ")
+        begin = text.rfind(" ") + 1
+        word = text[begin:]
         if word not in _LEAD_IN and word.lower() not in _LEAD_IN:
             break
-        text = head.rstrip(EDGE)
+        text = text[: max(0, begin - 1)].rstrip(EDGE)
     return text

@@ -30,6 +30,7 @@ from judgescope.parsing.mentions import hide_mentions, hide_withdrawn
 from judgescope.parsing.quotes import outside_asides, unquoted
 from judgescope.parsing.rated_sides import (
     SCORES_OF_SIDES,
+    SIDE_WORDS,
     is_of_one_side,
     rates_both_sides,
 )
@@ -200,7 +201,12 @@ def _reading(
     grammar: Grammar,
 ) -> Judgment:
     """Return the judgment of a rating; none if it is that of one of two texts."""
-    if seen.several_numbers and is_of_one_side(visible, start_of_value(match)):
+    names_second = "2" in visible or not SIDE_WORDS.isdisjoint(seen.words)
+    if (
+        seen.several_numbers
+        and names_second
+        and is_of_one_side(visible, start_of_value(match))
+    ):
         return Judgment("unparsed", SCORES_OF_SIDES)
     return reading_of(form, match, answer, grammar)
 

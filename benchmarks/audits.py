@@ -1,13 +1,15 @@
 """Processor time of `judgescope audit`, beside a process that only imports what an
-audit needs; with --from-nothing also the time from an empty folder to a verdict.
+audit needs; with --from-nothing also the time from an empty folder to a verdict, with
+--large the time and memory of tables with many cells.
 
-    python benchmarks/audits.py [--from-nothing]
+    python benchmarks/audits.py [--from-nothing] [--large]
 
 Each figure is the median of RUNS processes, taken in turns, so that a loaded machine
 slows all alike: the ratios hold on any machine. `--from-nothing` makes an environment,
 installs this checkout's base with the packages of pip's cache or index, and audits.
 """
 
+import csv
 import os
 import statistics
 import subprocess
@@ -16,6 +18,9 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
@@ -31,11 +36,24 @@ MOST_TIMES = 2.2
 """The limit of that ratio."""
 MOST_FROM_NOTHING = 20.0
 """The limit of the seconds from nothing to a verdict."""
+LARGE = [8_000, 80_000, 160_000]
+"""Rows of tables with seven judges: twelve cells each."""
+MOST_MEMORY = 2.0
+"""The limit of an audit's memory in GB."""
 IMPORTS = "import numpy, scipy.special, pyarrow.parquet, pydantic, yaml, msgspec"
 
 
-def used(words: Sequence[str], folder: Path) -> float:
-    """Run a program; return the processor seconds that it used."""
+class Used(NamedTuple):
+    """What a process used."""
+
+    seconds: float
+    """Of processors."""
+    memory: float
+    """The most GB at a time."""
+
+
+def used(words: Sequence[str], folder: Path) -> Used:
+    """Run a program; return what it used."""
     environment = os.environ | {"PYTHONPATH": str(HOME / "scripts")}
     process = subprocess.Popen(
         words, cwd=folder, env=environment, stdout=subprocess.DEVNULL
@@ -44,7 +62,7 @@ def used(words: Sequence[str], folder: Path) -> float:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{' '.join(words)}: exit code {process.returncode}")
-    return usage.ru_utime + usage.ru_stime
+    return Used(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6)
 
 
 def medians(commands: Mapping[str, Sequence[str]], folder: Path) -> dict[str, float]:
@@ -52,7 +70,7 @@ def medians(commands: Mapping[str, Sequence[str]], folder: Path) -> dict[str, fl
     spent: dict[str, list[float]] = {name: [] for name in commands}
     for run in range(RUNS + 1):
         for name, words in commands.items():
-            seconds = used(words, folder)
+            seconds = used(words, folder).seconds
             if run:
                 spent[name].append(seconds)
     return {name: statistics.median(values) for name, values in spent.items()}
@@ -104,12 +122,49 @@ def from_nothing(folder: Path) -> None:
     )
 
 
+def write_wide(rows: int, file: Path) -> int:
+    """Write texts of four systems, two raters and seven judges; return its cells."""
+    rng = np.random.default_rng(3)
+    quality = rng.integers(1, 6, rows)
+    columns: dict[str, Sequence[object]] = {
+        "id": [f"q{at // 4}" for at in range(rows)],
+        "system": [f"s{at % 4}" for at in range(rows)],
+        "answer": [f"answer {at} {'word ' * (at * 7 % 9)}" for at in range(rows)],
+    }
+    for number in (1, 2):
+        near = quality + rng.integers(-1, 2, rows)
+        columns[f"human_{number}"] = np.clip(near, 1, 5).tolist()
+    for judge in ("gpt", "claude", "llama", "mistral", "gemini", "qwen", "deepseek"):
+        near = quality + rng.integers(-2, 3, rows)
+        columns[f"{judge}_score"] = np.clip(near, 1, 5).tolist()
+    with file.open("w", newline="", encoding="utf-8") as opened:
+        table = csv.writer(opened)
+        table.writerow(columns)
+        table.writerows(zip(*columns.values(), strict=True))
+    return rows * len(columns)
+
+
+def large(folder: Path) -> None:
+    """Print the time and memory of tables with many cells, and of a thousand cells."""
+    for rows in LARGE:
+        cells = write_wide(rows, folder / "large.csv")
+        audit = [sys.executable, "-m", "judgescope", "audit", "large.csv"]
+        spent = used(audit, folder)
+        print(
+            f"audit of {cells:,} cells: {spent.seconds:.1f} CPU s, "
+            f"{1e6 * spent.seconds / cells:.0f} ms per 1,000; {spent.memory:.2f} GB, "
+            f"{spent.memory / MOST_MEMORY:.2f} of the limit {MOST_MEMORY:g} GB"
+        )
+
+
 def main() -> None:
     """Print a line per figure."""
     with tempfile.TemporaryDirectory() as folder:
         audits(Path(folder))
         if "--from-nothing" in sys.argv[1:]:
             from_nothing(Path(folder))
+        if "--large" in sys.argv[1:]:
+            large(Path(folder))
 
 
 if __name__ == "__main__":

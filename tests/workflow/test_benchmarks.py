@@ -32,7 +32,10 @@ benchmark.main()
 """
 FEW_ITEMS = dict.fromkeys(["cnn-dailymail", "samsum", "news-commentary", "webnlg"], 20)
 SMALL: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "audits": ({"RUNS": 1, "SIZES": [[40, 1.0]], "COMPARED": 40}, []),
+    "audits": (
+        {"RUNS": 1, "SIZES": [[40, 1.0]], "COMPARED": 40, "LARGE": [40]},
+        ["--large"],
+    ),
     "corrected": ({"SIZES": [20]}, ["2"]),
     "coverage": ({"TRUTH_STUDIES": 2, "RESAMPLES": 20, "SIZES": [12]}, ["2"]),
     "buying": ({}, ["--studies", "5"]),

@@ -200,9 +200,16 @@ def is_on_wider_scale(value: float, others: OffScale) -> bool:
 def without_descriptions(
     rows: Sequence[TableRow], numbers: Sequence[int]
 ) -> tuple[list[TableRow], list[int], list[str]]:
-    """The rows and their numbers without the two below the header in which Qualtrics
-    describes the columns, and a note.
+    """The rows and their numbers without those below the header in which Qualtrics or
+    SurveyMonkey describes the columns, and a note.
     """
+    words = {"response", "open-ended response"}
+    first = (
+        {str(cell).strip().casefold() for cell in rows[0].values()} if rows else set()
+    )
+    if len(rows) > 1 and first & words and first <= words | {"", "none"}:
+        note = f"row {numbers[0]} describes the columns (SurveyMonkey) and was left out"
+        return list(rows[1:]), list(numbers[1:]), [note]
     described = 2
     if len(rows) > described and any(
         str(cell).startswith('{"ImportId"') for cell in rows[1].values()

@@ -282,6 +282,10 @@ def is_date(cell: object) -> bool:
     return bool(match and _is_month(match[1]))
 
 
+OUT_OF: Final = r"(?:out\s+)?of|von|sur|de|di|su|van|из"
+"""Words between a number and the largest one: `4 out of 5`, `4 von 6`."""
+
+
 @dataclass(frozen=True)
 class WordedNumber:
     """A number with words: `5 - Great`, `4 stars`, `Fair (2)`, `3/5`."""
@@ -295,8 +299,8 @@ class WordedNumber:
         number = r"([-+]?\d+(?:\.\d+)?)"
         word = r"([^\W\d_][^\d]*)"
         patterns = (
-            (rf"{number}\s*/\s*(\d+)", 1, 2),
-            (rf"{number}\s+(?:out\s+)?of\s+(\d+)", 1, 2),
+            (rf"{number}\s*/\s*(\d+(?:\.\d+)?)", 1, 2),
+            (rf"{number}\s+(?:{OUT_OF})\s+(\d+)(?:\s+[^\W\d_]+)?", 1, 2),
             (rf"{number}\s*[-–—:=.)]\s*{word}", 1, 2),
             (rf"{number}\s+{word}", 1, 2),
             (rf"{number}\s*[(\[]{word}[)\]]", 1, 2),
@@ -388,6 +392,9 @@ def spelled(
 
     decimal: the sign before decimals, if a person states it.
     """
+    signs = _signs(cells)
+    if signs is not None:
+        return signs
     filled = [cell for cell in cells if not is_missing(cell)]
     texts = [cell for cell in filled if isinstance(cell, str)]
     if not texts or any(isinstance(cell, bool | list | dict) for cell in filled):
@@ -417,6 +424,40 @@ def spelled(
     for cell, written in plain_cells.items():
         read[cell] = readable.numbers[written]
     return SpelledColumn(read, note, failures, readable.example, readable.readings)
+
+
+def _signs(cells: Sequence[Any]) -> SpelledColumn | None:
+    """A column of signs, `--` to `++`, as numbers; None for any other.
+
+    Beside a plus a dash is a minus and no missing value. Plus and minus alone are the
+    labels 1 and 0.
+    """
+    if not all(cell is None or isinstance(cell, str) for cell in cells):
+        return None
+    steps: dict[Any, float | None] = {}
+    for cell in cells:
+        if cell is None or cell in steps:
+            continue
+        text = cell.strip()
+        if not text:
+            continue
+        dashes = "".join("-" if sign in MINUS_SIGNS else sign for sign in text)
+        if re.fullmatch(r"\++|-+", dashes):
+            steps[cell] = float(dashes.count("+") - dashes.count("-"))
+        elif text in {"0", "o", "O", "±", "+/-", "+-"}:
+            steps[cell] = 0.0
+        else:
+            return None
+    numbers = {value for value in steps.values() if value is not None}
+    if not numbers or min(numbers) >= 0 or max(numbers) <= 0:
+        return None
+    if numbers == {1.0, -1.0}:
+        steps = {cell: float(value == 1) for cell, value in steps.items()}
+        return SpelledColumn(steps, "plus and minus, read as 1 and 0", {})
+    low = min(numbers)
+    high = max(numbers)
+    note = f"signs, read as numbers from {low:g} to {high:g}"
+    return SpelledColumn(steps, note, {})
 
 
 def _numbers(

@@ -1,4 +1,4 @@
-"""Words in headers and cells by which a table's columns are read, in ten languages.
+"""Words in headers and cells by which a table's columns are read, in 13 languages.
 
 A line of the table is a class, a language, how strong the evidence is, and the words.
 """
@@ -151,6 +151,24 @@ number pt strong: dificuldade ano idade
 confidence pt strong: confiança certeza probabilidade
 good pt strong: bom boa sim verdadeiro correto aprovado
 bad pt strong: ruim mau não falso incorreto reprovado
+person nl strong: mens menselijk menselijke deskundige beoordelaar
+machine nl strong: ki machine automatisch taalmodel model
+rating nl strong: beoordeling punten oordeel cijfer
+text nl strong: antwoord samenvatting tekst uitvoer vertaling
+source nl strong: vraag artikel bron invoer document
+number nl strong: nummer pagina datum tijd duur kosten aantal lengte
+person pl strong: człowiek ludzka ekspert oceniający
+machine pl strong: maszyna automatyczna model sędzia
+rating pl strong: ocena punkty wynik
+text pl strong: odpowiedź streszczenie tekst tłumaczenie
+source pl strong: pytanie artykuł źródło dokument
+number pl strong: numer strona data czas koszt liczba długość
+person ko strong: 사람 인간 전문가 평가자
+machine ko strong: 기계 자동 모델 심판
+rating ko strong: 평가 점수 평점
+text ko strong: 답변 응답 요약 번역 출력
+source ko strong: 질문 기사 원문 입력 문서
+number ko strong: 번호 페이지 날짜 시간 비용 개수 길이
 person it strong: umano umana esperto annotatore valutatore revisore
 machine it strong: ia macchina automatico giudice modello
 rating it strong: voto punteggio valutazione giudizio

@@ -52,9 +52,9 @@ ROLE_NOUNS: Final = frozenset(
 )
 """Nouns for whoever rates, a person or a model: the other words of a header decide."""
 ENGLISH: Final = "en"
-LATIN: Final = frozenset({"en", "de", "fr", "es", "it", "pt", "tr"})
+LATIN: Final = frozenset({"en", "de", "fr", "es", "it", "nl", "pl", "pt", "tr"})
 """Languages whose words another language may have with another meaning."""
-ALL_LANGUAGES: Final = LATIN | {"zh", "ja", "ru"}
+ALL_LANGUAGES: Final = LATIN | {"zh", "ja", "ko", "ru"}
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,7 @@ GRADED = (
     ("right is much better", 2),
     ("left is worse than right", 2),
     ("no preference", 0),
+    ("both are equally good", 0),
 )
 
 
@@ -107,7 +108,7 @@ def test_graded_preferences_are_choices(tmp_path: Path) -> None:
     rows: list[list[object]] = [
         ["prompt", "left", "right", "annotator choice", "llm choice"]
     ]
-    for at in range(14):
+    for at in range(16):
         word = GRADED[at % len(GRADED)][0]
         other = GRADED[(at + at % 3) % len(GRADED)][0]
         rows.append([f"What is {at}?", answer(at), answer(at + 20), word, other])
@@ -121,6 +122,9 @@ def test_graded_preferences_are_choices(tmp_path: Path) -> None:
 LANGUAGES = {
     "pt": ["pergunta", "resposta", "nota humana", "nota do GPT"],
     "it": ["domanda", "risposta", "voto umano", "giudizio di GPT"],
+    "nl": ["vraag", "antwoord", "menselijke beoordeling", "beoordeling model"],
+    "pl": ["pytanie", "odpowiedź", "ocena człowieka", "ocena modelu"],
+    "ko": ["질문", "답변", "사람 평가", "모델 평가"],
     "zh": ["问题", "回答", "评分员", "模型打分"],
 }
 
@@ -134,3 +138,64 @@ def test_headers_of_a_language_name_roles(language: str, tmp_path: Path) -> None
     columns = read(rows, tmp_path).columns
     assert (columns.source, columns.text) == (header[:1], header[1])
     assert columns.rated == [header[2]] and columns.scored == [header[3]]
+
+
+SPELLINGS: dict[str, tuple[list[str], list[float]]] = {
+    "signs": (["--", "-", "0", "+", "++"], [-2, -1, 0, 1, 2]),
+    "plus and minus": (["-", "-", "-", "+", "+"], [0, 0, 0, 1, 1]),
+    "fractions": (
+        ["1.0 / 6.0", "2.0 / 6.0", "3.5/6.0", "4/6.0", "5/6.0"],
+        [1, 2, 3.5, 4, 5],
+    ),
+    "of": (
+        ["1 von 6 Punkten", "2 von 6", "3 von 6", "4 von 6", "5 von 6"],
+        [1, 2, 3, 4, 5],
+    ),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_cells_of_a_scale_are_its_numbers(spelling: str, tmp_path: Path) -> None:
+    cells, wanted = SPELLINGS[spelling]
+    rows: list[list[object]] = [["answer", "human", "judge"]]
+    for at, value in enumerate(QUALITY):
+        rows.append([answer(at), cells[value - 1], cells[QUALITY[at - 1] - 1]])
+    draft = read(rows, tmp_path)
+    assert draft.columns.rated == ["human"] and draft.columns.scored == ["judge"]
+    read_as = [float(row["human"]) for row in draft.table.rows]
+    assert read_as == [wanted[value - 1] for value in QUALITY]
+
+
+def test_a_dash_without_a_plus_is_a_missing_value(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["answer", "human", "judge"]]
+    for at, value in enumerate(QUALITY):
+        rows.append([answer(at), "-" if at == 3 else value, value])
+    draft = read(rows, tmp_path)
+    assert len(draft.table.filled("human")) == len(QUALITY) - 1
+
+
+def test_a_row_that_describes_the_columns_is_left_out(tmp_path: Path) -> None:
+    rows: list[list[object]] = [
+        ["Respondent ID", "Please read the text.", "How good is it?", "GPT-4 score"],
+        ["", "Open-Ended Response", "Response", "Response"],
+    ]
+    for at, value in enumerate(QUALITY):
+        rows.append([1180 + at, answer(at), value, value])
+    draft = read(rows, tmp_path)
+    assert len(draft.table.rows) == len(QUALITY)
+    assert "(SurveyMonkey)" in " ".join(draft.table.notes)
+    assert draft.columns.rated == ["How good is it?"]
+
+
+def test_answers_of_a_german_questionnaire_are_ordered(tmp_path: Path) -> None:
+    words = [
+        "trifft nicht zu",
+        "trifft eher nicht zu",
+        "trifft eher zu",
+        "trifft zu",
+    ]
+    rows: list[list[object]] = [["Antwort", "Mensch", "KI"]]
+    for at, value in enumerate(QUALITY):
+        word = words[min(3, value - 1)]
+        rows.append([answer(at), word, words[min(3, QUALITY[at - 1] - 1)]])
+    assert read(rows, tmp_path).scales["overall"]["labels"] == words

@@ -245,6 +245,8 @@ def _meaning(
     if arrow:
         return _of_arrow(arrow[1], arrow[2], arrow[3])
     words = words_of(word)
+    if "equally" in words and len(words) <= 2 * most_words:
+        return TIE
     if not COMPARATIVES.isdisjoint(words):
         return _of_comparison(words)
     if len(words) > most_words:

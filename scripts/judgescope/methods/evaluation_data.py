@@ -178,9 +178,7 @@ class EvaluationData:
 
     @cached_property
     def score_values(self) -> dict[tuple[str, str, str], dict[str, float]]:
-        """Return (perturbation, judge, aspect) -> target -> score, without null
-        scores.
-        """
+        """Return (perturbation, judge, aspect) -> target -> score that is not null."""
         scores: dict[tuple[str, str, str], dict[str, float]] = {}
         names = ("perturbation", "judge", "aspect", "criterion", "target", "value")
         columns = [entries_of(self.scores[name]) for name in names]
@@ -537,15 +535,13 @@ class TargetSet:
         return replace(self, rows=rows)
 
     def scores(self, judge: str, aspect: str) -> Floats | None:
-        """Return the judge's score of each target, NaN where there is none; None: no
-        cell.
-        """
+        """Return the judge's score of each target, NaN = none; None without a cell."""
         cell = self.study.score_values.get((self.perturbation, judge, aspect))
         if cell is None:
             return None
-        if (judge, aspect) not in self._scores:
-            self._scores[judge, aspect] = aligned(cell, self.targets)
-        return self._scores[judge, aspect].copy()
+        if (judge, aspect) not in self._arrays:
+            self._arrays[judge, aspect] = aligned(cell, self.targets)
+        return self._arrays[judge, aspect].copy()
 
     def counts_as_wrong(self, judge: str, aspect: str) -> Flags:
         """Return of which targets the judge's verdict was not read and counts as wrong;
@@ -557,22 +553,16 @@ class TargetSet:
 
     def ratings(self, aspect: str) -> Floats:
         """Return people's ratings, NaN where missing; shape (raters, targets)."""
-        name = split(aspect)[0]
-        if name not in self._ratings:
-            raters = self.study.human_ratings.get(name, {})
-            rows = [aligned(raters[rater], self.targets) for rater in sorted(raters)]
-            of_aspect = np.array(rows).reshape(len(rows), len(self.targets))
-            self._ratings[name] = of_aspect
-        return self._ratings[name].copy()
+        key = ("", split(aspect)[0])  # no judge: people
+        if key not in self._arrays:
+            raters = self.study.human_ratings.get(key[1], {})
+            rows = [aligned(raters[name], self.targets) for name in sorted(raters)]
+            self._arrays[key] = np.reshape(rows, (len(rows), len(self.targets)))
+        return self._arrays[key].copy()
 
     @cached_property
-    def _scores(self) -> dict[tuple[str, str], Floats]:
-        """The scores that were looked at; many statistics read the same ones."""
-        return {}
-
-    @cached_property
-    def _ratings(self) -> dict[str, Floats]:
-        """The ratings that were looked at."""
+    def _arrays(self) -> dict[tuple[str, str], Floats]:
+        """The scores and ratings that were looked at; many statistics read them."""
         return {}
 
 

@@ -6,7 +6,7 @@ answers, and no measures while a model judges. Nobody is praised whose claim doe
 hold, and no praise comes first where a stated bar or the share of bad texts fails.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from judgescope.methods.claims import base
 from judgescope.report import cell_words
@@ -20,9 +20,9 @@ from judgescope.report.answer_data import (
 from judgescope.report.answer_ratings import RatingsAndDamage
 from judgescope.report.claims import FIRST, claims
 from judgescope.report.prices import free, price_per_1000
-from judgescope.report.report import Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.words import (
-    listed,
+    count,
     percent,
     plural,
 )
@@ -43,6 +43,9 @@ class HeadlineRules(RatingsAndDamage):
             text, _ = self.misses(best)
             if text:
                 yield f"{self._again(first, best)} {text}."
+        beside = self.beside_bars(first) if first.rule == "B" else ""
+        if beside:
+            yield beside
         if first.rule != "P2":
             text = self.position_sentence(best)
             if text:
@@ -159,7 +162,7 @@ def _share(ratio: float) -> str:
 
 
 def deck(report: Report) -> str:
-    """One line on people, texts, sources and judges."""
+    """One line on people, texts, sources and judges; texts with their datasets."""
     texts = sum(dataset.counts.targets for dataset in report.datasets)
     sources = sum(dataset.counts.items for dataset in report.datasets)
     judges = len(report.real_judges)
@@ -170,20 +173,39 @@ def deck(report: Report) -> str:
         return f"No text has ratings; {asked}, {on}."
     if planned:
         return (
-            f"{plural(texts, 'text')} on {on}, ratings planned by their authors; "
-            f"{asked}."
+            f"{plural(texts, 'text')} ({_names(report.datasets)}) on {on}, ratings "
+            f"planned by their authors; {asked}."
         )
     raters = report.most_people
     who = plural(raters, "person", "people") if raters else "People"
     mine = sum(dataset.counts.targets for dataset in report.rated)
     on = plural(sum(dataset.counts.items for dataset in report.rated), "source")
-    rated = f"{who} rated {plural(mine, 'text')} on {on}"
+    rated = f"{who} rated {plural(mine, 'text')} ({_names(report.rated)}) on {on}"
     if len(report.rated) < len(report.datasets):
-        names = listed([d.name for d in report.datasets if d.planned])
-        others = plural(texts - mine, "other text")
-        return f"{rated}; {asked}. Authors planned the ratings of {others}: {names}."
+        planned_sets = [dataset for dataset in report.datasets if dataset.planned]
+        others = f"{plural(texts - mine, 'other text')} ({_names(planned_sets)})"
+        here = count(_tested(report, report.rated))
+        there = plural(_tested(report, planned_sets), "judge")
+        return (
+            f"{rated}, scored by {here} of {asked}. Authors planned the ratings of "
+            f"{others}, scored by {there}."
+        )
     scored = "scored the same texts" if judges else "was asked"
     return f"{rated}; {asked} {scored}."
+
+
+def _names(datasets: Sequence[ShownDataset]) -> str:
+    """The names of datasets; of more than three, how many."""
+    return few([dataset.name for dataset in datasets], "datasets")
+
+
+def _tested(report: Report, datasets: Sequence[ShownDataset]) -> int:
+    """How many judges have a claim on one of some datasets."""
+    ids = {dataset.id for dataset in datasets}
+    tested = 0
+    for judge in report.real_judges:
+        tested += any(claim.dataset in ids for claim in claims(report, judge))
+    return tested
 
 
 def every_claim(report: Report) -> int:

@@ -7,15 +7,17 @@ from math import ceil
 from typing import Final
 
 from judgescope.methods.claims import base
+from judgescope.report import cell_words
 from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.headline import PERSON
-from judgescope.report.matrix import Standings, standings
 from judgescope.report.questions import having, lowered
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
+from judgescope.report.standings import Standings, standings
 from judgescope.report.words import (
     count,
     listed,
+    plural,
 )
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import MOST, Outcome, Sign
@@ -183,6 +185,12 @@ class AnswerData:
         ]
         shown = {*self.subjects(held)}
         return [name for name in self.subjects(about) if name not in shown]
+
+
+def with_counts(claim: ReportedClaim, noun: str) -> str:
+    """The 95 % interval of a claim's number and how many it is of."""
+    number = plural(claim.row.n, noun)
+    return ", ".join(filter(None, (cell_words.spread(claim.row), number)))
 
 
 def sources_to_decide(claim: ReportedClaim) -> int:

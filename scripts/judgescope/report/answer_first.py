@@ -1,6 +1,7 @@
 """Rules of the headline that come first: no verdict, stated bars, labels."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from judgescope.methods.claims import base
 from judgescope.report import cell_words
@@ -12,6 +13,7 @@ from judgescope.report.answer_data import (
     few,
     named,
     spelled,
+    with_counts,
 )
 from judgescope.report.claims import KINDS, ReportedClaim, claims
 from judgescope.report.headline import PERSON
@@ -29,6 +31,9 @@ from judgescope.report.words import (
 )
 from judgescope.statistics.intervals import FEWEST_SOURCES
 from judgescope.statistics.verdict import Outcome, Sign
+
+FOUND_SHARES: Final = {"tnr": ("catches", "bad"), "tpr": ("keeps", "good")}
+"""Share of the texts of a label -> what a judge does to them, and their name."""
 
 
 class BarsAndLabels(AnswerData):
@@ -207,7 +212,10 @@ class BarsAndLabels(AnswerData):
         needed = open_claims[0].others.get("more_needed")
         if needed is not None and needed.value is not None:
             units = needed.method.partition(", ")[0]
-            text += f"; {count(round(needed.value))} more {units} would decide"
+            if open_claims[0].row.statistic in FOUND_SHARES:
+                units = ""  # the sentence has named them
+            more = f"{count(round(needed.value))} more {units}".rstrip()
+            text += f"; {more} would decide"
         return Headline("B", f"{text}.", open_claims)
 
     def labels_fail(self) -> Headline | None:
@@ -240,6 +248,28 @@ class BarsAndLabels(AnswerData):
                 parts.append(verb.format(wrong))
                 behind.append(worst)
         return "; it ".join(parts), behind
+
+    def beside_bars(self, first: Headline) -> str:
+        """What a judge that is measured by bars on one label does to the other's
+        texts.
+        """
+        bars = {claim.row.statistic for claim in first.behind}
+        if not bars & {*FOUND_SHARES}:
+            return ""
+        judge = next(j for j in self.judges if j.id == first.behind[0].judge)
+        for kind, does in (
+            (base.CAUGHT, "lets {} of {} through"),
+            (base.PASSED, "rejects {} of {}"),
+        ):
+            share = KINDS[kind].number
+            for claim in self.of_kind(judge, kind):
+                value = claim.row.value
+                if value is None or claim.row.statistic != share or value == 1:
+                    continue
+                _, texts = FOUND_SHARES[share]
+                counted = plural(claim.row.n, f"{texts} text")
+                return f"It {does.format(percent(1 - value), counted)}."
+        return ""
 
     def one_label(self) -> Headline | None:
         """L2: the best judge gives one label to nearly all texts."""
@@ -292,14 +322,12 @@ class BarsAndLabels(AnswerData):
             assert value is not None
             theirs = brief(claim.row.statistic, value.value or 0.0)
             return (
-                "No judge labels better than the texts' length does "
-                f"({judge_value} against {theirs})."
+                "No judge is shown to label better than the texts' length does: "
+                f"{judge_value} ({with_counts(claim, 'text')}) against {theirs}."
             )
-        ends = cell_words.spread(claim.row)
-        detail = f", {ends}" if ends else ""
         return (
             "No judge is shown to label better than chance: at best "
-            f"{judge_value}{detail} ({named(judge.id)})."
+            f"{judge_value}, {with_counts(claim, 'text')} ({named(judge.id)})."
         )
 
 
@@ -320,9 +348,11 @@ def _against_bar(claim: ReportedClaim) -> str:
     if bar is not None and bar.value is not None:
         asked = f", you asked for {brief(name, bar.value)}"
     judge_value = cell_words.value(claim)
-    if name == "tnr":
-        return f"it catches {judge_value} of bad texts{asked}"
-    if name == "tpr":
-        return f"it keeps {judge_value} of good texts{asked}"
+    if name in FOUND_SHARES:
+        verb, texts = FOUND_SHARES[name]
+        of_texts = f"{judge_value} of {plural(claim.row.n, f'{texts} text')}"
+        ends = cell_words.spread(claim.row)
+        interval = f" ({ends})" if ends else ""
+        return f"it {verb} {of_texts}{interval}{asked}"
     subject = f" on {lowered(claim.subject)}" if claim.subject else ""
     return f"{lowered(label(name))} is {judge_value}{subject}{asked}"

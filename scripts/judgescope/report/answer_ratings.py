@@ -9,6 +9,7 @@ from judgescope.report.answer_data import (
     few,
     named,
     sources_to_decide,
+    with_counts,
     words_in,
 )
 from judgescope.report.answer_first import BarsAndLabels
@@ -46,7 +47,7 @@ class RatingsAndDamage(BarsAndLabels):
             parts.append(f"{named(judge.id)} follows {self.whom} on {aspects}")
             behind += held
         elif self.every_agreement:
-            parts.append(f"no judge follows {self.whom} better than a rule")
+            parts.append(f"no judge is shown to follow {self.whom} better than a rule")
             behind += self.every_agreement[:MOST_NAMED]
         if not parts:
             for rule in (self.labels, self.pairs):
@@ -128,7 +129,9 @@ class RatingsAndDamage(BarsAndLabels):
                 f"{named(judge.id)} agrees with people as well as one of them does on "
                 f"{aspects}"
             )
-            rest = self.without_holding(Outcome.AS_RATER)
+            apart = self.subjects(self.no_ceiling())
+            missing = self.without_holding()
+            rest = [name for name in missing if name not in apart]
             if rest:
                 others = f"{text}; for {few(rest, 'aspects')}, none is shown to"
                 more = plural(len(rest), "other aspect")
@@ -194,8 +197,8 @@ class RatingsAndDamage(BarsAndLabels):
             theirs = brief(best.row.statistic, value.value or 0.0)
             what = f"the texts' {lengths[rival.note]} {theirs}"
             text = (
-                f"No judge beats a simple rule: on {aspect} {name} reaches {reached}, "
-                f"{what}."
+                f"No judge is shown to beat a simple rule: on {aspect} {name} reaches "
+                f"{reached}, {what}."
             )
             return Headline("R3", text, [best])
         if base.LENGTH_NOT_TESTED in codes:
@@ -269,12 +272,14 @@ class RatingsAndDamage(BarsAndLabels):
         if rival is not None and rival.note in rules and value is not None:
             theirs = brief(claim.row.statistic, value.value or 0.0)
             text = (
-                f"No judge picks better than “{rules[rival.note]}” "
-                f"({judge_value} against {theirs})."
+                f"No judge is shown to pick better than “{rules[rival.note]}”: "
+                f"{judge_value} ({with_counts(claim, 'pair')}) against {theirs}."
             )
             return Headline("P1", text, [claim])
-        chance = "No judge is shown to pick better than chance"
-        text = f"{chance}: at best {judge_value} of pairs."
+        text = (
+            f"No judge is shown to pick better than chance: at best {judge_value} "
+            f"({with_counts(claim, 'pair')})."
+        )
         return Headline("P1", text, [claim])
 
     def position(self) -> Headline | None:

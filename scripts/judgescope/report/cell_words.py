@@ -33,6 +33,18 @@ NO_CLAIM: Final = {
     "asked_once": "asked once",
 }
 """Why there is no claim -> at most three words for it."""
+BEATS: Final = {base.SYSTEMS: "more than", base.BEST_LENGTH: "keeps"}
+"""Strongest rival -> the word before it where a claim holds, "beats" of others."""
+COUNTED: Final = {
+    Sign.HOLDS: "shown to hold",
+    Sign.RULE: "with limits",
+    Sign.NOT_SHOWN: "not shown",
+    Sign.FAILS: "failed",
+    Sign.NO_CLAIM: "without a claim",
+}
+"""Sign -> its words behind a number of claims."""
+SHARES: Final = frozenset({"tnr", "tpr"})
+"""Statistics that are shares of the texts of a label."""
 LEFT: Final = "normal_scores"
 """The kind of number that is left of a claim without length."""
 
@@ -93,28 +105,48 @@ def second_line(report: Report, claim: ReportedClaim) -> str:
             f"says {codes[base.SAYS]} to {brief(share.statistic, share.value or 0.0)}"
         )
     if claim.outcome is Outcome.CANNOT_TELL:
-        return f"open: {bar_words(claim)}"
+        return _open(claim)
     shown = spread(number_row(claim))
     if CODES.holm in codes:
         return f"{shown}, not after Holm" if shown else "not after Holm"
     return shown or "no interval"
 
 
+def _open(claim: ReportedClaim) -> str:
+    """The interval of a number whose bar is open, and whether the bar is in it."""
+    row = number_row(claim)
+    bar = _bar_value(claim)
+    parts = [f"open: {with_n(claim)}".removesuffix(": "), bar_words(claim)]
+    known = bar is not None and row.ci_low is not None and row.ci_high is not None
+    if known and (row.ci_low or 0.0) <= (bar or 0.0) <= (row.ci_high or 0.0):
+        parts[1] += " is inside"
+    return "; ".join(parts)
+
+
+def with_n(claim: ReportedClaim) -> str:
+    """The interval of a number and, of a share of texts, how many they are."""
+    row = number_row(claim)
+    shown = spread(row)
+    if shown and row.statistic in SHARES:
+        return f"{shown} of {plural(row.n, 'text')}"
+    return shown
+
+
 def degree(claim: ReportedClaim) -> str:
     """How far a claim holds: as a person, below one, a bar, or the rival it beats."""
     if claim.outcome is Outcome.AS_RATER:
-        return "as a person"
+        return "as well as one person"
     if claim.outcome is Outcome.MEETS or claim.kind in FOUND:
-        return f"meets {bar_words(claim)}"
+        return "; ".join(filter(None, (f"meets {bar_words(claim)}", with_n(claim))))
     if claim.outcome is Outcome.WITHSTANDS:
         return "withstands them" if claim.kind == base.HINTS else "shown"
     if claim.outcome is Outcome.NOTICED:
         return "noticed"
     gap = gap_to_person(claim)
     if gap is not None and below_person(gap):
-        return "below a person"
+        return "below one person"
     rival = rival_words(claim)
-    return f"beats {rival}" if rival else "beats chance"
+    return f"{BEATS.get(_rival(claim), 'beats')} {rival}" if rival else "beats chance"
 
 
 def gap_to_person(claim: ReportedClaim) -> ReportRow | None:
@@ -170,7 +202,7 @@ def against_others(report: Report, claim: ReportedClaim, person: float | None) -
 def rival_words(claim: ReportedClaim) -> str:
     """The strongest rival of a claim and its value, "" where it has none.
 
-    Such as "length 0.36", "short 0.45", "0.04 without length", "0.08 beyond systems".
+    Such as "length 0.36", "shortness 0.45", "0.04 without length", "systems, p 0.2".
     """
     strongest = claim.others.get(RIVAL)
     if strongest is None:
@@ -179,7 +211,7 @@ def rival_words(claim: ReportedClaim) -> str:
     known = rival_value.value if rival_value is not None else None
     name = strongest.note
     if name in (base.LENGTH, base.BREVITY):
-        word = "length" if name == base.LENGTH else "short"
+        word = "length" if name == base.LENGTH else "shortness"
         own_value = "" if known is None else brief(claim.row.statistic, known)
         return f"{word} {own_value}".rstrip()
     if name == base.BEST_LENGTH:
@@ -190,8 +222,30 @@ def rival_words(claim: ReportedClaim) -> str:
             return f"systems, p {p_value(strongest.value)}"
         return "systems"
     if name == base.WITHIN:
-        return "source only"
+        return "knowing only the source"
     return ""
+
+
+def _rival(claim: ReportedClaim) -> str:
+    strongest = claim.others.get(RIVAL)
+    return strongest.note if strongest is not None else ""
+
+
+def _unbeaten(claim: ReportedClaim) -> str:
+    """The rival that a claim is not shown to beat, and whether it does better."""
+    words = rival_words(claim)
+    name = _rival(claim)
+    own = claim.others.get(f"{RIVAL}_value")
+    if name in (base.LENGTH, base.BREVITY) and own is not None:
+        mine = claim.row.value
+        known = own.value is not None and mine is not None
+        if known and (own.value or 0.0) > (mine or 0.0):
+            word, _, number = words.partition(" ")
+            return f"{word} does better: {number}"
+        return f"not shown to beat {words}"
+    if name == base.SYSTEMS:
+        return f"may be {words}"
+    return words
 
 
 def limit(claim: ReportedClaim) -> str:
@@ -206,21 +260,25 @@ def limit(claim: ReportedClaim) -> str:
             return f"{brief(claim.row.statistic, beyond.value)} beyond systems"
         return "these systems only"
     if base.HANGS_ON in codes:
-        return f"hangs on {codes[base.HANGS_ON]}"
+        return f"hangs on one system, {codes[base.HANGS_ON]}"
     if claim.kind == base.PERTURBATION:
         return "by length"
     if base.LENGTH_NOT_TESTED in codes:
         return "length not tested"
     if base.WITHIN in codes and base.SYSTEMS not in codes:
-        return "source only"
+        return "so does knowing only the source"
     if claim.kind in FOUND:
         return "so does length"
-    return rival_words(claim) or _reason_words(codes)
+    return _unbeaten(claim) or _reason_words(codes)
 
 
 def _reason_words(codes: dict[str, str]) -> str:
-    words = {base.LENGTH: "length", base.BREVITY: "short", base.SYSTEMS: "systems"}
-    return next((words[code] for code in codes if code in words), "a simpler rule")
+    words = {
+        base.LENGTH: "may be length",
+        base.BREVITY: "may be shortness",
+        base.SYSTEMS: "may be systems",
+    }
+    return next((words[code] for code in codes if code in words), "may be a rule")
 
 
 def failed(report: Report, claim: ReportedClaim) -> str:
@@ -234,7 +292,7 @@ def failed(report: Report, claim: ReportedClaim) -> str:
     if claim.kind in who_is_failed:
         return who_is_failed[claim.kind]
     if claim.kind in FOUND or claim.kind.startswith(base.BAR):
-        return bar_words(claim)
+        return "; ".join(filter(None, (f"misses {bar_words(claim)}", with_n(claim))))
     planned = {each.id: each.planned for each in report.datasets}[claim.dataset]
     if claim.kind in (base.GRADED, base.SEQUENCE):
         return "against the order" if claim.kind == base.SEQUENCE else "against ratings"
@@ -243,14 +301,20 @@ def failed(report: Report, claim: ReportedClaim) -> str:
 
 def bar_words(claim: ReportedClaim) -> str:
     """The bar of a claim: the stated one, or the default of labels."""
-    name = claim.row.statistic
-    bar = claim.others.get(base.BAR)
-    if claim.kind in FOUND:
-        name = KINDS[claim.kind].number
-        return f"bar {brief(name, ENOUGH_FOUND)}"
-    if bar is None or bar.value is None:
+    bar = _bar_value(claim)
+    if bar is None:
         return "the bar"
-    return f"bar {brief(name, bar.value)}"
+    found = claim.kind in FOUND
+    name = KINDS[claim.kind].number if found else claim.row.statistic
+    return f"bar {brief(name, bar)}"
+
+
+def _bar_value(claim: ReportedClaim) -> float | None:
+    """The stated bar of a claim, of labels the default one; None where none is."""
+    if claim.kind in FOUND:
+        return ENOUGH_FOUND
+    bar = claim.others.get(base.BAR)
+    return None if bar is None else bar.value
 
 
 def why_no_claim(claim: ReportedClaim) -> str:
@@ -310,5 +374,5 @@ def counted_hidden(claims: Sequence[ReportedClaim]) -> str:
     for sign in Sign:
         number = signs.count(sign)
         if number:
-            parts.append(f"{number} {SIGN_WORDS[sign]}")
+            parts.append(f"{number} {COUNTED[sign]}")
     return f"{plural(len(claims), 'claim')}: {'; '.join(parts)}"

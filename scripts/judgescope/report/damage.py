@@ -8,10 +8,11 @@ from judgescope.report.cells import interval
 from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import DamageCell, DamageTable
-from judgescope.report.matrix import MOST_LINES, href_of, standings
+from judgescope.report.matrix import MOST_LINES
 from judgescope.report.questions import level_rank
 from judgescope.report.report import Report, ShownDataset, ShownJudge, ShownPerturbation
 from judgescope.report.rows import ReportRow, ReportRows
+from judgescope.report.standings import href_of, standings
 from judgescope.report.words import MINUS, label, listed
 from judgescope.statistics.verdict import NOTICING, Sign
 

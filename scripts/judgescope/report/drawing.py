@@ -60,8 +60,9 @@ class Axis:
     high: float
     zero: float = 0.0
 
-    left = 2.0
-    right = 130.0
+    left = 5.0
+    right = 127.0
+    # A dot at an end stays within the picture.
 
     def x(self, value: float) -> float:
         """The place of a value in an interval's picture, within its ends.
@@ -192,6 +193,8 @@ class CountGrid:
     upwards: bool = True
     numbers: bool = False
     label: str = ""
+    axes: tuple[str, str] = ("people", "judge")
+    """Who is counted across, and who up or down."""
 
     @property
     def largest(self) -> int:
@@ -231,10 +234,17 @@ def grid(shown: CountGrid, largest: int = 0) -> Markup:
         if shown.numbers:
             parts.append(_count(x, y, number, radius, cell))
     parts += _ticks(shown, cell)
-    margin = _margin(shown.judged)
+    margin = _margin(shown.judged) + 12
+    middle = rows * cell / 2
+    parts.append(
+        f'<text x="{columns * cell / 2:.4g}" y="{rows * cell + 28:.4g}" '
+        f'text-anchor="middle">{escape(shown.axes[0])}</text>'
+        f'<text transform="translate({9 - margin} {middle:.4g}) rotate(-90)" '
+        f'text-anchor="middle">{escape(shown.axes[1])}</text>'
+    )
     return Markup(
         f'<svg viewBox="-{margin} -4 {margin + columns * cell + 6:.4g} '
-        f'{rows * cell + 26:.4g}" role="img" aria-label="{escape(shown.label)}">'
+        f'{rows * cell + 38:.4g}" role="img" aria-label="{escape(shown.label)}">'
         f"{''.join(parts)}</svg>"
     )
 
@@ -268,10 +278,16 @@ def _ticks(shown: CountGrid, cell: float) -> Iterable[str]:
 
 
 def _count(x: float, y: float, number: int, radius: float, cell: float) -> str:
-    inside = radius > cell * 0.24
-    at = x if inside else x + radius + 6
-    look = "n in" if inside else "n out"
-    anchor = "middle" if inside else "start"
+    """A count: in its bubble, else beside it, else over it: on no line of the grid."""
+    digit = 7.2
+    width = digit * len(str(number))
+    inside = radius > max(width / 2 + 1, 7)
+    beside = not inside and radius + 2 + width < cell / 2
+    at = x + radius + 2 if beside else x
+    look = "n out" if beside else "n over"
+    if inside:
+        look = "n in"
+    anchor = "start" if beside else "middle"
     return (
         f'<text x="{at:.4g}" y="{y + 4:.4g}" text-anchor="{anchor}" class="{look}">'
         f"{number}</text>"
@@ -312,10 +328,14 @@ def unit_squares(shown: CountGrid) -> Markup:
         largest = max(squares.get((across, judged), 0) for across in range(2))
         lines = max(-(-largest // side), 2)
         top += 14 + lines * 6 + 14
-    margin = _margin(shown.judged)
+    parts.append(
+        f'<text x="0" y="-20">{escape(shown.axes[0])}</text>'
+        f'<text x="-6" y="-6" text-anchor="end">{escape(shown.axes[1])}</text>'
+    )
+    margin = _margin([*shown.judged, shown.axes[1]])
     width = 2 * box + 6
     return Markup(
-        f'<svg viewBox="-{margin} -18 {width + margin} {top + 10}" role="img" '
+        f'<svg viewBox="-{margin} -31 {width + margin} {top + 23}" role="img" '
         f'aria-label="{escape(shown.label)}">{"".join(parts)}</svg>'
     )
 

@@ -237,12 +237,16 @@ class MatrixLine:
 
 @dataclass(frozen=True)
 class MatrixColumnHead:
-    """A question: the group that it is in, its title, and where it leads."""
+    """A question: the group that it is in, its title, and where it leads.
+
+    `note` is its number, where the columns of its group have several.
+    """
 
     title: str
     group: str = ""
     href: str = ""
     look: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -252,7 +256,8 @@ class JudgeMatrix(PageBlock):
 
     `rest` are the lines of further judges with the words that fold them. `legend` are
     pictures and their words; `single` says that there is one judge, whose name is not
-    repeated.
+    repeated. `title` says what its judges were tested on, where there are several
+    matrices.
     """
 
     kind: ClassVar[str] = "matrix"
@@ -268,6 +273,7 @@ class JudgeMatrix(PageBlock):
     legend: Sequence[tuple[Markup, str]] = ()
     foot: str = ""
     single: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,11 @@ from judgescope.report.elements import (
     TableLine,
     columns_of,
 )
-from judgescope.report.matrix import CHARACTERS, evidence_id, standings
+from judgescope.report.matrix import CHARACTERS
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow
 from judgescope.report.sections.sentences import reasons
+from judgescope.report.standings import evidence_id, standings
 from judgescope.report.words import DASH, brief, count, label, p_value, plural, spoken
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Outcome, Sign

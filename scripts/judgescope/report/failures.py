@@ -21,8 +21,8 @@ from judgescope.report.drawing import ScaleMarks, scale
 from judgescope.report.elements import Excerpt, FailingText
 from judgescope.report.items import Draw, Judged
 from judgescope.report.marked import Piece, shortened, states
-from judgescope.report.matrix import standings
 from judgescope.report.report import CardReport, ShownJudge
+from judgescope.report.standings import standings
 from judgescope.report.words import amount, listed, percent, plural
 from judgescope.report.worst_cases import WorstCaseReader
 from judgescope.statistics.arrays import Floats

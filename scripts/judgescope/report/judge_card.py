@@ -35,7 +35,7 @@ from judgescope.report.evidence import evidence_blocks
 from judgescope.report.failures import failing_texts
 from judgescope.report.html import page_from
 from judgescope.report.judge_answer import judge_answer
-from judgescope.report.matrix import of_judge, standings
+from judgescope.report.matrix import of_judge
 from judgescope.report.page import SORTED, STYLES, delete_stale, filled
 from judgescope.report.prices import free, price_in_words, price_per_1000
 from judgescope.report.report import (
@@ -50,6 +50,7 @@ from judgescope.report.sections import study
 from judgescope.report.sections.first import picture_of
 from judgescope.report.sections.sentences import sentence
 from judgescope.report.specs import JudgeCardSpec
+from judgescope.report.standings import standings
 from judgescope.report.tables import AVERAGE, by_dataset, rater
 from judgescope.report.tally import tally_of
 from judgescope.report.words import count, dollars, known_names, label, plural, spoken

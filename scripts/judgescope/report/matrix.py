@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from math import ceil, floor
 from typing import Final
 
@@ -26,19 +26,28 @@ from judgescope.report.headline import PERSON
 from judgescope.report.prices import ALL, free, price_in_words, price_per_1000
 from judgescope.report.quality_blind import RULES_OF, Rule, turned_value
 from judgescope.report.questions import (
-    Folding,
     MatrixQuestion,
-    answers_of,
-    folded,
     group_note,
     lowered,
-    place_of,
     section_of,
 )
-from judgescope.report.report import Report, ShownJudge
+from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow, ends_of
+from judgescope.report.standings import (
+    href_of,
+    standings,
+)
 from judgescope.report.sureness import sureness
-from judgescope.report.words import DASH, THOUSAND, brief, count, dollars, label, plural
+from judgescope.report.words import (
+    DASH,
+    THOUSAND,
+    brief,
+    count,
+    dollars,
+    label,
+    listed,
+    plural,
+)
 from judgescope.statistics.registry import statistic
 from judgescope.statistics.verdict import Sign
 
@@ -46,132 +55,24 @@ MOST_LINES: Final = 12
 """Lines of judges that are shown; further ones are folded."""
 TOLD: Final = "told the right ratings, so its agreement shows nothing"
 RULES: Final = "Rules that ignore quality"
-MEASURES: Final = frozenset({"lexical"})
-"""Engines of judges that compute a measure of the text."""
-OF_PEOPLE: Final = frozenset({base.AGREEMENT, base.LABELS, base.PAIRS})
-"""Kinds of claims that compare a judge with people."""
-
-
-class Standings:
-    """The judges of a report in their order, and their claims by column."""
-
-    def __init__(self, report: Report) -> None:
-        self.report = report
-        self.answers = {
-            judge.id: answers_of(report, claims(report, judge))
-            for judge in report.judges
-        }
-
-    @cached_property
-    def folding(self) -> Folding:
-        """The columns, of the questions that a judge's claims answer."""
-        asked: dict[MatrixQuestion, None] = {}
-        for judge in self.report.real_judges:
-            asked |= dict.fromkeys(self.answers[judge.id])
-        return folded(asked, self.report.datasets)
-
-    @cached_property
-    def ranked(self) -> list[ShownJudge]:
-        """The judges without controls, the best first, told ones last."""
-        return sorted(self.report.real_judges, key=partial(rank, self.report))
-
-    @property
-    def shown(self) -> list[ShownJudge]:
-        """The judges that are not told a rating of the text."""
-        return [judge for judge in self.ranked if not judge.hint]
-
-    @property
-    def counted(self) -> list[ShownJudge]:
-        """The judges that a headline may speak of.
-
-        Measures of the text are left out while a model judges, planted judges while
-        there is another.
-        """
-        judges = [judge for judge in self.shown if not judge.planted]
-        models = [judge for judge in judges if judge.engine not in MEASURES]
-        return models or judges or self.shown
-
-    def of_column(
-        self, judge: ShownJudge, column: MatrixQuestion
-    ) -> list[ReportedClaim]:
-        """The claims of a judge that a column counts, in the order of the cards."""
-        mine: list[ReportedClaim] = []
-        for question, about in self.answers[judge.id].items():
-            if self.folding.of_place.get(place_of(question)) == column:
-                mine += about
-        return mine
-
-    def counts(self, column: MatrixQuestion) -> bool:
-        """Whether a column counts claims: of damage, or where a judge has several."""
-        several = any(
-            len(self.of_column(judge, column)) > 1 for judge in self.report.real_judges
-        )
-        return several or column.noun == "kinds of damage"
-
-
-def standings(report: Report) -> Standings:
-    """The standings of a report, made once."""
-    return report.once("standings", lambda: Standings(report))
-
-
-def rank(
-    report: Report, judge: ShownJudge
-) -> tuple[int, int, int, int, int, float, str]:
-    """The sort key of judges: told last, planted before them; most claims that hold,
-    then most that agree with limits, fewest that fail, the higher mean number, the id.
-
-    If people rated only some of the datasets, judges of these come first.
-    """
-    every = [claim for claim in claims(report, judge) if claim.kind != FIRST]
-    signs = Counter(claim.sign for claim in every)
-    values = [
-        claim.row.value
-        for claim in every
-        if claim.row.value is not None and claim.row.statistic != base.VERDICT
-    ]
-    mean = sum(values) / len(values) if values else 0.0
-    last = 2 * bool(judge.hint) + judge.planted
-    held = signs[Sign.HOLDS]
-    rated = {dataset.id for dataset in report.rated}
-    untested = 0
-    if 0 < len(rated) < len(report.datasets):
-        compared = [claim for claim in every if claim.kind in OF_PEOPLE]
-        untested = int(not any(claim.dataset in rated for claim in compared))
-    return last, untested, -held, -signs[Sign.RULE], signs[Sign.FAILS], -mean, judge.id
-
-
-def evidence_id(claim: ReportedClaim) -> str:
-    """The id of a claim's evidence on the page of its judge."""
-    of_bar = claim.kind.startswith(base.BAR)
-    level = claim.row.level if of_bar else ""
-    parts = [claim.dataset, claim.kind, level, claim.row.judged, claim.row.cell]
-    text = "-".join(filter(None, parts))
-    kept = [letter if letter.isalnum() or letter in "._" else "-" for letter in text]
-    return f"claim-{''.join(kept)}"
-
-
-def href_of(report: Report, judge: ShownJudge, claim: ReportedClaim) -> str:
-    """Where a claim's evidence is: on its judge's page, else in the list of all."""
-    if judge.card:
-        return f"{judge.card}#{evidence_id(claim)}"
-    return f"{page_of('evidence')}#{judge_anchor(report, judge)}"
-
-
-def judge_anchor(report: Report, judge: ShownJudge) -> str:
-    """The id of a judge's claims in the list of all."""
-    return f"evidence-{report.judges.index(judge)}"
+APART: Final = "people do not agree: no ceiling"
+"""What is said of people on an aspect on which they do not agree with each other."""
+FURTHER_RANK: Final = 5
+"""From this rank on, questions are not about ratings or damage."""
 
 
 # --- the parts ------------------------------------------------------------------------
 
 
 class MatrixMaker:
-    """Makes the cells of the matrix of one report."""
+    """Makes the cells of the matrix of one report, of all its judges or of some."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, judges: Sequence[ShownJudge] = ()) -> None:
         self.report = report
         self.standings = standings(report)
-        self.columns = self.standings.folding.columns
+        self.judges = judges or self.standings.ranked
+        asked = self.standings.folding.columns
+        self.columns = [column for column in asked if any(self._claims(column))]
         self.several = {
             column: self.standings.counts(column) for column in self.columns
         }
@@ -211,15 +112,9 @@ class MatrixMaker:
         """
         if not column.number or self.several[column]:
             return None
-        for judge in self.report.plain_controls:
-            form = self.report.spec.judges[judge.id].form
-            if form != rule.control:
-                continue
-            for claim in self.standings.of_column(judge, column):
-                if claim.row.value is not None and claim.row.statistic == column.number:
-                    return turned_value(
-                        column.number, claim.row.value, turned=rule.turned
-                    )
+        control = self._control_claim(column, rule)
+        if control is not None and control.row.value is not None:
+            return turned_value(column.number, control.row.value, turned=rule.turned)
         wanted = base.BREVITY if rule.turned else rule.control
         for claim in self._claims(column):
             rival = claim.others.get("rival")
@@ -227,6 +122,18 @@ class MatrixMaker:
             same = rival is not None and rival.note == wanted
             if same and value is not None and value.value is not None:
                 return value.value
+        return None
+
+    def _control_claim(
+        self, column: MatrixQuestion, rule: Rule
+    ) -> ReportedClaim | None:
+        """The claim of a rule's control in a column; None where it has no value."""
+        for judge in self.report.plain_controls:
+            if self.report.spec.judges[judge.id].form != rule.control:
+                continue
+            for claim in self.standings.of_column(judge, column):
+                if claim.row.value is not None and claim.row.statistic == column.number:
+                    return claim
         return None
 
     def _control(self, rule: Rule) -> str:
@@ -242,7 +149,7 @@ class MatrixMaker:
         return max((value for value in values if value is not None), default=None)
 
     def _claims(self, column: MatrixQuestion) -> Iterable[ReportedClaim]:
-        for judge in self.standings.ranked:
+        for judge in self.judges:
             yield from self.standings.of_column(judge, column)
 
     @cached_property
@@ -396,7 +303,7 @@ class MatrixMaker:
             "nobody rated these texts: their authors planned the ratings, so there is "
             "no ceiling"
         )
-        if all(dataset.planned for dataset in self.report.datasets):
+        if all(dataset.planned for dataset in self._datasets()):
             cell = MatrixCell(more=planned_people, look="na", span=len(self.columns))
             return MatrixLine("People", [*self._with_price([cell])])
         cells: list[MatrixCell] = []
@@ -414,6 +321,21 @@ class MatrixMaker:
         about = f"one of {count(raters)}, against the others" if raters > 1 else ""
         return MatrixLine("People", [*self._with_price(cells)], about)
 
+    def _datasets(self) -> list[ShownDataset]:
+        """The datasets on which the judges of these lines have claims."""
+        ids = set[str]()
+        for column in self.columns:
+            ids.update(claim.dataset for claim in self._claims(column))
+        return [dataset for dataset in self.report.datasets if dataset.id in ids]
+
+    def title(self) -> str:
+        """What the judges of these lines were tested on."""
+        datasets = self._datasets()
+        names = listed([dataset.name for dataset in datasets])
+        planned = all(dataset.planned for dataset in datasets)
+        by = "authors planned the ratings" if planned else "people rated the texts"
+        return f"{plural(len(self.judges), 'judge')} on {names}: {by}"
+
     def _with_price(self, cells: Sequence[MatrixCell]) -> Iterable[MatrixCell]:
         yield from cells
         if self.priced:
@@ -427,7 +349,9 @@ class MatrixMaker:
             return "planned by the authors: no ceiling"
         if column.rank in (1, 2, 3) and raters < 2:
             return "one person: no ceiling" if raters else "no person: no ceiling"
-        return "counted by judge" if self.several[column] else "not measured"
+        if column.rank >= FURTHER_RANK:
+            return "people were not asked"
+        return "no single number" if self.several[column] else "not measured"
 
     def _person_cell(self, column: MatrixQuestion, row: ReportRow) -> MatrixCell:
         axis = self.axes.get(column.number)
@@ -437,9 +361,17 @@ class MatrixMaker:
         return MatrixCell(
             brief(row.statistic, row.value or 0.0),
             more=cell_words.spread(row),
+            below=APART if self._apart(column) else "",
             drawn=drawn,
             sort=row.value,
             look="person-number",
+        )
+
+    def _apart(self, column: MatrixQuestion) -> bool:
+        """Whether people do not agree with each other on the aspect of a column."""
+        return any(
+            base.NO_CEILING in cell_words.codes_of(claim)
+            for claim in self._claims(column)
         )
 
     def rules(self) -> list[MatrixLine]:
@@ -455,7 +387,11 @@ class MatrixMaker:
             cells = []
             for column, value in zip(self.columns, values, strict=True):
                 text = "" if value is None else brief(column.number, value)
-                cells.append(MatrixCell(text, look="rule-number", sort=value))
+                drawn = self._control_claim(column, rule) if rule.drawn else None
+                ends = "" if drawn is None else cell_words.spread(drawn.row)
+                cells.append(
+                    MatrixCell(text, more=ends, look="rule-number", sort=value)
+                )
             href = self._control(rule)
             numbers = [*self._with_price(cells)]
             lines.append(MatrixLine(rule.name, numbers, rule.about, href))
@@ -466,14 +402,18 @@ class MatrixMaker:
     def heads(self) -> list[MatrixColumnHead]:
         """The heads of the columns; each leads to its section."""
         heads = []
+        noted = {group for group, note, _ in self.groups() if note}
         for column in self.columns:
             group = column.group
+            name = lowered(label(column.number)) if column.number else ""
+            own = group not in noted and name != lowered(column.title)
             heads.append(
                 MatrixColumnHead(
                     column.title,
                     group,
                     section_of(self.report, column),
                     "counted" if self.several[column] else "single",
+                    name if own else "",
                 )
             )
         if self.priced:
@@ -491,17 +431,27 @@ class MatrixMaker:
         ]
         return [*groups, ("", "", 1)] if self.priced else groups
 
-    def signs(self) -> list[tuple[Markup, str]]:
-        """The signs and their words."""
+    def _shown(self, judges: Iterable[ShownJudge]) -> set[Sign]:
+        """The signs that the lines of judges have, in cells and strips."""
+        shown = set[Sign]()
+        for judge in judges:
+            for column in self.columns:
+                about = self.standings.of_column(judge, column)
+                shown.update(claim.sign for claim in about)
+        return shown
+
+    def signs(self, judges: Iterable[ShownJudge]) -> list[tuple[Markup, str]]:
+        """The signs that occur in the lines of judges, and their words."""
+        shown = self._shown(judges) - {Sign.NO_CLAIM}
         return [
             (drawing.sign(sign), words)
             for sign, words in drawing.SIGN_WORDS.items()
-            if sign is not Sign.NO_CLAIM
+            if sign in shown
         ]
 
     def legend(self) -> list[tuple[Markup, str]]:
         """The signs, and what an interval's picture has."""
-        legend = self.signs()
+        legend = self.signs(self.judges)
         for name, axis in self.axes.items():
             low = brief(name, axis.low)
             example = drawing.micro(axis, Sign.HOLDS, ordinary_interval(axis))
@@ -512,17 +462,14 @@ class MatrixMaker:
             ]
             mine = [column for column in self.columns if column.number == name]
             if any(self.strongest_rule(column) is not None for column in mine):
-                parts.append("bar: the best simple rule")
+                parts.append("tick: the best simple rule")
             if any(self.person(column) is not None for column in mine):
                 parts.append("band: one person")
             legend.append((example, " · ".join(parts)))
         if any(self.several.values()):
-            legend.append(
-                (
-                    drawing.strip([Sign.HOLDS, Sign.RULE, Sign.NOT_SHOWN, Sign.FAILS]),
-                    "one square a claim, with the signs above",
-                )
-            )
+            shown = self._shown(self.judges)
+            squares = [sign for sign in drawing.SIGN_WORDS if sign in shown]
+            legend.append((drawing.strip(squares), "one square a claim, by its sign"))
         return legend
 
 
@@ -545,11 +492,52 @@ def kind_words(judge: ShownJudge) -> str:
 
 
 def matrix(report: Report, foot: str = "") -> JudgeMatrix | None:
-    """The matrix of a report; None where no judge has a claim."""
-    maker = report.once("matrix maker", lambda: MatrixMaker(report))
-    if not maker.columns:
-        return None
-    judges = maker.standings.ranked
+    """The matrix of all judges of a report; None where no judge has a claim."""
+    maker = MatrixMaker(report)
+    return _matrix(maker, foot) if maker.columns else None
+
+
+def matrices(report: Report, foot: str = "") -> list[JudgeMatrix]:
+    """The matrices of a report: one for each group of judges that shares no dataset
+    with another, so that few cells are empty.
+    """
+    makers = _makers(report)
+    if len(makers) < 2:
+        return [_matrix(maker, foot) for maker in makers]
+    return [replace(_matrix(maker, foot), title=maker.title()) for maker in makers]
+
+
+def _makers(report: Report) -> list[MatrixMaker]:
+    """The makers of a report's matrices, made once for all pages."""
+    return report.once(
+        "matrix makers",
+        lambda: [MatrixMaker(report, judges) for judges in _groups(report)],
+    )
+
+
+def _groups(report: Report) -> list[list[ShownJudge]]:
+    """The judges that have claims, by what they share datasets with, in their order."""
+    groups: list[tuple[set[str], list[ShownJudge]]] = []
+    ranked = standings(report).ranked
+    for judge in ranked:
+        mine = {claim.dataset for claim in claims(report, judge)}
+        if not mine:
+            continue
+        judges = [judge]
+        apart = []
+        for datasets, others in groups:
+            if datasets & mine:
+                mine |= datasets
+                judges = [*others, *judges]
+            else:
+                apart.append((datasets, others))
+        groups = [*apart, (mine, judges)]
+    sorted_groups = [sorted(judges, key=ranked.index) for _, judges in groups]
+    return sorted(sorted_groups, key=lambda judges: ranked.index(judges[0]))
+
+
+def _matrix(maker: MatrixMaker, foot: str) -> JudgeMatrix:
+    judges = maker.judges
     lines = [maker.line(judge) for judge in judges]
     first = lines[:MOST_LINES]
     rest = lines[MOST_LINES:]
@@ -559,7 +547,7 @@ def matrix(report: Report, foot: str = "") -> JudgeMatrix | None:
         people=[maker.people()],
         lines=first,
         rest=rest,
-        rest_words=_rest_words(report, judges[MOST_LINES:]),
+        rest_words=_rest_words(maker.report, judges[MOST_LINES:]),
         rules=maker.rules(),
         legend=maker.legend(),
         foot=foot,
@@ -568,9 +556,10 @@ def matrix(report: Report, foot: str = "") -> JudgeMatrix | None:
 
 def of_judge(report: Report, judge: ShownJudge) -> JudgeMatrix | None:
     """The line of one judge of the matrix, with the same heads."""
-    maker = report.once("matrix maker", lambda: MatrixMaker(report))
-    if not maker.columns or judge.control:
+    makers = [maker for maker in _makers(report) if judge in maker.judges]
+    if judge.control or not makers:
         return None
+    maker = makers[0]
     line = maker.line(judge)
     # Its page is in another folder, and the line is all that it has of the matrix.
     cells = [
@@ -581,7 +570,7 @@ def of_judge(report: Report, judge: ShownJudge) -> JudgeMatrix | None:
         groups=maker.groups(),
         people=[],
         lines=[replace(line, cells=cells)],
-        legend=maker.signs(),
+        legend=maker.signs([judge]),
         single=True,
     )
 

@@ -7,7 +7,7 @@ from typing import Final
 from judgescope.methods.claims import base
 from judgescope.report import cell_words
 from judgescope.report.answer import HeadlineRules
-from judgescope.report.answer_data import few, sources_to_decide
+from judgescope.report.answer_data import MOST_NAMED, few, sources_to_decide
 from judgescope.report.cells import figures
 from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.elements import NextStep, NextSteps
@@ -15,7 +15,7 @@ from judgescope.report.headline import measures
 from judgescope.report.prices import free, price_per_1000
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.tally import tally_of
-from judgescope.report.words import count, percent, plural
+from judgescope.report.words import brief, count, listed, percent, plural
 from judgescope.report.worse_slices import worse_slice
 from judgescope.statistics.verdict import Outcome, Sign
 
@@ -40,6 +40,14 @@ def of_judge(report: Report, judge: ShownJudge) -> NextSteps | None:
     return NextSteps(steps[:MOST_STEPS]) if steps else None
 
 
+def _values(about: list[ReportedClaim]) -> str:
+    """The numbers of claims; of more than three, the lowest and the highest."""
+    if len(about) <= MOST_NAMED:
+        return listed([cell_words.value(claim) for claim in about])
+    by_value = sorted(about, key=lambda claim: claim.row.value or 0.0)
+    return f"{cell_words.value(by_value[0])} to {cell_words.value(by_value[-1])}"
+
+
 class NextStepRules:
     """The rules, with what they read."""
 
@@ -55,6 +63,7 @@ class NextStepRules:
             self.unread(self.judges),
             self.judge_to_use(),
             self.not_for(self.judges),
+            self.position(),
             self.worse_slice(),
             self.corrected_systems(),
             self.more_sources(),
@@ -82,18 +91,37 @@ class NextStepRules:
 
     def judge_to_use(self) -> Iterator[NextStep]:
         """By aspect the cheapest judge that holds, unless it is shown to be worse."""
-        chosen: dict[str, list[str]] = {}
-        why: dict[str, str] = {}
+        chosen: dict[tuple[str, str], list[ReportedClaim]] = {}
         for claim in self._aspects():
-            used, text = self._cheapest(claim)
-            if used:
-                chosen.setdefault(used, []).append(
-                    self.rules_of_headline.subject(claim)
-                )
-                why.setdefault(used, text)
-        for judge, aspects in chosen.items():
-            named = few(aspects, "aspects")
-            yield NextStep(f"{named[0].upper()}{named[1:]}: use {judge}.", why[judge])
+            used, reason = self._cheapest(claim)
+            chosen.setdefault((used.judge, reason), []).append(used)
+        for (judge, reason), used_for in chosen.items():
+            named = few(self.rules_of_headline.subjects(used_for), "aspects")
+            values = _values(used_for)
+            apart = self._people_apart(used_for)
+            yield NextStep(
+                f"{named[0].upper()}{named[1:]}: use {judge}.",
+                " ".join(filter(None, (f"It has {values}{reason}", apart))),
+            )
+
+    def _people_apart(self, about: list[ReportedClaim]) -> str:
+        """On which of these claims' aspects people do not agree, "" if they do."""
+        rules = self.rules_of_headline
+        apart = []
+        for claim in about:
+            if base.NO_CEILING in cell_words.codes_of(claim):
+                apart.append(claim)
+        if not apart:
+            return ""
+        person = rules.person(apart[0]) if len(apart) == 1 else None
+        number = ""
+        if person is not None and person.value is not None:
+            number = f" ({brief(person.statistic, person.value)})"
+        aspects = few(rules.subjects(apart), "aspects")
+        return (
+            f"On {aspects} people do not agree with each other{number}, so it "
+            "cannot be compared with a person."
+        )
 
     def _aspects(self) -> list[ReportedClaim]:
         """A claim of agreement for each aspect on which one holds."""
@@ -103,8 +131,8 @@ class NextStepRules:
                 by_aspect.setdefault((claim.dataset, claim.row.judged), claim)
         return [*by_aspect.values()]
 
-    def _cheapest(self, about: ReportedClaim) -> tuple[str, str]:
-        """The judge to use on the aspect of a claim, and why."""
+    def _cheapest(self, about: ReportedClaim) -> tuple[ReportedClaim, str]:
+        """The claim of the judge to use on an aspect, and what follows its number."""
         holding = []
         for judge in self.judges:
             for claim in self.rules_of_headline.agreements(judge):
@@ -128,13 +156,13 @@ class NextStepRules:
             if cheaper and not worse:
                 used, claim = judge, other
         if used is best:
-            text = f"It has {cell_words.value(claim)}, the most."
-            return used.id, text
-        text = (
-            f"It has {cell_words.value(claim)} for less than {best.id}, which has "
-            f"{cell_words.value(best_claim)}; that one is not shown to be better."
+            if len(holding) == 1:
+                return claim, "; no other judge's agreement is shown to hold there."
+            return claim, f", the most of the {len(holding)} judges that hold there."
+        return claim, (
+            f" for less than {best.id}, which has {cell_words.value(best_claim)}; that "
+            "one is not shown to be better."
         )
-        return used.id, text
 
     def _price(self, judge: ShownJudge) -> float:
         rows = self.report.rows("cost").where(judge=judge.id)
@@ -160,7 +188,9 @@ class NextStepRules:
                     beside = f" ({words})"
             parts.append(f"{cell_words.value(claim)}{beside}")
         aspects = few(rules.subjects(held), "aspects")
-        yield NextStep(f"Use it for {aspects}.", f"It has {', '.join(parts)}.")
+        why = f"It has {', '.join(parts)}."
+        apart = self._people_apart(held)
+        yield NextStep(f"Use it for {aspects}.", " ".join(filter(None, (why, apart))))
 
     def not_for(self, judges: list[ShownJudge]) -> Iterator[NextStep]:
         """What a judge must not be used for: the claim that fails worst."""
@@ -182,6 +212,14 @@ class NextStepRules:
             f"It has {cell_words.value(claim)}: "
             f"{cell_words.failed(self.report, claim)}.{rest}",
         )
+
+    def position(self) -> Iterator[NextStep]:
+        """A judge whose choice is shown to depend on the place of a text."""
+        for judge in self.judges:
+            shown = self.rules_of_headline.position_sentence(judge).replace("`", "")
+            if shown:
+                yield NextStep("Judge every pair in both orders.", shown)
+                return
 
     def worse_slice(self) -> Iterator[NextStep]:
         """The slice with the largest difference from the rest that is shown."""

@@ -15,12 +15,14 @@ class Rule:
     control: str
     """The form of the control judge, `constant` for both constant ones."""
     turned: bool = False
+    drawn: bool = False
+    """Whether its scores are drawn, so that its number lies about what is expected."""
 
 
 RULES_OF: Final = (
     Rule("length", "longer is better", "length"),
     Rule("short", "shorter is better", "length", turned=True),
-    Rule("random", "draws a score", "random"),
+    Rule("random", "draws a score", "random", drawn=True),
     Rule("one label", "always the same", "most_frequent"),
 )
 

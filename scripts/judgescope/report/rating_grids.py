@@ -5,7 +5,7 @@ another unit than the ratings are placed by their ranks, never subtracted from t
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -17,7 +17,7 @@ from judgescope.report.drawing import CountGrid
 from judgescope.report.items import DatasetTexts
 from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRows, scores_of
-from judgescope.report.words import amount
+from judgescope.report.words import amount, plural
 from judgescope.schema.tables import read_table
 from judgescope.statistics.arrays import Codes, Floats
 
@@ -192,22 +192,9 @@ class RatingGrids:
 
     def pairs(self, judge: ShownJudge, aspect: str) -> CountGrid | None:
         """What a judge prefers by what people prefer: first, tie, second."""
-        people = self.texts.ratings(aspect.partition(".")[0])
-        names = ["judge", "perturbation", "aspect", "target", "value", "target_b"]
-        frame = read_table("scores", self.files.scores, names).to_pandas()
-        chosen = frame[
-            (frame["judge"] == judge.id)
-            & (frame["aspect"] == aspect.partition(".")[0])
-            & frame["target_b"].notna()
-            & frame["value"].notna()
-        ]
         counts = Counter[tuple[int, int]]()
-        columns = [chosen[name] for name in ("target", "target_b", "value")]
-        for target, other, value in zip(*columns, strict=True):
-            votes = people.get((target, other))
-            if votes:
-                preferred = int(1 - np.sign(sum(votes)))
-                counts[preferred, int(1 - np.sign(value))] += 1
+        for (_, preferred), chosen in self._chosen(judge, aspect):
+            counts[preferred, chosen] += 1
         if not counts:
             return None
         heads = ["first", "tie", "second"]
@@ -221,6 +208,39 @@ class RatingGrids:
             numbers=True,
             label=label,
         )
+
+    def counted_pairs(self, judges: Iterable[ShownJudge], aspect: str) -> str:
+        """What the grids of judges count, "" where they count different pairs."""
+        counted = set[str]()
+        for judge in judges:
+            texts = [pair for (pair, _), _ in self._chosen(judge, aspect)]
+            if not texts:
+                continue
+            pairs = {frozenset(pair) for pair in texts}
+            answers = f"{plural(len(texts), 'answer')}: {plural(len(pairs), 'pair')}"
+            both = len(texts) > len(pairs)
+            counted.add(f"{answers} in two orders" if both else answers)
+        return counted.pop() if len(counted) == 1 else ""
+
+    def _chosen(
+        self, judge: ShownJudge, aspect: str
+    ) -> Iterator[tuple[tuple[tuple[str, str], int], int]]:
+        """Yield a pair of texts, the place that people prefer, and the judge's."""
+        people = self.texts.ratings(aspect.partition(".")[0])
+        names = ["judge", "perturbation", "aspect", "target", "value", "target_b"]
+        frame = read_table("scores", self.files.scores, names).to_pandas()
+        chosen = frame[
+            (frame["judge"] == judge.id)
+            & (frame["aspect"] == aspect.partition(".")[0])
+            & frame["target_b"].notna()
+            & frame["value"].notna()
+        ]
+        columns = [chosen[name] for name in ("target", "target_b", "value")]
+        for target, other, value in zip(*columns, strict=True):
+            votes = people.get((target, other))
+            if votes:
+                preferred = int(1 - np.sign(sum(votes)))
+                yield ((target, other), preferred), int(1 - np.sign(value))
 
 
 def _two_apart(across: int, judged: int) -> bool:

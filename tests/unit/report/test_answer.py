@@ -164,6 +164,20 @@ def as_person(folder: Path) -> Report:
     return of_chat(folder, ["model-a"], rows)
 
 
+def as_person_beside_apart(folder: Path) -> Report:
+    """A judge holds on an aspect where nobody can be compared with a person."""
+    rows = [*claim("model-a", 0.68, "as_rater"), person(0.66)]
+    told = {"ceiling_normal_scores": -0.05}
+    rows += claim("model-a", 0.4, "better; no_ceiling", others=told, **COHERENCE)
+    return of_chat(folder, ["model-a"], rows)
+
+
+def bar_met_at_a_cost(folder: Path) -> Report:
+    rows = bar("meets", 0.95, 0.9)
+    rows += claim("model-a", 0.82, "cannot_tell", "passed")
+    return labelled(folder, rows)
+
+
 def below_person(folder: Path) -> Report:
     others = {
         "as_rater_normal_scores": (-0.15, "undecided: ±0.05 needs about 9 sources")
@@ -277,27 +291,33 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
     "bars missed": (
         "B",
         bars_missed,
-        "`model-a` misses 1 of 2 bars: it catches 60\u202f% of bad texts, you asked "
-        "for 90\u202f%.",
+        "`model-a` misses 1 of 2 bars: it catches 60\u202f% of 24 bad texts (50\u202f% "
+        "to 70\u202f%), you asked for 90\u202f%.",
     ),
     "bars met": ("B", bars_met, "`model-a` meets both bars."),
     "one bar met": (
         "B",
         one_bar_met,
-        "`model-a` meets its bar: it catches 95\u202f% of bad texts, you asked for "
-        "90\u202f%.",
+        "`model-a` meets its bar: it catches 95\u202f% of 24 bad texts (85\u202f% to "
+        "105\u202f%), you asked for 90\u202f%.",
+    ),
+    "bar met at a cost": (
+        "B",
+        bar_met_at_a_cost,
+        "`model-a` meets its bar: it catches 95\u202f% of 24 bad texts (85\u202f% to "
+        "105\u202f%), you asked for 90\u202f%. It rejects 18\u202f% of 24 good texts.",
     ),
     "planned pairs": (
         "N",
         planned_pairs,
-        "Nobody rated these texts. No judge picks better than “the longer one” "
-        "(61\u202f% against 64\u202f%).",
+        "Nobody rated these texts. No judge is shown to pick better than “the longer "
+        "one”: 61\u202f% (51\u202f% to 71\u202f%, 24 pairs) against 64\u202f%.",
     ),
     "bars open": (
         "B",
         bars_open,
-        "Open for `model-a`: it catches 92\u202f% of bad texts, you asked for "
-        "90\u202f%; 34 more bad answers would decide.",
+        "Open for `model-a`: it catches 92\u202f% of 24 bad texts (82\u202f% to "
+        "102\u202f%), you asked for 90\u202f%; 34 more would decide.",
     ),
     "labels fail": (
         "L1",
@@ -318,14 +338,20 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
     "labels by length": (
         "L3",
         labels_by_length,
-        "No judge labels better than the texts' length does (80\u202f% against "
-        "61\u202f%).",
+        "No judge is shown to label better than the texts' length does: 80\u202f% "
+        "(70\u202f% to 90\u202f%, 24 texts) against 61\u202f%.",
     ),
     "as a person": (
         "R1",
         as_person,
         "`model-a` agrees with people as well as one of them does on fluency; for "
         "coherence, none is shown to.",
+    ),
+    "as a person, beside an aspect without a ceiling": (
+        "R1",
+        as_person_beside_apart,
+        "`model-a` agrees with people as well as one of them does on fluency. No "
+        "ceiling on coherence: one person agrees with the others −0.05.",
     ),
     "below a person": (
         "R2",
@@ -336,8 +362,8 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
     "by length": (
         "R3",
         by_length,
-        "No judge beats a simple rule: on fluency `chrf` reaches 0.36, the texts' "
-        "length 0.53.",
+        "No judge is shown to beat a simple rule: on fluency `chrf` reaches 0.36, "
+        "the texts' length 0.53.",
     ),
     "by systems": (
         "R3",
@@ -365,7 +391,8 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
     "pairs by length": (
         "P1",
         pairs_by_length,
-        "No judge picks better than “the longer one” (61\u202f% against 64\u202f%).",
+        "No judge is shown to pick better than “the longer one”: 61\u202f% "
+        "(51\u202f% to 71\u202f%, 24 pairs) against 64\u202f%.",
     ),
     "position": (
         "P2",
@@ -387,7 +414,7 @@ STUDIES: dict[str, tuple[str, Make, str]] = {
         "N",
         nobody,
         "Nobody rated these texts. `rouge` notices 1 of 2 kinds of damage; no judge "
-        "follows the authors' plan better than a rule.",
+        "is shown to follow the authors' plan better than a rule.",
     ),
     "many": (
         "M",

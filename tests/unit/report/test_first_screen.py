@@ -16,7 +16,7 @@ from judgescope.report.contents import sections_of
 from judgescope.report.damage import damage_table
 from judgescope.report.drawing import SIGN_WORDS
 from judgescope.report.elements import JudgeMatrix, MatrixCell, MatrixLine
-from judgescope.report.matrix import MOST_LINES, matrix
+from judgescope.report.matrix import MOST_LINES, matrices, matrix
 from judgescope.report.next_steps import next_steps
 from judgescope.report.page import first_page, write_pages
 from judgescope.report.questions import MOST_COLUMNS
@@ -24,13 +24,16 @@ from judgescope.report.report import Report
 from judgescope.report.sections import judges
 from judgescope.report.words import brief
 from judgescope.schema.tables import read_table
+from judgescope.statistics.verdict import Sign
 from report_setup import Page, on_one_page
 
 Row = dict[str, Any]
 TEMPLATES = Path(__file__).resolve().parents[3] / "workflow" / "report"
 LONG = "a-name-of-eighty-signs-" + "x" * 57
 COHERENCE = {"aspect": "coherence"}
+SIGNS = {*SIGN_WORDS.values()}
 BAR: Row = {"bar": (0.9, "at least")}
+ENDS = "85\u202f% to 105\u202f% of 24 texts"
 SAYS: Row = {"says_share": (0.97, "pass")}
 
 
@@ -109,7 +112,7 @@ def test_the_order_is_people_judges_told_ones_and_rules(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("note", "others", "mark", "more"),
     [
-        ("as_rater", {}, "●", "as a person"),
+        ("as_rater", {}, "●", "as well as one person"),
         ("better", rival("length", 0.36), "●", "beats length 0.36"),
         (
             "better; these_systems: 5",
@@ -117,10 +120,21 @@ def test_the_order_is_people_judges_told_ones_and_rules(tmp_path: Path) -> None:
             "◐",
             "0.08 beyond systems",
         ),
-        ("better; hangs_on: s1", {}, "◐", "hangs on s1"),
+        ("better; hangs_on: s1", {}, "◐", "hangs on one system, s1"),
         ("better; length_not_tested", {}, "◐", "length not tested"),
-        ("not_shown; length", rival("length", 0.53), "◐", "length 0.53"),
-        ("not_shown; brevity", rival("brevity", 0.45), "◐", "short 0.45"),
+        ("not_shown; length", rival("length", 0.53), "◐", "length does better: 0.53"),
+        (
+            "not_shown; length",
+            rival("length", 0.46),
+            "◐",
+            "not shown to beat length 0.46",
+        ),
+        (
+            "not_shown; brevity",
+            rival("brevity", 0.45),
+            "◐",
+            "not shown to beat shortness 0.45",
+        ),
         (
             "not_shown; best_length",
             rival("best_length", 0.04),
@@ -128,8 +142,20 @@ def test_the_order_is_people_judges_told_ones_and_rules(tmp_path: Path) -> None:
             "0.04 without length",
         ),
         ("not_shown; length; is_length: 0.94", {}, "◐", "is length, R² .94"),
-        ("not_shown; systems", {"rival": (0.2, "systems")}, "◐", "systems, p 0.2"),
-        ("not_shown; within", {"rival": (0.2, "within")}, "◐", "source only"),
+        (
+            "not_shown; systems",
+            {"rival": (0.2, "systems")},
+            "◐",
+            "may be systems, p 0.2",
+        ),
+        ("better", {"rival": (0.002, "systems")}, "●", "more than systems, p 0.002"),
+        ("better", {"rival": (0.01, "within")}, "●", "beats knowing only the source"),
+        (
+            "not_shown; within",
+            {"rival": (0.2, "within")},
+            "◐",
+            "so does knowing only the source",
+        ),
         ("not_shown; chance", {}, "○", "0.40 to 0.60"),
         ("not_shown; holm", {}, "○", "0.40 to 0.60, not after Holm"),
         ("not_shown; constant", {}, "○", "one score for all"),
@@ -151,11 +177,11 @@ def test_a_cell_says_what_limits_its_number(
 @pytest.mark.parametrize(
     ("kind", "note", "others", "mark", "more"),
     [
-        ("bar tnr", "meets", BAR, "●", "meets bar 90\u202f%"),
-        ("bar tnr", "misses", BAR, "✕", "bar 90\u202f%"),
-        ("bar tnr", "cannot_tell", BAR, "○", "open: bar 90\u202f%"),
+        ("bar tnr", "meets", BAR, "●", f"meets bar 90\u202f%; {ENDS}"),
+        ("bar tnr", "misses", BAR, "✕", f"misses bar 90\u202f%; {ENDS}"),
+        ("bar tnr", "cannot_tell", BAR, "○", f"open: {ENDS}; bar 90\u202f% is inside"),
         ("labels", "not_shown; says: pass", SAYS, "○", "says pass to 97\u202f%"),
-        ("caught", "misses", {}, "✕", "bar 90\u202f%"),
+        ("caught", "misses", {}, "✕", f"misses bar 90\u202f%; {ENDS}"),
         ("caught", "withstands; length", {}, "◐", "so does length"),
         ("labels", "not_shown; constant", {}, "○", "one answer for all"),
     ],
@@ -177,7 +203,7 @@ def test_beside_a_person_a_judge_has_its_number_against_the_others(
         *claim("it", 0.43, "as_rater", others={"as_rater_normal_scores": 0.18}),
     ]
     found = cell(of_judges(tmp_path, ["it"], rows))
-    assert (found.value, found.more) == ("0.43", "as a person")
+    assert (found.value, found.more) == ("0.43", "as well as one person")
     assert found.below == "against the others 0.37, a person 0.19"
 
 
@@ -229,7 +255,7 @@ def test_several_claims_are_counted_and_their_worst_is_read_first(
     assert (first.value, first.more) == ("1", "of 2, 1 by length")
     assert (second.value, second.more) == ("0", "of 1, 1 fails")
     assert first.drawn.count("<rect") == 2 and second.drawn.count("sq-c") == 1
-    assert "2 claims: 1 holds" in first.hidden
+    assert first.hidden == "2 claims: 1 shown to hold; 1 with limits"
 
 
 def test_people_are_not_asked_about_damage(tmp_path: Path) -> None:
@@ -352,6 +378,75 @@ def test_a_step_needs_a_number(tmp_path: Path) -> None:
     assert "10 of 100 replies" in steps.steps[0].why
 
 
+def test_judges_that_share_no_dataset_have_a_matrix_each(tmp_path: Path) -> None:
+    chat: Row = {"dataset": "chat"}
+    news: Row = {"dataset": "news"}
+    rows = [
+        *(*claim("a", 0.6, **chat), *claim("b", 0.5, "not_shown; chance", **chat)),
+        *claim("c", 0.4, "not_shown; chance; worse_than_chance", **news),
+    ]
+    apart = matrices(of_judges(tmp_path / "apart", ["a", "b", "c"], rows))
+    assert [[line.head for line in one.lines] for one in apart] == [["a", "b"], ["c"]]
+    assert [one.title.partition(":")[0] for one in apart] == [
+        *("2 judges on The chat", "1 judge on The news")
+    ]
+    for one in apart:
+        for row in one.lines:
+            assert "not asked" not in [cell.hidden for cell in row.cells]
+    # The legend has the signs that occur.
+    words = [[text for _, text in one.legend if text in SIGNS] for one in apart]
+    assert words == [
+        [SIGN_WORDS[Sign.HOLDS], SIGN_WORDS[Sign.NOT_SHOWN]],
+        [SIGN_WORDS[Sign.FAILS]],
+    ]
+    rows += claim("b", 0.5, **news)
+    [together] = matrices(of_judges(tmp_path / "one", ["a", "b", "c"], rows))
+    assert together.title == "" and len(together.lines) == 3
+
+
+def test_a_judge_to_use_is_the_best_of_those_that_hold(tmp_path: Path) -> None:
+    """A judge with a higher number whose claim is limited is not compared."""
+    apart = {"ceiling_normal_scores": -0.05}
+    rows = [
+        *claim("a", 0.53, "better; no_ceiling", others=apart),
+        *claim("b", 0.54, "better; hangs_on: human"),
+        *(person(-0.05), *claim("a", 0.6, **COHERENCE), *claim("b", 0.5, **COHERENCE)),
+    ]
+    steps = next_steps(of_judges(tmp_path, ["a", "b"], rows))
+    assert steps is not None
+    first, second, *_ = steps.steps
+    assert (first.point, second.point) == ("Fluency: use a.", "Coherence: use a.")
+    assert first.why == (
+        "It has 0.53; no other judge's agreement is shown to hold there. On fluency "
+        "people do not agree with each other (−0.05), so it cannot be compared with a "
+        "person."
+    )
+    assert second.why == "It has 0.60, the most of the 2 judges that hold there."
+
+
+def test_a_shown_preference_for_a_place_is_a_remark(tmp_path: Path) -> None:
+    place = {"aspect": "fluency", "level": "pooled"}
+    for share, shown in ((0.8, True), (0.55, False)):  # within 0.1 on both sides
+        rows = [study.row("chat", "a", "first_position_rate", share, **place)]
+        told = of_judges(
+            tmp_path / str(share), ["a"], [*claim("a", 0.6)], tables={"pairwise": rows}
+        )
+        steps = next_steps(told)
+        assert steps is not None
+        points = [step.point for step in steps.steps]
+        assert ("Judge every pair in both orders." in points) == shown
+
+
+def test_a_rule_that_is_drawn_has_its_interval(tmp_path: Path) -> None:
+    rows = [
+        *(*claim("it", 0.6), *claim("random", 0.01, "not_shown; chance")),
+        *claim("length", 0.3, "not_shown; chance"),
+    ]
+    found = lines(made(of_judges(tmp_path, ["it", "random", "length"], rows)))
+    assert found["random"].cells[0].more == "−0.09 to 0.11"
+    assert found["length"].cells[0].more == ""
+
+
 def test_the_cheapest_judge_is_used_unless_a_test_shows_a_better_one(
     tmp_path: Path,
 ) -> None:
@@ -426,12 +521,15 @@ def test_a_stated_bar_replaces_the_default_one(tmp_path: Path) -> None:
     told: dict[str, Any] = {"datasets": {"chat": {"labels": labels}}}
     default = made(of_judges(tmp_path, ["it"], kept, **told))
     cell = lines(default)["it"].cells[0]
-    assert cell.more == "open: bar 90\u202f%" and "unshown" in cell.sign
+    assert (
+        cell.more.endswith("of 24 texts; bar 90\u202f% is inside")
+        and "unshown" in cell.sign
+    )
     asked = {"bar": (0.8, "at least")}
     bar = [*claim("it", 0.95, "meets", "bar tnr", others=asked)]
     both = made(of_judges(tmp_path, ["it"], [*bar, *kept], **told))
     titles = [column.title for column in both.columns]
     assert titles[1] == "Good kept" and titles[0].startswith("Bad caught ≥ 80")
     met, kept_cell = lines(both)["it"].cells
-    assert met.more == "meets bar 80\u202f%" and met.below == ""
+    assert met.more == f"meets bar 80\u202f%; {ENDS}" and met.below == ""
     assert kept_cell.sign == "" and kept_cell.more == "72\u202f% to 92\u202f%"

@@ -162,6 +162,43 @@ def test_a_bubble_is_as_large_as_its_share_and_red_where_far() -> None:
     assert radii[0] == pytest.approx(2 * radii[1], rel=0.02)
 
 
+@pytest.mark.parametrize("size", [3, 5, 8])
+def test_a_count_lies_on_no_line_of_its_grid(size: int) -> None:
+    names = [str(number) for number in range(size)]
+    counts = {(0, 0): 40, (1, 1): 3, (2, 1): 12, (0, 2): 1, (2, 2): 8}
+    grid = CountGrid(counts, names, names, lambda a, b: a != b, numbers=True)
+    cell = 135 / size
+    drawn = drawing.grid(grid)
+    shown = []
+    for one in Page(drawn).named("text"):
+        if (one.get("class") or "").startswith("n "):
+            shown.append(one)
+    texts = re.findall(r'class="n \w+">(\d+)<', drawn)
+    assert sorted(map(int, texts)) == sorted(counts.values())
+    for one, text in zip(shown, texts, strict=True):
+        width = 7 * len(text)
+        left = float(one["x"] or 0)
+        if one["text-anchor"] == "middle":
+            left -= width / 2
+        assert left // cell == (left + width) // cell
+
+
+def test_a_grid_says_who_is_counted_along_its_axes() -> None:
+    names = ["bad", "good"]
+    grid = CountGrid(
+        {(0, 0): 2}, names, names, lambda a, b: a != b, axes=("plan", "judge")
+    )
+    for drawn in (drawing.grid(grid), drawing.unit_squares(grid)):
+        assert ">plan</text>" in drawn and ">judge</text>" in drawn
+
+
+def test_a_dot_at_the_end_of_its_axis_is_whole() -> None:
+    axis = Axis(0.0, 1.0)
+    drawn = Page(drawing.micro(axis, Sign.HOLDS, Interval(1.0, (0.9, 1.0))))
+    [dot] = drawn.named("circle")
+    assert float(dot["cx"] or 0) + float(dot["r"] or 0) < 132
+
+
 def test_a_strip_keeps_the_order_of_twelve_claims_and_sorts_more() -> None:
     signs = [Sign.FAILS, Sign.HOLDS, Sign.RULE, Sign.NOT_SHOWN]
     few = drawing.strip(signs)

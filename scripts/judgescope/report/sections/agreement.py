@@ -26,12 +26,13 @@ from judgescope.report.elements import (
 )
 from judgescope.report.headline import PERSON, measures
 from judgescope.report.items import DatasetTexts
-from judgescope.report.matrix import MOST_LINES, standings
+from judgescope.report.matrix import MOST_LINES
 from judgescope.report.panels import LAYOUT, bins_spec
 from judgescope.report.report import Report, ShownDataset, ShownJudge, ids_of
 from judgescope.report.rows import ReportRows, scores_of
 from judgescope.report.sections.first import every_picture
 from judgescope.report.specs import PageFiles
+from judgescope.report.standings import standings
 from judgescope.report.tables import AspectFigure
 from judgescope.report.words import (
     LEVELS,

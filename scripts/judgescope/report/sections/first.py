@@ -1,6 +1,7 @@
 """The first screen: answer, matrix, picture, what to do next, damage, other pages."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from judgescope.methods.claims import base
 from judgescope.report import drawing
@@ -19,11 +20,12 @@ from judgescope.report.elements import (
     SmallMultiples,
     page_of,
 )
-from judgescope.report.matrix import MOST_LINES, href_of, matrix, standings
+from judgescope.report.matrix import MOST_LINES, matrices
 from judgescope.report.next_steps import next_steps
 from judgescope.report.rating_grids import grids_of, labelled
 from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.sections.judges import BEHIND, foot
+from judgescope.report.standings import href_of, standings
 from judgescope.report.words import count, plural
 from judgescope.statistics.verdict import Sign
 
@@ -33,9 +35,7 @@ def first_screen(report: Report) -> Iterator[PageBlock]:
     answer = headline(report)
     href = f"{page_of('evidence')}#{BEHIND}" if answer.behind else ""
     yield AnswerBlock(answer.text, deck(report), href)
-    table = matrix(report, foot(report))
-    if table is not None:
-        yield table
+    yield from matrices(report, foot(report))
     picture = [*pictures(report)]
     steps = next_steps(report)
     if picture and steps is not None:
@@ -133,11 +133,15 @@ def picture_of(
         for judge in judges:
             grid = labelled(rows, labels, judge.id, ordered=True)
             grids.append((judge.id, judge, grid))
-        axes = f"across: label of {whom} · down: label of the judge · red: costs"
+        axes = (
+            f"across: label of {whom} · down: label of the judge · red: another label"
+        )
     elif kind == base.PAIRS and scores is not None:
         for judge in judges:
             grids.append((judge.id, judge, scores.pairs(judge, aspect)))
+        counted = scores.counted_pairs(judges, aspect)
         axes = f"across: preferred by {whom} · down: by the judge · red: opposite"
+        axes = " · ".join(filter(None, (axes, counted)))
     elif scores is not None:
         if people and not dataset.planned:
             grids.append(("One person", None, scores.person(aspect)))
@@ -203,6 +207,11 @@ def _panel(
     judges: dict[ShownJudge, ReportedClaim],
 ) -> DrawnPanel:
     two_labels = len(grid.across) == 2 and grid.numbers
+    planned = {each.id: each.planned for each in report.datasets}
+    if judge is None:
+        grid = replace(grid, axes=("the others", "one person"))
+    elif planned[judges[judge].dataset]:
+        grid = replace(grid, axes=("plan", "judge"))
     drawn = drawing.unit_squares(grid) if two_labels else drawing.grid(grid)
     if judge is None:
         return DrawnPanel(name, "", drawn)

@@ -34,17 +34,12 @@ from judgescope.report.elements import (
 )
 from judgescope.report.false_claims import false_claims
 from judgescope.report.headline import PERSON, HeadlineColumn, measures
-from judgescope.report.matrix import (
-    CHARACTERS,
-    href_of,
-    judge_anchor,
-    kind_words,
-    standings,
-)
+from judgescope.report.matrix import CHARACTERS, kind_words
 from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRows
 from judgescope.report.sections import trust
 from judgescope.report.sections.study import DIFFER
+from judgescope.report.standings import href_of, judge_anchor, standings
 from judgescope.report.tables import agreed_with, judge_bodies
 from judgescope.report.words import (
     DASH,

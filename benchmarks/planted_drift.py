@@ -90,4 +90,5 @@ def bias_names(points: float, number: int) -> set[str]:
         # Both signs are asked: each has half of the level.
         checks.append(Check("lenient", aspect, min(1.0, 2 * above)))
         checks.append(Check("harsh", aspect, min(1.0, 2 * (1 - above))))
-    return named(checks)
+    names: set[str] = named(checks)
+    return names

@@ -30,8 +30,10 @@ from judgescope.methods.sure_verdicts import (
 from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import read_table
 from judgescope.statistics import confidence as stated_confidence
+from judgescope.statistics import confidence_bins
 from judgescope.statistics.calibration import p_values, people_split
-from judgescope.statistics.confidence import FEWEST_TEXTS, Stated
+from judgescope.statistics.confidence import Stated
+from judgescope.statistics.confidence_bins import FEWEST_TEXTS
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.raters import GOLD
 from judgescope.statistics.result import Estimate
@@ -143,7 +145,7 @@ def numbers(
     yield "auroc_right", stated_confidence.auroc_right(stated).estimate, None
     yield "brier", stated_confidence.brier(stated, weights).estimate, None
     rng = stream(data.spec.seed, "calibration", data.dataset, judge, aspect)
-    for name, error in stated_confidence.calibration_errors(stated, rng).items():
+    for name, error in confidence_bins.calibration_errors(stated, rng).items():
         yield name, error, None
     yield from _binned(stated, data)
     yield from _selective(stated, data)
@@ -158,10 +160,10 @@ def _binned(stated: Stated, data: EvaluationData) -> NumberedEstimates:
     """Yield the parts of the Brier score, the diagram and the histogram below it."""
     if stated.texts < FEWEST_TEXTS:
         return
-    parts = stated_confidence.brier_parts(stated.confidence, stated.right)
+    parts = confidence_bins.brier_parts(stated.confidence, stated.right)
     for name, value in parts._asdict().items():
         yield f"brier_{name}", _plain(stated, value), None
-    for k, point in enumerate(stated_confidence.diagram(stated, data.weights), 1):
+    for k, point in enumerate(confidence_bins.diagram(stated, data.weights), 1):
         yield "bin_confidence", Estimate(point.confidence, n=point.texts), k
         yield "bin_right", point.right, k
     tenths = 10

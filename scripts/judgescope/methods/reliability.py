@@ -17,14 +17,16 @@ from judgescope.statistics.raters import are_slots, mean_rating
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.variance import (
     Components,
-    SystemVariance,
     person_components,
     place_components,
+    with_people,
+)
+from judgescope.statistics.variance_of_systems import (
+    SystemVariance,
     plan_grid,
     rated_systems,
     system_reliability,
     systems_of_means,
-    with_people,
 )
 
 LEVELS: Final = {"pooled": False, "by_source": True}

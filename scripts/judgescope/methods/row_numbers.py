@@ -14,8 +14,10 @@ import numpy as np
 from judgescope.methods.evaluation_data import numbers_of
 from judgescope.schema.rows import EstimateColumns
 from judgescope.statistics import confidence as stated_confidence
+from judgescope.statistics import confidence_bins
 from judgescope.statistics.arrays import Codes
-from judgescope.statistics.confidence import Bin, Calibration, Stated
+from judgescope.statistics.confidence import Calibration, Stated
+from judgescope.statistics.confidence_bins import Bin
 from judgescope.statistics.first_choices import first_choices
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import repeatability
@@ -101,7 +103,7 @@ def calibration_of(
     """Gap, slope, Brier score, AUROC and calibration error of a judge's confidence.
 
     A value a row: confidence from 0 to 1; right: 1 where the verdict is people's, 0
-    where it is another one; NaN = missing. Methods.md 22.
+    where it is another one; NaN = missing. See docs/guide/confidence.md.
 
     >>> rng = np.random.default_rng(1)
     >>> found = calibration_of([0.9] * 20, [1.0, 0.0] * 10, range(20), rng)
@@ -120,10 +122,10 @@ def calibration_of(
         "brier": numbers_of(stated_confidence.brier(given, weights).estimate),
         "auroc_right": numbers_of(auroc.estimate),
     }
-    errors = stated_confidence.calibration_errors(given, rng)
+    errors = confidence_bins.calibration_errors(given, rng)
     for name, estimate in errors.items():
         numbers[name] = numbers_of(estimate)
-    points = stated_confidence.diagram(given, weights)
+    points = confidence_bins.diagram(given, weights)
     return ConfidenceNumbers(
         numbers,
         stated_confidence.calibration(gap, slope),

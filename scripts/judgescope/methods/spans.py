@@ -4,7 +4,8 @@ people's.
 Every draw is an annotation of its own: statistics describe one annotation, and
 intervals are over sources. Annotations without a parsed reply count in `n_missing`,
 whatever they list, and so do texts of which an ensemble has no list; those that could
-not be asked for are not planned. Methods.md 5, after (Kartáč et al. 2025).
+not be asked for are not planned. See docs/methods.md, "Ensembles, spans and
+distillation", after (Kartáč et al. 2025).
 """
 
 import re

@@ -1,8 +1,8 @@
 """Which sources to rate next, and means that stay unbiased although they were chosen.
 
 Sources are drawn with known chances, higher where the judge's error is likely large; a
-rating counts by the inverse of its chance. Methods.md 23, after active statistical
-inference: Zrnic, Candès 2024, arXiv 2403.03208.
+rating counts by the inverse of its chance. See docs/methods.md, "Which sources to rate
+next", after active statistical inference: Zrnic, Candès 2024, arXiv 2403.03208.
 """
 
 import math

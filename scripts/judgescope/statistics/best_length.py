@@ -10,7 +10,7 @@ So length is taken out of both sides:
 x and y are normal scores, ĝ a natural cubic spline of the normal score of length,
 fitted without the source's fold. The null: e_x and e_y are not correlated within
 sources. A judge whose R²_l reaches FUNCTION_OF_LENGTH is a function of length.
-Methods.md 19.
+See docs/methods.md, "Rules of the verdicts".
 """
 
 from dataclasses import dataclass
@@ -177,7 +177,8 @@ def without_length(
     """What length leaves of x and y, or why there is no curve.
 
     x, y, lengths, source (texts,), nothing missing; x and y as they shall be correlated
-    (normal scores, or codes of two labels). Methods.md 19.
+    (normal scores, or codes of two labels). See docs/methods.md, "Rules of the
+    verdicts".
 
     >>> lengths = np.arange(40.0)
     >>> removed = without_length(lengths, lengths, lengths, np.arange(40))

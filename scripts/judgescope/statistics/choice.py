@@ -2,8 +2,8 @@
 wrong pick costs.
 
 Tables (sources, systems) are complete: of a judge's scores, of people's ratings. Tastes
-of raters for systems are not removed: a result is true to these raters. Methods.md 12
-and 23.
+of raters for systems are not removed: a result is true to these raters. See
+docs/methods.md, "What the systems really score".
 """
 
 from dataclasses import replace

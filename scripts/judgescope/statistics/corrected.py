@@ -2,9 +2,9 @@
 
 A judge scores the texts of all sources, people rate those of some. The mean score of
 the others tells where the systems lie, the rated ones tell how far the judge is off.
-The correction removes the judge's bias; it seldom saves many ratings. Methods.md 11
-and 23, after prediction-powered inference (PPI++): Angelopoulos, Duchi, Zrnic 2023,
-arXiv 2311.01453.
+The correction removes the judge's bias; it seldom saves many ratings. See
+docs/methods.md, "What the systems really score", after prediction-powered
+inference (PPI++): Angelopoulos, Duchi, Zrnic 2023, arXiv 2311.01453.
 """
 
 import math
@@ -213,7 +213,8 @@ def corrected_mean(
 
     `ends` are those of people's ratings, or of their differences; `two_values`: ratings
     are 0 or 1. Where the judge is not used, people's mean with an interval of its own
-    (`people_alone`). Undefined without a rated source. Methods.md 11.
+    (`people_alone`). Undefined without a rated source. See docs/methods.md, "What the
+    systems really score".
 
     >>> rng = np.random.default_rng(1)
     >>> truth = rng.normal(3, 1, 400)
@@ -264,7 +265,7 @@ def people_alone(
 
     Of ratings 0 and 1 Clopper-Pearson at n_eff (Korn, Graubard 1998); of n ratings that
     are all equal the exact bound on other sources (`bounds_of_alike`). None below 10
-    sources, of two values below 5. Methods.md 15 and 16.
+    sources, of two values below 5. See docs/methods.md, "Common to every number".
 
     >>> rated = np.arange(1.0, 11.0)
     >>> found = people_alone(RatedSample(rated, rated, rated), (0.0, 20.0)).estimate
@@ -418,7 +419,8 @@ def rating_worth(sample: RatedSample) -> Estimate:
     1 / (1 - r² (2/(1 + k) - (1 + k v)/(1 + k)²)) with r of `rating_correlation`, k =
     n/N and v = var_U(f)/var_L(f): at r² = 1 and many others, far above 1. The interval
     is that of r in this formula. Saved ratings: 1 - 1/worth. 1 where the judge is not
-    used; undefined without a spread of ratings. Methods.md 11 and 23.
+    used; undefined without a spread of ratings. See docs/methods.md, "What the systems
+    really score".
 
     >>> rng = np.random.default_rng(1)
     >>> judged = rng.normal(size=2000)

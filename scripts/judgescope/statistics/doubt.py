@@ -2,7 +2,7 @@
 
 A list for people to look at: judges err together, and a label is not wrong because they
 say so. Labels: the idea of Northcutt et al. 2021, "Confident Learning", arXiv
-1911.00068. Methods.md 25.
+1911.00068. See docs/methods.md, "Where a judge is worse".
 """
 
 from typing import Final, NamedTuple

@@ -478,7 +478,7 @@ def choices(
     number(candidate, sources): its quality on some sources; gain(one, other, sources):
     the difference of two; sources (sources,). Of several cheapest candidates the best
     on the choosing half is the one to beat. No choice with fewer than two candidates or
-    20 sources. Methods.md 24.
+    20 sources. See docs/methods.md, "What to buy".
 
     >>> sums = np.ones((2, 20, 1, 2))
     >>> sums[1, :, 0, 0] = np.tile([0.5, 0.7], 10)  # dearer, and worse

@@ -2,7 +2,8 @@
 its baseline.
 
 If nothing has changed, the m draws of the baseline and a new one are exchangeable: any
-of the m + 1 could have come last. Anchors are independent. Methods.md 23.
+of the m + 1 could have come last. Anchors are independent. See docs/methods.md, "Is the
+judge still the same?".
 """
 
 from typing import Final, NamedTuple

@@ -136,7 +136,8 @@ def p_within_pooled(
     x, y, source (texts,), nothing missing. A judge that only knows how hard a source is
     has a pooled correlation; permuted within sources its scores have the same one.
     Ranks of all texts stay, so Spearman's rho is at least as large where Σ rank rank
-    is. One-sided, (k + 1) / (B + 1), B = PERMUTATIONS. Methods.md 18.
+    is. One-sided, (k + 1) / (B + 1), B = PERMUTATIONS. See docs/methods.md,
+    "Agreement".
 
     >>> people = np.array([1.0, 2.0] * 6)
     >>> source = np.repeat(np.arange(6), 2)

@@ -1,8 +1,8 @@
 """How many ratings a wished width needs, beside a judge and without one.
 
-Methods.md 11: with a spread sd of ratings and a correlation r of score and rating, each
-by source, the variance of a corrected mean of n rated of T sources is sd²/n (1 - r²/(1
-+ n/(T - n))).
+See docs/methods.md, "What the systems really score": with a spread sd of ratings and a
+correlation r of score and rating, each by source, the variance of a corrected mean of n
+rated of T sources is sd²/n (1 - r²/(1 + n/(T - n))).
 """
 
 from dataclasses import dataclass

@@ -118,7 +118,7 @@ def as_rater(
     taken, deletion by deletion. A rater of whom one side is undefined is left out, and
     the note counts those left. The judge as used, the mean of its draws, is compared
     with one rater. Undefined with one rater; of statistics without deletions there is
-    the difference alone. Methods.md 10.
+    the difference alone. See docs/methods.md, "Agreement".
 
     >>> from judgescope.statistics.correlation import correlations
     >>> def pearson(x, y):

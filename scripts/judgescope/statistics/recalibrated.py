@@ -2,7 +2,8 @@
 
 A judge's middle label may mean a bad text, which no weight of the score can say. The
 mean rating of each score is the efficient choice: Chen et al. 2026, "Efficient
-Inference for Noisy LLM-as-a-Judge Evaluation", arXiv 2601.05420. Methods.md 23.
+Inference for Noisy LLM-as-a-Judge Evaluation", arXiv 2601.05420. See docs/methods.md,
+"What the systems really score".
 """
 
 from typing import Final

@@ -1,7 +1,8 @@
 """Does a judge do worse on a part of the texts? A slice beside the rest.
 
 The number of a slice and that of the rest lose the same sources, one at a time, so that
-their difference has an interval by source. Methods.md 25.
+their difference has an interval by source. See docs/methods.md, "Where a judge is
+worse".
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -4,7 +4,8 @@ A judge with fixed tastes for systems, unrelated to quality, agrees with people 
 in many studies. Its columns (systems) are permuted jointly over the sources that share
 them, and the deciding number is computed again; p is the share of permutations in which
 it is at least as large. A test of few permutations can never pass a correction over
-many claims: it is asked only where it could. Methods.md 9 and 19.
+many claims: it is asked only where it could. See docs/methods.md, "Rules of the
+verdicts".
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -2,8 +2,8 @@
 
 Where the rated sources differ from the rest in what the judge errs on, no corrected
 number is right. A test of scores and lengths cannot see a bias that differs at the same
-score. Methods.md 11 and 23; the idea of a check before a correction: Landesberg,
-Narayan 2025, "Causal Judge Evaluation", arXiv 2512.11150.
+score. See docs/methods.md, "What the systems really score"; the idea of a check before
+a correction: Landesberg, Narayan 2025, "Causal Judge Evaluation", arXiv 2512.11150.
 """
 
 from typing import Final

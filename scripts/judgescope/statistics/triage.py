@@ -2,8 +2,9 @@
 rejected.
 
 Thresholds are tried in an order that the scores alone give, so that each may be tested
-without a correction. Methods.md 13. Learn then Test: Angelopoulos et al. 2021, arXiv
-2110.01052; selective risk: Geifman, El-Yaniv 2017, arXiv 1705.08500.
+without a correction. See docs/methods.md, "What may pass without a person". Learn then
+Test: Angelopoulos et al. 2021, arXiv 2110.01052; selective risk: Geifman, El-Yaniv
+2017, arXiv 1705.08500.
 """
 
 from typing import Final, NamedTuple

@@ -2,12 +2,11 @@
 any judge's correlation with them.
 
 Columns are persons (a two-way design: each rates many texts) or only places (one-way:
-who rated a text in which place is not known). Methods.md 14. Shrout, Fleiss 1979,
+who rated a text in which place is not known). Shrout, Fleiss 1979,
 "Intraclass Correlations: Uses in Assessing Rater Reliability"; Brennan 2001,
-"Generalizability Theory".
+"Generalizability Theory". (docs/methods.md, "How reliable people's ratings are")
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 from typing import Final, NamedTuple
@@ -121,7 +120,7 @@ class Components(NamedTuple):
             n_missing=self.n_missing,
             method=self.design,
         )
-        return _not_negative(result)
+        return not_negative(result)
 
     def variances(self) -> dict[str, Replicated]:
         """The components that exist: var_text, var_rater, var_rest."""
@@ -141,7 +140,7 @@ class Components(NamedTuple):
         >>> rated.reliability(2).tolist()  # raters differ by a constant alone
         [1.0]
         """
-        return _share(self.text, self.rest / k)
+        return share_of(self.text, self.rest / k)
 
     def dependability(self, k: float) -> Floats:
         """σ²_t / (σ²_t + (σ²_r + σ²_e)/k) in each row; a negative σ²_r is 0.
@@ -152,7 +151,7 @@ class Components(NamedTuple):
         0.8
         """
         rater = 0.0 if self.rater is None else np.maximum(self.rater, 0)
-        return _share(self.text, (rater + self.rest) / k)
+        return share_of(self.text, (rater + self.rest) / k)
 
     def of_people(self, k: float) -> dict[str, Replicated]:
         """Eρ²(k), Φ(k) and the ceiling of people's mean of k ratings, those that the
@@ -172,7 +171,7 @@ class Components(NamedTuple):
         }
 
 
-def _not_negative(result: Replicated) -> Replicated:
+def not_negative(result: Replicated) -> Replicated:
     """A variance, or share of one; the estimate below 0 is 0, its interval of what was
     estimated.
     """
@@ -188,7 +187,7 @@ def _not_negative(result: Replicated) -> Replicated:
     return result._replace(estimate=zero.with_note(negative))
 
 
-def _share(part: Floats, rest: Floats) -> Floats:
+def share_of(part: Floats, rest: Floats) -> Floats:
     """part / (part + rest), 0 where their sum is below 0, NaN where nothing varies."""
     total = part + rest
     share = quotient(part, np.where(total > TOLERANCE, total, 1))
@@ -435,175 +434,3 @@ def _correlation(x: Floats, y: Floats, sample: TargetSample, *, within: bool) ->
     flat = product <= TOLERANCE * max(1.0, float(product.max(initial=0.0)))
     r = np.where(flat, np.nan, quotient(ab, np.where(flat, 1, product)))
     return np.asarray(np.clip(r, -1, 1))
-
-
-# --- systems: how many sources and ratings settle their order -------------------------
-
-
-class SystemVariance(NamedTuple):
-    """Components of systems' means, (rows,): of systems, system × source, system ×
-    rater (None: these raters), and of one rating.
-    """
-
-    system: Floats
-    by_source: Floats
-    by_rater: Floats | None
-    rest: Floats
-    sources: int
-    systems: int
-
-    def reliability(self, n: int, k: int) -> Floats:
-        """σ²_p / (σ²_p + σ²_ps/n + σ²_pr/k + σ²_e/(n k)), of n sources with k ratings
-        a text, in each row; negative error components are 0.
-
-        >>> one = np.ones(1)
-        >>> SystemVariance(one, one, None, one, 10, 4).reliability(5, 2).round(3).item()
-        0.769
-        """
-        rater = 0.0 if self.by_rater is None else np.maximum(self.by_rater, 0) / k
-        source = np.maximum(self.by_source, 0) / n
-        return _share(self.system, source + rater + self.rest / (n * k))
-
-
-def rated_systems(ratings: Floats) -> SystemVariance:
-    """The components of complete ratings (sources, systems, raters) by analysis of
-    variance, all but systems random.
-
-    σ²_p = (MS_p - MS_ps - MS_pr + MS_psr)/(n k), σ²_ps = (MS_ps - MS_psr)/k,
-    σ²_pr = (MS_pr - MS_psr)/n, σ²_e = MS_psr; again without each source. ValueError
-    for a table that is not complete, or with fewer than two of each. Brennan 2001.
-
-    >>> table = np.array([[[1.0, 1], [3, 3]], [[2, 2], [4, 4]], [[3, 3], [5, 5]]])
-    >>> parts = rated_systems(table)
-    >>> parts.system.tolist(), parts.by_source.tolist()
-    ([2.0, 2.0, 2.0, 2.0], [0.0, 0.0, 0.0, 0.0])
-    """
-    n_sources, m, k = ratings.shape
-    if min(n_sources, m, k) < 2 or not np.isfinite(ratings).all():
-        raise ValueError(f"ratings {ratings.shape} are not complete, or too few")
-    x = ratings - ratings.mean()
-    squares = {
-        "cells": _without_each(x.sum(axis=0)[None], x),
-        "all": _without_each((x**2).sum(), (x**2).sum(axis=(1, 2))),
-        "s": _over_sources(x.mean(axis=(1, 2)) ** 2 * m * k),
-        "ps": _over_sources((x.mean(axis=2) ** 2).sum(axis=1) * k),
-        "sr": _over_sources((x.mean(axis=1) ** 2).sum(axis=1) * m),
-    }
-    n = np.append(n_sources, np.full(n_sources, n_sources - 1)).astype(np.float64)
-    cells = squares["cells"] / n[:, None, None]
-    of_mean = cells.mean(axis=(1, 2)) ** 2 * n * m * k
-    p = (cells.mean(axis=2) ** 2).sum(axis=1) * n * k - of_mean
-    r = (cells.mean(axis=1) ** 2).sum(axis=1) * n * m - of_mean
-    pr = (cells**2).sum(axis=(1, 2)) * n - of_mean - p - r
-    s = squares["s"] - of_mean
-    ps = squares["ps"] - of_mean - p - s
-    sr = squares["sr"] - of_mean - s - r
-    psr = squares["all"] - of_mean - p - r - s - pr - ps - sr
-    ms_p = p / (m - 1)
-    ms_pr = pr / ((m - 1) * (k - 1))
-    ms_ps = quotient(ps, (n - 1) * (m - 1))
-    ms_e = quotient(psr, (n - 1) * (m - 1) * (k - 1))
-    return SystemVariance(
-        system=(ms_p - ms_ps - ms_pr + ms_e) / (n * k),
-        by_source=(ms_ps - ms_e) / k,
-        by_rater=(ms_pr - ms_e) / n,
-        rest=ms_e,
-        sources=n_sources,
-        systems=m,
-    )
-
-
-def systems_of_means(means: Floats, error: float, k: float) -> SystemVariance:
-    """The components of complete mean ratings (sources, systems) of k ratings, each
-    with the error variance `error`: σ²_p = (MS_p - MS_ps)/n, σ²_ps = MS_ps - σ²_e/k.
-
-    With these raters: what another group would prefer is not in it. Again without each
-    source, the error held. ValueError as in `rated_systems`. Brennan 2001.
-
-    >>> means = np.array([[1.0, 3.0], [2.0, 4.0], [3.0, 5.0]])
-    >>> systems_of_means(means, 0.0, 2).system.tolist()
-    [2.0, 2.0, 2.0, 2.0]
-    """
-    n_sources, m = means.shape
-    if min(n_sources, m) < 2 or not np.isfinite(means).all():
-        raise ValueError(f"means {means.shape} are not complete, or too few")
-    x = means - means.mean()
-    n = np.append(n_sources, np.full(n_sources, n_sources - 1)).astype(np.float64)
-    columns = _without_each(x.sum(axis=0)[None], x) / n[:, None]
-    of_mean = columns.mean(axis=1) ** 2 * n * m
-    p = (columns**2).sum(axis=1) * n - of_mean
-    s = _over_sources(x.mean(axis=1) ** 2 * m) - of_mean
-    rest = _over_sources((x**2).sum(axis=1)) - of_mean - p - s
-    ms_p = p / (m - 1)
-    ms_ps = quotient(rest, (n - 1) * (m - 1))
-    return SystemVariance(
-        system=(ms_p - ms_ps) / n,
-        by_source=ms_ps - error / k,
-        by_rater=None,
-        rest=np.full(n.size, error),
-        sources=n_sources,
-        systems=m,
-    )
-
-
-def _over_sources(values: Floats) -> Floats:
-    """The sum over sources, then that without each: (sources,) -> (1 + sources,)."""
-    return _without_each(values.sum(), values)
-
-
-def _without_each(total: Floats, parts: Floats) -> Floats:
-    """A total, then the total without each of its parts, (1 + parts, ...)."""
-    return np.concatenate([np.reshape(total, (1, *parts.shape[1:])), total - parts])
-
-
-def system_reliability(parts: SystemVariance, n: int, k: int) -> Replicated:
-    """Eρ²(n, k) of the order of systems: `SystemVariance.reliability` with its
-    jackknife-t over sources.
-
-    Undefined where nothing varies.
-
-    >>> means = np.array([[1.0, 3.0], [2.0, 4.0], [3.0, 5.0]])
-    >>> system_reliability(systems_of_means(means, 1.0, 2), 3, 2).estimate.value
-    0.9230769230769231
-    """
-    values = parts.reliability(n, k)
-    name = "reliability_systems"
-    scope = "" if parts.by_rater is not None else "with these raters"
-    result = replicated(
-        values,
-        REASONS.no_variation,
-        sizes=np.ones(parts.sources),
-        scale=scale_of(name),
-        n=parts.sources,
-        method=clauses(f"{parts.systems} systems", scope),
-    )
-    return _not_negative(result)
-
-
-DECLARED += declare(
-    "system_reliability",
-    reliability_systems=agreement(
-        "Reliability of systems' means",
-        "share of the variance of systems' means over k_b sources with k ratings a "
-        "text that is between systems",
-        "Brennan 2001",
-    ),
-    ratings_needed=amount(
-        "Ratings",
-        "number of ratings of all systems' texts of k_b sources by k raters",
-        complete=True,
-        less_is_better=True,
-    ),
-)
-
-
-def plan_grid(sources: int, k: int) -> Iterator[tuple[int, int]]:
-    """Pairs of a number of sources and of ratings a text, those of the data among
-    them.
-
-    >>> len([*plan_grid(30, 3)])
-    20
-    """
-    for n in sorted({20, 50, 100, 200, sources}):
-        for each in sorted({1, 2, 3, 5, k}):
-            yield n, each

@@ -15,7 +15,8 @@ No source is left out. A source whose texts people rate alike adds to Σ a², ne
 Σ a b: a judge that invents differences there pays for it.
 
 Normal scores: van der Waerden 1952. Deviations from the source's mean: the
-repeated-measures correlation of Bland and Altman 1995. Methods.md 18.
+repeated-measures correlation of Bland and Altman 1995. See docs/methods.md,
+"Agreement".
 """
 
 from dataclasses import dataclass
@@ -109,7 +110,8 @@ def texts_that_count(
 ) -> tuple[Flags, Flags]:
     """Texts with both values, and those of them whose source has two such texts.
 
-    x, y, source (texts,), NaN = missing; (texts,) each. Methods.md 18.
+    x, y, source (texts,), NaN = missing; (texts,) each. See docs/methods.md,
+    "Agreement".
 
     >>> x, y = np.array([1.0, 2.0, 3.0]), np.array([1.0, 5.0, 2.0])
     >>> [flags.tolist() for flags in texts_that_count(x, y, np.array([0, 0, 1]), 2)]
@@ -315,7 +317,7 @@ def beyond_systems(
     effects are estimated again without each source. Does the judge order texts of one
     system as people do? Undefined with fewer than two systems, and where nothing is
     left of the judge's scores or people's ratings. `n`, interval and range as in
-    `within_sources`. Methods.md 18.
+    `within_sources`. See docs/methods.md, "Agreement".
 
     >>> source, system = np.repeat(np.arange(3), 2), np.tile([0, 1], 3)
     >>> author = np.where(system == 1, 5.0, 1.0)

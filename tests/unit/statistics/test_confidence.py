@@ -9,7 +9,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from judgescope.statistics import confidence, selective
+from judgescope.statistics import confidence, confidence_bins, selective
 from judgescope.statistics.confidence import Stated
 from judgescope.statistics.intervals import deletions
 
@@ -44,7 +44,7 @@ def test_scikit_learn_has_the_same_numbers() -> None:
     assert ours == pytest.approx(brier_score_loss(z, c), abs=1e-12)
     ours = confidence.auroc_right(stated, interval=False).estimate.value
     assert ours == pytest.approx(roc_auc_score(z, c), abs=1e-12)
-    values, curve = confidence.isotonic(c, z)
+    values, curve = confidence_bins.isotonic(c, z)
     fitted = IsotonicRegression(out_of_bounds="clip").fit(c, z)
     assert curve == pytest.approx(fitted.predict(values), abs=1e-12)
     logit = np.log(c / (1 - c))[:, None]
@@ -86,9 +86,9 @@ def test_of_many_sources_one_step_is_near_the_slope_without_a_source(
 
 def test_parts_add_up_to_the_score_of_the_bins_means() -> None:
     stated = judged(3, sources=100)
-    bins = confidence.bins_of(stated.confidence)
+    bins = confidence_bins.bins_of(stated.confidence)
     means = np.bincount(bins, weights=stated.confidence) / np.bincount(bins)
-    parts = confidence.brier_parts(stated.confidence, stated.right)
+    parts = confidence_bins.brier_parts(stated.confidence, stated.right)
     score = np.mean(np.square(means[bins] - stated.right))
     total = parts.reliability - parts.resolution + parts.uncertainty
     assert total == pytest.approx(score, abs=1e-15)
@@ -96,15 +96,15 @@ def test_parts_add_up_to_the_score_of_the_bins_means() -> None:
 
 def test_bins_are_even_and_keep_equal_confidences_together() -> None:
     rng = np.random.default_rng(4)
-    even = np.bincount(confidence.bins_of(rng.random(200)))
+    even = np.bincount(confidence_bins.bins_of(rng.random(200)))
     assert even.tolist() == [20] * 10
-    few = np.bincount(confidence.bins_of(rng.random(45)))
+    few = np.bincount(confidence_bins.bins_of(rng.random(45)))
     assert few.size == 4 and few.min() >= 11
     tied = np.repeat([0.5, 0.6, 0.7], [3, 90, 7])
-    bins = confidence.bins_of(tied)
+    bins = confidence_bins.bins_of(tied)
     for value in (0.5, 0.6, 0.7):
         assert np.unique(bins[tied == value]).size == 1
-    assert np.bincount(bins).min() >= confidence.FEWEST_IN_BIN
+    assert np.bincount(bins).min() >= confidence_bins.FEWEST_IN_BIN
 
 
 def test_the_order_of_rows_changes_nothing() -> None:

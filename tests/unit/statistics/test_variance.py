@@ -10,10 +10,12 @@ from judgescope.statistics.variance import (
     Components,
     person_components,
     place_components,
+    with_people,
+)
+from judgescope.statistics.variance_of_systems import (
     rated_systems,
     system_reliability,
     systems_of_means,
-    with_people,
 )
 
 # Six texts of four raters: table 2 of Shrout, Fleiss 1979, with the intraclass

@@ -30,7 +30,8 @@ from judgescope.methods.row_numbers import (
 )
 from judgescope.report.rows import ReportRow
 from judgescope.schema.rows import EstimateColumns
-from judgescope.statistics.confidence import Bin, Calibration
+from judgescope.statistics.confidence import Calibration
+from judgescope.statistics.confidence_bins import Bin
 from judgescope.statistics.selective import Guarantee
 from judgescope.tables.words import classes_of, english_names
 

@@ -23,7 +23,8 @@ from judgescope.report.sections.sentences import (
     rival_in_words,
 )
 from judgescope.report.words import count, label, p_value, plural
-from judgescope.statistics.confidence import Bin, Calibration
+from judgescope.statistics.confidence import Calibration
+from judgescope.statistics.confidence_bins import Bin
 from judgescope.statistics.selective import Guarantee
 
 MOST_CLAIMS = 4

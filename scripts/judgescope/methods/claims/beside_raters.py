@@ -85,7 +85,8 @@ def compared_with_raters(
 ) -> RaterComparison:
     """A judge beside one more rater, if raters agree with each other beyond chance.
 
-    chance: the value of the statistic for raters who do not. Methods.md 10.
+    chance: the value of the statistic for raters who do not. See docs/methods.md,
+    "Agreement".
     """
     ceiling = compared.ceiling
     low = ceiling.estimate.ci_low

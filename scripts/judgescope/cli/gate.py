@@ -30,6 +30,7 @@ from judgescope.cli.passport import (
     read,
     write,
 )
+from judgescope.cli.terminal import plural
 from judgescope.core.errors import UserError
 from judgescope.plan.access import admit
 from judgescope.plan.study import Plan
@@ -43,7 +44,6 @@ BROKEN: Final = 3
 """Exit codes, as those of `audit`: nothing moved, something did, cannot tell, the input
 cannot be used."""
 WORDS: Final = {SAME: "nothing moved", MOVED: "moved", CANNOT_TELL: "cannot tell"}
-LEVEL: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def gate(args: argparse.Namespace) -> int:
     anchored = AnchoredJudge(plan, made.dataset, made.judge, made.aspect)
     check(made, anchored, args.passport)
     asked = 0
-    if args.fresh:
+    if args.fresh and not _has_ended(made):
         asked = len(made.anchors)
         with redirect_stdout(sys.stderr):  # an object stands alone on standard output
             _look(made, anchored, plan)
@@ -148,6 +148,14 @@ def check(made: Passport, anchored: AnchoredJudge, path: Path) -> None:
         )
 
 
+def _has_ended(made: Passport) -> bool:
+    """Whether a further look could change nothing: an alarm stays, and so does an
+    expiry.
+    """
+    alarmed = any(look.alarm for look in made.looks)
+    return alarmed or date.today().isoformat() > made.expires
+
+
 def _look(made: Passport, anchored: AnchoredJudge, plan: Plan) -> None:
     """Ask one new draw of each anchor, test it, and add the look to the passport."""
     look = len(made.looks) + 1
@@ -189,8 +197,10 @@ def gate_findings(
     made: Passport, now: list[PassportNumber], asked: int, today: date
 ) -> GateFindings:
     """Return the answer of a passport's looks and the numbers of today."""
-    systems = moved_systems(made.numbers, now)
-    moved = [each for each in systems if each.p_holm <= LEVEL]
+    systems = moved_systems(made.numbers, now, made.aspect)
+    # Each look compares the systems once, so they share the looks' levels.
+    level = level_of_look(max(1, len(made.looks)), made.horizon)
+    moved = [each for each in systems if each.p_holm <= level]
     alarms = [look for look in made.looks if look.alarm]
 
     def answer(status: int, sentence: str) -> GateFindings:
@@ -207,25 +217,37 @@ def gate_findings(
             "Cannot tell: no new draw of the anchors was asked; --fresh asks "
             f"{len(made.anchors)}.",
         )
+    last = made.looks[-1].on
     if moved:
         names = ", ".join(each.now.system or "all texts" for each in moved)
-        return answer(MOVED, f"The systems moved: {names}. The judge did not.")
-    return answer(SAME, f"Nothing moved: {len(made.looks)} looks without an alarm.")
+        return answer(
+            MOVED,
+            f"The systems moved: {names}. No look at the judge alarmed, the last of "
+            f"{last}.",
+        )
+    return answer(
+        SAME,
+        "Neither judge nor systems are shown to have moved: "
+        f"{plural(len(made.looks), 'look')} without an alarm, the last of {last}.",
+    )
 
 
 def moved_systems(
-    then: list[PassportNumber], now: list[PassportNumber]
+    then: list[PassportNumber], now: list[PassportNumber], aspect: str
 ) -> list[MovedSystem]:
     """Return each corrected mean with an interval then and now, with p of no change.
 
-    z = Δ / √(se² + se²), se from the intervals; Holm over all of them. Equal numbers of
-    equal texts have p 1.
+    aspect: the one of the passport; on others the judge was not looked at. t = Δ /
+    √(se² + se²), se from the intervals, with the degrees of freedom of Welch 1947; Holm
+    over all of them. Equal numbers of equal texts have p 1.
     """
     before = {_place(number): number for number in then}
     pairs = []
     for number in now:
         old = before.get(_place(number))
         if number.statistic != "corrected_mean" or old is None:
+            continue
+        if number.aspect != aspect:
             continue
         if None not in (old.ci_low, old.ci_high, number.ci_low, number.ci_high):
             pairs.append((old, number))
@@ -243,19 +265,26 @@ def _place(number: PassportNumber) -> tuple[str, ...]:
 
 
 def _p_of_change(old: PassportNumber, new: PassportNumber) -> float:
-    from scipy.special import ndtr  # here: parsing a command line loads no scipy
+    from scipy.special import stdtr  # here: parsing a command line loads no scipy
 
-    error = np.hypot(_error(old), _error(new))
+    variances = [_error(number) ** 2 for number in (old, new)]
+    variance = sum(variances)
     gap = abs(new.value - old.value)
-    if error == 0:
+    if variance == 0:
         return 1.0 if gap == 0 else 0.0
-    return float(2 * ndtr(-gap / error))
+    shares = [
+        part**2 / max(1, number.n - 1)
+        for part, number in zip(variances, (old, new), strict=True)
+    ]
+    return float(2 * stdtr(variance**2 / sum(shares), -gap / variance**0.5))
 
 
 def _error(number: PassportNumber) -> float:
-    low = number.ci_low or 0.0
-    high = number.ci_high or 0.0
-    return (high - low) / (2 * t_quantile(max(1, number.n - 1)))
+    low = number.value if number.ci_low is None else number.ci_low
+    high = number.value if number.ci_high is None else number.ci_high
+    # An end may be cut at the end of the scale: the longer side is whole.
+    half = max(high - number.value, number.value - low)
+    return half / t_quantile(max(1, number.n - 1))
 
 
 def lines(findings: GateFindings) -> Iterator[str]:

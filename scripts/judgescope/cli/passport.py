@@ -7,6 +7,7 @@ numbers, and the looks that `judgescope gate` took since.
 import argparse
 from collections.abc import Iterator
 from datetime import date, timedelta
+from math import isclose
 from pathlib import Path
 from typing import Final
 
@@ -25,8 +26,10 @@ from judgescope.statistics.arrays import Floats
 from judgescope.statistics.gate import (
     FEWEST_ANCHORS,
     FEWEST_DRAWS,
+    drift,
     level_of_look,
     power_of_fall,
+    repeated_share,
 )
 
 SCHEMA: Final = "judgescope.passport/1"
@@ -37,6 +40,9 @@ TABLES: Final = {
 }
 """Table -> the statistics whose numbers a passport has."""
 FALLS: Final = (0.05, 0.1, 0.2)
+FEWEST_REPEATED: Final = 0.5
+"""Share of draws that are their anchor's most frequent verdict: with fewer, neither
+test of a look can alarm."""
 
 
 class PassportNumber(Struct, kw_only=True):
@@ -178,6 +184,16 @@ def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
             allowed=f"{FEWEST_ANCHORS} or more; 200 find a fall of .1",
         )
     draws = anchored.draws(targets, count, fresh=False)
+    repeated = repeated_share(draws)
+    if repeated < FEWEST_REPEATED:
+        raise UserError(
+            "the judge's draws seldom repeat: the gate compares verdicts, and these "
+            "are scores",
+            where=f"judge {anchored.judge}",
+            got=f"{repeated:.0%} of the draws are the most frequent of their text",
+            allowed=f"{FEWEST_REPEATED:.0%} or more",
+            todo="use a judge that gives labels or whole ratings",
+        )
     people = anchored.people(targets)
     anchors = []
     for at, target in enumerate(targets):
@@ -260,7 +276,66 @@ def read(path: Path) -> Passport:
             got=made.schema,
             allowed=SCHEMA,
         )
+    _check_dates(made, path)
+    _check_anchors(made, path)
+    _check_looks(made, path)
     return made
+
+
+def _check_dates(made: Passport, path: Path) -> None:
+    """Raise UserError for a date that is none: dates are compared."""
+    dates = {"made": made.made, "expires": made.expires}
+    dates |= {f"looks, {n}": look.on for n, look in enumerate(made.looks, 1)}
+    for key, written in dates.items():
+        try:
+            date.fromisoformat(written)
+        except ValueError:
+            raise UserError(
+                "this is no date",
+                where=f"{path}, key {key}",
+                got=written,
+                allowed="a date such as 2026-12-31",
+                todo="restore the file that `judgescope passport` wrote",
+            ) from None
+
+
+def _check_anchors(made: Passport, path: Path) -> None:
+    """Raise UserError for anchors that no passport has."""
+    lengths = {len(anchor.draws) for anchor in made.anchors}
+    too_few = len(made.anchors) < FEWEST_ANCHORS or min(lengths) < FEWEST_DRAWS
+    if too_few or len(lengths) > 1:
+        raise UserError(
+            "the anchors are not those of a passport",
+            where=f"{path}, key anchors",
+            got=f"{len(made.anchors)} anchors with {sorted(lengths)} draws",
+            allowed=f"{FEWEST_ANCHORS} anchors or more, all with the same number of "
+            f"draws, {FEWEST_DRAWS} or more",
+            todo="restore the file that `judgescope passport` wrote",
+        )
+
+
+def _check_looks(made: Passport, path: Path) -> None:
+    """Raise UserError for a look that does not follow from its draws."""
+    for number, look in enumerate(made.looks, 1):
+        where = f"{path}, key looks, {number}"
+        allowed = f"{len(made.anchors)} draws, one of each anchor"
+        got = f"{len(look.draws)} draws"
+        follows = len(look.draws) == len(made.anchors)
+        if follows and (made.horizon is None or number <= made.horizon):
+            level = level_of_look(number, made.horizon)
+            tested = drift(made.baseline, known(look.draws), made.people, level)
+            allowed = f"alarm {tested.alarm}, p_change {tested.p_change:.3g}"
+            got = f"alarm {look.alarm}, p_change {look.p_change:.3g}"
+            same_p = isclose(look.p_change, tested.p_change, rel_tol=1e-6)
+            follows = look.alarm == tested.alarm and same_p
+        if not follows:
+            raise UserError(
+                "this look does not follow from its draws: the file was changed",
+                where=where,
+                got=got,
+                allowed=allowed,
+                todo="restore the file that `judgescope gate` wrote",
+            )
 
 
 def _lines(made: Passport, args: argparse.Namespace) -> Iterator[str]:
@@ -270,6 +345,11 @@ def _lines(made: Passport, args: argparse.Namespace) -> Iterator[str]:
         f"{made.judge}, {made.dataset}, {made.aspect}: {len(made.anchors)} anchors, "
         f"{count} draws each, {len(made.numbers)} numbers; expires {made.expires}"
     )
+    if not (made.people == 0).any():
+        yield (
+            "no anchor has people's lowest verdict, so it is not known which fall a "
+            "look finds"
+        )
     level = level_of_look(1, made.horizon)
     for fall in FALLS:
         power = power_of_fall(made.baseline, made.people, fall, level)

@@ -108,25 +108,48 @@ def p_at_most(hits: Codes, draws: int, seen: int) -> float:
 def modes(draws: Floats) -> Floats:
     """Each anchor's most frequent value, of tied ones the least; (anchors,).
 
-    draws (anchors, draws), NaN = unread, which is a value of its own (it is returned
-    as NaN only where all draws are unread).
+    draws (anchors, draws), NaN = unread, which is a value of its own: NaN is returned
+    where more draws are unread than have any other value.
 
     >>> modes(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, np.nan]])).tolist()
     [1.0, 0.0]
+    >>> modes(np.array([[np.nan, np.nan, 0.0]])).tolist()
+    [nan]
     """
     values = np.unique(draws[np.isfinite(draws)])
     if not values.size:
         return np.full(len(draws), np.nan)
     counts = np.array([(draws == value).sum(axis=1) for value in values])
     modes_of = values[counts.argmax(axis=0)]
-    return np.where(counts.max(axis=0) > 0, modes_of, np.nan)
+    unread = np.isnan(draws).sum(axis=1)
+    return np.where(counts.max(axis=0) >= unread, modes_of, np.nan)
+
+
+def is_mode(draws: Floats) -> Flags:
+    """Whether each draw is its anchor's most frequent one, of `modes`; as draws.
+
+    >>> is_mode(np.array([[1.0, 1.0, 0.0], [np.nan, np.nan, 1.0]])).tolist()
+    [[True, True, False], [True, True, False]]
+    """
+    most = modes(draws)[:, None]
+    repeats: Flags = (draws == most) | (np.isnan(draws) & np.isnan(most))
+    return repeats
+
+
+def repeated_share(draws: Floats) -> float:
+    """Share of the draws (anchors, draws) that are the most frequent of their anchor.
+
+    >>> repeated_share(np.array([[1.0, 1.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]))
+    0.875
+    """
+    return float(is_mode(draws).mean())
 
 
 def drift(baseline: Floats, new: Floats, people: Floats, level: float = ALPHA) -> Drift:
     """The two tests of one look: fewer right verdicts, and fewer equal to the mode.
 
-    baseline (anchors, m), new (anchors,): verdicts, NaN = unread, which is wrong and
-    differs from every mode; people (anchors,): the right verdict, NaN where it is not
+    baseline (anchors, m), new (anchors,): verdicts, NaN = unread, which is wrong and a
+    verdict of its own; people (anchors,): the right verdict, NaN where it is not
     known (the first test leaves these anchors out, and has no p without any). The mode
     is that of all m + 1 draws: the baseline's alone would treat the new draw unlike the
     others, so that they were not exchangeable. ValueError below 5 draws.
@@ -150,7 +173,7 @@ def drift(baseline: Floats, new: Floats, people: Floats, level: float = ALPHA) -
         p_right = p_at_most(counts, m + 1, int(right[known, -1].sum()))
         before = float(right[known, :-1].mean())
         now = float(right[known, -1].mean())
-    same = every == modes(every)[:, None]
+    same = is_mode(every)
     p_change = p_at_most(same.sum(axis=1), m + 1, int(same[:, -1].sum()))
     return Drift(p_right, p_change, before, now, anchors, level)
 

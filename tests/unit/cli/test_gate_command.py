@@ -2,18 +2,25 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from judgescope.cli import gate as command
 from judgescope.cli.anchors import AnchoredJudge
 from judgescope.cli.gate import CANNOT_TELL, MOVED, SAME, gate
-from judgescope.cli.passport import PassportNumber, passport, read
+from judgescope.cli.passport import (
+    Passport,
+    PassportNumber,
+    passport,
+    read,
+    write,
+)
 from judgescope.core.errors import UserError
 from judgescope.data.tables import ingest_all
 from judgescope.plan.specs import texts
@@ -162,8 +169,8 @@ def test_a_judge_that_passes_what_it_failed_has_moved(
     assert place.gate(fresh=True, json=True) == MOVED
     found = json.loads(capsys.readouterr().out)
     assert found["answer"] == "moved" and found["exit_code"] == 1
-    assert [look["alarm"] for look in found["looks"]] == [True, False]
-    assert found["requested"] == ANCHORS
+    assert [look["alarm"] for look in found["looks"]] == [True]
+    assert found["requested"] == 0
 
 
 @pytest.mark.parametrize(
@@ -248,6 +255,10 @@ def mean(value: float, system: str = "bot") -> PassportNumber:
     )  # fmt: skip
 
 
+def replace_aspect(number: PassportNumber) -> PassportNumber:
+    return structs.replace(number, aspect="another")
+
+
 def test_systems_moved_only_while_the_judge_did_not(place: Place) -> None:
     place.passport()
     place.gate(fresh=True)
@@ -256,6 +267,8 @@ def test_systems_moved_only_while_the_judge_did_not(place: Place) -> None:
     now = [mean(3.5), mean(4.0, "other")]
     found = command.gate_findings(made, now, 0, date(2000, 1, 1))
     assert found.status == MOVED and "The systems moved: bot." in found.sentence
+    others = [replace_aspect(number) for number in now]
+    assert command.moved_systems(made.numbers, others, "good") == []
     p = [each.p_holm for each in found.systems]
     assert p[0] < 0.001 and p[1] == 1.0
     still = command.gate_findings(made, made.numbers, 0, date(2000, 1, 1))
@@ -270,3 +283,41 @@ def test_an_expired_passport_tells_nothing(place: Place) -> None:
     place.gate(fresh=True)
     found = command.gate_findings(read(Path("judge.json")), [], 0, date(9000, 1, 1))
     assert found.status == CANNOT_TELL and "expired" in found.sentence
+
+
+def test_an_expired_passport_asks_for_nothing(place: Place) -> None:
+    place.passport()
+    made = read(Path("judge.json"))
+    made.expires = "2001-01-01"
+    write(made, Path("judge.json"))
+    before = len(place.judge.asked)
+    assert place.gate(fresh=True) == CANNOT_TELL
+    assert len(place.judge.asked) == before
+
+
+CHANGED: dict[str, tuple[Callable[[Passport], object], str]] = {
+    "a word for a date": (lambda made: setattr(made, "expires", "never"), "no date"),
+    "no anchors": (lambda made: made.anchors.clear(), "anchors are not those"),
+    "ragged draws": (lambda made: made.anchors[0].draws.pop(), "anchors are not those"),
+    "a taken alarm": (
+        lambda made: setattr(made.looks[0], "alarm", True),
+        "does not follow from its draws",
+    ),
+    "a look without a draw": (
+        lambda made: made.looks[0].draws.clear(),
+        "does not follow from its draws",
+    ),
+}
+
+
+def test_a_changed_passport_is_refused(place: Place) -> None:
+    place.passport()
+    place.gate(fresh=True)
+    whole = Path("judge.json").read_bytes()
+    for change, message in CHANGED.values():
+        made = read(Path("judge.json"))
+        change(made)
+        write(made, Path("judge.json"))
+        with pytest.raises(UserError, match=message):
+            read(Path("judge.json"))
+        Path("judge.json").write_bytes(whole)

@@ -10,6 +10,12 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from judgescope.parsing.glance import words_in
+from judgescope.parsing.quotes import (
+    QuotedSpans,
+    asides,
+    quotations,
+    text_says,
+)
 
 _NOUN = r"(?:score|rating|grade|mark|verdict|choice|answer|decision|mind)"
 _IT = rf"(?:that|it|this|(?:my|the) {_NOUN})"
@@ -21,20 +27,27 @@ _THOUGHT = (
     r"|after (?:more|some|further) (?:thought|reflection|consideration)"
     r"|reconsidering(?: it| this)?"
 )
-_STRONG = (
+_CHANGE = rf"(?:change|revise|lower|raise|adjust) {_IT}(?: (?:down |up )?to)?"
+_DISTANT = (
     rf"(?:scratch|strike|forget) (?:that|this)|make (?:that|it)|wait(?:[,.]? no)?"
-    rf"|hold on|{_THOUGHT}"
-    rf"|i(?:'ll| will| must| have to)? take {_IT} back|correction|i mean(?:t)?"
-    rf"|let me (?:change|revise|correct|lower|raise|adjust) {_IT}(?: (?:down |up )?to)?"
-    rf"|(?:revised|corrected|changed|lowered|raised|adjusted) (?:up |down )?to"
-    rf"|i(?:'ll| will|'d| would)? (?:change|changed|revise|lower|raise|adjust) {_IT}"
-    r"(?: (?:down |up )?to)?|my mistake|i was wrong|i changed my mind"
+    rf"|hold on|{_THOUGHT}|(?:just|only) kidding"
+    rf"|i(?:'ll| will| must| have to)? take {_IT} back|i mean(?:t)?"
+    rf"|let me (?:correct {_IT}(?: to)?|{_CHANGE})|(?<!if )i(?:'ll| will) {_CHANGE}"
+    r"|my mistake|i was wrong|i changed my mind"
 )
-# `Yes: 1, No: 0` are names
+_STRONG = (
+    rf"{_DISTANT}|correction"
+    r"|(?:revised|corrected|changed|lowered|raised|adjusted) (?:up |down )?to"
+    rf"|(?<!if )i(?:'d| would)? (?:{_CHANGE}|changed {_IT}(?: (?:down |up )?to)?)"
+)
+# `Yes: 1, No: 0` are names; `no 5` and `No. 5` deny or number something
 _WEAK = (
-    r"no(?!\s?[:=])|actually|or rather|rather|sorry|oops|or better(?: still| yet)?|nope"
+    r"(?:no|nein|non)(?=[,;!?…–—-]|\.(?!\s*\d)|\s*\Z|\s[–—-]"
+    r"|\s(?:wait|sorry|actually|rather|oops|hold|scratch|strike|make|i|on)\b)"
+    r"|actually|or rather|rather|sorry(?!\s+\w{1,2}\b(?<!\bi))|oops"
+    r"|or better(?: still| yet)?|nope|anzi|doch|plutôt"
 )
-_SIGHS = r"(?:(?:hmm+|oh|ah|um|uh|oops|well|but|yet|or)[,.!… ]{1,3}){0,2}"
+_SIGHS = r"(?:(?:hmm+|oh|ah|um|uh|er|oops|well|but|yet|or)[,.!… ]{1,3}){0,2}"
 _BETWEEN = r"[\s,.;:!…–—-]{1,4}"
 _MARK = (
     rf"(?:(?<=[\s.,;:!?…(*_–—-])|\A){_SIGHS}"
@@ -45,10 +58,20 @@ CORRECTION_WORDS: Final = frozenset(
     b" strike forget back hold thought thoughts reflection reconsideration"
     b" consideration inspection look reading read again reconsidering change changed"
     b" revise revised correct corrected lower lowered raise raised adjust adjusted"
-    b" mistake wrong better".split()
+    b" mistake wrong better kidding nein non anzi doch".split()
 )
 """Words in letters a-z; every correction has one of them."""
 _ADJACENT: Final = re.compile(r"[\s*_\"'`)\]}.,;:!?…–—-]{0,12}")
+_NAME_BEFORE: Final = re.compile(
+    r"(?<!reason)(?<!rationale)(?<!explanation)(?<!comment)(?<!edit)(?<!update)"
+    r"(?<!note)[*_]{0,3}:[\s*_\"'`>-]{0,6}\Z"
+)
+"""A name directly before a correction: what stands behind belongs to it."""
+_QUOTED: Final = re.compile(r"«[^«»\n]{1,4000}+»|(?<=\w\s)>\s[^\n]*+")
+"""Quotations that are not in quotation marks of English: `«No.»`, `it ends > No.`"""
+_ANSWER_SAYS: Final = re.compile(
+    r"\b(?:the|this|its) answer (?:says|ends|reads|states|claims|writes|adds)\b"
+)
 TAKEN_BACK: Final = "taken_back"
 """The rule of a verdict that a reply takes back and does not replace."""
 NOTHING: Final = re.compile(
@@ -63,20 +86,26 @@ MOST: Final = 50
 class Correction(NamedTuple):
     """What stands behind words of a correction: from `start` up to the next, `end`.
 
-    begins: where the words begin; firm: whether they take back what stands anywhere
-    before them, not only directly.
+    begins: where the words begin; firm: whether they take back a verdict even if no
+    other follows; distant: whether it may stand anywhere before them, not only
+    directly; wish: whether they say what the judge would do.
     """
 
     begins: int
     start: int
     end: int
     firm: bool
+    distant: bool
+    wish: bool
 
     def follows(self, folded: str, end: int) -> bool:
         """Return whether it may take back the verdict that ends at `end`."""
         if self.begins < end:
             return False
-        return self.firm or _ADJACENT.fullmatch(folded, end, self.begins) is not None
+        if _ADJACENT.fullmatch(folded, end, self.begins):
+            return True
+        named = _NAME_BEFORE.search(folded[max(end, self.begins - 40) : self.begins])
+        return self.distant and named is None
 
 
 @cache
@@ -97,14 +126,44 @@ def may_be_corrected(folded: str, start: int) -> bool:
 def corrections(folded: str, start: int) -> Iterator[Correction]:
     """Yield the corrections of a folded reply from `start` on, in order.
 
+    Those that the reply quotes of the judged text are none.
+
     >>> text = "rating: 2 - on second thought, 3. no, wait: 4."
     >>> [text[each.start : each.end].strip() for each in corrections(text, 9)]
     ['3.', '4.']
     """
-    marks = list(_compiled(_MARK).finditer(folded, start))[-MOST:]
+    marks = _own_marks(folded, start)
     firm = _compiled(rf"\b(?:{_STRONG})(?!\w)")
+    distant = _compiled(rf"\b(?:{_DISTANT})(?!\w)")
+    wish = _compiled(r"\bi(?:'d| would)\b")
     for index, mark in enumerate(marks):
         end = marks[index + 1].start() if index + 1 < len(marks) else len(folded)
         yield Correction(
-            mark.start(), mark.end(), end, firm.search(mark[0]) is not None
+            mark.start(),
+            mark.end(),
+            end,
+            firm.search(mark[0]) is not None,
+            distant.search(mark[0]) is not None,
+            wish.search(mark[0]) is not None,
         )
+
+
+def _own_marks(folded: str, start: int) -> list[re.Match[str]]:
+    """Return the words of corrections that the judge says itself, the last ones."""
+    marks = list(_compiled(_MARK).finditer(folded, start))[-MOST:]
+    if not marks:
+        return marks
+    quoted = [*quotations(folded), *map(re.Match.span, _QUOTED.finditer(folded))]
+    quoted += asides(folded)
+    quoted = [span for span in quoted if span[0] >= start]
+    return [mark for mark in marks if not _is_quoted(mark, folded, start, quoted)]
+
+
+def _is_quoted(
+    mark: re.Match[str], folded: str, start: int, quoted: QuotedSpans
+) -> bool:
+    if any(begin <= mark.start() < end for begin, end in quoted):
+        return True
+    before = folded[start : mark.start()]
+    clause = re.split(r"[.!?\n]", before[-200:])[-1]
+    return text_says(before, len(before)) or bool(_ANSWER_SAYS.search(clause))

@@ -20,13 +20,13 @@ _STATED = re.compile(
 )
 """The last sentence of a reply."""
 _PASSES = re.compile(
-    rf"(?:(?:it|this|the {TEXT})(?: (?P<denied>does not|doesn't|did not|didn't"
-    r"|cannot|can't|should not|shouldn't|would not|wouldn't))?"
-    r"(?: (?:should|would|must))?"
-    r"|i(?:'d| would| will|'ll)?(?P<not> not)?(?: have to)?)"
+    rf"(?:(?:it|this|the {TEXT})(?: (?P<denied>does not|doesn't|did not|didn't)"
+    r"| (?:cannot|can't)(?P<unable>(?= pass))|(?<!\bit)(?<!\bthis) should)?"
     rf" (?P<stem>pass|fail)(?:es|s|ed)?(?: (?:it|this|this one|the {TEXT}))?"
+    r"|i(?:'d| would| will|'ll)?(?P<not> not)?(?: have to)?"
+    rf" (?P<given>pass|fail)(?:ed)? (?:it|this|this one|the {TEXT}))"
 )
-"""`It passes`, `this does not pass`, `I would pass this`."""
+"""`It passes`, `this does not pass`, `I would pass this`. What it should do is open."""
 
 
 def label_of_sentence(
@@ -51,8 +51,9 @@ def label_of_sentence(
     words = match["words"].strip()
     passes = _PASSES.fullmatch(words)
     if passes:
-        index = known.words.get(passes["stem"])
-        if index is not None and (passes["denied"] or passes["not"]):
+        index = known.words.get(passes["stem"] or passes["given"])
+        denials = (passes["denied"], passes["unable"], passes["not"])
+        if index is not None and any(each is not None for each in denials):
             index = label_values.other_label(index, known)
     else:
         index = label_values.index_of_sentence(words, known)

@@ -11,7 +11,7 @@ from judgescope.parsing.pair_sides import (
     TEXT,
     SideReading,
 )
-from judgescope.parsing.quotes import unquoted
+from judgescope.parsing.quotes import outside_asides, unquoted
 
 _DEGREE = (
     r"(?:(?:clearly|definitely|much|slightly|somewhat|far|narrowly|easily|overall"
@@ -93,7 +93,7 @@ _COMPARES = (
     rf"|(?P<best>{_BEST})|(?P<worst>{_WORST})"
     rf"|and {_side('other')} are (?P<both>{_BOTH})))"
     rf"{_BEHIND}{MARKS}(?:\s?[.!;]{MARKS}|(?=\n)|\s*\Z"
-    r"|(?=,? (?:because|since|as) ))"
+    r"|(?=,? (?:because|since) )|(?=,? as (?!an? [a-z]{3,20}[\W_]*\Z)))"
 )
 """A sentence that only compares: `B is worse than A.`"""
 _REASON = re.compile(r"(?:,? (?:because|since|as) [^.!?\n]{1,300})?[\W_]*\Z")
@@ -120,7 +120,8 @@ def compared(folded: str, _tie: str) -> tuple[SideReading, int, int] | str | Non
     """
     if not _SIGNS.search(folded):
         return None
-    matches = unquoted(_pattern().finditer(folded), folded)
+    matches = outside_asides(list(_pattern().finditer(folded)), folded)
+    matches = unquoted(matches, folded)
     if not matches or not _REASON.match(folded, matches[-1].end()):
         return None
     sides = {_chosen_side(match) for match in matches}

@@ -163,7 +163,7 @@ def _prose_choice(answer: str, tie: str) -> ProseChoice:
         if choice.end:
             may_correct = each.follows(folded, choice.end)
         else:
-            before = folded[max(0, each.begins - 20) : each.begins]
+            before = f". {folded}"[max(0, each.begins - 18) : each.begins + 2]
             at_end = each.end == len(folded)
             may_correct = at_end and (each.firm or bool(_SIDE_BEFORE.search(before)))
         if may_correct:
@@ -171,7 +171,11 @@ def _prose_choice(answer: str, tie: str) -> ProseChoice:
     return choice
 
 
-_SIDE_BEFORE = re.compile(r"(?<!\w)(?:[ab12]|tie)[^\w\n]{0,6}\Z")
+_SIDE_BEFORE = re.compile(
+    rf"(?<!\w)(?:[ab]|tie|(?:(?<=[.!?;\n]\s)|{TEXT}[\s#_-])[12])[^\w\n:]{{0,6}}\Z"
+)
+_LETTER_BEFORE = re.compile(r"(?<!\w)[ab]\W*\Z")
+_DIGIT = re.compile(r"\W*[12]\W*\Z")
 _CLAUSE = re.compile(r"[^.!;\n]*")
 
 
@@ -180,6 +184,10 @@ def _replaced(
 ) -> ProseChoice:
     """Return the choice that a correction states; the old one if it states none."""
     segment = folded[each.start : each.end]
+    if _DIGIT.match(segment) and _LETTER_BEFORE.search(
+        folded[max(0, each.begins - 20) : each.begins]
+    ):
+        return choice  # another kind of name than the choice has
     clause = _CLAUSE.match(segment)
     for find, text in (
         (alone, segment),

@@ -105,8 +105,7 @@ def unquoted(
         return stated
     indices = own_places([match.span() for match in stated], folded)
     stated = [stated[index] for index in indices]
-    asides = [aside.span() for aside in _ASIDE.finditer(folded)]
-    plain = _outside(stated, asides)
+    plain = _outside(stated, asides(folded))
     return plain if any(_is_overall(match, folded) for match in plain) else stated
 
 
@@ -154,11 +153,20 @@ def _self_quoted(
     return stated
 
 
+def asides(folded: str) -> QuotedSpans:
+    """Return the quoted lines, fenced blocks and objects of a folded text.
+
+    >>> asides("score: 4\\n> no, 2")
+    [(9, 16)]
+    """
+    return [aside.span() for aside in _ASIDE.finditer(folded)]
+
+
 def outside_asides(matches: list[re.Match[str]], folded: str) -> list[re.Match[str]]:
     """Return the matches outside of quoted lines, fenced blocks and objects."""
     if not matches:
         return matches
-    return _outside(matches, [aside.span() for aside in _ASIDE.finditer(folded)])
+    return _outside(matches, asides(folded))
 
 
 def text_says(folded: str, start: int) -> bool:

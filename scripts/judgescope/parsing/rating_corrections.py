@@ -37,11 +37,41 @@ _STATES = (
 _STATED = (
     rf"[\s*_\"'`(]{{0,6}}(?:{_STATES})?(?:just |only |more like |rather )?(?:an? )?"
     rf"(?:{FIRMNESS} )?VALUE{UNIT}"
-    r"(?=[\W_]*\Z|[*_\"'`]{0,3}\s?[.!;,)](?:\s|\Z)|\s*\n|\s(?:because|since|as)\b"
-    r"|\s[–—-]\s|\safter all\b|\s(?:is|seems|would be) (?:fair|fairer|better|right"
-    r"|closer|correct|appropriate|more [a-z]{3,12})\b)"
+    r"(?!,?\s(?:if|were|too|unless|had|provided|only (?:if|for|when))\b)"
+    r"(?=[\W_]*\Z|[*_\"'`]{0,3}\s?[.!;,](?:\s|\Z)|\s*\n"
+    r"|\s(?:because|since|as)\b"
+    r"|\s[–—-]\s(?!(?:that|this|those|these|they)(?:'s| is| are| was| were)\b)"
+    r"|\safter all\b|\s(?:is|seems|would be) (?:fair|fairer|better|right"
+    r"|closer|correct|appropriate|more [a-z]{3,12})(?=\s?[.!;\n]|\s*\Z))"
 )
 """A value, alone or with a few words before it, that ends a clause."""
+_LIST = re.compile(r"\s?1(?P<sign>[.)])\s[^\n]{1,300}?\s2(?P=sign)\s")
+"""`1) clear 2) short` counts what it names."""
+_BUT = re.compile(r",?\s(?:but|and|for)\b")
+_OTHER_NUMBER = re.compile(
+    rf"\d|\b(?<!this )(?<!that )(?<!the )(?<!no )(?:{NUMBER_WORD})\b"
+)
+_TOO_MUCH = re.compile(
+    r"(?:an? )?(?:that|it|this|\d{1,3}(?:\.\d)?)(?:'s| is| was)"
+    r" (?:a bit |far |much )?too (?:high|low|generous|harsh|strict|lenient|kind)"
+    r"(?P<end>\s?(?:[.;:,!–—-]|\Z))"
+    r"|that(?:'s| is| was) (?:the (?:score|rating) )?for [a-z]{3,20}(?:[.;,!]|\Z)"
+)
+"""What takes a number back: `No, 4 is too high`, `Wait, that's for fluency`."""
+
+
+@lru_cache(maxsize=64)
+def _denied_pattern(scale: Scale) -> re.Pattern[str]:
+    """What denies a label: `it cannot be a pass`, `no pass`, `it does not`."""
+    words = "|".join(map(re.escape, grammar_of(scale).labels)) or "(?!)"
+    isnt = (
+        r"(?:cannot|can't|can not|is not|isn't|should not|shouldn't|does not|doesn't)"
+    )
+    label = rf"(?:be |deserve |get |earn )?(?:an? |the )?(?:{words})"
+    return re.compile(
+        rf"\s?(?:(?:it|this|that) {isnt}(?: {label})?"
+        rf"|(?:no|not)(?: an?)? (?:{words}))[\W_]*\Z"
+    )
 
 
 @lru_cache(maxsize=64)
@@ -97,8 +127,16 @@ def _may_correct(
         unread = verdict.judgment is None or verdict.judgment.status != "ok"
         if unread and behind_value:
             return True
-        return each.follows(visible, max(verdict.end, verdict.start or 0))
+        end = max(verdict.end, verdict.start or 0)
+        return each.follows(visible, end) and (
+            bool(grammar.scale.words) or not _of_another(each, visible, end)
+        )
     return each.end == len(visible) and (each.firm or behind_value)
+
+
+def _of_another(each: Correction, visible: str, end: int) -> bool:
+    """Return whether a number behind the verdict is what the words correct."""
+    return _OTHER_NUMBER.search(visible, end, each.begins) is not None
 
 
 def _replaced(
@@ -109,14 +147,17 @@ def _replaced(
     grammar: Grammar,
 ) -> ProseVerdict:
     """Return the verdict that a correction states; the old one if it states none."""
-    match = _value_of(each, visible, grammar)
     begin = verdict.begin if verdict.end else each.start
+    if verdict.end and _is_denied(each, visible, grammar.scale):
+        judgment = Judgment("unparsed", TAKEN_BACK)
+        return ProseVerdict(judgment, verdict.start, begin, each.end)
+    match = _value_of(each, visible, grammar)
     if match is None and grammar.scale.words:
         stated = label_of_sentence(answer, visible, grammar, each.start, each.end)
         if stated.judgment is not None:
             return stated
     if match is None:
-        if each.firm and verdict.end and NOTHING.match(visible, each.start, each.end):
+        if verdict.end and _is_taken_back(each, visible, grammar.scale):
             judgment = Judgment("unparsed", TAKEN_BACK)
             return ProseVerdict(judgment, verdict.start, begin, each.end)
         return verdict
@@ -127,10 +168,34 @@ def _replaced(
     return ProseVerdict(judgment, match.start(), begin, match.end())
 
 
+def _is_taken_back(each: Correction, visible: str, scale: Scale) -> bool:
+    """Return whether a correction without a value leaves none."""
+    if not scale.words and _TOO_MUCH.match(visible, each.start, each.end):
+        return True
+    nothing = NOTHING.match(visible, each.start, each.end)
+    return each.firm and not each.wish and nothing is not None
+
+
+def _is_denied(each: Correction, visible: str, scale: Scale) -> bool:
+    """Return whether a correction denies a label: `On second thought, no pass.`"""
+    if not scale.words:
+        return False
+    denied = _denied_pattern(scale).match(visible, each.start, each.end)
+    return denied is not None
+
+
 def _value_of(each: Correction, visible: str, grammar: Grammar) -> re.Match[str] | None:
     """Return the value that follows a correction, or that its sentences give."""
-    match = _stated_pattern(grammar.scale).match(visible, each.start, each.end)
-    if match or not each.firm:
+    start = each.start
+    if _LIST.match(visible, start, each.end):
+        return None
+    too_much = _TOO_MUCH.match(visible, start, each.end)
+    if too_much and too_much["end"]:
+        start = too_much.end()
+    match = _stated_pattern(grammar.scale).match(visible, start, each.end)
+    if each.wish and match and _BUT.match(visible, match.end()):
+        return None
+    if match or each.wish or not each.firm:
         return match
     forms = forms_of(grammar.scale)
     given = forms["given"].finditer(visible, each.start, each.end)

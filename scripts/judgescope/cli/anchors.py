@@ -1,10 +1,12 @@
 """The verdicts of a judge on frozen texts, draw by draw: from the store, or asked."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -27,6 +29,7 @@ from judgescope.plan.study import CellAspect, Plan
 from judgescope.replies import judging_job
 from judgescope.replies.asking import AskingJob
 from judgescope.replies.budget import Spending
+from judgescope.replies.caps import REQUESTS
 from judgescope.replies.lookup import StoredReplies
 from judgescope.replies.questions import QuestionPlan, plan_questions
 from judgescope.replies.specs import AskSpec
@@ -40,6 +43,8 @@ from judgescope.statistics.raters import lower_median
 
 AnchorIdentity = dict[str, object]
 """What a judge is: each part in words or as a hash."""
+FIRST_WINDOW: Final = 64
+"""Draws of a text that are looked up first; more if the store has half of them."""
 
 
 class FrozenSubjects(Subjects):
@@ -152,12 +157,58 @@ class AnchoredJudge:
             return strict_majority(ratings, len(scale.labels))
         return lower_median(ratings)
 
-    def draws(self, targets: Sequence[str], draws: int, *, fresh: bool) -> Floats:
+    def draws(self, targets: Sequence[str], draws: int) -> Floats:
         """Return the first `draws` verdicts on each text, (targets, draws), NaN where
-        one could not be read.
-
-        With `fresh` those that the store lacks are asked; else they are an error.
+        one could not be read; UserError if the store lacks one.
         """
+        with self._opened(targets, draws) as (shard, _, questions):
+            replies = shard.find(questions.key_table)
+            missing = int(replies.lacking().sum())
+            if missing:
+                raise UserError(
+                    "replies of the judge are missing",
+                    where=f"store {self.plan.study.store}, judge {self.judge}",
+                    got=f"{missing:,} of {questions.key_table.slots:,} are missing",
+                    todo="run the study first",
+                )
+            return self._values(questions, replies, targets, draws)
+
+    def asked(self, targets: Sequence[str], draws: int) -> tuple[Floats, int]:
+        """Return the first `draws` verdicts on each text, as `draws` does, and how many
+        of them were asked now because the store lacked them.
+        """
+        plan = self.plan
+        model = plan.judges[self.judge].model
+        with self._opened(targets, draws) as (shard, card, questions):
+            replies = shard.find(questions.key_table)
+            requested = 0
+            if replies.lacking().any():
+                caps = caps_of(plan.study)
+                ledger = plan.study.ledger
+                with Spending(shard, ledger, model, card.price, caps) as allowed:
+                    job = AskingJob.of(card, shard, allowed)
+                    replies = job.answered(questions, replies)
+                    requested = allowed.spent[REQUESTS]
+            return self._values(questions, replies, targets, draws), requested
+
+    def last_draw(self, targets: Sequence[str]) -> int:
+        """Return the highest draw of these texts that the store has, -1 without one.
+
+        Draws are asked in their order, so no gap is as wide as half of the window.
+        """
+        window = FIRST_WINDOW
+        while True:
+            with self._opened(targets, window) as (shard, _, questions):
+                last = shard.find(questions.key_table).last_draw()
+            if last < window // 2:
+                return last
+            window *= 2
+
+    @contextmanager
+    def _opened(
+        self, targets: Sequence[str], draws: int
+    ) -> Iterator[tuple[Store, AskedModel, QuestionPlan]]:
+        """Yield the judge's store, its settled card and the questions of some draws."""
         plan = self.plan
         model = plan.judges[self.judge].model
         spec = ask(plan, self.dataset, model)
@@ -171,24 +222,11 @@ class AnchoredJudge:
         subjects = FrozenSubjects(spec, targets)
         with Store(Path(plan.study.store), settled_model.served_name) as shard:
             findings = judging_job.known_findings(shard, settled_model)
-            questions = plan_questions(spec, settled_model, findings, subjects)
-            replies = shard.find(questions.key_table)
-            missing = int(replies.lacking().sum())
-            if missing and not fresh:
-                raise UserError(
-                    "replies of the judge are missing",
-                    where=f"store {plan.study.store}, judge {self.judge}",
-                    got=f"{missing:,} of {questions.key_table.slots:,} are missing",
-                    todo="run the study first",
-                )
-            if missing:
-                caps = caps_of(plan.study)
-                ledger = plan.study.ledger
-                price = settled_model.price
-                with Spending(shard, ledger, model, price, caps) as allowed:
-                    job = AskingJob.of(settled_model, shard, allowed)
-                    replies = job.answered(questions, replies)
-            return self._values(questions, replies, targets, draws)
+            yield (
+                shard,
+                settled_model,
+                plan_questions(spec, settled_model, findings, subjects),
+            )
 
     def _values(
         self,

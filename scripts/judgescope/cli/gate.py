@@ -84,9 +84,8 @@ def gate(args: argparse.Namespace) -> int:
     check(made, anchored, args.passport)
     asked = 0
     if args.fresh and not _has_ended(made):
-        asked = len(made.anchors)
         with redirect_stdout(sys.stderr):  # an object stands alone on standard output
-            _look(made, anchored, plan)
+            asked = _look(made, anchored, args.passport)
         write(made, args.passport)
     now = [*numbers(args.study, made.judge)] if _has_tables(plan) else []
     findings = gate_findings(made, now, asked, date.today())
@@ -156,8 +155,11 @@ def _has_ended(made: Passport) -> bool:
     return alarmed or date.today().isoformat() > made.expires
 
 
-def _look(made: Passport, anchored: AnchoredJudge, plan: Plan) -> None:
-    """Ask one new draw of each anchor, test it, and add the look to the passport."""
+def _look(made: Passport, anchored: AnchoredJudge, path: Path) -> int:
+    """Ask one new draw of each anchor, test it, and add the look to the passport.
+
+    Return how many replies were requested.
+    """
     look = len(made.looks) + 1
     if made.horizon is not None and look > made.horizon:
         raise UserError(
@@ -168,10 +170,16 @@ def _look(made: Passport, anchored: AnchoredJudge, plan: Plan) -> None:
             todo="make a new passport",
         )
     level = level_of_look(look, made.horizon)
+    draw = made.first_draw + len(made.looks)
+    _check_unasked(made, anchored, path, draw)
+    plan = anchored.plan
     admit(plan, agrees, [plan.judges[made.judge].model])
     print(f"look {look}: one draw of each of {len(made.anchors)} anchors")
-    count = made.baseline.shape[1] + look
-    new = anchored.draws(made.targets, count, fresh=True)[:, -1]
+    if made.under_way != draw:
+        made.under_way = draw
+        write(made, path)
+    verdicts, asked = anchored.asked(made.targets, draw + 1)
+    new = verdicts[:, -1]
     findings = drift(made.baseline, new, made.people, level)
     p_right, before, now = or_none(
         np.array([findings.p_right, findings.right_before, findings.right_now])
@@ -188,6 +196,26 @@ def _look(made: Passport, anchored: AnchoredJudge, plan: Plan) -> None:
             alarm=findings.alarm,
         )
     )
+    made.under_way = None
+    return asked
+
+
+def _check_unasked(
+    made: Passport, anchored: AnchoredJudge, path: Path, draw: int
+) -> None:
+    """Raise UserError where the store has the draw of a look that did not begin."""
+    if made.under_way == draw:
+        return
+    last = anchored.last_draw(made.targets)
+    if last >= draw:
+        raise UserError(
+            "the draw of this look is in the store already, so it is no new one",
+            where=f"{path}, look {len(made.looks) + 1}",
+            got=f"the store has draws up to {last + 1}",
+            allowed=f"draws up to {draw}",
+            todo="use the passport that the last look changed; if it is lost, or a "
+            "study asked more draws, make a new passport",
+        )
 
 
 # --- what it says ---------------------------------------------------------------------

@@ -22,6 +22,7 @@ from judgescope.cli.context import check_input, check_output, plan_of_study
 from judgescope.cli.show import rows_of, tables_of
 from judgescope.core.errors import UserError
 from judgescope.core.files import atomic_write
+from judgescope.schema.cards.engines import ENGINES
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.gate import (
     FEWEST_ANCHORS,
@@ -98,6 +99,10 @@ class Passport(Struct, kw_only=True):
     made: str
     expires: str
     horizon: int | None
+    first_draw: int
+    """The draw that the first look asks, from 0: the store had none from it on."""
+    under_way: int | None = None
+    """The draw that a look began to ask; None: the last look was finished."""
     anchors: list[Anchor]
     numbers: list[PassportNumber] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
@@ -164,7 +169,16 @@ def _only(names: list[str], option: str) -> str:
 
 def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
     """Return the passport; raise UserError for too few draws or rated texts."""
-    count = anchored.plan.judges[anchored.judge].draws
+    plan = anchored.plan
+    card = plan.judges[anchored.judge]
+    count = card.draws
+    if ENGINES[plan.models[card.model].engine].decides:
+        raise UserError(
+            "a passport needs sampled draws, and a decision is the same in every draw",
+            where=f"judge {anchored.judge}, key model",
+            got=card.model,
+            allowed="a model that writes text and is sampled",
+        )
     if count < FEWEST_DRAWS:
         raise UserError(
             "the baseline has too few draws of each text",
@@ -183,7 +197,7 @@ def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
             got=len(targets),
             allowed=f"{FEWEST_ANCHORS} or more; 200 find a fall of .1",
         )
-    draws = anchored.draws(targets, count, fresh=False)
+    draws = anchored.draws(targets, count)
     repeated = repeated_share(draws)
     if repeated < FEWEST_REPEATED:
         raise UserError(
@@ -213,6 +227,7 @@ def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
         made=today.isoformat(),
         expires=(today + timedelta(days=args.days)).isoformat(),
         horizon=args.horizon,
+        first_draw=anchored.last_draw(targets) + 1,
         anchors=anchors,
         numbers=[*numbers(args.study, anchored.judge)],
     )

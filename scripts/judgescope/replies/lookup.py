@@ -263,6 +263,12 @@ class StoredReplies:
         owner = np.searchsorted(self.key_table.first, missing, side="right") - 1
         return np.bincount(owner, minlength=len(self.key_table.keys))
 
+    def last_draw(self) -> int:
+        """Return the highest draw of any key that has a reply, -1 without one."""
+        slots = np.flatnonzero(self._places["file"] >= 0)
+        owner = np.searchsorted(self.key_table.first, slots, side="right") - 1
+        return int((slots - self.key_table.first[owner]).max(initial=-1))
+
     def has(self, slot: int) -> bool:
         """Return whether a slot has a reply."""
         return bool(self._places[slot]["file"] >= 0)

@@ -115,7 +115,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
         number |= {"statistic": "tnr", "level": "pooled", "value": 1.0, "n": 12}
         own.table("results", "tables/labels", [number])
         anchored = AnchoredJudge(plan, "answers", "frozen", "good")
-        anchored.draws(sorted(anchored.texts), DRAWS, fresh=True)
+        anchored.asked(sorted(anchored.texts), DRAWS)
         yield Place(own, Path(file.name), judge)
 
 
@@ -154,6 +154,50 @@ def test_each_fresh_look_asks_one_draw_of_each_anchor(place: Place) -> None:
         assert len(read(Path("judge.json")).looks) == look
     place.judge.asked.clear()
     assert place.gate() == SAME and not place.judge.asked
+
+
+def test_a_new_passport_asks_draws_that_no_earlier_look_had(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.passport()
+    place.judge.lost = 9
+    assert place.gate(fresh=True) == MOVED
+    place.judge.lost = 0
+    place.passport(output=Path("new.json"))
+    assert read(Path("new.json")).first_draw == DRAWS + 1
+    place.judge.asked.clear()
+    capsys.readouterr()
+    assert place.gate(fresh=True, passport=Path("new.json")) == SAME
+    assert len(place.judge.asked) == ANCHORS
+    assert f"requested now: {ANCHORS}" in capsys.readouterr().out
+
+
+def test_a_look_whose_draw_is_stored_is_refused(place: Place) -> None:
+    place.passport()
+    file = Path("judge.json")
+    before = file.read_bytes()
+    place.gate(fresh=True)
+    file.write_bytes(before)  # the changed passport was not kept
+    place.judge.asked.clear()
+    with pytest.raises(UserError, match="in the store already"):
+        place.gate(fresh=True)
+    assert not place.judge.asked and file.read_bytes() == before
+
+
+def test_an_interrupted_look_is_finished_and_paid_once(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.passport()
+    file = Path("judge.json")
+    before = json.loads(file.read_bytes())
+    place.gate(fresh=True)
+    file.write_text(json.dumps(before | {"under_way": DRAWS}), encoding="utf-8")
+    capsys.readouterr()
+    place.judge.asked.clear()
+    assert place.gate(fresh=True) == SAME and not place.judge.asked
+    assert "requested now: 0" in capsys.readouterr().out
+    made = read(file)
+    assert len(made.looks) == 1 and made.under_way is None
 
 
 def test_a_judge_that_passes_what_it_failed_has_moved(
@@ -236,6 +280,16 @@ def test_a_baseline_of_few_draws_is_refused(place: Place) -> None:
     place.study.amend("judges", "frozen", draws=4)
     with pytest.raises(UserError, match="too few draws"):
         place.passport()
+
+
+def test_a_decision_model_has_no_passport(place: Place) -> None:
+    place.study.card(
+        "models", "decider", engine="systemone", base_url="http://127.0.0.1:9/v1"
+    )
+    place.study.card("judges", "frozen", model="decider", form="decide")
+    with pytest.raises(UserError, match="sampled draws") as refused:
+        place.passport()
+    assert "raise" not in str(refused.value)
 
 
 def test_missing_replies_are_not_asked_for_a_passport(place: Place) -> None:

@@ -206,8 +206,8 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit."""
         self.print_usage(sys.stderr)
-        is_audit = sys.argv[1:2] == ["audit"]
-        status = commands.BROKEN if is_audit else EXIT.wrong_use
+        is_verdict = sys.argv[1:2] in (["audit"], ["gate"])
+        status = commands.BROKEN if is_verdict else EXIT.wrong_use
         self.exit(status, f"{self.prog}: error: {message}\n")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:

@@ -89,6 +89,69 @@ def test_a_passport_runs_the_gate(runner: Runner) -> None:
 
 
 @pytest.mark.heavy
+def test_bars_with_a_passport_are_refused(runner: Runner) -> None:
+    done = runner.step(
+        "Audit", file="study.yaml", passport="judge.json", require="spearman=.5"
+    )
+    assert done.returncode == 3
+    assert done.stdout.startswith("::error::inputs passport and require")
+    assert runner.outputs["verdict"] == "cannot be used"
+
+
+@pytest.mark.heavy
+def test_a_wrong_command_line_of_the_gate_cannot_be_used(runner: Runner) -> None:
+    arguments = "--no-such-option"
+    done = runner.step(
+        "Audit", file="study.yaml", passport="judge.json", arguments=arguments
+    )
+    assert done.returncode == 3 and arguments in done.stdout
+    assert runner.outputs["verdict"] == "cannot be used"
+
+
+@pytest.mark.parametrize(
+    ("version", "alone", "with_passport"),
+    [
+        ("judgescope", "judgescope", "judgescope[workflow]"),
+        ("judgescope==0.1", "judgescope==0.1", "judgescope[workflow] ==0.1"),
+        (
+            "judgescope @ git+https://host/a.git@v1",
+            "judgescope @ git+https://host/a.git@v1",
+            "judgescope[workflow] @ git+https://host/a.git@v1",
+        ),
+        (
+            "git+https://host/a.git@v1",
+            "git+https://host/a.git@v1",
+            "judgescope[workflow] @ git+https://host/a.git@v1",
+        ),
+        (
+            "dist/judgescope-0.1.whl",
+            "dist/judgescope-0.1.whl",
+            "dist/judgescope-0.1.whl[workflow]",
+        ),
+        ("judgescope[workflow]>=0.1",) * 3,
+        ("", str(HOME), f"{HOME}[workflow]"),
+    ],
+)
+def test_a_passport_installs_what_the_workflow_needs(
+    tmp_path: Path, version: str, alone: str, with_passport: str
+) -> None:
+    """A `python` in the place of a runner's notes what pip would install."""
+    runner = Runner(tmp_path, HOME)
+    for folder in (runner.temp / "judgescope" / "bin", tmp_path / "programs"):
+        folder.mkdir(parents=True)
+        program = folder / "python"
+        program.write_text(f'#!/bin/sh\necho "$5" > {tmp_path}/installed\n', "utf-8")
+        program.chmod(0o755)
+    for passport, expected in (("", alone), ("judge.json", with_passport)):
+        path = f"{tmp_path / 'programs'}:{os.environ['PATH']}"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PATH", path)
+            done = runner.step("Install", version=version, passport=passport)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "installed").read_text("utf-8") == f"{expected}\n"
+
+
+@pytest.mark.heavy
 def test_texts_are_shown_if_they_may_be(runner: Runner) -> None:
     rows = [{**row, "answer": f"{SECRET} {row['answer']}"} for row in made()]
     write(rows, runner.folder / "ratings.csv")

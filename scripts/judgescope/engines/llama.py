@@ -195,5 +195,6 @@ ENGINE = Engine(
     located=located,
     asked=True,
     reads_prompts=True,
+    compares_forms=True,
     scores_texts=True,
 )

@@ -445,4 +445,4 @@ def _check_distinct(
 
 
 build = RecordedEngine
-ENGINE = Engine(name="recorded", card=RecordedModel, build=build)
+ENGINE = Engine(name="recorded", card=RecordedModel, build=build, compares_forms=True)

@@ -54,8 +54,10 @@ ENGINE = Engine(
     name="systemone",
     card=SystemOneModel,
     build=SystemOneEngine,
+    executor="api",
     asked=True,
     reads_prompts=True,
+    compares_forms=True,
     decides=True,
     parser="decision",
 )

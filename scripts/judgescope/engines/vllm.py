@@ -572,7 +572,9 @@ ENGINE = Engine(
     card=VllmModel,
     build=build,
     located=located,
+    executor="gpu",
     asked=True,
     reads_prompts=True,
+    compares_forms=True,
     scores_texts=True,
 )

@@ -10,7 +10,6 @@ import re
 import shlex
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,11 +33,9 @@ from judgescope.schema.cards import (
     RecordedModel,
     VllmModel,
 )
+from judgescope.schema.cards.engines import ENGINES, Executor
 from judgescope.scoring.merge_specs import MergeSpec
 
-Executor = Literal["api", "gpu", "cpu"]
-"""Where a model answers: behind an endpoint, loaded by the job, or in the job's own
-process."""
 WRITING_RECORDS: tuple[type[Struct], ...] = (
     specs.MakeTextsSpec,
     specs.WriteReferencesSpec,
@@ -81,8 +78,7 @@ class Dag:
 
     def executor(self, model: str) -> Executor:
         """Return where a model answers."""
-        engines: dict[str, Executor] = {"openai": "api", "vllm": "gpu"}
-        return engines.get(self.plan.models[model].engine, "cpu")
+        return ENGINES[self.plan.models[model].engine].executor
 
     @property
     def writing_records(self) -> list[type[Struct]]:

@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
@@ -25,17 +25,25 @@ from judgescope.core.secrets import show_without_secrets
 JobFields = dict[str, object]
 
 
-def _modules_of_jobs() -> dict[str, str]:
-    folders = [PACKAGE / "jobs", *extension_files("jobs")]
-    modules = {}
+def modules_of_jobs(package: Path, folders: Iterable[Path]) -> dict[str, str]:
+    """Return job -> its module, of the folders of a package; RuntimeError for a name
+    that two have.
+    """
+    modules = dict[str, str]()
     for folder in folders:
-        room = ".".join(folder.relative_to(PACKAGE).parts)
+        room = ".".join(folder.relative_to(package).parts)
         for path in folder.glob("[!_]*.py"):
-            modules[path.stem] = f"{room}.{path.stem}"
+            module = f"{room}.{path.stem}"
+            if path.stem in modules:
+                raise RuntimeError(
+                    f"the job {path.stem} is there twice: {modules[path.stem]} and "
+                    f"{module}; rename one of them"
+                )
+            modules[path.stem] = module
     return dict(sorted(modules.items()))
 
 
-JOBS = _modules_of_jobs()
+JOBS = modules_of_jobs(PACKAGE, [PACKAGE / "jobs", *extension_files("jobs")])
 """Job -> its module in the package, which the code of a job's output begins with."""
 
 MACHINE = {

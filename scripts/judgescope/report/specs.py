@@ -66,6 +66,8 @@ class JudgeCard(SpecPart, frozen=True, kw_only=True):
     annotation: str = ""
     planted: str = ""
     """What a planted judge does wrong and how strongly; "" for all others."""
+    compares_forms: bool = False
+    """Whether it is one of several prompt forms that its model may answer."""
     scores_texts: str = ""
     """The estimator of a judge that scores how probable a text is; "" for others."""
     one_score: bool = False

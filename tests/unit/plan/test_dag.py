@@ -17,7 +17,7 @@ from golden_studies import write, write_dataset
 from graded_study import NAME, GradedStudy
 from judgescope.core.errors import UserError
 from judgescope.core.job_files import job_files
-from judgescope.plan.dag import Dag, Executor, any_of
+from judgescope.plan.dag import Dag, any_of
 from judgescope.plan.extending import study_extensions
 from judgescope.plan.generators import WritingJob, made_of
 from judgescope.plan.jobs import job
@@ -26,7 +26,10 @@ from judgescope.plan.specs import graded_sets, judging
 from judgescope.plan.study import Plan
 from judgescope.schema.cards import (
     GradedPerturbation,
+    VllmModel,
 )
+from judgescope.schema.cards.endpoint import EndpointModel
+from judgescope.schema.cards.engines import ENGINES, Executor
 from judgescope.schema.loading import load_yaml
 from running import HOME
 from study import Study, shipped
@@ -194,6 +197,16 @@ def test_a_job_reads_all_files_that_its_spec_names(jobs: list[Dag]) -> None:
         }
         assert named <= set(read), (kind, made)
         assert callable(job(one.job(dataset, made)))
+
+
+@pytest.mark.parametrize("name", sorted(ENGINES.working()))
+def test_what_an_endpoint_answers_is_limited_as_requests(name: str) -> None:
+    engine = ENGINES[name]
+    behind = issubclass(engine.card, EndpointModel)
+    loaded = engine.card is VllmModel
+    assert (engine.executor == "api") == behind
+    assert (engine.executor == "gpu") == loaded
+    assert engine.compares_forms == (engine.reads_prompts or name == "recorded")
 
 
 def test_the_originals_of_each_dataset_are_written_where_its_model_is(

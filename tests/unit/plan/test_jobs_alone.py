@@ -11,7 +11,7 @@ from msgspec import Struct, to_builtins
 
 from inputs_alone import inputs_alone
 from judgescope.core.job_files import job_files
-from judgescope.plan.jobs import job, typed
+from judgescope.plan.jobs import job, modules_of_jobs, typed
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import (
     graded_sets,
@@ -87,3 +87,15 @@ def test_jobs_need_nothing_but_their_inputs(plan: Plan) -> None:
         assert not missing, f"{name} did not write {missing}"
         run.add(name)
     assert len(run) == 15
+
+
+def test_a_name_that_two_jobs_have_is_an_error(tmp_path: Path) -> None:
+    own = [tmp_path / "jobs", tmp_path / "extensions" / "other" / "jobs"]
+    for folder, name in zip(own, ("ask", "teach"), strict=True):
+        folder.mkdir(parents=True)
+        (folder / f"{name}.py").touch()
+    found = modules_of_jobs(tmp_path, own)
+    assert found == {"ask": "jobs.ask", "teach": "extensions.other.jobs.teach"}
+    (own[1] / "ask.py").touch()
+    with pytest.raises(RuntimeError, match=r"extensions\.other\.jobs\.ask"):
+        modules_of_jobs(tmp_path, own)

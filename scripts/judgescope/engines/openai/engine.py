@@ -100,5 +100,11 @@ def _rare_collection() -> Iterator[None]:
 
 build = OpenAIEngine
 ENGINE = Engine(
-    name="openai", card=OpenAIModel, build=build, asked=True, reads_prompts=True
+    name="openai",
+    card=OpenAIModel,
+    build=build,
+    executor="api",
+    asked=True,
+    reads_prompts=True,
+    compares_forms=True,
 )

@@ -18,6 +18,7 @@ from judgescope.plan.judges import (
 from judgescope.plan.study import Plan
 from judgescope.report import specs
 from judgescope.schema import cards
+from judgescope.schema.cards.engines import ENGINES
 
 UNPERTURBED = {"original": "originals", "systems": "texts by systems"}
 """Unperturbed sets of texts, and their names on the page of all judgments."""
@@ -117,11 +118,15 @@ def is_thresholded(judge: cards.Judge) -> bool:
 
 
 def _judge_card(plan: Plan, name: str, judge: cards.Judge) -> specs.JudgeCard:
+    parser = parser_of(plan, name)
+    compared = ENGINES[plan.models[judge.model].engine].compares_forms
     card = specs.JudgeCard(
         engine=engine_of(plan, name),
         form=judge.form,
         against=None if judge.form in ALONE else judge.against,
-        parser=parser_of(plan, name),
+        parser=parser,
+        # A recorded score was read by nobody here.
+        compares_forms=compared and parser != "number",
         draws=judge.draws,
         model=judge.model,
         hint=judge.hint.rating if judge.hint else "",

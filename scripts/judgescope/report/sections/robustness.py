@@ -288,12 +288,10 @@ def forms(report: Report, dataset: ShownDataset, _: ReportRows) -> Iterator[Page
     They are of the judges that read a form, by model, for models with several.
     """
     rated = set(report.rows("agreement", dataset.id).names("judge"))
-    # Engines whose judges may be a model that reads a form; a recorded score has none.
-    reading = {"openai", "vllm", "llama", "recorded"}
     by_model: FormsByModel = {}
     for judge in report.judges:
         card = report.spec.judges[judge.id]
-        if judge.id in rated and judge.engine in reading and card.parser != "number":
+        if judge.id in rated and card.compares_forms:
             described = replace(judge, about=_asked(report, judge))
             by_model.setdefault(card.model, []).append(described)
     models = {model: forms for model, forms in by_model.items() if len(forms) > 1}

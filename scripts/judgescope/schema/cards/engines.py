@@ -6,12 +6,16 @@ that this engine can import.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from judgescope.core.registry import Registry
 from judgescope.schema.cards.models import ModelCard
+
+Executor = Literal["api", "gpu", "cpu"]
+"""Where a model answers: behind an endpoint, loaded by the job, or in the job's own
+process."""
 
 
 class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,6 +36,8 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     completed: Callable[..., Any] | None = None
     """`completed(card, folder, data)`: the card with what its files say of it, which
     planning needs."""
+    executor: Executor = "cpu"
+    """Where its models answer; it chooses the rule and the limits of their jobs."""
     asked: bool = False
     """Whether it answers requests and its replies are stored; other engines compute or
     replay."""
@@ -45,6 +51,9 @@ class Engine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     parser: str = ""
     """The parser of its judges whose cards name none; "": `score` for replies, `number`
     for values."""
+    compares_forms: bool = False
+    """Whether one model may answer several prompt forms, which the report compares:
+    its judges are a model that reads a form, now or when it was recorded."""
     scores_texts: bool = False
     """Whether it says how probable a given text is after a prompt (the estimators
     likelihood and pmi)."""

@@ -15,6 +15,7 @@ EXPECTED = {
 READABLE = {
     "number": "4",
     "returned": "4",
+    "decision": '{"probabilities":{"0":0,"1":0,"2":0,"3":1,"4":0},"type":"score"}',
     "choice": "[[A]]",
     "annotation": "Overall score: 4",
     "merged": "No Error",

@@ -42,7 +42,9 @@ def read(
 
 # A likelihood is read from the text that was judged, not from a reply about it; what a
 # function returns is no prose.
-REASONS = sorted(PARSERS.keys() - {"number", "chiang-lee", "likelihood", "returned"})
+REASONS = sorted(
+    PARSERS.keys() - {"number", "chiang-lee", "likelihood", "returned", "decision"}
+)
 
 
 @pytest.mark.parametrize("parser", REASONS)

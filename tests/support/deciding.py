@@ -63,7 +63,7 @@ def listed(answer: Mapping[str, Any]) -> Said:
         for option, share in answer["probabilities"].items():
             value: dict[str, Any] = {"value": option, "probability": share}
             if kind == "score":
-                value |= {"value": int(option), "label": f"level {option}"}
+                value |= {"value": int(option), "label": answer["legend"][option]}
             shares.append(value)
         entry |= {"probabilities": shares, "confidence": 0.5}
         entry[kind] = answer[kind]

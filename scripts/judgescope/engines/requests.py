@@ -232,6 +232,8 @@ class Hold(NamedTuple):
     draws: int
     nanodollars: int
     size: int
+    decides: bool = False
+    """Whether it is for a decision, which has no limit of tokens."""
 
 
 class Budget(Protocol):

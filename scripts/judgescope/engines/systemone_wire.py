@@ -19,6 +19,8 @@ ASKED: Final = "verdict"
 MASS: Final = "label_mass"
 """The field of a kept answer with the probability that the model gave to the options
 together, where the server says it."""
+RELABELLED: Final = "relabelled"
+"""The field of a kept answer whose levels have other labels than the question."""
 PREDICATE: Final = "predicate"
 LISTED_TYPES: Final[Mapping[QuestionType, str]] = {
     "noul": PREDICATE,
@@ -95,6 +97,8 @@ def read_decision(text: str, wire: WireName, request: Request, draw: int) -> Rep
     mass = _label_mass(answer)
     if mass is not None:
         decided[MASS] = mass
+    if _is_relabelled(decided.get("legend"), request.asked["question"]):
+        decided[RELABELLED] = True
     try:
         kept = canonical(decided)
     except (ValueError, TypeError, RecursionError):
@@ -126,7 +130,22 @@ def _unlisted(answers: list[Any]) -> dict[str, Any] | None:
     shares = listed.get("probabilities")
     if isinstance(shares, list):
         decided["probabilities"] = _by_option(shares)
+        legend = {
+            str(share.get("value")): share["label"]
+            for share in shares
+            if isinstance(share, dict) and isinstance(share.get("label"), str)
+        }
+        if legend:
+            decided["legend"] = legend
     return decided
+
+
+def _is_relabelled(legend: Any, question: Mapping[str, Any]) -> bool:
+    """Return whether levels of an answer have other labels than the question."""
+    if question["type"] != "score" or not isinstance(legend, dict):
+        return False
+    labels = {str(place): words for place, words in enumerate(question["criteria"])}
+    return any(labels.get(place, label) != label for place, label in legend.items())
 
 
 def _by_option(shares: list[Any]) -> dict[str, Any] | list[Any]:
@@ -155,14 +174,22 @@ def usage_of(answer: Mapping[str, Any]) -> dict[str, int] | None:
     usage = answer.get("usage")
     if not isinstance(usage, dict):
         return None
-    details = usage.get("input_tokens_details")
     known = counted(
         {
-            "prompt": usage.get("input_tokens"),
-            "completion": usage.get("output_tokens", 0),
-            "cached": details.get("cached_tokens")
-            if isinstance(details, dict)
-            else None,
+            "prompt": _count(usage, "input_tokens", "prompt_tokens"),
+            "completion": _count(usage, "output_tokens", "completion_tokens") or 0,
+            "cached": _cached(usage),
         }
     )
     return known if known and known["prompt"] else None
+
+
+def _count(usage: Mapping[str, Any], *names: str) -> Any:
+    """Return the first of some counts that is given, None without one."""
+    given = [usage[name] for name in names if usage.get(name) is not None]
+    return given[0] if given else None
+
+
+def _cached(usage: Mapping[str, Any]) -> Any:
+    details = _count(usage, "input_tokens_details", "prompt_tokens_details")
+    return details.get("cached_tokens") if isinstance(details, dict) else None

@@ -12,6 +12,11 @@ MASS_TOLERANCE: Final = 0.02
 LEAST_LABEL_MASS: Final = 0.5
 """The least probability of the options together: below it the model would have said
 something else."""
+MEAN_TOLERANCE: Final = 0.05
+"""How far a score may be from the mean of its places; further on scales of more than
+four levels, as far as rounding to hundredths can move both."""
+ROUNDING: Final = 0.005
+"""The most that rounding to hundredths moves a number."""
 PERCENT: Final = 100.0
 SIDES: Final = ("A", "B", "tie")
 """The options of a question which of two texts is better."""
@@ -53,7 +58,9 @@ def read_decision(text: str, scale: Scale | None, *, expected: float = 0) -> Jud
         if kind == "noul":
             shares = _of_two(answer, scale)
         else:
-            shares = _shares(answer, options_of(scale, str(kind)))
+            options = options_of(scale, str(kind))
+            shares = _shares(answer, options)
+            _agreeing(answer, shares, options)
     except _UnreadError as error:
         return Judgment("unparsed", str(error))
     return _verdict(shares, scale, answer, rule, expected=bool(expected))
@@ -82,11 +89,40 @@ def _is_number(value: Any) -> TypeGuard[float]:
 def _choice(answer: Mapping[str, Any], rule: str) -> Judgment:
     """Return the judgment of a choice between two texts."""
     shares = _shares(answer, SIDES)
+    _agreeing(answer, shares, SIDES)
     place = _likeliest(shares, SIDES, answer)
     if place is None:
         return Judgment("unparsed", "equal_options")
     value = CHOICE_VALUES[SIDES[place].lower()]
     return _sure(Judgment("ok", rule, value, SIDES[place]), shares[place])
+
+
+def _agreeing(
+    answer: Mapping[str, Any], shares: Sequence[float], options: Sequence[str]
+) -> None:
+    """Raise _UnreadError where an answer says something else than its probabilities:
+    a choice that is not the likeliest, a score that is not their mean.
+    """
+    if answer.get("type") == "score":
+        score = answer.get("score")
+        given = [answer["probabilities"][option] for option in options]
+        mean = math.fsum(place * share for place, share in enumerate(given))
+        rounded = ROUNDING * (sum(range(len(given))) + 1)
+        near = max(MEAN_TOLERANCE, rounded) + 1e-9
+        agrees = not answer.get("relabelled")
+        if score is not None:
+            agrees &= _is_number(score) and abs(score - mean) <= near
+    else:
+        choice = answer.get("choice")
+        most = max(shares)
+        leading = [
+            option
+            for option, share in zip(options, shares, strict=True)
+            if share == most
+        ]
+        agrees = choice is None or choice in leading
+    if not agrees:
+        raise _UnreadError("contradiction")
 
 
 def _sure(judgment: Judgment, chance: float) -> Judgment:
@@ -107,8 +143,22 @@ def _of_two(answer: Mapping[str, Any], scale: Scale) -> list[float]:
         raise _UnreadError("no_probability")
     if not 0 <= chance <= 1:
         raise _UnreadError("percentages" if 1 < chance <= PERCENT else "outside_0_to_1")
+    if not _is_same_chance(answer.get("probabilities"), chance):
+        raise _UnreadError("contradiction")
     better_last = scale.best == "max"
     return [1 - chance, chance] if better_last else [chance, 1 - chance]
+
+
+def _is_same_chance(shares: Any, chance: float) -> bool:
+    """Return whether probabilities beside that of true say the same."""
+    if not isinstance(shares, dict):
+        return True
+    expected = {"yes": chance, "true": chance, "no": 1 - chance, "false": 1 - chance}
+    return all(
+        not _is_number(share) or abs(share - expected[name]) <= MASS_TOLERANCE + 1e-9
+        for name, share in shares.items()
+        if name in expected
+    )
 
 
 def _shares(answer: Mapping[str, Any], options: Sequence[str]) -> list[float]:

@@ -188,20 +188,25 @@ class Spending(AbstractContextManager["Spending"]):
             cost = max(cost, hold.nanodollars)
         self.spent[NANOS] += cost
         if cost > hold.nanodollars and NANOS in self.units:
-            self._overrun(cost, hold.nanodollars)
+            self._overrun(cost, hold)
 
-    def _overrun(self, cost: int, held: int) -> None:
+    def _overrun(self, cost: int, hold: Hold) -> None:
         """Let all requests in flight finish, and reserve more per request from then on.
 
         The ledger is updated at once, so that no other job spends what this job has
         overspent.
         """
+        held = hold.nanodollars
         if self._next_factor == self._factor:
+            card = f"models/{self.model}.yaml"
+            doubt = f"does the endpoint of {card} respect max_tokens?"
+            if hold.decides:
+                doubt = f"are its token counts, and `price` in {card}, right?"
             print(
                 f"warning: a reply cost {ledger.shown(cost, NANOS)} by its "
                 f"token counts, but only {ledger.shown(held, NANOS)} were "
-                f"reserved for it: does the endpoint of models/{self.model}.yaml "
-                "respect max_tokens? New requests wait until the current ones finish",
+                f"reserved for it: {doubt} New requests wait until the current ones "
+                "finish",
                 flush=True,
             )
         self._next_factor = max(
@@ -230,12 +235,12 @@ class Spending(AbstractContextManager["Spending"]):
         dense = 1.0  # the most tokens per byte, in this and earlier jobs
         if self._before.replies + self._pace.replies >= ENOUGH:
             dense = min(1.0, MARGIN * max(self._before.densest, self._pace.densest))
-        longest = DECIDED if "question" in request.asked else LONGEST
+        decides = "question" in request.asked
+        longest = DECIDED if decides else LONGEST
         reply = request.asked.get("max_tokens", longest) * draws
         usage = {"prompt": math.ceil(size * dense), "completion": reply}
-        return Hold(
-            draws, math.ceil(nanodollars(usage, self.price) * self._factor), size
-        )
+        most = math.ceil(nanodollars(usage, self.price) * self._factor)
+        return Hold(draws, most, size, decides=decides)
 
     def _fits(self) -> bool:
         if self._account is None:

@@ -15,10 +15,12 @@ from judgescope.core.errors import UserError
 from judgescope.engines.factory import asking
 from judgescope.engines.requests import HOPELESS, Reply, Request, Work
 from judgescope.engines.systemone import SystemOneEngine
+from judgescope.engines.systemone_wire import usage_of
 from judgescope.parsing.decisions import read_decision
 from judgescope.parsing.judgment import Scale
 from judgescope.replies.asking import AskingJob, obtain
 from judgescope.replies.budget import Spending
+from judgescope.replies.caps import NANOS, Cap
 from judgescope.replies.store import Store
 from judgescope.schema.cards import SystemOneModel
 from scripted import Body, Endpoint, Said, refusal, serve
@@ -89,12 +91,13 @@ def test_a_key_has_what_changes_a_decision_and_no_address(endpoint: Endpoint) ->
     model = card(endpoint)
     asked = request(model).asked
     assert asked.keys() == {
-        *("engine", "model", "revision", "variant", "extra_body", "state", "question")
+        *("engine", "model", "revision", "variant", "extra_body", "wire"),
+        *("state", "question"),
     }
     moved = card(endpoint, path="/other", price={"input": 1, "output": 0})
     assert request(moved).key == request(model).key
-    for other in (card(endpoint, variant="q4"), card(endpoint, revision="r2")):
-        assert request(other).key != request(model).key
+    for keys in ({"variant": "q4"}, {"revision": "r2"}, {"wire": "decisions"}):
+        assert request(card(endpoint, **keys)).key != request(model).key
     assert request(model, NOUL).key != request(model).key
 
 
@@ -155,6 +158,22 @@ def test_the_protocol_of_decisions_is_kept_in_the_same_spelling(
     for name in ("type", "noul", "choice", "probabilities"):
         assert kept.get(name) == answer.get(name)
     assert endpoint.paths == ["/v1/decisions"]
+
+
+@pytest.mark.parametrize("wire", ["systemone", "decisions"])
+def test_levels_with_other_labels_than_asked_have_no_verdict(
+    endpoint: Endpoint, wire: str
+) -> None:
+    answer = decision(SCORE, _shares(SCORE))
+    model = card(endpoint, wire=wire)
+    verdicts = []
+    for labels in (("1", "2", "3"), ("3", "2", "1")):
+        answer["legend"] = dict(zip("012", labels, strict=True))
+        spelled = said(answer) if wire == "systemone" else listed(answer)
+        endpoint.script = lambda _, spelled=spelled: spelled  # type: ignore[misc]
+        [reply] = ask(model, request(model, SCORE))
+        verdicts.append(read_decision(reply.text, Scale(1, 3, 1)).rule)
+    assert verdicts == ["decision.score", "contradiction"]
 
 
 @pytest.mark.parametrize("question", [CHOICE, NOUL, SCORE])
@@ -305,6 +324,42 @@ def test_a_cap_holds_and_stored_decisions_are_not_paid_again(
     with Store(tmp_path, "it") as store:
         replies = obtain(asked, AskingJob(store, asking(model)))
     assert len(replies) == len(endpoint.asked) == 6
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({"input_tokens": 7, "output_tokens": None}, (7, 0)),
+        ({"input_tokens": 7}, (7, 0)),
+        ({"prompt_tokens": 7, "completion_tokens": 2}, (7, 2)),
+        ({"input_tokens": None, "prompt_tokens": 7, "output_tokens": 1}, (7, 1)),
+        ({"output_tokens": 1}, None),
+        ({"input_tokens": 0, "output_tokens": 1}, None),
+    ],
+)
+def test_tokens_are_counted_in_both_spellings(
+    usage: dict[str, Any], counts: tuple[int, int] | None
+) -> None:
+    expected = counts and dict(zip(("prompt", "completion"), counts, strict=True))
+    assert usage_of({"usage": usage}) == expected
+
+
+def test_the_warning_about_a_dear_decision_names_no_limit_of_tokens(
+    endpoint: Endpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = decision(CHOICE, [0.7, 0.3])
+    endpoint.script = lambda _: said(
+        answer, usage={"input_tokens": 100_000, "output_tokens": 0}
+    )
+    model = card(endpoint, price={"input": 1000, "output": 0})
+    cap = Cap("max_usd", NANOS, 10**15)
+    with (
+        Store(tmp_path, "it") as store,
+        Spending(store, "s", "it", model.price, [cap]) as budget,
+    ):
+        obtain([request(model)], AskingJob.of(model, store, budget))
+    out = capsys.readouterr().out
+    assert "reserved for it: are its" in out and "max_tokens" not in out
 
 
 # --- from the answer to the verdict ---------------------------------------------------

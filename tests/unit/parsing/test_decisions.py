@@ -133,6 +133,48 @@ def test_the_probability_that_a_server_calls_confidence_is_never_read() -> None:
     assert read(answer, THREE).confidence == pytest.approx(0.7)
 
 
+@pytest.mark.parametrize(
+    ("answer", "scale"),
+    [
+        ({**choice(bad=0.1, fair=0.2, good=0.7), "choice": "bad"}, THREE),
+        ({**choice(bad=0.4, fair=0.4, good=0.2), "choice": "good"}, THREE),
+        ({**choice(bad=0.1, fair=0.2, good=0.7), "choice": "best"}, THREE),
+        ({**choice(A=0.1, B=0.2, tie=0.7), "choice": "A"}, None),
+        ({**score(0, 0, 0, 0, 1), "score": 1.0}, FIVE),
+        ({**score(0, 0, 0, 0, 1), "score": 3.9}, FIVE),
+        ({**score(0, 0, 0, 0, 1), "score": "4"}, FIVE),
+        (
+            {"type": "noul", "noul": 0.9, "probabilities": {"yes": 0.1, "no": 0.9}},
+            LABELS,
+        ),
+        ({"type": "noul", "noul": 0.9, "probabilities": {"false": 0.9}}, LABELS),
+    ],
+)
+def test_an_answer_that_contradicts_its_probabilities_has_no_verdict(
+    answer: Any, scale: Scale | None
+) -> None:
+    verdict = read(answer, scale)
+    assert (verdict.rule, verdict.value) == ("contradiction", None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "scale", "value"),
+    [
+        ({**choice(bad=0.1, fair=0.2, good=0.7), "choice": "good"}, THREE, 2),
+        ({**score(0.0, 0.0, 0.0, 0.5, 0.5), "score": 3.46}, FIVE, 4.5),
+        (
+            {"type": "noul", "noul": 0.9, "probabilities": {"yes": 0.89, "no": 0.11}},
+            LABELS,
+            1,
+        ),
+    ],
+)
+def test_a_rounded_answer_agrees_with_its_probabilities(
+    answer: Any, scale: Scale, value: float
+) -> None:
+    assert read(answer, scale).value == pytest.approx(value)
+
+
 def test_text_that_is_no_json_is_no_decision() -> None:
     assert read_decision("good", THREE).rule == "no_decision"
     assert read_decision("[" * 100_000, THREE).rule == "no_decision"

@@ -1,6 +1,6 @@
 """The card of a decision model: it answers typed questions with probabilities."""
 
-from typing import ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -24,7 +24,7 @@ class SystemOneModel(EndpointModel):
 
     ROUTES: ClassVar[tuple[str, ...]] = ("/systemone", "/decisions")
     engine: Asking[Literal["systemone"]]
-    wire: Access[WireName] = "systemone"
+    wire: Asking[WireName] = "systemone"
     """How the endpoint spells questions and answers: `systemone` (`state`, `questions`
     by name), or `decisions` (OpenAI's `input` and a list of questions)."""
     path: Access[str | None] = Field(None, pattern=r"^/[^\s?#]*[^\s?#/]$")
@@ -38,6 +38,12 @@ class SystemOneModel(EndpointModel):
             "extra_body", taken, "the judge's question sets it, or no decision has it"
         )
         return self
+
+    def identity(self) -> dict[str, Any]:
+        """Return what changes a reply: the model reads another prompt with another
+        `wire`.
+        """
+        return {**super().identity(), "wire": self.wire}
 
     @property
     def route(self) -> str:

@@ -90,9 +90,7 @@ def test_a_judges_choices_by_name_of_system_need_a_copy(here: Path) -> None:
         [f"q{at}", "x", "y", f"first {at}", f"second {at}", "AB"[at % 2], "xy"[at % 2]]
         for at in range(4)
     ]
-    file = table(
-        header, [[*line[:5], "A is a little better", "?"] for line in lines], "u.csv"
-    )
+    file = table(header, [[*line[:5], "see the notes", "?"] for line in lines], "u.csv")
     assert "only choices between these two texts" in refused(
         file, "--texts", "answer_a", "answer_b"
     )

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 from judgescope.cli.audit.rated_rows import (
     AspectRows,
     aspects_of,
@@ -13,7 +10,11 @@ from judgescope.cli.audit.rated_rows import (
     judge_columns,
 )
 from judgescope.cli.init.cards import StudyDraft
-from judgescope.statistics.arrays import Floats
+from judgescope.methods.disagreements import (
+    RowsRatedByBoth,
+    largest_first,
+    rows_rated_by_both,
+)
 
 MOST_ROWS: Final = 10
 LONGEST_TEXT: Final = 120
@@ -53,15 +54,17 @@ class DisagreementList(Sequence[Disagreement]):
         of_another_tool = draft.table.known is not None and not draft.table.long
         self._lines = {} if of_another_tool else draft.table.lines
         by_aspect = aspects_of(draft)
-        self._cells: list[_JudgedRows] = []
+        self._cells: list[_JudgedCell] = []
         for judge, aspect, column in judge_columns(draft):
             scores = first_draws(draft, column)
-            self._cells.append(_judged_rows(judge, by_aspect[aspect], scores))
-        self._cell, self._place = _ranked(self._cells, draft.table.numbers)
+            self._cells.append(_cell(judge, by_aspect[aspect], scores))
+        self._order = largest_first(
+            [cell.rated for cell in self._cells], draft.table.numbers
+        )
 
     def __len__(self) -> int:
         """Return how many rows there are."""
-        return len(self._place)
+        return len(self._order)
 
     @overload
     def __getitem__(self, index: int) -> Disagreement: ...
@@ -76,37 +79,33 @@ class DisagreementList(Sequence[Disagreement]):
         return self._disagreement(range(len(self))[index])
 
     def _disagreement(self, rank: int) -> Disagreement:
-        cell = self._cells[self._cell[rank]]
-        place = self._place[rank]
-        row = int(cell.rows[place])
+        number, place = self._order[rank]
+        cell = self._cells[number]
+        row = int(cell.rated.rows[place])
         row_number = self._draft.table.numbers[row]
         return Disagreement(
             judge=cell.judge,
             aspect=cell.rated_rows.aspect,
             row=row_number,
             line=self._lines.get(row_number),
-            judged=_in_words(cell.rated_rows, float(cell.judged[place])),
-            rated=_in_words(cell.rated_rows, float(cell.rated[place])),
-            distance=float(cell.distances[place]),
+            judged=_in_words(cell.rated_rows, float(cell.rated.judged[place])),
+            rated=_in_words(cell.rated_rows, float(cell.rated.rated[place])),
+            distance=float(cell.rated.distances[place]),
             text=_text(self._draft, row),
         )
 
 
-class _JudgedRows(NamedTuple):
-    """The rows that a judge and people have both rated, each an array (rows,)."""
+class _JudgedCell(NamedTuple):
+    """The rows of one judge and aspect that both have rated."""
 
     judge: str
     rated_rows: AspectRows
-    rows: NDArray[np.int64]
-    judged: Floats
-    rated: Floats
-    distances: Floats
-    """Rounded to six digits; -1 where both have the same value."""
+    rated: RowsRatedByBoth
 
 
-def _judged_rows(
+def _cell(
     judge: str, rated_rows: AspectRows, scores: Sequence[float | None]
-) -> _JudgedRows:
+) -> _JudgedCell:
     """Return the rows that have a score and at least one rating.
 
     People's labels count as the study counts them, if the judge gives labels too; a
@@ -114,67 +113,14 @@ def _judged_rows(
     """
     of_labels = rated_rows.are_labels(scores)
     of_people = rated_rows.truths if of_labels else rated_rows.means
-    all_judged = np.array(scores, dtype=np.float64)
-    all_rated = np.array(of_people, dtype=np.float64)
-    rows = np.flatnonzero(~np.isnan(all_judged) & ~np.isnan(all_rated))
-    judged = all_judged[rows]
-    rated = all_rated[rows]
-    distances, places = np.unique(
-        _distances(rated_rows, judged, rated), return_inverse=True
-    )
-    # NumPy rounds other digits than Python in the last place.
-    rounded = np.array([round(each, 6) for each in distances.tolist()])
-    if rounded.size:
-        rounded = np.where(distances > 0, rounded, -1.0)[places]
-    return _JudgedRows(judge, rated_rows, rows, judged, rated, rounded)
-
-
-def _ranked(
-    cells: Sequence[_JudgedRows], numbers: Sequence[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the cell and the place in it of each disagreement, in their order."""
-    row_numbers = np.array(numbers, dtype=np.int64)
-    of_cell = [np.zeros(0, dtype=np.int64)]
-    places = [np.zeros(0, dtype=np.int64)]
-    keys = [np.zeros((3, 0))]
-    for at, cell in enumerate(cells):
-        differ = np.flatnonzero(cell.distances >= 0)
-        of_cell.append(np.full(len(differ), at, dtype=np.int64))
-        places.append(differ)
-        judged = cell.judged[differ]
-        rated = cell.rated[differ]
-        # From the last key to the first one, as `lexsort` has them.
-        rows = row_numbers[cell.rows[differ]]
-        keys.append(np.stack([rows, judged <= rated, -cell.distances[differ]]))
-    order = np.lexsort(np.concatenate(keys, axis=1))
-    return np.concatenate(of_cell)[order], np.concatenate(places)[order]
-
-
-def _distances(rated_rows: AspectRows, judged: Floats, rated: Floats) -> Floats:
-    """Return each row's distance, 0 to 1; 0 where both have the same value."""
-    apart = np.abs(judged - rated)
+    steps = None
     if rated_rows.compared:
-        return apart / 2
-    if rated_rows.are_labels(np.unique(judged).tolist()):
-        if not rated_rows.ordered:
-            return np.where(judged == rated, 0.0, 1.0)
-        steps = max(1, len(rated_rows.labels) - 1)
-        return apart / steps
-    ranks_apart = np.abs(_ranks(judged) - _ranks(rated))
-    return np.where(judged == rated, 0.0, ranks_apart)
-
-
-def _ranks(values: Floats) -> Floats:
-    """Return the middle rank of each value as a share of all, 0 to 1.
-
-    >>> _ranks(np.array([3.0, 1.0, 3.0, 5.0]))
-    array([0.5  , 0.125, 0.5  , 0.875])
-    """
-    ordered = np.sort(values)
-    below = np.searchsorted(ordered, values, side="left")
-    up_to = np.searchsorted(ordered, values, side="right")
-    ranks: Floats = (below + up_to) / max(1, 2 * len(values))
-    return ranks
+        steps = 2.0
+    elif of_labels:
+        steps = float(max(1, len(rated_rows.labels) - 1))
+    ordered = rated_rows.compared or not of_labels or rated_rows.ordered
+    both = rows_rated_by_both(scores, of_people, steps=steps, ordered=ordered)
+    return _JudgedCell(judge, rated_rows, both)
 
 
 def _in_words(rated_rows: AspectRows, value: float) -> str:

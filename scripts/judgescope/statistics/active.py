@@ -248,7 +248,9 @@ def predicted_errors(features: Floats, squares: Floats) -> tuple[Floats, Floats]
     if not features.shape[1]:
         predicted += total / n
         without += (total - rated_squares) / max(1, n - 1)
-    return np.sqrt(predicted / k), np.sqrt(np.maximum(without, 0) / k)
+    # A source that is not rated has no error of its own in the prediction.
+    without = np.where(rated, np.maximum(without, 0), predicted)
+    return np.sqrt(predicted / k), np.sqrt(without / k)
 
 
 def _thirds(feature: Floats) -> Codes:

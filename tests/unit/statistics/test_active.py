@@ -150,3 +150,11 @@ def test_a_rated_source_does_not_predict_its_own_error() -> None:
     squares = np.array([100.0] + [1.0] * 29)
     _, without = predicted_errors(np.ones((30, 1)), squares)
     assert without[0] == pytest.approx(1.0)
+
+
+def test_an_unrated_source_is_predicted_from_all_rated_ones() -> None:
+    squares = np.where(np.arange(30) < 12, np.arange(30.0), NAN)
+    features = np.arange(30.0)[:, None] % 7
+    errors, without = predicted_errors(features, squares)
+    assert without[12:].tolist() == errors[12:].tolist()
+    assert (without[:12] != errors[:12]).all()

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
+from judgescope.statistics.corrected import ERRS_SELDOM, errs_seldom
 from judgescope.statistics.intervals import TOLERANCE, Bounds
 from judgescope.statistics.result import Estimate
 
@@ -94,7 +95,8 @@ def fitted(judged: Floats, rated: Floats, weights: Floats) -> Floats:
     """p = d + λ f of all sources, the weighted least squares of y on f; λ at least 0.
 
     judged, rated, weights (N,); only sources with a weight and a rating count. λ = 0
-    below 10 of them and where f is constant.
+    below 10 of them, where f is constant, and where it errs too seldom to tell how
+    often (`errs_seldom`).
 
     >>> fitted(np.arange(12.0), 2 * np.arange(12.0), np.ones(12)).tolist()[:3]
     [0.0, 2.0, 4.0]
@@ -105,7 +107,8 @@ def fitted(judged: Floats, rated: Floats, weights: Floats) -> Floats:
     level = float(np.sum(w * y) / w.sum())
     spread = float(np.sum(w * (f - middle) ** 2))
     slope = 0.0
-    if f.size >= FEWEST_DRAWN and spread > TOLERANCE * max(1.0, middle**2) * f.size:
+    varies = spread > TOLERANCE * max(1.0, middle**2) * f.size
+    if f.size >= FEWEST_DRAWN and varies and not errs_seldom(f, y):
         slope = max(0.0, float(np.sum(w * (f - middle) * (y - level))) / spread)
     return level + slope * (judged - middle)
 
@@ -126,7 +129,8 @@ def active_mean(
     residuals count m/(m - 2) times in se² since two numbers were fitted to them. Drawn
     sources without a rating are counted (`n_missing`) and taken to be like the others.
     Undefined without a rated source; no interval below 10 of them, or below 10 with
-    another than the most frequent rating. `ends`: those of ratings, or of differences.
+    another than the most frequent rating; the judge is not used where it errs on fewer
+    than 10 (`errs_seldom`). `ends`: those of ratings, or of differences.
     Zrnic, Candès 2024.
 
     >>> rng = np.random.default_rng(5)
@@ -161,6 +165,8 @@ def active_mean(
     if min(m, informative) < FEWEST_DRAWN:
         few = f"{m} rated" if m < FEWEST_DRAWN else f"{informative} informative"
         return estimate.with_note(f"no interval: {few} sources")
+    if errs_seldom(judged[used], rated[used]):
+        estimate = estimate.with_note(f"judge not used: {ERRS_SELDOM}")
     g = (predicted + added * math.sqrt(m / (m - 2)))[known]
     half = _t(m - 2, looks) * math.sqrt(float(g.var(ddof=1)) / g.size)
     low, high = np.clip([value - half, value + half], *ends).tolist()

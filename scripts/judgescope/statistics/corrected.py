@@ -96,8 +96,40 @@ DECLARED += declare(
     ),
 )
 FEWEST_INFORMATIVE: Final = 10
-"""With fewer rated sources, or fewer that differ from the most frequent rating, the
-judge is not used: its interval would hold the truth in .55 to .90 of studies."""
+"""With fewer rated sources, fewer that differ from the most frequent rating, or of few
+values fewer that the judge errs on, the judge is not used: its interval would hold the
+truth in .55 to .90 of studies."""
+MOST_COUNTED: Final = 3
+"""Ratings of so many values or fewer, two labels or their difference, are told right or
+wrong one by one."""
+ERRS_SELDOM: Final = f"it errs on fewer than {FEWEST_INFORMATIVE} rated sources"
+
+
+def errs_seldom(judged: Floats, rated: Floats) -> bool:
+    """Whether ratings of at most 3 values are missed in fewer than 10 sources by the
+    best rule that rises with the score.
+
+    judged, rated (n,), finite. The rule gives each score one rating, a higher score at
+    least the same; of two equal labels it is the score itself. So rare an error is
+    mostly not among the rated sources, and the variance is that of a judge without one.
+    False where ratings have more values.
+
+    >>> rated = np.tile([0.0, 1.0], 20)
+    >>> errs_seldom(np.where(np.arange(40) < 2, 1.0, rated), rated)
+    True
+    >>> errs_seldom(np.where(np.arange(40) < 20, 1.0, rated), rated)
+    False
+    """
+    values, at_value = np.unique(np.round(rated, 9), return_inverse=True)
+    if values.size > MOST_COUNTED:
+        return False
+    levels, at_level = np.unique(np.round(judged, 9), return_inverse=True)
+    counts = np.zeros((levels.size, values.size))
+    np.add.at(counts, (at_level, at_value), 1)
+    met = np.zeros(values.size)
+    for count in counts:  # met[k]: the most sources right if this score gives value k
+        met = np.maximum.accumulate(met) + count
+    return bool(rated.size - met.max(initial=0.0) < FEWEST_INFORMATIVE)
 
 
 class RatedSample(NamedTuple):
@@ -154,6 +186,8 @@ class RatedSample(NamedTuple):
             why = f"{self.informative} informative sources"
         elif not self.others.size:
             why = "no unrated source has a score"
+        elif errs_seldom(self.judged, self.rated):
+            why = ERRS_SELDOM
         elif np.ptp(self.judged) <= TOLERANCE * max(1.0, np.abs(self.judged).max()):
             why = "its scores of the rated sources are equal"
         elif self.covariance <= 0:

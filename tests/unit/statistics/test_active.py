@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from judgescope.statistics.active import (
     DrawnRound,
@@ -15,6 +16,7 @@ from judgescope.statistics.active import (
     source_errors,
 )
 
+Floats = NDArray[np.float64]
 WIDE = (-100.0, 100.0)
 NAN = np.nan
 
@@ -158,3 +160,31 @@ def test_an_unrated_source_is_predicted_from_all_rated_ones() -> None:
     errors, without = predicted_errors(features, squares)
     assert without[12:].tolist() == errors[12:].tolist()
     assert (without[:12] != errors[:12]).all()
+
+
+def seldom_wrong(rng: np.random.Generator, size: int) -> tuple[Floats, Floats]:
+    """Labels, and those of a judge that passes 6 % of the bad texts."""
+    rated = np.asarray(rng.random(size) < 0.5, np.float64)
+    return np.where(rng.random(size) < 0.06, 1.0, rated), rated
+
+
+def test_a_judge_that_errs_on_too_few_rated_sources_is_not_used() -> None:
+    judged, rated = seldom_wrong(np.random.default_rng(10), 2000)
+    one = draw(np.random.default_rng(11), draw_chances(np.ones(2000), 60), 60)
+    found = active_mean(judged, rated, [one], (0.0, 1.0))
+    assert "errs on fewer than 10 rated sources" in found.note
+    assert np.ptp(fitted(judged, rated, round_weights([one]))) == 0
+
+
+@pytest.mark.simulation
+def test_intervals_beside_a_judge_that_seldom_errs_hold_the_truth() -> None:
+    held = given = 0
+    for seed in range(600):
+        rng = np.random.default_rng([12, seed])
+        judged, rated = seldom_wrong(rng, 2000)
+        one = draw(rng, draw_chances(np.ones(2000), 30), 30)
+        found = active_mean(judged, rated, [one], (0.0, 1.0))
+        if found.ci_low is not None and found.ci_high is not None:
+            given += 1
+            held += found.ci_low <= 0.5 <= found.ci_high
+    assert given > 400 and held / given >= 0.93

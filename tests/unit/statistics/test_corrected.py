@@ -16,6 +16,7 @@ from judgescope.statistics.corrected import (
     corrected_mean,
     corrected_moments,
     difference_of,
+    errs_seldom,
     judge_bias,
     judge_weight,
     people_alone,
@@ -150,6 +151,62 @@ def test_a_judge_that_cannot_help_is_not_used(
     assert found.weight == 0 and reason in found.estimate.note
     assert found.estimate.value == pytest.approx(sample.rated.mean())
     assert rating_worth(sample).value == 1
+
+
+def seldom_wrong(rng: np.random.Generator, n: int, others: int) -> RatedSample:
+    """Labels and those of a judge that passes 6 % of the bad texts."""
+    rated = np.asarray(rng.random(n + others) < 0.5, np.float64)
+    judged = np.where(rng.random(n + others) < 0.06, 1.0, rated)
+    return RatedSample(judged[:n], rated[:n], judged[n:])
+
+
+def errs_on(errors: int, n: int) -> tuple[Floats, Floats]:
+    """Scores of which so many are wrong, and labels."""
+    rated = np.tile([0.0, 1.0], n // 2)
+    wrong = np.arange(n) < errors
+    return np.where(wrong, 1 - rated, rated), rated
+
+
+def test_ten_errors_of_two_labels_are_needed() -> None:
+    for scale in (1.0, 5.0):
+        judged, rated = errs_on(9, 60)
+        assert errs_seldom(3 + scale * judged, rated)
+        judged, rated = errs_on(10, 60)
+        assert not errs_seldom(3 + scale * judged, rated)
+
+
+def test_errors_of_differences_are_those_of_the_best_rising_rule() -> None:
+    rated = np.tile([-1.0, 0.0, 1.0], 20)
+    assert errs_seldom(2 * rated + 7, rated)
+    judged = np.where(np.arange(60) < 30, 0.0, rated)  # of 30, 20 are not a tie
+    assert not errs_seldom(judged, rated)
+
+
+def test_errors_on_a_scale_of_more_values_are_not_counted() -> None:
+    rated = np.arange(40.0) % 5
+    assert not errs_seldom(rated, rated)
+
+
+def test_a_judge_that_errs_on_too_few_rated_sources_leaves_people_alone() -> None:
+    sample = seldom_wrong(np.random.default_rng(1), 30, 1970)
+    found = corrected_mean(sample, (0.0, 1.0), two_values=True)
+    alone = people_alone(sample, (0.0, 1.0), two_values=True).estimate
+    assert found.weight == 0 and found.estimate.ci_low == alone.ci_low
+    assert "judge not used: it errs on fewer than 10" in found.estimate.note
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(("n", "others"), [(30, 1970), (40, 4960), (300, 1700)])
+def test_intervals_beside_a_judge_that_seldom_errs_hold_the_truth(
+    n: int, others: int
+) -> None:
+    held = []
+    for seed in range(600):
+        sample = seldom_wrong(np.random.default_rng([n, seed]), n, others)
+        found = corrected_mean(sample, (0.0, 1.0), two_values=True).estimate
+        assert found.ci_low is not None and found.ci_high is not None
+        held.append(found.ci_low <= 0.5 <= found.ci_high)
+    assert np.mean(held) >= 0.93
 
 
 def test_people_alone_have_exact_intervals_of_two_values() -> None:

@@ -37,13 +37,13 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RatingsStudy:
     return study
 
 
-def scored(study: RatingsStudy, items: int = ITEMS) -> None:
-    """Write the scores of a judge: a point too kind, to alpha two."""
+def scored(study: RatingsStudy, items: int = ITEMS, kinder: int = 0) -> None:
+    """Write the scores of a judge: a point too kind, to alpha two, or more."""
     files = statistics(study.plan(), "corrected", "news").files
     rows = []
     for n in range(items):
         for system in SYSTEMS:
-            value = quality(f"n{n:02}", system) + 1 + (system == "alpha")
+            value = quality(f"n{n:02}", system) + 1 + (system == "alpha") + kinder
             row = {"dataset": "news", "perturbation": "systems", "judge": JUDGE}
             row |= {"aspect": "fluency", "target": f"n{n:02}:{system}"}
             rows.append({**row, "value": float(value), "n_draws": 1, "n_missing": 0})
@@ -147,6 +147,33 @@ def test_looks_are_those_that_were_declared(study: RatingsStudy) -> None:
     again.draw_next(20)
     with pytest.raises(UserError, match="all declared looks are used"):
         rounds_of(study).look()
+
+
+def test_a_look_at_other_scores_is_another_look(study: RatingsStudy) -> None:
+    rounds = rounds_of(study)
+    rounds.draw_next(20)
+    answer(study, rounds, 1)
+    rounds_of(study).look()
+    scored(study, kinder=1)
+    with pytest.raises(UserError, match="all declared looks are used"):
+        rounds_of(study).look()
+
+
+def test_a_look_without_an_interval_uses_up_none(
+    study: RatingsStudy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rounds = rounds_of(study)
+    rounds.draw_next(20)
+    assert rounds.look().number is None
+    assert not (study.folder / "rounds" / "look-1.json").exists()
+    args = argparse.Namespace(
+        study=study.write(), folder=Path("rounds"), n=None, dataset=None, judge=None,
+        aspect="fluency", looks=None, voters=None,
+    )  # fmt: skip
+    assert next_texts(args) == 0
+    assert "none of 1 declared looks is used" in capsys.readouterr().out
+    answer(study, rounds, 1)
+    assert rounds_of(study).look().number == 1
 
 
 @pytest.mark.parametrize(

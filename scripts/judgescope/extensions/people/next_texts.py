@@ -32,10 +32,10 @@ def next_texts(args: argparse.Namespace) -> int:
         return 0
     looked = rounds.look()
     declared = looked.declared
-    print(
-        f"{declared.dataset}, {declared.judge}, {declared.aspect}: look "
-        f"{looked.number} of {declared.looks} declared\n"
-    )
+    which = f"look {looked.number} of {declared.looks} declared"
+    if looked.number is None:
+        which = f"no interval yet: none of {declared.looks} declared looks is used"
+    print(f"{declared.dataset}, {declared.judge}, {declared.aspect}: {which}\n")
     print("\n".join(aligned([*_lines(looked)])))
     return 0
 

@@ -80,9 +80,12 @@ class SystemLine(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """The result at a look, of those that were declared."""
+    """The result, and the number of this look, of those that were declared.
 
-    number: int
+    None where no line has an interval: that is no look.
+    """
+
+    number: int | None
     declared: Declared
     lines: list[SystemLine]
 
@@ -304,8 +307,10 @@ class RatedRounds:
     # --- looks --------------------------------------------------------------------
 
     def look(self) -> Looked:
-        """The result by the answers so far, and the file of it; each new state of the
-        answers is a look. UserError once all declared looks are used.
+        """The result by the answers so far, and the file of it.
+
+        Each new state of answers, ratings and scores is a look, if a line of it has an
+        interval. UserError once all declared looks are used.
         """
         if not self.draws:
             raise UserError(
@@ -313,13 +318,11 @@ class RatedRounds:
                 where=str(self.folder),
                 todo="draw some with -n",
             )
-        state = hashlib.sha256(
-            canonical(
-                [self.draws, {k: sorted(v) for k, v in self.given.items()}]
-            ).encode()
-        ).hexdigest()
-        number = self._look_number(state)
         lines = [*self._lines()]
+        if all(line.corrected.ci_low is None for line in lines):
+            return Looked(None, self.declared, lines)
+        state = self._state()
+        number = self._look_number(state)
         record = {
             "state": state,
             "result": [
@@ -332,9 +335,17 @@ class RatedRounds:
         write_text(file, json.dumps(record, indent=1) + "\n")
         return Looked(number, self.declared, lines)
 
+    def _state(self) -> str:
+        """The hash of all that a result depends on: draws, answers, ratings, scores."""
+        given = {target: sorted(each) for target, each in self.given.items()}
+        state = hashlib.sha256(canonical([self.draws, given]).encode())
+        for values in (self.judged.judged, self.rated()):
+            state.update(self.table(values).tobytes())
+        return state.hexdigest()
+
     def _look_number(self, state: str) -> int:
-        """The number of the look at these answers: a new one, or that of an earlier
-        look at the same.
+        """The number of the look at this state: a new one, or that of an earlier look
+        at the same.
         """
         number = 1
         while (file := self.folder / f"look-{number}.json").is_file():
@@ -345,7 +356,7 @@ class RatedRounds:
             raise UserError(
                 "all declared looks are used",
                 where=str(self.folder),
-                got=f"a look at new answers after {self.declared.looks}",
+                got=f"a look at new answers or scores after {self.declared.looks}",
                 todo="the last look is the result; more looks than declared would make "
                 "its intervals too narrow",
             )

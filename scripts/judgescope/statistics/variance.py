@@ -20,7 +20,7 @@ from judgescope.statistics.declared import (
     correlation,
     declare,
 )
-from judgescope.statistics.intervals import TOLERANCE
+from judgescope.statistics.intervals import TOLERANCE, IntervalScale
 from judgescope.statistics.registry import scale_of
 from judgescope.statistics.resampling import (
     Replicated,
@@ -377,8 +377,9 @@ def with_people(
 
     a and b are deviations from the mean of all texts, or (`parts.within`) from that of
     their source. scores, people (texts,), NaN = missing. A ratio beyond 1 is 1 with a
-    note: judge and people's mean agree as far as these ratings can show. Undefined
-    where one is constant, and the ratio where ratings do not tell texts apart.
+    note: judge and people's mean agree as far as these ratings can show. The jackknife
+    is of the ratio itself; value and ends are cut to -1 … 1 afterwards. Undefined where
+    one is constant, and the ratio where ratings do not tell texts apart.
     Spearman 1904, "The Proof and Measurement of Association between Two Things".
 
     >>> ratings = np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]])
@@ -402,14 +403,20 @@ def with_people(
     reliable = ceiling[0] > TOLERANCE
     ratio = quotient(r, np.sqrt(np.where(ceiling > TOLERANCE, ceiling, np.nan)))
     not_reliable = "people's ratings do not tell texts apart"
-    true = sample.result(
-        "correlation_true",
-        np.clip(ratio, -1, 1) if abs(ratio[0]) >= 1 else ratio,
+    true = replicated(
+        ratio,
         not_reliable if not np.isnan(r[0]) and not reliable else why,
+        sizes=np.bincount(sample.source, minlength=sample.rows.shape[1]),
+        scale=IntervalScale("plain", -1.0, 1.0),
+        n=x.size,
+        n_missing=sample.n_missing,
     )
     if abs(ratio[0]) > 1:
         sign = "≥ 1" if ratio[0] > 0 else "≤ −1"
-        true = true.with_note(f"{sign}: {abs(r[0]):.3g} over {ceiling[0] ** 0.5:.3g}")
+        cut = replace(true.estimate, value=float(np.sign(ratio[0])))
+        true = true._replace(estimate=cut).with_note(
+            f"{sign}: {abs(r[0]):.3g} over {ceiling[0] ** 0.5:.3g}"
+        )
     how = clauses(parts.design, f"{parts.k:.3g} ratings a text")
     return {
         "correlation_people": plain.with_method(parts.design),

@@ -148,8 +148,11 @@ def _away(
     for column, values in by_column.items():
         pooled = of_all.value
         if pooled is not None and all_point_away(pooled, values, each.chance):
+            without = int(np.isnan(values).sum())
+            counted = f" ({without} without a number left out)" if without else ""
             yield (
                 f"warning: every slice of {column} points the other way than all texts"
+                f"{counted}"
             )
 
 

@@ -122,13 +122,15 @@ def all_point_away(pooled: float, values: Sequence[float], chance: float) -> boo
     """Whether every slice of a column lies on the other side of chance than all texts
     (Simpson's paradox).
 
-    Two slices are the least; a value at chance lies on neither side.
+    values (slices,), NaN of a slice without a number, which has no part. Two slices are
+    the least; a value at chance lies on neither side.
 
     >>> all_point_away(0.2, [-0.1, -0.3], 0.0), all_point_away(0.2, [-0.1, 0.3], 0.0)
     (True, False)
     """
     side = np.sign(pooled - chance)
-    of_slices = np.sign(np.array(values, dtype=np.float64) - chance)
+    known = np.array(values, dtype=np.float64)
+    of_slices = np.sign(known[np.isfinite(known)] - chance)
     return bool(side != 0 and of_slices.size > 1 and (of_slices == -side).all())
 
 

@@ -164,6 +164,15 @@ def test_slices_that_contradict_the_whole_are_a_warning() -> None:
     assert whole["value"] > 0.3 and "every slice of kind" in whole["note"]
 
 
+def test_a_slice_without_a_number_does_not_hide_the_contradiction() -> None:
+    kinds = ["a", "b"] * (SOURCES // 2 - 2) + ["c"] * 4
+    side = np.where(np.arange(SOURCES) % 2 == 0, 0.0, 6.0)[:, None]
+    single = PEOPLE[:, :1]
+    data = data_of({"judge": side - single}, single + side, meta={"kind": kinds})
+    whole = row_of([*slices.rows(data)], "spearman", slice=None)
+    assert "all texts (1 without a number left out)" in whole["note"]
+
+
 def test_controls_have_no_slices() -> None:
     assert not [*slices.rows(data_of({"judge": GOOD}, engine="control"))]
 

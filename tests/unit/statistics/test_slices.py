@@ -119,6 +119,12 @@ def test_simpson_needs_two_slices_and_a_side() -> None:
     assert not all_point_away(0.6, [0.4, 0.5], 0.5)
 
 
+def test_a_slice_without_a_number_has_no_side() -> None:
+    assert all_point_away(0.6, [0.4, NAN, 0.3], 0.5)
+    assert not all_point_away(0.6, [0.4, NAN], 0.5)
+    assert not all_point_away(0.6, [NAN, NAN], 0.5)
+
+
 def test_thirds_of_no_value_are_none() -> None:
     assert thirds(np.array([NAN, NAN])).tolist() == [-1, -1]
     assert thirds(np.array([7.0] * 4)).tolist() == [0] * 4

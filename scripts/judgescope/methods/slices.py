@@ -30,6 +30,7 @@ from judgescope.statistics.slices import (
     against_rest,
     all_point_away,
     family,
+    settled_label,
     thirds,
 )
 
@@ -171,12 +172,19 @@ def _slices(
         number = pooled.number
         statistic = pooled.statistic
         level = POOLED
+    every = np.logical_or.reduce([*members.values()])
+    by_member = column.name == SYSTEM and level == POOLED
+
+    def why_not(cases: Flags) -> str:
+        rest = "" if by_member else _settled(each, every & ~cases, " of the rest")
+        return _too_few(each, cases) or _settled(each, cases) or rest
+
     by_slice = against_rest(
         members,
         lambda cases: number(np.where(cases, each.values, np.nan)),
-        lambda cases: _too_few(each, cases),
+        why_not,
         each.scale,
-        by_member=column.name == SYSTEM and level == POOLED,
+        by_member=by_member,
     )
     return [
         SliceResult(column.name, name, statistic, level, numbers)
@@ -211,6 +219,21 @@ def _too_few(each: DecidingNumber, mine: Flags) -> str:
             rarest = 0 if counts.size < 2 else int(counts.min())
             return f"too few: {rarest} texts of the rarest label"
     return ""
+
+
+def _settled(each: DecidingNumber, cases: Flags, whose: str = "") -> str:
+    """Return of which label some cases show no error, "" if of none."""
+    if not isinstance(each.texts, LabelledTexts):
+        return ""
+    gold = each.texts.gold
+    verdicts = np.where(cases, each.values, np.nan)
+    label = settled_label(gold, verdicts)
+    if label is None:
+        return ""
+    mine = np.isfinite(verdicts) & (gold == label)
+    verdict = "right" if (verdicts == gold)[mine].all() else "wrong"
+    name = each.texts.scale.labels[label]
+    return f"too few: all {int(mine.sum())} texts{whose} labelled {name} are {verdict}"
 
 
 # --- columns --------------------------------------------------------------------------

@@ -134,6 +134,26 @@ def all_point_away(pooled: float, values: Sequence[float], chance: float) -> boo
     return bool(side != 0 and of_slices.size > 1 and (of_slices == -side).all())
 
 
+def settled_label(people: Floats, verdicts: Floats) -> int | None:
+    """The first label whose texts are all judged right, or all wrong; None without one.
+
+    people, verdicts (texts,): codes, NaN = missing. The jackknife of such a recall has
+    no error, so that a difference from it would be shown too easily.
+
+    >>> settled_label(np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 1, 1]))
+    1
+    >>> settled_label(np.array([0.0, 0, 1, 1]), np.array([0.0, 1, 1, 0])) is None
+    True
+    """
+    both = np.isfinite(people) & np.isfinite(verdicts)
+    right = people[both] == verdicts[both]
+    for label in np.unique(people[both]):
+        mine = right[people[both] == label]
+        if mine.all() or not mine.any():
+            return int(label)
+    return None
+
+
 def thirds(values: Floats) -> Codes:
     """The third in which each value lies, 0, 1 or 2; -1 where it is missing.
 

@@ -16,6 +16,7 @@ from judgescope.statistics.slices import (
     all_point_away,
     family,
     p_two_sided,
+    settled_label,
     shown_from,
     shrunk,
     thirds,
@@ -123,6 +124,22 @@ def test_a_slice_without_a_number_has_no_side() -> None:
     assert all_point_away(0.6, [0.4, NAN, 0.3], 0.5)
     assert not all_point_away(0.6, [0.4, NAN], 0.5)
     assert not all_point_away(0.6, [NAN, NAN], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "label"),
+    [
+        ([0, 1, 1, 0, NAN], None),
+        ([0, 0, 1, 0, NAN], 0),
+        ([0, 1, 0, 0, NAN], 1),
+        ([0, 1, NAN, 1, 1], 1),
+    ],
+)
+def test_a_label_without_both_right_and_wrong_verdicts_is_settled(
+    verdicts: list[float], label: int | None
+) -> None:
+    people = np.array([0.0, 0, 1, 1, NAN])
+    assert settled_label(people, np.array(verdicts, float)) == label
 
 
 def test_thirds_of_no_value_are_none() -> None:

@@ -2,7 +2,8 @@
 
 Rows of frontier.csv, where the study says what a rating costs. A person is the
 standard here, so such a cascade is in no choice for a price: it is listed with the
-guarantee of its thresholds. (docs/methods.md, "What to buy")
+guarantee of its thresholds. Each guarantee is on its own: of a cascade picked after a
+look at several it is weaker. (docs/methods.md, "What to buy")
 """
 
 from collections.abc import Iterator
@@ -80,7 +81,8 @@ def rows_of(
             yield data.row(name, part.aspect, "left_to_people", "", nothing, k=k)
             continue
         prices = [sellers.price(Candidate((judge,))) for judge in escalation.judges]
-        bound = f"at most {cascade.bound:.1%} wrong with a chance of 95 %"
+        most = f"at most {cascade.bound:.1%} wrong with a chance of 95 %"
+        bound = f"{most}, of this cascade on its own"
         numbers = {
             "left_to_people": Estimate(cascade.left, n=n),
             "cascade_error": Estimate(

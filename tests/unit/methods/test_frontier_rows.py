@@ -330,7 +330,7 @@ def test_with_the_price_of_a_rating_a_cascade_ends_at_a_person(tmp_path: Path) -
     assert left["value"] == pytest.approx(0.5, abs=0.1)
     [error] = rows_of(rows, "cascade_error")
     assert 0 < error["value"] < 0.1
-    assert "with a chance of 95 %" in error["note"]
+    assert "with a chance of 95 %, of this cascade on its own" in error["note"]
     costs = {row["judge"]: row for row in rows_of(rows, "usd_per_1000")}
     both = costs["a>people@0.95"]
     expected = costs["a"]["value"] + 1000 * left["value"] * 0.25

@@ -139,6 +139,8 @@ def test_the_section_says_what_a_judge_may_decide(tmp_path: Path) -> None:
     assert section is not None
     said = [each.text for each in section.blocks if isinstance(each, Paragraph)]
     assert "accepts" in said[0] and "rejects" in said[0] and "go to people" in said[0]
+    assert "rated texts)" in said[0]
+    assert "on its own: at most 10% wrong with a chance of 95%" in said[0]
     assert "may decide nothing alone" in said[1]
     assert "is not tested: the study does not say" in said[2]
     [table] = [each for each in section.blocks if isinstance(each, PageTable)]

@@ -87,7 +87,8 @@ def test_without_one_the_smallest_difference_that_shows_is_said(
     tmp_path: Path,
 ) -> None:
     [sentence] = items(section(tmp_path, rows(p=0.3)))
-    assert "no slice is worse" in sentence and "0.18" in sentence
+    assert "no slice is shown to be worse" in sentence
+    assert "a difference of 0.18" in sentence and "4 of 5 studies" in sentence
 
 
 def test_each_slice_has_a_line_under_its_column(tmp_path: Path) -> None:

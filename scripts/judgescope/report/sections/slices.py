@@ -86,8 +86,8 @@ def _sentences(report: Report, rows: ReportRows) -> Iterator[str]:
         if shown and shown[0].value is not None:
             least = written(shown[0].statistic, shown[0].value)
             yield (
-                f"`{judge.id}`: no slice is worse than the rest; the smallest "
-                f"difference that these texts would show is {least}.{more}"
+                f"`{judge.id}`: no slice is shown to be worse; in the most precise "
+                f"slice a difference of {least} would show in 4 of 5 studies.{more}"
             )
         else:
             yield f"`{judge.id}`: no slice can be compared.{more}"

@@ -65,16 +65,19 @@ def _sentence(judge: str, by_name: dict[str, ReportRow]) -> str:
         ("reject_up_to", "rejected_share", "rejects", "good"),
     ):
         if by_name[threshold].value is not None:
-            error = by_name[f"{threshold.partition('_')[0]}_error_bound"].value
+            bound = by_name[f"{threshold.partition('_')[0]}_error_bound"]
             part = percent(by_name[share].value or 0)
             decided.append(
-                f"{verb} {part} of the texts with at most {percent(error or 0)} {kind} "
-                "among them"
+                f"{verb} {part} of the texts with at most {percent(bound.value or 0)} "
+                f"{kind} among them ({bound.n} rated texts)"
             )
     if not decided:
         return f"`{judge}` may decide nothing alone: {first.note}."
     left = percent(by_name["left_share"].value or 0)
-    return f"`{judge}` {' and '.join(decided)}; {left} go to people."
+    return (
+        f"`{judge}` {' and '.join(decided)}; {left} go to people. Each line is on its "
+        f"own: {first.method}."
+    )
 
 
 def _by_confidence(

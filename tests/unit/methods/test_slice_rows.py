@@ -239,10 +239,10 @@ def test_a_label_that_is_always_right_in_a_slice_or_the_rest_has_no_test() -> No
 def test_slices_that_differ_in_base_rates_alone_are_not_named() -> None:
     """Accuracy .9 everywhere: a slice is named in at most 5 % of studies."""
     rng = np.random.default_rng(8)
-    studies = 150
-    topics = np.arange(400) % 4
+    studies = 100
+    topics = np.arange(400) % 2
     meta = {"topic": [f"t{topic}" for topic in topics]}
-    good = np.array([0.5, 0.06, 0.94, 0.3])[topics][:, None]
+    good = np.array([0.5, 0.04])[topics][:, None]
     names = []
     for _ in range(studies):
         people = (rng.random((400, 1)) < good).astype(float)

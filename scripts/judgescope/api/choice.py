@@ -22,8 +22,9 @@ from judgescope.statistics.choice import (
     plain_means,
     system_pearson_true,
 )
-from judgescope.statistics.corrected import RatedTexts
-from judgescope.statistics.result import Estimate
+from judgescope.statistics.corrected import RatedTexts, sample_of
+from judgescope.statistics.result import Estimate, clauses
+from judgescope.statistics.transport import why_refused
 
 FORMS: Final = ("human", "corrected", "uncorrected")
 """Whose pick a row is about: people's, the judge's corrected one, its own."""
@@ -49,7 +50,8 @@ def choice(
     judge: (texts,), on people's scale, more is better; human: (texts,) or (texts,
     raters), whose mean counts, NaN where nobody rated; source, system: (texts,), any
     labels. Sources that have all systems count. ValueError: lengths or indexes differ,
-    fewer than two systems, fewer than 10 rated sources with all of them.
+    fewer than two systems, fewer than 10 rated sources with all of them, scores of
+    unrated sources outside the range of rated ones.
 
     >>> source, system = np.divmod(np.arange(120), 2)
     >>> truth = 3 + system + (np.arange(120) * 7 % 5 - 2) / 4
@@ -63,10 +65,11 @@ def choice(
     check_indexes(judge, human, source, system)
     scores = read_column(judge, "judge")
     ratings = mean_of_raters(human)
+    labels = pd.Series(system).map(str, na_action="ignore")
     sources, systems = text_codes(
-        source, system, scores.size, judge=scores.size, human=ratings.size
+        source, labels, scores.size, judge=scores.size, human=ratings.size
     )
-    names = [str(name) for name in sorted(pd.unique(pd.Series(system)))]
+    names = sorted(labels.unique())
     texts = {}
     for code, name in enumerate(names):
         mine = systems == code
@@ -74,6 +77,11 @@ def choice(
     made = system_tables(texts, turned=False)
     if made.why_not:
         raise ValueError(f"nothing can be chosen: {made.why_not}")
+    for name in made.names:
+        sample = sample_of(texts[name])
+        unknown = np.full(sample.n, np.nan), np.full(sample.others.size, np.nan)
+        if why := why_refused(sample, *unknown):
+            raise ValueError(f"nothing can be chosen: {name}: {why}")
     return _frame(_best(made, seed) | _gains(made, seed))
 
 
@@ -92,13 +100,18 @@ def _best(made: SystemTables, seed: int) -> dict[tuple[str, str, str], Estimate]
     """Return how often each system is best, and whether it may be."""
     every = np.concatenate([made.judged, made.others])
     means = plain_means(made.rated), made.corrected, plain_means(every)
+    unused = int((made.weights == 0).sum())
+    how = f"judge not used for {unused} of {made.weights.size} systems"
+    notes = dict.fromkeys(FORMS, made.note)
+    if unused:
+        notes["corrected"] = clauses(made.note, how)
     rows: dict[tuple[str, str, str], Estimate] = {}
     for form, estimates in zip(FORMS, means, strict=True):
         n = len(every) if form == "uncorrected" else len(made.rated)
         shares = p_best(estimates, np.random.default_rng(seed)).tolist()
         kept = best_set(estimates).tolist()
         for name, share, may_be in zip(made.names, shares, kept, strict=True):
-            drawn = Estimate(share, n=n, method=DRAWN, note=made.note)
+            drawn = Estimate(share, n=n, method=DRAWN, note=notes[form])
             how = "Holm over all ordered pairs"
             rows["p_best", form, name] = drawn
             rows["may_be_best", form, name] = Estimate(float(may_be), n=n, method=how)

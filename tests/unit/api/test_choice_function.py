@@ -48,3 +48,30 @@ def test_without_a_choice_there_is_an_error(
     given = {"judge": JUDGE, "human": HUMAN, **PLACES} | change
     with pytest.raises(ValueError, match=reason):
         js.choice(**given)
+
+
+def test_systems_may_have_names_of_two_types() -> None:
+    mixed = np.array([1, "b", 2.5, "d"], dtype=object)[SYSTEM]
+    found = js.choice(JUDGE, HUMAN, source=SOURCE, system=mixed)
+    assert {*found.loc["p_best"].index.get_level_values("system")} == {
+        *"bd",
+        "1",
+        "2.5",
+    }
+    same = js.choice(JUDGE, HUMAN, **PLACES)
+    where = ("p_best", "human")
+    assert found.loc[(*where, "d"), "value"] == same.loc[(*where, "d"), "value"]
+
+
+def test_a_judge_that_is_not_used_is_said_beside_the_corrected_choice() -> None:
+    noise = np.random.default_rng(1).normal(size=JUDGE.size)
+    found = js.choice(noise, HUMAN, **PLACES)
+    notes = found.loc["p_best"]["note"]
+    assert "judge not used for" in notes.loc[("corrected", "a")]
+    assert "judge not used" not in notes.loc[("human", "a")]
+
+
+def test_scores_beyond_those_of_rated_sources_are_refused() -> None:
+    moved = np.where(SOURCE < RATED, JUDGE, JUDGE + 50)
+    with pytest.raises(ValueError, match=r"a: .*outside the range of rated"):
+        js.choice(moved, HUMAN, **PLACES)

@@ -47,7 +47,8 @@ def slices(
     judge: (texts,); human: (texts,) or (texts, raters), whose mean counts, NaN =
     missing; columns: name -> the value of each text, such as a DataFrame's columns,
     missing ones in no slice; source: (texts,), any labels, default: a source a text. A
-    slice of fewer than 10 sources has no number. ValueError: lengths or indexes differ.
+    slice of fewer than 10 sources has no number. ValueError: lengths or indexes differ,
+    no column has two values.
 
     >>> rng = np.random.default_rng(1)
     >>> human, topic = rng.normal(size=200), np.arange(200) % 2
@@ -56,7 +57,7 @@ def slices(
     >>> found.loc[("slice_gap_spearman", "topic: 0"), "ci_high"].item() < 0
     True
     """
-    check_indexes(judge, human, source)
+    check_indexes(judge, human, source, *(columns[name] for name in columns))
     scores = read_column(judge, "judge")
     people = mean_of_raters(human)
     sources, _ = text_codes(
@@ -75,6 +76,11 @@ def slices(
             members[f"{column}: {value}"] = (of_column == value).to_numpy(bool)
         if len(members) > 1:
             found |= against_rest(members, numbers.of, numbers.why_not, GAP)
+    if not found:
+        raise ValueError(
+            f"columns: none of {', '.join(map(str, columns)) or 'no columns'} has two "
+            "values"
+        )
     return estimates_frame(_rows(found, numbers.statistic), ["statistic", "slice"])
 
 

@@ -44,3 +44,17 @@ def test_few_sources_have_a_reason_and_no_number() -> None:
 def test_a_column_of_another_length_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"columns\['topic'\] has 3 values"):
         js.slices(JUDGE, HUMAN, {"topic": ["a"] * 3})
+
+
+def test_a_column_of_another_order_is_an_error() -> None:
+    topic = pd.Series(TOPIC, index=np.arange(TOPIC.size)[::-1])
+    with pytest.raises(ValueError, match="indexes differ"):
+        js.slices(pd.Series(JUDGE), HUMAN, {"topic": topic}, source=SOURCE)
+
+
+@pytest.mark.parametrize("columns", [{}, {"topic": ["a"] * SOURCE.size}])
+def test_without_two_values_there_is_nothing_to_compare(
+    columns: dict[str, list[str]],
+) -> None:
+    with pytest.raises(ValueError, match="has two values"):
+        js.slices(JUDGE, HUMAN, columns, source=SOURCE)

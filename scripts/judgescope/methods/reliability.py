@@ -12,7 +12,7 @@ from judgescope.methods.base import HUMAN, Method, present
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.rated_systems import rated_aspects
 from judgescope.schema.rows import ResultRow
-from judgescope.statistics.arrays import Floats
+from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.raters import are_slots, mean_rating
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.variance import (
@@ -157,7 +157,9 @@ def systems_of(
     complete = np.isfinite(means).all(axis=1)
     if complete.sum() < FEWEST_COMPLETE:
         return FEW_COMPLETE
-    return systems_of_means(means[complete], float(parts.rest[0]), parts.k)
+    texts = _texts_by_source(systems, mean_rating(ratings))[complete]
+    ratings_a_mean = parts.k * float(texts.size / np.sum(1 / texts))
+    return systems_of_means(means[complete], float(parts.rest[0]), ratings_a_mean)
 
 
 def _by_source(targets: TargetSet, values: Floats) -> Floats:
@@ -165,13 +167,22 @@ def _by_source(targets: TargetSet, values: Floats) -> Floats:
     where there are none.
     """
     known = np.isfinite(values)
+    counts = _texts_by_source(targets, values)
+    cell = targets.source[known] * counts.shape[1] + targets.system[known]
+    sums = np.bincount(cell, weights=values[known], minlength=counts.size)
+    sums = sums.reshape(counts.shape)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _texts_by_source(targets: TargetSet, values: Floats) -> Codes:
+    """Return the numbers of sources' texts with a value by each system, (sources,
+    systems).
+    """
+    known = np.isfinite(values)
     n_systems = int(targets.system.max()) + 1
     cell = targets.source[known] * n_systems + targets.system[known]
     size = len(targets.study.item_order) * n_systems
-    counts = np.bincount(cell, minlength=size)
-    sums = np.bincount(cell, weights=values[known], minlength=size)
-    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    return np.asarray(means.reshape(-1, n_systems))
+    return np.bincount(cell, minlength=size).reshape(-1, n_systems)
 
 
 METHOD = Method(

@@ -110,6 +110,8 @@ def systems_of_means(means: Floats, error: float, k: float) -> SystemVariance:
     """The components of complete mean ratings (sources, systems) of k ratings, each
     with the error variance `error`: σ²_p = (MS_p - MS_ps)/n, σ²_ps = MS_ps - σ²_e/k.
 
+    Of several texts of a system and source k counts the ratings of all of them.
+
     With these raters: what another group would prefer is not in it. Again without each
     source, the error held. ValueError as in `rated_systems`. Brennan 2001.
 

@@ -1,6 +1,7 @@
 """The rows of reliability.csv and its section."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,13 @@ from judgescope.methods import reliability
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.report.contents import section_named
 from judgescope.report.elements import PageTable, Paragraph
-from judgescope.statistics.variance import ONE_RATING, ONE_TEXT
+from judgescope.statistics.variance import (
+    ONE_RATING,
+    ONE_TEXT,
+    Components,
+    place_components,
+)
+from judgescope.statistics.variance_of_systems import SystemVariance
 from methods_setup import CONSTANT, GOOD, NOISY, RATINGS, study
 
 PERSONS = {"margin": 0.05, "raters": "persons"}
@@ -84,6 +91,28 @@ def test_texts_of_unknown_systems_have_no_plan() -> None:
     rows = [*reliability.rows(data_of(anonymous_systems=True))]
     planned = rows_of(rows, "reliability_systems")
     assert {row["note"] for row in planned} == {reliability.NO_SYSTEMS}
+
+
+def test_a_mean_of_two_texts_has_the_ratings_of_both() -> None:
+    """No variance of systems by source is planted, and none is found."""
+    rng = np.random.default_rng(6)
+    source, rest = np.divmod(np.arange(400 * 4 * 2), 8)
+    system = rest // 2
+    ratings = (source % 7) + system + rng.normal(size=(3, source.size))
+    targets = SimpleNamespace(
+        source=source,
+        system=system,
+        systems=[f"s{code}" for code in system],
+        study=SimpleNamespace(item_order=range(400)),
+    )
+    data: Any = SimpleNamespace(
+        systems=targets, spec=SimpleNamespace(anonymous_systems=False)
+    )
+    parts = place_components(ratings, source, None)
+    assert isinstance(parts, Components)
+    found = reliability.systems_of(data, ratings, parts)
+    assert isinstance(found, SystemVariance)
+    assert found.by_source[0] == pytest.approx(0, abs=0.03)
 
 
 def test_few_complete_sources_have_no_plan() -> None:

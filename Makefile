@@ -43,7 +43,7 @@ test: .venv/test ## run all tests except long ones, vLLM and SLURM (15 minutes)
 	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 # Whole studies that take minutes, simulations, small benchmarks, a full disk in each stage. CI runs a
-# third.
+# fifth.
 test-long: .venv/test ## run the long tests: large studies, simulations, faults in every stage
 	$(BIN)/python -m pytest -n $(TESTS) --dist loadfile --no-loadscope-reorder -m "long or simulation" $(PYTEST)
 

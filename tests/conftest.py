@@ -50,18 +50,18 @@ once, because a second run would hide what depends on chance.
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    what = "of the long tests, only every third, from this one"
-    parser.addoption("--third", type=int, choices=(0, 1, 2), help=what)
+    what = "of the long tests, only this fifth, from 0"
+    parser.addoption("--fifth", type=int, choices=range(5), help=what)
 
 
 @pytest.hookimpl(trylast=True)  # after -m has taken its tests out
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Keep the long tests of one --third; begin with the files that take longest.
+    """Keep the long tests of one --fifth; begin with the files that take longest.
 
     Tests of a file that share a fixture count as one, unless each is `independent`.
-    They are dealt out by their seconds, the longest first, to the third that has least.
+    They are dealt out by their seconds, the longest first, to the fifth that has least.
     The first files are those with long tests (without a study first), then files by
     their number of studies: no process then works through one of them while the others
     have nothing left to do.
@@ -70,8 +70,8 @@ def pytest_collection_modifyitems(
         path = item.path.relative_to(config.rootpath).as_posix()
         if path.startswith(RERUN_ONCE):
             item.add_marker(pytest.mark.flaky(reruns=1))
-    third = config.getoption("--third")
-    if third is not None:
+    fifth = config.getoption("--fifth")
+    if fifth is not None:
         units = {
             item: str(item.path) if shares(item) else item.nodeid
             for item in items
@@ -80,10 +80,10 @@ def pytest_collection_modifyitems(
         seconds = Counter[str]()
         for item, unit in units.items():
             seconds[unit] = max(seconds[unit], seconds_of(item))
-        thirds = [Counter[str](), Counter[str](), Counter[str]()]
+        fifths = [Counter[str]() for _ in range(5)]
         for unit in sorted(seconds, key=lambda unit: (-seconds[unit], unit)):
-            min(thirds, key=Counter.total)[unit] = seconds[unit]
-        dropped = {item for item, unit in units.items() if unit not in thirds[third]}
+            min(fifths, key=Counter.total)[unit] = seconds[unit]
+        dropped = {item for item, unit in units.items() if unit not in fifths[fifth]}
         config.hook.pytest_deselected(items=list(dropped))
         items[:] = [item for item in items if item not in dropped]
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))

@@ -174,6 +174,11 @@ class Components(NamedTuple):
 def not_negative(result: Replicated) -> Replicated:
     """A variance, or share of one; the estimate below 0 is 0, its interval of what was
     estimated.
+
+    >>> name = "var_text"
+    >>> below = replicated(np.array([-0.1]), "", sizes=[], scale=scale_of(name), n=2)
+    >>> not_negative(below).estimate.value
+    0.0
     """
     estimate = result.estimate
     if estimate.value is None or estimate.value >= 0:
@@ -188,7 +193,13 @@ def not_negative(result: Replicated) -> Replicated:
 
 
 def share_of(part: Floats, rest: Floats) -> Floats:
-    """part / (part + rest), 0 where their sum is below 0, NaN where nothing varies."""
+    """part / (part + rest), 0 where their sum is below 0, NaN where nothing varies.
+
+    part, rest: any one shape.
+
+    >>> share_of(np.array([3.0, 0.0]), np.array([1.0, 0.0])).tolist()
+    [0.75, nan]
+    """
     total = part + rest
     share = quotient(part, np.where(total > TOLERANCE, total, 1))
     nothing = np.where(rest > TOLERANCE, 0.0, np.nan)

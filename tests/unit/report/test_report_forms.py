@@ -22,7 +22,12 @@ OWN: dict[str, dict[str, Any]] = {
     "analyze": {"form": "analyze-rate", "temperature": 1.0, "draws": 20},
     "few": {"form": "analyze-shots", "temperature": 1.0, "draws": 20, "shots": 5},
     "other": {"form": "score-only", "model": "another"},
-    "column": {"form": "Rouge 1", "engine": "recorded", "parser": "number"},
+    "column": {
+        "form": "Rouge 1",
+        "engine": "recorded",
+        "parser": "number",
+        "compares_forms": False,
+    },
 }
 ASKED: dict[str, Any] = {
     "engine": "openai",
@@ -30,6 +35,7 @@ ASKED: dict[str, Any] = {
     "parser": "score",
     "against": None,
     "draws": 1,
+    "compares_forms": True,
 }
 
 

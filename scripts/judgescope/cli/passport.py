@@ -167,11 +167,10 @@ def _only(names: list[str], option: str) -> str:
     return names[0]
 
 
-def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
-    """Return the passport; raise UserError for too few draws or rated texts."""
+def _sampled_draws(anchored: AnchoredJudge) -> int:
+    """The number of draws of each text; UserError where they are too few or alike."""
     plan = anchored.plan
     card = plan.judges[anchored.judge]
-    count = card.draws
     if ENGINES[plan.models[card.model].engine].decides:
         raise UserError(
             "a passport needs sampled draws, and a decision is the same in every draw",
@@ -179,14 +178,19 @@ def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
             got=card.model,
             allowed="a model that writes text and is sampled",
         )
-    if count < FEWEST_DRAWS:
+    if card.draws < FEWEST_DRAWS:
         raise UserError(
             "the baseline has too few draws of each text",
             where=f"judge {anchored.judge}, key draws",
-            got=count,
+            got=card.draws,
             allowed=f"{FEWEST_DRAWS} or more; 10 find a drift more often",
             todo="raise `draws` in the judge's card, and run the study again",
         )
+    return card.draws
+
+
+def _rated_targets(anchored: AnchoredJudge) -> list[str]:
+    """The texts that people rated, sorted by id; UserError for too few."""
     every = sorted(anchored.texts)
     rated = anchored.people(every)
     targets = [name for name, value in zip(every, rated, strict=True) if value == value]
@@ -197,6 +201,13 @@ def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
             got=len(targets),
             allowed=f"{FEWEST_ANCHORS} or more; 200 find a fall of .1",
         )
+    return targets
+
+
+def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
+    """The passport; UserError for too few draws or rated texts, and for scores."""
+    count = _sampled_draws(anchored)
+    targets = _rated_targets(anchored)
     draws = anchored.draws(targets, count)
     repeated = repeated_share(draws)
     if repeated < FEWEST_REPEATED:

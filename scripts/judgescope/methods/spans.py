@@ -25,7 +25,14 @@ from judgescope.schema.rows import ResultRow
 from judgescope.schema.tables import read_table
 from judgescope.statistics.arrays import Codes
 from judgescope.statistics.means import SHARE, share
+from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import REASONS, Estimate, clauses
+from judgescope.statistics.span_credit import (
+    SpanCredit,
+    credit_agreement,
+    credit_agreement_by_text,
+    partial_credit,
+)
 from judgescope.statistics.spans import (
     SpanCounts,
     TextSpan,
@@ -38,6 +45,16 @@ from judgescope.statistics.spans import (
 
 LOCATED: Final = ("exact", "normalised", "fuzzy")
 """How words that a judge quotes were located in the text."""
+CREDIT_FORMS: Final = ("partial", "partial_category")
+"""Forms that give credit for the part of a span that overlaps its partner."""
+FORMS: Final = (
+    "exact",
+    "exact_category",
+    "tokens",
+    "tokens_category",
+    *CREDIT_FORMS,
+)
+"""How the spans of a judge and those of people are compared."""
 
 
 class MarkedError(Struct, frozen=True):
@@ -227,6 +244,13 @@ class Prediction:
             lost = sum(max(1, len(words.split())) for words in self.not_in_text)
         return counts._replace(predicted=counts.predicted + lost)
 
+    def credit(self, gold: Sequence[TextSpan], form: str) -> SpanCredit:
+        """Return the credit of pairs of spans; a quote that is not in the text is a
+        predicted span without credit.
+        """
+        credit = partial_credit(self.spans, gold, category=form.endswith("_category"))
+        return credit._replace(predicted=credit.predicted + len(self.not_in_text))
+
 
 class GoldErrors:
     """The errors that people marked in a dataset's texts.
@@ -254,8 +278,9 @@ class GoldErrors:
     ) -> Iterator[tuple[str, str, str, Estimate]]:
         """Yield (form, level, statistic, estimate) of precision, recall and F1.
 
-        form: equal spans match, or the words that they touch; with `category` the
-        category of the error must be the same, too.
+        form: equal spans match, or the words that they touch, or pairs of spans with
+        credit for their overlap; with `category` the category of the error must be the
+        same, too.
         """
         predictions = list[Prediction]()
         not_located = 0
@@ -272,21 +297,11 @@ class GoldErrors:
             f"errors without a quotation are excluded: {unquoted}" if unquoted else "",
         )
         missing = len(annotations.lost)
-        levels = {"pooled": span_agreement, "by_text": span_agreement_by_text}
-        for form in ("exact", "exact_category", "tokens", "tokens_category"):
-            counts = list[SpanCounts]()
-            for annotation, prediction in zip(
-                annotations.parsed, predictions, strict=True
-            ):
-                gold = self.spans[annotation.target]
-                tokens = self.tokens[annotation.target]
-                counts.append(prediction.counts(gold, tokens, form))
-            no_categories = form.endswith("category") and not categorised
-            no_categories &= any(each.predicted for each in counts)
-            for level, agreement in levels.items():
-                results = agreement(
-                    counts, annotations.source, self.weights, missing=missing
-                )
+        for form in FORMS:
+            category = form.endswith("category")
+            predicted, by_level = self._compared(form, annotations, predictions)
+            no_categories = category and not categorised and predicted > 0
+            for level, results in by_level.items():
                 for statistic, result in results.items():
                     estimate = result.estimate
                     if no_categories:
@@ -294,6 +309,43 @@ class GoldErrors:
                             REASONS.no_categories, n_missing=missing
                         )
                     yield form, level, statistic, estimate.with_note(note)
+
+    def _compared(
+        self, form: str, annotations: Annotations, predictions: Sequence[Prediction]
+    ) -> tuple[int, dict[str, dict[str, Replicated]]]:
+        """Return the number of predicted spans or words of a form, and level ->
+        statistic -> result.
+        """
+        counts = list[SpanCounts]()
+        credits = list[SpanCredit]()
+        for annotation, prediction in zip(annotations.parsed, predictions, strict=True):
+            gold = self.spans[annotation.target]
+            if form in CREDIT_FORMS:
+                credits.append(prediction.credit(gold, form))
+            else:
+                tokens = self.tokens[annotation.target]
+                counts.append(prediction.counts(gold, tokens, form))
+        source = annotations.source
+        missing = len(annotations.lost)
+        if form in CREDIT_FORMS:
+            levels = {
+                "pooled": credit_agreement(
+                    credits, source, self.weights, missing=missing
+                ),
+                "by_text": credit_agreement_by_text(
+                    credits, source, self.weights, missing=missing
+                ),
+            }
+        else:
+            levels = {
+                "pooled": span_agreement(counts, source, self.weights, missing=missing),
+                "by_text": span_agreement_by_text(
+                    counts, source, self.weights, missing=missing
+                ),
+            }
+        predicted = sum(each.predicted for each in counts)
+        predicted += sum(each.predicted for each in credits)
+        return predicted, levels
 
 
 def words_of(text: str) -> list[TokenRange]:

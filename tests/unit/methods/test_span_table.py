@@ -11,6 +11,7 @@ from judgescope.methods.claims import spans
 from judgescope.methods.claims.base import LOST
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.spans import (
+    FORMS,
     MarkedError,
     Prediction,
     rows,
@@ -209,6 +210,11 @@ def test_what_people_marked_by_hand(numbers: dict[tuple[str, str, str], Row]) ->
     assert of(numbers, "tokens_category", "pooled") == pytest.approx(
         [1 / 7, 1 / 5, 2 / 12]
     )
+    # pairs: Hawks in full, and a third of "won 37", a quarter of "37 to 20"
+    assert of(numbers, "partial", "pooled") == pytest.approx([1 / 3, 5 / 12, 10 / 27])
+    assert of(numbers, "partial_category", "pooled") == pytest.approx(
+        [1 / 4, 1 / 3, 2 / 7]
+    )
     # texts: precision of a and c, recall of a and b, F1 of all three
     assert of(numbers, "exact", "by_text") == pytest.approx([1 / 6, 1 / 4, 2 / 15])
     precision = numbers["span_precision", "exact", "by_text"]
@@ -224,13 +230,7 @@ def test_every_statistic_of_the_list_is_there_and_no_other(
 ) -> None:
     assert {name for name, _, _ in numbers} == ANNOTATED
     assert {f"span_{name}" for name in (*COUNTED, *CONTRADICTIONS)} < ANNOTATED
-    assert {form for _, form, _ in numbers} == {
-        "",
-        "exact",
-        "exact_category",
-        "tokens",
-        "tokens_category",
-    }
+    assert {form for _, form, _ in numbers} == {"", *FORMS}
     assert {level for _, form, level in numbers if form} == {"pooled", "by_text"}
 
 

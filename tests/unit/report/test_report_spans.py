@@ -225,7 +225,7 @@ def table() -> list[study.Row]:
         place = {"aspect": "fluency", "perturbation": "systems"}
         for name in (*spans.LISTED, *spans.NOTED):
             found.append(study.row("chat", judge, name, 0.5, **place))
-        for form in (*spans.FORMS, *spans.KINDS):
+        for form in (*spans.FORMS, *spans.KINDS, *spans.OVERLAPS):
             for level in spans.LEVELS:
                 more = {**place, "form": form, "level": level}
                 found += [
@@ -260,7 +260,7 @@ def test_the_section_has_the_tables_and_the_texts(report: Report) -> None:
         "gamma",
     ]
     names = [
-        "by text, and by kind",
+        "by text, by kind and by overlap",
         "contradict themselves",
         "other sets",
         "texts with the errors",

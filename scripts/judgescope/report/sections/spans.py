@@ -58,6 +58,10 @@ KINDS = {
     "exact_category": "The same spans and kinds",
     "tokens_category": "The same words and kinds",
 }
+OVERLAPS = {
+    "partial": "Overlapping spans, by their overlap",
+    "partial_category": "The same, of the same kind",
+}
 LEVELS = {"pooled": "all texts together", "by_text": "mean over texts"}
 SOURCE = "tables/spans.csv"
 MOST_ERRORS = 40
@@ -79,7 +83,7 @@ def blocks(
     if len(rows.where(statistic=AGREED)):
         first, *rest = [
             _agreement(report, dataset, rows, level, forms)
-            for level, forms in product(LEVELS, (FORMS, KINDS))
+            for level, forms in product(LEVELS, (FORMS, KINDS, OVERLAPS))
         ]
         yield chart(
             f"{dataset.name}: spans of judges and of people",
@@ -89,7 +93,10 @@ def blocks(
             axis="share, with 95 % interval",
         )
         agreed = [
-            Fold(f"{dataset.name}: precision and recall by text, and by kind", rest)
+            Fold(
+                f"{dataset.name}: precision and recall by text, by kind and by overlap",
+                rest,
+            )
         ]
     yield _of_set(report, dataset, rows, shown, LISTED)
     yield from agreed

@@ -46,12 +46,7 @@ SEEN = (
 )
 """The variables that every program sees, with those named LC_*; none of them is a
 secret."""
-SET = {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"}
-"""Variables for Python programs: stable order of sets, unbuffered lines, UTF-8."""
 LONGEST = 1 << 20  # the most bytes in a line of output
-KEPT = 1 << 14  # bytes kept from the end of the error output
-SHOWN = 300  # characters of a program's output that an error shows
-_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
 class MissingDraw(NamedTuple):
@@ -149,7 +144,13 @@ class CommandEngine:
         inherited = {
             name for name in os.environ if name in SEEN or name.startswith("LC_")
         }
-        self.environment = SET | {
+        # Variables for Python programs: stable order of sets, unbuffered lines, UTF-8.
+        fixed_variables = {
+            "PYTHONHASHSEED": "0",
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONUTF8": "1",
+        }
+        self.environment = fixed_variables | {
             name: os.environ[name] for name in {*inherited, *card.env}
         }
         self.redactor = Redactor({f"<{name}>": os.environ[name] for name in card.env})
@@ -207,8 +208,11 @@ class CommandEngine:
 
     def safe(self, text: str) -> str:
         """Return the end of a program's text, on one line, fit for a terminal."""
-        plain = " ".join(_ESCAPE.sub("", self.clean(text)).split())
-        return "".join(letter for letter in plain if letter.isprintable())[-SHOWN:]
+        escape_sequence = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+        plain = " ".join(escape_sequence.sub("", self.clean(text)).split())
+        # Characters of a program's output that an error shows.
+        most_shown = 300
+        return "".join(letter for letter in plain if letter.isprintable())[-most_shown:]
 
 
 class _Start:
@@ -290,8 +294,10 @@ class _Start:
         stream.close()
 
     async def _listen(self, stream: asyncio.StreamReader) -> None:
-        while output := await stream.read(KEPT):
-            self.errors = (self.errors + output)[-KEPT:]
+        # Bytes kept from the end of the error output.
+        kept_bytes = 1 << 14
+        while output := await stream.read(kept_bytes):
+            self.errors = (self.errors + output)[-kept_bytes:]
 
     async def _read(self, stream: asyncio.StreamReader) -> None:
         while True:

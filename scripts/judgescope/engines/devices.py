@@ -22,14 +22,8 @@ from judgescope.schema.cards import AskedModel, ProgramModel, VllmModel
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 ORDER = "CUDA_DEVICE_ORDER"
-ASSIGNED = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SLURM_GPUS_ON_NODE")
-"""Variables of a SLURM job to which devices are assigned."""
-POLL_SECONDS = 1.0
 LISTING_SECONDS = 60.0
 """A driver takes seconds to start on a machine where no other program uses it."""
-_GPU = re.compile(r"GPU (\d+): .*\(UUID: (GPU-[^)]+)\)")
-_PARTITION = re.compile(r"\s+MIG .*\(UUID: (MIG-[^)]+)\)")
-_NAME = re.compile(r"\d+|(GPU|MIG)-.+")
 
 
 class Device(NamedTuple):
@@ -123,7 +117,9 @@ def locks() -> list[int]:
 
 def is_assigned(environ: Mapping[str, str]) -> bool:
     """Return whether SLURM has assigned devices to this job."""
-    return "SLURM_JOB_ID" in environ and any(environ.get(name) for name in ASSIGNED)
+    # Variables of a SLURM job to which devices are assigned.
+    assigned = ("SLURM_STEP_GPUS", "SLURM_JOB_GPUS", "SLURM_GPUS_ON_NODE")
+    return "SLURM_JOB_ID" in environ and any(environ.get(name) for name in assigned)
 
 
 def visible(environ: Mapping[str, str]) -> list[Device] | None:
@@ -152,7 +148,8 @@ def visible(environ: Mapping[str, str]) -> list[Device] | None:
 
 def _identity(name: str, gpus: Sequence[DriverGpu]) -> str | None:
     """Return what identifies a device; None if there is no such device."""
-    if not _NAME.fullmatch(name):
+    device_name = re.compile(r"\d+|(GPU|MIG)-.+")
+    if not device_name.fullmatch(name):
         return None
     if not gpus:  # a driver that cannot be asked: the names are all that is known
         return name
@@ -200,10 +197,12 @@ def parsed(listing: str) -> list[DriverGpu]:
     [DriverGpu(number='0', uuid='GPU-1a', partitions=[])]
     """
     gpus: list[DriverGpu] = []
+    gpu_line = re.compile(r"GPU (\d+): .*\(UUID: (GPU-[^)]+)\)")
+    partition_line = re.compile(r"\s+MIG .*\(UUID: (MIG-[^)]+)\)")
     for line in listing.splitlines():
-        if match := _GPU.match(line):
+        if match := gpu_line.match(line):
             gpus.append(DriverGpu(match[1], match[2], []))
-        elif gpus and (match := _PARTITION.match(line)):
+        elif gpus and (match := partition_line.match(line)):
             gpus[-1].partitions.append(match[1])
     return gpus
 
@@ -225,6 +224,7 @@ def _lock(need: DeviceNeed, devices: Sequence[Device]) -> list[str]:
     names.
     """
     shown = ""
+    poll_seconds = 1.0
     while True:
         try:
             locked, holders = _attempt(need.count, devices)
@@ -240,7 +240,7 @@ def _lock(need: DeviceNeed, devices: Sequence[Device]) -> list[str]:
         if (message := waiting(need.count, holders)) != shown:
             print(message, flush=True)
             shown = message
-        time.sleep(POLL_SECONDS)
+        time.sleep(poll_seconds)
 
 
 def waiting(count: int, holders: Sequence[DeviceHolder]) -> str:

@@ -6,12 +6,10 @@ The source is parsed and never run.
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from judgescope.core.errors import UserError, check_known
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-PACKAGE_FILE: Final = "__init__.py"
 
 
 def arguments_of(
@@ -106,9 +104,10 @@ def _modules_beside(file: Path, root: Path, where: str) -> Iterator[Path]:
 
 def _files_of(base: Path, parts: list[str]) -> Iterator[Path]:
     """Yield the files that importing a dotted name loads: packages and the module."""
+    package_file = "__init__.py"
     for count in range(1, len(parts) + 1):
         path = base.joinpath(*parts[:count])
-        for candidate in (path / PACKAGE_FILE, path.with_suffix(".py")):
+        for candidate in (path / package_file, path.with_suffix(".py")):
             if candidate.is_file():
                 yield candidate.resolve()
                 break

@@ -46,8 +46,6 @@ PACKAGE = {
     "rules": "pyspellchecker",
 }
 """Form -> the package that computes it."""
-SHORTEST_UNSTEMMED = 3
-"""Words of up to so many characters have no ending to remove, as in rouge_score."""
 
 
 @cache
@@ -64,8 +62,11 @@ def _tokens() -> Callable[[str], list[int]]:
     stem = cache(PorterStemmer().stem)
     number = defaultdict[str, int](count().__next__)
 
+    # Words of up to so many characters have no ending to remove, as in rouge_score.
+    shortest_unstemmed = 3
+
     def token_number(word: str) -> int:
-        english = word.isascii() and len(word) > SHORTEST_UNSTEMMED
+        english = word.isascii() and len(word) > shortest_unstemmed
         return number[stem(word) if english else word]
 
     return lru_cache(1 << 14)(lambda text: [token_number(word) for word in words(text)])
@@ -118,10 +119,6 @@ def overlap(form: str, tokenize: BleuTokenizer = "13a") -> Measure:
     )
 
 
-HALF = {"spelling": 0.1, "repetition": 0.1, "punctuation": 0.5}
-"""Faults per word (punctuation: per sentence) at which a property has the value 1/2."""
-
-
 class Parts(NamedTuple):
     """The four properties of a text; `length` is None without a source or references,
     `spelling` if the text is not English.
@@ -136,7 +133,6 @@ class Parts(NamedTuple):
 _SURFACE = (0.5, 0.1, 0.0, 0.4)
 _FLOW = (0.1, 0.6, 0.1, 0.2)
 _SUBSTANCE = (0.1, 0.2, 0.6, 0.1)
-_EVEN = (0.25, 0.25, 0.25, 0.25)
 _READABLE = (
     "fluency",
     "grammaticality",
@@ -174,7 +170,6 @@ BLIND = {
 }
 """Aspects about which surface properties say almost nothing; the rationale says so."""
 
-_EDGES = ".,;:!?…\"'“”‘’`()[]{}<>*_~"
 _DOUBLED = re.compile(r"([.,;:!?])(?:\s?\1)+")
 _LOOSE = re.compile(r"\s[.,;:!?](?=\s|$)")
 _TIGHT = re.compile(r"[^\W_][.,;:!?](?=\s|$)")
@@ -200,7 +195,8 @@ def rate(parts: Parts, aspect: str, scale: RatingScale) -> float:
     """Return min + (max - min) * weighted mean of the properties, whatever the scale's
     step.
     """
-    weights = WEIGHTS.get(aspect, _EVEN)
+    even_weights = (0.25, 0.25, 0.25, 0.25)
+    weights = WEIGHTS.get(aspect, even_weights)
     defined = [
         (w, part) for w, part in zip(weights, parts, strict=True) if part is not None
     ]
@@ -305,7 +301,9 @@ def punctuation(text: str) -> float:
 
 
 def _falling(part: str, faults: int, total: int) -> float:
-    half = HALF[part]
+    # Faults per word (punctuation: per sentence) at which a property has the value 1/2.
+    half_at = {"spelling": 0.1, "repetition": 0.1, "punctuation": 0.5}
+    half = half_at[part]
     return half / (half + faults / max(1, total))
 
 
@@ -313,7 +311,8 @@ def _words(text: str) -> list[str]:
     """Return the words without the punctuation around them; a hyphen or slash separates
     words.
     """
-    pieces = (piece.strip(_EDGES) for piece in re.split(r"[\s/–—-]+", text))
+    edges = ".,;:!?…\"'“”‘’`()[]{}<>*_~"
+    pieces = (piece.strip(edges) for piece in re.split(r"[\s/–—-]+", text))
     return [piece for piece in pieces if piece]
 
 

@@ -30,10 +30,6 @@ from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.models import BINDING, WEIGHTS
 
 PACKAGE = "xllamacpp"
-MAGIC = b"GGUF"
-START_SECONDS = 600.0  # to read the weights
-END_SECONDS = 10.0
-PRINTED_LINES = 20  # of the server's log, in the job's
 ERROR = " E "  # marks an error line of the log
 
 
@@ -88,8 +84,9 @@ class LlamaServer(LocalServer):
         """Stop the server and return when it has ended."""
         assert self._child.stdin is not None
         self._child.stdin.close()
+        end_seconds = 10.0
         try:
-            self._child.wait(END_SECONDS)
+            self._child.wait(end_seconds)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
@@ -97,7 +94,9 @@ class LlamaServer(LocalServer):
     def _started(self, settings: dict[str, object]) -> str:
         """Return the address that the child prints once its server answers."""
         assert self._child.stdin is not None and self._child.stdout is not None
-        late = threading.Timer(START_SECONDS, self._child.kill)
+        # Seconds in which the weights are read.
+        start_seconds = 600.0
+        late = threading.Timer(start_seconds, self._child.kill)
         late.start()
         try:
             self._child.stdin.write(json.dumps(settings).encode() + b"\n")
@@ -132,7 +131,9 @@ class LlamaServer(LocalServer):
         self._log.seek(0)
         text = self._log.read().decode(errors="replace").replace(self.key, "<key>")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        print(*deque(lines, PRINTED_LINES), sep="\n", flush=True)
+        # Lines of the server's log that the job's log shows.
+        printed_lines = 20
+        print(*deque(lines, printed_lines), sep="\n", flush=True)
         errors = [line.partition(ERROR)[2] for line in lines if ERROR in line] or lines
         last_two = deque(dict.fromkeys(errors), 2)
         last = "; ".join(last_two)[-300:]
@@ -171,9 +172,10 @@ def located(card: LlamaModel, folder: Path, data: Path) -> LlamaModel:
     """
     where = f"models/{card.model}.yaml"
     [(path, _)] = resolve(card.files, WEIGHTS, folder, data, where=where)
+    magic = b"GGUF"
     with path.open("rb") as file:
-        begins = file.read(len(MAGIC))
-    if begins != MAGIC:
+        begins = file.read(len(magic))
+    if begins != magic:
         raise UserError(
             "this is not a GGUF file",
             where=where,

@@ -19,9 +19,6 @@ from judgescope.engines.requests import (
 )
 from judgescope.engines.served import LocalServer
 
-ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\r"): "\\r"}
-"""Characters of a quoted string that a grammar spells in another way."""
-
 
 class TokenRun(NamedTuple):
     """Whole characters of a text, and the tokens that spell them.
@@ -42,7 +39,14 @@ class TokenRun(NamedTuple):
         """
         if len(self.ids) == 1:
             return f"<[{self.ids[0]}]>"
-        return f'"{self.text.translate(ESCAPES)}"'
+        # Characters of a quoted string that a grammar spells in another way.
+        escapes = {
+            ord('"'): '\\"',
+            ord("\\"): "\\\\",
+            ord("\n"): "\\n",
+            ord("\r"): "\\r",
+        }
+        return f'"{self.text.translate(escapes)}"'
 
     @property
     def most_tokens(self) -> int:

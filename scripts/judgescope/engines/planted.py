@@ -35,8 +35,6 @@ from judgescope.schema.cards.engines import Engine
 from judgescope.statistics.arrays import Floats
 
 UNREAD = "planted: unreadable"
-LABELS = 2
-"""The labels of which a planted judge says how sure it is."""
 Pair = tuple[Subject, Subject]
 Qualities = Mapping[tuple[str, str], Mapping[str, float]]
 """(item, system) -> aspect -> quality in points."""
@@ -93,7 +91,9 @@ class PlantedEngine:
         """
         if not self.card.is_sure:
             return None
-        if len(scale.labels) != LABELS or not scale.categorical:
+        # The labels of which a planted judge says how sure it is.
+        label_count = 2
+        if len(scale.labels) != label_count or not scale.categorical:
             raise UserError(
                 "a planted judge that says how sure it is needs two labels",
                 where=f"{self.where}, key defect",

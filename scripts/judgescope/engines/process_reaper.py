@@ -16,7 +16,6 @@ from pathlib import Path
 
 MARK = "JUDGESCOPE_GUARD"
 PATIENCE = 10.0  # seconds between SIGTERM and SIGKILL
-PROC = Path("/proc")
 
 
 class Guard:
@@ -56,7 +55,8 @@ def marked(token: str) -> list[int]:
     """Return the ids of the marked processes."""
     line = f"{MARK}={token}".encode()
     processes = []
-    for path in PROC.glob("[0-9]*/environ"):
+    process_folder = Path("/proc")
+    for path in process_folder.glob("[0-9]*/environ"):
         try:
             environment = path.read_bytes()
         except OSError:  # already gone, or owned by another user

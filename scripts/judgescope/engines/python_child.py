@@ -18,9 +18,6 @@ from sysconfig import get_path
 from traceback import format_exception_only, print_exc
 from typing import Any, TextIO
 
-UNDECLARED = 3
-"""The exit code for a module that the card does not name."""
-
 
 def main() -> None:
     """Load the function, then answer all lines."""
@@ -145,6 +142,8 @@ def check_modules(settings: dict[str, Any]) -> None:
     declared = set(settings["files"])
     kinds = ("stdlib", "platstdlib", "purelib", "platlib")
     installed = tuple(os.path.join(get_path(kind), "") for kind in kinds)
+    # The exit code for a module that the card does not name.
+    undeclared_status = 3
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)
         if not isinstance(path, str) or not path.endswith(".py"):
@@ -156,7 +155,7 @@ def check_modules(settings: dict[str, Any]) -> None:
             continue
         if path.startswith(tuple(settings["folders"])):
             _tell(sys.stderr, path)
-            sys.exit(UNDECLARED)
+            sys.exit(undeclared_status)
 
 
 def _tell(stream: TextIO, path: str) -> None:

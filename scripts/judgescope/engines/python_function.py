@@ -21,11 +21,7 @@ from judgescope.schema.cards import PythonModel
 from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.models import FUNCTION, FunctionInput
 
-CHILD: Final = Path(python_child.__file__)
-"""Started as a file. It is imported so that the code of a job has it."""
 ARGUMENTS: Final[tuple[str, ...]] = get_args(FunctionInput)
-MOST_FAILED: Final = 8
-"""A job ends if so many texts at its start have an exception and none an answer."""
 
 
 def _where(card: PythonModel) -> str:
@@ -120,7 +116,9 @@ class PythonEngine(command.CommandEngine):
             "files": [os.path.realpath(file) for file in self.card.files.values()],
             "folders": [os.path.join(folder, "") for folder in sorted(folders)],
         }
-        return [sys.executable, "-P", str(CHILD), json.dumps(settings)]
+        # Started as a file. It is imported so that the code of a job has it.
+        child_program = Path(python_child.__file__)
+        return [sys.executable, "-P", str(child_program), json.dumps(settings)]
 
     def __call__(
         self, missing: Iterable[Work], proven: bool, keep: Keep
@@ -148,12 +146,14 @@ class _FirstReplies:
 
     def keep(self, reply: Reply) -> None:
         """Store a reply, or hold it back; UserError after too many exceptions."""
+        # A job ends if so many texts at its start have an exception and none an answer.
+        most_failed = 8
         if not self.proven and reply.status == "error":
             self.held.append(reply)
-            if len(self.held) < MOST_FAILED:
+            if len(self.held) < most_failed:
                 return
             raise UserError(
-                f"the function failed for its first {MOST_FAILED} texts: {reply.text}",
+                f"the function failed for its first {most_failed} texts: {reply.text}",
                 where=_where(self.card),
                 got=self.card.function,
                 todo="fix the function and run again; none of these errors is stored",

@@ -1,16 +1,11 @@
 """The confidence in a recorded score: a column of probabilities."""
 
 import math
-from typing import Final
 
 from judgescope.core.errors import UserError
 from judgescope.engines.base import AnswerConfidence
 from judgescope.engines.recorded_rows import Row, is_missing
 from judgescope.schema.cards import RecordedRows
-
-FOUND: Final = "recorded"
-NOT_RECORDED: Final = "no_recorded_confidence"
-"""The rule of a score whose cell of confidence is empty."""
 
 
 def sure_draws(
@@ -38,8 +33,10 @@ def sure_draws(
 def _sure(names: RecordedRows, value: object, where: str) -> AnswerConfidence:
     """Return a confidence as recorded; an empty cell is none."""
     about = names.confidence_about
+    # The rule of a score whose cell of confidence is empty.
+    not_recorded = "no_recorded_confidence"
     if is_missing(value, names.missing):
-        return AnswerConfidence(None, "column", NOT_RECORDED, about)
+        return AnswerConfidence(None, "column", not_recorded, about)
     percent = names.confidence_as == "percent"
     text = str(value).strip()
     try:
@@ -63,7 +60,8 @@ def _sure(names: RecordedRows, value: object, where: str) -> AnswerConfidence:
             allowed=f"0 to {top:g}",
             todo=_todo(text),
         )
-    return AnswerConfidence(number / top, "column", FOUND, about)
+    recorded_status = "recorded"
+    return AnswerConfidence(number / top, "column", recorded_status, about)
 
 
 def _todo(text: str) -> str:

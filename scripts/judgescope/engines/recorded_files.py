@@ -25,15 +25,6 @@ from judgescope.schema.cards import RecordedModel
 
 REPLY = "reply"
 """The column with the reply of a comparison, in either order."""
-CHOICES: dict[str, tuple[str, str]] = {
-    "first": ("A", "A"),
-    "second": ("B", "B"),
-    "tie": ("tie", "tie"),
-    "text": ("A", "B"),
-    "text_b": ("B", "A"),
-}
-"""Choice of a label -> the letter of the chosen text, if shown in the row's order or
-swapped."""
 
 
 _kept: dict[tuple[Path, str | None], list[tuple[int, FileRow]]] | None = None
@@ -144,10 +135,19 @@ class RecordedFiles:
         if is_missing(reply, names.missing):
             return None
         known = list[str]()
+        # Choice of a label -> the letter of the chosen text, if shown in the row's
+        # order or swapped.
+        columns_of_form: dict[str, tuple[str, str]] = {
+            "first": ("A", "A"),
+            "second": ("B", "B"),
+            "tie": ("tie", "tie"),
+            "text": ("A", "B"),
+            "text_b": ("B", "A"),
+        }
         for chosen, words in names.labels.items():
             known += words
             if joined_name(reply).strip().casefold() in map(str.casefold, words):
-                return CHOICES[chosen][swapped]
+                return columns_of_form[chosen][swapped]
         raise UserError(
             "the choice of a recorded comparison is not among the labels",
             where=where,

@@ -16,7 +16,6 @@ from judgescope.schema.cards import RecordedRows
 
 SWAPPED = "swapped"
 """The role of files with the comparisons that showed the second text first."""
-KEY_WIDTH = 80  # characters of a text that an error shows
 _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
 
 Key = tuple[str, ...]
@@ -194,8 +193,10 @@ def shown_key(names: RecordedRows, key: Key) -> str:
     else:
         parts = ["system", "text", "source"]
     parts *= 2 if names.compares else 1
+    # Characters of a text that an error shows.
+    key_width = 80
     return ", ".join(
-        f"{part} {value if len(value) <= KEY_WIDTH else value[: KEY_WIDTH - 1] + '…'!r}"
+        f"{part} {value if len(value) <= key_width else value[: key_width - 1] + '…'!r}"
         for part, value in zip(parts, key[1:], strict=True)
         if value
     )

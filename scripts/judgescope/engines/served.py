@@ -31,8 +31,6 @@ from judgescope.engines.requests import (
 from judgescope.schema.cards import LlamaModel, OpenAIModel, VllmModel
 
 LOOPBACK = "127.0.0.1"
-POST_SECONDS = 60.0
-"""Until a small question to the server itself fails."""
 
 
 class LocalServer(ABC):
@@ -67,8 +65,10 @@ class LocalServer(ABC):
             f"{self.url}/{route}", json.dumps(body).encode(), headers
         )
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        # Until a small question to the server itself fails.
+        post_seconds = 60.0
         try:
-            with direct.open(request, timeout=POST_SECONDS) as answer:
+            with direct.open(request, timeout=post_seconds) as answer:
                 return json.load(answer)
         except (OSError, HTTPException, ValueError) as error:
             self.check()

@@ -1,16 +1,13 @@
 """Decision models: a state and a typed question in, a probability an option out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from judgescope.engines import systemone_wire as wire
 from judgescope.engines.openai.engine import EndpointEngine
 from judgescope.engines.requests import Reply, Request
 from judgescope.schema.cards import SystemOneModel
 from judgescope.schema.cards.engines import Engine
-
-NO_DECISIONS: Final = frozenset((404, 405, 501))
-"""Statuses of an endpoint, or of a model, that gives no decisions."""
 
 
 class SystemOneEngine(EndpointEngine):
@@ -36,7 +33,9 @@ class SystemOneEngine(EndpointEngine):
 
     def advice(self, status: int, text: str, headers: Mapping[str, str]) -> str:
         """Return what to do about an answer that is no decision."""
-        if status in NO_DECISIONS:
+        # Statuses of an endpoint, or of a model, that gives no decisions.
+        no_decisions = frozenset((404, 405, 501))
+        if status in no_decisions:
             return self._no_decisions()
         return super().advice(status, text, headers)
 

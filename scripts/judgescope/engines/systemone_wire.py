@@ -19,17 +19,7 @@ ASKED: Final = "verdict"
 MASS: Final = "label_mass"
 """The field of a kept answer with the probability that the model gave to the options
 together, where the server says it."""
-RELABELLED: Final = "relabelled"
-"""The field of a kept answer whose levels have other labels than the question."""
 PREDICATE: Final = "predicate"
-LISTED_TYPES: Final[Mapping[QuestionType, str]] = {
-    "noul": PREDICATE,
-    "choice": "choice",
-    "score": "score",
-}
-"""Type of a question -> its name in the protocol `decisions`."""
-REFUSAL: Final = "refusal"
-"""The type of an answer in which a model declines a question."""
 
 
 def body(wire: WireName, request: Request) -> dict[str, Any]:
@@ -51,7 +41,13 @@ def _listed(question: Mapping[str, Any]) -> dict[str, Any]:
     kind: QuestionType = question["type"]
     instructions = question["instructions"]
     criteria = question["criteria"]
-    listed: dict[str, Any] = {"type": LISTED_TYPES[kind], "name": ASKED}
+    # Type of a question -> its name in the protocol `decisions`.
+    listed_types: Mapping[QuestionType, str] = {
+        "noul": PREDICATE,
+        "choice": "choice",
+        "score": "score",
+    }
+    listed: dict[str, Any] = {"type": listed_types[kind], "name": ASKED}
     if kind == "noul":
         said = [f"{name}: {words}" for name, words in (criteria or {}).items()]
         return listed | {"instructions": "\n".join([instructions, *said])}
@@ -86,9 +82,11 @@ def read_decision(text: str, wire: WireName, request: Request, draw: int) -> Rep
     if isinstance(answer.get("model"), str):
         provenance["model"] = answer["model"]
     asked = request.asked["question"]["type"]
+    # The type of an answer in which a model declines a question.
+    refusal_key = "refusal"
     if decided is not None and decided.setdefault("type", asked) not in (
         asked,
-        REFUSAL,
+        refusal_key,
     ):
         raise NoReplyError(f"an answer to another type than {asked}", billed)
     if decided is None:
@@ -97,13 +95,15 @@ def read_decision(text: str, wire: WireName, request: Request, draw: int) -> Rep
     mass = _label_mass(answer)
     if mass is not None:
         decided[MASS] = mass
+    # The field of a kept answer whose levels have other labels than the question.
+    relabelled = "relabelled"
     if _is_relabelled(decided.get("legend"), request.asked["question"]):
-        decided[RELABELLED] = True
+        decided[relabelled] = True
     try:
         kept = canonical(decided)
     except (ValueError, TypeError, RecursionError):
         raise NoReplyError("a decision that is no JSON", billed) from None
-    finish = REFUSAL if decided.get("type") == REFUSAL else "stop"
+    finish = refusal_key if decided.get("type") == refusal_key else "stop"
     return Reply(
         request.key, draw, kept, finish=finish, usage=usage, provenance=provenance
     )

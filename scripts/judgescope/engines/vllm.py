@@ -57,14 +57,6 @@ from judgescope.schema.cards import VllmModel
 from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.vllm import VLLM_ARGUMENTS
 
-ENDED = {"stop", "length", "repetition"}
-"""Finish reasons that come with a reply; all others mean that there is no reply."""
-AHEAD = (
-    2  # draws submitted to the engine, as a multiple of those that it processes at once
-)
-CHUNK = 256
-"""The most conversations that are submitted to the engine together."""
-
 
 class DrawSpan(NamedTuple):
     """Consecutive draws of a request, asked for as one request."""
@@ -228,7 +220,9 @@ class _Run:
         if card.tuned is not None:
             request = import_module("vllm.lora.request").LoRARequest
             self.lora = request(card.tuned.sha256, 1, card.tuned.path)
-        self.room = AHEAD * llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
+        # Draws submitted to the engine, as a multiple of those that it processes.
+        ahead = 2
+        self.room = ahead * llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
         self.provenance = provenance(
             card, str(import_module("vllm.version").__version__)
         )
@@ -278,7 +272,9 @@ class _Run:
         """Return the next requests for which the engine has room, at most CHUNK."""
         chunk: list[DrawSpan] = []
         room = self.room - self.draws_under_way
-        while room > 0 and len(chunk) < CHUNK:
+        # The most conversations that are submitted to the engine together.
+        chunk_size = 256
+        while room > 0 and len(chunk) < chunk_size:
             span = next(self.waiting, None)
             if span is None:
                 break
@@ -368,7 +364,10 @@ class _Run:
         if span is None:  # of a chunk that vLLM rejected
             return
         self.draws_under_way -= span.length
-        reasons = {completion.finish_reason for completion in output.outputs} - ENDED
+        # Finish reasons that come with a reply; all others mean that there is no reply.
+        ended_reasons = {"stop", "length", "repetition"}
+        reasons = {completion.finish_reason for completion in output.outputs}
+        reasons -= ended_reasons
         if reasons:
             about = span.request.about
             self.failures += [Failure(about, f"vLLM: {reasons.pop()}")] * span.length
@@ -412,16 +411,6 @@ def build(card: VllmModel) -> Ask:
 API_SERVER = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
 SERVE = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve"]
 """The command `vllm serve`, in this environment."""
-KEY = "VLLM_API_KEY"  # the server's key is in this variable, not on a command line
-NEEDED = {
-    "HF_TOKEN",
-    "HUGGING_FACE_HUB_TOKEN",
-    "HF_HUB_DISABLE_IMPLICIT_TOKEN",
-    "RAY_AUTH_TOKEN",
-}
-"""Variables with names like secrets that the server may need, for the hub and its
-workers."""
-PORT_ATTEMPTS = 3  # another program may take a port that was free a moment ago
 
 
 class Server(LocalServer):
@@ -440,7 +429,9 @@ class Server(LocalServer):
         take_for(card)
         self._guard = Guard(locks=locks())
         atexit.register(self._guard.close)
-        for _ in range(PORT_ATTEMPTS):
+        # Another program may take a port that was free a moment ago.
+        port_attempts = 3
+        for _ in range(port_attempts):
             if self._started():
                 return
         raise self._failed("other programs took every port that was tried")
@@ -455,14 +446,24 @@ class Server(LocalServer):
         """
         port = free_port()
         self.url = f"http://{LOOPBACK}:{port}"
+        # The server's key is in this variable, not on a command line.
+        key_variable = "VLLM_API_KEY"
+        # Variables with names like secrets that the server may need, for the hub and
+        # its workers.
+        needed = {
+            "HF_TOKEN",
+            "HUGGING_FACE_HUB_TOKEN",
+            "HF_HUB_DISABLE_IMPLICIT_TOKEN",
+            "RAY_AUTH_TOKEN",
+        }
         self._child = subprocess.Popen(
             command_line(self.card, port, self.token, self.program),
             stdin=subprocess.DEVNULL,
             env={
                 **STARTED,
-                **inherited(NEEDED),
+                **inherited(needed),
                 **self._guard.environment,
-                KEY: self.key,
+                key_variable: self.key,
             },
         )
         deadline = time.monotonic() + self.card.start_timeout

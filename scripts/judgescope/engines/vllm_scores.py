@@ -27,7 +27,6 @@ from judgescope.schema.cards import VllmModel
 
 PROMPT_IDS = "prompt_ids"
 """The field of a prepared request with the tokens of chat and text."""
-ROUTE = "completions"
 PositionValues = Sequence[Mapping[int, float] | None]
 """For each token of a prompt: token id -> log probability; None for the first."""
 
@@ -129,7 +128,8 @@ class ScoringEndpoint(OpenAIEngine):
         """Return the address of chats, or of completions for a text to be scored."""
         if PROMPT_IDS not in request.asked:
             return super().address(request)
-        return URL(f"{self.card.base_url.rstrip('/')}/{ROUTE}")
+        route = "completions"
+        return URL(f"{self.card.base_url.rstrip('/')}/{route}")
 
     def body(self, request: Request, draws: Sequence[int]) -> dict[str, Any]:
         """Return the body that asks for the values of a prompt's tokens."""

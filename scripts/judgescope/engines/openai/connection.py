@@ -86,9 +86,6 @@ def trusted(card: EndpointModel) -> ssl.SSLContext | None:
 # ---- the client of the routes that no job needs: files and batches, by the package
 # `openai`; jobs ask with aiohttp, which takes an eighth of the processor time ----
 
-FROM_VARIABLES = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
-"""Headers that the package takes from variables of the environment."""
-
 
 def client(card: EndpointModel, key: str) -> "OpenAI":
     """Return a client of the card's endpoint: its proxy, certificates and headers, and
@@ -106,8 +103,11 @@ def client(card: EndpointModel, key: str) -> "OpenAI":
             "`import`, which do without",
         ) from None
 
+    # Headers that the package takes from variables of the environment.
+    from_variables = ("Authorization", "OpenAI-Organization", "OpenAI-Project")
+
     def authorise(request: Any) -> None:
-        for name in FROM_VARIABLES:
+        for name in from_variables:
             request.headers.pop(name, None)
         request.headers.update(card.headers)
         request.headers.update(key_header(card, key))

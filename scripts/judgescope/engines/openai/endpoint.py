@@ -25,7 +25,6 @@ REFUSED = {400, 404, 413, 422}
 ABSENT = 404
 """The status that is rather about the model than about the request: after HOPELESS of
 them in a row the job ends."""
-UNAUTHORISED = 401
 PROXY_UNAUTHORISED = 407
 QUOTED = 80
 """Characters of an unusable answer that a message quotes."""
@@ -161,7 +160,8 @@ class Endpoint:
             ) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise self._unconnected(error) from None
-        if status == UNAUTHORISED and renew and self._renewed(key):
+        unauthorised = 401
+        if status == unauthorised and renew and self._renewed(key):
             return await self.ask(session, request, draws, renew=False, probing=probing)
         raise self._not_replied(status, text, headers, probing=probing)
 

@@ -19,21 +19,6 @@ from judgescope.core.files import lock_folder
 from judgescope.schema.cards import Limits
 
 LONGEST_WAIT = 60.0  # seconds before another attempt, unless the endpoint asks for more
-LEFT = [
-    (f"{family}ratelimit-remaining{kind}", f"{family}ratelimit-reset{kind}")
-    for family in ("x-", "")
-    for kind in ("", "-requests", "-tokens")
-]
-"""Header that says how much is left, header that says when there is more."""
-TIMESTAMP = 1e9  # so many seconds or more are a point in time, not a wait
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhd])")
-MOST_JOBS = (
-    64  # jobs at one endpoint that are counted; further ones take what these leave
-)
-SPAN = (
-    1 << 20
-)  # bytes of the file of places for one endpoint: half for places, half for jobs
 
 
 class Gate:
@@ -155,10 +140,14 @@ class Places:
 
     def __init__(self, address: str, limit: int) -> None:
         """Raises OSError if files cannot be locked."""
-        self.limit = min(limit, SPAN // 2)
+        # Bytes of the file of places for one endpoint: half for places, half for jobs.
+        span = 1 << 20
+        self.limit = min(limit, span // 2)
         digest = hashlib.sha256(address.rstrip("/").lower().encode()).digest()
-        self._first = int.from_bytes(digest[:5], "big") * SPAN
-        self._jobs = range(self._first + SPAN // 2, self._first + SPAN // 2 + MOST_JOBS)
+        self._first = int.from_bytes(digest[:5], "big") * span
+        # Jobs at one endpoint that are counted; further ones take what these leave.
+        most_jobs = 64
+        self._jobs = range(self._first + span // 2, self._first + span // 2 + most_jobs)
         self._held: list[int] = []
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         self._file = os.open(lock_folder() / "places", flags, 0o600)
@@ -249,9 +238,15 @@ def exhausted(headers: Mapping[str, str]) -> float:
     """
     if not any("limit-remaining" in name.lower() for name in headers):
         return 0.0
+    # Header that says how much is left, header that says when there is more.
+    left_headers = [
+        (f"{family}ratelimit-remaining{kind}", f"{family}ratelimit-reset{kind}")
+        for family in ("x-", "")
+        for kind in ("", "-requests", "-tokens")
+    ]
     waits = [
         until(headers.get(reset))
-        for left, reset in LEFT
+        for left, reset in left_headers
         if _number(headers.get(left)) == 0
     ]
     return max((wait for wait in waits if wait is not None), default=0.0)
@@ -261,14 +256,18 @@ def until(value: str | None) -> float | None:
     """Return the seconds of `12`, `1.5s`, `6m0s`, `20ms`, or until a Unix time in s or
     ms.
     """
-    parts = _DURATION.findall(value or "")
+    duration = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhd])")
+    parts = duration.findall(value or "")
+    seconds_of_unit = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     if parts and "".join(number + unit for number, unit in parts) == value:
-        return sum(float(number) * UNITS[unit] for number, unit in parts)
+        return sum(float(number) * seconds_of_unit[unit] for number, unit in parts)
     seconds = _number(value)
-    if seconds is None or seconds < TIMESTAMP:
+    # So many seconds or more are a point in time, not a wait.
+    first_timestamp = 1e9
+    if seconds is None or seconds < first_timestamp:
         return seconds
     return max(
-        0.0, (seconds / 1000 if seconds > 1000 * TIMESTAMP else seconds) - time()
+        0.0, (seconds / 1000 if seconds > 1000 * first_timestamp else seconds) - time()
     )
 
 

@@ -16,7 +16,6 @@ from yarl import URL
 
 RefusalRule = Literal["filtered", "too_long"]
 """Why an endpoint refuses a text: its contents, or its length."""
-TOO_LARGE: Final = 413
 NAMING: Final[dict[str, RefusalRule]] = {
     "contentfilter": "filtered",
     "contentpolicyviolation": "filtered",
@@ -29,8 +28,6 @@ NAMING: Final[dict[str, RefusalRule]] = {
 }
 """A code or type of an error that names the text, without case and signs -> the
 rule."""
-DEEPEST: Final = 4
-"""Levels of an error at which its inner codes are looked up."""
 
 
 def refusal_rule(status: int, text: str) -> RefusalRule | None:
@@ -45,7 +42,8 @@ def refusal_rule(status: int, text: str) -> RefusalRule | None:
     >>> refusal_rule(400, '{"error": {"code": "unknown_field"}}') is None
     True
     """
-    if status == TOO_LARGE:
+    too_large = 413
+    if status == too_large:
         return "too_long"
     named = (NAMING.get(code) for code in codes_of(text))
     return next((rule for rule in named if rule is not None), None)
@@ -62,7 +60,9 @@ def codes_of(text: str) -> list[str]:
         answer = json.loads(text)
     except (ValueError, RecursionError):
         return []
-    codes = _codes_in(answer, DEEPEST)
+    # Levels of an error at which its inner codes are looked up.
+    deepest = 4
+    codes = _codes_in(answer, deepest)
     return [re.sub(r"[^a-z0-9]", "", code.lower()) for code in codes]
 
 
@@ -176,9 +176,6 @@ ANSWER_RULES: Final = (
     AnswerRule(_statuses(range(500, 600)), "retry", ""),
 )
 """Status, and a sign in the text -> what happens; the first row that fits is used."""
-OTHER_ANSWER: Final = AnswerRule(
-    frozenset(), "stop", "check `base_url`, `headers` and `extra_body` of the card"
-)
 
 
 def answer_rule(status: int, text: str) -> AnswerRule:
@@ -193,7 +190,9 @@ def answer_rule(status: int, text: str) -> AnswerRule:
     for rule in ANSWER_RULES:
         if status in rule.statuses and re.search(rule.sign, seen):
             return rule
-    return OTHER_ANSWER
+    return AnswerRule(
+        frozenset(), "stop", "check `base_url`, `headers` and `extra_body` of the card"
+    )
 
 
 def moved_to(asked: URL, location: str, route: str = CHAT_ROUTE) -> str | None:
@@ -228,12 +227,6 @@ PLAIN_TO_TLS: Final = re.compile(
     r"http request.{0,40}https (port|server)", re.IGNORECASE
 )
 """What servers answer to http at their port for https."""
-NO_TLS: Final = re.compile(
-    "WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST"
-)
-"""What a TLS client says of an answer in plain HTTP."""
-TLS_RECORD: Final = re.compile(r"\\+x15\\+x03|\x15\x03")
-"""The beginning of a TLS alert in a message, as bytes or spelled out."""
 
 
 def connection_advice(error: Exception, scheme: str, *, proxied: bool) -> str | None:
@@ -249,10 +242,16 @@ def connection_advice(error: Exception, scheme: str, *, proxied: bool) -> str | 
             "the certificate is not trusted: name the certificate of the authority "
             "that signs it in `ca_file` of the card, or correct the host in `base_url`"
         )
-    if isinstance(error, aiohttp.ClientSSLError) and NO_TLS.search(reason):
+    # What a TLS client says of an answer in plain HTTP.
+    no_tls = re.compile(
+        "WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST"
+    )
+    if isinstance(error, aiohttp.ClientSSLError) and no_tls.search(reason):
         key = "proxy" if proxied else "base_url"
         return f"this port does not speak TLS: write http:// in `{key}` of the card"
-    if scheme == "http" and TLS_RECORD.search(reason):
+    # The beginning of a TLS alert in a message, as bytes or spelled out.
+    tls_record = re.compile(r"\\+x15\\+x03|\x15\x03")
+    if scheme == "http" and tls_record.search(reason):
         return "this port speaks TLS: write https:// in `base_url` of the card"
     return None
 

@@ -36,12 +36,6 @@ GONE = 3
 """So many refusals 404 in a row, after a reply, mean that the model is gone."""
 BALANCE_SECONDS = 0.5
 """The time between checks of the connections that other jobs leave."""
-STOP_SECONDS = 5.0
-"""After a first signal, requests under way may still come for so long."""
-STOPPED = "stopped"
-"""The beginning of the line that says how a stopped job ended; the logger reads it."""
-FAILED = "attempts failed: "
-"""The beginning of a line about failed attempts; the logger reads it."""
 
 
 class StoppedError(Exception):
@@ -63,10 +57,12 @@ class RetryLog:
         if not self.count:
             self._began = self._next = now
         self.count += 1
+        # The beginning of a line about failed attempts; the logger reads it.
+        failed_note = "attempts failed: "
         if now >= self._next:
             self._next = now + max(5.0, 0.02 * (now - self._began))
             print(
-                f"{FAILED}{self.count}, the last with: {CONTROL.sub(' ', reason)}",
+                f"{failed_note}{self.count}, the last with: {CONTROL.sub(' ', reason)}",
                 flush=True,
             )
 
@@ -137,7 +133,9 @@ class _Shutdown:
                 waiting.cancel()
 
     async def _drain(self, task: asyncio.Task[object]) -> None:
-        until = asyncio.get_running_loop().time() + STOP_SECONDS
+        # After a first signal, requests under way may still come for so long.
+        stop_seconds = 5.0
+        until = asyncio.get_running_loop().time() + stop_seconds
         while self.under_way and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(0.05)
         await asyncio.sleep(0)  # the last reply is kept
@@ -193,12 +191,15 @@ class EndpointRun:
             ):
                 for _ in range(self.limits.concurrency):
                     group.create_task(self._work(work))
+        # The beginning of the line that says how a stopped job ended; the logger reads
+        # it.
+        stopped_note = "stopped"
         if self.shutdown.requested:
             cut = self.shutdown.cut
             raise UserError(
-                f"{STOPPED}: {cut} requests were in flight and may be billed"
+                f"{stopped_note}: {cut} requests were in flight and may be billed"
                 if cut
-                else f"{STOPPED}: no request was in flight",
+                else f"{stopped_note}: no request was in flight",
                 where=f"models/{card.model}.yaml",
                 todo="run the same command to request the rest; every received reply "
                 "is stored",

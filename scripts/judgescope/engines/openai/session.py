@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import aiohttp
     from aiohttp.connector import Connection
 
-CONNECT_SECONDS = 30.0
-
 
 @cache
 def _connector_class() -> "type[aiohttp.TCPConnector]":
@@ -49,9 +47,10 @@ def session(card: EndpointModel) -> "aiohttp.ClientSession":
     seconds = card.limits.timeout
     allow_connections(card.limits.concurrency)
     connector = _connector_class()
+    connect_seconds = 30.0
     return aiohttp.ClientSession(
         timeout=aiohttp.ClientTimeout(
-            total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)
+            total=seconds, sock_connect=min(connect_seconds, seconds)
         ),
         connector=connector(limit=0, ttl_dns_cache=300, ssl=trusted(card) or True),
         proxy=proxy(card),

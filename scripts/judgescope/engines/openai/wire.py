@@ -29,18 +29,7 @@ PIECE = 1 << 16  # compressed bytes that are decompressed at a time
 UNPACKING = ThreadPoolExecutor(
     1
 )  # one thread: each answer may take MOST_BYTES of memory
-GZIP = b"\x1f\x8b"  # the beginning of a member of gzip
-MOST_MEMBERS = 10_000
-"""Members of gzip in one answer: more would only keep the processor busy."""
-UNPACKED = ("gzip", "x-gzip", "deflate")
 ACCEPTED = "gzip, deflate"  # the value of Accept-Encoding
-RESPELLED = ("max_tokens", "top_p", "temperature", "seed")
-"""Fields of every request that an endpoint may refuse, and that a card can rename or
-leave out. Some endpoints refuse temperature together with top_p: judges then keep their
-temperature."""
-EXACT_DIGITS = 18
-"""Digits of an integer that surely fits into 64 bits."""
-MOST_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 
 
 class NoReplyError(Exception):
@@ -100,9 +89,14 @@ def respelled(card: OpenAIModel, reason: str) -> dict[str, str | None] | None:
     The limit of tokens gets its other name; temperature, top_p and seed are not sent
     any more. A guess: a message may name a field for its value.
     """
-    for name in RESPELLED:
+    # Fields of every request that an endpoint may refuse, and that a card can rename or
+    # leave out. Some endpoints refuse temperature together with top_p: judges then keep
+    # their temperature.
+    respelled_names = ("max_tokens", "top_p", "temperature", "seed")
+    most_tokens_names = ("max_tokens", "max_completion_tokens")
+    for name in respelled_names:
         sent = card.field_names.get(name, name)
-        names = MOST_TOKENS_NAMES if sent in MOST_TOKENS_NAMES else (sent,)
+        names = most_tokens_names if sent in most_tokens_names else (sent,)
         if sent is None or not any(_names(reason, each) for each in names if each):
             continue
         other = next((each for each in names if each != sent), None)
@@ -144,7 +138,8 @@ async def _unpacked(data: bytearray, packed: str) -> bytearray:
     encoding = packed.strip().lower()
     if encoding == "identity":
         return data
-    if encoding not in UNPACKED:
+    unpacked_codings = ("gzip", "x-gzip", "deflate")
+    if encoding not in unpacked_codings:
         raise NoReplyError(f"a response in an unrequested encoding: {packed!r}")
     unpacking = _Unpacking(memoryview(data), encoding)
     small = len(data) <= PIECE
@@ -187,12 +182,16 @@ class _Unpacking:
 
     def _next_member(self) -> bool:
         """Begin the next member of gzip; return whether there is one."""
-        head = bytes(self._data[self._begin : self._begin + len(GZIP)])
-        if not self._gzip or head != GZIP:
+        # The beginning of a member of gzip.
+        gzip_begin = b"\x1f\x8b"
+        head = bytes(self._data[self._begin : self._begin + len(gzip_begin)])
+        if not self._gzip or head != gzip_begin:
             return False
         self._members += 1
-        if self._members > MOST_MEMBERS:
-            raise NoReplyError(f"a response of more than {MOST_MEMBERS:,} gzip members")
+        # Members of gzip in one answer: more would only keep the processor busy.
+        most_members = 10_000
+        if self._members > most_members:
+            raise NoReplyError(f"a response of more than {most_members:,} gzip members")
         self._unpacker = zlib.decompressobj(self._format)
         return True
 
@@ -450,7 +449,9 @@ def loads(text: str) -> Any:
 
 def _integer(text: str) -> int | float | None:
     """Return an integer; Python itself reads no more than 4,300 digits."""
-    return int(text) if len(text) <= EXACT_DIGITS else _finite(text)
+    # Digits of an integer that surely fits into 64 bits.
+    exact_digits = 18
+    return int(text) if len(text) <= exact_digits else _finite(text)
 
 
 def _finite(text: str) -> float | None:

@@ -17,12 +17,13 @@ UNSEEN: Final = (
 )
 """Characters that have no visible form, for a class in a regular expression; the same
 as `CODES` in workflow/explore."""
-_UNSEEN = re.compile(f"[{UNSEEN}]")
 
 
 def coded(text: str) -> str:
     """Return a text with each such character replaced by a code: ⟨U+202E⟩."""
-    return _UNSEEN.sub(lambda result: f"\u27e8U+{ord(result[0]):04X}\u27e9", text)
+    return re.sub(
+        f"[{UNSEEN}]", lambda result: f"\u27e8U+{ord(result[0]):04X}\u27e9", text
+    )
 
 
 def escaped(text: str) -> str:

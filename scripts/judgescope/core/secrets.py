@@ -77,16 +77,16 @@ LONG = re.compile(
     r"(?:(?=.*[a-z])(?=.*\d).{20,}|[0-9A-F]{32,}|.{41,})"
 )
 """A possible key in the form of a name: long, of letters and digits, without words."""
-PLACE = "<not shown>"
 
 KeyPlace = tuple[str | int, ...]
 
 
 def masked(text: str) -> str:
     """Return a text in which everything that looks like a secret is masked."""
-    text = PATTERNS.marked.sub(PLACE, text)
-    text = PATTERNS.credentials.sub(f"{PLACE}@", text)
-    return PATTERNS.query.sub(rf"\1{PLACE}", text)
+    place = "<not shown>"
+    text = PATTERNS.marked.sub(place, text)
+    text = PATTERNS.credentials.sub(f"{place}@", text)
+    return PATTERNS.query.sub(rf"\1{place}", text)
 
 
 def suspects(content: Any, path: KeyPlace = ()) -> Iterator[KeyPlace]:

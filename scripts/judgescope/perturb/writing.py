@@ -48,9 +48,6 @@ ANY_AMOUNT = Amount()
 FIRST = 10
 """If so many texts at the beginning of a set are unusable, the others are not
 requested."""
-UNUSABLE = "unusable: "
-"""The beginning of a line with a job's number of unusable texts; the logger reads
-it."""
 SHOWN = 160
 """Characters of an unusable reply that a message shows."""
 
@@ -151,7 +148,10 @@ def make_texts(
 
 def tell_unusable(count: int) -> None:
     """Print the number of a job's unusable texts, for the progress line of the run."""
-    print(f"{UNUSABLE}{count}", flush=True)
+    # The beginning of a line with a job's number of unusable texts; the logger reads
+    # it.
+    unusable_note = "unusable: "
+    print(f"{unusable_note}{count}", flush=True)
 
 
 def _with_draws(

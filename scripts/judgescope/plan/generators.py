@@ -12,9 +12,6 @@ from judgescope.plan.extending import Writing, study_extensions
 from judgescope.plan.study import Plan
 from judgescope.schema import cards
 
-RATED = ".rated"
-"""After the id of a graded set: the name of files with a judge's ratings of possible
-anchors."""
 Maker = cards.MadePerturbation | cards.Improvement
 """Cards by which a model writes one text from another."""
 TargetWriter = Maker | cards.GradedPerturbation
@@ -121,6 +118,9 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
             )
         elif isinstance(writer, Maker):
             files[name] = Writing("write_texts", writer.model, *name.split("."))
+    # After the id of a graded set: the name of files with a judge's ratings of possible
+    # anchors.
+    rated_suffix = ".rated"
     for name in graded_sets_of(plan, dataset):
         card = graded(plan)[name]
         parts = parts_of(card)
@@ -134,7 +134,7 @@ def writings(plan: Plan, dataset: str) -> dict[str, Writing]:
                 "compare_anchors", anchors.model, name, part
             )
         if anchors.judge:
-            files[f"{name}{RATED}"] = Writing(
+            files[f"{name}{rated_suffix}"] = Writing(
                 "ask", plan.judges[anchors.judge].model, name
             )
     for model in analysts(plan, dataset):

@@ -60,7 +60,6 @@ MACHINE = {
     errno.EIO: "disk error",
 }
 """Faults of the machine, not of the program."""
-AGAIN = "then run again: finished files are kept and no reply is requested twice"
 
 
 def read_spec(source: str, stdin: IO[str]) -> JobFields:
@@ -150,13 +149,18 @@ def of_machine(error: MemoryError | OSError) -> UserError | None:
     """Return a fault of the machine as an error that says what to do; None for other
     errors.
     """
+    again_note = (
+        "then run again: finished files are kept and no reply is requested twice"
+    )
     if isinstance(error, MemoryError):
-        todo = f"give it more memory, or run fewer jobs at once (--cores 1); {AGAIN}"
+        todo = (
+            f"give it more memory, or run fewer jobs at once (--cores 1); {again_note}"
+        )
         return UserError("out of memory", where=Path(sys.argv[0]).name, todo=todo)
     if error.errno not in MACHINE:
         return None
     return UserError(
         MACHINE[error.errno],
         where=str(error.filename or "this folder"),
-        todo=f"fix that, {AGAIN}",
+        todo=f"fix that, {again_note}",
     )

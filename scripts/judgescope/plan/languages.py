@@ -15,7 +15,6 @@ from judgescope.schema.cards import (
     RulePerturbation,
 )
 
-KINDS: Final[tuple[PerturbationKind, ...]] = ("once", "chain", "graded")
 BY_WORDS: Final = ("delete_words", "exchange_words")
 """Rules that need words between blanks."""
 
@@ -95,7 +94,8 @@ def _rationales(plan: Plan, dataset: str, language: str) -> Iterator[str]:
 def _perturbations(
     plan: Plan, dataset: str, language: str, script: str
 ) -> Iterator[str]:
-    for name in dict.fromkeys(name for name, _ in plan.perturbed(dataset, *KINDS)):
+    kinds: tuple[PerturbationKind, ...] = ("once", "chain", "graded")
+    for name in dict.fromkeys(name for name, _ in plan.perturbed(dataset, *kinds)):
         card = plan.perturbations[name]
         if isinstance(card, MadePerturbation):
             unchecked = [

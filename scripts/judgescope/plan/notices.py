@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +15,6 @@ from judgescope.schema.cards import FOLDERS, FORMATS, RatingScale, ReadyPerturba
 from judgescope.statistics.corrected import FEWEST_INFORMATIVE
 from judgescope.statistics.means import tango
 from judgescope.statistics.systems import can_be_asked, largest_family, system_blocks
-
-MARGIN: Final = 0.05
-"""A judge withstands hints that move less than this share of its scores
-(docs/methods.md, "Agreement")."""
 
 
 def unjudged(plan: Plan) -> Iterator[str]:
@@ -123,7 +118,10 @@ def fewest_items() -> int:
     MARGIN: 73.
     """
     n = 1
-    while tango(0, 0, n)[1] >= MARGIN:
+    # A judge withstands hints that move less than this share of its scores
+    # (docs/methods.md, "Agreement").
+    margin = 0.05
+    while tango(0, 0, n)[1] >= margin:
         n += 1
     return n
 

@@ -35,11 +35,6 @@ from judgescope.plan.specs import study
 from judgescope.schema.cards import TRAINED, LlamaModel, Model, VllmModel
 from judgescope.schema.loading import load_yaml
 
-DEMO = "config/config.yaml"
-"""The study that is run by default."""
-SCALARS = {str, int, float, bool, type(None)}
-"""Types of the fields that the param `spec` contains."""
-
 
 @contextmanager
 def refusing() -> Iterator[None]:
@@ -56,8 +51,10 @@ def source_of(files: Sequence[str | Path], *, default: bool) -> str:
     The default study has another name, because Snakemake keeps it in a different folder
     each time.
     """
+    # The study that is run by default.
+    demo = "config/config.yaml"
     if default:
-        return DEMO
+        return demo
     return (
         os.path.relpath(files[-1]) if files else "the config of the importing workflow"
     )
@@ -286,11 +283,13 @@ class _Job(NamedTuple):
 def _params_of(records: Iterable[type[Struct]]) -> dict[str, str]:
     """Return field -> the param that contains it, for one type of record or several."""
     param_of = {}
+    # Types of the fields that the param `spec` contains.
+    scalars = {str, int, float, bool, type(None)}
     for record in records:
         for field in fields(record):
             if field.name in {"code", "versions"}:
                 param_of[field.name] = "code"
-            elif _types_of(field.type) <= SCALARS:
+            elif _types_of(field.type) <= scalars:
                 param_of[field.name] = "spec"
             else:
                 param_of[field.name] = f"spec_{field.name}"

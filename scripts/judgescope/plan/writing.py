@@ -43,7 +43,6 @@ VERDICT = 8
 """Tokens of a bare verdict."""
 MERGING = "errors merged for "
 """Before the id of an ensemble: the name of this work in a cost estimate."""
-NO_ERROR = dict.fromkeys(("location", "explanation", "severity", "category"))
 
 
 # ---- texts that are not there yet ----------------------------------------------------
@@ -523,8 +522,9 @@ def _merges_at_most(
     supervisor = plan.derived[judge].supervisor
     assert supervisor is not None
     judges = [plan.judges[name] for name in plan.derived[judge].members]
+    no_error = dict.fromkeys(("location", "explanation", "severity", "category"))
     lists = [
-        [{**NO_ERROR, "explanation": "?" * member.max_tokens * CHARACTERS}]
+        [{**no_error, "explanation": "?" * member.max_tokens * CHARACTERS}]
         for member in judges
     ]
     share = min(member.share for member in judges)

@@ -64,10 +64,6 @@ def unnamed(parts: SourceParts) -> str | None:
     return "\n\n".join(part.text for part in parts) if parts else None
 
 
-CUT = "[…]"
-"""Stands in a line of its own where a part is cut."""
-
-
 def cut(text: str, characters: int, *, end: bool) -> str:
     r"""Return a text of at most so many characters, cut at white space, and the sign of
     the cut; `end`: its end stays, else its beginning. A shorter text is unchanged.
@@ -77,17 +73,19 @@ def cut(text: str, characters: int, *, end: bool) -> str:
     """
     if len(text) <= characters:
         return text
+    # Stands in a line of its own where a part is cut.
+    cut_mark = "[…]"
     if end:
         kept = text[-characters:]
         first_blank = _BLANK.search(kept)
         at_blank = text[-characters - 1].isspace()
         shown = kept if at_blank or not first_blank else kept[first_blank.end() :]
-        return f"{CUT}\n{shown.strip()}"
+        return f"{cut_mark}\n{shown.strip()}"
     kept = text[:characters]
     blanks = list(_BLANK.finditer(kept))
     at_blank = text[characters].isspace()
     shown = kept if at_blank or not blanks else kept[: blanks[-1].start()]
-    return f"{shown.strip()}\n{CUT}"
+    return f"{shown.strip()}\n{cut_mark}"
 
 
 def _in_sentence(name: str) -> str:

@@ -38,8 +38,6 @@ from judgescope.schema.cards import (
 from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.loading import read_card
 
-PROGRESS = "replies: "  # the beginning of a line of progress; the logger reads it
-
 Obtain = Callable[[Iterable[Request]], dict[KeyedDraw, Reply]]
 """Requests -> the reply to each of their draws; missing ones are requested."""
 RequestFor = Callable[[str, Mapping[str, Any]], Request]
@@ -108,7 +106,9 @@ class Progress:
             speed = self.done / seconds
             rate = f"{speed:.0f}/s" if speed >= 10 else f"{speed:.2g}/s"
             parts += [rate, f"{time} left", f"tokens/s {read} in, {written} out"]
-        return PROGRESS + ", ".join(parts)
+        # The beginning of a line of progress; the logger reads it.
+        progress_note = "replies: "
+        return progress_note + ", ".join(parts)
 
 
 def complete(

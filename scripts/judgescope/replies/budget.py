@@ -31,8 +31,6 @@ PART = (
 )
 SIGN_SECONDS = 60.0  # between two signs of life
 WAIT_SECONDS = 5.0  # between two looks for the replies of other jobs
-LONGEST = 16384  # the assumed maximum tokens of a reply without a limit
-DECIDED = 64  # the assumed maximum tokens of a decision, which is no text
 MARGIN = 1.25
 """Assumed tokens per byte of a prompt, divided by the maximum in at least ENOUGH
 replies."""
@@ -236,7 +234,11 @@ class Spending(AbstractContextManager["Spending"]):
         if self._before.replies + self._pace.replies >= ENOUGH:
             dense = min(1.0, MARGIN * max(self._before.densest, self._pace.densest))
         decides = "question" in request.asked
-        longest = DECIDED if decides else LONGEST
+        # The assumed maximum tokens of a reply without a limit.
+        longest_reply = 16384
+        # The assumed maximum tokens of a decision, which is no text.
+        longest_decision = 64
+        longest = longest_decision if decides else longest_reply
         reply = request.asked.get("max_tokens", longest) * draws
         usage = {"prompt": math.ceil(size * dense), "completion": reply}
         most = math.ceil(nanodollars(usage, self.price) * self._factor)

@@ -18,7 +18,6 @@ from judgescope.replies import ledger
 from judgescope.replies.journal import KEY, Keys
 from judgescope.replies.store import Store
 
-FOLDER = ".claims"  # in a shard; no journal's name begins with a dot
 QUIET = 600.0
 """Seconds without a sign of life after which no job waits for one on another
 machine."""
@@ -85,7 +84,9 @@ class Claims:
     """The claims of one job on a shard; the last one counts."""
 
     def __init__(self, store: Store, study: str) -> None:
-        self.folder = store.shard / FOLDER
+        # In a shard; no journal's name begins with a dot.
+        claims_folder = ".claims"
+        self.folder = store.shard / claims_folder
         self.chain = ClaimChain(self.folder)
         self.store = store.shard.parent
         self.claim = RequestClaim(study, store.start, hosts.machine_id(), os.getpid())

@@ -288,7 +288,6 @@ MOST_REPEATS = 2
 REMOVED = ".removed"
 """The suffix of the mark beside a model's replies that their file of hashes was
 removed."""
-MAGIC = b"PAR1"  # the end of a Parquet file
 
 
 def forget_errors(store: Store) -> int:
@@ -394,9 +393,11 @@ def cut_files(results: Path) -> dict[Path, list[Path]]:
 
 
 def _is_complete(path: Path) -> bool:
+    # The end of a Parquet file.
+    magic = b"PAR1"
     try:
         with path.open("rb") as file:
-            file.seek(-len(MAGIC), os.SEEK_END)
-            return file.read() == MAGIC
+            file.seek(-len(magic), os.SEEK_END)
+            return file.read() == magic
     except OSError:  # missing, or shorter than MAGIC
         return False

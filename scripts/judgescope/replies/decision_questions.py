@@ -17,12 +17,6 @@ SECOND: Final = "text_b"
 REFERENCE: Final = "reference"
 SOURCE: Final = "source"
 """The fields of a state; a form prints their names where others print the texts."""
-SIDES: Final = {
-    "A": f"the text in `{FIRST}` is better",
-    "B": f"the text in `{SECOND}` is better",
-    "tie": "neither is better",
-}
-"""The options of a question about two texts."""
 
 
 def question_type(
@@ -70,8 +64,14 @@ def criteria_of(
     choice: option -> its description; noul: the meaning of true and false; score: the
     levels, the lowest value first.
     """
+    # The options of a question about two texts.
+    sides = {
+        "A": f"the text in `{FIRST}` is better",
+        "B": f"the text in `{SECOND}` is better",
+        "tie": "neither is better",
+    }
     if pairs:
-        return dict(SIDES)
+        return dict(sides)
     options = options_of(scale)
     if kind == "choice":
         return dict.fromkeys(options)

@@ -10,8 +10,6 @@ from judgescope.engines.requests import Failure, Reply
 from judgescope.replies.lookup import KeyedDraw, KeyTable, StoredReplies
 from judgescope.replies.store import Store
 
-COMMAND = "judgescope replies give-up STUDY"
-
 
 @dataclass(frozen=True)
 class GivingUp:
@@ -107,9 +105,10 @@ def unanswered(
     advice = next((failure.advice for failure in left if failure.advice), "")
     what = f"{len(left)} of {tried} requests failed: {left[0].reason}"
     todo = f"the other {kept} replies are stored; run again to request the rest"
+    give_up = "judgescope replies give-up STUDY"
     if noted is not None:
         what = f"{noted.sentence(len(left), total)}: {left[0].reason}"
-        todo = f"{todo}; to count them as errors now: {COMMAND}"
+        todo = f"{todo}; to count them as errors now: {give_up}"
     return UserError(
         what,
         where=", ".join(failure.about for failure in left[:5]),

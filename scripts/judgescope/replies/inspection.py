@@ -40,19 +40,14 @@ from judgescope.replies.shard import (
     packed_files_of,
 )
 
-DAY = 86400.0  # seconds after which a journal without a closing line is noted
-
 DROPPED = ".dropped"
 """In a shard: digests of damaged lines whose replies may be requested again, one per
 line."""
 SHOWN = 5
-DAMAGED = "this line was changed after it was written: its checksum is wrong"
-LOST = "its job wrote {} lines and {} are left: {} lines were lost"
 NOT_CLOSED = (
     "this journal has no closing line: its job was stopped, an older version wrote it, "
     "or lines at its end were lost"
 )
-TORN = "incomplete line, skipped: the job that wrote it was stopped"
 
 
 @dataclass
@@ -194,11 +189,14 @@ def _closing(path: Path) -> Iterator[StoreFinding]:
         if closed is None and line.endswith(b"\n") and not line.endswith(CUT):
             lines += 1
     added = "its job wrote {} lines and {} are there: {} lines were added"
+    # Seconds after which a journal without a closing line is noted.
+    day = 86400.0
+    lost = "its job wrote {} lines and {} are left: {} lines were lost"
     if closed is None:
-        if time.time() - path.stat().st_mtime > DAY:
+        if time.time() - path.stat().st_mtime > day:
             yield StoreFinding(str(path), NOT_CLOSED, False)
     elif lines < closed:
-        yield StoreFinding(str(path), LOST.format(closed, lines, closed - lines), True)
+        yield StoreFinding(str(path), lost.format(closed, lines, closed - lines), True)
     elif lines > closed:
         yield StoreFinding(str(path), added.format(closed, lines, lines - closed), True)
 
@@ -241,10 +239,12 @@ def _fault(where: str, line: bytes) -> StoreFinding:
     )
     if NUL in line:
         return StoreFinding(where, nuls, True)
+    torn = "incomplete line, skipped: the job that wrote it was stopped"
     if not line.endswith(b"\n") or line.endswith(CUT):
-        return StoreFinding(where, TORN, False)
+        return StoreFinding(where, torn, False)
+    damaged = "this line was changed after it was written: its checksum is wrong"
     if is_damaged(line):
-        return StoreFinding(where, f"{DAMAGED}: {shown}", True)
+        return StoreFinding(where, f"{damaged}: {shown}", True)
     if fields := unknown_in(line):
         problem = (
             "written by a newer version of Judgescope, with the fields "

@@ -20,7 +20,6 @@ from judgescope.replies.lookup import KeyedDraw, StoredReplies
 FOLDER = ".batches"
 """The folder of batches, below that of a store."""
 CUSTOM_ID = re.compile(r"([0-9a-f]{64})-([0-9]{1,6})")
-BEGIN = len('{"custom_id":"')
 
 
 class Record(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -80,9 +79,10 @@ class Batch:
 
 def draws_in(path: Path) -> Iterator[KeyedDraw]:
     """Yield the key and the draw of every request in a file."""
+    id_begin = len('{"custom_id":"')
     with path.open("rb") as file:
         for line in file:
-            ident = CUSTOM_ID.match(line[BEGIN : BEGIN + 80].decode("ascii"))
+            ident = CUSTOM_ID.match(line[id_begin : id_begin + 80].decode("ascii"))
             assert ident is not None, "a line as `line_of` writes it"
             yield ident[1], int(ident[2])
 

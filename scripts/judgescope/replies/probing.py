@@ -28,20 +28,11 @@ FIELDS = ("max_tokens", "seed", "n", "logprobs", "json_schema", "choice", "syste
 ALWAYS = frozenset(("max_tokens", "seed"))
 """The fields that are tested whatever the judges need."""
 WITHOUT_LOGPROBS: Findings = {"logprobs": "ignored"}
-NEEDS = {"choice": "choice", "json": "json_schema"}
-"""A judge's `structured` -> the field that it needs."""
 SHORT_TOKENS = 8  # fewer than the requested answer needs
 LONG_TOKENS = 48
 ENDLESS = "Write the names of the numbers from one to one hundred, separated by commas."
 PLAIN = "Say hello."
-SYSTEM = "You are polite."
 CHOICES = ["north", "south"]
-SCHEMA = {
-    "type": "object",
-    "properties": {"direction": {"enum": CHOICES}},
-    "required": ["direction"],
-    "additionalProperties": False,
-}
 USUAL = (1.0, 1.0)
 """Temperature and top_p of most test requests."""
 
@@ -73,8 +64,10 @@ def untested(findings: Findings | None, judges: Iterable[Judge]) -> set[str]:
 def _requirements(judge: Judge) -> dict[str, str]:
     """Return key of a judge's card -> the field without which the judge cannot run."""
     required: dict[str, str] = {}
+    # A judge's `structured` -> the field that it needs.
+    needs = {"choice": "choice", "json": "json_schema"}
     if judge.structured:
-        required[f"structured: {judge.structured}"] = NEEDS[judge.structured]
+        required[f"structured: {judge.structured}"] = needs[judge.structured]
     if judge.estimator == "logprob_mean":
         required["estimator: logprob_mean"] = "logprobs"
     elif judge.needs_logprobs:
@@ -169,6 +162,13 @@ def probe(
         for sampling in sorted(usual):
             if prober.may_send:
                 prober.ask(PLAIN, SHORT_TOKENS, sampling=sampling)
+    system_prompt = "You are polite."
+    schema = {
+        "type": "object",
+        "properties": {"direction": {"enum": CHOICES}},
+        "required": ["direction"],
+        "additionalProperties": False,
+    }
     tests: dict[str, Callable[[], Finding]] = {
         "n": lambda: _finding(
             prober.ask(ENDLESS, SHORT_TOKENS, 0, 1), lambda replies: len(replies) > 1
@@ -182,11 +182,11 @@ def probe(
             lambda replies: replies[0].text.strip() in CHOICES,
         ),
         "json_schema": lambda: _finding(
-            prober.ask(PLAIN, LONG_TOKENS, json_schema=SCHEMA), _fits_schema
+            prober.ask(PLAIN, LONG_TOKENS, json_schema=schema), _fits_schema
         ),
         # whether a system message is heeded cannot be seen in a reply
         "system": lambda: _finding(
-            prober.ask(PLAIN, SHORT_TOKENS, system=SYSTEM), lambda replies: True
+            prober.ask(PLAIN, SHORT_TOKENS, system=system_prompt), lambda replies: True
         ),
     }
     for field, test in tests.items():

@@ -7,7 +7,7 @@ prompts: these are made to compute the keys, and again when they are sent.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, zip_longest
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,12 +42,6 @@ from judgescope.statistics.bias import hint
 
 Hints = Mapping[str, str]  # target -> the rating in the hint about it
 QuestionCell = tuple[str, str, str]  # (perturbation, judge, aspect)
-PARTS = 11
-"""The pieces of a prompt that order requests: the first five texts, and what stands
-before, between and after them."""
-WRITTEN: Final = 4
-"""Tokens of a prompt that a model reads while it writes one token. Measured with a
-small model on one core: 5; docs/scale.md assumes 4 for a GPU."""
 
 
 class JudgeCount(NamedTuple):
@@ -83,7 +77,10 @@ class QuestionPlan:
             zip(cells, np.split(self.keys, self._first[1:-1]), strict=False)
         )
         self.characters = np.empty(total, np.int32)
-        parts = np.zeros((total, PARTS), np.int32)
+        # The pieces of a prompt that order requests: the first five texts, and what
+        # stands before, between and after them.
+        part_count = 11
+        parts = np.zeros((total, part_count), np.int32)
         number_of: dict[str, int] = {"": 0}
         for questions, first in zip(self._questions, self._first, strict=False):
             span = slice(first, first + len(questions))
@@ -91,7 +88,7 @@ class QuestionPlan:
             self.keys[span] = [outline.key for outline in outlines]
             self.characters[span] = [outline.characters for outline in outlines]
             columns = zip_longest(*(outline.parts for outline in outlines))
-            for depth, column in enumerate(islice(columns, PARTS)):
+            for depth, column in enumerate(islice(columns, part_count)):
                 numbers = [
                     number_of.setdefault(part or "", len(number_of)) for part in column
                 ]
@@ -156,7 +153,10 @@ class QuestionPlan:
         longest = [cell.judge.max_tokens for cell in self._questions]
         written = np.array(longest, np.int64)[self.cell_numbers()]
         prompts = self.characters[self.key_table.representative]
-        return prompts + CHARACTERS * WRITTEN * written * self.key_table.draws
+        # Tokens of a prompt that a model reads while it writes one token. Measured with
+        # a small model on one core: 5; docs/scale.md assumes 4 for a GPU.
+        written_share = 4
+        return prompts + CHARACTERS * written_share * written * self.key_table.draws
 
     def _ordered(self, places: Integers) -> Integers:
         parts = self._parts[self.key_table.representative[places]]

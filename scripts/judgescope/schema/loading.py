@@ -496,7 +496,10 @@ class Cards:
 
     def _with_line(self, where: str) -> str:
         """Return a place in a file with the line of its key, if a card has it."""
-        match = _KEY_OF_FILE.fullmatch(where)
+        key_of_file = re.compile(
+            r"(?P<file>[^,:]+\.ya?ml), key (?P<keys>[^,: ]+)(?P<more>.*)", re.DOTALL
+        )
+        match = key_of_file.fullmatch(where)
         if match is None:
             return where
         name = match["file"]
@@ -514,22 +517,15 @@ class Cards:
         return f"{shown}:{lines[keys]}, key {match['keys']}{match['more']}"
 
 
-_KEY_OF_FILE = re.compile(
-    r"(?P<file>[^,:]+\.ya?ml), key (?P<keys>[^,: ]+)(?P<more>.*)", re.DOTALL
-)
-
-
-TASKS = "tasks.yaml"
-"""The file with the words for tasks, in every folder of cards that has one."""
-
-
 def read_tasks(folders: Iterable[Path]) -> dict[str, TaskWords]:
     """Return task -> how prompts speak about its texts, from the first folder with the
     task.
     """
     tasks: dict[str, TaskWords] = {}
+    # The file with the words for tasks, in every folder of cards that has one.
+    tasks_file = "tasks.yaml"
     for folder in folders:
-        path = folder / TASKS
+        path = folder / tasks_file
         if path.is_file():
             content, lines = load_yaml(path)
             table: TaskTable = validate_card("tasks", content, str(path), lines)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 TEXT = pa.string()
 NUMBER = pa.float64()
 COUNT = pa.int64()
-TRUTH = pa.bool_()
 T = TypeVar("T")
 
 
@@ -113,7 +112,7 @@ def column_type(values: object) -> pa.DataType:
     >>> column_type(list[float] | None)
     ListType(list<item: double>)
     """
-    simple = {str: TEXT, float: NUMBER, int: COUNT, bool: TRUTH}
+    simple = {str: TEXT, float: NUMBER, int: COUNT, bool: pa.bool_()}
     if values in simple:
         return simple[values]
     if isinstance(values, type) and is_typeddict(values):

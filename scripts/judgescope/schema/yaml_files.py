@@ -227,14 +227,15 @@ def nearest_file(path: Path) -> str | None:
 def _files_near(path: Path) -> dict[str, str]:
     """Return the studies' files, by their names and by their studies' ids."""
     study_key = re.compile(r"^study:\s*['\"]?([\w-]+)", re.MULTILINE)
-    folders = [path.parent, STUDIES.parent, STUDIES]
+    studies_folder = Path("config", "studies")
+    folders = [path.parent, studies_folder.parent, studies_folder]
     files: dict[str, str] = {}
     candidates = chain.from_iterable(
         sorted(folder.glob("*.yaml")) for folder in folders
     )
     for file in filter(Path.is_file, candidates):
         study = study_key.search(file.read_text("utf-8", errors="replace"))
-        if study or file.parent == STUDIES:
+        if study or file.parent == studies_folder:
             files[file.stem] = str(file)
             files.setdefault(study[1] if study else file.stem, str(file))
     return files
@@ -305,6 +306,3 @@ def _check_number(node: yaml.ScalarNode, keys: KeyPath, path: Path) -> None:
 def dotted(keys: Iterable[str | int]) -> str:
     """Return keys as errors name them: `aspects.fluency.min`."""
     return ".".join(map(str, keys))
-
-
-STUDIES = Path("config", "studies")

@@ -36,11 +36,6 @@ UNFIT: Final[Mapping[str, str]] = {
     "hint": SHOWN,
 }
 """Key of a judge's card that such a judge must leave out -> the reason."""
-HIDDEN: Final = frozenset(
-    ("parts", "source", "source_plain", "given", "shots", "hint", "annotation")
-)
-"""Names that a form of such a judge may not print."""
-TWO: Final = 2
 
 
 def check_decisions(
@@ -92,7 +87,11 @@ def check_decisions(
 
 
 def _check_form(judge: cards.Judge, form: prompts.Templates | None) -> None:
-    shown = prompts.needed_names(form or {}) & HIDDEN
+    # Names that a form of such a judge may not print.
+    hidden_keys = frozenset(
+        ("parts", "source", "source_plain", "given", "shots", "hint", "annotation")
+    )
+    shown = prompts.needed_names(form or {}) & hidden_keys
     if shown:
         first = min(shown)
         raise UserError(
@@ -141,7 +140,7 @@ def _check_scale(judge: cards.Judge, title: str, scale: cards.RatingScale) -> No
             if scored
             else "exclude the aspect with `aspects`",
         )
-    two = len(values) == TWO
+    two = len(values) == 2
     if judge.question == "noul" and not (two and scale.ordered):
         raise _unfit_question(
             judge, f"noul is for two ordered values, and {title} has {len(values)}"

@@ -19,11 +19,6 @@ from judgescope.schema.cards.annotations import OVERALL
 from judgescope.schema.cards.base import check_read_as
 from judgescope.schema.cards.engines import ENGINES
 
-FORMS = {
-    "lexical": cards.LEXICAL_FORMS,
-    "control": cards.CONTROL_FORMS,
-    "planted": cards.PLANTED_FORMS,
-}
 RatedAspects = Sequence[tuple[str, cards.Dataset, str, cards.RatedAspect]]
 """What a judge may rate: (dataset and aspect in errors, dataset, aspect, scale)."""
 
@@ -59,7 +54,12 @@ def check_judge(
     scales = {title: scale for title, _, _, scale in rated}
     check_decisions(judge, model, scales, forms.get(judge.form), pairs=pairs)
     problem = f"unknown form for the engine {model.engine}"
-    known = FORMS.get(model.engine, [judge.form])
+    keys_of_form = {
+        "lexical": cards.LEXICAL_FORMS,
+        "control": cards.CONTROL_FORMS,
+        "planted": cards.PLANTED_FORMS,
+    }
+    known = keys_of_form.get(model.engine, [judge.form])
     check_known([judge.form], known, problem, where=f"{where}, key form")
     _check_pairs(judge, model, where, pairs=pairs)
     _check_reference(judge, model, where, forms.get(judge.form))

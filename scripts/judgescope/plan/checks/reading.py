@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from judgescope.core.cells import split
 from judgescope.core.errors import UserError
@@ -20,11 +20,6 @@ from judgescope.plan.study import Plan
 from judgescope.schema.cards import ExampleReply, Judge
 from judgescope.scoring.cell import reader
 from judgescope.scoring.specs import ReplyReading
-
-CHOICES: Final = ("A", "B", "tie")
-"""The menu of a judge that chooses between two texts, as cards write it."""
-SHOWN: Final = 160
-"""Characters of an example's reply in an error."""
 
 
 class RatedReading(NamedTuple):
@@ -116,8 +111,10 @@ def _check_map(
 
 def _menu(scale: Scale | None) -> list[str]:
     """Return the verdicts that a judge can state, as cards write them."""
+    # The menu of a judge that chooses between two texts, as cards write it.
+    choice_marks = ("A", "B", "tie")
     if scale is None:
-        return [*CHOICES]
+        return [*choice_marks]
     if scale.words:
         return [*scale.labels]
     grid = scale.grid()
@@ -138,12 +135,14 @@ def _check_example(
             got=example.aspect,
             allowed=[split(each.aspect)[0] for each in readings],
         )
+    # Characters of an example's reply in an error.
+    most_shown = 160
     for dataset, aspect, how in about:
         judgment = reader(how)(example.reply, "stop", "ok")
         if not _agrees(judgment, example.value, how.scale):
             shown = " ".join(example.reply.split())
-            if len(shown) > SHOWN:
-                shown = f"{shown[:SHOWN]}…"
+            if len(shown) > most_shown:
+                shown = f"{shown[:most_shown]}…"
             stated = "no verdict"
             if judgment.value is not None:
                 stated = judgment.label or f"{judgment.value:g}"

@@ -16,28 +16,6 @@ from judgescope.schema.cards.engines import ENGINES
 from judgescope.statistics.registry import STATISTICS, has_bar, statistic
 
 BILLION = 10**9
-LEVELS = (
-    "by_source",
-    "by_system",
-    "direct",
-    "global",
-    "local",
-    "pooled",
-    "traditional",
-)
-"""What may follow a statistic's name and a dot in the key `require`."""
-ONLY_LEVELS = {
-    **dict.fromkeys(("normal_scores", "pdp_pairs"), ("within_source",)),
-    "partial_by_system_pearson": ("pooled",),
-    "partial_by_system_spearman": ("pooled",),
-}
-"""Statistics with levels of their own."""
-UNREAD = {
-    "graded": "no method of the study uses graded sets (texts of every rating)",
-    "attack": "no method of the study uses attacked texts",
-    "once": "no method of the study uses this perturbation",
-}
-"""Kind of perturbation -> the error if no method of the study uses such texts."""
 
 
 def check_method_names(study: cards.Study, source: str) -> None:
@@ -142,14 +120,20 @@ def _check_read(
 ) -> None:
     """Check that some method of the study uses what a perturbation makes."""
     kind = perturbation.kind
-    if kind not in UNREAD:
+    # Kind of perturbation -> the error if no method of the study uses such texts.
+    unread_keys = {
+        "graded": "no method of the study uses graded sets (texts of every rating)",
+        "attack": "no method of the study uses attacked texts",
+        "once": "no method of the study uses this perturbation",
+    }
+    if kind not in unread_keys:
         return
     methods = {
         name for name, method in METHODS.working().items() if kind in method.texts
     }
     if not methods & set(study.methods):
         raise UserError(
-            UNREAD[kind],
+            unread_keys[kind],
             where=f"{source}, key perturbations",
             got=perturbation.perturbation,
             todo=f"add the method {' or '.join(sorted(methods, reverse=True))}, or "
@@ -179,6 +163,22 @@ def check_bars(study: cards.Study, aspects: Collection[str], source: str) -> Non
     """Check the statistic, level, aspects and values of every required minimum
     (bar).
     """
+    # What may follow a statistic's name and a dot in the key `require`.
+    levels = (
+        "by_source",
+        "by_system",
+        "direct",
+        "global",
+        "local",
+        "pooled",
+        "traditional",
+    )
+    # Statistics with levels of their own.
+    only_levels = {
+        **dict.fromkeys(("normal_scores", "pdp_pairs"), ("within_source",)),
+        "partial_by_system_pearson": ("pooled",),
+        "partial_by_system_spearman": ("pooled",),
+    }
     for key, bar in study.require.items():
         name, _, level = key.partition(".")
         where = f"{source}, key require"
@@ -192,7 +192,7 @@ def check_bars(study: cards.Study, aspects: Collection[str], source: str) -> Non
             )
         check_known(
             [level] if level else [],
-            ONLY_LEVELS.get(name, LEVELS),
+            only_levels.get(name, levels),
             "this statistic is not computed at this level",
             where=f"{where}.{key}",
             todo=f"write `{name}`, or `{name}.` followed by one of these levels",

@@ -14,9 +14,6 @@ from judgescope.schema.cards import Anchoring, References
 from judgescope.schema.cards.engines import ENGINES
 from judgescope.scoring.anchors import ChooseAnchorsSpec, JudgedTexts
 
-COMPARING = (REFEREE, TRIAL, REST)
-"""The parts in which anchors are compared; in the first part with each other."""
-
 
 def anchoring(plan: Plan, name: str) -> Anchoring:
     """Return the settings by which the texts of a set are rated in comparisons."""
@@ -184,12 +181,14 @@ def anchored_sets(plan: Plan, dataset: str) -> dict[str, AnchoredSet]:
     """Return the sets of a dataset's texts that were rated by anchors, with these."""
     cards = graded(plan)
     sets = {}
+    # The parts in which anchors are compared; in the first part with each other.
+    comparing = (REFEREE, TRIAL, REST)
     for name, _ in plan.perturbed(dataset, "graded"):
         if name in cards and cards[name].anchors is not None:
             sets[name] = AnchoredSet(
                 anchors=plan.paths.set_part(dataset, name, "anchors"),
                 compared=[
-                    plan.paths.compared(dataset, name, part) for part in COMPARING
+                    plan.paths.compared(dataset, name, part) for part in comparing
                 ],
             )
     return sets

@@ -5,7 +5,6 @@ The declarations of the methods (methods/base.py) determine both.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -32,8 +31,6 @@ from judgescope.schema.cards import (
     ProgramModel,
     RecordedModel,
 )
-
-FREE: Final[base.TokenPrices] = {"input": 0.0, "output": 0.0}
 
 
 def _has_draws(plan: Plan) -> bool:
@@ -90,14 +87,6 @@ WHEN: dict[str, Callable[[Plan], object]] = {
 }
 """Condition -> whether a study meets it; tables that a study does not name depend on
 these."""
-NEEDS: Final = {
-    "labels": "an aspect with labels",
-    "votes": "people's choices between two texts, or a judge of the form `compare`",
-    "annotated": "a judge that lists errors",
-    "confident": "a judge whose card, or whose model's card, says where its "
-    "confidence is",
-}
-"""Condition of a method -> what meets it."""
 
 
 def tables_of(plan: Plan) -> list[str]:
@@ -118,12 +107,20 @@ def without_data(plan: Plan) -> Iterator[str]:
     """Yield a line about each method that the study names and that has nothing to
     compute.
     """
+    # Condition of a method -> what meets it.
+    needs = {
+        "labels": "an aspect with labels",
+        "votes": "people's choices between two texts, or a judge of the form `compare`",
+        "annotated": "a judge that lists errors",
+        "confident": "a judge whose card, or whose model's card, says where its "
+        "confidence is",
+    }
     for name in plan.study.methods:
         when = METHODS[name].when
-        if when in NEEDS and not WHEN[when](plan):
+        if when in needs and not WHEN[when](plan):
             yield (
                 f"warning: the method {name} has nothing to compute: it needs "
-                f"{NEEDS[when]}"
+                f"{needs[when]}"
             )
 
 
@@ -352,10 +349,11 @@ def _stated(plan: Plan, judge: str) -> base.PriceStated | None:
 def _price(plan: Plan, model: str) -> base.TokenPrices | None:
     """Return the price of a million of a model's tokens, or None if it is unknown."""
     card = plan.models.get(model)  # None for derived judges
+    free: base.TokenPrices = {"input": 0.0, "output": 0.0}
     if not isinstance(card, AskedModel):
-        return FREE
+        return free
     if card.price is None:
-        return FREE if isinstance(card, ProgramModel) else None
+        return free if isinstance(card, ProgramModel) else None
     return card.price.model_dump()
 
 

@@ -1,6 +1,6 @@
 """The card of a decision model: it answers typed questions with probabilities."""
 
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,11 +12,6 @@ QuestionType = Literal["choice", "noul", "score"]
 """The type of a question to a decision model: one of several options, true or false,
 one of several ordered levels."""
 WireName = Literal["systemone", "decisions"]
-
-SENT: Final = frozenset(("state", "questions", "input"))
-"""Fields of a request that the judge's question fills."""
-NOT_SENT: Final = frozenset(("temperature", "top_p", "max_tokens", "seed", "n"))
-"""Decoding fields that a decision model does not have."""
 
 
 class SystemOneModel(EndpointModel):
@@ -33,7 +28,9 @@ class SystemOneModel(EndpointModel):
 
     @model_validator(mode="after")
     def _unreserved(self) -> Self:
-        taken = set(self.extra_body) & (REQUEST_NAMES.reserved | SENT)
+        # Fields of a request that the judge's question fills.
+        sent_fields = frozenset(("state", "questions", "input"))
+        taken = set(self.extra_body) & (REQUEST_NAMES.reserved | sent_fields)
         check_free(
             "extra_body", taken, "the judge's question sets it, or no decision has it"
         )
@@ -53,4 +50,6 @@ class SystemOneModel(EndpointModel):
     @property
     def unsent(self) -> set[str]:
         """Return the decoding fields that are not sent: all of them."""
-        return set(NOT_SENT)
+        # Decoding fields that a decision model does not have.
+        not_sent_fields = frozenset(("temperature", "top_p", "max_tokens", "seed", "n"))
+        return set(not_sent_fields)

@@ -1,7 +1,5 @@
 """Which system is best, by people, by a judge alone and by its corrected means."""
 
-from typing import Final
-
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -25,9 +23,6 @@ from judgescope.statistics.choice import (
 from judgescope.statistics.corrected import RatedTexts, sample_of
 from judgescope.statistics.result import Estimate, clauses
 from judgescope.statistics.transport import why_refused
-
-FORMS: Final = ("human", "corrected", "uncorrected")
-"""Whose pick a row is about: people's, the judge's corrected one, its own."""
 
 
 @plain_signature
@@ -102,11 +97,13 @@ def _best(made: SystemTables, seed: int) -> dict[tuple[str, str, str], Estimate]
     means = plain_means(made.rated), made.corrected, plain_means(every)
     unused = int((made.weights == 0).sum())
     how = f"judge not used for {unused} of {made.weights.size} systems"
-    notes = dict.fromkeys(FORMS, made.note)
+    # Whose pick a row is about: people's, the judge's corrected one, its own.
+    forms = ("human", "corrected", "uncorrected")
+    notes = dict.fromkeys(forms, made.note)
     if unused:
         notes["corrected"] = clauses(made.note, how)
     rows: dict[tuple[str, str, str], Estimate] = {}
-    for form, estimates in zip(FORMS, means, strict=True):
+    for form, estimates in zip(forms, means, strict=True):
         n = len(every) if form == "uncorrected" else len(made.rated)
         shares = p_best(estimates, np.random.default_rng(seed)).tolist()
         kept = best_set(estimates).tolist()

@@ -2,7 +2,7 @@
 
 import math
 from itertools import combinations
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -87,17 +87,15 @@ def corrected(
     rows = _differences(names, texts, bounds)
     rows |= _means(names, texts, bounds, two_values=two_values)
     judged = scores[np.isfinite(scores)]
+    # The numbers of the judge alone, which exist on people's scale only.
+    judges_own = ("uncorrected_difference", "uncorrected_mean", "judge_bias")
+    other_scale = "the judge has scores outside people's scale"
     if np.any((judged < bounds[0]) | (judged > bounds[1])):
         for statistic, name in rows:
-            if statistic in JUDGES_OWN:
-                nothing = Estimate.undefined(OTHER_SCALE, n=judged.size)
+            if statistic in judges_own:
+                nothing = Estimate.undefined(other_scale, n=judged.size)
                 rows[statistic, name] = nothing
     return estimates_frame(rows, ["statistic", "system"])
-
-
-JUDGES_OWN: Final = ("uncorrected_difference", "uncorrected_mean", "judge_bias")
-"""The numbers of the judge alone, which exist on people's scale only."""
-OTHER_SCALE: Final = "the judge has scores outside people's scale"
 
 
 RowsByName: TypeAlias = dict[tuple[str, str], Estimate]

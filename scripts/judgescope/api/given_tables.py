@@ -14,15 +14,13 @@ from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from judgescope.core.errors import UserError
 
 GivenRow = dict[str, Any]
-UNNAMED_INDEX: Final = re.compile(r"__index_level_\d+__")
-"""The column in which pandas passes on row labels without a name."""
 
 
 @contextmanager
@@ -92,7 +90,9 @@ def _arrow_rows(table: object, name: str) -> list[GivenRow]:
             got=twice[0],
             todo="give each column a name of its own, or drop one of the columns",
         )
-    unnamed = [each for each in arrow.column_names if UNNAMED_INDEX.fullmatch(each)]
+    # The column in which pandas passes on row labels without a name.
+    unnamed_index = re.compile(r"__index_level_\d+__")
+    unnamed = [each for each in arrow.column_names if unnamed_index.fullmatch(each)]
     rows: list[GivenRow] = arrow.drop_columns(unnamed).to_pylist()
     return rows
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,10 +36,6 @@ from judgescope.statistics.result import Estimate
 from judgescope.tables.choices import FIRST, SECOND, TIE
 from judgescope.tables.labels import order_of, plain_label
 from judgescope.tables.spelling import is_missing
-
-POLAR: Final = ("tpr", "tnr", "precision", "npv", "f1", "base_rate")
-"""Statistics of two labels that need to know which one is positive."""
-WORDS_OF_VOTES: Final = ("first", "tie", "second")
 
 
 class LabelAgreement(NamedTuple):
@@ -125,8 +121,10 @@ def labels(
     gold = lower_median(ratings) if used.ordered else strict_majority(ratings, q)
     weights = source_deletions(sources)
     rows: dict[tuple[str, str], Estimate] = {}
+    # Statistics of two labels that need to know which one is positive.
+    polar = ("tpr", "tnr", "precision", "npv", "f1", "base_rate")
     for name, result in on_labels(gold, predicted, q, sources, weights).items():
-        if used.polar or name not in POLAR:
+        if used.polar or name not in polar:
             rows[name, ""] = result.estimate
     of_labels = by_label(gold, predicted, q, sources, weights)
     for (name, k), result in of_labels.items():
@@ -201,9 +199,10 @@ def pairs(
     )
     ties = np.where(np.isnan(people), np.nan, people == 0)
     rows["tie_rate", "people"] = clustered_mean(ties, sources, weights).estimate
+    words_of_votes = ("first", "tie", "second")
     return PairAgreement(
         estimates_frame(rows, ["statistic", "of"]),
-        _matrix(1 - people, 1 - verdict, list(WORDS_OF_VOTES)),
+        _matrix(1 - people, 1 - verdict, list(words_of_votes)),
     )
 
 

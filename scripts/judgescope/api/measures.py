@@ -9,7 +9,7 @@ source are not independent, and without sources each text counts as its own sour
 
 import warnings
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -61,8 +61,6 @@ from judgescope.statistics.within_sources import STATISTIC, within_sources
 
 Compared = Coefficient | Literal["normal_scores"]
 ComparedAt = CorrelationLevel | Literal["within_source"]
-
-NO_PAIRS: Final = "no pair of texts has both scores"
 
 
 class PairedComparison(NamedTuple):
@@ -412,10 +410,11 @@ def discernment(
     pairs = []
     tests = []
     columns = zip(aspects, before.to_numpy().T, after.to_numpy().T, strict=True)
+    no_pairs = "no pair of texts has both scores"
     for name, judged, judged_perturbed in columns:
         both = ~(np.isnan(judged) | np.isnan(judged_perturbed))
         if not both.any():
-            nothing = Estimate.undefined(NO_PAIRS, n_missing=both.size)
+            nothing = Estimate.undefined(no_pairs, n_missing=both.size)
             rows[name, "p_wilcoxon"] = nothing
             continue
         columns_of_both = (judged[both], judged_perturbed[both], sources[both])
@@ -434,7 +433,7 @@ def discernment(
             rows["", statistic] = estimate
     else:
         for statistic in SCORES:
-            rows["", statistic] = Estimate.undefined(NO_PAIRS)
+            rows["", statistic] = Estimate.undefined(no_pairs)
     return estimates_frame(rows, ["aspect", "statistic"])
 
 

@@ -23,9 +23,7 @@ from judgescope.statistics.result import Estimate
 from judgescope.statistics.slices import SliceNumbers, against_rest, family
 from judgescope.statistics.within_sources import within_sources
 
-GAP = IntervalScale("plain", -2.0, 2.0)
 FEWEST_SOURCES = 10
-STATISTIC = {WITHIN_SOURCE: "normal_scores", POOLED: "spearman"}
 
 
 @plain_signature
@@ -65,6 +63,7 @@ def slices(
     )
     numbers = _Numbers(scores, people, sources)
     found: dict[str, SliceNumbers] = {}
+    gap = IntervalScale("plain", -2.0, 2.0)
     for column, values in columns.items():
         of_column = pd.Series(values)
         if of_column.size != scores.size:
@@ -75,7 +74,7 @@ def slices(
         for value in sorted(of_column.dropna().unique(), key=str):
             members[f"{column}: {value}"] = (of_column == value).to_numpy(bool)
         if len(members) > 1:
-            found |= against_rest(members, numbers.of, numbers.why_not, GAP)
+            found |= against_rest(members, numbers.of, numbers.why_not, gap)
     if not found:
         raise ValueError(
             f"columns: none of {', '.join(map(str, columns)) or 'no columns'} has two "
@@ -93,7 +92,8 @@ class _Numbers:
         self.source = source
         self.n_sources = int(source.max(initial=-1)) + 1
         self.level = level_of(scores, people, source, self.n_sources)
-        self.statistic = STATISTIC[self.level]
+        by_view = {WITHIN_SOURCE: "normal_scores", POOLED: "spearman"}
+        self.statistic = by_view[self.level]
 
     def of(self, cases: Flags) -> Replicated:
         x = np.where(cases, self.scores, np.nan)

@@ -30,9 +30,6 @@ SUMMARY: Final = (
     "rival_value",
     "reasons",
 )
-NUMBERS: Final = ("value", "ci_low", "ci_high", "people", "rival_value")
-WITH_PEOPLE: Final = (AGREEMENT, LABELS, PAIRS)
-"""The kinds of claims that say how a judge compares with people."""
 CLAIM: Final = ["dataset", "judge", "aspect", "criterion", "form", "level"]
 """The columns that tell claims apart; a study may lack some of them."""
 
@@ -50,7 +47,8 @@ def summary_of(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 people.setdefault(_place(row, row["statistic"]), row["value"])
     rows = list(_rows(_records(tables["verdicts"]), people))
     frame = pd.DataFrame(rows, columns=list(SUMMARY))
-    return frame.astype({**dict.fromkeys(NUMBERS, "float64"), "n": "Int64"})
+    number_columns = ("value", "ci_low", "ci_high", "people", "rival_value")
+    return frame.astype({**dict.fromkeys(number_columns, "float64"), "n": "Int64"})
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -71,8 +69,10 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each claim that compares a judge with people."""
     claims: dict[tuple[str, ...], dict[str, ResultCells]] = {}
+    # The kinds of claims that say how a judge compares with people.
+    with_people = (AGREEMENT, LABELS, PAIRS)
     for row in records:
-        if row["form"] in WITH_PEOPLE:
+        if row["form"] in with_people:
             key = tuple(str(row.get(name, "")) for name in CLAIM)
             claims.setdefault(key, {})[row["statistic"]] = row
     for by_statistic in claims.values():

@@ -50,12 +50,10 @@ BESIDE: Final[tuple[LevelStatistic, ...]] = (
     ("accuracy_adjacent_complete", DIRECT),
     ("tie_rate", DIRECT),
 )
-AGREED = "single rating, texts on which all raters agree"
 ORDER = (
     "order of texts of the same source, adjacent ratings among those on which all "
     "raters agree"
 )
-OF_CLASSES: Final = ("kappa_linear", "cem_ord")
 
 
 @dataclass(frozen=True)
@@ -190,9 +188,10 @@ class AspectView:
         for (name, _), correlation in correlations.items():
             results[name, TRADITIONAL] = against(correlation, all_texts)
         classified = self.answers.classes is not None and not self.people.why
+        agreed_method = "single rating, texts on which all raters agree"
         for name, result in self.of_classes.items():
             if classified:
-                result = against(result, AGREED).with_note(self.tied_note)
+                result = against(result, agreed_method).with_note(self.tied_note)
             results[name, DIRECT] = result
         if self.people.why:
             for name in order.ORDERED:
@@ -212,13 +211,14 @@ class AspectView:
         classes.
         """
         why = self.people.why or self.answers.why
+        of_classes_only = ("kappa_linear", "cem_ord")
         if why or self.answers.classes is None:
-            return dict.fromkeys(OF_CLASSES, self._undefined(why))
+            return dict.fromkeys(of_classes_only, self._undefined(why))
         gold = self.people.shared[self.agreed]
         source = self.target_set.source[self.agreed]
         answers = self.answers.classes[self.agreed]
         results = on_classes(gold, answers, self.people.classes, source, self.weights)
-        return {name: results[name] for name in OF_CLASSES}
+        return {name: results[name] for name in of_classes_only}
 
     @property
     def tied_note(self) -> str:

@@ -41,8 +41,6 @@ from judgescope.statistics.labels import NO_LABEL
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.within_sources import normal_scores
 
-TOGETHER = "+"
-"""Joins the ids of a jury's members, which do not contain it."""
 THEN = ">"
 """Joins those of a cascade."""
 
@@ -64,8 +62,10 @@ class Candidate(NamedTuple):
         >>> Candidate(("a", "b")).name, Candidate(("a", "b"), 0.8, 0.3).name
         ('a+b', 'a>b@0.8')
         """
+        # Joins the ids of a jury's members, which do not contain it.
+        separator = "+"
         if self.threshold is None:
-            return TOGETHER.join(self.members)
+            return separator.join(self.members)
         return f"{THEN.join(self.members)}@{self.threshold:.4g}"
 
     @property

@@ -51,7 +51,6 @@ from judgescope.statistics.result import Estimate, clauses
 
 UNCORRECTED: Final = "uncorrected"
 """The column `form` of a judge's rows: which pick they are about."""
-FEWEST_RATED: Final = 10
 DRAWN: Final = "10,000 draws from a multivariate t: no test"
 
 
@@ -90,9 +89,10 @@ class SystemTables:
         """Why nothing is chosen, "" if something is."""
         if len(self.names) < 2:
             return ONE_SYSTEM
-        if len(self.rated) < FEWEST_RATED:
+        fewest_rated = 10
+        if len(self.rated) < fewest_rated:
             return (
-                f"{len(self.rated)} rated sources have all systems: {FEWEST_RATED} are "
+                f"{len(self.rated)} rated sources have all systems: {fewest_rated} are "
                 "needed"
             )
         return ""

@@ -44,7 +44,6 @@ LEVEL: Final = "by_source"
 ASSUMED: Final = "assumes that the rated sources are a random sample"
 ONE_SYSTEM: Final = "one system: there is no difference"
 NO_SYSTEMS: Final = "the texts name no systems: their mean is that of all"
-REPLACED: Final = "scores replaced by the mean rating of texts with that score"
 
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
@@ -229,6 +228,7 @@ def _cells(
     sized = {
         name: _with_lengths(each, judged.lengths(name)) for name, each in texts.items()
     }
+    replaced_scores = "scores replaced by the mean rating of texts with that score"
     for first, second in judged.pairs if pairs else ():
         first_texts, second_texts = texts[first], texts[second]
         raw = difference_of(first_texts, second_texts)
@@ -247,7 +247,7 @@ def _cells(
             ends=(-span, span),
             planned=np.intersect1d(first_texts.source, second_texts.source).size,
             texts=int(rated),
-            note=REPLACED if replaced else "",
+            note=replaced_scores if replaced else "",
         )
     for name in names:
         system_texts = texts[name]
@@ -260,7 +260,7 @@ def _cells(
             ends=ends,
             planned=np.unique(system_texts.source).size,
             texts=system_texts.both.rated.size,
-            note=REPLACED if has_few_values(system_texts) else "",
+            note=replaced_scores if has_few_values(system_texts) else "",
         )
 
 

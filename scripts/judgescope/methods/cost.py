@@ -21,8 +21,6 @@ from judgescope.schema.tables import (
 )
 from judgescope.statistics.result import Estimate
 
-ALL = "all"
-"""The judge of rows that count every reply of the study once, whoever reads it."""
 FREE = "free of charge"
 KINDS = ("prompt", "completion", "reasoning", "cached")
 NO_TOKENS = Counter[str]()
@@ -207,10 +205,12 @@ def _rows_of_all(data: EvaluationData) -> Iterator[ResultRow]:
         else:
             total += cost
     note = f"without {', '.join(unpriced)}: no price" if unpriced else ""
+    # The judge of rows that count every reply of the study once, whoever reads it.
+    all_datasets = "all"
     for name, estimate in estimates(reduce(Usage.plus, bought.values()), total):
         if name == "usd":
             estimate = estimate.with_note(note)
-        yield data.row(ALL, "", name, "", estimate)
+        yield data.row(all_datasets, "", name, "", estimate)
 
 
 def _first_bought(paths: list[str]) -> Iterator[pa.Table]:

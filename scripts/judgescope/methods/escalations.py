@@ -8,7 +8,7 @@ look at several it is weaker. (docs/methods.md, "What to buy")
 
 from collections.abc import Iterator
 from itertools import permutations
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from judgescope.methods.candidates import THEN, AspectCandidates, Candidate, Sellers
 from judgescope.methods.evaluation_data import EvaluationData
@@ -16,10 +16,6 @@ from judgescope.schema.rows import ResultRow
 from judgescope.statistics.escalation import Cascade, cascade_from
 from judgescope.statistics.frontier import MOST_CASCADING
 from judgescope.statistics.result import Estimate
-
-PEOPLE: Final = "people"
-"""Whom a cascade asks last, in its name."""
-PRICE: Final = "usd_per_1000"
 
 
 class Escalation(NamedTuple):
@@ -36,7 +32,9 @@ class Escalation(NamedTuple):
         >>> Escalation(("a", "b"), cascade).name
         'a>b>people@0.9,0.75'
         """
-        asked = THEN.join([*self.judges, PEOPLE])
+        # Whom a cascade asks last, in its name.
+        people_id = "people"
+        asked = THEN.join([*self.judges, people_id])
         thresholds = self.cascade.thresholds
         if thresholds is None:
             return asked
@@ -71,6 +69,7 @@ def rows_of(
     if per_rating is None or part.sure is None:
         return
     stated = f"a person's rating costs US$ {per_rating:g}"
+    price_statistic = "usd_per_1000"
     for escalation in escalations_of(sellers, part):
         name = escalation.name
         k = len(escalation.judges) + 1
@@ -88,7 +87,9 @@ def rows_of(
             "cascade_error": Estimate(
                 cascade.error, n=round(n * (1 - cascade.left)), note=bound
             ),
-            PRICE: Estimate(cascade.price(prices, per_rating), n=n, note=stated),
+            price_statistic: Estimate(
+                cascade.price(prices, per_rating), n=n, note=stated
+            ),
         }
         for statistic, estimate in numbers.items():
             yield data.row(name, part.aspect, statistic, "", estimate, k=k)

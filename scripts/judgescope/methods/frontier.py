@@ -47,12 +47,7 @@ from judgescope.statistics.result import Estimate, clauses
 from judgescope.statistics.verdict import STEPS, Outcome
 
 PRICE: Final = "usd_per_1000"
-CALLS: Final = "calls_per_judgment"
 STEP_1: Final = STEPS[Outcome.BETTER]
-CLAIMS: Final = (base.AGREEMENT, base.LABELS, base.PAIRS)
-"""The kinds of claims that say whether a judge agrees with people."""
-TOO_FEW: Final = f"no frontier with fewer than {FEWEST_SOURCES} sources"
-HALF: Final = "half of the sources"
 
 
 class Expense(NamedTuple):
@@ -134,9 +129,11 @@ def shop_of(data: EvaluationData) -> Shop:
                 calls = replies / price.n if price.n else nan
                 expenses[judge] = Expense(price, calls)
     steps = dict[tuple[str, str, str], float | None]()
+    # The kinds of claims that say whether a judge agrees with people.
+    claim_kinds = (base.AGREEMENT, base.LABELS, base.PAIRS)
     for row in read_table("results", present(data.spec.verdicts)).to_pylist():
         judge = row["judge"]
-        if row["statistic"] == base.VERDICT and row["form"] in CLAIMS:
+        if row["statistic"] == base.VERDICT and row["form"] in claim_kinds:
             of_systems = row["perturbation"] in (None, "", "systems")
             if sellable.get(judge) and of_systems:
                 aspect = joined(row["aspect"], row["criterion"])
@@ -236,11 +233,12 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     all texts.
     """
     shop = shop_of(data)
+    calls_statistic = "calls_per_judgment"
     for judge, expense in shop.expenses.items():
         yield data.row(judge, "", PRICE, "", expense.price)
         if expense.price.value is not None:
             calls = Estimate(expense.calls, n=expense.price.n)
-            yield data.row(judge, "", CALLS, "", calls)
+            yield data.row(judge, "", calls_statistic, "", calls)
     no_claims = "no claim of agreement in this study: name the method agreement"
     if not shop.steps:
         nothing = Estimate.undefined(no_claims)
@@ -260,8 +258,9 @@ def _candidate_rows(market: Market) -> Iterator[ResultRow]:
     aspects = [part.aspect for part in market.parts]
     count = Estimate(float(n), n=n, note=market.shop.left_out(aspects))
     sources = market.offers.sources.size
+    too_few = f"no frontier with fewer than {FEWEST_SOURCES} sources"
     if n > 1 and sources < FEWEST_SOURCES:
-        count = count.with_note(f"{TOO_FEW}: {sources}")
+        count = count.with_note(f"{too_few}: {sources}")
     if len(market.parts) > 1:
         count = count.with_note(f"mean over {', '.join(aspects)}")
     yield data.row("", market.aspect, "candidates", market.level, count)
@@ -322,12 +321,13 @@ def _half_rows(market: Market, choice: Choice) -> Iterator[ResultRow]:
     name = market.statistic
     chosen = market.candidates[choice.on_half].name
     cheapest = market.candidates[choice.cheapest].name
-    number = choice.other_half.estimate.with_method(HALF)
+    half_method = "half of the sources"
+    number = choice.other_half.estimate.with_method(half_method)
     yield _row(market, choice, f"other_half_{name}", number, chosen)
     if choice.gain is None:
-        gain = Estimate(0.0, n=number.n, method=HALF)
+        gain = Estimate(0.0, n=number.n, method=half_method)
     else:
-        gain = choice.gain.estimate.with_method(HALF)
+        gain = choice.gain.estimate.with_method(half_method)
     gain = replace(gain, note=clauses(choice.advice, gain.note))
     yield _row(market, choice, f"gain_{name}", gain, cheapest)
     if not np.isnan(choice.p_holm):

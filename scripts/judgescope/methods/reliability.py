@@ -29,8 +29,6 @@ from judgescope.statistics.variance_of_systems import (
     systems_of_means,
 )
 
-LEVELS: Final = {"pooled": False, "by_source": True}
-"""Level -> whether texts are compared within their source."""
 FEWEST_COMPLETE: Final = 10
 NO_SYSTEMS: Final = "the texts name no two systems"
 FEW_COMPLETE: Final = (
@@ -45,13 +43,15 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     `k` is the number of ratings of a text, null for that of the data; of the plan
     `k_b` is the number of sources. Controls have no rows.
     """
+    # Level -> whether texts are compared within their source.
+    centred_at = {"pooled": False, "by_source": True}
     for aspect, why in rated_aspects(data).items():
         if why:
             nothing = Estimate.undefined(why)
             yield data.row(HUMAN, aspect, "reliability_people", "pooled", nothing)
             continue
         ratings = data.systems.ratings(aspect)
-        for level, within in LEVELS.items():
+        for level, within in centred_at.items():
             parts = components_of(data, ratings, within=within)
             if isinstance(parts, str):
                 nothing = Estimate.undefined(parts)

@@ -21,9 +21,6 @@ from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 from judgescope.statistics.source_rows import Weights
 
-ORIGINAL = "original"
-PERTURBED = "all"
-
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of responses.csv: mean scores, shares of texts by score, and
@@ -37,12 +34,14 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
 
 def _judge_rows(data: EvaluationData, judge: str) -> Iterator[ResultRow]:
     scores = dict[str, tuple[Floats, Codes]]()
-    for name in (ORIGINAL, *data.perturbed):
+    original_set = "original"
+    for name in (original_set, *data.perturbed):
         targets = data.target_set(name).given(judge)
         scores[name] = mean_score(targets, judge), targets.source
     perturbed = [scores[name][0] for name in data.perturbed]
     sources = [scores[name][1] for name in data.perturbed]
-    scores[PERTURBED] = np.concatenate(perturbed), np.concatenate(sources)
+    perturbed_sets = "all"
+    scores[perturbed_sets] = np.concatenate(perturbed), np.concatenate(sources)
     aspects = list(data.spec.aspects)
     several = f", of the mean over {len(aspects)} aspects" if len(aspects) > 1 else ""
     for name, (x, source) in scores.items():
@@ -51,8 +50,8 @@ def _judge_rows(data: EvaluationData, judge: str) -> Iterator[ResultRow]:
         if mean.value is None:
             mean = nothing_judged(data, name, judge, aspects[0])
         yield data.row(judge, "", "score_mean", "", mean, **set_columns(name))
-    both = {name: scores[name] for name in (ORIGINAL, PERTURBED)}
-    all_scores = np.concatenate([scores[ORIGINAL][0], scores[PERTURBED][0]])
+    both = {name: scores[name] for name in (original_set, perturbed_sets)}
+    all_scores = np.concatenate([scores[original_set][0], scores[perturbed_sets][0]])
     edges = _edges(data, judge, all_scores)
     if edges is not None:
         for name, end in (("range_bottom", edges[0]), ("range_top", edges[-1])):

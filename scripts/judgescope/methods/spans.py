@@ -12,7 +12,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from msgspec import Struct, convert
@@ -43,8 +42,6 @@ from judgescope.statistics.spans import (
     token_counts,
 )
 
-LOCATED: Final = ("exact", "normalised", "fuzzy")
-"""How words that a judge quotes were located in the text."""
 CREDIT_FORMS: Final = ("partial", "partial_category")
 """Forms that give credit for the part of a span that overlaps its partner."""
 FORMS: Final = (
@@ -173,9 +170,11 @@ class Annotations:
         unrated = sum(errors) - sum(rated)
         yield "span_severity", self._share(severities, rated, "errors", unrated)
         yield "span_placeless", self._share(without_quote, errors)
-        located = [sum(map(counts.__getitem__, LOCATED)) for counts in matches]
+        # How words that a judge quotes were located in the text.
+        located_rules = ("exact", "normalised", "fuzzy")
+        located = [sum(map(counts.__getitem__, located_rules)) for counts in matches]
         yield "span_match_rate", self._share(located, quoted)
-        for kind in LOCATED:
+        for kind in located_rules:
             of_kind = [counts[kind] for counts in matches]
             yield f"span_match_{kind}", self._share(of_kind, quoted)
         rules = [(judgment.rule or "").split("+")[1:] for judgment in self.parsed]

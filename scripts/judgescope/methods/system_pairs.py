@@ -15,8 +15,6 @@ from judgescope.statistics.arrays import Floats
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 
-PAIRED = "flips of signs by source"
-
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of system_pairs.csv: per pair of systems its difference and two
@@ -50,6 +48,7 @@ def _rows(
     ranks = "Wilcoxon rank sum, normal limit, ties corrected"
     no_source = "no source has a score of both systems"
     no_scores = "a system has no score"
+    paired_method = "flips of signs by source"
     for pair in system_pairs(scores, targets.source, targets.system):
         shared = len(pair.source)
         lost = len(study.item_order) - len(pair.source)
@@ -57,10 +56,8 @@ def _rows(
             pair.difference, pair.source, study.weights, missing=lost, ends=None
         )
         few = np.unique(pair.source).size <= EXACT_SOURCES
-        method = (
-            f"{PAIRED}, {'all sign patterns counted' if few else 'normal limit'}, "
-            f"{one_sided}"
-        )
+        limit = "all sign patterns counted" if few else "normal limit"
+        method = f"{paired_method}, {limit}, {one_sided}"
         paired = Estimate.undefined(no_source, n_missing=lost)
         if pair.paired is not None:
             paired = Estimate(pair.paired, n=shared, n_missing=lost, method=method)

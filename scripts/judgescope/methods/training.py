@@ -22,9 +22,6 @@ from judgescope.statistics.means import clustered_mean, mean_over
 from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import Estimate
 
-HELD_OUT = "held_out"
-"""The level of examples that are not trained on; that of the rest is `train`."""
-
 
 class Examples(Struct, frozen=True):
     """The number of examples of one dataset, aspect and split."""
@@ -60,6 +57,8 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
             losses[row["aspect"]].append((source_code, row["before"], row["after"]))
     means = defaultdict[str, list[Replicated]](list)
     of = "mean over held-out replies"
+    # The level of examples that are not trained on; that of the rest is `train`.
+    held_out_part = "held_out"
     for aspect in sorted({each.aspect for each in examples}):
         source = np.array([code for code, _, _ in losses[aspect]], dtype=np.int64)
         before = np.array([loss for _, loss, _ in losses[aspect]], dtype=np.float64)
@@ -72,10 +71,10 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
         for name, values in by_statistic.items():
             mean = clustered_mean(values, source, data.weights, averaged=of, ends=None)
             means[name].append(mean)
-            yield data.row(judge, aspect, name, HELD_OUT, mean.estimate)
+            yield data.row(judge, aspect, name, held_out_part, mean.estimate)
     for name, of_aspects in means.items():
         average = mean_over(of_aspects, averaged="aspects").estimate
-        yield data.row(judge, AVERAGE, name, HELD_OUT, average)
+        yield data.row(judge, AVERAGE, name, held_out_part, average)
 
 
 METHOD = Method(

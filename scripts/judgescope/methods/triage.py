@@ -18,7 +18,6 @@ from judgescope.statistics.raters import lower_median
 from judgescope.statistics.result import Estimate, clauses
 from judgescope.statistics.triage import Passing, ScoredTexts, triage
 
-LEVEL: Final = "pooled"
 NO_BAR: Final = (
     "the study does not say from which rating on a text is good: key triage, good_from"
 )
@@ -54,6 +53,7 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """
     promise = Promise.of(data)
     unrated = rated_aspects(data)
+    pooled_level = "pooled"
     for judge, card in data.spec.judges.items():
         if card.engine == "control":
             continue
@@ -66,10 +66,10 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
             good = why or good_texts(data, targets, aspect, promise)
             if isinstance(good, str):
                 nothing = Estimate.undefined(good)
-                yield data.row(judge, aspect, "accept_from", LEVEL, nothing)
+                yield data.row(judge, aspect, "accept_from", pooled_level, nothing)
                 continue
             for name, estimate in _numbers(data, judge, aspect, scores, good).items():
-                yield targets.row(judge, aspect, name, LEVEL, estimate)
+                yield targets.row(judge, aspect, name, pooled_level, estimate)
 
 
 def good_texts(

@@ -181,7 +181,6 @@ def _best(total: Floats) -> Codes:
 
 
 EXACT_SOURCES: Final = 12
-FEWEST_SYSTEMS: Final = 3
 
 
 def soft_pairwise_accuracy(
@@ -219,7 +218,8 @@ def soft_pairwise_accuracy(
     complete = ~(np.isnan(x) | np.isnan(y))
     sample = TargetSample.select(complete, source, weights)
     systems, code = np.unique(system[complete], return_inverse=True)
-    if systems.size < FEWEST_SYSTEMS:
+    fewest_systems = 3
+    if systems.size < fewest_systems:
         return sample.undefined(REASONS.few_systems, n=systems.size)
     used, at = np.unique(sample.source, return_inverse=True)
     shape = used.size, systems.size

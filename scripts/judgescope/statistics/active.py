@@ -16,8 +16,6 @@ from judgescope.statistics.corrected import ERRS_SELDOM, errs_seldom
 from judgescope.statistics.intervals import TOLERANCE, Bounds
 from judgescope.statistics.result import Estimate
 
-SHRUNK: Final = 5
-"""So many sources of mean error count beside those of a bin."""
 FEWEST_DRAWN: Final = 10
 """With fewer rated sources there is no interval."""
 FEWEST_TO_PREDICT: Final = 20
@@ -242,14 +240,16 @@ def predicted_errors(features: Floats, squares: Floats) -> tuple[Floats, Floats]
     rated_squares = np.where(rated, squares, 0.0)
     predicted = np.zeros(squares.size)
     without = np.zeros(squares.size)
+    # So many sources of mean error count beside those of a bin.
+    shrunk = 5
     for feature in features.T:
         bins = _thirds(feature)
         counts = np.bincount(bins, weights=rated)[bins]
         sums = np.bincount(bins, weights=rated_squares)[bins]
-        predicted += (sums + SHRUNK * total / n) / (counts + SHRUNK)
+        predicted += (sums + shrunk * total / n) / (counts + shrunk)
         mean_of_others = (total - rated_squares) / max(1, n - 1)
         fewer = np.maximum(counts - 1, 0)
-        without += (sums - rated_squares + SHRUNK * mean_of_others) / (fewer + SHRUNK)
+        without += (sums - rated_squares + shrunk * mean_of_others) / (fewer + shrunk)
     k = max(1, features.shape[1])
     if not features.shape[1]:
         predicted += total / n

@@ -52,10 +52,6 @@ DECLARED += declare(
     ),
 )
 DRAWS: Final = 10_000
-HALVES: Final = 1_000
-LEVEL: Final = 0.05
-FEWEST_SYSTEMS: Final = 4
-"""With fewer systems noise and order cannot be told apart."""
 
 
 class SystemMeans(NamedTuple):
@@ -138,7 +134,8 @@ def best_set(estimates: SystemMeans) -> Flags:
     p = np.where(same, np.where(gaps > TOLERANCE, 0.0, 1.0), 0.0)
     p = np.where(same, p, stdtr(estimates.freedom, -t))
     np.fill_diagonal(p, np.nan)
-    return np.asarray(~(holm(p) <= LEVEL).any(axis=0))
+    level = 0.05
+    return np.asarray(~(holm(p) <= level).any(axis=0))
 
 
 class Picks(NamedTuple):
@@ -166,8 +163,9 @@ def picks(judged: Floats, rated: Floats, rng: np.random.Generator) -> Picks:
         rows = np.full(n + 1, np.nan)
         nothing = replicated(rows, "too few", sizes=np.ones(n), scale=PLAIN, n=n)
         return Picks(nothing, nothing, nothing)
-    order = np.argsort(rng.random((HALVES, n)), axis=1)
-    in_a = np.zeros((HALVES, n), bool)
+    halves = 1_000
+    order = np.argsort(rng.random((halves, n)), axis=1)
+    in_a = np.zeros((halves, n), bool)
     np.put_along_axis(in_a, order[:, : n // 2], values=True, axis=1)
     tables = judged - judged.mean(), rated - rated.mean()
     of_first = [in_a @ table for table in tables]
@@ -176,7 +174,7 @@ def picks(judged: Floats, rated: Floats, rng: np.random.Generator) -> Picks:
     # Sums that differ by less, of their size, are equal but for rounding.
     tied = 1e-9
     for deleted in range(-1, n):
-        mine = in_a[:, [deleted]] if deleted >= 0 else np.zeros((HALVES, 1), bool)
+        mine = in_a[:, [deleted]] if deleted >= 0 else np.zeros((halves, 1), bool)
         other = ~mine if deleted >= 0 else mine
         second = of_second - other * tables[1][deleted]
         values = second / (n - n // 2 - other)
@@ -212,8 +210,10 @@ def system_pearson_true(judged: Floats, rated: Floats) -> Replicated:
     n, m = rated.shape
     why = ""
     rows = np.full(n + 1, np.nan)
-    if m < FEWEST_SYSTEMS or n < 10:
-        why = f"{n} sources of {m} systems: 10 of {FEWEST_SYSTEMS} are needed"
+    # With fewer systems noise and order cannot be told apart.
+    fewest_systems = 4
+    if m < fewest_systems or n < 10:
+        why = f"{n} sources of {m} systems: 10 of {fewest_systems} are needed"
     else:
         sizes = np.append(n, np.full(n, n - 1.0))
         xy, xx, yy = (

@@ -71,13 +71,10 @@ DECLARED: Final = declare(
 
 FEWEST_SOURCES: Final = 5
 """Sources with wrong verdicts, and with right ones, that AUROC and slope need."""
-STEPS: Final = 50
-"""Newton steps after which a logistic fit counts as separated."""
 CONSTANT: Final = "the judge states one confidence"
 FEW_WRONG: Final = "fewer than 5 sources have a wrong verdict"
 FEW_RIGHT: Final = "fewer than 5 sources have a right verdict"
 SEPARATED: Final = "all wrong verdicts lie below the confidence of the right ones"
-NOT_CONVERGED: Final = "right and wrong verdicts are separated by confidence"
 ONE_STEP: Final = "without a source: one step of Newton's method"
 
 
@@ -166,10 +163,11 @@ def confidence_slope(stated: Stated, weights: Weights) -> Replicated:
         x, stated.right, np.ones((1, x.size)), np.array([[0.0, 0.0]])
     )
     slopes = [first[:, 1]]
+    not_converged = "right and wrong verdicts are separated by confidence"
     if sample.rows.shape[1] > MOST_EXACT:
         slopes.append(_slopes_by_one_step(x, stated, first[0], sample.rows))
         result = sample.result(
-            "confidence_slope", np.concatenate(slopes), NOT_CONVERGED
+            "confidence_slope", np.concatenate(slopes), not_converged
         )
         return result.with_method(ONE_STEP)
     for part in blocks(len(sample.rows) - 1, x.size, CELLS):
@@ -177,7 +175,7 @@ def confidence_slope(stated: Stated, weights: Weights) -> Replicated:
         of_texts = deleting.take(stated.source, axis=1)
         starts = np.repeat(first, len(of_texts), axis=0)
         slopes.append(_logistic_fits(x, stated.right, of_texts, starts)[:, 1])
-    return sample.result("confidence_slope", np.concatenate(slopes), NOT_CONVERGED)
+    return sample.result("confidence_slope", np.concatenate(slopes), not_converged)
 
 
 def _slopes_by_one_step(
@@ -235,7 +233,9 @@ def _logistic_fits(x: Floats, z: Floats, weight: Floats, start: Floats) -> Float
     """
     fit = start.astype(np.float64)
     open_rows = np.ones(len(fit), dtype=bool)
-    for _ in range(STEPS):
+    # Newton steps after which a logistic fit counts as separated.
+    most_steps = 50
+    for _ in range(most_steps):
         w = weight[open_rows]
         alpha = fit[open_rows, 0][:, None]
         beta = fit[open_rows, 1][:, None]

@@ -55,15 +55,11 @@ DECLARED: Final = declare(
     ),
 )
 
-MOST_BINS: Final = 10
-PER_BIN: Final = 10
-"""There is a bin for so many texts, up to MOST_BINS."""
 FEWEST_IN_BIN: Final = 5
 """A smaller bin joins its neighbour."""
 FEWEST_TEXTS: Final = 100
 """With fewer texts there are no bins: no diagram, no calibration error, no parts."""
 CALIBRATED_DRAWS: Final = 1000
-FEW_TEXTS: Final = "fewer than 100 texts with a confidence"
 
 
 class Bin(NamedTuple):
@@ -85,7 +81,10 @@ def bins_of(confidence: Floats) -> Codes:
     True
     """
     n = confidence.size
-    count = max(1, min(MOST_BINS, n // PER_BIN))
+    most_bins = 10
+    # There is a bin for so many texts, up to `most_bins`.
+    per_bin = 10
+    count = max(1, min(most_bins, n // per_bin))
     below = np.searchsorted(np.sort(confidence), confidence, side="left")
     wanted = below * count // max(n, 1)
     codes = np.unique(wanted, return_inverse=True)[1].astype(np.int64)
@@ -166,8 +165,9 @@ def calibration_errors(stated: Stated, rng: np.random.Generator) -> dict[str, Es
     'fewer than 100 texts with a confidence'
     """
     n = stated.texts
+    few_texts = "fewer than 100 texts with a confidence"
     if n < FEWEST_TEXTS:
-        nothing = Estimate.undefined(FEW_TEXTS, n=n, n_missing=stated.missing)
+        nothing = Estimate.undefined(few_texts, n=n, n_missing=stated.missing)
         return {"ece": nothing, "ece_calibrated": nothing}
     observed = ece(stated.confidence, stated.right)
     expected = float(ece_calibrated(stated.confidence, rng).mean())

@@ -99,9 +99,6 @@ FEWEST_INFORMATIVE: Final = 10
 """With fewer rated sources, fewer that differ from the most frequent rating, or of few
 values fewer that the judge errs on, the judge is not used: its interval would hold the
 truth in .55 to .90 of studies."""
-MOST_COUNTED: Final = 3
-"""Ratings of so many values or fewer, two labels or their difference, are told right or
-wrong one by one."""
 ERRS_SELDOM: Final = f"it errs on fewer than {FEWEST_INFORMATIVE} rated sources"
 
 
@@ -121,7 +118,10 @@ def errs_seldom(judged: Floats, rated: Floats) -> bool:
     False
     """
     values, at_value = np.unique(np.round(rated, 9), return_inverse=True)
-    if values.size > MOST_COUNTED:
+    # Ratings of so many values or fewer, two labels or their difference, are told right
+    # or wrong one by one.
+    most_counted = 3
+    if values.size > most_counted:
         return False
     levels, at_level = np.unique(np.round(judged, 9), return_inverse=True)
     counts = np.zeros((levels.size, values.size))

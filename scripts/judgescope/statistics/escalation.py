@@ -29,8 +29,6 @@ DECLARED: Final = declare(
         complete=True,
     ),
 )
-RATINGS_A_CASE: Final = 1
-"""A person gives one rating of each case that is left."""
 
 
 class SureJudge(NamedTuple):
@@ -78,7 +76,9 @@ class Cascade(NamedTuple):
         judges = sum(
             share * price for share, price in zip(self.asked, prices, strict=True)
         )
-        people = 1000 * self.left * RATINGS_A_CASE * per_rating
+        # A person gives one rating of each case that is left.
+        ratings_a_case = 1
+        people = 1000 * self.left * ratings_a_case * per_rating
         return float(round(judges + people, 9))
 
 

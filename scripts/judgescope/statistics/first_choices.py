@@ -4,8 +4,6 @@ It needs no second order of the pairs: people saw the same order. A judge that c
 the first text far more often than people do prefers a place, not a text.
 """
 
-from typing import Final
-
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Floats
@@ -28,7 +26,6 @@ DECLARED = declare(
         range=ValueRange.SIGNED,
     ),
 )
-GAP: Final = IntervalScale("plain", -1.0, 1.0)
 
 
 def first_choices(
@@ -52,12 +49,13 @@ def first_choices(
     share_of_judge = (1 + judge[both]) / 2
     share_of_people = (1 + people[both]) / 2
     lost = int((~both).sum())
+    gap = IntervalScale("plain", -1.0, 1.0)
     shares = [
         clustered_mean(share, sources, weights, lost, scale=scale).estimate
         for share, scale in (
             (share_of_judge, ACCURACY),
             (share_of_people, ACCURACY),
-            (share_of_judge - share_of_people, GAP),
+            (share_of_judge - share_of_people, gap),
         )
     ]
     return shares[0], shares[1], shares[2]

@@ -77,7 +77,6 @@ FOLDS: Final = 5
 SPLITS: Final = 20
 GAIN_MARGIN: Final = 0.02
 """Less than this is not worth a higher price."""
-LARGEST_JURY: Final = 5
 MOST_BUDGETS: Final = 8
 MOST_CASCADING: Final = 18
 """With more judges there would be more than 500 cascades, and there are none."""
@@ -214,11 +213,12 @@ def largest_juries(judges: int) -> int:
     [5, 5, 4, 3, 2, 1]
     """
     juries = 0
-    for size in range(2, LARGEST_JURY + 1):
+    largest_jury = 5
+    for size in range(2, largest_jury + 1):
         juries += comb(judges, size)
         if juries > MOST_JURIES:
             return size - 1
-    return LARGEST_JURY
+    return largest_jury
 
 
 def juries_of(

@@ -34,7 +34,6 @@ ALPHA: Final = 0.05
 FEWEST_DRAWS: Final = 5
 """Draws of an anchor's baseline."""
 FEWEST_ANCHORS: Final = 20
-SIMULATED: Final = 500
 
 
 class Drift(NamedTuple):
@@ -201,8 +200,9 @@ def power_of_fall(
     rng = np.random.default_rng(seed)
     alarms = 0
     rows = np.arange(len(baseline))
-    for _ in range(SIMULATED):
+    simulated = 500
+    for _ in range(simulated):
         new = baseline[rows, rng.integers(0, baseline.shape[1], rows.size)]
         turned = negative & (new == 0) & (rng.random(rows.size) < fall / share)
         alarms += drift(baseline, np.where(turned, 1.0, new), people, level).alarm
-    return alarms / SIMULATED
+    return alarms / simulated

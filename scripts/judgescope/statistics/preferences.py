@@ -69,9 +69,6 @@ DECLARED += declare(
     ),
 )
 
-FEWEST_DIFFERENT: Final = 6
-"""With fewer differing sources, the two-sided p exceeds .05 even if all are on one
-side."""
 NOT_JOINED: Final = (
     "no finite estimate: a group of systems never beats the others (a tie counts both "
     "ways), or the text in one position always wins"
@@ -188,7 +185,10 @@ def mcnemar(first: Floats, second: Floats, source: Codes) -> Estimate:
     far = np.abs(np.arange(-total, total + 1)) >= abs(int(sums.sum()))
     k = sizes.size
     note = ""
-    if k < FEWEST_DIFFERENT:
+    # With fewer differing sources, the two-sided p exceeds .05 even if all are on one
+    # side.
+    fewest_different = 6
+    if k < fewest_different:
         least = min(1.0, 2.0 ** (1 - k))
         note = f"only {k} sources differ, so p cannot be below {least:.3g}"
     return Estimate(

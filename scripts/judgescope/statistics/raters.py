@@ -64,7 +64,6 @@ A function takes the others' ratings, (raters, targets), and returns a value eac
 (targets,).
 """
 SHUFFLES: Final = 20
-FEWEST_TEXTS = 30
 FEWEST_SOURCES = 10
 """A rater with fewer texts or sources is not compared as a person."""
 ONE_RATER: Final = "one rater: no other rater to compare with"
@@ -414,7 +413,8 @@ def few_texts(ratings: Floats, source: Codes) -> Flags:
     """
     given = ~np.isnan(ratings)
     sources = np.array([np.unique(source[rated]).size for rated in given], np.int64)
-    few: Flags = given.sum(axis=1) < FEWEST_TEXTS
+    fewest_texts = 30
+    few: Flags = given.sum(axis=1) < fewest_texts
     return few | (sources < FEWEST_SOURCES)
 
 

@@ -13,9 +13,6 @@ import numpy as np
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.corrected import RatedTexts
 
-FEWEST_RATED: Final = 60
-"""Rated sources from which on scores are replaced: at 40 the interval held the truth in
-.90 of studies."""
 MOST_VALUES: Final = 20
 """A judge with more different scores gives numbers, which keep their places."""
 
@@ -33,7 +30,10 @@ def has_few_values(texts: RatedTexts) -> bool:
     """
     values = np.unique(texts.judged[np.isfinite(texts.judged)])
     rated = np.unique(texts.both.source).size
-    return 2 < values.size <= MOST_VALUES and rated >= FEWEST_RATED
+    # Rated sources from which on scores are replaced: at 40 the interval held the truth
+    # in .90 of studies.
+    fewest_rated = 60
+    return 2 < values.size <= MOST_VALUES and rated >= fewest_rated
 
 
 def joined_values(judged: Floats, source: Codes) -> list[list[float]]:

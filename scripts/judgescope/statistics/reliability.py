@@ -220,8 +220,6 @@ def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Flo
 
 
 NO_MEAN: Final = "draws of labels have a majority, not a mean"
-ENOUGH: Final = 0.95
-"""Share of the attainable correlation that is enough."""
 
 
 def _alpha_of_draws(
@@ -395,7 +393,9 @@ def _needed(icc: Estimate) -> Estimate:
 
 
 def _least_draws(reliability: float) -> float:
-    c = ENOUGH**2
+    # Share of the attainable correlation that is enough.
+    enough_reliability = 0.95
+    c = enough_reliability**2
     return float(
         max(1, math.ceil(c * (1 - reliability) / (reliability * (1 - c)) - 1e-9))
     )

@@ -13,7 +13,6 @@ The number is computed here, from the same arrays as agreement.csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Final
 
 import numpy as np
 
@@ -58,8 +57,6 @@ from judgescope.statistics.within_sources import (
     varies,
     within_sources,
 )
-
-MEAN_CORRELATION: Final = CORRELATION._replace(kind="plain")
 
 
 class RatedTargets(BesideRaters):
@@ -250,6 +247,7 @@ def people_rows(data: EvaluationData) -> Iterator[ResultRow]:
     others.
     """
     scales = {split(name)[0]: scale for name, scale in data.spec.aspects.items()}
+    mean_correlation = CORRELATION._replace(kind="plain")
     for aspect, scale in scales.items():
         ratings = data.systems.ratings(aspect)
         if scale.labels or unrated(data, ratings) or len(ratings) > LARGEST_CEILING:
@@ -264,7 +262,7 @@ def people_rows(data: EvaluationData) -> Iterator[ResultRow]:
         ) -> Mapping[str, Replicated]:
             return {
                 texts.statistic: texts.number(a, b)._replace(
-                    scale=MEAN_CORRELATION, ends=None
+                    scale=mean_correlation, ends=None
                 )
             }
 

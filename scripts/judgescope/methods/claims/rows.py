@@ -56,7 +56,6 @@ SIGN: Final = "sign"
 RIVAL: Final = "rival"
 """The statistic whose value is the largest p of a claim, and whose note names its
 null."""
-HOLDS: Final = frozenset({Outcome.BETTER, Outcome.AS_RATER})
 
 
 def verdict_rows(data: EvaluationData, claims: Iterable[Claim]) -> Iterator[ResultRow]:
@@ -109,8 +108,9 @@ def _with_scope(
     """
     numbers: dict[int, Estimate | None] = {}
     p_values = np.full(len(family), nan)
+    holding_outcomes = frozenset({Outcome.BETTER, Outcome.AS_RATER})
     for index, (claim, verdict) in enumerate(zip(family, decisions, strict=True)):
-        if verdict.outcome not in HOLDS or claim.outcome is not None:
+        if verdict.outcome not in holding_outcomes or claim.outcome is not None:
             continue
         if claim.by_system is None:
             continue

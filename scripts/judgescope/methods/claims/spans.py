@@ -5,7 +5,6 @@ Chance is the mean F1 of 200 seeded placements of as many spans of the same leng
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
@@ -25,9 +24,6 @@ from judgescope.statistics.resampling import Replicated
 from judgescope.statistics.result import REASONS, Estimate
 from judgescope.statistics.spans import TextSpan, placed_at_random
 from judgescope.statistics.verdict import LOSS
-
-SPAN_STATISTIC: Final = "span_f1"
-PLACEMENTS: Final = 200
 
 
 def span_claims(data: EvaluationData) -> Iterator[Claim]:
@@ -50,8 +46,9 @@ def _span_claim(
     annotations: Annotations,
 ) -> Claim:
     rng = claim_stream(data, base.SPANS, aspect)
+    placements = 200
     sums = np.zeros(
-        (PLACEMENTS + 1, len(data.item_order), 2)
+        (placements + 1, len(data.item_order), 2)
     )  # matched, predicted; then chance
     people = np.zeros(sums.shape[1])
     most_words = 0
@@ -66,7 +63,7 @@ def _span_claim(
         people[source] += counts.gold
         sums[0, source] += counts.matched, counts.predicted
         sums[1:, source] += placed_at_random(
-            prediction.spans, spans, tokens, rng, PLACEMENTS
+            prediction.spans, spans, tokens, rng, placements
         )
         located = (
             replace(prediction, not_in_text=[])
@@ -79,8 +76,9 @@ def _span_claim(
     missing = len(annotations.lost)
     f1, gap = _f1_numbers(sums, people, missing)
     lost = missing / max(1, missing + len(annotations.parsed))
+    span_statistic = "span_f1"
     claim = Claim(
-        judge, base.SPANS, SPAN_STATISTIC, POOLED, aspect, f1.estimate, lost=lost
+        judge, base.SPANS, span_statistic, POOLED, aspect, f1.estimate, lost=lost
     )
     if f1.estimate.value is None:
         return claim.without(f1.estimate.note)
@@ -97,7 +95,7 @@ def _span_claim(
             if size:
                 words = [TextSpan(tokens[0][0], tokens[size - 1][1])]
                 sums[1:, source] += placed_at_random(
-                    words, spans, tokens, rng, PLACEMENTS
+                    words, spans, tokens, rng, placements
                 )
         nulls[base.LOST] = p_above(_f1_numbers(sums, people, 0)[1], 0.0)
     return replace(claim, nulls=nulls, beside={"span_f1_less_chance": gap.estimate})

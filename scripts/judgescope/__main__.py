@@ -6,8 +6,6 @@ import sys
 from contextlib import suppress
 
 OLDEST_PYTHON = (3, 11)
-COLLECTED_AFTER = 500_000
-"""Objects between two garbage collections; Python's own number is 700."""
 
 
 def program() -> None:
@@ -15,9 +13,11 @@ def program() -> None:
     # pip refuses an older Python; this is for a checkout on the search path.
     if sys.version_info < OLDEST_PYTHON:
         sys.exit(_too_old())
+    # Objects between two garbage collections; Python's own number is 700.
+    collected_after = 500_000
     # Imports make many objects, and all of them stay: to look through them again and
     # again takes a tenth of a short command's time.
-    gc.set_threshold(COLLECTED_AFTER)
+    gc.set_threshold(collected_after)
     # Threads that wait for small matrices use more time than the rest of an audit. A
     # study's jobs have one thread as well, so that numbers are equal to the bit.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -43,8 +42,6 @@ from judgescope.statistics.raters import lower_median
 
 AnchorIdentity = dict[str, object]
 """What a judge is: each part in words or as a hash."""
-FIRST_WINDOW: Final = 64
-"""Draws of a text that are looked up first; more if the store has half of them."""
 
 
 class FrozenSubjects(Subjects):
@@ -196,7 +193,8 @@ class AnchoredJudge:
 
         Draws are asked in their order, so no gap is as wide as half of the window.
         """
-        window = FIRST_WINDOW
+        # Draws of a text that are looked up first; more if the store has half of them.
+        window = 64
         while True:
             with self._opened(targets, window) as (shard, _, questions):
                 last = shard.find(questions.key_table).last_draw()

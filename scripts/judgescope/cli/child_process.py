@@ -18,16 +18,9 @@ from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that ask this process to end."""
-GRACE = 90.0
-"""Seconds between the first signal and SIGKILL; a cluster needs less to cancel jobs."""
-GRACE_AGAIN = 3.0
-"""Seconds between a second signal and SIGKILL."""
 GRACE_ORPHANED = 10.0
 """Seconds until SIGKILL once this process is gone: pending requests may still be
 answered."""
-REPEATED = 1.0
-"""Seconds within which a second signal counts as the same: `timeout` sends each
-twice."""
 
 
 def run(
@@ -58,14 +51,22 @@ def _forwarded(group: int) -> Iterator[list[int]]:
     """Pass signals on to a group while the block runs; yield those received so far."""
     received: list[int] = []
     limits: list[threading.Timer] = []
-    last_signal = -REPEATED
+    # Seconds within which a second signal counts as the same: `timeout` sends each
+    # twice.
+    repeated = 1.0
+    last_signal = -repeated
+
+    # Seconds between the first signal and SIGKILL; a cluster needs less to cancel jobs.
+    grace = 90.0
+    # Seconds between a second signal and SIGKILL.
+    grace_again = 3.0
 
     def end(number: int, _: FrameType | None) -> None:
         nonlocal last_signal
-        if time.monotonic() < last_signal + REPEATED:
+        if time.monotonic() < last_signal + repeated:
             return
         last_signal = time.monotonic()
-        seconds = GRACE_AGAIN if received else GRACE
+        seconds = grace_again if received else grace
         limit = threading.Timer(seconds, _signal, (group, signal.SIGKILL))
         limit.daemon = True
         limit.start()

@@ -10,25 +10,20 @@ from judgescope.parsing.decisions import read_decision
 from judgescope.parsing.judgment import Scale
 from judgescope.schema.cards import QuestionType
 
-STATE: Final = {"text": "It rains in Orn."}
 LABELS: Final = Scale(0, 1, 1, labels=("no", "yes"), words=(("no", 0), ("yes", 1)))
-SCALES: Final[Mapping[QuestionType, Scale]] = {
-    "choice": LABELS,
-    "noul": LABELS,
-    "score": Scale(1, 2, 1),
-}
-CRITERIA: Final[Mapping[QuestionType, Any]] = {
-    "choice": {"no": None, "yes": None},
-    "noul": {"true": "it rains", "false": "it does not rain"},
-    "score": ["1 (worst)", "2 (best)"],
-}
 
 
 def request_for_test(engine: SystemOneEngine, kind: QuestionType) -> Request:
     """Return the test question of a type."""
     question = {"type": kind, "instructions": "Does it rain in the field `text`?"}
-    question["criteria"] = CRITERIA[kind]
-    asked = {**engine.card.identity(), "state": STATE, "question": question}
+    criteria: Mapping[QuestionType, Any] = {
+        "choice": {"no": None, "yes": None},
+        "noul": {"true": "it rains", "false": "it does not rain"},
+        "score": ["1 (worst)", "2 (best)"],
+    }
+    question["criteria"] = criteria[kind]
+    state = {"text": "It rains in Orn."}
+    asked = {**engine.card.identity(), "state": state, "question": question}
     return Request(asked, about=f"a test question of type {kind}")
 
 
@@ -41,12 +36,17 @@ def answered(
     that cannot be read.
     """
     came = dict[QuestionType, str]()
+    scales: Mapping[QuestionType, Scale] = {
+        "choice": LABELS,
+        "noul": LABELS,
+        "score": Scale(1, 2, 1),
+    }
     for kind in sorted(set(kinds)):
         try:
             [reply] = engine.request(request_for_test(engine, kind), (0,))
         except RefusedError as error:
             raise engine.refusal(error) from None
-        verdict = read_decision(reply.text, SCALES[kind])
+        verdict = read_decision(reply.text, scales[kind])
         if verdict.status != "ok":
             raise UserError(
                 f"the answer to a test question of type {kind} cannot be read: "

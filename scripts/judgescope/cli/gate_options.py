@@ -4,11 +4,6 @@ from pathlib import Path
 
 from judgescope.cli.commands import Commands, act, add_study, add_trust
 
-HORIZON = 300
-"""Looks that a passport declares by default."""
-DAYS = 90
-"""For how many days a passport holds by default."""
-
 
 def add_commands(commands: Commands) -> None:
     """Add the commands `passport` and `gate`."""
@@ -26,20 +21,24 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, help="the file, such as judge.json"
     )
+    # Looks that a passport declares by default.
+    horizon = 300
     parser.add_argument(
         "--looks",
         dest="horizon",
         type=int,
-        default=HORIZON,
+        default=horizon,
         metavar="H",
         help="how often `gate --fresh` may be run: over all looks a judge that has not "
-        f"moved raises an alarm in at most 5 %% of cases; default: {HORIZON}",
+        f"moved raises an alarm in at most 5 %% of cases; default: {horizon}",
     )
+    # For how many days a passport holds by default.
+    days = 90
     parser.add_argument(
         "--days",
         type=int,
-        default=DAYS,
-        help=f"for how many days it holds; default: {DAYS}",
+        default=days,
+        help=f"for how many days it holds; default: {days}",
     )
     parser.set_defaults(act=act("passport", "passport"))
     parser = commands.add_parser(

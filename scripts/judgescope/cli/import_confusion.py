@@ -32,8 +32,6 @@ CRITERIA = {
     "Selection3": "selection-3",
 }
 """Description in the file -> criterion of an aspect's card."""
-WORDS = {"{T}": "text", "{S}": "source"}
-"""What the authors' program replaces by the names of a task's texts."""
 PROMPTS = {
     "prompt_fluency_repeat": "repetition",
     "prompt_fluency_passive": "passive-voice",
@@ -112,7 +110,9 @@ def _definition(text: str) -> str:
     >>> _definition("Fluency: It measures whether the {T} is fluent.")
     'It measures whether the text is fluent.'
     """
-    for mark, word in WORDS.items():
+    # What the authors' program replaces by the names of a task's texts.
+    words = {"{T}": "text", "{S}": "source"}
+    for mark, word in words.items():
         text = text.replace(mark, word)
     return re.sub(r"^[A-Z][\w -]{1,30}: ", "", text).strip()
 

@@ -40,10 +40,6 @@ TABLES: Final = {
     "corrected": ("corrected_mean", "judge_bias"),
 }
 """Table -> the statistics whose numbers a passport has."""
-FALLS: Final = (0.05, 0.1, 0.2)
-FEWEST_REPEATED: Final = 0.5
-"""Share of draws that are their anchor's most frequent verdict: with fewer, neither
-test of a look can alarm."""
 
 
 class PassportNumber(Struct, kw_only=True):
@@ -210,13 +206,16 @@ def _made(anchored: AnchoredJudge, args: argparse.Namespace) -> Passport:
     targets = _rated_targets(anchored)
     draws = anchored.draws(targets, count)
     repeated = repeated_share(draws)
-    if repeated < FEWEST_REPEATED:
+    # Share of draws that are their anchor's most frequent verdict: with fewer, neither
+    # test of a look can alarm.
+    fewest_repeated = 0.5
+    if repeated < fewest_repeated:
         raise UserError(
             "the judge's draws seldom repeat: the gate compares verdicts, and these "
             "are scores",
             where=f"judge {anchored.judge}",
             got=f"{repeated:.0%} of the draws are the most frequent of their text",
-            allowed=f"{FEWEST_REPEATED:.0%} or more",
+            allowed=f"{fewest_repeated:.0%} or more",
             todo="use a judge that gives labels or whole ratings",
         )
     people = anchored.people(targets)
@@ -377,7 +376,8 @@ def _lines(made: Passport, args: argparse.Namespace) -> Iterator[str]:
             "look finds"
         )
     level = level_of_look(1, made.horizon)
-    for fall in FALLS:
+    falls = (0.05, 0.1, 0.2)
+    for fall in falls:
         power = power_of_fall(made.baseline, made.people, fall, level)
         if power == power:
             yield (

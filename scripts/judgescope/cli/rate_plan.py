@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 TABLE = "corrected"
 GROUP = ["dataset", "judge", "aspect", "criterion"]
 CELL = [*GROUP, "system_subset"]
-NEEDED = ("rating_correlation", "rating_spread", "rated_texts", "unrated_sources")
 
 
 @dataclass(frozen=True)
@@ -114,9 +113,10 @@ def _lines(
 def _cells(rows: "DataFrame", sources: int | None) -> dict[str, PlannedCell]:
     """Return system or pair -> what its plan rests on, where all of it is defined."""
     cells = {}
+    needed = ("rating_correlation", "rating_spread", "rated_texts", "unrated_sources")
     for name, part in rows.groupby("system_subset", sort=False):
         of = {row["statistic"]: row for row in part.to_dict("records")}
-        if any(_missing(of.get(statistic)) for statistic in NEEDED[1:]):
+        if any(_missing(of.get(statistic)) for statistic in needed[1:]):
             continue
         correlated = of["rating_correlation"]
         value = correlated["value"]

@@ -46,12 +46,6 @@ CHOSEN = {
     (PAIRS, "accuracy_comparison"): "better text chosen",
 }
 """Form and statistic of a claim on labels or on pairs -> the heading of its column."""
-WITH_PEOPLE = {
-    ("kappa_linear", "direct"),
-    ("accuracy_adjacent_half", "direct"),
-    ("alpha_pair", ""),
-}
-"""The statistics and levels that measure agreement with people."""
 SUMS = {"D_avg_exact": "D_avg (exact)", "confusion_index": "confusion index"}
 """Statistic of a judge over all aspects -> the heading of its column."""
 AVERAGE = "average"
@@ -266,7 +260,13 @@ def _number(row: ReportRow, hinted: set[tuple[str, str]], min_n: int = 10) -> st
 
     With fewer than `min_n` texts a correlation is not printed.
     """
-    agrees = row.form == "agreement" or (row.statistic, row.level) in WITH_PEOPLE
+    # The statistics and levels that measure agreement with people.
+    with_people = {
+        ("kappa_linear", "direct"),
+        ("accuracy_adjacent_half", "direct"),
+        ("alpha_pair", ""),
+    }
+    agrees = row.form == "agreement" or (row.statistic, row.level) in with_people
     if agrees and (row.dataset, row.judge) in hinted:
         return HINTED
     if row.value is None:

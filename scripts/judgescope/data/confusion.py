@@ -24,7 +24,6 @@ SOURCES = {
     "para": ("source", "Source text"),
 }
 """Role, and key of its list in the file -> key of the source, and name of its part."""
-ORIGINAL = "new_ref"
 
 
 def read(draft: Draft, files: FilesByRole) -> None:
@@ -47,13 +46,14 @@ def pairs(draft: Draft, files: FilesByRole) -> list[PerturbedText]:
     entries = _entries(path, role)
     key, part = SOURCES[role]
     adding = PairsDraft(draft)
+    original = "new_ref"
     for number, entry in enumerate(entries, start=1):
         with draft.reading(path, number, role):
             if not isinstance(entry, dict):
                 raise RowFault("an item must be an object", got=entry)
             source = [(part, draft.pick(entry, key))]
             name = numbered(card, number, len(entries))
-            item = adding.item(name, source, draft.pick(entry, ORIGINAL))
+            item = adding.item(name, source, draft.pick(entry, original))
             for perturbation in adding.known:
                 with draft.caught():
                     text = draft.pick(entry, perturbation)

@@ -169,11 +169,13 @@ def _of_aspect(
     column = draft.card.aspects[aspect].column or aspect
     named = {path: _column(content, column) for path, content in contents.items()}
     holding = [path for path, name in named.items() if name is not None]
+    # Role -> the function that yields the texts of an aspect.
+    readers = {"global": _rated, "local": _in_order}
     if len(holding) == 1:
         [path] = holding
         with draft.reading(path, 0, f"aspect {column}"):
             entries = contents[path][str(named[path])]
-            yield from READERS[role](draft, path, aspect, entries)
+            yield from readers[role](draft, path, aspect, entries)
         return
     with draft.reading(holding[-1] if holding else next(iter(contents)), 0):
         if holding:
@@ -287,10 +289,6 @@ def _note(draft: Draft, contents: Mapping[str, Contents], rated: list[bool]) -> 
             draft.notes.append(
                 f"aspects that the card does not list ({role}): {', '.join(others)}"
             )
-
-
-READERS = {"global": _rated, "local": _in_order}
-"""Role -> the function that yields the texts of an aspect."""
 
 
 def take(spec: TakeSpec) -> None:

@@ -22,8 +22,6 @@ from judgescope.schema.cards.base import BLOB
 Downloader = Callable[[str, str, object], None]
 """Gets an address, the file to write, and the downloader's owner."""
 
-HOST = "https://raw.githubusercontent.com"
-
 
 class NotFetched(UserError):
     """A file could not be downloaded."""
@@ -31,7 +29,8 @@ class NotFetched(UserError):
 
 def address(source: Source, file: SourceFile) -> str:
     """Return the address of a file: repository, commit and path."""
-    host = os.environ.get("JUDGESCOPE_DATA_URL", HOST)
+    base_address = "https://raw.githubusercontent.com"
+    host = os.environ.get("JUDGESCOPE_DATA_URL", base_address)
     return f"{host}/{source.repository}/{source.commit}/{quote(file.path)}"
 
 

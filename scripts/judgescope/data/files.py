@@ -31,7 +31,6 @@ RoleFiles = list[tuple[Path, dict[str, str]]]
 
 DATA = "{data}/"
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
-CLIENT = "huggingface_hub"
 
 
 @runtime_checkable
@@ -436,15 +435,16 @@ def _of_hub(file: Hub, function: str) -> Any:
     os.environ.setdefault(
         "HF_HUB_DISABLE_PROGRESS_BARS", "1"
     )  # progress bars would fill the log
+    hub_client = "huggingface_hub"
     try:
-        client = import_module(CLIENT)
+        client = import_module(hub_client)
     except ImportError as error:
         raise UserError(
-            f"a file on a hub needs the package {CLIENT}",
+            f"a file on a hub needs the package {hub_client}",
             where=str(file),
             todo=(
-                f"pip install {CLIENT}, or download the file yourself and put its path "
-                "in the card"
+                f"pip install {hub_client}, or download the file yourself and put "
+                "its path in the card"
             ),
         ) from error
     named = {"repo_id": file.hub, "filename": file.file, "revision": file.revision}

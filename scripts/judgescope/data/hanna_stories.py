@@ -15,10 +15,6 @@ from judgescope.data.wording import numbered
 from judgescope.schema.cards import Format
 
 STORY = "Story ID"
-PROMPTS = 96
-"""The number of prompts, each of which has a story by every model."""
-DATASET = "hanna"
-"""What ids of items begin with, so that they agree with those of the scores."""
 
 
 class _Stories:
@@ -32,7 +28,11 @@ class _Stories:
         story = _story_id(draft, row)
         self.raters[story] += 1
         rater = f"rater-{self.raters[story]}"
-        name = numbered(DATASET, story % PROMPTS + 1, PROMPTS)
+        # The number of prompts, each of which has a story by every model.
+        prompts = 96
+        # What ids of items begin with, so that they agree with those of the scores.
+        dataset = "hanna"
+        name = numbered(dataset, story % prompts + 1, prompts)
         prompt, reference, text = (
             draft.pick(row, column) for column in ("Prompt", "Human", "Story")
         )

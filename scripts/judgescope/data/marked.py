@@ -11,9 +11,6 @@ from judgescope.data.rows import FileRow, cell_list
 from judgescope.data.wording import as_number, blank, counted
 from judgescope.schema.cards.columns import SpanColumns
 
-CATEGORY = "error"
-"""The category of errors that have none."""
-
 
 class MarkedText(NamedTuple):
     """A text without its marks, and the places that they enclosed."""
@@ -108,7 +105,9 @@ class Marks:
     ) -> None:
         """Add errors at some places of a text, with what the row says of them."""
         text = self.texts[key]
-        category = self._said(row, self.columns.category) or CATEGORY
+        # The category of errors that have none.
+        default_category = "error"
+        category = self._said(row, self.columns.category) or default_category
         if annotator := self._said(row, self.columns.annotator):
             self.annotators.add(annotator)
         correction = self._said(row, self.columns.correction)

@@ -3,10 +3,6 @@ saved.
 """
 
 from collections.abc import Sequence
-from typing import Final
-
-LONGEST_NAME: Final = 40
-"""Characters of a name in the second row; a text is longer."""
 
 
 def merged_names(
@@ -45,5 +41,7 @@ def merged_names(
 
 def _is_name(cell: str, others: Sequence[str]) -> bool:
     """Return whether a cell is a name, not a number, a text or one of the values."""
-    is_word = any(sign.isalpha() for sign in cell) and len(cell) <= LONGEST_NAME
+    # Characters of a name in the second row; a text is longer.
+    longest_name = 40
+    is_word = any(sign.isalpha() for sign in cell) and len(cell) <= longest_name
     return is_word and cell not in map(str.strip, others)

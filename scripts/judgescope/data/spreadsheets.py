@@ -11,8 +11,6 @@ from judgescope.data.merged_headers import merged_names
 
 MOST_UNPACKED: Final = 2 << 30
 """Maximum bytes of a file's parts when they are unpacked: kilobytes may hold many."""
-LOOKED_AT: Final = 50
-"""Rows from the header on by which a second row of the header is known."""
 SpreadsheetCell = str | float | int | bool | None
 
 
@@ -95,7 +93,9 @@ def _below(
         if head != "" or any(cells[column] != "" for cells in rows[begin:]):
             used.append(column)
     texts = []
-    for cells in rows[begin : begin + LOOKED_AT]:
+    # Rows from the header on by which a second row of the header is known.
+    looked_at = 50
+    for cells in rows[begin : begin + looked_at]:
         texts.append([str(_plain(cells[column])).strip() for column in used])
     names = texts[0]
     merged = merged_names(names, texts[1], texts[2:]) if len(texts) > 1 else None

@@ -18,7 +18,6 @@ from judgescope.data.rows import FileRow, read_text
 from judgescope.data.wording import counted
 from judgescope.schema.cards import Format
 
-TITLE = re.compile(r"^([A-Z](?:[A-Z &/-]*[A-Z])?)[ \t\r]*$", re.MULTILINE)
 USED = "BACKGROUND"
 
 
@@ -53,7 +52,8 @@ def _sections(text: str) -> dict[str, str]:
     >>> _sections("BACKGROUND\\na b.\\n\\nRESULTS\\nc.\\n\\nBACKGROUND\\nd.\\n")
     {'BACKGROUND': 'a b.', 'RESULTS': 'c.'}
     """
-    _, *parts = TITLE.split(text)
+    heading = re.compile(r"^([A-Z](?:[A-Z &/-]*[A-Z])?)[ \t\r]*$", re.MULTILINE)
+    _, *parts = heading.split(text)
     sections: dict[str, str] = {}
     for title, content in zip(parts[::2], parts[1::2], strict=True):
         sections.setdefault(title, content.strip())

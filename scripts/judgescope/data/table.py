@@ -32,9 +32,6 @@ RowsByKey = dict[str, list[tuple[Path, int, FileRow]]]
 ChoiceWords = dict[str, set[int | None]]
 """Word -> positions of the texts of a row that it may choose; None: a tie."""
 
-PLANNED = "planned"
-"""The rater of ratings that the data's authors planned and no person gave."""
-
 
 def read(draft: Draft, files: FilesByRole) -> None:
     """Add all rows; raters are rater-1, …, or columns if an aspect has several."""
@@ -376,8 +373,10 @@ def _rate(
     can.
     """
     name = column
-    if not name and draft.card.ratings == PLANNED:
-        name = PLANNED
+    # The rater of ratings that the data's authors planned and no person gave.
+    planned = "planned"
+    if not name and draft.card.ratings == planned:
+        name = planned
     elif not name and draft.card.raters == MEAN:
         name = MEAN
     for rater, value in _by_rater(cell, name):

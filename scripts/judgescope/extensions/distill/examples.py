@@ -128,7 +128,6 @@ def _softened(text: str) -> str:
 TextSetAspect = tuple[str, str, str]
 """(dataset, set of texts, aspect)."""
 TRAIN = "train"
-HELD_OUT = "held_out"
 
 
 class Sampled(NamedTuple):
@@ -143,7 +142,8 @@ class Sampled(NamedTuple):
     @property
     def split(self) -> str:
         """Return the split that it belongs to."""
-        return HELD_OUT if self.row["held_out"] else TRAIN
+        held_out = "held_out"
+        return held_out if self.row["held_out"] else TRAIN
 
 
 def cells_of(

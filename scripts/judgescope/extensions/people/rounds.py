@@ -48,7 +48,6 @@ from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.corrected import source_means
 from judgescope.statistics.result import Estimate
 
-TABLE: Final = "corrected"
 DECLARED: Final = "declared.json"
 ANSWERS: Final = "answers"
 
@@ -389,7 +388,8 @@ def _any_known(table: Floats) -> Flags:
 
 def data_of(plan: Plan, dataset: str) -> EvaluationData:
     """The scores and ratings of a dataset of a study that has run."""
-    spec = statistics(plan, TABLE, dataset)
+    table_name = "corrected"
+    spec = statistics(plan, table_name, dataset)
     files = spec.files
     needed = [files.items, files.ingested, files.ratings, files.scores, files.statuses]
     run_first = "run the study first: judgescope run STUDY.yaml"

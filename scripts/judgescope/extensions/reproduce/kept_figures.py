@@ -38,17 +38,17 @@ COLUMNS = (
     "equal",
     "reason",
 )
-FROM_ROW = (*COLUMNS[2:8], "ci_low", "ci_high", "n")
-"""Columns that are those of the study's tables."""
 
 
 def rows_of(outcomes: Iterable[CardOutcome]) -> list[FigureRow]:
     """Return a row for each figure of outcomes."""
     rows = list[FigureRow]()
+    # Columns that are those of the study's tables.
+    from_row = (*COLUMNS[2:8], "ci_low", "ci_high", "n")
     for outcome in outcomes:
         for figure in outcome.figures:
             _, published, ours, equal, reason = figure.cells()
-            row = {name: _text(figure.row.get(name)) for name in FROM_ROW}
+            row = {name: _text(figure.row.get(name)) for name in from_row}
             row |= {
                 "publication": outcome.card.publication,
                 "figure": " ".join(figure.where.values()),
@@ -185,10 +185,6 @@ class RankedJudge(NamedTuple):
     """Title -> address: of the data, the cards and the recorded replies."""
 
 
-SHOWN = ("pearson", "spearman", "kendall_b")
-"""The statistics of agreement with people that the page of judges shows."""
-
-
 def tiers(intervals: Sequence[tuple[float, float, float]]) -> list[int]:
     """Return the tier of each (value, low, high), given in the order of values, the
     best first.
@@ -213,9 +209,11 @@ def tiers(intervals: Sequence[tuple[float, float, float]]) -> list[int]:
 def leaderboard(rows: Iterable[Mapping[str, str]]) -> str:
     """Return the page of judges on public data, made from a kept table alone."""
     shown = []
+    # The statistics of agreement with people that the page of judges shows.
+    shown_correlations = ("pearson", "spearman", "kendall_b")
     for row in rows:
         is_judged = row["judge"] not in {"", "human"} and row["ci_low"] != ""
-        if row["statistic"] in SHOWN and is_judged and row["aspect"]:
+        if row["statistic"] in shown_correlations and is_judged and row["aspect"]:
             shown.append(row)
     keys = ("dataset", "aspect", "level", "statistic")
 

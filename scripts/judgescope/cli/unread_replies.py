@@ -45,7 +45,7 @@ def reading(study: Path, passed: Sequence[str], out: Path) -> Iterator[None]:
     command = [
         sys.executable,
         "-m",
-        "judgescope.cli.unread_replies",
+        __name__,
         str(study),
         str(out),
         *passed,

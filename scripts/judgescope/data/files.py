@@ -16,7 +16,6 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, runtime_checkable
@@ -435,15 +434,14 @@ def _of_hub(file: Hub, function: str) -> Any:
     os.environ.setdefault(
         "HF_HUB_DISABLE_PROGRESS_BARS", "1"
     )  # progress bars would fill the log
-    hub_client = "huggingface_hub"
     try:
-        client = import_module(hub_client)
+        import huggingface_hub as client
     except ImportError as error:
         raise UserError(
-            f"a file on a hub needs the package {hub_client}",
+            "a file on a hub needs the package huggingface_hub",
             where=str(file),
             todo=(
-                f"pip install {hub_client}, or download the file yourself and put "
+                "pip install huggingface_hub, or download the file yourself and put "
                 "its path in the card"
             ),
         ) from error

@@ -1,7 +1,6 @@
 """Builds the engines that are asked, within a budget (see `requests.Ask`)."""
 
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -36,9 +35,8 @@ def settled(
         card = card.model_copy(update={"adapter": adapter_in(Path(trained))})
     if isinstance(card, cards.OpenAIModel | cards.SystemOneModel):
         card = priced(located(card, folder, data))
-        if card.ca_file:
-            import_module("judgescope.engines.openai.connection").trusted(card)
-        return card
+        locate = ENGINES[card.engine].located if card.ca_file else None
+        return card if locate is None else locate(card, folder, data)
     hashes = verify(card, folder, data, where=f"models/{card.model}.yaml")
     locate = ENGINES[card.engine].located
     result = cast(

@@ -7,7 +7,6 @@ address once it is ready, and exits when its standard input closes.
 import json
 import os
 import sys
-from importlib import import_module
 from typing import Any
 
 
@@ -17,7 +16,9 @@ def parameters(
     """Return the server's settings: one request at a time, on the CPU, without
     downloads.
     """
-    params = import_module("xllamacpp").CommonParams()
+    from xllamacpp import CommonParams
+
+    params = CommonParams()
     params.model.path = path
     params.model_alias = {alias}
     params.api_keys = [key]
@@ -39,10 +40,12 @@ def parameters(
 
 def main() -> None:
     """Serve until the parent closes the pipe."""
+    from xllamacpp import Server
+
     settings = json.loads(sys.stdin.readline())
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # output of native code goes into the log
-    server = import_module("xllamacpp").Server(parameters(**settings))
+    server = Server(parameters(**settings))
     print(server.listening_address, file=answer, flush=True)
     sys.stdin.read()
     os._exit(0)  # a regular shutdown can wait for requests whose replies nobody reads

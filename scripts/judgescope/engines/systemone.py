@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgescope.engines import systemone_wire as wire
+from judgescope.engines.openai.connection import with_certificates
 from judgescope.engines.openai.engine import EndpointEngine
 from judgescope.engines.requests import Reply, Request
 from judgescope.schema.cards import SystemOneModel
@@ -53,6 +54,7 @@ ENGINE = Engine(
     name="systemone",
     card=SystemOneModel,
     build=SystemOneEngine,
+    located=with_certificates,
     executor="api",
     asked=True,
     reads_prompts=True,

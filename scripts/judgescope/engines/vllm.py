@@ -18,7 +18,6 @@ import urllib.request
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from http.client import HTTPException
-from importlib import import_module
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -190,7 +189,9 @@ def load(card: VllmModel) -> Any:
     for name, value in STARTED.items():
         os.environ.setdefault(name, value)
     try:
-        return import_module("vllm").LLM(**arguments(card))
+        from vllm import LLM
+
+        return LLM(**arguments(card))
     except Exception as error:  # of any kind: from vLLM, torch, CUDA or the hub
         print_exception()
         raise UserError(
@@ -218,25 +219,27 @@ class _Run:
         """Key of a request under way that scores a text -> its tokens."""
         self.lora = None
         if card.tuned is not None:
-            request = import_module("vllm.lora.request").LoRARequest
-            self.lora = request(card.tuned.sha256, 1, card.tuned.path)
+            from vllm.lora.request import LoRARequest
+
+            self.lora = LoRARequest(card.tuned.sha256, 1, card.tuned.path)
         # Draws submitted to the engine, as a multiple of those that it processes.
         ahead = 2
         self.room = ahead * llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
-        self.provenance = provenance(
-            card, str(import_module("vllm.version").__version__)
-        )
+        from vllm.version import __version__
+
+        self.provenance = provenance(card, str(__version__))
 
     def all(self) -> list[Failure]:
         """Answer all requests, and return what failed."""
+        from vllm.v1.engine.exceptions import EngineDeadError
+
         engine = self.llm.llm_engine
-        dead = import_module("vllm.v1.engine.exceptions").EngineDeadError
         try:
             while self._fill():
                 for output in engine.step():
                     if output.finished:
                         self._take(output)
-        except dead as error:
+        except EngineDeadError as error:
             raise UserError(
                 f"vLLM stopped: {error}",
                 where=f"models/{self.card.model}.yaml",
@@ -287,7 +290,8 @@ class _Run:
 
         `options`: the arguments of the chat template.
         """
-        client_error = import_module("vllm.exceptions").VLLMClientError
+        from vllm.exceptions import VLLMClientError
+
         try:
             idents = self.llm.enqueue_chat(
                 [span.request.asked["messages"] for span in chunk],
@@ -296,7 +300,7 @@ class _Run:
                 lora_request=self.lora,
                 chat_template_kwargs=options,
             )
-        except (client_error, ValueError, TypeError, TemplateError) as error:
+        except (VLLMClientError, ValueError, TypeError, TemplateError) as error:
             if len(chunk) > 1:
                 # vLLM accepts all of a chunk or nothing, and does not say which
                 # request it rejects.
@@ -318,10 +322,11 @@ class _Run:
 
     def _submit_scored(self, span: DrawSpan) -> None:
         """Submit a request that scores a text; record a refusal if vLLM rejects it."""
-        client_error = import_module("vllm.exceptions").VLLMClientError
+        from vllm.exceptions import VLLMClientError
+
         try:
             ident = self._enqueued(span)
-        except (client_error, ValueError, TypeError, TemplateError) as error:
+        except (VLLMClientError, ValueError, TypeError, TemplateError) as error:
             self._refuse_draws(span, f"vLLM: {' '.join(str(error).split())}")
             return
         if ident is not None:
@@ -336,10 +341,11 @@ class _Run:
             self.keep(prompt.reply(self._bare(span), []))
             return None
         self.scored[span.request.key] = prompt
-        params = import_module("vllm.sampling_params").SamplingParams
+        from vllm.sampling_params import SamplingParams
+
         [ident] = self.llm.enqueue(
             {"prompt_token_ids": prompt.all_ids},
-            params(temperature=0, max_tokens=1, prompt_logprobs=0),
+            SamplingParams(temperature=0, max_tokens=1, prompt_logprobs=0),
             use_tqdm=False,
             lora_request=self.lora,
         )
@@ -392,11 +398,14 @@ def _template_options(span: DrawSpan) -> dict[str, Any] | None:
 
 
 def _parameters(span: DrawSpan) -> Any:
-    module = import_module("vllm.sampling_params")
+    from vllm.sampling_params import SamplingParams
+
     parameters = sampling(span)
     if structure := parameters["structured_outputs"]:
-        parameters["structured_outputs"] = module.StructuredOutputsParams(**structure)
-    return module.SamplingParams(**parameters)
+        from vllm.sampling_params import StructuredOutputsParams
+
+        parameters["structured_outputs"] = StructuredOutputsParams(**structure)
+    return SamplingParams(**parameters)
 
 
 def build(card: VllmModel) -> Ask:

@@ -2,7 +2,6 @@
 
 import json
 import os
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +89,7 @@ def _commit(card: VllmModel) -> str | None:
     """Return the commit of weights from the hub: the name of its snapshot's folder."""
     if card.path:
         return None
-    find = import_module("huggingface_hub").try_to_load_from_cache
-    path = find(card.name, "config.json", revision=card.revision)
+    from huggingface_hub import try_to_load_from_cache
+
+    path = try_to_load_from_cache(card.name, "config.json", revision=card.revision)
     return Path(path).parent.name if isinstance(path, str) else None

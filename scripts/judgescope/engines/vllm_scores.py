@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from yarl import URL
@@ -77,7 +76,9 @@ class TextTokens:
     @classmethod
     def of(cls, card: VllmModel) -> "TextTokens":
         """Return the tokenizer of a card's weights."""
-        load = import_module("transformers").AutoTokenizer.from_pretrained
+        from transformers import AutoTokenizer
+
+        load = AutoTokenizer.from_pretrained
         trusted = bool(card.model_args.get("trust_remote_code"))
         weights = card.path or card.name
         return cls(load(weights, revision=card.revision, trust_remote_code=trusted))

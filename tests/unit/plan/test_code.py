@@ -40,6 +40,8 @@ CARRIERS = {
     *("tokenizers", "yaml", "yarl"),
     # of the environment that trains, whose versions the training records
     *("torch", "transformers", "peft"),
+    # of models' weights and their servers, whose versions replies record
+    *("huggingface_hub", "vllm", "xllamacpp"),
 }
 """Packages that read, check, write or send, and show in no output."""
 MODULE = '''"""A module."""
@@ -145,7 +147,7 @@ def test_verdicts_depend_on_the_code_of_the_claims_that_they_load() -> None:
     folder, verdicts = HOME / "scripts", "judgescope.methods.verdicts"
     job = module("statistics")
     spec = results.statistics(plan, "verdicts", "demo-news")
-    assert spec.claims == ["claims.agreement.people_rows", "claims.agreement.claims"]
+    assert spec.claims == ["judgescope.methods.claims.agreement:CLAIMS_OF_AGREEMENT"]
     names = ["judgescope.methods.claims.agreement"]
     names += [target.partition(":")[0] for target in declarations()]
     hashed = code_hash(folder, job, verdicts, *names)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from judgescope.engines.openai import wire
+from judgescope.engines.openai.connection import with_certificates
 from judgescope.engines.openai.endpoint import Endpoint, TransientError
 from judgescope.engines.openai.run import EndpointRun
 from judgescope.engines.openai.session import session
@@ -103,6 +104,7 @@ ENGINE = Engine(
     name="openai",
     card=OpenAIModel,
     build=build,
+    located=with_certificates,
     executor="api",
     asked=True,
     reads_prompts=True,

@@ -56,12 +56,12 @@ def extension_commands() -> list[Command]:
 
 
 def act(
-    module: str, function: str, room: str = "cli"
+    module: str, function: str, package: str = __package__
 ) -> Callable[[argparse.Namespace], int]:
-    """Return what runs a command: a function of a module of this package."""
+    """Return what runs a command: a function of a module, imported only then."""
 
     def run(args: argparse.Namespace) -> int:
-        loaded = import_module(f"judgescope.{room}.{module}")
+        loaded = import_module(f"{package}.{module}")
         status: int = getattr(loaded, function)(args)
         return status
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache, cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
 from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -137,7 +138,10 @@ class Registry(Mapping[str, Record]):
         Modules that need an extra that is not installed are left out.
         """
         targets = dict[str, str]()
-        for info in walk_packages(import_module(self.room).__path__, f"{self.room}."):
+        room = find_spec(self.room)
+        assert room is not None, f"{self.room} is no package"
+        folders = room.submodule_search_locations
+        for info in walk_packages(folders, f"{self.room}."):
             try:
                 module = import_module(info.name)
             except ModuleNotFoundError as error:

@@ -189,7 +189,6 @@ METHOD = Method(
     tables=("comparison", "criteria"),
     texts=("systems",),
     parts=("alt_test", "as_rater"),
-    claims=("claims.agreement.people_rows", "claims.agreement.claims"),
     controls=True,
     unordered="noted",
 )

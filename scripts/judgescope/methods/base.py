@@ -51,20 +51,14 @@ class Method(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     inputs: tuple[str, ...] = ()
     """Further files that it reads, below the folder of results; `{dataset}` is filled
     in."""
-    across: str = ""
-    """The module whose `across(rows)` returns rows over all datasets from those of
-    each."""
+    across: Callable[[Iterable[ResultRow]], list[ResultRow]] | None = None
+    """The rows over all datasets from those of each; the function `across` of its
+    module."""
     datasets: Literal["evaluated", "all", "distilled"] = "evaluated"
     votes: bool = False
     """Whether it reads judges that compare two texts: they have votes and no scores."""
     oracles: bool = False
     """Whether it reads controls that know the errors."""
-    claims: tuple[str, ...] = ()
-    """The functions of claims for table `verdicts` that rest on its statistics.
-
-    By path below this package:
-    `(data: EvaluationData) -> Iterable[Claim | ResultRow]`.
-    """
     bars: bool = True
     """Whether the study's bars (`require`) can be compared with its rows."""
     controls: bool = False
@@ -392,7 +386,7 @@ class StatisticsSpec(JobSpec, frozen=True, kw_only=True):
     alt_test: AltTestSettings = AltTestSettings()
     comparison: ComparisonSettings | None = None
     claims: list[str] = field(default_factory=list)
-    """The functions that make the claims of verdicts, as methods declare them."""
+    """The targets (`module:OBJECT`) of the records of claims (`TableClaims`)."""
     required: Required | None = None
     compared: list[str] = field(default_factory=list)
     """The judges whose differences are computed; empty: all."""

@@ -425,5 +425,4 @@ METHOD = Method(
     tables=("criteria", "perturbations"),
     texts=("systems", "once"),
     parts=("compared", "expected"),
-    claims=("claims.perturbations.criteria_claims",),
 )

@@ -552,5 +552,4 @@ METHOD = Method(
     tables=("perturbations", "responses"),
     texts=("once",),
     parts=("compared", "weights"),
-    claims=("claims.perturbations.perturbation_claims",),
 )

@@ -282,7 +282,6 @@ METHOD = Method(
     tables=("comparison",),
     texts=("systems",),
     parts=("alt_test", "as_rater"),
-    claims=("claims.labels.label_claims",),
     controls=True,
     for_labels=True,
     unordered="yes",

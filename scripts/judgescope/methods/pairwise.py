@@ -490,5 +490,4 @@ METHOD = Method(
     votes=True,
     unordered="yes",
     parts=("compared",),
-    claims=("claims.ratings.pair_claims",),
 )

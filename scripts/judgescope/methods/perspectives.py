@@ -26,7 +26,7 @@ from judgescope.methods.aspect_views import (
     People,
 )
 from judgescope.methods.base import HUMAN, GradedTexts, Method, present
-from judgescope.methods.differences import compared, mean_rows
+from judgescope.methods.differences import across, compared, mean_rows
 from judgescope.methods.evaluation_data import (
     EvaluationData,
     TargetSet,
@@ -404,9 +404,8 @@ METHOD = Method(
     selectable=True,
     texts=("systems", "graded"),
     parts=("compared", "chains", "graded"),
-    across="judgescope.methods.differences",
+    across=across,
     oracles=True,
-    claims=("claims.ratings.rating_claims", "claims.ratings.order_claims"),
     controls=True,
     unturned=True,
 )

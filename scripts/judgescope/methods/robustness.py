@@ -465,7 +465,6 @@ METHOD = Method(
     selectable=True,
     texts=("systems", "attack"),
     parts=("robust",),
-    claims=("claims.perturbations.hint_claims",),
     controls=True,
     unturned=True,
 )

@@ -366,5 +366,4 @@ METHOD = Method(
     when="annotated",
     texts=("systems",),
     parts=("spans",),
-    claims=("claims.spans.span_claims",),
 )

@@ -4,8 +4,7 @@ bars.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
-from itertools import product
+from itertools import chain, product
 from math import ceil
 from pathlib import PurePath
 from typing import Final
@@ -16,6 +15,7 @@ from msgspec import structs
 from judgescope.core.cells import joined, split
 from judgescope.methods.base import Bar, Method, present
 from judgescope.methods.claims.base import BAR, LOST, Claim, unordered_too
+from judgescope.methods.claims.registry import CLAIMS
 from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.differences import estimate_of
 from judgescope.methods.evaluation_data import EvaluationData
@@ -41,14 +41,13 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of verdicts.csv: of every claim its number, its p-values and its
     verdict.
 
-    Claims come from the functions that the spec names and from its bars. AttributeError
-    or ModuleNotFoundError: a name is not a function of this package.
+    Claims come from the records that the spec names and from its bars. AttributeError
+    or ModuleNotFoundError: a target is not an object of this package.
     """
     claims = list[Claim]()
     ordered = _ordered(data)
-    for path in data.spec.claims:
-        module, _, function = path.rpartition(".")
-        claims_of = getattr(import_module(f"judgescope.methods.{module}"), function)
+    makers = chain.from_iterable(CLAIMS.load(it).makers for it in data.spec.claims)
+    for claims_of in makers:
         seen = data if hasattr(claims_of, unordered_too.__name__) else ordered
         for made in claims_of(seen):
             if isinstance(made, Claim):

@@ -12,6 +12,7 @@ from discernment_setup import ASPECTS, ITEMS, NAN, scored, study
 from judgescope.methods import discernment, verdicts
 from judgescope.methods.claims import perturbations
 from judgescope.methods.claims.base import Claim
+from judgescope.methods.claims.registry import CLAIMS
 from judgescope.methods.claims.rows import verdict_rows
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.tables import table_of
@@ -197,7 +198,7 @@ def test_an_aspect_without_pairs_leaves_nothing_to_claim_and_controls_make_none(
 
 
 def test_rows_of_the_table_say_verdict_reasons_and_numbers() -> None:
-    own = made(fallen(drops(*[1] * 20)), claims=[*discernment.METHOD.claims])
+    own = made(fallen(drops(*[1] * 20)), claims=[CLAIMS.target("discernment")])
     rows = list(verdicts.rows(own))
     assert rows == list(verdict_rows(own, perturbations.perturbation_claims(own)))
     row = row_of(rows, "verdict", perturbation="typos")

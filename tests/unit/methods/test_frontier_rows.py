@@ -17,6 +17,7 @@ from dataset_in_memory import (
     scales,
 )
 from judgescope.methods import frontier, verdicts
+from judgescope.methods.claims.registry import CLAIMS
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.report.words import label
 from judgescope.schema.rows import ResultRow
@@ -27,11 +28,7 @@ SOURCES, TEXTS = 40, 4
 N = SOURCES * TEXTS
 SOURCE = np.repeat(np.arange(SOURCES), TEXTS)
 TARGETS = [f"i{at // TEXTS:02}.s{at % TEXTS}" for at in range(N)]
-CLAIMS = [
-    "claims.agreement.claims",
-    "claims.labels.label_claims",
-    "claims.ratings.pair_claims",
-]
+CLAIM_TARGETS = [CLAIMS.target(name) for name in ("agreement", "labels", "pairwise")]
 CHEAP = {"input": 0.1, "output": 0.1}
 DEAR = {"input": 1.0, "output": 1.0}
 FREE = {"input": 0.0, "output": 0.0}
@@ -114,7 +111,7 @@ def bought(
         judges[judge] = judge_facts(aspects, grid, (0.0, 1.0)) | own
     given: Row = {"ratings": "human", "aspects": every, "bought": [path]}
     given |= {"as_rater": {"margin": 0.05, "raters": "expert"}, "judges": judges}
-    given |= {"claims": CLAIMS, **fields}
+    given |= {"claims": CLAIM_TARGETS, **fields}
     decided = str(folder / "verdicts.parquet")
     made = [*verdicts.rows(tables.data(**given))]
     write_table("results", table_of("results", made), decided)

@@ -6,6 +6,7 @@ import pytest
 
 from graded_study import NAME, GradedStudy
 from judgescope.methods.base import TokenPrices
+from judgescope.methods.claims.registry import CLAIMS
 from judgescope.plan.loading import load_plan
 from judgescope.plan.specs import results
 from judgescope.plan.study import Plan
@@ -92,5 +93,4 @@ def test_verdicts_read_the_claims_of_the_methods_that_a_study_names(
     ensemble: Plan,
 ) -> None:
     claims = results.statistics(ensemble, "verdicts", "summeval").claims
-    functions = [claim.rpartition(".")[2] for claim in claims]
-    assert functions == ["people_rows", "claims", "span_claims"]
+    assert claims == [CLAIMS.target("agreement"), CLAIMS.target("spans")]

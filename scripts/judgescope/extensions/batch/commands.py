@@ -19,7 +19,7 @@ def add_batch(commands: Commands) -> None:
     ) -> argparse.ArgumentParser:
         action: argparse.ArgumentParser = actions.add_parser(name, help=about)
         add_study(action)
-        action.set_defaults(act=act("actions", function, room="extensions.batch"))
+        action.set_defaults(act=act("actions", function, package=__package__))
         if sends:
             add_trust(action)
         return action

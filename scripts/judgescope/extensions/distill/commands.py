@@ -18,7 +18,7 @@ def add_distill(commands: Commands) -> None:
         action = actions.add_parser(name, help=about)
         action.add_argument("study", type=study_file, help="the study's YAML file")
         action.set_defaults(
-            act=act("actions", "distill", room="extensions.distill"),
+            act=act("actions", "distill", package=__package__),
             passes_options=name != "card",
         )
     actions.choices["card"].add_argument(

@@ -81,7 +81,7 @@ def add_export(commands: Commands) -> None:
         help="also export the texts that models write (sends requests for them)",
     )
     for name, kind in kinds.choices.items():
-        kind.set_defaults(act=act("export", f"export_{name}", room="extensions.export"))
+        kind.set_defaults(act=act("export", f"export_{name}", package=__package__))
     targets.set_defaults(passes_options=True)
 
 

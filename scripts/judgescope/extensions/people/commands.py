@@ -82,7 +82,7 @@ def add_next(commands: Commands) -> None:
     parser.add_argument(
         "--voters", type=int, help="people who rate each text; default: 1"
     )
-    parser.set_defaults(act=act("next_texts", "next_texts", room="extensions.people"))
+    parser.set_defaults(act=act("next_texts", "next_texts", package=__package__))
 
 
 def _add_text_forms(

@@ -39,7 +39,7 @@ def add_reproduce(commands: Commands) -> None:
         type=Path,
         help="with --table: write the page of judges on public data to this file",
     )
-    parser.set_defaults(act=act("reproduce", "reproduce", room="extensions.reproduce"))
+    parser.set_defaults(act=act("reproduce", "reproduce", package=__package__))
 
 
 COMMANDS = (

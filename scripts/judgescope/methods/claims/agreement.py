@@ -13,13 +13,14 @@ The number is computed here, from the same arrays as agreement.csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Final
 
 import numpy as np
 
 from judgescope.core.cells import split
 from judgescope.methods.base import HUMAN
 from judgescope.methods.claims import base
-from judgescope.methods.claims.base import Claim, Nulls, Rival, number
+from judgescope.methods.claims.base import Claim, Nulls, Rival, TableClaims, number
 from judgescope.methods.claims.beside_raters import BesideRaters
 from judgescope.methods.claims.draws import claim_stream
 from judgescope.methods.claims.scope import NamedSystems, systems_of_texts
@@ -271,3 +272,6 @@ def people_rows(data: EvaluationData) -> Iterator[ResultRow]:
             yield data.row(
                 HUMAN, aspect, name, texts.level, ceiling, form=base.AGREEMENT
             )
+
+
+CLAIMS_OF_AGREEMENT: Final = TableClaims("agreement", (people_rows, claims))

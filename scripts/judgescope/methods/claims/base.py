@@ -4,16 +4,18 @@ A claim is made where its statistic is computed, from arrays. `rows` corrects th
 of one judge and kind by Holm and writes them as rows of table `verdicts`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
 from typing import ClassVar, Final, Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from judgescope.methods.base import present
 from judgescope.methods.evaluation_data import EvaluationData
+from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Codes, Flags, Floats
 from judgescope.statistics.best_length import EQUALLY_LONG, LengthRemoved
 from judgescope.statistics.intervals import TOLERANCE, IntervalScale
@@ -495,7 +497,16 @@ def at_the_worst_end(x: Floats, y: Floats, source: Codes) -> Floats:
 
 
 ClaimsOf = Callable[[EvaluationData], Iterator[Claim]]
-"""Yields the claims of one kind or several; `Method.claims` names it."""
+"""Yields the claims of one kind or several; a record of `TableClaims` names it."""
+
+
+class TableClaims(Struct, frozen=True, forbid_unknown_fields=True):
+    """The claims for table `verdicts` that rest on the statistics of one table."""
+
+    name: str
+    """The name of the table."""
+    makers: tuple[Callable[[EvaluationData], Iterable[Claim | ResultRow]], ...]
+    """What makes the claims; a row goes into the table of verdicts as it is."""
 
 
 def unordered_too(claims: ClaimsOf) -> ClaimsOf:

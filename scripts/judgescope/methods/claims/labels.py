@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from judgescope.methods.claims import base
-from judgescope.methods.claims.base import Claim, Nulls, Rival
+from judgescope.methods.claims.base import Claim, Nulls, Rival, TableClaims
 from judgescope.methods.claims.beside_raters import BesideRaters
 from judgescope.methods.claims.draws import claim_stream
 from judgescope.methods.claims.scope import NamedSystems, systems_of_texts
@@ -289,3 +289,6 @@ def _found(texts: LabelledTexts, judge: str, codes: Floats) -> Iterator[Claim]:
                 reasons = (base.LOST,)
         claim = replace(claim, statistic=name, outcome=outcome, reasons=reasons)
         yield claim.checked()
+
+
+CLAIMS_OF_LABELS: Final = TableClaims("labels", (label_claims,))

@@ -21,7 +21,14 @@ import numpy as np
 
 from judgescope.core.cells import joined
 from judgescope.methods.claims import base
-from judgescope.methods.claims.base import Claim, Nulls, Rival, number, p_above
+from judgescope.methods.claims.base import (
+    Claim,
+    Nulls,
+    Rival,
+    TableClaims,
+    number,
+    p_above,
+)
 from judgescope.methods.confusion import JudgeCells
 from judgescope.methods.discernment import PerturbedPairs, aspect_weights, pairs_of
 from judgescope.methods.evaluation_data import NOT_PLANNED, EvaluationData
@@ -353,3 +360,8 @@ def hint_claims(data: EvaluationData) -> Iterator[Claim]:
             worst = [pairs.with_lost(1), pairs.with_lost(-1)]
         outcome, why = of_hint(effect, *worst)
         yield Claim(*columns, effect, lost=lost, outcome=outcome, reasons=why).checked()
+
+
+CLAIMS_OF_DISCERNMENT: Final = TableClaims("discernment", (perturbation_claims,))
+CLAIMS_OF_CONFUSION: Final = TableClaims("confusion", (criteria_claims,))
+CLAIMS_OF_ROBUSTNESS: Final = TableClaims("robustness", (hint_claims,))

@@ -30,6 +30,7 @@ from judgescope.methods.base import present
 from judgescope.methods.claims import base
 from judgescope.methods.claims.base import (
     Claim,
+    TableClaims,
     lost_share,
 )
 from judgescope.methods.claims.beside_raters import (
@@ -454,3 +455,9 @@ def _as_rater(
 
     compared = as_rater(value, verdict, raters, against="mean")[HALF_CREDIT]
     return compared_with_raters(study, compared, 0.5)
+
+
+CLAIMS_OF_PERSPECTIVES: Final = TableClaims(
+    "perspectives", (rating_claims, order_claims)
+)
+CLAIMS_OF_PAIRWISE: Final = TableClaims("pairwise", (pair_claims,))

@@ -5,11 +5,12 @@ Chance is the mean F1 of 200 seeded placements of as many spans of the same leng
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from judgescope.methods.claims import base
-from judgescope.methods.claims.base import Claim, number, p_above
+from judgescope.methods.claims.base import Claim, TableClaims, number, p_above
 from judgescope.methods.claims.draws import claim_stream
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.methods.measures import (
@@ -122,3 +123,6 @@ def _f1_numbers(
         rows[0] - rows[1:].mean(axis=0), sizes, base.SHARE_GAP, Estimate(0.0, n=n)
     )
     return f1, gap
+
+
+CLAIMS_OF_SPANS: Final = TableClaims("spans", (span_claims,))

@@ -189,7 +189,8 @@ def tables(plan: Plan) -> specs.TablesSpec:
     across = []
     for name in tables_of(plan):
         parts = [plan.paths.statistics(name, each) for each in datasets_of(plan, name)]
-        target = METHODS[name].across or None
+        across_datasets = METHODS[name].across
+        target = across_datasets.__module__ if across_datasets else None
         joined[name] = specs.JoinedTable(parts=parts, across=target)
         if target:
             across.append(target)

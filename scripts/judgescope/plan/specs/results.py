@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from judgescope.core.cells import split
 from judgescope.core.names import COMPARED, ORIGINAL
 from judgescope.methods import base
+from judgescope.methods.claims.registry import CLAIMS
 from judgescope.methods.registry import METHODS
 from judgescope.plan.add_ons import declarations, packages_behind
 from judgescope.plan.code import computing
@@ -159,8 +160,7 @@ def statistics(plan: Plan, table: str, dataset: str) -> base.StatisticsSpec:
             perturbed.append((name, degree, plan.perturbations[name].level))
     modules = [METHODS.target(table)]
     if "verdicts" in method.parts:
-        claims = dict.fromkeys(path.rpartition(".")[0] for path in _claims(plan))
-        modules += [f"judgescope.methods.{name}" for name in claims]
+        modules += _claims(plan)
         modules += declarations()
     # Keys of a dataset's card that statistics depend on.
     of_dataset = {"ratings", "fault_free_system", "families", "reference_systems"}
@@ -274,7 +274,7 @@ def _part_of(plan: Plan, table: str, dataset: str) -> dict[str, object]:
     """
     methods = [METHODS[table]]
     if "verdicts" in methods[0].parts:
-        methods += [METHODS[name] for name in tables_of(plan) if METHODS[name].claims]
+        methods += [METHODS[name] for name in tables_of(plan) if name in CLAIMS]
     parts = dict[str, None]()
     keys = set[str]()
     inputs = dict[str, None]()
@@ -298,11 +298,8 @@ def _part_of(plan: Plan, table: str, dataset: str) -> dict[str, object]:
 
 
 def _claims(plan: Plan) -> list[str]:
-    """Return the functions of claims that the study's methods declare."""
-    claims = list[str]()
-    for name in tables_of(plan):
-        claims += METHODS[name].claims
-    return claims
+    """The targets of the claims that rest on the tables of the study."""
+    return [CLAIMS.target(name) for name in tables_of(plan) if name in CLAIMS]
 
 
 def _as_rater(plan: Plan, dataset: str) -> dict[str, object]:

@@ -117,11 +117,11 @@ def _best(made: SystemTables, seed: int) -> dict[tuple[str, str, str], Estimate]
 
 def _gains(made: SystemTables, seed: int) -> dict[tuple[str, str, str], Estimate]:
     """Return what the picks gain, and the correlation of the systems' means."""
-    found = picks(made.judged, made.rated, np.random.default_rng(seed))
+    chosen = picks(made.judged, made.rated, np.random.default_rng(seed))
     pearson = system_pearson_true(made.judged, made.rated)
     return {
-        ("choice_gain", "human", ""): found.people.estimate,
-        ("choice_gain", "uncorrected", ""): found.judge.estimate,
-        ("choice_regret", "uncorrected", ""): found.regret.estimate,
+        ("choice_gain", "human", ""): chosen.people.estimate,
+        ("choice_gain", "uncorrected", ""): chosen.judge.estimate,
+        ("choice_regret", "uncorrected", ""): chosen.regret.estimate,
         ("system_pearson_true", "uncorrected", ""): pearson.estimate,
     }

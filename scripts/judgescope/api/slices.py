@@ -62,7 +62,7 @@ def slices(
         source, None, scores.size, judge=scores.size, human=people.size
     )
     numbers = _Numbers(scores, people, sources)
-    found: dict[str, SliceNumbers] = {}
+    by_slice: dict[str, SliceNumbers] = {}
     gap = IntervalScale("plain", -2.0, 2.0)
     for column, values in columns.items():
         of_column = pd.Series(values)
@@ -74,13 +74,13 @@ def slices(
         for value in sorted(of_column.dropna().unique(), key=str):
             members[f"{column}: {value}"] = (of_column == value).to_numpy(bool)
         if len(members) > 1:
-            found |= against_rest(members, numbers.of, numbers.why_not, gap)
-    if not found:
+            by_slice |= against_rest(members, numbers.of, numbers.why_not, gap)
+    if not by_slice:
         raise ValueError(
             f"columns: none of {', '.join(map(str, columns)) or 'no columns'} has two "
             "values"
         )
-    return estimates_frame(_rows(found, numbers.statistic), ["statistic", "slice"])
+    return estimates_frame(_rows(by_slice, numbers.statistic), ["statistic", "slice"])
 
 
 class _Numbers:

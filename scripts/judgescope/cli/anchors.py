@@ -139,13 +139,13 @@ class AnchoredJudge:
         """
         file = self.plan.paths.ratings(self.dataset)
         table = read_table("ratings", file)
-        place = {target: at for at, target in enumerate(targets)}
+        index_of = {target: at for at, target in enumerate(targets)}
         raters: dict[str, Floats] = {}
         for row in table.to_pylist():
             single = row["target_b"] is None and row["aspect"] == split(self.aspect)[0]
-            if single and row["target"] in place:
+            if single and row["target"] in index_of:
                 mine = raters.setdefault(row["rater"], np.full(len(targets), np.nan))
-                mine[place[row["target"]]] = row["value"]
+                mine[index_of[row["target"]]] = row["value"]
         if not raters:
             return np.full(len(targets), np.nan)
         ratings = np.array([raters[name] for name in sorted(raters)])
@@ -233,14 +233,14 @@ class AnchoredJudge:
         targets: Sequence[str],
         draws: int,
     ) -> Floats:
-        place = {target: at for at, target in enumerate(targets)}
+        index_of = {target: at for at, target in enumerate(targets)}
         values = np.full((len(targets), draws), np.nan)
         parse = reader(reading(self.plan, self.dataset, self.judge, self.aspect))
         for row in questions.rows(self.cell[1:], replies):
-            if row["target"] in place and row["draw"] < draws:
+            if row["target"] in index_of and row["draw"] < draws:
                 facts = row["text"], row["finish"], row["status"], content_of(row)
                 value = self._value(parse(*facts))
-                values[place[row["target"]], row["draw"]] = value
+                values[index_of[row["target"]], row["draw"]] = value
         return values
 
     def _value(self, judgment: Judgment) -> float:

@@ -125,7 +125,7 @@ def perturbation_cards(path: Path) -> dict[Path, dict[str, Any]]:
     """
     cards: dict[Path, dict[str, Any]] = {}
     # Where a prompt has the text to be changed.
-    place = "{example}"
+    placeholder = "{example}"
     for name, prompt in _text_constants(path):
         if name not in PROMPTS:
             continue
@@ -134,7 +134,7 @@ def perturbation_cards(path: Path) -> dict[Path, dict[str, Any]]:
         shown = list[dict[str, str]]()
         for match in SHOWN.finditer(prompt):
             text, changed = match["text"].strip(), match["changed"].strip()
-            if place in text or place in changed:
+            if placeholder in text or placeholder in changed:
                 continue
             demonstration = {
                 "topic": f"{name} {len(shown) + 1}",

@@ -152,8 +152,8 @@ def _probe_decisions(plan: Plan, card: SystemOneModel, judges: Sequence[Judge]) 
     for judge in judges:
         for dataset in plan.shown(judge.judge):
             for aspect in plan.rated_by(judge.judge, dataset):
-                own = judge.scale_on(split(aspect)[0])
-                scale = own or plan.scale_of(dataset, aspect)
+                judges_scale = judge.scale_on(split(aspect)[0])
+                scale = judges_scale or plan.scale_of(dataset, aspect)
                 pairs = plan.compares(judge.judge)
                 kinds.add(question_type(judge, scale, pairs=pairs))
     store = Store(Path(plan.study.store), card.served_name)

@@ -83,10 +83,10 @@ KeyPlace = tuple[str | int, ...]
 
 def masked(text: str) -> str:
     """Return a text in which everything that looks like a secret is masked."""
-    place = "<not shown>"
-    text = PATTERNS.marked.sub(place, text)
-    text = PATTERNS.credentials.sub(f"{place}@", text)
-    return PATTERNS.query.sub(rf"\1{place}", text)
+    not_shown = "<not shown>"
+    text = PATTERNS.marked.sub(not_shown, text)
+    text = PATTERNS.credentials.sub(f"{not_shown}@", text)
+    return PATTERNS.query.sub(rf"\1{not_shown}", text)
 
 
 def suspects(content: Any, path: KeyPlace = ()) -> Iterator[KeyPlace]:

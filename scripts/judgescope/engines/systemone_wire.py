@@ -49,8 +49,8 @@ def _listed(question: Mapping[str, Any]) -> dict[str, Any]:
     }
     listed: dict[str, Any] = {"type": listed_types[kind], "name": ASKED}
     if kind == "noul":
-        said = [f"{name}: {words}" for name, words in (criteria or {}).items()]
-        return listed | {"instructions": "\n".join([instructions, *said])}
+        option_lines = [f"{name}: {words}" for name, words in (criteria or {}).items()]
+        return listed | {"instructions": "\n".join([instructions, *option_lines])}
     listed["instructions"] = instructions
     if kind == "score":
         return listed | {"levels": [{"label": level} for level in criteria]}
@@ -144,8 +144,8 @@ def _is_relabelled(legend: Any, question: Mapping[str, Any]) -> bool:
     """Return whether levels of an answer have other labels than the question."""
     if question["type"] != "score" or not isinstance(legend, dict):
         return False
-    labels = {str(place): words for place, words in enumerate(question["criteria"])}
-    return any(labels.get(place, label) != label for place, label in legend.items())
+    labels = {str(level): words for level, words in enumerate(question["criteria"])}
+    return any(labels.get(level, label) != label for level, label in legend.items())
 
 
 def _by_option(shares: list[Any]) -> dict[str, Any] | list[Any]:

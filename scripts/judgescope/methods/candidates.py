@@ -278,12 +278,12 @@ def _of_labels(
         return np.where(known & np.isnan(winner), float(NO_LABEL), winner)
 
     alone = dict(zip(judges, common, strict=True))
-    own = dict(zip(judges, labels, strict=True))
-    confidence = _stated(targets, aspect, own)
-    confidence |= _shares_of_draws(targets, aspect, own)
+    codes_of = dict(zip(judges, labels, strict=True))
+    confidence = _stated(targets, aspect, codes_of)
+    confidence |= _shares_of_draws(targets, aspect, codes_of)
     right = {
         judge: np.where(np.isnan(codes), nan, codes == texts.gold)
-        for judge, codes in own.items()
+        for judge, codes in codes_of.items()
     }
     judged = ~np.isnan(texts.gold)
     return AspectCandidates(

@@ -80,8 +80,8 @@ def rows_of(
             yield data.row(name, part.aspect, "left_to_people", "", nothing, k=k)
             continue
         prices = [sellers.price(Candidate((judge,))) for judge in escalation.judges]
-        most = f"at most {cascade.bound:.1%} wrong with a chance of 95 %"
-        bound = f"{most}, of this cascade on its own"
+        at_most = f"at most {cascade.bound:.1%} wrong with a chance of 95 %"
+        bound = f"{at_most}, of this cascade on its own"
         numbers = {
             "left_to_people": Estimate(cascade.left, n=n),
             "cascade_error": Estimate(

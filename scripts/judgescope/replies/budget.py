@@ -241,8 +241,8 @@ class Spending(AbstractContextManager["Spending"]):
         longest = longest_decision if decides else longest_reply
         reply = request.asked.get("max_tokens", longest) * draws
         usage = {"prompt": math.ceil(size * dense), "completion": reply}
-        most = math.ceil(nanodollars(usage, self.price) * self._factor)
-        return Hold(draws, most, size, decides=decides)
+        cost_at_most = math.ceil(nanodollars(usage, self.price) * self._factor)
+        return Hold(draws, cost_at_most, size, decides=decides)
 
     def _fits(self) -> bool:
         if self._account is None:

@@ -130,8 +130,8 @@ def is_mode(draws: Floats) -> Flags:
     >>> is_mode(np.array([[1.0, 1.0, 0.0], [np.nan, np.nan, 1.0]])).tolist()
     [[True, True, False], [True, True, False]]
     """
-    most = modes(draws)[:, None]
-    repeats: Flags = (draws == most) | (np.isnan(draws) & np.isnan(most))
+    modal = modes(draws)[:, None]
+    repeats: Flags = (draws == modal) | (np.isnan(draws) & np.isnan(modal))
     return repeats
 
 

@@ -129,10 +129,10 @@ def _check_scale(judge: cards.Judge, title: str, scale: cards.RatingScale) -> No
     scored = judge.question == "score" or not (scale.categorical or judge.question)
     # The most options that any known server takes; some take 26.
     most_options = 255
-    most = most_levels if scored else most_options
-    if len(values) > most:
+    limit = most_levels if scored else most_options
+    if len(values) > limit:
         raise UserError(
-            f"a question of type {'score' if scored else 'choice'} has at most {most} "
+            f"a question of type {'score' if scored else 'choice'} has at most {limit} "
             "options",
             where=where,
             got=f"{title}: {len(values)} values",

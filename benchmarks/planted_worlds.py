@@ -24,8 +24,8 @@ from judgescope.data.planted import (
     on_scale,
     simulated,
 )
-from judgescope.methods import agreement, labels, pairwise
 from judgescope.methods.base import AspectScale, AsRater, JudgeFacts, StatisticsSpec
+from judgescope.methods.claims.registry import CLAIMS
 from judgescope.methods.in_memory import PlantedAnswers, verdict_rows
 from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Floats
@@ -33,12 +33,12 @@ from judgescope.statistics.arrays import Floats
 SEED = 20261129
 WORDS = ["fail", "pass"]
 MARGIN = 0.05
-CLAIMS: Mapping[PlantedKind, tuple[str, ...]] = {
-    "scores": agreement.METHOD.claims[1:],  # the first has people's own rows
-    "labels": labels.METHOD.claims,
-    "pairs": pairwise.METHOD.claims,
+TABLES: Mapping[PlantedKind, str] = {
+    "scores": "agreement",
+    "labels": "labels",
+    "pairs": "pairwise",
 }
-"""Kind of ratings -> the functions that make the claims on them."""
+"""Kind of ratings -> the table that claims on them rest on."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def planted_spec(
         targets=["systems"],
         output="",
         as_rater=AsRater(margin=MARGIN, raters="persons"),
-        claims=[*(CLAIMS[design.kind] if claims is None else claims)],
+        claims=[CLAIMS.target(TABLES[design.kind])] if claims is None else [*claims],
     )
 
 

@@ -21,24 +21,20 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, help="the file, such as judge.json"
     )
-    # Looks that a passport declares by default.
-    horizon = 300
     parser.add_argument(
         "--looks",
         dest="horizon",
         type=int,
-        default=horizon,
+        default=300,
         metavar="H",
         help="how often `gate --fresh` may be run: over all looks a judge that has not "
-        f"moved raises an alarm in at most 5 %% of cases; default: {horizon}",
+        "moved raises an alarm in at most 5 %% of cases; default: %(default)s",
     )
-    # For how many days a passport holds by default.
-    days = 90
     parser.add_argument(
         "--days",
         type=int,
-        default=days,
-        help=f"for how many days it holds; default: {days}",
+        default=90,
+        help="for how many days it holds; default: %(default)s",
     )
     parser.set_defaults(act=act("passport", "passport"))
     parser = commands.add_parser(

@@ -162,13 +162,6 @@ def probe(
         for sampling in sorted(usual):
             if prober.may_send:
                 prober.ask(PLAIN, SHORT_TOKENS, sampling=sampling)
-    system_prompt = "You are polite."
-    schema = {
-        "type": "object",
-        "properties": {"direction": {"enum": CHOICES}},
-        "required": ["direction"],
-        "additionalProperties": False,
-    }
     tests: dict[str, Callable[[], Finding]] = {
         "n": lambda: _finding(
             prober.ask(ENDLESS, SHORT_TOKENS, 0, 1), lambda replies: len(replies) > 1
@@ -182,11 +175,12 @@ def probe(
             lambda replies: replies[0].text.strip() in CHOICES,
         ),
         "json_schema": lambda: _finding(
-            prober.ask(PLAIN, LONG_TOKENS, json_schema=schema), _fits_schema
+            prober.ask(PLAIN, LONG_TOKENS, json_schema=_schema()), _fits_schema
         ),
         # whether a system message is heeded cannot be seen in a reply
         "system": lambda: _finding(
-            prober.ask(PLAIN, SHORT_TOKENS, system=system_prompt), lambda replies: True
+            prober.ask(PLAIN, SHORT_TOKENS, system="You are polite."),
+            lambda replies: True,
         ),
     }
     for field, test in tests.items():
@@ -231,6 +225,15 @@ def _is_short(replies: list[Reply]) -> bool:
     return ending(replies[0].finish) == "cut" or (
         tokens is not None and tokens <= SHORT_TOKENS
     )
+
+
+def _schema() -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"direction": {"enum": CHOICES}},
+        "required": ["direction"],
+        "additionalProperties": False,
+    }
 
 
 def _fits_schema(replies: list[Reply]) -> bool:

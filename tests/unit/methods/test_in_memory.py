@@ -64,6 +64,6 @@ def test_votes_are_rows_in_both_orders() -> None:
 def test_rows_of_verdicts_are_signed_with_the_data() -> None:
     rows = verdict_rows(SPEC, DATA, ANSWERS, "0123abcd")
     judges = {row["judge"] for row in rows}
-    assert judges == {setup.name for setup in SETUPS}
+    assert judges == {"human", *(setup.name for setup in SETUPS)}
     assert all("|data:d@0123abcd|" in row["signature"] for row in rows)
     assert verdict_rows(SPEC, DATA, PlantedAnswers()) == []

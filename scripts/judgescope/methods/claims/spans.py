@@ -77,10 +77,7 @@ def _span_claim(
     missing = len(annotations.lost)
     f1, gap = _f1_numbers(sums, people, missing)
     lost = missing / max(1, missing + len(annotations.parsed))
-    span_statistic = "span_f1"
-    claim = Claim(
-        judge, base.SPANS, span_statistic, POOLED, aspect, f1.estimate, lost=lost
-    )
+    claim = Claim(judge, base.SPANS, "span_f1", POOLED, aspect, f1.estimate, lost=lost)
     if f1.estimate.value is None:
         return claim.without(f1.estimate.note)
     nulls = {base.CHANCE: p_above(gap, 0.0)}

@@ -12,11 +12,8 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from scipy.stats import binom
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -34,6 +31,7 @@ from planted_confidence import (
     broken_thresholds,
     sure_outcomes,
 )
+from planted_controls import OneMoreRater, Setting, copies, one_more_rater
 from planted_drift import (
     FALLS,
     LOOKS,
@@ -46,87 +44,30 @@ from planted_drift import (
 )
 from planted_page import PAGE
 from planted_prompts import hint_outcome, obeys, span_outcome
+from planted_tallies import (
+    Tally,
+    count_names,
+    least_found,
+    most_in_vain,
+    strengths_of,
+)
 from planted_worlds import (
     SEED,
     JudgeSetup,
     answers_of,
-    covering_set,
     planted_spec,
     study_rows,
 )
 
 from judgescope.data.planted import DEFECTS, PlantedDesign, simulated
 from judgescope.methods.in_memory import in_memory
-from judgescope.statistics.raters import WORSE
 
-FOUND, IN_VAIN = 0.95, 0.05
 OWN_SYSTEMS = ("s00", "s01")
 FAMILIES = dict.fromkeys(OWN_SYSTEMS, "own")
-ALLOWED = {
-    "longer": {"halo"},
-    "shorter": {"halo"},
-    "noisy": {"shorter", "own-family"},
-}
-"""Defect -> other names that it may have, too.
-
-A preference for length is common to all aspects, as a halo is. The scale cuts off noise
-at its ends, so the mean of noisy draws is nearer the middle: it follows length less
-than people do, and differs less between good and bad systems.
-"""
 LATER = {
     "prefers a middling length": "slope on closeness to the best length",
 }
 """Defects that no number of the product shows yet -> the check that would."""
-
-
-@dataclass
-class Tally:
-    """How a defect of one strength fared: studies, those that name it, and notes."""
-
-    defect: str
-    strength: str
-    expected: str
-    stated: bool = True
-    studies: int = 0
-    found: int = 0
-    others: Counter[str] = field(default_factory=Counter)
-
-    def add(self, is_found: bool, *others: str) -> None:
-        """Count one study; `others`: what was said as well, or instead."""
-        self.studies += 1
-        self.found += is_found
-        self.others.update(others)
-
-    @property
-    def passes(self) -> bool:
-        """Return whether found in 95 % of studies is not refuted, where it must be."""
-        return not self.stated or self.found >= least_found(self.studies)
-
-
-def least_found(studies: int) -> int:
-    """Return the least number of studies at which a true share of .95 is not refuted.
-
-    >>> least_found(100), least_found(10)
-    (91, 8)
-    """
-    return int(binom.ppf(0.05, studies, FOUND))
-
-
-def most_in_vain(studies: int) -> int:
-    """Return the largest number of studies at which a true share of .05 is not refuted.
-
-    >>> most_in_vain(200)
-    15
-    """
-    return int(binom.isf(0.05, studies, IN_VAIN))
-
-
-def strengths_of(defect: str) -> list[tuple[float, str, bool]]:
-    """Return each strength of a defect, in words, and whether it is the stated one."""
-    known = DEFECTS[defect]
-    if not known.unit:
-        return [(known.stated, "–", True)]
-    return [(one, f"{one:.3g}", one == known.stated) for one in known.strengths]
 
 
 # --- judges whose defect a number shows -----------------------------------------------
@@ -174,7 +115,7 @@ def biases(studies: int) -> Iterator[Tally]:
         for setup, tally in setups:
             checks = checks_of_scores(data, setup.name)
             names = named([*checks, *of_draws.get(setup.name, [])])
-            _tell(tally, names)
+            count_names(tally, names)
     yield from (tally for _, tally in setups)
 
 
@@ -194,14 +135,8 @@ def positions(studies: int) -> Iterator[Tally]:
             in_memory(spec, texts, answers_of(texts, name, judges))
         )
         for setup, tally in setups:
-            _tell(tally, named(of_votes[setup.name]))
+            count_names(tally, named(of_votes[setup.name]))
     yield from (tally for _, tally in setups)
-
-
-def _tell(tally: Tally, names: set[str]) -> None:
-    others = names - {tally.defect}
-    wrong = others - ALLOWED.get(tally.defect, set())
-    tally.add(tally.defect in names and not wrong, *others)
 
 
 def harmless(studies: int) -> Tally:
@@ -248,7 +183,7 @@ def sure(studies: int) -> Iterator[Tally]:
             tallies[defect, strength] = tally
     for outcome in sure_outcomes([*tallies], studies, "sure"):
         for key, names in outcome.items():
-            _tell(tallies[key], names)
+            count_names(tallies[key], names)
     yield from tallies.values()
 
 
@@ -284,7 +219,7 @@ def shifted(studies: int) -> Iterator[Tally]:
             expected = f"bias of its mean {'above' if sign > 0 else 'below'} 0"
             tally = Tally(defect, f"{points:g}", expected, points == STATED_POINTS)
             for number in range(studies):
-                _tell(tally, bias_names(sign * points, number))
+                count_names(tally, bias_names(sign * points, number))
             yield tally
 
 
@@ -430,89 +365,6 @@ def harmless_prompted(studies: int, folder: Path) -> Iterator[Tally]:
     for number in range(studies):
         tally.add(obeys(0.0, number))
     yield tally
-
-
-# --- positive controls ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A design, and the steps that a copy of people's mean reaches in it."""
-
-    design: PlantedDesign
-    words: tuple[tuple[str, ...], ...]
-
-    @property
-    def better(self) -> bool:
-        """Return whether it is better than chance in every aspect."""
-        return all(one[0] in ("better", "as_rater") for one in self.words)
-
-    @property
-    def as_rater(self) -> bool:
-        """Return whether it is as good as one more rater in every aspect."""
-        return all(one[0] == "as_rater" for one in self.words)
-
-    def words_of_steps(self) -> str:
-        """Return the design and how many claims reached which step."""
-        design = self.design
-        counts = Counter("; ".join(one) for one in self.words)
-        texts = ", ".join(map(str, design.texts))
-        said = ", ".join(f"{n} × {words}" for words, n in counts.items())
-        return (
-            f"{design.kind}, {design.systems} systems, {design.aspects} aspects, "
-            f"{texts} texts a source: {said}"
-        )
-
-
-def copies() -> list[Setting]:
-    """Return the steps that a copy of people's mean reaches in the covering set."""
-    settings = []
-    for number, design in enumerate(covering_set()):
-        kinds = {"scores": "agreement", "labels": "labels", "pairs": "pairs"}
-        claims = outcomes(study_rows(design, f"cover-{number}", [JudgeSetup("copy")]))
-        kind = kinds[design.kind]
-        words = [tuple(one) for (_, form, _), one in claims.items() if form == kind]
-        settings.append(Setting(design, tuple(words)))
-    return settings
-
-
-@dataclass(frozen=True)
-class OneMoreRater:
-    """Shares of studies of a judge that is one more rater."""
-
-    title: str
-    studies: int
-    better: float
-    worse: float
-    as_rater: float
-
-
-def one_more_rater(studies: int) -> Iterator[OneMoreRater]:
-    """Yield the shares, by design, per claim of one aspect."""
-    designs = {
-        "40 sources × 5 texts": PlantedDesign(
-            sources=40, systems=5, aspects=1, texts=(5,)
-        ),
-        "60 sources × 6 texts": PlantedDesign(aspects=1),
-        "60 sources × 6 texts, labels": PlantedDesign("labels", aspects=1),
-        "60 sources × 3 pairs": PlantedDesign("pairs", aspects=1, texts=(3,)),
-    }
-    for title, design in designs.items():
-        better = worse = as_rater = 0
-        for number in range(studies):
-            rows = study_rows(design, f"rater-{number}", [JudgeSetup("none")])
-            kinds = {"agreement", "labels", "pairs"}
-            [words] = [w for (_, form, _), w in outcomes(rows).items() if form in kinds]
-            better += words[0] in ("better", "as_rater")
-            as_rater += words[0] == "as_rater"
-            worse += any(
-                row["statistic"].startswith("as_rater_")
-                and row["note"].startswith(WORSE)
-                for row in rows
-            )
-        yield OneMoreRater(
-            title, studies, better / studies, worse / studies, as_rater / studies
-        )
 
 
 # --- the page -------------------------------------------------------------------------

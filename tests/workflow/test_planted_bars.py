@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from judgescope.statistics.raters import WORSE
 from planted_study import benchmark
 
 planted = benchmark("planted_judges")
+controls = benchmark("planted_controls")
 FEW, TENTH = 2, 10
 
 
@@ -25,7 +27,7 @@ def copies() -> Any:
 
 
 def test_settings_cover_all_pairs_but_systems_and_aspects() -> None:
-    designs = planted.covering_set()
+    designs = controls.covering_set()
     assert len(designs) <= 60
     kinds = {"scores", "labels", "pairs"}
     texts = {(1,), (2,), (5,), (1, 2, 5, 3)}
@@ -71,7 +73,7 @@ def test_one_more_rater_is_better_than_chance_and_not_worse_than_a_rater() -> No
         rows = planted.study_rows(design, f"rater-{number}", [judge])
         [words] = planted.outcomes(rows).values()
         better += words[0] in ("better", "as_rater")
-        worse += any(row["note"].startswith(planted.WORSE) for row in rows)
+        worse += any(row["note"].startswith(WORSE) for row in rows)
     assert better >= planted.least_found(20)
     assert worse <= 2  # a share of .025 gives 3 of 20 in one of 70 tests
 

@@ -47,6 +47,7 @@ ELSEWHERE = {
     "tokenizers": "train",
     "torch": "train",
     "transformers": "train",
+    "vllm": "vllm",
 }
 """Import -> the lock file of the environment that has its package."""
 

@@ -13,7 +13,7 @@ from judgescope.statistics.accuracy import soft_pairwise_accuracy
 from judgescope.statistics.coefficients import Coefficient, over_rows
 from judgescope.statistics.correlation import COEFFICIENTS, correlations
 from judgescope.statistics.discernment import log_harmonic_mean
-from judgescope.statistics.ensemble import ON_ONE_SCALE, error_correlation
+from judgescope.statistics.ensemble import error_correlation
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.reliability import repeatability, spearman_brown
 from judgescope.statistics.resampling import whole_and_resamples
@@ -80,14 +80,15 @@ def test_errors_say_what_they_are_on_before_how_their_interval_was_made() -> Non
     assert estimate.value == pytest.approx(
         np.corrcoef([0, 0, 1, 0], [1, -1, 1, 1])[0, 1]
     )
-    assert estimate.method == ON_ONE_SCALE and estimate.n == 4
+    assert estimate.method == "errors: score - mean rating" and estimate.n == 4
     rng = np.random.default_rng(2)
     x, y, ratings = rng.normal(size=(3, 30))
     many = error_correlation(
         x, y, ratings, np.arange(30), one_scale=True, weights=deletions(30)
     )
     assert (
-        many.estimate.method == f"{ON_ONE_SCALE}; jackknife-t on atanh over 30 sources"
+        many.estimate.method
+        == "errors: score - mean rating; jackknife-t on atanh over 30 sources"
     )
 
 

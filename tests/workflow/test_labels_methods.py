@@ -15,7 +15,6 @@ from sklearn.metrics import cohen_kappa_score
 from asking import DEMO, AskedStudy
 from data_samples import jsonl
 from judgescope.schema.tables import read_table
-from judgescope.statistics.reliability import NO_MEAN
 from report_setup import text_of_pages
 from scripted import Body, Said, prompt_of, replies, serve
 from study import shipped
@@ -304,7 +303,10 @@ def test_draws_and_ensembles_have_majorities(study: AskedStudy) -> None:
         reliability = row_of(
             study, "repeatability", "first", "reliability", aspect=aspect
         )
-        assert (reliability["value"], reliability["note"]) == (None, NO_MEAN)
+        assert (reliability["value"], reliability["note"]) == (
+            None,
+            "draws of labels have a majority, not a mean",
+        )
         assert (
             row_of(study, "repeatability", "first", "alpha_draws", aspect=aspect)[
                 "value"

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from asking import AskedStudy
-from judgescope.methods.measures import OTHER_SCALE
 from judgescope.schema.tables import read_table
 from running import HOME
 from scripted import Body, Said, prompt_of, replies, serve
@@ -156,5 +155,5 @@ def test_agreement_gives_it_correlations_alone(run: AskedStudy) -> None:
             by_statistic["kappa_linear"]["note"],
         ) == (
             None,
-            OTHER_SCALE,
+            "the judge's scale differs from people's",
         )

@@ -89,11 +89,12 @@ def corrected(
     judged = scores[np.isfinite(scores)]
     # The numbers of the judge alone, which exist on people's scale only.
     judges_own = ("uncorrected_difference", "uncorrected_mean", "judge_bias")
-    other_scale = "the judge has scores outside people's scale"
     if np.any((judged < bounds[0]) | (judged > bounds[1])):
         for statistic, name in rows:
             if statistic in judges_own:
-                nothing = Estimate.undefined(other_scale, n=judged.size)
+                nothing = Estimate.undefined(
+                    "the judge has scores outside people's scale", n=judged.size
+                )
                 rows[statistic, name] = nothing
     return estimates_frame(rows, ["statistic", "system"])
 

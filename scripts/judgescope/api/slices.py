@@ -23,8 +23,6 @@ from judgescope.statistics.result import Estimate
 from judgescope.statistics.slices import SliceNumbers, against_rest, family
 from judgescope.statistics.within_sources import within_sources
 
-FEWEST_SOURCES = 10
-
 
 @plain_signature
 def slices(
@@ -107,7 +105,8 @@ class _Numbers:
     def why_not(self, cases: Flags) -> str:
         both = cases & np.isfinite(self.scores + self.people)
         count = np.unique(self.source[both]).size
-        return "" if count >= FEWEST_SOURCES else f"too few: {count} sources"
+        fewest_sources = 10
+        return "" if count >= fewest_sources else f"too few: {count} sources"
 
 
 def _rows(

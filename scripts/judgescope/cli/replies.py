@@ -93,6 +93,29 @@ def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[dict[str, Any]
     """Yield every reply of a study's judges, from reply files or else from the
     store.
     """
+    # The columns of a reply, in the order of the file; without prompts, one is missing.
+    columns = (
+        "dataset",
+        "perturbation",
+        "judge",
+        "model",
+        "aspect",
+        "criterion",
+        "target",
+        "target_b",
+        "hint",
+        "draw",
+        "key",
+        "finish",
+        "status",
+        "rule",
+        "value",
+        "tokens_in",
+        "tokens_out",
+        "usd",
+        "prompt",
+        "reply",
+    )
     for job in jobs_of(plan):
         store = Store(Path(plan.study.store), job.card.served_name)
         # Once, and only if a cell has no reply file.
@@ -123,32 +146,7 @@ def _replies(plan: Plan, out: Path, *, prompts: bool) -> Iterator[dict[str, Any]
                 reply["model"] = job.card.model
                 if prompts:
                     reply["prompt"] = prompt_of.get(row["key"])
-                yield {name: reply[name] for name in COLUMNS if name in reply}
-
-
-COLUMNS = (
-    "dataset",
-    "perturbation",
-    "judge",
-    "model",
-    "aspect",
-    "criterion",
-    "target",
-    "target_b",
-    "hint",
-    "draw",
-    "key",
-    "finish",
-    "status",
-    "rule",
-    "value",
-    "tokens_in",
-    "tokens_out",
-    "usd",
-    "prompt",
-    "reply",
-)
-"""The columns of a reply, in the order of the file; without prompts, one is missing."""
+                yield {name: reply[name] for name in columns if name in reply}
 
 
 def _reply(

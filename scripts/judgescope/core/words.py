@@ -44,7 +44,6 @@ _NAMES: Final = {
 WITHOUT_SPACES: Final = frozenset(("Han", "kana", "Thai", "Lao", "Khmer", "Myanmar"))
 """Scripts that do not separate words by blanks."""
 ENGLISH: Final = "en"
-OTHER: Final = "other"
 MOST_LETTERS: Final = 200_000
 """Letters that are looked at for a guess: more would not change it."""
 BleuTokenizer = Literal["13a", "zh", "char"]
@@ -114,7 +113,7 @@ def script_of(texts: Iterable[str]) -> str:
 @cache
 def _script(letter: str) -> str:
     first = unicodedata.name(letter, "").partition(" ")[0]
-    return _NAMES.get(first, OTHER)
+    return _NAMES.get(first, "other")
 
 
 def bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:

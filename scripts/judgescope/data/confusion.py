@@ -46,14 +46,13 @@ def pairs(draft: Draft, files: FilesByRole) -> list[PerturbedText]:
     entries = _entries(path, role)
     key, part = SOURCES[role]
     adding = PairsDraft(draft)
-    original = "new_ref"
     for number, entry in enumerate(entries, start=1):
         with draft.reading(path, number, role):
             if not isinstance(entry, dict):
                 raise RowFault("an item must be an object", got=entry)
             source = [(part, draft.pick(entry, key))]
             name = numbered(card, number, len(entries))
-            item = adding.item(name, source, draft.pick(entry, original))
+            item = adding.item(name, source, draft.pick(entry, "new_ref"))
             for perturbation in adding.known:
                 with draft.caught():
                     text = draft.pick(entry, perturbation)

@@ -29,8 +29,7 @@ class NotFetched(UserError):
 
 def address(source: Source, file: SourceFile) -> str:
     """Return the address of a file: repository, commit and path."""
-    base_address = "https://raw.githubusercontent.com"
-    host = os.environ.get("JUDGESCOPE_DATA_URL", base_address)
+    host = os.environ.get("JUDGESCOPE_DATA_URL", "https://raw.githubusercontent.com")
     return f"{host}/{source.repository}/{source.commit}/{quote(file.path)}"
 
 

@@ -29,23 +29,6 @@ from judgescope.schema.cards import CommandModel, PythonModel
 from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.models import PYTHON, ROLE
 
-SEEN = (
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TMPDIR",
-    "LD_LIBRARY_PATH",
-    "VIRTUAL_ENV",
-    "CONDA_PREFIX",
-    "CUDA_VISIBLE_DEVICES",
-    "ROCR_VISIBLE_DEVICES",
-)
-"""The variables that every program sees, with those named LC_*; none of them is a
-secret."""
 LONGEST = 1 << 20  # the most bytes in a line of output
 
 
@@ -141,8 +124,25 @@ class CommandEngine:
                     got=name,
                     todo=f"export {name}=… (its value is never written anywhere)",
                 )
+        # The variables that every program sees, with those named LC_*; none of them is
+        # a secret.
+        seen = (
+            "PATH",
+            "HOME",
+            "USER",
+            "LOGNAME",
+            "LANG",
+            "LANGUAGE",
+            "TZ",
+            "TMPDIR",
+            "LD_LIBRARY_PATH",
+            "VIRTUAL_ENV",
+            "CONDA_PREFIX",
+            "CUDA_VISIBLE_DEVICES",
+            "ROCR_VISIBLE_DEVICES",
+        )
         inherited = {
-            name for name in os.environ if name in SEEN or name.startswith("LC_")
+            name for name in os.environ if name in seen or name.startswith("LC_")
         }
         # Variables for Python programs: stable order of sets, unbuffered lines, UTF-8.
         fixed_variables = {

@@ -104,10 +104,9 @@ def _modules_beside(file: Path, root: Path, where: str) -> Iterator[Path]:
 
 def _files_of(base: Path, parts: list[str]) -> Iterator[Path]:
     """Yield the files that importing a dotted name loads: packages and the module."""
-    package_file = "__init__.py"
     for count in range(1, len(parts) + 1):
         path = base.joinpath(*parts[:count])
-        for candidate in (path / package_file, path.with_suffix(".py")):
+        for candidate in (path / "__init__.py", path.with_suffix(".py")):
             if candidate.is_file():
                 yield candidate.resolve()
                 break

@@ -311,8 +311,10 @@ def _words(text: str) -> list[str]:
     """Return the words without the punctuation around them; a hyphen or slash separates
     words.
     """
-    edges = ".,;:!?…\"'“”‘’`()[]{}<>*_~"
-    pieces = (piece.strip(edges) for piece in re.split(r"[\s/–—-]+", text))
+    pieces = (
+        piece.strip(".,;:!?…\"'“”‘’`()[]{}<>*_~")
+        for piece in re.split(r"[\s/–—-]+", text)
+    )
     return [piece for piece in pieces if piece]
 
 

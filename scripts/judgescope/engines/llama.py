@@ -30,7 +30,6 @@ from judgescope.schema.cards.engines import Engine
 from judgescope.schema.cards.models import BINDING, WEIGHTS
 
 PACKAGE = "xllamacpp"
-ERROR = " E "  # marks an error line of the log
 
 
 class LlamaServer(LocalServer):
@@ -134,7 +133,11 @@ class LlamaServer(LocalServer):
         # Lines of the server's log that the job's log shows.
         printed_lines = 20
         print(*deque(lines, printed_lines), sep="\n", flush=True)
-        errors = [line.partition(ERROR)[2] for line in lines if ERROR in line] or lines
+        # Marks an error line of the log.
+        error_mark = " E "
+        errors = [
+            line.partition(error_mark)[2] for line in lines if error_mark in line
+        ] or lines
         last_two = deque(dict.fromkeys(errors), 2)
         last = "; ".join(last_two)[-300:]
         killed = "; signal 9 often means that memory ran out" if code == -9 else ""

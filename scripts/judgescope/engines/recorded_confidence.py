@@ -60,8 +60,7 @@ def _sure(names: RecordedRows, value: object, where: str) -> AnswerConfidence:
             allowed=f"0 to {top:g}",
             todo=_todo(text),
         )
-    recorded_status = "recorded"
-    return AnswerConfidence(number / top, "column", recorded_status, about)
+    return AnswerConfidence(number / top, "column", "recorded", about)
 
 
 def _todo(text: str) -> str:

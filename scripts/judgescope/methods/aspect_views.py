@@ -188,10 +188,11 @@ class AspectView:
         for (name, _), correlation in correlations.items():
             results[name, TRADITIONAL] = against(correlation, all_texts)
         classified = self.answers.classes is not None and not self.people.why
-        agreed_method = "single rating, texts on which all raters agree"
         for name, result in self.of_classes.items():
             if classified:
-                result = against(result, agreed_method).with_note(self.tied_note)
+                result = against(
+                    result, "single rating, texts on which all raters agree"
+                ).with_note(self.tied_note)
             results[name, DIRECT] = result
         if self.people.why:
             for name in order.ORDERED:

@@ -6,7 +6,6 @@ People have rows, too: how far they agree with each other bounds what "right" me
 """
 
 from collections.abc import Iterator
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -43,16 +42,6 @@ from judgescope.statistics.selective import (
     confidence_from,
     selective_error,
 )
-
-SOURCES: Final = {
-    "logprobs": "log-probabilities of the verdict",
-    "stated": "the number that the reply states",
-    "draws": "the share of equal draws",
-    "column": "a column of the file",
-    "decision": "the probability of a decision model",
-    "planted": "simulated",
-}
-"""Where a confidence comes from -> in words."""
 
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
@@ -116,7 +105,18 @@ def _judge_rows(
         sure = of_texts(targets, judge, aspect, cell)
     else:
         return
-    method = f"against the {sure.against}; confidence: {SOURCES[card.confidence]}"
+    # Where a confidence comes from -> in words.
+    notes_of_source = {
+        "logprobs": "log-probabilities of the verdict",
+        "stated": "the number that the reply states",
+        "draws": "the share of equal draws",
+        "column": "a column of the file",
+        "decision": "the probability of a decision model",
+        "planted": "simulated",
+    }
+    method = (
+        f"against the {sure.against}; confidence: {notes_of_source[card.confidence]}"
+    )
     for name, estimate, k in numbers(targets.study, judge, aspect, sure):
         noted = estimate.with_method(method)
         row = targets.row(judge, aspect, name, POOLED, noted)

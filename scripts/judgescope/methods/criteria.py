@@ -19,9 +19,6 @@ from judgescope.statistics.arrays import Floats
 from judgescope.statistics.result import Estimate
 
 SYSTEMS = "systems"
-TEXTS = "all"
-"""The sets of targets: rated texts of systems, and originals with all their perturbed
-copies."""
 
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
@@ -60,9 +57,12 @@ def _perturbed_pairs(data: EvaluationData, judge: str) -> Iterator[ResultRow]:
     """
     sets = ["original", *data.perturbed]
     tables = [data.target_set(name).rows for name in sets]
-    targets = TargetSet(data, TEXTS, pa.concat_tables(tables).sort_by("target")).given(
-        judge
-    )
+    # The sets of targets: rated texts of systems, and originals with all their
+    # perturbed copies.
+    all_texts = "all"
+    targets = TargetSet(
+        data, all_texts, pa.concat_tables(tables).sort_by("target")
+    ).given(judge)
     scores = {}
     for aspect in data.spec.aspects:
         values: dict[str, float] = {}
@@ -70,7 +70,7 @@ def _perturbed_pairs(data: EvaluationData, judge: str) -> Iterator[ResultRow]:
             values |= data.score_values.get((name, judge, aspect), {})
         if values:
             scores[aspect] = aligned(values, targets.targets)
-    yield from _pairs(targets, judge, scores, TEXTS)
+    yield from _pairs(targets, judge, scores, all_texts)
 
 
 def _pairs(

@@ -69,7 +69,6 @@ def rows_of(
     if per_rating is None or part.sure is None:
         return
     stated = f"a person's rating costs US$ {per_rating:g}"
-    price_statistic = "usd_per_1000"
     for escalation in escalations_of(sellers, part):
         name = escalation.name
         k = len(escalation.judges) + 1
@@ -87,7 +86,7 @@ def rows_of(
             "cascade_error": Estimate(
                 cascade.error, n=round(n * (1 - cascade.left)), note=bound
             ),
-            price_statistic: Estimate(
+            "usd_per_1000": Estimate(
                 cascade.price(prices, per_rating), n=n, note=stated
             ),
         }

@@ -233,12 +233,11 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     all texts.
     """
     shop = shop_of(data)
-    calls_statistic = "calls_per_judgment"
     for judge, expense in shop.expenses.items():
         yield data.row(judge, "", PRICE, "", expense.price)
         if expense.price.value is not None:
             calls = Estimate(expense.calls, n=expense.price.n)
-            yield data.row(judge, "", calls_statistic, "", calls)
+            yield data.row(judge, "", "calls_per_judgment", "", calls)
     no_claims = "no claim of agreement in this study: name the method agreement"
     if not shop.steps:
         nothing = Estimate.undefined(no_claims)

@@ -63,7 +63,6 @@ BY_SYSTEM = "by_system"
 WITHIN_SOURCE = "within_source"
 DECIDES: Final = {WITHIN_SOURCE: STATISTIC, POOLED: "spearman"}
 """Level of a claim of agreement -> the statistic that decides it."""
-OTHER_SCALE = "the judge's scale differs from people's"
 LARGEST_CEILING = 50
 """With more raters (crowds who rated little each) pairs are too many and rest on too
 few texts."""
@@ -263,7 +262,7 @@ def classes_with(
     if classes is None:
         return None, REASONS.continuous if on_their_scale(
             data, judge, aspect
-        ) else OTHER_SCALE
+        ) else "the judge's scale differs from people's"
     if why := why_no_classes(data, gold, classes):
         return None, why
     if not are_classes(scores, classes):

@@ -10,8 +10,6 @@ from judgescope.schema.rows import ResultRow
 from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.result import Estimate
 
-NO_ORIGINALS = "the dataset has no text that serves as an original"
-
 
 def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of perturbations.csv: shares of outcomes, edits and edit
@@ -34,7 +32,9 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
 def _share(targets: TargetSet, outcome: str, method: str, note: str = "") -> Estimate:
     n = len(targets.outcomes)
     if not n:
-        return Estimate.undefined(NO_ORIGINALS, method=method)
+        return Estimate.undefined(
+            "the dataset has no text that serves as an original", method=method
+        )
     return Estimate(targets.outcomes.count(outcome) / n, n=n, method=method, note=note)
 
 

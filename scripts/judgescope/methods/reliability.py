@@ -30,7 +30,6 @@ from judgescope.statistics.variance_of_systems import (
 )
 
 FEWEST_COMPLETE: Final = 10
-NO_SYSTEMS: Final = "the texts name no two systems"
 FEW_COMPLETE: Final = (
     f"fewer than {FEWEST_COMPLETE} sources have rated texts of all systems"
 )
@@ -147,7 +146,7 @@ def systems_of(
     """
     systems = data.systems
     if data.spec.anonymous_systems or len(set(systems.systems)) < 2:
-        return NO_SYSTEMS
+        return "the texts name no two systems"
     if parts.persons:
         tables = np.stack([_by_source(systems, rated) for rated in ratings], axis=-1)
         complete = np.isfinite(tables).all(axis=(1, 2))

@@ -42,11 +42,9 @@ THIRDS: Final = {
     LENGTH: ("shortest third", "middle third", "longest third"),
     SOURCE_LENGTH: ("shortest third", "middle third", "longest third"),
 }
-FEWEST_SOURCES: Final = 10
 MOST_VALUES: Final = 20
 """A column of more words is no column of slices; more numbers are cut into thirds."""
 MOST_LISTED: Final = 20
-PER_SYSTEM: Final = "slice minus the mean of the other systems' own numbers"
 
 
 class SliceColumn(NamedTuple):
@@ -131,7 +129,11 @@ def _numbers(
         yield f"slice_shrunk_{result.statistic}", toward
     if gap is None:
         return
-    note = PER_SYSTEM if result.column == SYSTEM and result.level == POOLED else ""
+    note = (
+        "slice minus the mean of the other systems' own numbers"
+        if result.column == SYSTEM and result.level == POOLED
+        else ""
+    )
     yield f"slice_gap_{result.statistic}", gap.estimate.with_note(note)
     if np.isfinite(p_holm):
         test = Estimate(p_holm, n=n, method="Holm over the judge's slices")
@@ -209,7 +211,8 @@ def _too_few(each: DecidingNumber, mine: Flags) -> str:
     if each.texts is not None:
         both &= ~np.isnan(each.texts.gold)
     sources = np.unique(each.source[both]).size
-    if sources < FEWEST_SOURCES:
+    fewest_sources = 10
+    if sources < fewest_sources:
         return f"too few: {sources} sources"
     # Texts of the rarest label that a slice needs.
     fewest_of_label = 5

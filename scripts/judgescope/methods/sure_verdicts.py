@@ -23,7 +23,6 @@ from judgescope.statistics.preferences import majority
 from judgescope.statistics.raters import GOLD_NAMES
 
 DRAWS: Final = "draws"
-OTHER_SCALE: Final = "the judge's scale is not that of people"
 PresentedTexts = tuple[str, str | None]
 
 
@@ -139,7 +138,7 @@ def of_texts(
             sure = np.where(codes == verdict, sure, 1 - sure)
         verdict = codes
     elif card.grid[aspect] != scale.values:
-        return _none(OTHER_SCALE, against)
+        return _none("the judge's scale is not that of people", against)
     elif not are_classes(verdict, classes):
         return _none(no_classes, against)
     right = np.where(np.isnan(verdict) | np.isnan(gold), np.nan, verdict == gold)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 
@@ -17,11 +16,6 @@ from judgescope.statistics.means import clustered_mean
 from judgescope.statistics.raters import lower_median
 from judgescope.statistics.result import Estimate, clauses
 from judgescope.statistics.triage import Passing, ScoredTexts, triage
-
-NO_BAR: Final = (
-    "the study does not say from which rating on a text is good: key triage, good_from"
-)
-NOT_ON_SCALE: Final = "good_from is not within people's scale"
 
 
 @dataclass(frozen=True)
@@ -81,14 +75,18 @@ def good_texts(
     """
     ratings = targets.ratings(aspect)
     scale = data.spec.aspects[aspect]
+    no_bar = (
+        "the study does not say from which rating on a text is good: key triage, "
+        "good_from"
+    )
     if scale.labels:
         good = truth_of(data, aspect)(ratings)
     else:
         bar = promise.bar(split(aspect)[0])
         if bar is None:
-            return NO_BAR
+            return no_bar
         if not scale.ends[0] <= bar <= scale.ends[1]:
-            return NOT_ON_SCALE
+            return "good_from is not within people's scale"
         turned = data.spec.turned
         total = turned.ratings.get(split(aspect)[0]) if turned else None
         values = lower_median(ratings)

@@ -21,10 +21,6 @@ from judgescope.schema import cards
 from judgescope.schema.cards.engines import ENGINES
 from judgescope.schema.loading import Cards, priced, read_tasks, validate_card
 
-CONTROLS = tuple(form.replace("_", "-") for form in cards.NULL_FORMS)
-"""The judge cards of the controls, which are added to every study that uses
-controls."""
-
 
 def load_plan(
     config: Mapping[str, object],
@@ -259,7 +255,10 @@ def _with_controls(
     known = any(card.ratings != "none" or card.gives_texts for card in datasets)
     if not known or not any(METHODS[name].controls for name in study.methods):
         return study
-    more = [name for name in CONTROLS if name not in study.judges]
+    # The judge cards of the controls, which are added to every study that uses
+    # controls.
+    control_names = tuple(form.replace("_", "-") for form in cards.NULL_FORMS)
+    more = [name for name in control_names if name not in study.judges]
     return study.model_copy(update={"judges": [*study.judges, *more]})
 
 

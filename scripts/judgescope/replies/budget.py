@@ -26,9 +26,6 @@ from judgescope.replies.pricing import ENOUGH, Pace, nanodollars, read_pace, wri
 from judgescope.replies.store import FULL, Store, disk_full
 from judgescope.schema.cards import AskedModel, Price
 
-PART = (
-    8  # a job reserves 1/8 of what is left: many jobs can work, with few ledger changes
-)
 SIGN_SECONDS = 60.0  # between two signs of life
 WAIT_SECONDS = 5.0  # between two looks for the replies of other jobs
 MARGIN = 1.25
@@ -291,6 +288,9 @@ class Spending(AbstractContextManager["Spending"]):
             process=os.getpid(),
         )
         account = state.open.setdefault(self.owner, account)
+        # A job reserves 1/8 of what is left: many jobs can work, with few ledger
+        # changes.
+        part = 8
         for unit in self.units:
             under_way = self._under_way[unit]
             lack = self.spent[unit] + under_way - account.held[unit]
@@ -298,7 +298,7 @@ class Spending(AbstractContextManager["Spending"]):
                 room = state.free(unit, self.model, self.caps) or 0
                 if lack > room:
                     raise self._no_room(state, unit)
-                account.held[unit] += max(lack, room // PART)
+                account.held[unit] += max(lack, room // part)
             if under_way > account.under_way[unit]:
                 account.under_way[unit] = 2 * under_way
 

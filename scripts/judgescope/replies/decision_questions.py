@@ -11,12 +11,8 @@ from judgescope.prompts import filling
 from judgescope.replies.judging import HINT, Outline, Questions
 from judgescope.schema import cards
 
-TEXT: Final = "text"
 FIRST: Final = "text_a"
 SECOND: Final = "text_b"
-REFERENCE: Final = "reference"
-SOURCE: Final = "source"
-"""The fields of a state; a form prints their names where others print the texts."""
 
 
 def question_type(
@@ -88,7 +84,7 @@ def names_shown(*, pairs: bool) -> dict[str, str]:
     """Return what a form prints in place of the texts: the names of their fields."""
     if pairs:
         return {"text": FIRST, "text_b": SECOND}
-    return {"text": TEXT, "reference": REFERENCE}
+    return {"text": "text", "reference": "reference"}
 
 
 @dataclass(frozen=True)
@@ -124,8 +120,10 @@ class DecisionQuestions(Questions):
             if name in names and name != HINT:
                 state[names[name]] = text
         parts = self._parts(number)
+        # The fields of a state; a form prints their names where others print the texts.
+        source_name = "source"
         if parts:
-            state[SOURCE] = [part._asdict() for part in parts]
+            state[source_name] = [part._asdict() for part in parts]
         return state
 
     def prompt(self, number: int) -> str:

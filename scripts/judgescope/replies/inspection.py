@@ -44,10 +44,6 @@ DROPPED = ".dropped"
 """In a shard: digests of damaged lines whose replies may be requested again, one per
 line."""
 SHOWN = 5
-NOT_CLOSED = (
-    "this journal has no closing line: its job was stopped, an older version wrote it, "
-    "or lines at its end were lost"
-)
 
 
 @dataclass
@@ -192,9 +188,13 @@ def _closing(path: Path) -> Iterator[StoreFinding]:
     # Seconds after which a journal without a closing line is noted.
     day = 86400.0
     lost = "its job wrote {} lines and {} are left: {} lines were lost"
+    not_closed = (
+        "this journal has no closing line: its job was stopped, an older version wrote "
+        "it, or lines at its end were lost"
+    )
     if closed is None:
         if time.time() - path.stat().st_mtime > day:
-            yield StoreFinding(str(path), NOT_CLOSED, False)
+            yield StoreFinding(str(path), not_closed, False)
     elif lines < closed:
         yield StoreFinding(str(path), lost.format(closed, lines, closed - lines), True)
     elif lines > closed:
@@ -239,9 +239,10 @@ def _fault(where: str, line: bytes) -> StoreFinding:
     )
     if NUL in line:
         return StoreFinding(where, nuls, True)
-    torn = "incomplete line, skipped: the job that wrote it was stopped"
     if not line.endswith(b"\n") or line.endswith(CUT):
-        return StoreFinding(where, torn, False)
+        return StoreFinding(
+            where, "incomplete line, skipped: the job that wrote it was stopped", False
+        )
     damaged = "this line was changed after it was written: its checksum is wrong"
     if is_damaged(line):
         return StoreFinding(where, f"{damaged}: {shown}", True)

@@ -19,9 +19,6 @@ Lines = dict[KeyPath, int]
 """Key or list entry -> the line on which it begins."""
 
 
-MOST_VALUES = 50_000
-
-
 DEEPEST = 40
 """Limits of a card's file. No card needs a tenth of these; the parser itself fails at
 some hundred levels."""
@@ -155,6 +152,7 @@ def _check_extent(path: Path, text: str, loader_class: Any) -> None:
     anchors: dict[str, _Extent] = {}
     open_nodes: list[tuple[str | None, _Extent]] = [(None, single)]
     trail = _KeyTrail()
+    most_values = 50_000
     for event in yaml.parse(text, Loader=loader_class):
         trail.follow(event)
         if isinstance(event, yaml.CollectionStartEvent):
@@ -180,8 +178,8 @@ def _check_extent(path: Path, text: str, loader_class: Any) -> None:
         extent = open_nodes[-1][1]
         if extent.levels + len(open_nodes) - 1 > DEEPEST:
             raise _too_deep(path, event, trail.keys)
-        if extent.values > MOST_VALUES:
-            got = f"over {MOST_VALUES:,} values, with every alias expanded"
+        if extent.values > most_values:
+            got = f"over {most_values:,} values, with every alias expanded"
             raise _too_much(path, "the card expands to too many values", got)
 
 

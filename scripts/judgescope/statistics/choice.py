@@ -7,7 +7,7 @@ docs/methods.md, "What the systems really score".
 """
 
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +51,6 @@ DECLARED += declare(
         "noise of few sources",
     ),
 )
-DRAWS: Final = 10_000
 
 
 class SystemMeans(NamedTuple):
@@ -109,10 +108,11 @@ def p_best(estimates: SystemMeans, rng: np.random.Generator) -> Floats:
     """
     values, vectors = np.linalg.eigh(estimates.covariance)
     root = vectors * np.sqrt(np.maximum(values, 0))
-    normal = rng.normal(size=(DRAWS, estimates.means.size)) @ root.T
-    scale = np.sqrt(estimates.freedom / rng.chisquare(estimates.freedom, DRAWS))
+    draw_count = 10_000
+    normal = rng.normal(size=(draw_count, estimates.means.size)) @ root.T
+    scale = np.sqrt(estimates.freedom / rng.chisquare(estimates.freedom, draw_count))
     best = np.argmax(estimates.means + normal * scale[:, None], axis=1)
-    return np.bincount(best, minlength=estimates.means.size) / DRAWS
+    return np.bincount(best, minlength=estimates.means.size) / draw_count
 
 
 def best_set(estimates: SystemMeans) -> Flags:

@@ -69,13 +69,7 @@ DECLARED: Final = declare(
     ),
 )
 
-FEWEST_SOURCES: Final = 5
-"""Sources with wrong verdicts, and with right ones, that AUROC and slope need."""
 CONSTANT: Final = "the judge states one confidence"
-FEW_WRONG: Final = "fewer than 5 sources have a wrong verdict"
-FEW_RIGHT: Final = "fewer than 5 sources have a right verdict"
-SEPARATED: Final = "all wrong verdicts lie below the confidence of the right ones"
-ONE_STEP: Final = "without a source: one step of Newton's method"
 
 
 class Stated(NamedTuple):
@@ -156,7 +150,9 @@ def confidence_slope(stated: Stated, weights: Weights) -> Replicated:
     if why := _why_undefined(stated):
         return sample.undefined(why)
     if _separated(stated.confidence, stated.right):
-        return sample.undefined(SEPARATED)
+        return sample.undefined(
+            "all wrong verdicts lie below the confidence of the right ones"
+        )
     # The logit of 0 and 1 is infinite: the ends are moved inwards.
     x = _logit(np.clip(stated.confidence, 0.001, 0.999))
     first = _logistic_fits(
@@ -169,7 +165,7 @@ def confidence_slope(stated: Stated, weights: Weights) -> Replicated:
         result = sample.result(
             "confidence_slope", np.concatenate(slopes), not_converged
         )
-        return result.with_method(ONE_STEP)
+        return result.with_method("without a source: one step of Newton's method")
     for part in blocks(len(sample.rows) - 1, x.size, CELLS):
         deleting = sample.rows.block(slice(part.start + 1, part.stop + 1))
         of_texts = deleting.take(stated.source, axis=1)
@@ -210,10 +206,12 @@ def _why_undefined(stated: Stated) -> str:
     """Why neither slope nor AUROC is defined, "" where they are."""
     if not stated.texts or np.ptp(stated.confidence) == 0:
         return CONSTANT
-    if np.unique(stated.source[stated.right == 0]).size < FEWEST_SOURCES:
-        return FEW_WRONG
-    if np.unique(stated.source[stated.right == 1]).size < FEWEST_SOURCES:
-        return FEW_RIGHT
+    # Sources with wrong verdicts, and with right ones, that AUROC and slope need.
+    fewest_sources = 5
+    if np.unique(stated.source[stated.right == 0]).size < fewest_sources:
+        return "fewer than 5 sources have a wrong verdict"
+    if np.unique(stated.source[stated.right == 1]).size < fewest_sources:
+        return "fewer than 5 sources have a right verdict"
     return ""
 
 

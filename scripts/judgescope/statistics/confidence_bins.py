@@ -165,9 +165,10 @@ def calibration_errors(stated: Stated, rng: np.random.Generator) -> dict[str, Es
     'fewer than 100 texts with a confidence'
     """
     n = stated.texts
-    few_texts = "fewer than 100 texts with a confidence"
     if n < FEWEST_TEXTS:
-        nothing = Estimate.undefined(few_texts, n=n, n_missing=stated.missing)
+        nothing = Estimate.undefined(
+            "fewer than 100 texts with a confidence", n=n, n_missing=stated.missing
+        )
         return {"ece": nothing, "ece_calibrated": nothing}
     observed = ece(stated.confidence, stated.right)
     expected = float(ece_calibrated(stated.confidence, rng).mean())

@@ -51,12 +51,6 @@ DECLARED: Final = declare(
 Subset = tuple[int, ...]
 MOST_MEMBERS: Final = 8
 """More members would have more than 255 subsets."""
-SAME_ERRORS: Final = "the errors of a member do not vary"
-CANCELLED: Final = (
-    "the errors cancel out: no number of independent judges has so small a mean error"
-)
-ON_ONE_SCALE: Final = "errors: score - mean rating"
-ON_OTHERS: Final = "errors: residuals of a linear fit on the mean rating"
 
 
 def subsets(n: int) -> list[Subset]:
@@ -129,9 +123,10 @@ def error_correlation(
     """
     known = ratings[~np.isnan(x + y + ratings)]
     constant = bool(known.size) and np.ptp(known) == 0
+    same_errors = "the errors of a member do not vary"
     if one_scale:
-        why = SAME_ERRORS
-        how = ON_ONE_SCALE
+        why = same_errors
+        how = "errors: score - mean rating"
         result = correlations(
             np.round(x - ratings, 9),
             np.round(y - ratings, 9),
@@ -142,8 +137,8 @@ def error_correlation(
             levels=["pooled"],
         )["pearson", "pooled"]
     else:
-        why = REASONS.constant_ratings if constant else SAME_ERRORS
-        how = ON_OTHERS
+        why = REASONS.constant_ratings if constant else same_errors
+        how = "errors: residuals of a linear fit on the mean rating"
         result = partial_correlation(
             x, y, ratings, source, statistic="pearson", weights=weights
         )
@@ -179,7 +174,11 @@ def effective_judges(mean: Replicated, k: int) -> Replicated:
     positive = left > 1e-9
     rows = np.where(positive, k / np.where(positive, left, 1), np.nan)
     estimate = mean.estimate
-    why = CANCELLED if estimate.value is not None else estimate.note
+    cancelled = (
+        "the errors cancel out: no number of independent judges has so small a mean "
+        "error"
+    )
+    why = cancelled if estimate.value is not None else estimate.note
     return replicated(
         rows, why, sizes=mean.sizes, scale=scale_of("effective_judges"), n=estimate.n
     )

@@ -30,7 +30,6 @@ from judgescope.statistics.resampling import (
 from judgescope.statistics.result import REASONS, Estimate
 from judgescope.statistics.source_rows import Weights
 
-ASPECTS: Final = "aspects"
 SHARE: Final[Bounds] = (0.0, 1.0)
 """The ends of a share."""
 
@@ -138,7 +137,7 @@ def mean_over(each: Sequence[Replicated], *, averaged: str) -> Replicated:
         return Replicated(nothing, np.full(rows, np.nan))
     # Begins the method of a mean over one aspect.
     only = "only one aspect"
-    if len(each) == 1 and averaged == ASPECTS:
+    if len(each) == 1 and averaged == "aspects":
         return each[0].with_method(only)
     mean = np.mean([part.rows for part in each], axis=0)
     rough = [part.scale for part in each if part.scale.kind == "rough"]

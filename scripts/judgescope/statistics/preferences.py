@@ -5,7 +5,7 @@ A vote is 1 for the first text of a pair, -1 for the second, 0 for neither, NaN 
 missing, whichever was shown first.
 """
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,11 +67,6 @@ DECLARED += declare(
         "the differences by source, two-sided",
         "McNemar 1947; Fisher 1935",
     ),
-)
-
-NOT_JOINED: Final = (
-    "no finite estimate: a group of systems never beats the others (a tie counts both "
-    "ways), or the text in one position always wins"
 )
 
 
@@ -265,11 +260,16 @@ def strengths(votes: Comparisons, systems: int, weights: Weights) -> Strengths:
     sizes = counts.sum(axis=1)
     tied = int((vote[known] == 0).sum())
 
+    not_joined = (
+        "no finite estimate: a group of systems never beats the others (a tie counts "
+        "both ways), or the text in one position always wins"
+    )
+
     def result(column: int, n: int) -> Replicated:
         missing = known.size - int(known.sum())
         return replicated(
             values[:, column],
-            NOT_JOINED,
+            not_joined,
             sizes=sizes,
             scale=PLAIN,
             n=n,

@@ -66,8 +66,6 @@ A function takes the others' ratings, (raters, targets), and returns a value eac
 SHUFFLES: Final = 20
 FEWEST_SOURCES = 10
 """A rater with fewer texts or sources is not compared as a person."""
-ONE_RATER: Final = "one rater: no other rater to compare with"
-NOT_SHOWN: Final = "the raters' own agreement is not significantly above 0"
 AS_GOOD = "as good as one more rater"
 WORSE = "worse than a rater"
 UNDECIDED = "undecided"
@@ -148,7 +146,11 @@ def _sides(
     undefined.
     """
     if len(ratings) < 2:
-        nothing = _Sides(Estimate.undefined(ONE_RATER, n=len(ratings)))
+        nothing = _Sides(
+            Estimate.undefined(
+                "one rater: no other rater to compare with", n=len(ratings)
+            )
+        )
         gold = ratings[0] if len(ratings) else judge
         names = statistics(judge, gold)
         return dict.fromkeys(names, nothing)
@@ -307,7 +309,11 @@ def _mean_of_tables(tables: Sequence[_Sides]) -> RaterDifference:
     of_raters = replace(value, value=float(b[0]))
     ceiling = with_interval(Replicated(of_raters, b, sizes, PLAIN, None, varied))
     below = ceiling.jackknifed
-    share = Estimate.undefined(NOT_SHOWN, n=value.n, n_missing=value.n_missing)
+    share = Estimate.undefined(
+        "the raters' own agreement is not significantly above 0",
+        n=value.n,
+        n_missing=value.n_missing,
+    )
     if isinstance(below, str) or below.interval()[0] <= 0:
         return RaterDifference(difference, share, ceiling)
     if bounds := fieller(a, b, sizes):

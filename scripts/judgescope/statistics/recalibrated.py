@@ -6,15 +6,10 @@ Inference for Noisy LLM-as-a-Judge Evaluation", arXiv 2601.05420. See docs/metho
 "What the systems really score".
 """
 
-from typing import Final
-
 import numpy as np
 
 from judgescope.statistics.arrays import Codes, Floats
 from judgescope.statistics.corrected import RatedTexts
-
-MOST_VALUES: Final = 20
-"""A judge with more different scores gives numbers, which keep their places."""
 
 
 def has_few_values(texts: RatedTexts) -> bool:
@@ -33,7 +28,9 @@ def has_few_values(texts: RatedTexts) -> bool:
     # Rated sources from which on scores are replaced: at 40 the interval held the truth
     # in .90 of studies.
     fewest_rated = 60
-    return 2 < values.size <= MOST_VALUES and rated >= fewest_rated
+    # A judge with more different scores gives numbers, which keep their places.
+    most_values = 20
+    return 2 < values.size <= most_values and rated >= fewest_rated
 
 
 def joined_values(judged: Floats, source: Codes) -> list[list[float]]:

@@ -5,7 +5,7 @@ judge's draws.
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -219,9 +219,6 @@ def _alpha(observed: Floats, level: Measurement, domain: Sequence[float]) -> Flo
 # --- draws of one judge ---------------------------------------------------------------
 
 
-NO_MEAN: Final = "draws of labels have a majority, not a mean"
-
-
 def _alpha_of_draws(
     draws: Floats,
     source: Codes,
@@ -292,7 +289,9 @@ def repeatability(
     flips = np.nanmax(repeated, axis=0) > np.nanmin(repeated, axis=0)
     icc = _icc(repeated, sources, weights, missing).estimate
     if labels:
-        icc = Estimate.undefined(NO_MEAN, n=n, n_missing=missing)
+        icc = Estimate.undefined(
+            "draws of labels have a majority, not a mean", n=n, n_missing=missing
+        )
     alpha = Estimate.undefined(REASONS.off_judge_scale, n=n, n_missing=missing)
     if scale is None or are_classes(draws, scale):
         alpha = _alpha_of_draws(draws, source, weights, scale, ordered=ordered)

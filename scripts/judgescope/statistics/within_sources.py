@@ -75,7 +75,6 @@ DECLARED: Final = declare(
 ROUND_OFF: Final = 1e-12
 """A sum of squares below this share of its whole is rounding: nothing varies."""
 ALONE: Final = "no source has two texts with a score and a rating"
-RATED_ALIKE: Final = "people rate the texts of every source alike"
 
 
 def normal_scores(values: Floats) -> Floats:
@@ -226,7 +225,7 @@ def within_sources(
     differing = varies(np.where(counting, y, np.nan), source, n_sources)
     result = replicated(
         _without_each(*(weight * sums for sums in scores.products())),
-        RATED_ALIKE,
+        "people rate the texts of every source alike",
         sizes=scores.texts,
         scale=CORRELATION,
         ends=CORRELATION.ends,
@@ -461,8 +460,6 @@ def _explained(gram: Floats, projection: Floats) -> Floats:
 
 # --- minus systems' means -------------------------------------------------------------
 
-SYSTEM_IS_ALL: Final = "no text differs from the mean of its system"
-
 
 def partial_by_system(
     x: Floats, y: Floats, source: Codes, system: Codes, n_sources: int
@@ -499,7 +496,7 @@ def partial_by_system(
     judge = _minus_means(x[both], column, names.size)
     people = _minus_means(y[both], column, names.size)
     if not why and not (judge.any() and people.any()):
-        why = SYSTEM_IS_ALL
+        why = "no text differs from the mean of its system"
     results = {}
     for name, a, b in (
         ("partial_by_system_pearson", judge, people),

@@ -10,7 +10,7 @@ from dataset_in_memory import DatasetTables, Row, judge_facts, row_of, rows_of, 
 from judgescope.data.planted import PlantedDesign, simulated
 from judgescope.methods import confidence
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.sure_verdicts import OTHER_SCALE, Said, of_pairs
+from judgescope.methods.sure_verdicts import Said, of_pairs
 from judgescope.schema.tables import table_of
 from judgescope.statistics.arrays import Floats
 from judgescope.statistics.calibration import people_split
@@ -148,7 +148,7 @@ def test_a_judge_on_another_scale_has_the_reason() -> None:
     rows = rows_with(data, judged(VERDICT.tolist(), CHANCE.tolist()))
     [row] = rows_of(rows, judge="j")
     assert row["value"] is None
-    assert row["note"] == OTHER_SCALE
+    assert row["note"] == "the judge's scale is not that of people"
 
 
 def test_people_who_differ_are_the_bound() -> None:

@@ -449,4 +449,6 @@ def test_where_no_text_stands_for_an_original_every_share_says_so() -> None:
     )
     shares = [row for row in rows if row["statistic"].startswith("share_")]
     assert len(shares) == 3 + 2 * 4 and {row["value"] for row in shares} == {None}
-    assert {row["note"] for row in shares} == {perturbations.NO_ORIGINALS}
+    assert {row["note"] for row in shares} == {
+        "the dataset has no text that serves as an original"
+    }

@@ -20,7 +20,6 @@ from ensemble_rows_setup import (
 from judgescope.methods import agreement, ensemble
 from judgescope.methods.evaluation_data import WITHOUT_REFERENCES
 from judgescope.report.words import label
-from judgescope.statistics.ensemble import ON_ONE_SCALE, ON_OTHERS
 from judgescope.statistics.raters import mean_rating
 from judgescope.statistics.result import REASONS
 from methods_setup import (
@@ -172,7 +171,10 @@ def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
     where = {"aspect": "clear", "judge_b": "fair+good", "k": 2}
     same = row_of(ensemble_rows(), "error_correlation", **where)
     wanted = np.corrcoef(FAIR["clear"] - people, GOOD["clear"] - people)[0, 1]
-    assert same["value"] == pytest.approx(wanted) and ON_ONE_SCALE in same["method"]
+    assert (
+        same["value"] == pytest.approx(wanted)
+        and "errors: score - mean rating" in same["method"]
+    )
     for ends in (None, (0.0, 100.0)):
         other = row_of(
             rows(card={"ends": dict.fromkeys(ASPECTS, ends)}),
@@ -184,7 +186,7 @@ def test_errors_are_on_peoples_scale_where_all_judges_score_on_it() -> None:
             for x in (FAIR["clear"], GOOD["clear"])
         ]
         assert other["value"] == pytest.approx(np.corrcoef(*rest)[0, 1])
-        assert ON_OTHERS in other["method"]
+        assert "errors: residuals of a linear fit on the mean rating" in other["method"]
 
 
 def test_errors_are_of_one_kind_in_all_aspects_as_their_mean_is_over_these() -> None:
@@ -193,7 +195,9 @@ def test_errors_are_of_one_kind_in_all_aspects_as_their_mean_is_over_these() -> 
         told_of = row_of(
             result, "error_correlation", aspect=aspect, judge_b="fair+good", k=2
         )
-        assert ON_OTHERS in told_of["method"]
+        assert (
+            "errors: residuals of a linear fit on the mean rating" in told_of["method"]
+        )
 
 
 def test_the_effective_number_is_that_of_the_mean_error_correlation() -> None:

@@ -90,7 +90,7 @@ def test_without_reliability_there_is_a_reason(
 def test_texts_of_unknown_systems_have_no_plan() -> None:
     rows = [*reliability.rows(data_of(anonymous_systems=True))]
     planned = rows_of(rows, "reliability_systems")
-    assert {row["note"] for row in planned} == {reliability.NO_SYSTEMS}
+    assert {row["note"] for row in planned} == {"the texts name no two systems"}
 
 
 def test_a_mean_of_two_texts_has_the_ratings_of_both() -> None:

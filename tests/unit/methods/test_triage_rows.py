@@ -100,9 +100,21 @@ def test_where_the_lowest_score_is_best_the_threshold_is_on_the_judges_scale() -
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"key": KEY | {"good_from": None}}, triage.NO_BAR),
-        ({"key": KEY | {"good_from": {"other": 4.0}}}, triage.NO_BAR),
-        ({"key": KEY | {"good_from": 7.0}}, triage.NOT_ON_SCALE),
+        (
+            {"key": KEY | {"good_from": None}},
+            (
+                "the study does not say from which rating on a text is "
+                "good: key triage, good_from"
+            ),
+        ),
+        (
+            {"key": KEY | {"good_from": {"other": 4.0}}},
+            (
+                "the study does not say from which rating on a text is "
+                "good: key triage, good_from"
+            ),
+        ),
+        ({"key": KEY | {"good_from": 7.0}}, "good_from is not within people's scale"),
         ({"people": np.full(ITEMS, 5.0)}, "all rated texts are good"),
         ({"people": np.full(ITEMS, np.nan)}, "no ratings"),
         ({"people": np.ones(ITEMS)}, "all rated texts are bad"),

@@ -22,7 +22,7 @@ from judgescope.replies.compaction import (
     forget_errors,
     merge,
 )
-from judgescope.replies.inspection import NOT_CLOSED, StoreFinding, stats, verify
+from judgescope.replies.inspection import StoreFinding, stats, verify
 from judgescope.replies.journal import KEY, Chosen, Keys
 from judgescope.replies.ledger import FOLDER, Account, Ledger, SpentUnits
 from judgescope.replies.lookup import KeyTable, having
@@ -320,7 +320,17 @@ def test_stats_count_a_shard_also_when_half_of_it_is_compacted(tmp_path: Path) -
 
 def test_verify_names_file_and_line(tmp_path: Path) -> None:
     path = write(tmp_path, reply(1, "one"), reply(2, "two"))
-    assert list(verify(tmp_path / "m")) == [StoreFinding(str(path), NOT_CLOSED, False)]
+    assert list(verify(tmp_path / "m")) == [
+        StoreFinding(
+            str(path),
+            (
+                "this journal has no closing line: its job was stopped, "
+                "an older version wrote it, or lines at its end were "
+                "lost"
+            ),
+            False,
+        )
+    ]
     lines = path.read_bytes().splitlines(keepends=True)
     short = (
         json.dumps({"key": KEYS[3], "draw": 0}, separators=(",", ":")).encode() + b"\n"
@@ -333,7 +343,12 @@ def test_verify_names_file_and_line(tmp_path: Path) -> None:
     told = {
         (error.where, error.wrong): error.message
         for error in verify(tmp_path / "m")
-        if error.message != NOT_CLOSED
+        if error.message
+        != (
+            "this journal has no closing line: its job was stopped, "
+            "an older version wrote it, or lines at its end were "
+            "lost"
+        )
     }
     wrong = {where for where, is_wrong in told if is_wrong}
     assert wrong == {f"{path}:{number}" for number in (2, 3, 4)}

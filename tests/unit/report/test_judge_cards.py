@@ -18,7 +18,7 @@ import cards_study
 import report_study
 from browser import browser, needs_browser
 from judgescope.plan.loading import load_plan
-from judgescope.plan.specs.judge_cards import HIDDEN, judge_cards, model_settings
+from judgescope.plan.specs.judge_cards import judge_cards, model_settings
 from judgescope.report.elements import Facts, Fold, PageTable
 from judgescope.report.judge_card import address_in_words, every_number, number, render
 from judgescope.report.specs import ExpectedDrop, JudgeCardSpec
@@ -364,8 +364,8 @@ def test_no_secret_of_a_model_is_told_and_what_changes_replies_is() -> None:
     text = json.dumps(told)
     assert not re.search("hush|inner.example|MY_KEY", text)
     assert told["extra_body"] == {
-        "api_key": HIDDEN,
-        "nested": {"auth_token": HIDDEN, "top_k": 5},
+        "api_key": "not shown",
+        "nested": {"auth_token": "not shown", "top_k": 5},
     }
     assert told["revision"] == "r7" and told["price"] == {"input": 1, "output": 2}
 

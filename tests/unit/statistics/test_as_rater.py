@@ -17,8 +17,6 @@ from judgescope.statistics.correlation import correlations
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.raters import (
     AS_GOOD,
-    NOT_SHOWN,
-    ONE_RATER,
     SHUFFLES,
     UNDECIDED,
     WORSE,
@@ -200,7 +198,11 @@ def test_constant_people_and_one_rater_are_undefined() -> None:
     )
     assert flat.share.value is None and flat.difference.p_above(-0.05) is None
     alone = as_rater(pearson, judge, [np.array(people[:1])], against="mean")["pearson"]
-    assert alone.difference.estimate.note == alone.share.note == ONE_RATER
+    assert (
+        alone.difference.estimate.note
+        == alone.share.note
+        == "one rater: no other rater to compare with"
+    )
 
 
 @pytest.mark.simulation
@@ -251,7 +253,7 @@ def test_the_share_has_fiellers_interval() -> None:
     assert share.ci_low < share.value < share.ci_high
     noise = rng.integers(1, 6, (3, SOURCE.size)).astype(float)
     nothing = as_rater(pearson, judge, [noise], against="mean")["pearson"].share
-    assert nothing.note == NOT_SHOWN
+    assert nothing.note == "the raters' own agreement is not significantly above 0"
 
 
 def test_the_ends_of_fiellers_interval_are_where_the_t_test_turns() -> None:

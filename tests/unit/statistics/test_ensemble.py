@@ -8,10 +8,6 @@ from deleted import jackknife_t
 from judgescope.scoring.ensembles import derive_part
 from judgescope.scoring.specs import CellPart
 from judgescope.statistics.ensemble import (
-    CANCELLED,
-    ON_ONE_SCALE,
-    ON_OTHERS,
-    SAME_ERRORS,
     effective_judges,
     error_correlation,
     subset_scores,
@@ -113,7 +109,11 @@ def test_errors_on_one_scale_by_hand() -> None:
     one, other = np.array([1.0, -1, 1, -1, 0]), np.array([2.0, -2, 0, 0, 0])
     result = correlation(people + one, people + other, people, one_scale=True)
     assert result.value == pytest.approx(4 / np.sqrt(4 * 8))
-    assert (result.n, result.n_missing, result.method) == (5, 0, ON_ONE_SCALE)
+    assert (result.n, result.n_missing, result.method) == (
+        5,
+        0,
+        "errors: score - mean rating",
+    )
 
 
 def test_errors_on_other_scales_by_hand() -> None:
@@ -123,7 +123,7 @@ def test_errors_on_other_scales_by_hand() -> None:
     x, y = 10 + 2 * people + bent, 700 - 50 * people + bent + waved
     result = correlation(x, y, people, one_scale=False)
     assert result.value == pytest.approx(4 / np.sqrt(4 * (4 + 20)))
-    assert result.method == ON_OTHERS
+    assert result.method == "errors: residuals of a linear fit on the mean rating"
     assert correlation(
         x, people + waved, people, one_scale=False
     ).value == pytest.approx(0)
@@ -217,7 +217,7 @@ def test_where_errors_do_not_vary_there_is_no_correlation() -> None:
     }
     assert {
         place: (number.value, number.note) for place, number in told.items()
-    } == dict.fromkeys(told, (None, SAME_ERRORS))
+    } == dict.fromkeys(told, (None, "the errors of a member do not vary"))
     # on people's scale the errors of a constant judge are people's ratings turned
     constant = correlation(same, other, people, one_scale=True)
     wanted = np.corrcoef(-people, other - people)[0, 1]
@@ -261,7 +261,13 @@ def test_the_effective_number_by_hand(k: int, r: float, wanted: float) -> None:
 def test_errors_that_cancel_out_have_no_number() -> None:
     for r in (-0.25, -0.25 + 1e-12, -0.3):
         estimate = effective_judges(mean_of(r, 0.0), 5).estimate
-        assert (estimate.value, estimate.note) == (None, CANCELLED)
+        assert (estimate.value, estimate.note) == (
+            None,
+            (
+                "the errors cancel out: no number of independent judges "
+                "has so small a mean error"
+            ),
+        )
     deleted = effective_judges(mean_of(0.25, *[0.0] * 98, -0.25), 5)
     assert deleted.rows[1] == 5 and np.isnan(deleted.rows[-1])
     assert (

@@ -14,7 +14,6 @@ from scipy.stats import binomtest
 from deleted import jackknife_t, proportion
 from judgescope.statistics.intervals import deletions
 from judgescope.statistics.preferences import (
-    NOT_JOINED,
     Comparisons,
     Strengths,
     agreement_of_people,
@@ -292,7 +291,14 @@ CYCLE_OF_TIES = [(0, 1, 1, 0, 0), (1, 2, 0, 0, 1), (2, 0, 0, 0, 2)]
 def test_without_a_finite_maximum_there_is_a_reason(rows: list[Any]) -> None:
     result = strengths(comparisons(*rows), 3, None)
     for system in (*result.systems, result.ties):
-        assert (system.estimate.value, system.estimate.note) == (None, NOT_JOINED)
+        assert (system.estimate.value, system.estimate.note) == (
+            None,
+            (
+                "no finite estimate: a group of systems never beats the "
+                "others (a tie counts both ways), or the text in one "
+                "position always wins"
+            ),
+        )
 
 
 def test_a_vote_more_each_way_gives_the_cycle_of_ties_a_maximum() -> None:
@@ -306,7 +312,11 @@ def test_without_ties_or_votes_that_count() -> None:
     assert numbers(result)[:2] == (pytest.approx([0, 0], abs=1e-9), 0.0)
     assert (result.ties.estimate.n, result.ties.estimate.n_missing) == (2, 1)
     nothing = strengths(comparisons((0, 1, NAN, 0, 0)), 2, None)
-    assert nothing.systems[0].estimate.note == NOT_JOINED
+    assert nothing.systems[0].estimate.note == (
+        "no finite estimate: a group of systems never beats the "
+        "others (a tie counts both ways), or the text in one "
+        "position always wins"
+    )
 
 
 def test_a_source_without_which_systems_are_not_joined_is_named() -> None:

@@ -12,8 +12,6 @@ from scipy.stats import norm, pearsonr, rankdata
 from judgescope.statistics.result import REASONS
 from judgescope.statistics.within_sources import (
     ALONE,
-    RATED_ALIKE,
-    SYSTEM_IS_ALL,
     beyond_systems,
     normal_scores,
     partial_by_system,
@@ -189,7 +187,7 @@ def test_a_source_with_one_score_lowers_the_value() -> None:
     [
         ([1.0, 1, 1, 1], [1.0, 2, 3, 4], REASONS.constant_judge),
         ([1.0, 2, 3, 4], [2.0, 2, 2, 2], REASONS.constant_ratings),
-        ([1.0, 2, 3, 4], [1.0, 1, 2, 2], RATED_ALIKE),
+        ([1.0, 2, 3, 4], [1.0, 1, 2, 2], "people rate the texts of every source alike"),
         ([1.0, NAN, 3, NAN], [1.0, 1, 2, 2], ALONE),
         ([1.0, NAN, NAN, 4], [NAN, 1, 2, 2], REASONS.few_pairs),
     ],
@@ -331,4 +329,7 @@ def test_partial_by_system_is_undefined_where_the_system_says_all() -> None:
     notes = [
         one["partial_by_system_pearson"].estimate.note for one in (by_author, alone)
     ]
-    assert notes == [SYSTEM_IS_ALL, "texts of one system"]
+    assert notes == [
+        "no text differs from the mean of its system",
+        "texts of one system",
+    ]

@@ -23,7 +23,6 @@ HALVES = re.compile("[\ud800-\udfff]")  # unpaired surrogates, which no file can
 MOST_BYTES = 1 << 27
 """Of a decompressed answer: more than many long draws with all their log
 probabilities."""
-KIND = 80  # characters of an error's type or code that are compared
 AT_ONCE = 1 << 18  # bytes that are decompressed without another thread
 PIECE = 1 << 16  # compressed bytes that are decompressed at a time
 UNPACKING = ThreadPoolExecutor(
@@ -473,7 +472,9 @@ def error_kind(text: str) -> str:
         ]
     except (ValueError, AttributeError, RecursionError):
         return ""
-    return " ".join(str(name)[:KIND] for name in names)
+    # Characters of an error's type or code that are compared.
+    most_compared = 80
+    return " ".join(str(name)[:most_compared] for name in names)
 
 
 def message_of(text: str) -> str:

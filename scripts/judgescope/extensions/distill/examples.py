@@ -142,8 +142,7 @@ class Sampled(NamedTuple):
     @property
     def split(self) -> str:
         """Return the split that it belongs to."""
-        held_out = "held_out"
-        return held_out if self.row["held_out"] else TRAIN
+        return "held_out" if self.row["held_out"] else TRAIN
 
 
 def cells_of(

@@ -48,7 +48,6 @@ from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.corrected import source_means
 from judgescope.statistics.result import Estimate
 
-DECLARED: Final = "declared.json"
 ANSWERS: Final = "answers"
 
 
@@ -388,8 +387,7 @@ def _any_known(table: Floats) -> Flags:
 
 def data_of(plan: Plan, dataset: str) -> EvaluationData:
     """The scores and ratings of a dataset of a study that has run."""
-    table_name = "corrected"
-    spec = statistics(plan, table_name, dataset)
+    spec = statistics(plan, "corrected", dataset)
     files = spec.files
     needed = [files.items, files.ingested, files.ratings, files.scores, files.statuses]
     run_first = "run the study first: judgescope run STUDY.yaml"
@@ -441,7 +439,7 @@ def opened(
     """
     chosen = {"dataset": dataset, "judge": judge, "aspect": aspect}
     asked: dict[str, object] = {**chosen, "looks": looks, "voters": voters}
-    file = folder / DECLARED
+    file = folder / "declared.json"
     if file.is_file():
         declared = Declared(**json.loads(file.read_text("utf-8")))
         _check_same(declared, asked, plan, file)

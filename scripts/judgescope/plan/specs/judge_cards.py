@@ -45,7 +45,6 @@ PUBLISHED = {
 }
 """Keys of a model's card that its judges' cards show: no address, header, program or
 path."""
-HIDDEN = "not shown"
 
 JudgeEnds = dict[str, dict[str, specs.ScaleEnds]]
 """Dataset -> aspect -> the ends of a judge's scores."""
@@ -142,12 +141,13 @@ def _masked(value: object) -> object:
     if not isinstance(value, dict):
         return value
     masked = dict[str, object]()
+    not_shown = "not shown"
     for name, each in value.items():
         if name == "path":
             continue
         # A number is a limit, such as `max_tokens`, and no secret.
         hidden = is_secret(name) and not isinstance(each, int | float)
-        masked[name] = HIDDEN if hidden else _masked(each)
+        masked[name] = not_shown if hidden else _masked(each)
     return masked
 
 

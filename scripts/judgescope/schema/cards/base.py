@@ -104,8 +104,6 @@ def _json_fields(value: dict[str, Any]) -> dict[str, Any]:
 JsonFields = Annotated[dict[str, Any], AfterValidator(_json_fields)]
 """Fields that a request holds as they are: finite numbers, integers of 64 bits, at most
 32 levels."""
-MOST_VALUES = 100_000
-"""Maximum number of values of a scale with steps."""
 COMMIT = re.compile("^[0-9a-f]{40}$")
 
 
@@ -471,7 +469,9 @@ class RatingScale(Card):
             raise ValueError(
                 f"min to max must be a whole number of steps, not {steps:g}"
             )
-        if self.step and steps > MOST_VALUES:
+        # Maximum number of values of a scale with steps.
+        most_values = 100_000
+        if self.step and steps > most_values:
             raise ValueError(
                 f"{steps:g} steps are too many: leave `step` out for a continuous scale"
             )

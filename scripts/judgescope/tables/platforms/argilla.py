@@ -1,6 +1,9 @@
-"""Records that Argilla 2 exports, flat (`NAME.responses`) or nested."""
+"""Records that Argilla exports: flat (`NAME.responses`) or nested by Argilla 2, with
+`NAME-suggestion` by Argilla 1.
+"""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from judgescope.data.rows import FileRow
 from judgescope.tables.platforms.base import (
@@ -25,25 +28,55 @@ RESPONSES = ".responses"
 FIELDS = frozenset({"id", "status", "_server_id", "score"})
 
 
+SUGGESTION: Final = "-suggestion"
+"""Behind a question's name: the column of its suggestions in exports of Argilla 1."""
+
+
+def _questions_of_first(export: OpenedExport) -> list[str]:
+    """The questions of an export of Argilla 1: a list of responses for each, with the
+    column of its suggestions beside.
+    """
+    questions = []
+    for name in export.columns:
+        if f"{name}{SUGGESTION}" not in export.columns:
+            continue
+        entries = []
+        for row in export.rows:
+            cell = unpacked(row.get(name))
+            entries += cell if isinstance(cell, list) else []
+        if entries and all(map(_is_response, entries)):
+            questions.append(name)
+    return questions
+
+
+def _is_response(entry: object) -> bool:
+    return isinstance(entry, Mapping) and {"value", "status"} <= entry.keys()
+
+
 def _flat(export: OpenedExport) -> bool:
     ends = [name for name in export.columns if name.endswith(RESPONSES)]
     return any(f"{name}.users" in export.columns for name in ends)
 
 
 def _recognise(export: OpenedExport) -> bool:
-    return _flat(export) or export.has_columns("fields", "responses", "suggestions")
+    nested = export.has_columns("fields", "responses", "suggestions")
+    return _flat(export) or nested or bool(_questions_of_first(export))
 
 
 def _read(export: OpenedExport) -> PlatformTable:
     """A row for each record; drafts and discarded responses are left out."""
     sheet = ScoreSheet()
     flat = _flat(export)
-    if not flat:
+    of_first = _questions_of_first(export)
+    if not flat and not of_first:
         export.check_columns("fields", "responses", "suggestions")
     fields: dict[str, None] = {}
     for index, part in enumerate(export.parts):
         key = str(part.get(ITEM) or index + 1)
-        content = _of_flat(part) if flat else _of_nested(part)
+        if of_first:
+            content = _of_first(part, of_first)
+        else:
+            content = _of_flat(part) if flat else _of_nested(part)
         texts = {name: text_of(cell) for name, cell in content.texts.items()}
         fields.update(dict.fromkeys(texts))
         sheet.add_text(key, index, {ITEM: key, **texts})
@@ -97,6 +130,23 @@ def _of_flat(part: ExportPart) -> RecordContent:
     return content
 
 
+def _of_first(part: ExportPart, questions: list[str]) -> RecordContent:
+    """The content of a record of Argilla 1, `NAME` and `NAME-suggestion`."""
+    content = RecordContent()
+    for name in questions:
+        for response in unpacked(part.get(name)) or []:
+            value, user = response["value"], response.get("user_id")
+            content.respond(name, value, user, response["status"])
+        about = unpacked(part.get(f"{name}{SUGGESTION}-metadata"))
+        agent = about.get("agent") if isinstance(about, Mapping) else None
+        content.suggest(name, part.get(f"{name}{SUGGESTION}"), agent)
+    for column, cell in part.content.items():
+        is_question = column.partition(SUGGESTION)[0] in questions
+        if not is_question and column not in {*FIELDS, "external_id", "metadata"}:
+            content.texts[column] = cell
+    return content
+
+
 def _of_nested(part: ExportPart) -> RecordContent:
     content = RecordContent()
     content.texts.update(part.part("fields").content)
@@ -125,9 +175,10 @@ def _add_texts(table: PlatformTable, fields: list[str]) -> None:
 ARGILLA = Platform(
     name="argilla",
     title="Argilla",
-    version="2",
+    version="1.29, 2",
     link="https://docs.argilla.io/latest/how_to_guides/import_export/",
-    found_by="`NAME.responses` with `.users`, or `fields`, `responses`, `suggestions`",
+    found_by="`NAME.responses` with `.users`; `fields`, `responses`, `suggestions`; "
+    "`NAME-suggestion` beside a list of responses",
     people="submitted responses",
     judge="suggestions; the judge is their agent",
     recognise=_recognise,

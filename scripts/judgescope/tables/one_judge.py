@@ -27,7 +27,7 @@ def second_columns(values: JudgeValues, *, labels: bool) -> dict[str, str]:
             continue
         if _stem(verdict) != _stem(score) or not _has_two(values[verdict]):
             continue
-        if _determines(values[score], values[verdict]):
+        if determines(values[score], values[verdict]):
             if labels or _has_two(values[score]):
                 second[score] = verdict
             else:
@@ -55,11 +55,14 @@ def _has_two(cells: Sequence[float | None]) -> bool:
     return {cell for cell in cells if cell is not None} == {0.0, 1.0}
 
 
-def _determines(
+def determines(
     numbers: Sequence[float | None], verdicts: Sequence[float | None]
 ) -> bool:
     """Whether rows with the same number always have the same verdict, the better one
     from some number on.
+
+    >>> determines([2, 5, 3], [0, 1, 0]), determines([2, 5, 2], [0, 1, 1])
+    (True, False)
     """
     pairs: dict[float, set[float]] = {}
     for number, verdict in zip(numbers, verdicts, strict=True):

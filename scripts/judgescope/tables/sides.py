@@ -179,7 +179,9 @@ def _place_neutral(
     candidates = []
     for column in neutral:
         if column in numbering:
-            result.unused[column] = "it numbers rows, sources or turns"
+            result.unused[column] = (
+                "it numbers rows, sources or turns, or is the same in all"
+            )
         else:
             candidates.append(column)
     people = {aspect_of(column) for column in result.people}

@@ -10,6 +10,7 @@ from judgescope.cli.init.column_values import number, numbers, scale
 from judgescope.cli.init.vocabulary import ROLE_NAMES, WORDS
 from judgescope.core.names import slug, without_accents
 from judgescope.data.rows import TableRow
+from judgescope.tables.derived_columns import computed_columns, repeated_scores
 from judgescope.tables.leaving_out import USUAL_SCALES, values_on_scale
 from judgescope.tables.one_judge import second_columns
 from judgescope.tables.profile import is_design
@@ -71,7 +72,11 @@ def rating_columns(
             candidates.append(column)
             if is_design(rows, column):
                 numbering.append(column)
+    computed = _computed(rows, candidates)
+    candidates = [column for column in candidates if column not in computed]
+    numbering += _constant(rows, candidates)
     placed = sides(candidates, aspect_of, numbering, aspects)
+    placed.unused |= computed
     repeated = _repeated(rows, placed)
     placed.unused |= repeated
     placed.judges = [name for name in placed.judges if name not in repeated]
@@ -97,6 +102,35 @@ def rating_columns(
             averages += filter(is_mean, group)
             ratings[aspect] = single
     return RatingColumns(ratings, averages, placed.judges, placed.why, placed.unused)
+
+
+def _computed(rows: Sequence[TableRow], candidates: Sequence[str]) -> dict[str, str]:
+    """Return the columns that were computed from another one, and why they are not
+    used.
+    """
+    values = {}
+    for column in candidates:
+        values[column] = [number(row.get(column)) for row in rows]
+    why = {}
+    for column, other in computed_columns(candidates).items():
+        why[column] = f"its header says that it was computed, from {other}"
+    for column, judge in repeated_scores(values).items():
+        why[column] = f"it repeats {judge}"
+    return why
+
+
+def _constant(rows: Sequence[TableRow], candidates: Sequence[str]) -> list[str]:
+    """Return the columns without a word for their side that have the same number in
+    every row, if others without such a word differ from row to row.
+    """
+    constant = []
+    without_side = []
+    for column in candidates:
+        if {"person", "machine", "measure"}.isdisjoint(classes_of(column)):
+            without_side.append(column)
+            if len(set(numbers(rows, column) or [])) == 1:
+                constant.append(column)
+    return constant if len(constant) < len(without_side) else []
 
 
 def _repeated(rows: Sequence[TableRow], of_sides: Sides) -> dict[str, str]:

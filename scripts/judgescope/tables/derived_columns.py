@@ -1,0 +1,100 @@
+"""Columns of numbers that are computed from another column beside them: the smallest of
+several ratings, a score on another scale, a verdict by a threshold.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from judgescope.tables.one_judge import JudgeValues, determines
+from judgescope.tables.words import classes_of, split_header
+
+COMPUTED: Final = frozenset(
+    {
+        "max",
+        "maximum",
+        "median",
+        "min",
+        "minimum",
+        "norm",
+        "normalised",
+        "normalized",
+        "percentile",
+        "rescaled",
+        "scaled",
+        "standardised",
+        "standardized",
+        "z",
+        "zscore",
+    }
+)
+"""Words of a header that say by what a column was computed from another one."""
+FEWEST_VALUES: Final = 10
+"""Rows in which two columns are the same by no accident."""
+
+
+def computed_columns(columns: Sequence[str]) -> dict[str, str]:
+    """Column -> the one that it was computed from, by a word of its header.
+
+    `human_max` beside `human_1`, `judge_score_normalized` beside `judge_score`.
+
+    >>> computed_columns(["human_raw", "human_z", "judge", "max"])
+    {'human_z': 'human_raw'}
+    """
+    base_of: dict[frozenset[str], str] = {}
+    for column in columns:
+        if COMPUTED.isdisjoint(split_header(column)):
+            base_of.setdefault(_stem(column), column)
+    computed = {}
+    for column in columns:
+        stem = _stem(column)
+        if not COMPUTED.isdisjoint(split_header(column)) and stem and stem in base_of:
+            computed[column] = base_of[stem]
+    return computed
+
+
+def _stem(column: str) -> frozenset[str]:
+    """The words of a header without numbers and those that say how it was computed."""
+    words = set()
+    for word in split_header(column):
+        if not (word.isdigit() or word == "raw" or word in COMPUTED):
+            words.add(word)
+    return frozenset(words)
+
+
+def repeated_scores(values: JudgeValues) -> dict[str, str]:
+    """Column without a word for its side -> the judge's column that it repeats.
+
+    It has the other words of that header, and each number of the judge always comes
+    with the same of its numbers: `coherence` and `coherence_result` beside
+    `gpt_coherence`.
+
+    >>> scores = [1, 2, 3, 4, 5] * 2
+    >>> results = [0, 0, 1, 1, 1] * 2
+    >>> repeated_scores({"gpt_tone": scores, "tone_result": results, "tone": scores})
+    {'tone_result': 'gpt_tone', 'tone': 'gpt_tone'}
+    """
+    repeated = {}
+    for column, numbers in values.items():
+        if not {"person", "machine", "measure"}.isdisjoint(classes_of(column)):
+            continue
+        for judge, scores in values.items():
+            is_machines = {"machine", "measure"} & classes_of(judge).keys()
+            if not is_machines or "person" in classes_of(judge):
+                continue
+            if _rated(column) != _rated(judge) or not _rated(column):
+                continue
+            # Two labels of people and a judge may agree in all rows.
+            several = len({*scores} - {None}) > 2 and len(scores) >= FEWEST_VALUES
+            if several and determines(scores, numbers):
+                repeated[column] = judge
+    return repeated
+
+
+def _rated(column: str) -> frozenset[str]:
+    """The words of a header for what was rated."""
+    words = set()
+    for word in split_header(column):
+        classes: Mapping[str, bool] = classes_of(word)
+        if {"rating", "outcome", "machine", "measure"}.isdisjoint(classes):
+            words.add(word)
+    return frozenset(words)

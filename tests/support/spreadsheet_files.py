@@ -15,8 +15,12 @@ def write_spreadsheet(
     path: Path,
     sheets: Mapping[str, Sequence[Sequence[object]]],
     hidden: Sequence[str] = (),
+    merged: Mapping[str, Sequence[str]] | None = None,
 ) -> Path:
-    """Write sheet -> rows as an .xlsx file; return its path."""
+    """Write sheet -> rows as an .xlsx file; return its path.
+
+    merged: sheet -> its merged cells, such as C1:D1.
+    """
     entries, links, kinds = [], [], []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for at, (name, rows) in enumerate(sheets.items(), start=1):
@@ -32,7 +36,8 @@ def write_spreadsheet(
                 f'<Override PartName="/xl/worksheets/sheet{at}.xml" '
                 f'ContentType="{TYPES}.worksheet+xml"/>'
             )
-            archive.writestr(f"xl/worksheets/sheet{at}.xml", _sheet(rows))
+            areas = (merged or {}).get(name, ())
+            archive.writestr(f"xl/worksheets/sheet{at}.xml", _sheet(rows, areas))
         archive.writestr(
             "xl/workbook.xml",
             f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>'
@@ -61,7 +66,7 @@ def _relations(links: str) -> str:
     return f'<Relationships xmlns="{PACKAGE}/relationships">{links}</Relationships>'
 
 
-def _sheet(rows: Sequence[Sequence[object]]) -> str:
+def _sheet(rows: Sequence[Sequence[object]], merged: Sequence[str]) -> str:
     lines = []
     for number, cells in enumerate(rows, start=1):
         parts = []
@@ -69,9 +74,10 @@ def _sheet(rows: Sequence[Sequence[object]]) -> str:
             if cell != "":
                 parts.append(_cell(f"{chr(ord('A') + column)}{number}", cell))
         lines.append(f'<row r="{number}">{"".join(parts)}</row>')
-    return (
-        f'<worksheet xmlns="{MAIN}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
-    )
+    areas = "".join(f'<mergeCell ref="{area}"/>' for area in merged)
+    merges = f"<mergeCells>{areas}</mergeCells>" if merged else ""
+    data = f"<sheetData>{''.join(lines)}</sheetData>{merges}"
+    return f'<worksheet xmlns="{MAIN}">{data}</worksheet>'
 
 
 def _cell(words: str, cell: object) -> str:

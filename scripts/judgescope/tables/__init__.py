@@ -2,5 +2,5 @@
 
 `opening` finds out how a file is written, `spelling` reads numbers as people write
 them, `leaving_out` finds cells and rows that are no data, `labels` orders words, and
-`words` knows what headers mean in 13 languages. What is assumed is said in notes.
+`words` knows what headers mean in 14 languages. What is assumed is said in notes.
 """

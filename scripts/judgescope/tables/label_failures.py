@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from judgescope.tables.labels import order_of, plain_label
+from judgescope.tables.no_answer import says_no_answer
 from judgescope.tables.profile import MOST_LABELS
 from judgescope.tables.spelling import MOST_FAILURES, is_missing, says_failure
 
@@ -35,7 +36,8 @@ def label_failures(
 ) -> dict[str, dict[str, int]]:
     """Column -> cell that says there is no label -> how often it occurs.
 
-    Such a cell is rare in its column, and the other words are labels of a known order.
+    Such a cell is rare in its column, and the other words are labels of a known order,
+    or the cell says that a person gave no answer: `k. A.`
     A word such as `unsure` that two columns share is a label.
 
     >>> label_failures({"judge": ["pass"] * 9 + ["fail"] * 9 + ["ERROR"] * 2})
@@ -57,13 +59,18 @@ def label_failures(
                 failures[word] = count
         others = [word for word in times if word not in failures]
         rare = sum(failures.values()) <= MOST_FAILURES * sum(times.values())
-        if failures and rare and _is_known(others) and not _is_known(list(times)):
+        if not failures or not rare:
+            continue
+        are_labels = _is_known(others) and not _is_known(list(times))
+        if are_labels or all(map(says_no_answer, failures)):
             failures_of[column] = failures
     return failures_of
 
 
 def _says_nothing(word: str, columns: int) -> bool:
     """Whether a word that so many columns have says that there is no label."""
+    if says_no_answer(word):
+        return True
     words = set(plain_label(word).split())
     if not says_failure(word) or words & OUTCOMES:
         return False

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from judgescope.data.rows import TableRow
 from judgescope.tables.spelling import is_missing
-from judgescope.tables.words import is_total
+from judgescope.tables.words import is_total, names_total
 
 SENTINELS: Final = frozenset({-999, -99, -9, -1, 0, 9, 99, 999})
 """Numbers that stand for "no score" if they are off the scale."""
@@ -41,7 +41,10 @@ def is_total_row(row: TableRow, texts: Sequence[str]) -> bool:
         # The word may stand below the numbers of the rows.
         filled = [cell for cell in row.values() if not is_missing(cell)]
         words = [str(cell) for cell in filled if not _is_number(cell)]
-    return len(words) == 1 and is_total(words[0])
+    if len(words) == 1 and is_total(words[0]):
+        return True
+    # `Bot A average`: other rows have two texts more, this one none.
+    return len(words) == 1 and len(texts) >= 3 and names_total(words[0])
 
 
 def is_nameless_total(

@@ -30,6 +30,7 @@ from judgescope.data.rows import (
     may_be_rows,
     read_rows,
 )
+from judgescope.tables.encodings import encoding_of, is_western
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 LOOKED_AT: Final = 50
@@ -135,6 +136,28 @@ def _json_object(text: str, path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def under_a_key(table: OpenedTable) -> OpenedTable | None:
+    """The rows of an object with one list of objects, as an API answers with a page;
+    None for another object.
+
+    >>> under_a_key(OpenedTable(content={"data": [{"a": 1}], "next": None})).rows
+    [{'a': 1}]
+    """
+    if table.content is None:
+        return None
+    lists = {}
+    for key, value in table.content.items():
+        is_list = isinstance(value, list) and bool(value)
+        if is_list and all(isinstance(entry, dict) for entry in value):
+            lists[key] = value
+    if len(lists) != 1:
+        return None
+    [(key, rows)] = lists.items()
+    note = f"the rows of this object are those of its key {key}"
+    numbers = list(range(1, len(rows) + 1))
+    return OpenedTable(rows=rows, numbers=numbers, notes=[*table.notes, note])
+
+
 # --- archives -------------------------------------------------------------------------
 
 
@@ -220,10 +243,12 @@ def _unpacked(content: bytes, path: Path) -> bytes:
 
 
 def _decoded(table: OpenedTable, content: bytes, path: Path) -> str:
-    """The text of a file: UTF-8, UTF-16 with its mark, or else Windows-1252.
+    """The text of a file: UTF-8, UTF-16 with its mark, an encoding in which its headers
+    have a meaning, or else Windows-1252.
 
-    Raises UserError for NUL bytes, of which UTF-16 without its mark is full, and for
-    bytes that none of these encodings has.
+    Raises UserError for NUL bytes, of which UTF-16 without its mark is full, for bytes
+    that none of these encodings has, and for text that is of no language as
+    Windows-1252.
     """
     byte_order_marks = (
         (codecs.BOM_UTF8, "utf-8"),
@@ -243,10 +268,19 @@ def _decoded(table: OpenedTable, content: bytes, path: Path) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         first = error.start
+    of_headers = encoding_of(content)
+    if of_headers is not None:
+        table.notes.append(
+            f"the file is not UTF-8; it was read as {of_headers.upper()}, in which its "
+            "headers are known words"
+        )
+        return content.decode(of_headers)
     try:
         text = content.decode("cp1252")
     except UnicodeDecodeError:
         raise _undecoded(content, first, path, "") from None
+    if not is_western(text):
+        raise _undecoded(content, first, path, "")
     character = content[first : first + 1].decode("cp1252")
     line = content.count(b"\n", 0, first) + 1
     table.notes.append(

@@ -55,7 +55,8 @@ Joiner = Callable[[Sequence[TableRow], Sequence[str], str], JoinedRows | None]
 
 def _kind_of(rows: Sequence[TableRow], column: str) -> Joiner | None:
     """How the rows are joined that a column of words tells apart."""
-    words = split_header(column)
+    # Crowd platforms put it into a group: `ASSIGNMENT:worker_id`.
+    words = split_header(re.split(r"[:.]", column)[-1])
     beside = set(words) - {"id", "name", "item", "key"}
     if len(beside) != 1 or not beside <= CRITERIA | RATERS:
         return None  # most headers end here, before their cells are read

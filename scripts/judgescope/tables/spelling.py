@@ -14,6 +14,7 @@ from unicodedata import decimal, normalize, numeric
 
 from judgescope.core.names import NOT_JUDGED
 from judgescope.data.rows import TableRow
+from judgescope.tables.no_answer import says_no_answer
 from judgescope.tables.thousands import DecimalSign, GroupedNumbers, grouped_numbers
 
 CellReader = Callable[[str], float | None]
@@ -167,6 +168,8 @@ def _is_missing_word(cell: str) -> bool:
 def says_failure(cell: object) -> bool:
     """Whether a cell says that there is no value: ERROR, `error: timed out`, #REF!"""
     text = str(cell).strip()
+    if says_no_answer(text):
+        return True
     words = re.findall(r"[a-z]+", text.lower())
     excel = bool(re.fullmatch(r"#[A-Z0-9/!?]+", text))
     return excel or (len(words) <= 4 and not FAILURES.isdisjoint(words))

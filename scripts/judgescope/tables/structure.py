@@ -7,14 +7,33 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from judgescope.data.rows import TableRow
 from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, split_header
 
 DRAWS: Final = frozenset(
-    {"run", "draw", "sample", "trial", "seed", "repeat", "repetition", "iteration"}
+    {
+        "run",
+        "draw",
+        "sample",
+        "trial",
+        "seed",
+        "repeat",
+        "repetition",
+        "rep",
+        "replicate",
+        "iteration",
+        "attempt",
+        "try",
+        "lauf",
+        "durchlauf",
+        "essai",
+        "intento",
+        "tentativa",
+        "prova",
+    }
 )
 """Words before the number of a draw, in the header of a judge's column."""
 PAIRED_PARTS: Final = frozenset(
@@ -231,7 +250,8 @@ def _judge_of_draw(column: str) -> str:
     words = split_header(column)
     if len(words) < 3 or words[-2] not in DRAWS or not words[-1].isdigit():
         return ""
-    stem = re.sub(r"[\W_]*[^\W\d_]+[\W_]*\d+$", "", column)
+    # The word and the number may stand in brackets: `GPT-4o (trial 1)`.
+    stem = re.sub(r"[\W_]*[^\W\d_]+[\W_]*\d+[\s)\]]*$", "", column)
     evidence = classes_of(stem)
     is_machine = evidence.get("machine") or evidence.get("measure")
     return stem if is_machine and not evidence.get("person") else ""
@@ -250,35 +270,78 @@ def columns_by_system(columns: Sequence[str]) -> SystemColumns | None:
     """The columns that repeat the same parts before or behind a text and a score.
 
     Parts that tell the two texts of a pair apart (a and b, 1 and 2) are no systems.
+
+    >>> columns_by_system(
+    ...     ["gpt-4o: answer", "llama-3: answer", "gpt-4o: human", "llama-3: human"]
+    ... ).systems
+    ['gpt-4o', 'llama-3']
     """
-    for begin in (True, False):
+    for split_column in (
+        _first_part,
+        _last_part,
+        _before_last_part,
+        _behind_first_part,
+    ):
         by_rest: dict[str, dict[str, str]] = {}
         for column in columns:
-            split = _without_part(column, begin=begin)
+            split = split_column(column)
             if split is not None:
-                part, rest = split
-                by_rest.setdefault(rest, {})[part] = column
-        for of_text in by_rest.values():
-            systems = list(of_text)
-            same = {
-                rest: group
-                for rest, group in by_rest.items()
-                if set(group) == set(systems)
-            }
-            of_pair = PAIRED_PARTS.issuperset(part.casefold() for part in systems)
-            if len(systems) > 1 and not of_pair and _has_text_and_score(same):
-                return SystemColumns(systems, same)
+                by_rest.setdefault(split.rest, {})[split.system] = column
+        found = _systems_in(by_rest)
+        if found is not None:
+            return found
     return None
 
 
-def _without_part(column: str, *, begin: bool) -> tuple[str, str] | None:
-    """The first or last part of a header and the rest; None if it has one part."""
-    parts = re.split(r"[_.\s:/-]+", column.strip())
-    if len(parts) < 2:
-        return None
-    if begin:
-        return parts[0], " ".join(parts[1:])
-    return parts[-1], " ".join(parts[:-1])
+def _systems_in(by_rest: Mapping[str, dict[str, str]]) -> SystemColumns | None:
+    """The parts that several rests share, of which one is a text's and one a score's.
+
+    by_rest: the rest of a header -> the other part -> the column.
+    """
+    for of_text in by_rest.values():
+        systems = list(of_text)
+        same = {
+            rest: group for rest, group in by_rest.items() if set(group) == set(systems)
+        }
+        of_pair = PAIRED_PARTS.issuperset(part.casefold() for part in systems)
+        if len(systems) > 1 and not of_pair and _has_text_and_score(same):
+            return SystemColumns(systems, same)
+    return None
+
+
+class SplitHeader(NamedTuple):
+    """A header in two: what may name a system, and the rest."""
+
+    system: str
+    rest: str
+
+
+BETWEEN_PARTS: Final = r"[_.\s:|/-]+"
+"""What separates the parts of a header."""
+
+
+def _first_part(column: str) -> SplitHeader | None:
+    """`v1` and `answer` of `v1_answer`; None for a header of one part."""
+    parts = re.split(BETWEEN_PARTS, column.strip())
+    return SplitHeader(parts[0], " ".join(parts[1:])) if len(parts) > 1 else None
+
+
+def _last_part(column: str) -> SplitHeader | None:
+    """`v1` and `answer` of `answer_v1`; None for a header of one part."""
+    parts = re.split(BETWEEN_PARTS, column.strip())
+    return SplitHeader(parts[-1], " ".join(parts[:-1])) if len(parts) > 1 else None
+
+
+def _before_last_part(column: str) -> SplitHeader | None:
+    """`gpt-4o` and `answer` of `gpt-4o: answer`: a model's name has parts, too."""
+    split = re.fullmatch(rf"(.+?){BETWEEN_PARTS}([^_.\s:|/-]+)", column.strip())
+    return SplitHeader(split[1], split[2]) if split else None
+
+
+def _behind_first_part(column: str) -> SplitHeader | None:
+    """`gpt-4o` and `answer` of `answer (gpt-4o)`."""
+    split = re.fullmatch(r"([^\W_]+)[_.\s:/([-]+(.+?)[)\]]?", column.strip())
+    return SplitHeader(split[2], split[1]) if split else None
 
 
 def _has_text_and_score(rests: Mapping[str, Mapping[str, str]]) -> bool:

@@ -1,4 +1,4 @@
-"""Words in headers and cells by which a table's columns are read, in 13 languages.
+"""Words in headers and cells by which a table's columns are read, in 14 languages.
 
 A line of the table is a class, a language, how strong the evidence is, and the words.
 """
@@ -10,6 +10,7 @@ person en strong: human humans person people rater annotator annotation expert w
 person en strong: crowd turker reviewer coder labeler labeller assessor participant sme
 person en strong: manual gold golden supervisor specialist physician linguist
 person en weak: true user label customer client patient student teacher da esa
+person en weak: expected
 person en strong: mqm hter
 person de strong: mensch menschlich menschen experte gutachter annotator bewerter prüfer
 person de strong: fachkraft
@@ -20,7 +21,8 @@ person ja strong: 人間 人手 評価者 専門家 アノテータ
 person ru strong: человек люди эксперт аннотатор разметчик оценщик ручная
 machine en strong: judge llm ai metric auto automatic autorater pred predicted
 machine en strong: prediction model_verdict yhat machine
-machine en weak: eval evaluator grader feedback suggestion bot chatbot
+machine en weak: eval evaluator grader feedback suggestion bot chatbot scorer
+machine en weak: actual
 machine de strong: ki maschine maschinell automatisch richter modell sprachmodell
 machine fr strong: ia machine automatique juge modèle
 machine es strong: ia máquina automático juez modelo
@@ -79,6 +81,7 @@ number en strong: length chars words tokens year date time timestamp created upd
 number en strong: seconds ms duration latency lead cost usd price batch fold epoch age
 number en strong: seed difficulty importance temperature std sd var stderr sem iqr
 number en strong: minute minutes hour hours attempt attempts retry retries
+number en strong: progress threshold
 number de strong: nr nummer seite datum zeit dauer kosten anzahl länge schwierigkeit
 number de strong: jahr alter
 number fr strong: numéro page date temps durée coût nombre longueur difficulté année âge
@@ -180,6 +183,27 @@ number it strong: difficoltà anno età
 confidence it strong: confidenza certezza probabilità
 good it strong: buono buona sì vero corretto approvato
 bad it strong: cattivo sbagliato falso errato respinto
+person ar strong: بشري بشرية البشري البشرية إنسان الإنسان خبير الخبير مقيم المقيم
+machine ar strong: آلي آلية الآلي القاضي الحكم نموذج النموذج
+rating ar strong: تقييم درجة الدرجة علامة
+text ar strong: إجابة الإجابة جواب الجواب رد الرد ملخص الملخص ترجمة الترجمة
+source ar strong: سؤال السؤال مقال المقال مصدر المصدر
+number ar strong: رقم الرقم وقت الوقت تاريخ التاريخ مدة المدة تكلفة التكلفة
+remark ar strong: تعليق التعليق ملاحظة ملاحظات سبب السبب
+remark en strong: rationale reason reasoning reasons explanation explanations comment
+remark en strong: comments justification critique remark remarks
+remark de strong: begründung kommentar kommentare anmerkung anmerkungen bemerkung
+remark de strong: erklärung
+remark fr strong: commentaire commentaires justification remarque raison explication
+remark es strong: comentario comentarios justificación razón explicación
+remark pt strong: comentário comentários justificativa razão explicação
+remark it strong: commento commenti motivazione spiegazione
+remark nl strong: opmerking opmerkingen toelichting
+remark pl strong: komentarz uzasadnienie
+remark zh strong: 理由 备注 评语 解释 说明
+remark ja strong: 理由 コメント 備考 説明
+remark ko strong: 이유 비고 설명 코멘트
+remark ru strong: комментарий комментарии обоснование причина пояснение
 person tr strong: insan uzman
 machine tr strong: yapay makine
 rating tr strong: puan puanı değerlendirme

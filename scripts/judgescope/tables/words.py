@@ -30,6 +30,7 @@ PLAIN: Final[Mapping[str, str]] = {
     "system": "system",
     "number": "number",
     "confidence": "confidence",
+    "remark": "comment",
 }
 """Class -> an English word of it, which stands for its words in other languages."""
 ROLE_NOUNS: Final = frozenset(
@@ -54,7 +55,7 @@ ROLE_NOUNS: Final = frozenset(
 ENGLISH: Final = "en"
 LATIN: Final = frozenset({"en", "de", "fr", "es", "it", "nl", "pl", "pt", "tr"})
 """Languages whose words another language may have with another meaning."""
-ALL_LANGUAGES: Final = LATIN | {"zh", "ja", "ko", "ru"}
+ALL_LANGUAGES: Final = LATIN | {"zh", "ja", "ko", "ru", "ar"}
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,17 @@ def is_total(cell: str) -> bool:
     says_so = any(word in total | spread | {"overall"} for word in words)
     allowed = total | spread | beside
     return says_so and len(words) <= 3 and all(word in allowed for word in words)
+
+
+def names_total(cell: str) -> bool:
+    """Whether a short cell has a word for averages or sums beside other words.
+
+    >>> names_total("Bot A average"), names_total("Bot A")
+    (True, False)
+    """
+    words = split_header(cell)
+    total = {word for word, known in known_words().items() if _has(known, "total")}
+    return len(words) <= 6 and not total.isdisjoint(words)
 
 
 def _has(known: Iterable[KnownWord], kind: str) -> bool:
@@ -212,6 +224,21 @@ def _classes_of_words(
     return classes
 
 
+def asks_for_a_rating(header: str) -> bool:
+    """Whether a header is a question of a form, or its number: `How good is it?`, `Q7`.
+
+    >>> asks_for_a_rating("Q2_1"), asks_for_a_rating("How good is this answer?")
+    (True, True)
+    >>> asks_for_a_rating("question")
+    False
+    """
+    text = header.strip()
+    numbered = re.fullmatch(r"Q\d+(?:[._]\d+)*", text)
+    asked = text.endswith(("?", "？", "؟")) and len(split_header(text)) >= 3
+    begins = re.match(r"(please )?(rate|how)\b|(bitte )?bewerten\b", folded(text))
+    return bool(numbered or asked or begins)
+
+
 def english_names(headers: Sequence[str]) -> dict[str, str]:
     """Header -> the header with English words in place of those of other languages.
 
@@ -255,6 +282,7 @@ def _in_english(header: str, languages: Collection[str]) -> str:
         "system",
         "number",
         "confidence",
+        "remark",
     )
     for word in split_header(header):
         meanings = _meanings(word)

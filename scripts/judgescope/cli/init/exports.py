@@ -12,7 +12,7 @@ from judgescope.cli.init.shapes import structured
 from judgescope.cli.init.tables import InitTable, TableSource, table_of
 from judgescope.core.errors import UserError
 from judgescope.schema.loading import Cards
-from judgescope.tables.opening import OpenedTable, open_file
+from judgescope.tables.opening import OpenedTable, open_file, under_a_key
 from judgescope.tables.platforms.base import (
     PLATFORMS,
     OpenedExport,
@@ -45,6 +45,11 @@ def opened(file: Path, cards: Cards, source: TableSource | None = None) -> InitT
     content = open_file(file)
     export = _export(file, content)
     platform = _platform(export, tool)
+    page = under_a_key(content)
+    if platform is None and page is not None:
+        content = page
+        export = _export(file, content)
+        platform = _platform(export, tool)
     if platform is not None:
         read = platform.read(replace(export, title=platform.title))
         table = _known(file, content, cards, platform, read)

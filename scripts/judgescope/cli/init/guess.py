@@ -23,7 +23,7 @@ from judgescope.cli.init.vocabulary import ROLE_NAMES, ROLE_NOUNS, WORDS
 from judgescope.core.names import slug, without_accents
 from judgescope.data.rows import TableRow
 from judgescope.tables.profile import is_design, profile
-from judgescope.tables.words import english_names
+from judgescope.tables.words import ALL_LANGUAGES, classes_of, english_names
 
 UNNAMED = re.compile(r"|Unnamed(: \d+)?")
 """The name that pandas gives the column of an index."""
@@ -251,6 +251,17 @@ class _Roles:
             if role in ("item", "system") or is_text:
                 self.take(role, column)
 
+    def take_letters(self) -> None:
+        """Give the texts of q and a the roles of a question and its answer."""
+        named = {column.casefold(): column for column in self.remaining()}
+        letters = [named[letter] for letter in ("q", "a") if letter in named]
+        if len(letters) < 2 or not self.is_open("text") or not self.is_open("source"):
+            return
+        # Else they are raters, or the choices of a question.
+        if all(profile(self.rows, column).kind == "text" for column in letters):
+            self.take("source", letters[0])
+            self.take("text", letters[1])
+
     def take_by_cells(self) -> None:
         """Give the judged text, its source and its system the columns that fit best."""
         rows = self.rows
@@ -264,8 +275,10 @@ class _Roles:
             if different >= 0.9 * len(rows):
                 unique.append(column)
         if not self.columns["text"]:
+            texts = [name for name in self.remaining() if not _is_remark(name)]
+            unique = [name for name in unique if name in texts]
             single = free_texts(rows, unique) if longest(rows, repeated) else []
-            text = _first(single) or longest(rows, self.remaining())
+            text = _first(single) or longest(rows, texts)
             self.take("text", text, "it has the longest texts")
         if self.is_open("source"):
             # A judge's replies repeat, too.
@@ -368,6 +381,7 @@ def _roles(
         if role not in named:
             roles.take_by_name(role)
     roles.take_by_last_word()
+    roles.take_letters()
     roles.take_by_cells()
     return roles
 
@@ -405,6 +419,18 @@ def names_text(column: str) -> bool:
 def names_role(column: str, role: str) -> bool:
     """Return whether a column's name says that it has a role."""
     return column.lower() in ROLE_NAMES[role] or role_of(column) == role
+
+
+def _is_remark(column: str) -> bool:
+    """Return whether a column has what people or a judge wrote about a text, as its
+    name says: `judge.rationale`, `human_comment`.
+    """
+    words = _clear_words(column)
+    # One German header in an English table is a remark all the same.
+    of_column = classes_of(column, ALL_LANGUAGES).keys()
+    by_whom = {"person", "machine", "measure", "rating"} & of_column
+    last = classes_of(" ".join(words[-1:]), ALL_LANGUAGES)
+    return bool(by_whom) and "remark" in last
 
 
 def _describes(column: str) -> bool:

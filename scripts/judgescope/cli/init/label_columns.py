@@ -26,6 +26,7 @@ from judgescope.tables.raters import is_given_name, is_numbered_rater
 from judgescope.tables.spelling import MISSING, is_missing
 from judgescope.tables.words import (
     RATING_CLASSES,
+    asks_for_a_rating,
     classes_of,
     languages_of,
 )
@@ -68,7 +69,16 @@ def coded(
     pairs = pairs_of(table.rows, table.columns, named, judging)
     if pairs is not None:
         rows = _with_codes(table.rows, pairs.choices)
-        return replace(table, rows=rows, pairs=pairs, labels={}, other_labels={})
+        notes = list(table.notes)
+        for column in pairs.other_order:
+            notes.append(
+                f"column {column}: choices in the other order of the texts; nothing "
+                "says whether its first text is the one that was shown first, so it is "
+                "not used"
+            )
+        return replace(
+            table, rows=rows, pairs=pairs, labels={}, other_labels={}, notes=notes
+        )
     if named.get("texts"):
         allowed = ["1", "2", "A", "B", "left", "right", "tie"]
         raise UserError(
@@ -287,7 +297,10 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
     uses one of the words only is read, too.
     """
     used = _labels_by_column(table, judging)
-    shared = [*_sharing(used), *_of_people_alone(table, used)]
+    alone = _of_people_alone(table, used)
+    if alone and len(alone[0]) > 2 and _has_scores(table):
+        return _as_steps(table, used, alone[0])
+    shared = [*_sharing(used), *alone]
     if not shared:
         return table
     codes: dict[str, list[int | None]] = {}
@@ -321,6 +334,41 @@ def _with_other_labels(table: InitTable, judging: Collection[str]) -> InitTable:
     )
 
 
+def _has_scores(table: InitTable) -> bool:
+    """Return whether a column that may be a judge's has numbers."""
+    for column in table.columns:
+        evidence = classes_of(column)
+        scored = {"machine", "measure", "rating", "outcome"} & evidence.keys()
+        if scored and "person" not in evidence and numbers(table.rows, column):
+            return True
+    return False
+
+
+def _as_steps(
+    table: InitTable,
+    used: Mapping[str, Mapping[str, str]],
+    words: Mapping[str, str],
+) -> InitTable:
+    """Return the table with 1, 2, 3 … for people's ordered labels beside a judge's
+    numbers: ranks agree or not, and no number stands for one of several labels.
+    """
+    [column] = [name for name in used if used[name].keys() == words.keys()]
+    order = order_of(words.values(), [column])
+    assert order is not None
+    steps = {plain_label(word): at for at, word in enumerate(order.labels, start=1)}
+    values = [steps.get(plain_label(row.get(column))) for row in table.rows]
+    note = (
+        f"column {column}: {order.labels[0]} to {order.labels[-1]} were read as 1 to "
+        f"{len(order.labels)}, because the judge gives numbers"
+    )
+    return replace(
+        table,
+        rows=_with_codes(table.rows, {column: values}),
+        notes=[*table.notes, note],
+        copied=True,
+    )
+
+
 def _of_people_alone(
     table: InitTable, used: Mapping[str, Mapping[str, str]]
 ) -> list[dict[str, str]]:
@@ -330,7 +378,7 @@ def _of_people_alone(
     people = {}
     for column, words in used.items():
         evidence = classes_of(column)
-        if "person" in evidence:
+        if "person" in evidence or asks_for_a_rating(column):
             people[column] = dict(words)
         elif len(words) > 1 and "machine" in evidence:
             return []
@@ -386,6 +434,7 @@ def _labels_by_column(
         if has_choices(table.rows, column):
             continue  # A, B or tie is a choice between two texts
         may_rate = RATING_CLASSES & classes_of(column, languages).keys()
+        may_rate |= {"rating"} if asks_for_a_rating(column) else set()
         whose = used if may_rate or column in judging else others
         words = _words_in(table.rows, column)
         if whose is used:

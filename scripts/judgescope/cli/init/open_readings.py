@@ -15,9 +15,10 @@ from judgescope.cli.init.tables import InitTable
 from judgescope.core.errors import UserError
 from judgescope.report.words import listed
 from judgescope.tables.leaving_out import values_on_scale
-from judgescope.tables.profile import is_design
+from judgescope.tables.profile import is_design, profile
 from judgescope.tables.raters import is_given_name, names_aspect
 from judgescope.tables.sides import not_a_rating
+from judgescope.tables.spelling import is_missing
 from judgescope.tables.words import classes_of, split_header
 
 MOST_READINGS: Final = 6
@@ -92,6 +93,8 @@ def readings_of_sides(table: InitTable, columns: Guess) -> list[OpenReading]:
             meaning = f"{listed(free)} have scores, each of a judge of its own"
             readings.append(OpenReading(meaning, {"judge": free}))
         return readings
+    if not candidates and not columns.rated:
+        candidates = _with_the_same_labels(table)
     readings = []
     for judge in candidates[:MOST_READINGS]:
         others = [name for name in candidates if name != judge]
@@ -133,8 +136,27 @@ def _candidates(table: InitTable, columns: Guess) -> Iterator[str]:
             continue
         if not_a_rating(column, classes_of(column)) or is_design(table.rows, column):
             continue
+        is_id = split_header(column)[-1:] in (["id"], ["ids"], ["key"], ["uid"])
+        if is_id or len(set(values)) == 1:
+            continue
         if like_ratings(values_on_scale(values), len(table.rows)):
             yield column
+
+
+def _with_the_same_labels(table: InitTable) -> list[str]:
+    """Return the first columns of words that have the same two or more labels, whose
+    headers name nobody.
+    """
+    by_labels: dict[frozenset[str], list[str]] = {}
+    for column in table.columns:
+        if profile(table.rows, column).kind == "label":
+            cells = [row.get(column) for row in table.rows]
+            words = {str(cell).strip() for cell in cells if not is_missing(cell)}
+            by_labels.setdefault(frozenset(words), []).append(column)
+    for labels, columns in by_labels.items():
+        if len(labels) > 1 and len(columns) > 1:
+            return columns
+    return []
 
 
 def _of_judge(judge: str) -> OpenReading:
@@ -193,8 +215,8 @@ def check_raters(table: InitTable, columns: Guess) -> None:
 
 
 def readings_of_raters(table: InitTable, columns: Guess) -> list[OpenReading]:
-    """Return the two readings of columns that may be raters of one aspect, or aspects:
-    `JK`, `MB` and `SL`; [] if headers or flags say which.
+    """Return the readings of columns that may be raters of one aspect, or aspects:
+    `JK`, `MB` and `SL`; of two, one may be a judge's. [] if headers or flags say which.
     """
     names = columns.rated
     if table.known is not None or columns.compared or columns.flagged & {*names}:
@@ -216,7 +238,11 @@ def readings_of_raters(table: InitTable, columns: Guess) -> list[OpenReading]:
     one_each = []
     for aspect, group in columns.ratings.items():
         one_each.append(rating_text(columns.names.get(aspect, aspect), group))
+    of_one_judge = []
+    if len(names) == 2 and not columns.judges:
+        of_one_judge = [_of_both(names[1], names[:1]), _of_both(names[0], names[1:])]
     return [
+        *of_one_judge,
         OpenReading(
             f"{shown} are raters of one aspect",
             {"human": [rating_text(OVERALL, names)]},
@@ -262,9 +288,12 @@ def readings_of_systems(table: InitTable, columns: Guess) -> list[OpenReading]:
         if column in columns.used or numbers(table.rows, column) is not None:
             continue
         cells = set()
+        names = set()
         for row in table.rows:
             cells.add(str([row.get(name) for name in [*shared, column]]))
-        if len(cells) == len(table.rows):
+            names.add(str(row.get(column)))
+        # An id or a time of its own in each row is no system's name.
+        if len(cells) == len(table.rows) and 2 * len(names) <= len(table.rows):
             meaning = f"{column} names the system that wrote each text"
             readings.append(OpenReading(meaning, {"system": [column]}))
     return readings[:MOST_READINGS]

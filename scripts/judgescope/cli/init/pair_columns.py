@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -40,6 +40,9 @@ class PairColumns:
     """Choice -> its words in the data, except the names of systems."""
     by_system: list[str]
     """The columns of choices that name the chosen system."""
+    other_order: list[str] = field(default_factory=list)
+    """Columns of choices when the texts were shown in the other order. They are not
+    used: nothing says whether A is the text shown first, or that of the column A."""
 
 
 def says_who_chose(column: str) -> bool:
@@ -78,6 +81,8 @@ def pairs_of(
     systems = list(named.get("systems", [])) or sided_systems(sided)
     texts = list(named.get("texts", [])) or sided_texts(rows, sided, systems)
     if not texts and not systems:
+        texts = _chosen_by_header(rows, columns, taken)
+    if not texts and not systems:
         return None
     choices: dict[str, list[int | None]] = {}
     for column in columns:
@@ -87,6 +92,9 @@ def pairs_of(
         judged = column in judging or is_judge(column)
         if codes is not None and (_chooses(codes) or (judged and TIE in codes)):
             choices[column] = codes
+    other_order = _in_other_order([name for name in choices if name not in judging])
+    for column in other_order:
+        del choices[column]
     if not any(map(_chooses, choices.values())):
         return None
     hinted = "texts" in named or any(map(says_who_chose, choices))
@@ -105,7 +113,53 @@ def pairs_of(
             elif column not in by_system:
                 by_system.append(column)
     listed = {code: list(of_code) for code, of_code in words.items()}
-    return PairColumns(texts, systems, choices, listed, by_system)
+    return PairColumns(texts, systems, choices, listed, by_system, other_order)
+
+
+OTHER_ORDER: Final = frozenset(
+    {"ba", "swap", "swapped", "reverse", "reversed", "flip", "flipped", "inverted"}
+)
+"""Words of a header for the choice when the second text was shown first."""
+FIRST_ORDER: Final = frozenset(
+    {"ab", "orig", "original", "forward", "normal", "straight", "unswapped"}
+)
+"""Words of a header for the choice when the first text was shown first."""
+
+
+def _in_other_order(columns: Sequence[str]) -> list[str]:
+    """Return the columns that have the choices of another one in the other order:
+    `judge_ba` beside `judge_ab`, `gpt4_swapped` beside `gpt4`.
+    """
+    stems = {}
+    for column in columns:
+        stems[column] = {*words_of(column)} - OTHER_ORDER - FIRST_ORDER
+    swapped = []
+    for column in columns:
+        if OTHER_ORDER.isdisjoint(words_of(column)):
+            continue
+        others = [name for name in columns if OTHER_ORDER.isdisjoint(words_of(name))]
+        if any(stems[name] == stems[column] for name in others):
+            swapped.append(column)
+    return swapped
+
+
+def _chosen_by_header(
+    rows: Sequence[TableRow], columns: Sequence[str], taken: Collection[str]
+) -> list[str]:
+    """Return the two columns of texts whose headers are the choices of another column:
+    `gpt-4o` and `claude-3` beside `winner`; [] without such.
+    """
+    texts = [name for name in columns if name not in taken and _like_texts(rows, name)]
+    for column in columns:
+        if column in {*taken, *texts}:
+            continue
+        words = {word_of(row.get(column)) for row in rows} - {""}
+        chosen = [name for name in texts if name in words]
+        others = words.difference(chosen)
+        ties = all(_meaning(word, (), ()) == TIE for word in others)
+        if len(chosen) == 2 and ties:
+            return chosen
+    return []
 
 
 class SidedColumns(NamedTuple):

@@ -13,6 +13,11 @@ from judgescope.cli.init.tables import InitTable
 from judgescope.cli.terminal import plural
 from judgescope.core.errors import UserError, UserErrors
 from judgescope.tables.leaving_out import far_off, is_on_wider_scale, off_scale
+from judgescope.tables.one_hot import (
+    with_checkboxes,
+    with_one_choice,
+    with_single_entries,
+)
 from judgescope.tables.rows_of_texts import joined_rows
 from judgescope.tables.structure import (
     columns_by_system,
@@ -29,14 +34,7 @@ def structured(table: InitTable) -> InitTable:
     """Return the table with a column for each key of objects in cells, conversations
     as texts, and a row per text where columns repeat for systems.
     """
-    rows, listed = with_listed_numbers(table.rows, table.columns)
-    if listed:
-        notes = [*table.notes]
-        for name in listed:
-            notes.append(
-                f"column {name}: each cell is a list of numbers, of draws or of raters"
-            )
-        table = replace(table, rows=rows, notes=notes, copied=True)
+    table = _with_plain_cells(table)
     nested = any(
         isinstance(cell, Mapping) or is_conversation(cell) or is_list_of_objects(cell)
         for row in table.rows
@@ -72,6 +70,32 @@ def structured(table: InitTable) -> InitTable:
         rows=rows,
         columns=columns_of(rows),
         notes=[*table.notes, note],
+        copied=True,
+    )
+
+
+def _with_plain_cells(table: InitTable) -> InitTable:
+    """Return the table with lists in place of lists in words, words in place of lists
+    of one word, `unchecked` in empty boxes, and one column for a choice that stands in
+    several.
+    """
+    rows, listed = with_listed_numbers(table.rows, table.columns)
+    notes = []
+    for name in listed:
+        notes.append(
+            f"column {name}: each cell is a list of numbers, of draws or of raters"
+        )
+    rows, single = with_single_entries(rows, table.columns)
+    rows, box_notes = with_checkboxes(rows, table.columns)
+    rows, choice_notes = with_one_choice(rows, table.columns)
+    notes += [*box_notes, *choice_notes]
+    if not notes and not single:
+        return table
+    return replace(
+        table,
+        rows=rows,
+        columns=columns_of(rows),
+        notes=[*table.notes, *notes],
         copied=True,
     )
 

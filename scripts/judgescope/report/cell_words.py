@@ -33,8 +33,10 @@ NO_CLAIM: Final = {
     "asked_once": "asked once",
 }
 """Why there is no claim -> at most three words for it."""
-BEATS: Final = {base.SYSTEMS: "more than", base.BEST_LENGTH: "keeps"}
+BEATS: Final = {base.BEST_LENGTH: "keeps"}
 """Strongest rival -> the word before it where a claim holds, "beats" of others."""
+NO_PERSON: Final = "no person to compare"
+"""What stands beside a claim that holds where people do not agree with each other."""
 COUNTED: Final = {
     Sign.HOLDS: "shown to hold",
     Sign.RULE: "with limits",
@@ -45,6 +47,8 @@ COUNTED: Final = {
 """Sign -> its words behind a number of claims."""
 SHARES: Final = frozenset({"tnr", "tpr"})
 """Statistics that are shares of the texts of a label."""
+ONLY_SYSTEM: Final = "knowing only the system"
+"""The rival that gives every text the same score as others of its system."""
 LEFT: Final = "normal_scores"
 """The kind of number that is left of a claim without length."""
 
@@ -133,7 +137,11 @@ def with_n(claim: ReportedClaim) -> str:
 
 
 def degree(claim: ReportedClaim) -> str:
-    """How far a claim holds: as a person, below one, a bar, or the rival it beats."""
+    """How far a claim holds: beside one person where people rated, else what it beats.
+
+    Such as "as well as one person", "below one person", "meets bar 80 %", "beats
+    length 0.36".
+    """
     if claim.outcome is Outcome.AS_RATER:
         return "as well as one person"
     if claim.outcome is Outcome.MEETS or claim.kind in FOUND:
@@ -143,8 +151,15 @@ def degree(claim: ReportedClaim) -> str:
     if claim.outcome is Outcome.NOTICED:
         return "noticed"
     gap = gap_to_person(claim)
-    if gap is not None and below_person(gap):
-        return "below one person"
+    if gap is not None:
+        return "below one person" if below_person(gap) else "open beside one person"
+    if base.NO_CEILING in codes_of(claim):
+        return NO_PERSON
+    return beaten(claim)
+
+
+def beaten(claim: ReportedClaim) -> str:
+    """What a claim that holds is better than: the strongest rival, or chance."""
     rival = rival_words(claim)
     return f"{BEATS.get(_rival(claim), 'beats')} {rival}" if rival else "beats chance"
 
@@ -186,14 +201,28 @@ def _more(detail: str) -> str:
     return f"; {needs} would decide" if needs else ""
 
 
-def against_others(report: Report, claim: ReportedClaim, person: float | None) -> str:
-    """The judge's number against the other raters beside a person's, "" if unknown."""
+def number_against_others(
+    claim: ReportedClaim, person: ReportRow | None
+) -> float | None:
+    """The judge's number against the raters that one person is compared with.
+
+    None where people cannot be compared. The claim's own number is against all raters.
+    """
     gap = gap_to_person(claim)
-    if gap is None or person is None or gap.value is None:
+    if gap is None or gap.value is None or person is None or person.value is None:
+        return None
+    return person.value + gap.value
+
+
+def against_others(claim: ReportedClaim, person: ReportRow | None) -> str:
+    """The judge's number against the other raters beside a person's, "" if unknown."""
+    number = number_against_others(claim, person)
+    if number is None or person is None or person.value is None:
         return ""
     name = claim.row.statistic
-    mine = brief(name, person + gap.value)
-    return f"against the others {mine}, a person {brief(name, person)}"
+    return f"against the others {brief(name, number)}, a person " + brief(
+        name, person.value
+    )
 
 
 # --- rivals ---------------------------------------------------------------------------
@@ -202,7 +231,8 @@ def against_others(report: Report, claim: ReportedClaim, person: float | None) -
 def rival_words(claim: ReportedClaim) -> str:
     """The strongest rival of a claim and its value, "" where it has none.
 
-    Such as "length 0.36", "shortness 0.45", "0.04 without length", "systems, p 0.2".
+    Such as "length 0.36", "shortness 0.45", "0.04 without length", "knowing only the
+    system, p 0.2".
     """
     strongest = claim.others.get(RIVAL)
     if strongest is None:
@@ -219,8 +249,8 @@ def rival_words(claim: ReportedClaim) -> str:
         return "length" if known is None else f"{brief(LEFT, known)} without length"
     if name == base.SYSTEMS:
         if strongest.value is not None:
-            return f"systems, p {p_value(strongest.value)}"
-        return "systems"
+            return f"{ONLY_SYSTEM}, p {p_value(strongest.value)}"
+        return ONLY_SYSTEM
     if name == base.WITHIN:
         return "knowing only the source"
     return ""
@@ -244,7 +274,7 @@ def _unbeaten(claim: ReportedClaim) -> str:
             return f"{word} does better: {number}"
         return f"not shown to beat {words}"
     if name == base.SYSTEMS:
-        return f"may be {words}"
+        return words.replace("knowing only", "may only know")
     return words
 
 
@@ -257,16 +287,16 @@ def limit(claim: ReportedClaim) -> str:
     beyond = claim.others.get(base.BEYOND_SYSTEMS)
     if base.THESE_SYSTEMS in codes:
         if beyond is not None and beyond.value is not None:
-            return f"{brief(claim.row.statistic, beyond.value)} beyond systems"
-        return "these systems only"
+            return f"{brief(claim.row.statistic, beyond.value)} within one system"
+        return "for these systems only"
     if base.HANGS_ON in codes:
-        return f"hangs on one system, {codes[base.HANGS_ON]}"
+        return f"only with system {codes[base.HANGS_ON]}"
     if claim.kind == base.PERTURBATION:
         return "by length"
     if base.LENGTH_NOT_TESTED in codes:
         return "length not tested"
     if base.WITHIN in codes and base.SYSTEMS not in codes:
-        return "so does knowing only the source"
+        return "may only know the source"
     if claim.kind in FOUND:
         return "so does length"
     return _unbeaten(claim) or _reason_words(codes)
@@ -276,7 +306,7 @@ def _reason_words(codes: dict[str, str]) -> str:
     words = {
         base.LENGTH: "may be length",
         base.BREVITY: "may be shortness",
-        base.SYSTEMS: "may be systems",
+        base.SYSTEMS: "may only know the system",
     }
     return next((words[code] for code in codes if code in words), "may be a rule")
 

@@ -24,8 +24,7 @@ LOOKS: Final = {
 """Sign -> the class of what is drawn of it."""
 SIGN_WORDS: Final = {
     Sign.HOLDS: "holds, and nothing simpler explains it",
-    Sign.RULE: "agrees; not shown to be more than a simple rule, or than telling these "
-    "systems apart",
+    Sign.RULE: "agrees, but a simple rule, or knowing only the system, may explain it",
     Sign.NOT_SHOWN: "not shown",
     Sign.FAILS: "fails",
     Sign.NO_CLAIM: "no claim",
@@ -85,22 +84,33 @@ class Interval:
     ends: Ends | None
 
 
+@dataclass(frozen=True)
+class BesidePerson:
+    """A person's interval to draw, and the judge's number that compares with it.
+
+    Both are against the same other raters; None where the interval stands alone.
+    """
+
+    person: Ends
+    judge: float | None = None
+
+
 def micro(
     axis: Axis,
     shown: Sign,
     judge: Interval | None,
     rule: float | None = None,
-    person: Ends | None = None,
+    beside: BesidePerson | None = None,
 ) -> Markup:
-    """An interval on its axis, beside the strongest rule (bar) and people (band)."""
+    """An interval on its axis with the strongest rule (tick).
+
+    Below it, on a line of its own, is one person (band) with the judge's number
+    against the same raters (diamond): the interval above is of another number.
+    """
     parts = []
-    if person is not None:
-        low = axis.x(person[0])
-        width = max(axis.x(person[1]) - low, 1.0)
-        parts.append(
-            f'<rect x="{low:.1f}" y="1" width="{width:.1f}" height="14" '
-            'class="person"/>'
-        )
+    two_lines = beside is not None and judge is not None
+    if beside is not None:
+        parts.append(_band(axis, beside, middle=20 if two_lines else 8))
     parts.append(f'<path d="M2 8H130M{axis.x(axis.zero):.1f} 4v8" class="axis"/>')
     if rule is not None:
         parts.append(f'<path d="M{axis.x(rule):.1f} 1.5v13" class="rule"/>')
@@ -111,9 +121,29 @@ def micro(
             parts.append(f'<path d="M{low:.1f} 8H{high:.1f}" class="ci"/>')
         x = axis.x(judge.value)
         parts.append(f'<circle cx="{x:.1f}" cy="8" r="3.4" class="pt"/>')
+    look = f"micro two {LOOKS[shown]}" if two_lines else f"micro {LOOKS[shown]}"
+    height = 26 if two_lines else 16
     return Markup(
-        f'<svg class="micro {LOOKS[shown]}" viewBox="0 0 132 16" aria-hidden="true">'
+        f'<svg class="{look}" viewBox="0 0 132 {height}" aria-hidden="true">'
         f"{''.join(parts)}</svg>"
+    )
+
+
+def _band(axis: Axis, beside: BesidePerson, middle: int) -> str:
+    """One person's interval as a band, with the judge's number on it if it is known."""
+    half = 5 if beside.judge is not None else 7
+    low = axis.x(beside.person[0])
+    width = max(axis.x(beside.person[1]) - low, 1.0)
+    band = (
+        f'<rect x="{low:.1f}" y="{middle - half}" width="{width:.1f}" '
+        f'height="{2 * half}" class="person"/>'
+    )
+    if beside.judge is None:
+        return band
+    x = axis.x(beside.judge)
+    return (
+        f'{band}<path d="M2 {middle}H130" class="axis"/>'
+        f'<path d="M{x:.1f} {middle - 4}l4 4-4 4-4-4z" class="pt"/>'
     )
 
 

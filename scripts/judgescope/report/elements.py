@@ -277,10 +277,30 @@ class JudgeMatrix(PageBlock):
 
 
 @dataclass(frozen=True)
+class NextStep:
+    """One thing to do: its point, why, and the command for it."""
+
+    point: str
+    why: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class NextSteps(PageBlock):
+    """What to do next, by rules from the numbers."""
+
+    kind: ClassVar[str] = "next"
+
+    steps: Sequence[NextStep]
+    title: str = "What to do next"
+
+
+@dataclass(frozen=True)
 class AnswerBlock(PageBlock):
     """The sentence that a report or a judge's page opens with, and one line below it.
 
-    Names of judges are in ticks; `href` leads to how the sentence came about.
+    Names of judges are in ticks; `href` leads to how the sentence came about. The
+    first of `steps` stands there too, as the steps themselves are further down.
     """
 
     kind: ClassVar[str] = "answer"
@@ -288,6 +308,15 @@ class AnswerBlock(PageBlock):
     text: str
     deck: str = ""
     href: str = ""
+    steps: NextSteps | None = None
+
+    @property
+    def more_steps(self) -> str:
+        """What the link to the steps says, "" without any."""
+        if self.steps is None:
+            return ""
+        others = len(self.steps.steps) - 1
+        return f"Why, and {others} more" if others else "Why"
 
 
 @dataclass(frozen=True)
@@ -311,25 +340,6 @@ class SmallMultiples(PageBlock):
     lead: str
     panels: Sequence[DrawnPanel]
     axes: str
-
-
-@dataclass(frozen=True)
-class NextStep:
-    """One thing to do: its point, why, and the command for it."""
-
-    point: str
-    why: str
-    command: str = ""
-
-
-@dataclass(frozen=True)
-class NextSteps(PageBlock):
-    """What to do next, by rules from the numbers."""
-
-    kind: ClassVar[str] = "next"
-
-    steps: Sequence[NextStep]
-    title: str = "What to do next"
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,8 @@ def _rivals(report: Report, claim: ReportedClaim) -> Iterator[TableLine]:
         base.LENGTH: "longer is better",
         base.BREVITY: "shorter is better",
         base.BEST_LENGTH: "any preference for a length",
-        base.WITHIN: "telling sources apart",
-        base.SYSTEMS: "telling systems apart",
+        base.WITHIN: "knowing only the source",
+        base.SYSTEMS: "knowing only the system",
     }
     for name, words in nulls.items():
         p = claim.others.get(f"p_{name}")

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import ceil, floor
 from typing import Final
 
@@ -13,7 +12,13 @@ from judgescope.methods.claims import base
 from judgescope.report import cell_words, drawing
 from judgescope.report.cells import of_few
 from judgescope.report.claims import FIRST, FOUND, ReportedClaim, claims, worst_first
-from judgescope.report.drawing import LOOKS, Axis, Interval, ordinary_interval
+from judgescope.report.drawing import (
+    LOOKS,
+    Axis,
+    BesidePerson,
+    Interval,
+    ordinary_interval,
+)
 from judgescope.report.elements import (
     JudgeMatrix,
     MatrixCell,
@@ -26,9 +31,11 @@ from judgescope.report.headline import PERSON
 from judgescope.report.prices import ALL, free, price_in_words, price_per_1000
 from judgescope.report.quality_blind import RULES_OF, Rule, turned_value
 from judgescope.report.questions import (
+    OTHER_TESTS,
     MatrixQuestion,
     group_note,
     lowered,
+    question_of,
     section_of,
 )
 from judgescope.report.report import Report, ShownDataset, ShownJudge
@@ -152,9 +159,8 @@ class MatrixMaker:
         for judge in self.judges:
             yield from self.standings.of_column(judge, column)
 
-    @cached_property
-    def axes(self) -> Mapping[str, Axis]:
-        """Statistic -> the axis of its cells, in tenths."""
+    def drawn_values(self) -> Mapping[str, Sequence[float]]:
+        """Statistic -> what is drawn of it in these lines: numbers, ends."""
         values: dict[str, list[float]] = {}
         for column in self.columns:
             if not column.number or self.several[column]:
@@ -162,23 +168,21 @@ class MatrixMaker:
             mine = values.setdefault(column.number, [])
             person = self.person(column)
             rows = [person] if person is not None else []
-            rows += [
-                claim.row
-                for claim in self._claims(column)
-                if claim.row.statistic == column.number
-            ]
+            for claim in self._claims(column):
+                if claim.row.statistic == column.number:
+                    rows.append(claim.row)
+                    against = cell_words.number_against_others(claim, person)
+                    mine += [] if against is None else [against]
             for row in rows:
                 mine += [end for end in row.ends if end is not None]
             rule = self.strongest_rule(column)
             mine += [] if rule is None else [rule]
-        axes = {}
-        for name, of_number in values.items():
-            if of_number:
-                zero = 0.5 if statistic(name).kind == "percent" else 0.0
-                ends = [*of_number, zero]
-                low = floor(10 * min(ends)) / 10
-                axes[name] = Axis(low, ceil(10 * max(ends)) / 10, zero)
-        return axes
+        return values
+
+    @property
+    def axes(self) -> Mapping[str, Axis]:
+        """Statistic -> the one axis of its cells on all pages of the report."""
+        return _axes(self.report)
 
     # --- cells
 
@@ -210,11 +214,11 @@ class MatrixMaker:
     ) -> MatrixCell:
         row = cell_words.number_row(claim)
         person = self.person(column)
-        below = ""
-        if person is not None:
-            below = cell_words.against_others(self.report, claim, person.value)
         more = cell_words.second_line(self.report, claim)
         sign = claim.sign
+        below = cell_words.against_others(claim, person)
+        if more == cell_words.NO_PERSON:
+            below = cell_words.beaten(claim)
         if claim.kind in FOUND and self.own_bars and row.value is not None:
             # The default bar of 90 % does not count beside a stated one.
             return MatrixCell(
@@ -255,8 +259,14 @@ class MatrixMaker:
         person = self.person(column)
         rule = self.strongest_rule(column)
         shown = Interval(row.value, ends_of(row))
-        band = None if person is None else ends_of(person)
-        return drawing.micro(axis, claim.sign, shown, rule, band)
+        against = cell_words.number_against_others(claim, person)
+        ends = None if person is None else ends_of(person)
+        # A person's band without the number that compares with it would stand beside
+        # one that does not.
+        beside = None
+        if against is not None and ends is not None:
+            beside = BesidePerson(ends, against)
+        return drawing.micro(axis, claim.sign, shown, rule, beside)
 
     # --- lines
 
@@ -356,8 +366,10 @@ class MatrixMaker:
     def _person_cell(self, column: MatrixQuestion, row: ReportRow) -> MatrixCell:
         axis = self.axes.get(column.number)
         drawn = Markup()
-        if axis is not None:
-            drawn = drawing.micro(axis, Sign.HOLDS, None, None, ends_of(row))
+        ends = ends_of(row)
+        if axis is not None and ends is not None:
+            beside = BesidePerson(ends)
+            drawn = drawing.micro(axis, Sign.HOLDS, None, beside=beside)
         return MatrixCell(
             brief(row.statistic, row.value or 0.0),
             more=cell_words.spread(row),
@@ -409,7 +421,7 @@ class MatrixMaker:
             own = group not in noted and name != lowered(column.title)
             heads.append(
                 MatrixColumnHead(
-                    column.title,
+                    self._title(column),
                     group,
                     section_of(self.report, column),
                     "counted" if self.several[column] else "single",
@@ -422,6 +434,19 @@ class MatrixMaker:
             )
         return heads
 
+    def _title(self, column: MatrixQuestion) -> str:
+        """The title of a column: the tests that are counted in it, if they are few."""
+        if column.group != OTHER_TESTS or not self.several[column]:
+            return column.title
+        titles = dict[str, None]()
+        for claim in self._claims(column):
+            titles[question_of(self.report, claim).title] = None
+        most_named = 2
+        if len(titles) > most_named:
+            return column.title
+        first, *others = titles
+        return listed([first, *map(lowered, others)])
+
     def groups(self) -> list[tuple[str, str, int]]:
         """The headings above the columns, their numbers, and how many they span."""
         spans = Counter(column.group for column in self.columns)
@@ -431,7 +456,7 @@ class MatrixMaker:
         ]
         return [*groups, ("", "", 1)] if self.priced else groups
 
-    def _shown(self, judges: Iterable[ShownJudge]) -> set[Sign]:
+    def shown(self, judges: Iterable[ShownJudge]) -> set[Sign]:
         """The signs that the lines of judges have, in cells and strips."""
         shown = set[Sign]()
         for judge in judges:
@@ -442,35 +467,94 @@ class MatrixMaker:
 
     def signs(self, judges: Iterable[ShownJudge]) -> list[tuple[Markup, str]]:
         """The signs that occur in the lines of judges, and their words."""
-        shown = self._shown(judges) - {Sign.NO_CLAIM}
+        shown = self.shown(judges) - {Sign.NO_CLAIM}
         return [
             (drawing.sign(sign), words)
             for sign, words in drawing.SIGN_WORDS.items()
             if sign in shown
         ]
 
-    def legend(self) -> list[tuple[Markup, str]]:
-        """The signs, and what an interval's picture has."""
-        legend = self.signs(self.judges)
-        for name, axis in self.axes.items():
-            low = brief(name, axis.low)
-            example = drawing.micro(axis, Sign.HOLDS, ordinary_interval(axis))
-            parts = [
-                f"{lowered(label(name))}, from {low} to "
-                f"{brief(name, axis.high)}, notch at {brief(name, axis.zero)}: judge "
-                "with 95 % interval"
-            ]
-            mine = [column for column in self.columns if column.number == name]
-            if any(self.strongest_rule(column) is not None for column in mine):
-                parts.append("tick: the best simple rule")
-            if any(self.person(column) is not None for column in mine):
-                parts.append("band: one person")
-            legend.append((example, " · ".join(parts)))
-        if any(self.several.values()):
-            shown = self._shown(self.judges)
-            squares = [sign for sign in drawing.SIGN_WORDS if sign in shown]
-            legend.append((drawing.strip(squares), "one square a claim, by its sign"))
-        return legend
+    def any_rule(self, name: str) -> bool:
+        """Whether a cell of a number is drawn beside a rule."""
+        mine = [column for column in self.columns if column.number == name]
+        return any(self.strongest_rule(column) is not None for column in mine)
+
+    def any_person(self, name: str) -> bool:
+        """Whether a person's number stands above the cells of a number."""
+        mine = [column for column in self.columns if column.number == name]
+        return any(self.person(column) is not None for column in mine)
+
+    @property
+    def any_compared(self) -> bool:
+        """Whether a claim that holds stands beside a person's number."""
+        for column in self.columns:
+            for claim in self._claims(column):
+                compared = cell_words.gap_to_person(claim) is not None
+                if compared and claim.sign is Sign.HOLDS:
+                    return True
+        return False
+
+
+LONG_NAMES: Final = {
+    "normal_scores": "of the differences between texts of one source, as normal scores"
+}
+"""Number -> what its name leaves out, for the legend."""
+
+
+def legend_of(
+    makers: Sequence[MatrixMaker], axes: Mapping[str, Axis]
+) -> list[tuple[Markup, str]]:
+    """The signs of all matrices, what stands beside them, and what is drawn: once."""
+    shown = set[Sign]()
+    for maker in makers:
+        shown |= maker.shown(maker.judges)
+    legend = []
+    for sign, words in drawing.SIGN_WORDS.items():
+        if sign in shown and sign is not Sign.NO_CLAIM:
+            compared = any(maker.any_compared for maker in makers)
+            if sign is Sign.HOLDS and compared:
+                words += "; beside it, how it compares with one person"
+            legend.append((drawing.sign(sign), words))
+    named: dict[tuple[Markup, str], list[str]] = {}
+    for name, axis in axes.items():
+        # Numbers that are drawn alike share a line.
+        named.setdefault(_drawn_of_axis(makers, name, axis), []).append(name)
+    for (example, words), names in named.items():
+        spelled = [_long_name(name) for name in names]
+        legend.append((example, f"{listed(spelled)}, {words}"))
+    if any(any(maker.several.values()) for maker in makers):
+        squares = [sign for sign in drawing.SIGN_WORDS if sign in shown]
+        legend.append((drawing.strip(squares), "one square a claim, by its sign"))
+    return legend
+
+
+def _long_name(name: str) -> str:
+    """A number's name with what it leaves out."""
+    rest = LONG_NAMES.get(name, "")
+    return f"{lowered(label(name))} ({rest})" if rest else lowered(label(name))
+
+
+def _drawn_of_axis(
+    makers: Sequence[MatrixMaker], name: str, axis: Axis
+) -> tuple[Markup, str]:
+    """What the small picture of a number has, with an example."""
+    ends = f"{brief(name, axis.low)} to {brief(name, axis.high)}"
+    parts = [
+        f"from {ends}, notch at {brief(name, axis.zero)}: judge with 95 % interval"
+    ]
+    if any(maker.any_rule(name) for maker in makers):
+        parts.append("tick: the best simple rule")
+    interval = ordinary_interval(axis)
+    beside = None
+    if any(maker.any_person(name) for maker in makers):
+        parts.append(
+            "line below: one person (band) and the judge (diamond), both against the "
+            "other raters"
+        )
+        assert interval.ends is not None
+        beside = BesidePerson(interval.ends, interval.value)
+    example = drawing.micro(axis, Sign.HOLDS, interval, beside=beside)
+    return example, " · ".join(parts)
 
 
 CHARACTERS: Final = {
@@ -494,17 +578,24 @@ def kind_words(judge: ShownJudge) -> str:
 def matrix(report: Report, foot: str = "") -> JudgeMatrix | None:
     """The matrix of all judges of a report; None where no judge has a claim."""
     maker = MatrixMaker(report)
-    return _matrix(maker, foot) if maker.columns else None
+    if not maker.columns:
+        return None
+    return _matrix(maker, foot, legend_of([maker], maker.axes))
 
 
 def matrices(report: Report, foot: str = "") -> list[JudgeMatrix]:
     """The matrices of a report: one for each group of judges that shares no dataset
     with another, so that few cells are empty.
+
+    The first one has the legend of all.
     """
     makers = _makers(report)
-    if len(makers) < 2:
-        return [_matrix(maker, foot) for maker in makers]
-    return [replace(_matrix(maker, foot), title=maker.title()) for maker in makers]
+    found = []
+    for place, maker in enumerate(makers):
+        legend = [] if place else legend_of(makers, _axes(report))
+        title = maker.title() if len(makers) > 1 else ""
+        found.append(replace(_matrix(maker, foot, legend), title=title))
+    return found
 
 
 def _makers(report: Report) -> list[MatrixMaker]:
@@ -513,6 +604,26 @@ def _makers(report: Report) -> list[MatrixMaker]:
         "matrix makers",
         lambda: [MatrixMaker(report, judges) for judges in _groups(report)],
     )
+
+
+def _axes(report: Report) -> Mapping[str, Axis]:
+    """Statistic -> the axis of all its cells, in tenths."""
+
+    def made() -> Mapping[str, Axis]:
+        values: dict[str, list[float]] = {}
+        for maker in _makers(report):
+            for name, numbers in maker.drawn_values().items():
+                values.setdefault(name, []).extend(numbers)
+        axes = {}
+        for name, of_number in values.items():
+            if of_number:
+                zero = 0.5 if statistic(name).kind == "percent" else 0.0
+                ends = [*of_number, zero]
+                low = floor(10 * min(ends)) / 10
+                axes[name] = Axis(low, ceil(10 * max(ends)) / 10, zero)
+        return axes
+
+    return report.once("axes", made)
 
 
 def _groups(report: Report) -> list[list[ShownJudge]]:
@@ -536,7 +647,9 @@ def _groups(report: Report) -> list[list[ShownJudge]]:
     return sorted(sorted_groups, key=lambda judges: ranked.index(judges[0]))
 
 
-def _matrix(maker: MatrixMaker, foot: str) -> JudgeMatrix:
+def _matrix(
+    maker: MatrixMaker, foot: str, legend: Sequence[tuple[Markup, str]]
+) -> JudgeMatrix:
     judges = maker.judges
     lines = [maker.line(judge) for judge in judges]
     first = lines[:MOST_LINES]
@@ -549,7 +662,7 @@ def _matrix(maker: MatrixMaker, foot: str) -> JudgeMatrix:
         rest=rest,
         rest_words=_rest_words(maker.report, judges[MOST_LINES:]),
         rules=maker.rules(),
-        legend=maker.legend(),
+        legend=legend,
         foot=foot,
     )
 

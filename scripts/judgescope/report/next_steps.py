@@ -13,9 +13,10 @@ from judgescope.report.claims import ReportedClaim, claims
 from judgescope.report.elements import NextStep, NextSteps
 from judgescope.report.headline import measures
 from judgescope.report.prices import free, price_per_1000
+from judgescope.report.questions import OTHER_TESTS, answers_of, lowered
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.tally import tally_of
-from judgescope.report.words import brief, count, listed, percent, plural
+from judgescope.report.words import brief, count, label, listed, percent, plural
 from judgescope.report.worse_slices import worse_slice
 from judgescope.statistics.verdict import Outcome, Sign
 
@@ -42,6 +43,9 @@ def of_judge(report: Report, judge: ShownJudge) -> NextSteps | None:
 
 def _values(about: list[ReportedClaim]) -> str:
     """The numbers of claims; of more than three, the lowest and the highest."""
+    if len(about) == 1 and about[0].kind != base.AGREEMENT:
+        # A bare percentage would say nothing.
+        return f"{lowered(label(about[0].row.statistic))} {cell_words.value(about[0])}"
     if len(about) <= MOST_NAMED:
         return listed([cell_words.value(claim) for claim in about])
     by_value = sorted(about, key=lambda claim: claim.row.value or 0.0)
@@ -99,10 +103,33 @@ class NextStepRules:
             named = few(self.rules_of_headline.subjects(used_for), "aspects")
             values = _values(used_for)
             apart = self._people_apart(used_for)
+            why = [f"It has {values}{reason}", apart, self._other_tests(judge)]
             yield NextStep(
                 f"{named[0].upper()}{named[1:]}: use {judge}.",
-                " ".join(filter(None, (f"It has {values}{reason}", apart))),
+                " ".join(filter(None, why)),
             )
+
+    def _other_tests(self, name: str) -> str:
+        """How many claims of other tests hold, "" for a judge without such claims.
+
+        A reader who sees "0 of 4" beside a judge to use must learn what it is of.
+        """
+        judge = next(each for each in self.judges if each.id == name)
+        others = []
+        for question, about in answers_of(
+            self.report, claims(self.report, judge)
+        ).items():
+            if question.group == OTHER_TESTS:
+                others += [(lowered(question.title), claim) for claim in about]
+        if not others:
+            return ""
+        questions = list(dict.fromkeys(question for question, _ in others))
+        held = sum(claim.sign is Sign.HOLDS for _, claim in others)
+        how_many = count(held) if held else "none"
+        return (
+            f"Of its {plural(len(others), 'claim')} on {few(questions, 'other tests')} "
+            f"{how_many} {'holds' if held < 2 else 'hold'}."
+        )
 
     def _people_apart(self, about: list[ReportedClaim]) -> str:
         """On which of these claims' aspects people do not agree, "" if they do."""
@@ -124,30 +151,49 @@ class NextStepRules:
         )
 
     def _aspects(self) -> list[ReportedClaim]:
-        """A claim of agreement for each aspect on which one holds."""
-        by_aspect: dict[tuple[str, str], ReportedClaim] = {}
-        for claim in self.rules_of_headline.every_agreement:
-            if claim.sign is Sign.HOLDS:
-                by_aspect.setdefault((claim.dataset, claim.row.judged), claim)
+        """A claim about people's ratings, labels or choices for each aspect on which
+        one holds.
+        """
+        by_aspect: dict[tuple[str, str, str], ReportedClaim] = {}
+        for kind in (base.AGREEMENT, base.LABELS, base.PAIRS):
+            for judge in self.judges:
+                for claim in self._usable(judge, kind):
+                    key = (kind, claim.dataset, claim.row.judged)
+                    by_aspect.setdefault(key, claim)
         return [*by_aspect.values()]
+
+    def _usable(self, judge: ShownJudge, kind: str) -> list[ReportedClaim]:
+        """The claims of a kind that hold for a judge that fails nothing on the aspect.
+
+        A judge with a bar that is missed or open, or that misses too many texts of a
+        label, is not to be used there, however well its labels agree.
+        """
+        kinds = (base.BAR, base.CAUGHT, base.PASSED)
+        asked = self.rules_of_headline.of_kind(judge, *kinds)
+        usable = []
+        for claim in self.rules_of_headline.of_kind(judge, kind):
+            on_aspect = [each for each in asked if each.row.judged == claim.row.judged]
+            signs = {each.sign for each in on_aspect if each.dataset == claim.dataset}
+            bars = [each for each in on_aspect if each.kind.startswith(base.BAR)]
+            is_open = any(bar.sign is not Sign.HOLDS for bar in bars)
+            if claim.sign is Sign.HOLDS and Sign.FAILS not in signs and not is_open:
+                usable.append(claim)
+        return usable
 
     def _cheapest(self, about: ReportedClaim) -> tuple[ReportedClaim, str]:
         """The claim of the judge to use on an aspect, and what follows its number."""
         holding = []
+        place = (about.dataset, about.row.judged)
         for judge in self.judges:
-            for claim in self.rules_of_headline.agreements(judge):
-                same = (claim.dataset, claim.row.judged) == (
-                    about.dataset,
-                    about.row.judged,
-                )
-                if same and claim.sign is Sign.HOLDS:
+            for claim in self._usable(judge, about.kind):
+                if (claim.dataset, claim.row.judged) == place:
                     holding.append((judge, claim))
         best, best_claim = max(holding, key=lambda each: each[1].row.value or 0.0)
         dataset = next(d for d in self.report.datasets if d.id == about.dataset)
         columns = [
             column
             for column in measures(self.report, dataset)
-            if column.kind == base.AGREEMENT and column.aspect == about.row.judged
+            if column.kind == about.kind and column.aspect == about.row.judged
         ]
         used, claim = best, best_claim
         for judge, other in holding:
@@ -157,12 +203,23 @@ class NextStepRules:
                 used, claim = judge, other
         if used is best:
             if len(holding) == 1:
-                return claim, "; no other judge's agreement is shown to hold there."
+                return claim, self._why_no_other(claim)
             return claim, f", the most of the {len(holding)} judges that hold there."
         return claim, (
             f" for less than {best.id}, which has {cell_words.value(best_claim)}; that "
             "one is not shown to be better."
         )
+
+    def _why_no_other(self, used: ReportedClaim) -> str:
+        """Why no judge but one is to be used on an aspect."""
+        for judge in self.judges:
+            for claim in self.rules_of_headline.of_kind(judge, used.kind):
+                same = claim.dataset == used.dataset
+                same = same and claim.row.judged == used.row.judged
+                if same and claim.sign is Sign.HOLDS and judge.id != used.judge:
+                    return "; no other judge is shown to meet every bar there."
+        what = "agreement" if used.kind == base.AGREEMENT else "number"
+        return f"; no other judge's {what} is shown to hold there."
 
     def _price(self, judge: ShownJudge) -> float:
         rows = self.report.rows("cost").where(judge=judge.id)
@@ -181,11 +238,9 @@ class NextStepRules:
         for claim in held[:3]:
             person = rules.person(claim)
             beside = ""
-            if person is not None and person.value is not None:
-                gap = cell_words.gap_to_person(claim)
-                if gap is not None:
-                    words = cell_words.against_others(self.report, claim, person.value)
-                    beside = f" ({words})"
+            words = cell_words.against_others(claim, person)
+            if words:
+                beside = f" ({words})"
             parts.append(f"{cell_words.value(claim)}{beside}")
         aspects = few(rules.subjects(held), "aspects")
         why = f"It has {', '.join(parts)}."
@@ -280,9 +335,10 @@ class NextStepRules:
             more, judge, claim = nearest
             subject = self.rules_of_headline.subject(claim)
             yield NextStep(
-                f"{subject[0].upper()}{subject[1:]}: open.",
-                f"About {plural(more, 'more source')} would decide whether {judge.id} "
-                f"({cell_words.value(claim)}, {cell_words.spread(claim.row)}) agrees.",
+                f"{subject[0].upper()}{subject[1:]}: rate about "
+                f"{plural(more, 'more source')}.",
+                f"They would decide whether {judge.id} ({cell_words.value(claim)}, "
+                f"{cell_words.spread(claim.row)}) agrees.",
                 f"judgescope pilot {self.study}",
             )
 
@@ -294,9 +350,9 @@ class NextStepRules:
                 if is_open and needed is not None and needed.value is not None:
                     units = needed.method.partition(", ")[0]
                     return NextStep(
-                        f"{cell_words.bar_words(claim).capitalize()}: open.",
-                        f"{count(round(needed.value))} more {units} would decide "
-                        f"whether {judge.id} meets it.",
+                        f"Add {count(round(needed.value))} more {units}.",
+                        f"They would decide whether {judge.id} meets "
+                        f"{cell_words.bar_words(claim)}.",
                     )
         return None
 

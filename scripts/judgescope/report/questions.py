@@ -22,6 +22,8 @@ MOST_COLUMNS: Final = 8
 BARS: Final = "Required bars"
 PAIRS: Final = "Better of two texts"
 LABELS: Final = "People's labels"
+OTHER_TESTS: Final = "Other tests"
+"""The group of what is neither about ratings nor about damage."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +153,9 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
         return MatrixQuestion(4, damage, title, noun="kinds of damage")
     known = KINDS[kind]
     rank = 5 + [*KINDS].index(kind)
-    further = "Further questions"
-    return MatrixQuestion(rank, further, known.question, known.number, known.subjects)
+    return MatrixQuestion(
+        rank, OTHER_TESTS, known.question, known.number, known.subjects
+    )
 
 
 def answers_of(report: Report, claims: Iterable[ReportedClaim]) -> ClaimsByQuestion:
@@ -239,7 +242,7 @@ def folded(
         (4, {}, "All kinds"),
         (1, planned, ""),
         (1, every, ""),
-        (5, {}, "All questions"),
+        (5, {}, "Several tests"),
         (0, {}, "All bars"),
         (2, {}, "All labels"),
     ]

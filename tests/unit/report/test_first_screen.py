@@ -114,13 +114,14 @@ def test_the_order_is_people_judges_told_ones_and_rules(tmp_path: Path) -> None:
     [
         ("as_rater", {}, "●", "as well as one person"),
         ("better", rival("length", 0.36), "●", "beats length 0.36"),
+        ("better; no_ceiling", rival("length", 0.3), "●", "no person to compare"),
         (
             "better; these_systems: 5",
             {"beyond_systems": 0.08},
             "◐",
-            "0.08 beyond systems",
+            "0.08 within one system",
         ),
-        ("better; hangs_on: s1", {}, "◐", "hangs on one system, s1"),
+        ("better; hangs_on: s1", {}, "◐", "only with system s1"),
         ("better; length_not_tested", {}, "◐", "length not tested"),
         ("not_shown; length", rival("length", 0.53), "◐", "length does better: 0.53"),
         (
@@ -146,15 +147,20 @@ def test_the_order_is_people_judges_told_ones_and_rules(tmp_path: Path) -> None:
             "not_shown; systems",
             {"rival": (0.2, "systems")},
             "◐",
-            "may be systems, p 0.2",
+            "may only know the system, p 0.2",
         ),
-        ("better", {"rival": (0.002, "systems")}, "●", "more than systems, p 0.002"),
+        (
+            "better",
+            {"rival": (0.002, "systems")},
+            "●",
+            "beats knowing only the system, p 0.002",
+        ),
         ("better", {"rival": (0.01, "within")}, "●", "beats knowing only the source"),
         (
             "not_shown; within",
             {"rival": (0.2, "within")},
             "◐",
-            "so does knowing only the source",
+            "may only know the source",
         ),
         ("not_shown; chance", {}, "○", "0.40 to 0.60"),
         ("not_shown; holm", {}, "○", "0.40 to 0.60, not after Holm"),
@@ -205,6 +211,80 @@ def test_beside_a_person_a_judge_has_its_number_against_the_others(
     found = cell(of_judges(tmp_path, ["it"], rows))
     assert (found.value, found.more) == ("0.43", "as well as one person")
     assert found.below == "against the others 0.37, a person 0.19"
+
+
+def test_where_people_rated_a_filled_dot_says_how_it_compares_with_one_person(
+    tmp_path: Path,
+) -> None:
+    gap: Row = {"as_rater_normal_scores": -0.01, **rival("length", 0.36)}
+    rows = [person(0.6), *claim("it", 0.6, "better", others=gap)]
+    found = cell(of_judges(tmp_path / "open", ["it"], rows))
+    assert (found.mark, found.more) == ("●", "open beside one person")
+    apart: Row = {"ceiling_normal_scores": -0.05, **rival("length", 0.36)}
+    rows = [person(-0.05), *claim("it", 0.6, "better; no_ceiling", others=apart)]
+    found = cell(of_judges(tmp_path / "apart", ["it"], rows))
+    assert (found.more, found.below) == ("no person to compare", "beats length 0.36")
+
+
+def test_a_person_is_drawn_beside_the_number_that_compares_with_it(
+    tmp_path: Path,
+) -> None:
+    """The interval of the claim's own number stands on another line."""
+    against = {"as_rater_normal_scores": 0.18}
+    rows = [person(0.19), *claim("it", 0.43, "as_rater", others=against)]
+    table = made(of_judges(tmp_path / "known", ["it"], rows))
+    drawn = Page(lines(table)["it"].cells[0].drawn)
+    [band] = [one for one in drawn.named("rect") if one["class"] == "person"]
+    [dot] = drawn.named("circle")
+    assert float(band["y"] or 0) > float(dot["cy"] or 0)
+    rows = [person(0.19), *claim("it", 0.43, "better")]
+    unknown = made(of_judges(tmp_path / "unknown", ["it"], rows))
+    assert Page(lines(unknown)["it"].cells[0].drawn).named("rect") == []
+    assert "person" in lines(unknown)["People"].cells[0].drawn
+
+
+def test_numbers_of_all_matrices_share_one_axis(tmp_path: Path) -> None:
+    chat: Row = {"dataset": "chat"}
+    news: Row = {"dataset": "news"}
+    rows = [*claim("a", 0.8, **chat), *claim("b", 0.1, **news)]
+    report = of_judges(tmp_path, ["a", "b"], rows)
+    places = []
+    for one in matrices(report):
+        [line] = one.lines
+        [dot] = Page(line.cells[0].drawn).named("circle")
+        places.append(float(dot["cx"] or 0))
+    assert places[0] - places[1] > 50
+
+
+def test_the_first_step_stands_above_the_matrix(tmp_path: Path) -> None:
+    report = of_judges(tmp_path, ["a", "b"], [*claim("a", 0.6), *claim("b", 0.5)])
+    html = first_page(report, sections_of(report))
+    step = html.index("Next: Fluency: use a.")
+    assert step < html.index("<table") < html.index('id="next"')
+
+
+def test_a_judge_to_use_says_what_its_other_tests_show(tmp_path: Path) -> None:
+    rows = [*claim("a", 0.6), *claim("a", 0.5, "not_shown; length", "order")]
+    steps = next_steps(of_judges(tmp_path, ["a"], rows))
+    assert steps is not None
+    assert steps.steps[0].why.endswith(
+        "Of its 1 claim on order of one source's texts none holds."
+    )
+
+
+def test_a_judge_that_leaves_a_bar_open_is_not_to_be_used(tmp_path: Path) -> None:
+    cards = {"chat": {"labels": {"fluency": ["fail", "pass"]}}}
+    rows: list[Row] = []
+    for judge, outcome in (("a", "meets"), ("b", "cannot_tell")):
+        rows += claim(judge, 0.9, "better", "labels")
+        rows += claim(judge, 0.95, outcome, "bar tnr", others=BAR)
+    steps = next_steps(of_judges(tmp_path, ["a", "b"], rows, datasets=cards))
+    assert steps is not None
+    assert steps.steps[0].point == "Fluency: use a."
+    assert steps.steps[0].why == (
+        "It has balanced accuracy 90\u202f%; no other judge is shown to meet every "
+        "bar there."
+    )
 
 
 def test_undecided_is_never_said_of_an_interval_that_excludes_zero() -> None:
@@ -393,12 +473,11 @@ def test_judges_that_share_no_dataset_have_a_matrix_each(tmp_path: Path) -> None
     for one in apart:
         for row in one.lines:
             assert "not asked" not in [cell.hidden for cell in row.cells]
-    # The legend has the signs that occur.
+    # One legend has the signs of all matrices.
     words = [[text for _, text in one.legend if text in SIGNS] for one in apart]
-    assert words == [
-        [SIGN_WORDS[Sign.HOLDS], SIGN_WORDS[Sign.NOT_SHOWN]],
-        [SIGN_WORDS[Sign.FAILS]],
-    ]
+    signs = (Sign.HOLDS, Sign.NOT_SHOWN, Sign.FAILS)
+    assert words == [[SIGN_WORDS[sign] for sign in signs], []]
+    assert apart[1].legend == []
     rows += claim("b", 0.5, **news)
     [together] = matrices(of_judges(tmp_path / "one", ["a", "b", "c"], rows))
     assert together.title == "" and len(together.lines) == 3

@@ -211,8 +211,9 @@ def test_a_strip_keeps_the_order_of_twelve_claims_and_sorts_more() -> None:
 
 def test_no_picture_has_a_style_that_the_policy_forbids() -> None:
     axis = Axis(-1.0, 1.0)
+    beside = drawing.BesidePerson((0.5, 0.6), 0.3)
     drawn = [
-        drawing.micro(axis, Sign.RULE, Interval(0.2, (0.1, 0.3)), 0.4, (0.5, 0.6)),
+        drawing.micro(axis, Sign.RULE, Interval(0.2, (0.1, 0.3)), 0.4, beside),
         drawing.strip([Sign.HOLDS]),
         drawing.sign(Sign.FAILS),
     ]

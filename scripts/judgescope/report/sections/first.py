@@ -34,16 +34,18 @@ def first_screen(report: Report) -> Iterator[PageBlock]:
     """Yield the first screen, without the list of other pages."""
     answer = headline(report)
     href = f"{page_of('evidence')}#{BEHIND}" if answer.behind else ""
-    yield AnswerBlock(answer.text, deck(report), href)
-    yield from matrices(report, foot(report))
-    picture = [*pictures(report)]
     steps = next_steps(report)
+    yield AnswerBlock(answer.text, deck(report), href, steps)
+    tables = matrices(report, foot(report))
+    yield from tables[:1]
+    picture = [*pictures(report)]
     if picture and steps is not None:
         yield Beside(picture, [steps], second_first=True)
     else:
         yield from picture
         if steps is not None:
             yield steps
+    yield from tables[1:]
     damage = damage_table(report)
     if damage is not None:
         yield damage

@@ -181,7 +181,7 @@ def spec_of(judges: list[str]) -> StatisticsSpec:
             "seed": SEED,
         },
         **{
-            "ratings": "human",
+            "ratings": "people",
             "fault_free_system": None,
             "excluded": [],
             "perturbed": [],

@@ -96,7 +96,7 @@ def planted_spec(
         method="judgescope.methods.verdicts:METHOD",
         dataset=dataset,
         seed=seed,
-        ratings="human",
+        ratings="people",
         fault_free_system=None,
         aspects=dict.fromkeys(aspects, scale),
         judges={one.name: facts_of(one, design, values, ends) for one in judges},

@@ -147,7 +147,7 @@ def spec_of(shape: Shape, table: str, ends: Sequence[float] = (1, 5)) -> Statist
         "method": f"judgescope.methods.{table}:METHOD",
         "dataset": "generated",
         "seed": SEED,
-        "ratings": "human",
+        "ratings": "people",
         "fault_free_system": None,
         "excluded": [],
         "perturbed": [],

@@ -51,7 +51,7 @@ def study(
             targets = [f"{item}:{name}" for item in ITEMS]
             tables.add_scores(name, judge, aspect, targets, scores)
 
-    fields: Row = {"ratings": "human" if people else "none"}
+    fields: Row = {"ratings": "people" if people else "none"}
     fields["aspects"] = scales(aspects, None)
     fields["judges"] = dict.fromkeys(judges, judge_facts(aspects, None, ends))
     fields |= {"perturbed": perturbed, "targets": sets}

@@ -60,7 +60,7 @@ class ExploreStudy:
             "shards": str(self.page.with_suffix("")),
             "datasets": [
                 {
-                    **{"id": "news", "name": "News", "ratings": "human"},
+                    **{"id": "news", "name": "News", "ratings": "people"},
                     "sets": [list(item) for item in self.sets.items()],
                     "aspects": [["fluency", "Fluency"], ["adequacy", "Adequacy"]],
                     "files": to_builtins(self.files),

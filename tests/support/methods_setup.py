@@ -83,7 +83,7 @@ def study(
         tables.add("draws", **{"perturbation": "systems", **row})
 
     ends = (min(values), max(values)) if values else (1.0, 5.0)
-    fields: Row = {"ratings": "human", "aspects": scales(ASPECTS, values, ends)}
+    fields: Row = {"ratings": "people", "aspects": scales(ASPECTS, values, ends)}
     fields["as_rater"] = {"margin": 0.05, "raters": "expert"}
     fields["judges"] = _judges([*scores, *(cards or {})], cards or {})
     fields["comparison"] = Comparison().model_dump() | {"permutations": 99}

@@ -110,7 +110,7 @@ def _write_dataset(folder: Path, name: str, dataset: SimulatedTexts) -> None:
         "format": "table",
         "files": f"../../data/{name}.csv",
         "columns": columns,
-        "ratings": "human",
+        "ratings": "people",
         "raters": "persons",
         "aspects": dict.fromkeys(design.aspect_names, scales[design.kind]),
         "licence": "MIT, as this repository; simulated",

@@ -30,7 +30,7 @@ JUDGES = {
     "shuffled": ("control", "shuffled"),
     "length": ("control", "length"),
 }
-DATASETS = {"news": "planned", "chat": "human"}
+DATASETS = {"news": "planned", "chat": "people"}
 ASPECTS = ["fluency", "coherence"]
 DAMAGES = [("typos", "minor"), ("typos", "major"), ("cuts", "single")]
 CORRELATIONS = ("pearson", "spearman", "kendall_b")
@@ -91,10 +91,10 @@ def agreement() -> Iterator[Row]:
     for dataset, ratings in DATASETS.items():
         for aspect in ASPECTS:
             where = {"aspect": aspect, "level": "pooled"}
-            if ratings == "human":
+            if ratings == "people":
                 yield row(dataset, "human", "alpha_ordinal", 0.5137, **where)
             else:
-                note = {"note": f"ratings are {ratings}, not human"}
+                note = {"note": f"ratings are {ratings}, not people's"}
                 yield row(dataset, "human", "alpha_ordinal", None, **where, **note)
             for judge in JUDGES:
                 for level in ("pooled", "by_source", "by_system"):

@@ -12,7 +12,7 @@ SPEC: dict[str, Any] = {
     **{"code": "", "versions": {}, "table": "agreement", "dataset": "d", "seed": 7},
     "method": "judgescope.methods.agreement:METHOD",
     **{
-        "ratings": "human",
+        "ratings": "people",
         "fault_free_system": None,
         "aspects": {},
         "judges": {},

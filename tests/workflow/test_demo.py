@@ -238,7 +238,7 @@ def test_planned_ratings_are_never_people(demo: Path) -> None:
         if row["judge"] == "human" and row["dataset"] != "demo-hanna"
     ]
     assert human and all(row["value"] is None for row in human)
-    assert {row["note"] for row in human} == {"ratings are planned, not human"}
+    assert {row["note"] for row in human} == {"ratings are planned, not people's"}
 
 
 @pytest.mark.slow

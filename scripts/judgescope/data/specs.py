@@ -154,7 +154,7 @@ class IngestReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     problems: list[str]
     """Notices that are not errors, as sentences."""
     ratings_kind: str
-    """The kind of ratings: human, planned or none."""
+    """The kind of ratings: people, planned or none."""
     spans: int | None = None
     """Number of errors that people marked; None: the format has none."""
     texts: str

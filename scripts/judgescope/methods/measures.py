@@ -299,7 +299,7 @@ def replacement(
     if not (
         has_scale
         and on_their_scale(study, judge, aspect)
-        and study.spec.ratings == "human"
+        and study.spec.ratings == "people"
     ):
         return
     rule = study.spec.alt_test
@@ -326,7 +326,7 @@ def replacement(
 def too_many_raters(targets: TargetSet, aspect: str) -> int:
     """Return the number of people who rated, 0 if a judge is compared with each."""
     raters = len(targets.study.systems.ratings(aspect))
-    of_people = targets.study.spec.ratings == "human"
+    of_people = targets.study.spec.ratings == "people"
     return raters if of_people and raters > LARGEST_CEILING else 0
 
 
@@ -340,7 +340,7 @@ def rater_tables(targets: TargetSet, aspect: str) -> list[Floats]:
     study = targets.study
     systems = targets.study.systems
     ratings = systems.ratings(aspect)
-    if study.spec.ratings != "human" or too_many_raters(targets, aspect):
+    if study.spec.ratings != "people" or too_many_raters(targets, aspect):
         return []
     slots = {"slots": True, "persons": False}.get(present(study.spec.as_rater).raters)
 
@@ -497,6 +497,18 @@ def unrated(data: EvaluationData, ratings: Floats) -> str:
     """Return why ratings (raters, targets) do not show people's agreement, "" if they
     do.
     """
-    if data.spec.ratings != "human":
-        return f"ratings are {data.spec.ratings}, not human"
+    not_of_people = why_not_of_people(data)
+    if not_of_people:
+        return not_of_people
     return "one rater" if len(ratings) < 2 else ""
+
+
+def why_not_of_people(data: EvaluationData) -> str:
+    """Return why ratings are nobody's: planned, or a model's; "" if people gave them.
+
+    Ratings that differ are no sign of people: a model that rates twice differs, too.
+    """
+    whose = {"people": "", "model": "a model's"}.get(
+        data.spec.ratings, data.spec.ratings
+    )
+    return f"ratings are {whose}, not people's" if whose else ""

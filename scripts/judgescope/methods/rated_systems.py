@@ -13,6 +13,7 @@ from judgescope.core.cells import split
 from judgescope.methods.evaluation_data import EvaluationData, TargetSet
 from judgescope.methods.gold import gold_numbers
 from judgescope.methods.labels import labelled, truth_of
+from judgescope.methods.measures import why_not_of_people
 from judgescope.statistics.arrays import Flags, Floats
 from judgescope.statistics.corrected import RatedTexts
 from judgescope.statistics.intervals import Bounds
@@ -32,8 +33,8 @@ def rated_aspects(data: EvaluationData) -> dict[str, str]:
         why = ""
         if not len(data.systems.ratings(plain)):
             why = no_ratings
-        elif data.spec.ratings != "human":
-            why = f"ratings are {data.spec.ratings}, not human"
+        elif why_not_of_people(data):
+            why = why_not_of_people(data)
         elif scale.labels and len(scale.labels) != 2:
             why = more_labels
         aspects[plain] = why

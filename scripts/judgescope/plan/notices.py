@@ -316,7 +316,7 @@ def not_estimated(plan: Plan) -> Iterator[str]:
     methods = _estimating(plan)
     for name in plan.evaluated if methods else ():
         card = plan.datasets[name]
-        if card.ratings != "human" or card.prefers:
+        if card.ratings != "people" or card.prefers:
             yield (
                 f"warning: {methods} cannot correct anything on {name}: it has no "
                 "ratings of texts by people"
@@ -359,7 +359,7 @@ def estimated(
     """
     methods = _estimating(plan)
     card = plan.datasets[dataset]
-    if not methods or card.ratings != "human" or card.prefers:
+    if not methods or card.ratings != "people" or card.prefers:
         return
     items = texts["item"].to_pylist()
     rated_items = set[str]()

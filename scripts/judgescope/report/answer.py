@@ -20,6 +20,7 @@ from judgescope.report.answer_data import (
 from judgescope.report.answer_ratings import RatingsAndDamage
 from judgescope.report.claims import FIRST, claims
 from judgescope.report.prices import free, price_per_1000
+from judgescope.report.raters_in_words import source_of
 from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.words import (
     count,
@@ -166,15 +167,14 @@ def deck(report: Report) -> str:
     texts = sum(dataset.counts.targets for dataset in report.datasets)
     sources = sum(dataset.counts.items for dataset in report.datasets)
     judges = len(report.real_judges)
-    planned = all(dataset.planned for dataset in report.datasets)
     asked = plural(judges, "judge") if judges else "no judge"
     on = plural(sources, "source")
     if not texts:
         return f"No text has ratings; {asked}, {on}."
-    if planned:
+    if not report.rated_by.people:
         return (
-            f"{plural(texts, 'text')} ({_names(report.datasets)}) on {on}, ratings "
-            f"planned by their authors; {asked}."
+            f"{plural(texts, 'text')} ({_names(report.datasets)}) on {on}, "
+            f"{report.rated_by.deck}; {asked}."
         )
     raters = report.most_people
     who = plural(raters, "person", "people") if raters else "People"
@@ -182,12 +182,13 @@ def deck(report: Report) -> str:
     on = plural(sum(dataset.counts.items for dataset in report.rated), "source")
     rated = f"{who} rated {plural(mine, 'text')} ({_names(report.rated)}) on {on}"
     if len(report.rated) < len(report.datasets):
-        planned_sets = [dataset for dataset in report.datasets if dataset.planned]
-        others = f"{plural(texts - mine, 'other text')} ({_names(planned_sets)})"
+        other_sets = [dataset for dataset in report.datasets if not dataset.by_people]
+        others = f"{plural(texts - mine, 'other text')} ({_names(other_sets)})"
         here = count(_tested(report, report.rated))
-        there = plural(_tested(report, planned_sets), "judge")
+        there = plural(_tested(report, other_sets), "judge")
+        source = source_of(dataset.rated_by for dataset in other_sets)
         return (
-            f"{rated}, scored by {here} of {asked}. Authors planned the ratings of "
+            f"{rated}, scored by {here} of {asked}. {source.gave} the ratings of "
             f"{others}, scored by {there}."
         )
     scored = "scored the same texts" if judges else "was asked"

@@ -126,14 +126,15 @@ class AnswerData:
 
     @cached_property
     def whom(self) -> str:
-        """With what judges agree: people, or the authors' plan."""
-        return "the authors' plan" if self.planned else "people"
+        """With what judges agree: people, or what stands for their ratings."""
+        return self.report.rated_by.whom
 
     @cached_property
     def planned(self) -> bool:
-        """Whether nobody rated any text: the authors planned every rating."""
-        datasets = self.report.datasets
-        return bool(datasets) and all(dataset.planned for dataset in datasets)
+        """Whether nobody rated any text: authors planned, or a model gave, each
+        rating.
+        """
+        return not self.report.rated_by.people
 
     def subject(self, claim: ReportedClaim) -> str:
         """The aspect of a claim, with its dataset where several have it."""
@@ -158,7 +159,9 @@ class AnswerData:
         return every
 
     def person(self, claim: ReportedClaim) -> ReportRow | None:
-        """One person's own number where a claim has the judge's."""
+        """One person's own number where a claim has the judge's; none of models."""
+        if claim.dataset not in {dataset.id for dataset in self.report.rated}:
+            return None
         rows = self.report.rows("verdicts", claim.dataset).where(
             judge=PERSON.id,
             statistic=claim.row.statistic,
@@ -170,7 +173,7 @@ class AnswerData:
     def without_holding(self, *outcomes: Outcome) -> list[str]:
         """The aspects on which no counted judge holds with one of these outcomes.
 
-        Those with planned ratings count only where nobody rated any texts.
+        Those that people did not rate count only where nobody rated any texts.
         """
         rated = {dataset.id for dataset in self.report.rated}
         about = [

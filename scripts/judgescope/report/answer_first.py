@@ -300,7 +300,7 @@ class BarsAndLabels(AnswerData):
         holding = [(j, claim) for j, claim in every if claim.sign is Sign.HOLDS]
         if holding:
             judge, claim = holding[0]
-            given = "people's label" if not self.planned else "the planned label"
+            given = self.report.rated_by.label
             text = (
                 f"{named(judge.id)} gives {given} in {cell_words.value(claim)} of "
                 "texts, averaged over labels"

@@ -256,7 +256,7 @@ class RatingsAndDamage(BarsAndLabels):
         holding = [(j, claim) for j, claim in every if claim.sign is Sign.HOLDS]
         if holding:
             judge, claim = holding[0]
-            what = "the planned text" if self.planned else "what people prefer"
+            what = self.report.rated_by.preferred
             reached = cell_words.value(claim)
             text = f"{named(judge.id)} picks {what} in {reached} of pairs"
             gap = cell_words.gap_to_person(claim)
@@ -306,6 +306,8 @@ class RatingsAndDamage(BarsAndLabels):
             taken = percent(max(share, 1 - share))
             text = f"{named(judge.id)} takes the {side} text in {taken} of pairs"
             people = rows.where(judge=PERSON.id).defined.first
+            if not dataset.by_people:
+                people = None
             if people is not None and people.value is not None:
                 theirs = people.value if share > 0.5 else 1 - people.value
                 text += f"; people do in {percent(theirs)}"

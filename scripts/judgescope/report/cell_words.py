@@ -323,10 +323,10 @@ def failed(report: Report, claim: ReportedClaim) -> str:
         return who_is_failed[claim.kind]
     if claim.kind in FOUND or claim.kind.startswith(base.BAR):
         return "; ".join(filter(None, (f"misses {bar_words(claim)}", with_n(claim))))
-    planned = {each.id: each.planned for each in report.datasets}[claim.dataset]
+    sources = {each.id: each.rated_by for each in report.datasets}
     if claim.kind in (base.GRADED, base.SEQUENCE):
         return "against the order" if claim.kind == base.SEQUENCE else "against ratings"
-    return "against the plan" if planned else "against people"
+    return f"against {sources[claim.dataset].short}"
 
 
 def bar_words(claim: ReportedClaim) -> str:

@@ -43,13 +43,6 @@ class ClaimKind(NamedTuple):
 
 NEEDED: Final = "more_needed"
 """The statistic of how much more data would decide whether a bar is met."""
-OF_PLAN: Final = {
-    "that people label": "that the plan labels",
-    "people's label": "the planned label",
-    "people's rating": "the planned rating",
-    "as people do": "as planned",
-}
-"""Words for people's ratings -> those for ratings that the authors planned."""
 KINDS = {
     base.AGREEMENT: ClaimKind("agreeing with people on {}"),
     base.LABELS: ClaimKind("giving people's label on {}", "balanced_accuracy"),
@@ -241,8 +234,8 @@ def _claim(
         _, number = kind.split()  # "bar spearman"
     row = by_name.get(number, verdict)
     needed = by_name.get(NEEDED)
-    if needed is not None and dataset.planned:
-        of_labels = needed._replace(method=of_plan(needed.method))
+    if needed is not None:
+        of_labels = needed._replace(method=dataset.rated_by.in_words(needed.method))
         by_name = {**by_name, NEEDED: of_labels}
     return ReportedClaim(
         judge=judge.id,
@@ -261,22 +254,7 @@ def _respect(dataset: ShownDataset, kind: str, by_name: dict[str, ReportRow]) ->
     """Return the topic of a claim, with a place for its subject; for a bar, which
     bar.
     """
-    if kind == AGREEMENT and dataset.planned:
-        return "following the planned quality of {}"
-    if dataset.planned:
-        return of_plan(_respect_of_people(dataset, kind, by_name))
-    return _respect_of_people(dataset, kind, by_name)
-
-
-def of_plan(text: str) -> str:
-    """Return words on people's labels as they are of labels that nobody gave.
-
-    >>> of_plan("33 more texts that people label")
-    '33 more texts that the plan labels'
-    """
-    for of_people, planned in OF_PLAN.items():
-        text = text.replace(of_people, planned)
-    return text
+    return dataset.rated_by.in_words(_respect_of_people(dataset, kind, by_name))
 
 
 def _respect_of_people(

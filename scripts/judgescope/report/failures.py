@@ -193,8 +193,7 @@ def _failing(
         title = f"{number} {what[0].upper()}{what[1:]}: scored higher than the original"
         how = f"{before} before the damage, {written} after it: "
     else:
-        planned = reader.dataset.planned
-        whom = "the plan" if planned else "people"
+        whom = reader.dataset.rated_by.short
         title = f"{number} {name}: {whom} {_mean(reader, judgment, aspect)}, "
         title += f"{judge.id} {written}"
         how = f"{written}: "

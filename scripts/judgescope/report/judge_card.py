@@ -118,13 +118,11 @@ def _blocks(
 
 
 def _failures_lead(report: CardReport, judge: ShownJudge) -> str:
-    planned = all(dataset.planned for dataset in report.datasets)
-    whose = "the planned ratings" if planned else "people's ratings"
-    dots = "the plan" if planned else "people"
+    source = report.rated_by
     return (
-        f"The farthest from {whose} on each claim in the order ✕, ◐, ○, ●, chosen by "
-        f"rule. Grey: {dots}; blue: {judge.id}; hollow: its score of the undamaged "
-        "text."
+        f"The farthest from {source.whose} ratings on each claim in the order ✕, ◐, ○, "
+        f"●, chosen by rule. Grey: {source.short}; blue: {judge.id}; hollow: its score "
+        "of the undamaged text."
     )
 
 

@@ -38,6 +38,7 @@ from judgescope.report.questions import (
     question_of,
     section_of,
 )
+from judgescope.report.raters_in_words import RatingSource, source_of
 from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow, ends_of
 from judgescope.report.standings import (
@@ -101,8 +102,11 @@ class MatrixMaker:
         dataset = column.dataset
         # Kind of claims -> the table in which a person's own number stands.
         table_of = {base.LABELS: "labels", base.PAIRS: "pairwise"}
+        by_people = {each.id for each in self.report.rated}
         for claim in self._claims(column):
             dataset = claim.dataset
+            if dataset not in by_people:
+                continue
             table = table_of.get(claim.kind, "verdicts")
             rows = self.report.rows(table, dataset).where(
                 judge=PERSON.id, statistic=column.number, judged=claim.row.judged
@@ -309,12 +313,9 @@ class MatrixMaker:
 
     def people(self) -> MatrixLine:
         """The line of people: one rater against the others."""
-        planned_people = (
-            "nobody rated these texts: their authors planned the ratings, so there is "
-            "no ceiling"
-        )
-        if all(dataset.planned for dataset in self._datasets()):
-            cell = MatrixCell(more=planned_people, look="na", span=len(self.columns))
+        source = self._rated_by()
+        if not source.people:
+            cell = MatrixCell(more=source.nobody, look="na", span=len(self.columns))
             return MatrixLine("People", [*self._with_price([cell])])
         cells: list[MatrixCell] = []
         empty: list[str] = []
@@ -342,9 +343,12 @@ class MatrixMaker:
         """What the judges of these lines were tested on."""
         datasets = self._datasets()
         names = listed([dataset.name for dataset in datasets])
-        planned = all(dataset.planned for dataset in datasets)
-        by = "authors planned the ratings" if planned else "people rated the texts"
-        return f"{plural(len(self.judges), 'judge')} on {names}: {by}"
+        judges = plural(len(self.judges), "judge")
+        return f"{judges} on {names}: {self._rated_by().rated}"
+
+    def _rated_by(self) -> RatingSource:
+        """The words for who rated the texts on which these judges have claims."""
+        return source_of(dataset.rated_by for dataset in self._datasets())
 
     def _with_price(self, cells: Sequence[MatrixCell]) -> Iterable[MatrixCell]:
         yield from cells
@@ -354,9 +358,9 @@ class MatrixMaker:
     def _no_person(self, column: MatrixQuestion, raters: int) -> str:
         if column.noun == "kinds of damage":
             return "people were not asked about damage"
-        planned = {each.id: each.planned for each in self.report.datasets}
-        if column.dataset and planned[column.dataset]:
-            return "planned by the authors: no ceiling"
+        sources = {each.id: each.rated_by for each in self.report.datasets}
+        if column.dataset and not sources[column.dataset].people:
+            return sources[column.dataset].no_ceiling
         if column.rank in (1, 2, 3) and raters < 2:
             return "one person: no ceiling" if raters else "no person: no ceiling"
         if column.rank >= FURTHER_RANK:

@@ -70,12 +70,9 @@ def range_of(name: str) -> str:
 
 def agreeing(report: Report, datasets: Iterable[str]) -> str:
     """What agreement is called on datasets: with people, or with the authors' plan."""
-    planned = {
-        dataset.planned for dataset in report.datasets if dataset.id in {*datasets}
-    }
-    if planned == {True}:
-        return "Agreement with the plan"
-    return "Agreement with people" if planned == {False} else "Agreement with ratings"
+    names = {*datasets}
+    whom = {each.rated_by.short for each in report.datasets if each.id in names}
+    return f"Agreement with {whom.pop() if len(whom) == 1 else 'ratings'}"
 
 
 def _agreement(report: Report, claim: ReportedClaim) -> MatrixQuestion:
@@ -136,9 +133,7 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
         return MatrixQuestion(0, BARS, _bar_title(report, claim))
     if kind == base.AGREEMENT:
         return _agreement(report, claim)
-    planned = {dataset.id: dataset.planned for dataset in report.datasets}
-    planned_labels = "The plan's labels"
-    labels = planned_labels if planned.get(claim.dataset) else LABELS
+    labels = _labels_of(report, claim.dataset)
     if kind == base.LABELS:
         return MatrixQuestion(2, labels, claim.subject, "balanced_accuracy", "aspects")
     if kind in FOUND:
@@ -156,6 +151,12 @@ def question_of(report: Report, claim: ReportedClaim) -> MatrixQuestion:
     return MatrixQuestion(
         rank, OTHER_TESTS, known.question, known.number, known.subjects
     )
+
+
+def _labels_of(report: Report, dataset: str) -> str:
+    """The group of the questions about labels: whose they are."""
+    [source] = [each.rated_by for each in report.datasets if each.id == dataset]
+    return LABELS if source.people else f"{source.short.capitalize()}'s labels"
 
 
 def answers_of(report: Report, claims: Iterable[ReportedClaim]) -> ClaimsByQuestion:
@@ -237,7 +238,7 @@ def folded(
     """
     columns = merged(asked, datasets)
     every = {dataset.id: dataset.name for dataset in datasets}
-    planned = {dataset.id: dataset.name for dataset in datasets if dataset.planned}
+    planned = {each.id: each.name for each in datasets if not each.by_people}
     steps: list[tuple[int, Mapping[str, str], str]] = [
         (4, {}, "All kinds"),
         (1, planned, ""),

@@ -15,6 +15,11 @@ from msgspec.json import decode
 
 from judgescope.core.names import ORACLE
 from judgescope.report.items import AnnotatedText, sample
+from judgescope.report.raters_in_words import (
+    SOURCES,
+    RatingSource,
+    source_of,
+)
 from judgescope.report.rows import NO_ROWS, ReportRows
 from judgescope.report.specs import DatasetCard, JudgeCardSpec, ReportSpec
 from judgescope.report.words import CONTROLS, ONE_SCORE
@@ -93,9 +98,14 @@ class ShownDataset:
         return self.card.labels.get(aspect.partition(".")[0], [])
 
     @property
-    def planned(self) -> bool:
-        """Return whether the ratings are the quality that authors planned."""
-        return self.card.ratings == "planned"
+    def rated_by(self) -> RatingSource:
+        """Return the words for who gave its ratings."""
+        return SOURCES[self.card.ratings]
+
+    @property
+    def by_people(self) -> bool:
+        """Return whether its ratings, if it has any, are people's."""
+        return self.rated_by.people
 
 
 @dataclass(frozen=True)
@@ -200,7 +210,12 @@ class Report:
     @cached_property
     def rated(self) -> list[ShownDataset]:
         """Return the datasets whose ratings are people's."""
-        return [dataset for dataset in self.datasets if not dataset.planned]
+        return [dataset for dataset in self.datasets if dataset.by_people]
+
+    @cached_property
+    def rated_by(self) -> RatingSource:
+        """Return the words for who gave the ratings: people if they rated any texts."""
+        return source_of(dataset.rated_by for dataset in self.datasets)
 
     @cached_property
     def most_people(self) -> int:
@@ -216,8 +231,10 @@ class Report:
         """Return `people` if these have rated the texts of all datasets, else
         `ratings`.
         """
-        planned = any(self.spec.datasets[name].ratings == "planned" for name in names)
-        return "ratings" if planned else "people"
+        by_people = all(
+            SOURCES[self.spec.datasets[name].ratings].people for name in names
+        )
+        return "people" if by_people else "ratings"
 
     @cached_property
     def judges(self) -> list[ShownJudge]:

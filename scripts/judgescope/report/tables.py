@@ -38,7 +38,6 @@ from judgescope.report.rows import (
 from judgescope.report.words import known_names, label, listed
 from judgescope.statistics.registry import statistic
 
-PLANNED = "agreement with the quality planned by the authors, not with people"
 AVERAGE: Final = measures.AVERAGE
 """The aspect of means over aspects."""
 PEOPLE: Final = base.HUMAN
@@ -246,7 +245,7 @@ def by_dataset(
 
 def agreed_with(dataset: ShownDataset) -> str:
     """Return what agreement means on this dataset."""
-    return PLANNED if dataset.planned else "agreement with people's ratings"
+    return dataset.rated_by.agreement
 
 
 def with_criterion(name: str, criterion: str) -> str:

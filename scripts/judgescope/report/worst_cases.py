@@ -222,7 +222,6 @@ def _disagreeing(
         turned,
         reader.turned.ratings,
     )
-    planned = reader.dataset.planned
     how = "on their scales"
     if any(case.ranked for case in worst.cases):
         how = "by their ranks, because its scores have no scale"
@@ -232,8 +231,8 @@ def _disagreeing(
     )
     if worst.n_missing:
         text += f" {count(worst.n_missing)} more have no score."
-    whose = "the planned ratings" if planned else "people's ratings"
-    yield Paragraph(f"Farthest from {whose}", style="finding")
+    whose = reader.dataset.rated_by.whose
+    yield Paragraph(f"Farthest from {whose} ratings", style="finding")
     yield Paragraph(text)
     for case in worst.cases:
         judgment = reader.find(judge, case)
@@ -251,12 +250,12 @@ def _rating_fact(
     reader: WorstCaseReader, judgment: Judged, case: WorstCase
 ) -> tuple[str, str]:
     """What people, or the plan, say of a text: the name of it, and its words."""
-    planned = reader.dataset.planned
+    source = reader.dataset.rated_by
     labels = reader.dataset.labels_on(case.aspect)
     if labels:
         given = [labels[int(value)] for value in judgment.ratings]
-        return "planned rating" if planned else "ratings", listed(given)
-    name = "planned rating" if planned else "mean rating"
+        return "ratings" if source.people else source.mean, listed(given)
+    name = source.mean
     if len(judgment.ratings) > 1:
         name += f" of {len(judgment.ratings)}"
     return name, amount(case.other)

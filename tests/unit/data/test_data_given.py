@@ -303,7 +303,7 @@ def test_a_file_that_is_none_is_an_error(
     [
         ({"files": "g.json"}, "has the roles global and local, not data"),
         ({"files": {}}, "needs the role global or local"),
-        ({"ratings": "human"}, "add `ratings: none`"),
+        ({"ratings": "people"}, "add `ratings: none`"),
         ({"aspects": {"fluency": {"min": 1, "max": 5}}}, "add `step` to its scale"),
         (
             {"rewrite_references": {"model": "m", "form": "f"}, "select": {}},

@@ -133,7 +133,7 @@ def test_all_tables_and_the_report_are_written(folder: Path) -> None:
     assert numbers == {"items": 2, "targets": 3, "originals": 2, "ratings": 6}
     assert report["raters"] == ["expert-1", "expert-2"]
     assert report["systems"] == {"m1": "M1", "m2": "M2"}
-    assert report["ratings_kind"] == "human"
+    assert report["ratings_kind"] == "people"
     names = json.loads((folder / "out" / "names.json").read_text(encoding="utf-8"))
     assert names == {"systems": report["systems"]}
     assert list(report["sha256"]) == ["data"] and report["problems"] == []

@@ -458,7 +458,7 @@ def test_a_table_of_items_alone_is_enough_to_perturb_references(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        (SUMPUBMED | {"ratings": "human"}, "add `ratings: none`"),
+        (SUMPUBMED | {"ratings": "people"}, "add `ratings: none`"),
         (
             SUMPUBMED | {"files": {"data": "x", "more": "y"}},
             "has the roles data, not more",

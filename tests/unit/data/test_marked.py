@@ -187,7 +187,7 @@ def test_marks_are_taken_out(count: int) -> None:
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({"ratings": "human"}, "add `ratings: none`"),
+        ({"ratings": "people"}, "add `ratings: none`"),
         ({"columns": COLUMNS | {"spans": {}}}, "give one"),
         ({"columns": COLUMNS | {"spans": {"listed": "a", "marked": "out"}}}, "map one"),
         ({"columns": COLUMNS | {"spans": {"marked": "other"}}}, "the same column"),

@@ -110,7 +110,7 @@ def test_rotowire_reports_come_before_their_errors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "what"),
     [
-        ({"ratings": "human"}, "add `ratings: none`"),
+        ({"ratings": "people"}, "add `ratings: none`"),
         ({"files": {"games": "g.csv"}}, "needs the role `spans`"),
         ({"files": "g.csv"}, "needs the role `games`"),
         ({"rewrite_references": {"model": "m", "form": "f"}}, "this format has none"),

@@ -157,7 +157,7 @@ def test_a_column_that_is_not_there(tmp_path: Path) -> None:
         ({"columns": COLUMNS | {"perturbation": None}}, "map `columns.perturbation`"),
         ({"columns": COLUMNS | {"degree": None}}, "need `columns.degree`"),
         ({"select": {"original": "none"}}, "leave out"),
-        ({"ratings": "human"}, "add `ratings: none`"),
+        ({"ratings": "people"}, "add `ratings: none`"),
         (
             {"perturbed": PERTURBED | {"more": {"as": "Typos", "level": "word"}}},
             "the same name in the data",

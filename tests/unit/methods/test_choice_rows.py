@@ -46,7 +46,7 @@ def data_of(
         tables.add_scores("systems", "judge", "clear", targets, scores[:, at])
     facts = judge_facts(["clear"], None, (-5.0, 12.0)) | {"engine": engine}
     aspects = scales(["clear"], None, (-5.0, 12.0))
-    fields: dict[str, Any] = {"ratings": "human", "aspects": aspects, "seed": 4}
+    fields: dict[str, Any] = {"ratings": "people", "aspects": aspects, "seed": 4}
     return tables.data(**fields | {"judges": {"judge": facts}} | spec)
 
 

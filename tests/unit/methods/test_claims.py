@@ -72,7 +72,7 @@ class World:
             tables.add_scores("systems", judge, ASPECT, self.targets, values)
 
         cards = more.pop("cards", {})
-        fields: Row = {"ratings": "human", "aspects": scales([ASPECT])}
+        fields: Row = {"ratings": "people", "aspects": scales([ASPECT])}
         fields["as_rater"] = {"margin": 0.05, "raters": "persons"}
         fields["judges"] = {}
         for name in scores:

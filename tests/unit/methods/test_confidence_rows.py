@@ -45,7 +45,7 @@ def dataset(ratings: Floats, **card: Any) -> EvaluationData:
     tables.add_scores("systems", "j", "a", TEXTS, np.zeros(120))
     facts = judge_facts(["a"], [0.0, 1.0], (0.0, 1.0)) | {"confidence": "stated"}
     return tables.data(
-        ratings="human",
+        ratings="people",
         aspects={"a": LABELS},
         judges={"j": facts | card},
         table="confidence",

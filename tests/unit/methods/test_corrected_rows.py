@@ -63,7 +63,7 @@ def data_of(
         tables.add_scores("systems", "judge", "clear", names, scores[system])
     aspects = scales(["clear"]) if scale is None else {"clear": scale}
     judges = {"judge": judge_facts(["clear"]) | (facts or {})}
-    fields: Row = {"ratings": "human", "aspects": aspects, "judges": judges}
+    fields: Row = {"ratings": "people", "aspects": aspects, "judges": judges}
     return tables.data(**fields | spec)
 
 

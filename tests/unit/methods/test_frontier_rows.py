@@ -109,7 +109,7 @@ def bought(
     for judge, price in prices.items():
         own = {"price": price, "asked": True, **facts.get(judge, {})}
         judges[judge] = judge_facts(aspects, grid, (0.0, 1.0)) | own
-    given: Row = {"ratings": "human", "aspects": every, "bought": [path]}
+    given: Row = {"ratings": "people", "aspects": every, "bought": [path]}
     given |= {"as_rater": {"margin": 0.05, "raters": "expert"}, "judges": judges}
     given |= {"claims": CLAIM_TARGETS, **fields}
     decided = str(folder / "verdicts.parquet")

@@ -457,7 +457,11 @@ def test_people_have_an_alpha_and_the_ceiling_of_every_statistic_of_judges() -> 
 
 @pytest.mark.parametrize(
     ("raters", "kind", "reason"),
-    [(1, "human", "one rater"), (3, "planned", "ratings are planned, not human")],
+    [
+        (1, "people", "one rater"),
+        (3, "planned", "ratings are planned, not people's"),
+        (3, "model", "ratings are a model's, not people's"),
+    ],
 )
 def test_one_rater_or_a_plan_has_no_alpha_no_ceiling_and_no_place_to_take(
     raters: int, kind: str, reason: str
@@ -476,7 +480,7 @@ def test_one_rater_or_a_plan_has_no_alpha_no_ceiling_and_no_place_to_take(
     assert {(row["value"], row["note"]) for row in people} == {(None, reason)}
     places = rows_of(rows, "alt_test_winrate", "alt_test_advantage")
     assert [row["note"] for row in places] == (
-        ["fewer than 3 raters"] * 2 if kind == "human" else []
+        ["fewer than 3 raters"] * 2 if kind == "people" else []
     )
 
 

@@ -220,7 +220,7 @@ def test_a_judge_on_another_scale_is_put_into_classes_of_equal_width() -> None:
 @pytest.mark.parametrize(
     ("people", "spec", "note"),
     [
-        (RATINGS, {"ratings": "planned"}, "ratings are planned, not human"),
+        (RATINGS, {"ratings": "planned"}, "ratings are planned, not people's"),
         ({"clear": RATINGS["clear"][:1]}, {}, "one rater"),
         (RATINGS, {"values": None}, REASONS.continuous),
         ({"clear": RATINGS["clear"] + 0.5}, {}, REASONS.off_scale),

@@ -26,7 +26,7 @@ PERSONS = {"margin": 0.05, "raters": "persons"}
 
 
 def data_of(people: Any = RATINGS, **spec: Any) -> EvaluationData:
-    fields = {"as_rater": PERSONS, "ratings": "human"}
+    fields = {"as_rater": PERSONS, "ratings": "people"}
     return study(
         {"good": GOOD, "noisy": NOISY, "top": CONSTANT}, people, **fields | spec
     )
@@ -75,7 +75,7 @@ def test_the_plan_counts_ratings_of_all_systems() -> None:
     ("people", "spec", "reason"),
     [
         ({}, {}, "no ratings"),
-        (RATINGS, {"ratings": "constructed"}, "not human"),
+        (RATINGS, {"ratings": "constructed"}, "not people's"),
         ({a: r[:1] for a, r in RATINGS.items()}, {}, ONE_RATING),
     ],
 )

@@ -58,7 +58,7 @@ def data_of(
     grid = scale["values"] if scale else None
     facts = judge_facts(["clear"], grid, ends) | {"engine": engine}
     aspects = {"clear": scale} if scale else scales(["clear"], None, ends)
-    fields: dict[str, Any] = {"ratings": "human", "aspects": aspects}
+    fields: dict[str, Any] = {"ratings": "people", "aspects": aspects}
     return tables.data(**fields | {"judges": dict.fromkeys(scores, facts)} | spec)
 
 

@@ -52,7 +52,7 @@ def data_of(
         values = [float(at) for at in range(len(labels))]
         aspects = scales(["clear"], values, (0.0, values[-1]))
         aspects["clear"]["labels"] = [*labels]
-    fields: dict[str, Any] = {"ratings": "human", "settings": {"triage": key}}
+    fields: dict[str, Any] = {"ratings": "people", "settings": {"triage": key}}
     return tables.data(
         **fields | {"aspects": aspects, "judges": {"judge": facts}} | spec
     )

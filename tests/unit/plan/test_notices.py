@@ -15,7 +15,7 @@ from judgescope.plan.notices import (
 
 
 def plan_of(aspects: int, **card: Any) -> Any:
-    data = SimpleNamespace(ratings="human", has_unknown_systems=False)
+    data = SimpleNamespace(ratings="people", has_unknown_systems=False)
     data.__dict__.update(card)
     names = [f"a{number}" for number in range(aspects)]
     return SimpleNamespace(datasets={"d": data}, plain_aspects=lambda dataset: names)
@@ -47,7 +47,7 @@ def test_unrated_and_anonymous_texts_have_no_line() -> None:
 
 
 def estimating(**card: Any) -> Any:
-    data = SimpleNamespace(ratings="human", has_unknown_systems=False, prefers=False)
+    data = SimpleNamespace(ratings="people", has_unknown_systems=False, prefers=False)
     data.__dict__.update(card)
     study = SimpleNamespace(methods=["agreement", "corrected"])
     return SimpleNamespace(study=study, datasets={"d": data}, evaluated=["d"])

@@ -9,11 +9,14 @@ import pytest
 
 import report_study as study
 from claims_setup import AGREEMENT, claim, of_judges, person
-from judgescope.report.answer import HeadlineRules, headline
+from judgescope.report.answer import HeadlineRules, deck, headline
 from judgescope.report.answer_data import MOST_WORDS, words_in
 from judgescope.report.claims import claims
+from judgescope.report.contents import sections_of
+from judgescope.report.page import first_page
 from judgescope.report.report import Report
 from judgescope.statistics.verdict import Sign
+from report_setup import Page
 
 Row = dict[str, Any]
 Make = Callable[[Path], Report]
@@ -507,11 +510,27 @@ def test_thin_spaces_part_no_words() -> None:
     assert AGREEMENT["form"] == "agreement"
 
 
-def test_planned_labels_are_nobodys(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ratings", "who"), [("planned", "plan"), ("model", "model")])
+def test_labels_that_nobody_gave_are_not_peoples(
+    tmp_path: Path, ratings: str, who: str
+) -> None:
     rows = labels("better", (0.6, "misses"), (0.88, "cannot_tell"))
-    cards = {"chat": {"labels": {"fluency": ["bad", "good"]}, "ratings": "planned"}}
+    cards = {"chat": {"labels": {"fluency": ["bad", "good"]}, "ratings": ratings}}
     report = of_chat(tmp_path, ["model-a"], rows, datasets=cards)
     [judge] = report.judges
     topics = [claim.respect for claim in claims(report, judge)]
-    assert any("that the plan labels" in topic for topic in topics)
+    assert any(f"that the {who} labels" in topic for topic in topics)
     assert "people" not in " ".join(topics)
+
+
+def test_a_model_that_rated_is_not_called_people(tmp_path: Path) -> None:
+    """Not even if the table has the row of one rater: several replies may differ."""
+    cards = {"chat": {"ratings": "model"}}
+    rows = [person(0.9), *claim("b", 0.6, "better")]
+    report = of_chat(tmp_path, ["b"], rows, datasets=cards)
+    assert headline(report).text == (
+        "Nobody rated these texts. `b` follows the model that rated on fluency."
+    )
+    assert "rated by a model" in deck(report)
+    html = Page(first_page(report, sections_of(report))).text
+    assert "people's" not in html and "a person" not in html

@@ -345,12 +345,20 @@ def test_people_are_not_asked_about_damage(tmp_path: Path) -> None:
     assert found[1].more == "people were not asked about damage"
 
 
-def test_planned_ratings_have_no_people_and_say_so(tmp_path: Path) -> None:
-    cards = {name: {"ratings": "planned"} for name in study.DATASETS}
-    table = made(of_judges(tmp_path, ["it"], [*claim("it", 0.4)], datasets=cards))
+@pytest.mark.parametrize(
+    ("ratings", "who", "whom"),
+    [("planned", "their authors planned", "plan"), ("model", "a model gave", "model")],
+)
+def test_ratings_that_nobody_gave_have_no_people_and_say_so(
+    tmp_path: Path, ratings: str, who: str, whom: str
+) -> None:
+    cards = {name: {"ratings": ratings} for name in study.DATASETS}
+    rows = [person(0.9), *claim("it", 0.4)]
+    table = made(of_judges(tmp_path, ["it"], rows, datasets=cards))
     [nobody] = table.people[0].cells
-    assert nobody.more.startswith("nobody rated these texts")
-    assert table.groups[0][0] == "Agreement with the plan"
+    assert nobody.more.startswith(f"nobody rated these texts: {who} the ratings")
+    assert table.groups[0][0] == f"Agreement with the {whom}"
+    assert "person" not in lines(table)["it"].cells[0].drawn
 
 
 def test_more_than_eight_columns_fold(tmp_path: Path) -> None:
@@ -360,7 +368,7 @@ def test_more_than_eight_columns_fold(tmp_path: Path) -> None:
         for aspect in aspects:
             rows += claim("it", 0.4, aspect=aspect, dataset=dataset)
     rows += damage("it", "noticed", "noticed", "noticed")
-    by_people = {"aspects": aspects, "ratings": "human"}
+    by_people = {"aspects": aspects, "ratings": "people"}
     cards = dict.fromkeys(study.DATASETS, by_people)
     names = {name: name.capitalize() for name in aspects}
     told: dict[str, Any] = {"datasets": cards, "aspects": names}
@@ -409,7 +417,7 @@ def test_further_judges_are_folded_with_what_the_best_of_them_holds(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("ratings", ["human", "planned", "none"])
+@pytest.mark.parametrize("ratings", ["people", "planned", "none"])
 def test_no_rating_and_no_verdict_leave_a_page(tmp_path: Path, ratings: str) -> None:
     coverage = [
         study.row("chat", "gamma", "count_refused", 88.0, perturbation="systems")

@@ -259,7 +259,7 @@ def test_planned_ratings_are_never_called_human(tmp_path: Path) -> None:
     spec = study.make(tmp_path, datasets={"chat": {"ratings": "planned"}})
     text = visible(page(spec))
     assert "planned by the authors" in text
-    assert "human" not in text.lower().replace("ratings are planned, not human", "")
+    assert "human" not in text.lower().replace("ratings are planned, not people's", "")
     assert "people among themselves" not in text
     assert "agreement with people's ratings" not in text
 

@@ -32,7 +32,7 @@ def test_fifty_judges_on_twenty_aspects_of_five_datasets(
     judges = [f"judge-{number:02d}" for number in range(50)]
     datasets = [f"set-{number}" for number in range(5)]
     aspects = [f"aspect-{number:02d}" for number in range(20)]
-    monkeypatch.setattr(study, "DATASETS", dict.fromkeys(datasets, "human"))
+    monkeypatch.setattr(study, "DATASETS", dict.fromkeys(datasets, "people"))
     monkeypatch.setattr(study, "ASPECTS", aspects)
     rows: list[Row] = []
     agreement: list[Row] = []

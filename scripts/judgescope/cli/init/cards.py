@@ -66,7 +66,7 @@ class StudyDraft:
     replies: RepliesFile | None = None
     """The stored replies of a judge, to be used as recorded."""
     max_usd: float | None = None
-    ratings: str = "human"
+    ratings: str = "people"
     measured: bool = True
     """Whether measures are judges, too; controls are added automatically."""
     judge_scales: Mapping[str, Mapping[str, LabelScale]] = field(default_factory=dict)
@@ -357,7 +357,7 @@ def _dataset(draft: StudyDraft) -> CardContent:
         "files": _path_from_card(draft.data),
         "columns": _column_keys(guess),
     }
-    if draft.ratings != "human":
+    if draft.ratings != "people":
         card["ratings"] = draft.ratings
     if guess.means:
         card["raters"] = "mean"

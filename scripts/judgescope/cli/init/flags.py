@@ -247,7 +247,7 @@ def draft_of(args: argparse.Namespace, table: InitTable) -> StudyDraft:
         function=named_function(args.function) if args.function else None,
         replies=_replies(args, columns),
         max_usd=cap(args.max_usd) if args.max_usd is not None else None,
-        ratings="planned" if args.planned else "human",
+        ratings="planned" if args.planned else "people",
         licence=args.licence,
         citation=args.citation,
     )

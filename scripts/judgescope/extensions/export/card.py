@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from judgescope.extensions.export.markdown import blocks, escaped, inline
 from judgescope.report.contents import section_named
 from judgescope.report.elements import Fold, Paragraph, Section
+from judgescope.report.raters_in_words import MODEL, PLAN
 from judgescope.report.report import Report
 from judgescope.report.sections import judges
 from judgescope.report.words import count, listed
@@ -56,16 +57,24 @@ def _limits(report: Report, few_items: int = 50) -> Iterator[str]:
     Below `few_items` items, intervals cover the true value less often than they should.
     """
     planned = []
+    by_model = []
     few = []
     for dataset in report.datasets:
-        if dataset.planned:
+        if dataset.rated_by is PLAN:
             planned.append(dataset.name)
+        elif dataset.rated_by is MODEL:
+            by_model.append(dataset.name)
         items = dataset.counts.items
         if items < few_items:
             few.append(f"{dataset.name} ({count(items)})")
     if planned:
         yield (
             f"The authors planned the ratings of {listed(planned)}: people may rate "
+            "differently."
+        )
+    if by_model:
+        yield (
+            f"A model gave the ratings of {listed(by_model)}: people may rate "
             "differently."
         )
     if few:

@@ -24,9 +24,10 @@ from judgescope.extensions.export.markdown import blocks, one_line
 from judgescope.report.cells import FLAT, ReportCell, estimate
 from judgescope.report.elements import Body, PageTable, Section, TableColumn
 from judgescope.report.page import render, unlinked
+from judgescope.report.raters_in_words import PEOPLE
 from judgescope.report.report import Report, ShownJudge
 from judgescope.report.rows import ReportRow, ReportRows, turned
-from judgescope.report.tables import AVERAGE, PLANNED, judge_bodies
+from judgescope.report.tables import AVERAGE, judge_bodies
 from judgescope.report.words import (
     DASH,
     LEVELS,
@@ -233,11 +234,11 @@ def _caption(
     """Yield the statistic, the data, and the number of values."""
     first = next(iter(rows))
     name = first.dataset
-    is_planned = False
+    rated_by = PEOPLE
     for dataset in report.datasets:
         if dataset.id == first.dataset:
             name = dataset.name
-            is_planned = dataset.planned
+            rated_by = dataset.rated_by
     level = LEVELS.get(first.level, (spoken(first.level), ""))[0]
     about = ", ".join(filter(None, [label(first.statistic), level]))
     common = ", ".join(_common(report, rows, titles))
@@ -247,8 +248,8 @@ def _caption(
     ends = "without intervals" if bare else "with 95 % intervals"
     yield f"{name}: {about}, {ends}"
     yield _sizes([row for row in rows if row.value is not None])
-    if is_planned and table == "agreement":
-        yield PLANNED.capitalize()
+    if not rated_by.people and table == "agreement":
+        yield rated_by.agreement.capitalize()
     yield f"Table {table} of study {report.study}"
 
 

@@ -95,7 +95,7 @@ def sets_of(plan: Plan, kind: str, dataset: str) -> dict[str, list[str]]:
     """Return the sets of a dataset's texts of a kind -> the sets of targets in each."""
     card = plan.datasets[dataset]
     if kind == RATED:
-        return {"systems": ["systems"]} if card.ratings == "human" else {}
+        return {"systems": ["systems"]} if card.ratings == "people" else {}
     sets = {}
     for name, degree in plan.perturbed(dataset, "chain" if kind == ROW else "graded"):
         perturbed = f"{name}.{degree}"

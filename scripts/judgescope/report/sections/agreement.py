@@ -80,7 +80,7 @@ def blocks(
     """Yield a figure and, folded, a table per level."""
     yield from _figure(report, dataset, rows)
     yield from rating_figures(report, dataset)
-    if not dataset.planned:
+    if dataset.by_people:
         yield _people(report, dataset, rows)
     yield from _ranks(report, dataset)
     statistics = [*_statistics(report, dataset, rows)]

@@ -262,7 +262,7 @@ def criteria(
     """
     if len(dataset.aspects) < 2:
         return
-    whose = "the planned ratings" if dataset.planned else "people's ratings"
+    whose = f"{dataset.rated_by.whose} ratings"
     sentences = []
     for row in rows.where(statistic="cross_aspect_share").defined:
         number = round((row.value or 0) * row.n)

@@ -366,7 +366,8 @@ def _value(row: ReportRow | None) -> float | None:
 def _style_table(
     dataset: ShownDataset, rows: ReportRows, judges: list[ShownJudge]
 ) -> PageTable:
-    whose = "the planned ratings" if dataset.planned else "people"
+    source = dataset.rated_by
+    whose = "people" if source.people else f"{source.whose} ratings"
     columns = [
         TableColumn(
             "Originals",

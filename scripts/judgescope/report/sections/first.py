@@ -59,8 +59,7 @@ def pictures(report: Report) -> Iterator[SmallMultiples]:
 
     Where the authors planned the ratings, damage is shown instead if there is any.
     """
-    planned = all(dataset.planned for dataset in report.datasets)
-    if planned and damage_table(report) is not None:
+    if not report.rated_by.people and damage_table(report) is not None:
         return
     for column in standings(report).folding.columns:
         if column.rank not in (1, 2, 3):
@@ -127,7 +126,7 @@ def picture_of(
     grids: list[tuple[str, ShownJudge | None, CountGrid | None]] = []
     labels = dataset.labels_on(aspect)
     scores = grids_of(report, dataset)
-    whom = "the authors' plan" if dataset.planned else "people"
+    whom = dataset.rated_by.whom
     if kind == base.LABELS and labels:
         rows = report.rows("labels", dataset.id).where(
             statistic="class_count", judged=aspect
@@ -145,7 +144,7 @@ def picture_of(
         axes = f"across: preferred by {whom} · down: by the judge · red: opposite"
         axes = " · ".join(filter(None, (axes, counted)))
     elif scores is not None:
-        if people and not dataset.planned:
+        if people and dataset.by_people:
             grids.append(("One person", None, scores.person(aspect)))
         for judge in judges:
             grids.append((judge.id, judge, scores.judge(judge, aspect)))
@@ -162,8 +161,8 @@ def picture_of(
     subject = report.aspect(aspect)
     return SmallMultiples(
         "What people said, what the judge said"
-        if not dataset.planned
-        else "The authors' plan, and what the judge said",
+        if dataset.by_people
+        else f"{whom[0].upper()}{whom[1:]}, and what the judge said",
         f"{subject}. A judge that follows {whom} fills the diagonal.",
         panels,
         axes,
@@ -191,9 +190,10 @@ def _axes_of_ratings(report: Report, dataset: ShownDataset, aspect: str) -> str:
     far_steps = 2 if steps is None else steps.far
     unit = "steps" if steps is not None and steps.values else "tenths of the ranks"
     across = "mean rating by people, for one person the mean of the others"
-    if dataset.planned:
-        across = "planned rating"
-    left_out = "" if dataset.planned else "; texts with one rater are left out there"
+    left_out = "; texts with one rater are left out there"
+    if not dataset.by_people:
+        across = dataset.rated_by.mean
+        left_out = ""
     return (
         f"across: {across}{left_out} · up: rating of one person or score of the judge, "
         "by rank where its scale is another · area: number of texts · "
@@ -209,11 +209,12 @@ def _panel(
     judges: dict[ShownJudge, ReportedClaim],
 ) -> DrawnPanel:
     two_labels = len(grid.across) == 2 and grid.numbers
-    planned = {each.id: each.planned for each in report.datasets}
+    sources = {each.id: each.rated_by for each in report.datasets}
     if judge is None:
         grid = replace(grid, axes=("the others", "one person"))
-    elif planned[judges[judge].dataset]:
-        grid = replace(grid, axes=("plan", "judge"))
+    else:
+        axis = sources[judges[judge].dataset].head.lower()
+        grid = replace(grid, axes=(axis, "judge"))
     drawn = drawing.unit_squares(grid) if two_labels else drawing.grid(grid)
     if judge is None:
         return DrawnPanel(name, "", drawn)

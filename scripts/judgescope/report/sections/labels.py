@@ -9,7 +9,6 @@ from judgescope.methods.claims.labels import LABEL_STATISTIC
 from judgescope.methods.labels import UNREAD_LABEL
 from judgescope.report import tables
 from judgescope.report.cells import words_cell
-from judgescope.report.claims import of_plan
 from judgescope.report.class_tables import class_table
 from judgescope.report.elements import (
     Body,
@@ -68,7 +67,7 @@ def _aspect(
         for judge in report.judges_of(counts)
     ]
     title = f"{name}, people's labels and each judge's"
-    yield Fold(of_plan(title) if dataset.planned else title, matrices)
+    yield Fold(dataset.rated_by.in_words(title), matrices)
     compared = report.rows("comparison", dataset.id).where(judged=aspect)
     tested = [*compared.names("judge"), *compared.names("judge_b")]
     judges = report.judges_named(tested)
@@ -111,7 +110,7 @@ def _found_shares(
     )
     title = f"{name}: people's labels that each judge finds"
     return tables.chart(
-        of_plan(title) if dataset.planned else title,
+        dataset.rated_by.in_words(title),
         "The share of the texts of each label that a judge finds, and the mean of "
         "these shares.",
         spec.filled([*report.judges, PERSON], rows),
@@ -174,7 +173,7 @@ def _misses(
             bodies.append(Body(lines, f"`{judge.id}`: {of_all}"))
     if bodies:
         caption = f"Texts that people label “{labels[0]}” and the judge does not."
-        caption = of_plan(caption) if dataset.planned else caption
+        caption = dataset.rated_by.in_words(caption)
         columns = columns_of(["The judge says"], style="words")
         table = PageTable(caption, "Text", columns, bodies)
         yield Fold(f"{dataset.name}, {report.aspect(aspect)}: the misses", [table])
@@ -211,13 +210,13 @@ def _matrix(
             cell["score"] = str(k_b - 1)
         return judgments_page(**cell)
 
-    given = "the planned label" if dataset.planned else "people's label"
+    given = dataset.rated_by.label
     return class_table(
         rows,
         len(labels),
         f"{dataset.name}, {report.aspect(aspect)}: {given}s (rows) and those of "
         f"{judge.id} (columns).",
-        "Plan" if dataset.planned else "People",
+        dataset.rated_by.head,
         given,
         names=labels,
         more=unread,

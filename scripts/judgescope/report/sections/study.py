@@ -12,6 +12,7 @@ from judgescope.parsing.judgment import OFF_GRID
 from judgescope.parsing.unread_shapes import CORRECT_READ, READ_REMEDY, UNREAD
 from judgescope.report import elements, words
 from judgescope.report.cells import count_cell, words_cell
+from judgescope.report.raters_in_words import SOURCES
 from judgescope.report.report import Report, ShownDataset, ShownJudge
 from judgescope.report.rows import ReportRow, ReportRows
 from judgescope.report.specs import StudyFacts
@@ -53,9 +54,13 @@ DIFFER = "stat, level, ties and weights"
 """The parts in which signatures of a judge's numbers on one dataset differ."""
 
 
+def _raters(ratings: str) -> str:
+    """Who gave the ratings, by the key of a dataset's card."""
+    return "none" if ratings == "none" else SOURCES[ratings].whom
+
+
 def data(report: Report) -> Iterator[elements.PageBlock]:
     """Yield counts, licences, citations, checksums and problems of every dataset."""
-    ratings = {"planned": "the authors' plan", "human": "people"}
     lines = []
     for dataset in report.datasets:
         card = dataset.card
@@ -68,7 +73,7 @@ def data(report: Report) -> Iterator[elements.PageBlock]:
             count_cell(counts.originals),
             count_cell(counts.ratings),
             count_cell(len(counts.raters)),
-            words_cell(ratings.get(card.ratings, card.ratings)),
+            words_cell(_raters(card.ratings)),
         ]
         lines.append(elements.TableLine(dataset.id, cells))
     numbers = ("items", "targets", "originals", "ratings", "raters")

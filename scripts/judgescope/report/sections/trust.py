@@ -112,7 +112,7 @@ def misses(report: Report, claims: Sequence[ReportedClaim]) -> Iterator[str]:
         names = dataset.labels_on(worst.row.judged)
         label = names[FOUND[kind]]
         other = names[1 - FOUND[kind]]
-        says = "the authors' plan says" if dataset.planned else "people say"
+        says = dataset.rated_by.says
         given = f"“{other}” where {says} “{label}”"
         more = f", and {len(missed) - 1} further" if len(missed) > 1 else ""
         wrong = words.percent(1 - (worst.row.value or 0.0))

@@ -234,8 +234,10 @@ class Dataset(Published):
     a column is a position, not a person (the first rating of a text, whoever gave it);
     `persons` if it is a person; default: slots if more than 95 % of the texts have
     sorted ratings."""
-    ratings: Literal["human", "planned", "none"] = "human"
-    """The source of the ratings; `planned` ratings are never shown as human."""
+    ratings: Literal["people", "planned", "model", "none"] = "people"
+    """Who gave the ratings: people, the authors of the texts in advance (`planned`), or
+    a language model or a program (`model`). Only what people gave is shown as
+    people's, gives a ceiling, and can be corrected by."""
     fault_free_system: str | None = None
     """For the method faults: the system whose texts are free of the faults that items
     plan for other systems (meta column `faults`: system -> kind of fault)."""

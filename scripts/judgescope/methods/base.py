@@ -80,7 +80,7 @@ StatisticLevel = Literal["pooled", "by_source", "by_system"]
 GoldRuleSetting = Literal["auto", "mean", "median", "majority_else_mean"]
 Orders = Literal["both", "net", "strict"]
 SettingValue = (
-    bool | int | float | str | list[int | float | str] | dict[str, float] | None
+    bool | int | float | str | list[int | float | str] | dict[str, float | str] | None
 )
 """A value of a study's key that a method names as its settings."""
 TokenPrices = dict[str, float | None]

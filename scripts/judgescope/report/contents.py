@@ -26,6 +26,7 @@ from judgescope.report.sections import (
     perturbations,
     reliability,
     robustness,
+    rubrics,
     slices,
     spans,
     study,
@@ -147,6 +148,13 @@ CONTENTS: Final = (
         title="Where a judge is worse",
         lead=slices.LEAD,
         of_dataset=slices.blocks,
+    ),
+    ReportSection(
+        id="rubrics",
+        group="Evidence",
+        title="Criteria of a rubric",
+        lead=rubrics.LEAD,
+        of_dataset=rubrics.blocks,
     ),
     ReportSection(
         id="triage",

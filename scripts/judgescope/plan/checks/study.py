@@ -72,6 +72,7 @@ def check_study(plan: Plan, source: str) -> None:
             )
     check_bars(study, _aspects_of(datasets), source)
     _check_slices(study, datasets, source)
+    _check_rubrics(study, datasets, source)
 
 
 def _check_best(
@@ -113,6 +114,30 @@ def _check_slices(
                 todo="name the column under `columns.meta` in the dataset's card",
             )
         check_known([name], columns, "unknown column of the items", where=where)
+
+
+def _check_rubrics(
+    study: cards.Study, datasets: Mapping[str, cards.Dataset], source: str
+) -> None:
+    """Check that the criteria with points, or a theme, are aspects of two labels."""
+    criteria = list[str]()
+    for dataset in datasets.values():
+        for aspect, scale in dataset.aspects.items():
+            if scale.labels and len(scale.labels) == 2:
+                criteria.append(aspect)
+    what = "no aspect with two labels has this name: it is not a criterion"
+    rubrics = study.rubrics
+    check_known(rubrics.points, criteria, what, where=f"{source}, key rubrics.points")
+    check_known(rubrics.themes, criteria, what, where=f"{source}, key rubrics.themes")
+    stated = [*rubrics.points.values()]
+    if stated and max(stated) <= 0:
+        raise UserError(
+            "no criterion has positive points: a score is a share of these",
+            where=f"{source}, key rubrics.points",
+            got=", ".join(f"{name}: {w:g}" for name, w in rubrics.points.items()),
+            allowed="at least one number above 0; negative points are for faults",
+            todo="give points to what a good response does",
+        )
 
 
 def _check_read(

@@ -225,6 +225,20 @@ class Triage(Card):
     """The chance that a promise does not hold (δ)."""
 
 
+class Rubrics(Card):
+    """The points of a rubric's criteria, for the method rubrics.
+
+    A criterion is an aspect with two labels, of which the last says that it is met.
+    """
+
+    points: dict[Slug, float] = Field({})
+    """Criterion -> its points, negative for a fault: `{names-risk: 5, scares: -3}`.
+    Only these aspects are criteria; default: every aspect with two labels, one point
+    each."""
+    themes: dict[Slug, str] = Field({})
+    """Criterion -> the theme to which it belongs; themes are compared with the rest."""
+
+
 class Caps(Card):
     """Limits on spending; replies that were paid for are always kept."""
 
@@ -291,6 +305,8 @@ class Study(Caps):
     """Settings of the methods corrected and choice: what systems really score."""
     slices: Slicing = Slicing()
     """Settings of the method slices: on which part a judge does worse."""
+    rubrics: Rubrics = Rubrics()
+    """Settings of the method rubrics: criteria with points that experts mark."""
     triage: Triage = Triage()
     """Settings of the method triage: which texts may pass without a person."""
     distill: Distillation | None = None

@@ -38,6 +38,7 @@ PUBLIC = {
     "load": "results",
     "paired_test": "measures",
     "pairs": "labels",
+    "rubrics": "rubrics",
     "slices": "slices",
     "soft_pairwise": "measures",
 }

@@ -183,6 +183,8 @@ def _study_card(draft: StudyDraft, judges: Iterable[str]) -> CardContent:
             methods.append("agreement")
         if draft.labelled:
             methods.append("labels")
+        if draft.table.points is not None:
+            methods.append("rubrics")
     card: CardContent = {
         "study": draft.study,
         "seed": SEED,
@@ -190,6 +192,8 @@ def _study_card(draft: StudyDraft, judges: Iterable[str]) -> CardContent:
         "judges": list(dict.fromkeys(judges)),
         "methods": methods,
     }
+    if draft.table.points:
+        card["rubrics"] = {"points": dict(draft.table.points)}
     if draft.require:
         card["require"] = dict(draft.require)
     if draft.max_usd is not None:

@@ -206,6 +206,7 @@ def _known(
         cards.names("aspect"),
         known=columns,
         stated=read.scales,
+        points=read.points,
         notes=[
             *content.notes,
             f"read as an export of {platform.title} ({OPTION} {platform.name})",

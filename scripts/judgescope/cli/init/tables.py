@@ -67,6 +67,9 @@ class InitTable:
     """The roles of the columns, if the file's format determines them."""
     stated: Mapping[str, LabelScale] = field(default_factory=dict)
     """Aspect -> its scale, if the file gives it."""
+    points: Mapping[str, float] | None = None
+    """Aspect -> its points, where aspects are the criteria of a rubric; empty if the
+    file states none."""
     long: int = 0
     """The number of rows in a long file, where a row has one rating or choice; else
     0."""

@@ -175,6 +175,9 @@ class PlatformTable:
     """
     scales: dict[str, Mapping[str, float]] = field(default_factory=dict)
     """Aspect -> its scale, if the export states it."""
+    points: Mapping[str, float] | None = None
+    """Aspect -> its points, if aspects are the criteria of a rubric; empty if the
+    export states none; None: they are no criteria."""
     notes: list[str] = field(default_factory=list)
     """How the export was read, where that is not plain."""
 

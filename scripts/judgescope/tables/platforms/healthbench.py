@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from judgescope.core.errors import UserError
 from judgescope.core.names import slug
 from judgescope.data.rows import FileRow
 from judgescope.tables.platforms.base import OpenedExport, Platform, PlatformTable
@@ -11,7 +12,7 @@ from judgescope.tables.platforms.reading import kind_of, text_of, unpacked
 from judgescope.tables.platforms.sides import JudgeColumn, add_judges
 from judgescope.tables.profile import MOST_LABELS
 from judgescope.tables.rows_of_texts import MOST_CRITERIA
-from judgescope.tables.spelling import is_missing
+from judgescope.tables.spelling import is_missing, simple
 
 LABELS = "binary_labels"
 PHYSICIANS = "anonymized_physician_ids"
@@ -26,6 +27,7 @@ FIELDS = frozenset(
         "prompt_id",
         "rubric",
         "criterion",
+        "points",
         "canary",
     }
 )
@@ -79,7 +81,35 @@ def _read(export: OpenedExport) -> PlatformTable:
         anonymous=True,
     )
     _add_sides(table, list(criteria) if by_aspect else [], graders)
+    if by_aspect:
+        table.points = _points(export, criterion, list(criteria))
     return table
+
+
+def _points(
+    export: OpenedExport, criterion: str, criteria: list[str]
+) -> dict[str, float]:
+    """Aspect -> the points of its criterion, empty if the export has none.
+
+    UserError for a criterion with no points, or with two numbers of them.
+    """
+    points: dict[str, float] = {}
+    if "points" not in export.columns:
+        return points
+    aspects = {name: f"criterion-{at}" for at, name in enumerate(criteria, start=1)}
+    for part in export.parts:
+        aspect = aspects[str(part.need(criterion))]
+        worth = simple(str(part.get("points")))
+        if worth is None or points.setdefault(aspect, worth) != worth:
+            raise UserError(
+                "a criterion has one number of points in all rows",
+                where=f"{part.where}, points",
+                got=part.get("points"),
+                allowed=f"{points[aspect]:g}" if aspect in points else "a number",
+                todo="write the same points in all rows of the criterion, or leave "
+                "the key points out of the file",
+            )
+    return points
 
 
 def _is_id_of_prompts(rows: Iterable[FileRow]) -> bool:

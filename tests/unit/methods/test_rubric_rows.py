@@ -52,7 +52,7 @@ def data_of(
             tables.add_ratings(name, f"e{number}", targets, expert[code])
         for judge, verdicts in graders.items():
             tables.add_scores("systems", judge, name, targets, verdicts[code])
-    facts = judge_facts([*NAMES], LABELS["values"], (0.0, 1.0)) | {"engine": "llama"}
+    facts = judge_facts([*NAMES], [0.0, 1.0], (0.0, 1.0)) | {"engine": "llama"}
     fields: dict[str, Any] = {
         "ratings": "human",
         "aspects": dict.fromkeys(NAMES, LABELS),

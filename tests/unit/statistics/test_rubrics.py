@@ -286,9 +286,9 @@ def test_unrated_responses_have_a_corrected_mean() -> None:
     # A lenient grader: a fifth of what it would call unmet is met.
     lenient = np.random.default_rng(15).random(cases.grader.size) < 0.2
     cases.grader[lenient & (cases.points > 0)] = 1.0
-    by_name = {}
+    by_name: dict[str, float] = {}
     for number in grader_numbers(rubric_of(cases)):
-        if number.system == 0:
+        if number.system == 0 and number.estimate.value is not None:
             by_name[number.statistic] = number.estimate.value
     truth = mean_score(
         cases.scores(cases.expert_labels)[cases.system == 0],

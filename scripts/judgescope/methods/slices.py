@@ -11,19 +11,16 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.core.cells import DERIVED
 from judgescope.methods import deciding
-from judgescope.methods.base import HUMAN, Method
+from judgescope.methods.base import Method
 from judgescope.methods.claims.agreement import RatedTargets
 from judgescope.methods.claims.labels import LabelledTexts
 from judgescope.methods.deciding import DecidingNumber
+from judgescope.methods.doubts import doubt_rows
 from judgescope.methods.evaluation_data import EvaluationData
-from judgescope.methods.gold import gold_numbers
-from judgescope.methods.labels import label_aspects, labelled, truth_of
 from judgescope.methods.measures import POOLED, level_of
 from judgescope.schema.rows import ResultRow
 from judgescope.statistics.arrays import Flags, Floats
-from judgescope.statistics.doubt import FEWEST_JUDGES, label_doubts, rating_doubts
 from judgescope.statistics.result import Estimate, clauses
 from judgescope.statistics.slices import (
     SliceNumbers,
@@ -44,7 +41,6 @@ THIRDS: Final = {
 }
 MOST_VALUES: Final = 20
 """A column of more words is no column of slices; more numbers are cut into thirds."""
-MOST_LISTED: Final = 20
 
 
 class SliceColumn(NamedTuple):
@@ -74,11 +70,14 @@ def rows(data: EvaluationData) -> Iterator[ResultRow]:
     """Yield the rows of slices.csv: per judge and aspect its slices, then the texts
     whose label or rating judges doubt.
     """
+    numbers = []
     for each in deciding.numbers(data):
         if data.spec.judges[each.judge].engine != "control":
+            numbers.append(each)
             yield from _judge_rows(data, each)
     for aspect in data.spec.aspects:
-        yield from _doubt_rows(data, aspect)
+        of_aspect = [each for each in numbers if each.aspect == aspect]
+        yield from doubt_rows(data, aspect, of_aspect)
 
 
 # --- slices ---------------------------------------------------------------------------
@@ -318,57 +317,6 @@ def _as_slices(values: dict[str, object]) -> dict[str, str]:
 
 def _in_thirds(values: Floats, names: tuple[str, ...]) -> list[str]:
     return [names[code] if code >= 0 else "" for code in thirds(values).tolist()]
-
-
-# --- label or judge? ------------------------------------------------------------------
-
-
-def _doubt_rows(data: EvaluationData, aspect: str) -> Iterator[ResultRow]:
-    """Yield the texts that two judges or more doubt most, at most 20, with how much."""
-    targets = data.systems
-    ratings = targets.ratings(aspect)
-    if not len(ratings):
-        return
-    given: list[Floats] = []
-    with_labels = aspect in label_aspects(data)
-    people = (
-        truth_of(data, aspect)(ratings)
-        if with_labels
-        else gold_numbers(data, ratings).values
-    )
-    for judge, card in data.spec.judges.items():
-        if card.engine in ("control", DERIVED):
-            continue
-        scores = targets.scores(judge, aspect)
-        if scores is not None and with_labels:
-            scores, _ = labelled(targets, judge, aspect, scores, people)
-        if scores is not None:
-            given.append(scores)
-    if len(given) < FEWEST_JUDGES:
-        return
-    judged = np.array(given)
-    if with_labels:
-        labels = data.spec.aspects[aspect].labels
-        made = label_doubts(judged, people, targets.source, len(labels))
-        doubt = made.doubt
-        how = f"{len(given)} judges, worth {made.effective:.2g} independent ones"
-        notes = [f"likeliest other label: {labels[code]}" for code in made.other]
-        statistic = "label_doubt"
-        size = doubt
-    else:
-        doubt = rating_doubts(judged, people, targets.source)
-        how = f"{len(given)} judges, fitted to the other sources"
-        notes = [""] * doubt.size
-        statistic = "rating_doubt"
-        size = np.abs(doubt)
-    order = np.argsort(-np.where(np.isfinite(size), size, -np.inf), kind="stable")
-    for index in order[:MOST_LISTED].tolist():
-        if not size[index] > 0:
-            continue
-        n = int(np.isfinite(judged[:, index]).sum())
-        estimate = Estimate(float(doubt[index]), n=n, method=how, note=notes[index])
-        target = targets.targets[index]
-        yield data.row(HUMAN, aspect, statistic, POOLED, estimate, target=target)
 
 
 METHOD = Method(

@@ -5,11 +5,12 @@ say so. Labels: the idea of Northcutt et al. 2021, "Confident Learning", arXiv
 1911.00068. See docs/methods.md, "Where a judge is worse".
 """
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from judgescope.statistics.arrays import Codes, Floats, quotient
+from judgescope.statistics.arrays import Codes, Flags, Floats, quotient
 from judgescope.statistics.declared import declare, signed_amount
 
 DECLARED = declare(
@@ -28,6 +29,8 @@ DECLARED = declare(
 )
 FEWEST_JUDGES: Final = 2
 """One judge agrees with nobody."""
+FEWEST_FAMILIES: Final = 2
+"""Judges of one family of models err together."""
 
 
 class LabelDoubts(NamedTuple):
@@ -124,6 +127,29 @@ def rating_doubts(scores: Floats, people: Floats, source: Codes) -> Floats:
     >>> int(np.nanargmax(rating_doubts(scores, people, np.arange(6))))
     4
     """
+    predictions = rating_predictions(scores, people, source)
+    count = np.isfinite(predictions).sum(axis=0)
+    total = np.nansum(predictions, axis=0)
+    enough = count >= FEWEST_JUDGES
+    mean = np.where(enough, total / np.maximum(count, 1), np.nan)
+    rest = mean - people
+    known = rest[np.isfinite(rest)]
+    spread_of_rest = float(known.std(ddof=1)) if known.size > 1 else 0.0
+    if spread_of_rest <= 1e-9:
+        return np.full(people.size, np.nan)
+    return np.asarray(rest / spread_of_rest)
+
+
+def rating_predictions(scores: Floats, people: Floats, source: Codes) -> Floats:
+    """People's value by the line on each judge's scores, fitted to the other sources.
+
+    scores (judges, texts), people, source (texts,); (judges, texts), NaN without a
+    score, and where a judge's scores do not vary in the other sources.
+
+    >>> people = np.array([1.0, 2.0, 3.0])
+    >>> rating_predictions(2 * people[None], people, np.arange(3)).round(9).tolist()
+    [[1.0, 2.0, 3.0]]
+    """
     n_sources = int(source.max(initial=-1)) + 1
     predictions = np.full(scores.shape, np.nan)
     for at, x in enumerate(scores):
@@ -145,16 +171,48 @@ def rating_doubts(scores: Floats, people: Floats, source: Codes) -> Floats:
         slope = quotient(n * sxy - sx * sy, np.where(varies, spread, np.nan))
         level = quotient(sy - slope * sx, n)
         predictions[at] = level[source] + slope[source] * parts[1]
-    count = np.isfinite(predictions).sum(axis=0)
-    total = np.nansum(predictions, axis=0)
-    enough = count >= FEWEST_JUDGES
-    mean = np.where(enough, total / np.maximum(count, 1), np.nan)
-    rest = mean - people
-    known = rest[np.isfinite(rest)]
-    spread_of_rest = float(known.std(ddof=1)) if known.size > 1 else 0.0
-    if spread_of_rest <= 1e-9:
-        return np.full(people.size, np.nan)
-    return np.asarray(rest / spread_of_rest)
+    return predictions
+
+
+def agree_against(contradicts: Flags, given: Flags, families: Sequence[str]) -> Flags:
+    """On which texts judges agree against people: more than half of those with a
+    verdict contradict them alike, and these are of two families.
+
+    contradicts, given (judges, texts): which judges contradict people in the same
+    direction, and which have a verdict; families (judges,). A judge alone, or two of
+    one family, agree with nobody.
+
+    >>> against = np.array([[True, True], [True, False], [False, True]])
+    >>> agree_against(against, np.ones((3, 2), bool), ["a", "b", "a"]).tolist()
+    [True, False]
+    """
+    votes = (contradicts & given).sum(axis=0)
+    is_majority = 2 * votes > given.sum(axis=0)
+    several = np.zeros(given.shape[1], dtype=np.int64)
+    for family in dict.fromkeys(families):
+        mine = np.array([name == family for name in families])
+        several += (contradicts & given)[mine].any(axis=0)
+    return np.asarray(is_majority & (several >= FEWEST_FAMILIES))
+
+
+def against_ratings(predictions: Floats, people: Floats, doubt: Floats) -> Flags:
+    """Which judges predict a rating on the side of the doubt, and at least one standard
+    deviation of their own errors away; (judges, texts).
+
+    predictions (judges, texts), people, doubt (texts,), NaN = missing.
+
+    >>> people = np.array([0.0, 0.0, 0.0, 3.0])
+    >>> against_ratings(np.zeros((1, 4)), people, np.array([0.1, 0.1, 0.1, -2.0]))
+    array([[False, False, False,  True]])
+    """
+    apart = predictions - people
+    contradicts = np.zeros(predictions.shape, dtype=bool)
+    for at, errors in enumerate(apart):
+        known = errors[np.isfinite(errors)]
+        spread = float(known.std(ddof=1)) if known.size > 1 else 0.0
+        far = np.abs(errors) >= max(spread, 1e-9)
+        contradicts[at] = far & (np.sign(errors) == np.sign(doubt))
+    return contradicts
 
 
 def _of_others(values: Floats, used: Floats, source: Codes, n_sources: int) -> Floats:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from dataset_in_memory import (
     DatasetTables,
@@ -15,6 +16,7 @@ from dataset_in_memory import (
     scales,
 )
 from judgescope.methods import slices
+from judgescope.methods.doubts import MOST_LISTED
 from judgescope.methods.evaluation_data import EvaluationData
 from judgescope.schema.rows import ResultRow
 from judgescope.statistics.within_sources import within_sources
@@ -180,35 +182,102 @@ def test_controls_have_no_slices() -> None:
 # --- label or judge? ------------------------------------------------------------------
 
 
-def labelled(flips: Any) -> EvaluationData:
-    """Return three judges with independent errors, and labels of which some flipped."""
+def labelled(
+    flips: Any, errors: tuple[float, ...] = (0.1, 0.1, 0.1), **families: str
+) -> EvaluationData:
+    """Return judges with independent errors, and labels of which some are flipped."""
     truth = (PEOPLE > 0).astype(float)
     judges = {}
-    for number in range(3):
-        wrong = np.random.default_rng(number).random(truth.shape) < 0.1
+    for number, share in enumerate(errors):
+        wrong = np.random.default_rng(number).random(truth.shape) < share
         judges[f"j{number}"] = np.where(wrong, 1 - truth, truth)
     people = np.where(flips, 1 - truth, truth)
-    return data_of(judges, people, scale=LABELS)
+    data = data_of(judges, people, scale=LABELS)
+    for judge, family in families.items():
+        named = replace(data.spec.judges[judge], family=family)
+        data.spec.judges[judge] = named
+    return data
+
+
+def listed(data: EvaluationData, statistic: str = "label_doubt") -> list[Any]:
+    """Return the rows of the list; none where a row says why there is no list."""
+    rows = rows_of(slices.rows(data), statistic)
+    return [row for row in rows if row["value"] is not None]
+
+
+def why_not(data: EvaluationData, statistic: str = "label_doubt") -> str:
+    [row] = rows_of(slices.rows(data), statistic)
+    assert row["value"] is None
+    return str(row["note"])
+
+
+FLIPS = np.random.default_rng(9).random(PEOPLE.shape) < 0.06
+
+
+def place(row: Any) -> tuple[int, int]:
+    target = str(row["target"])
+    return int(target[1:4]), int(target[-1])
 
 
 def test_flipped_labels_are_listed_first() -> None:
-    flips = np.random.default_rng(9).random(PEOPLE.shape) < 0.06
-    rows = rows_of(slices.rows(labelled(flips)), "label_doubt")
-    assert len(rows) == slices.MOST_LISTED
-    at = [(int(row["target"][1:4]), int(row["target"][-1])) for row in rows]
-    assert np.mean([flips[place] for place in at[: flips.sum()]]) >= 0.8
+    rows = listed(labelled(FLIPS))
+    assert 10 <= len(rows) <= MOST_LISTED
+    assert np.mean([FLIPS[place(row)] for row in rows[: FLIPS.sum()]]) >= 0.8
     values = [row["value"] for row in rows]
     assert values == sorted(values, reverse=True) and values[-1] > 0
     assert {row["judge"] for row in rows} == {"human"}
     assert "likeliest other label:" in rows[0]["note"]
 
 
+def test_most_judges_contradict_every_listed_label() -> None:
+    data = labelled(FLIPS)
+    targets = data.systems
+    people = targets.ratings("clear")[0]
+    judged = np.array([targets.scores(f"j{at}", "clear") for at in range(3)])
+    against = dict(
+        zip(targets.targets, (judged != people).sum(axis=0).tolist(), strict=True)
+    )
+    rows = listed(data)
+    assert rows and all(against[str(row["target"])] >= 2 for row in rows)
+
+
+def test_judges_worse_than_chance_make_no_list() -> None:
+    why = why_not(labelled(FLIPS, (0.6, 0.55, 0.5)))
+    assert why.startswith("no list: 0 of 3 judges are better than chance")
+    why = why_not(labelled(FLIPS, (0.1, 0.5, 0.6)))
+    assert why.startswith("no list: 1 of 3 judges")
+
+
+def test_a_judge_worse_than_chance_has_no_vote() -> None:
+    rows = listed(labelled(FLIPS, (0.1, 0.1, 0.5)))
+    assert rows and all(row["n"] == 2 for row in rows)
+    assert "not better than chance: j2" in rows[0]["method"]
+
+
+def test_judges_of_one_family_are_not_two() -> None:
+    one = labelled(FLIPS, (0.1, 0.1), j0="qwen", j1="qwen")
+    assert "of different families" in why_not(one)
+    assert listed(labelled(FLIPS, (0.1, 0.1), j0="qwen", j1="llama"))
+
+
 def test_a_rating_that_judges_contradict_is_listed_with_its_sign() -> None:
     people = PEOPLE.copy()
     people[3, 1] = 6.0
     scores = {"a": PEOPLE.copy(), "b": GOOD}
-    rows = rows_of(slices.rows(data_of(scores, people)), "rating_doubt")
+    rows = listed(data_of(scores, people), "rating_doubt")
     assert rows[0]["target"] == "i003.s1" and rows[0]["value"] < -3
+
+
+def test_a_rating_that_one_judge_alone_contradicts_is_not_listed() -> None:
+    scores = {"a": PEOPLE.copy(), "b": PEOPLE.copy()}
+    scores["a"][3, 1] = 9.0
+    data = data_of(scores)
+    assert "agree against no rating" in why_not(data, "rating_doubt")
+
+
+def test_random_scores_make_no_list() -> None:
+    scores = {name: RNG.normal(size=PEOPLE.shape) for name in "ab"}
+    assert "better than chance" in why_not(data_of(scores), "rating_doubt")
 
 
 def test_one_judge_doubts_nothing() -> None:

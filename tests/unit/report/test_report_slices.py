@@ -121,6 +121,16 @@ def test_doubted_texts_lead_to_their_judgments(tmp_path: Path) -> None:
     assert second.cells[2].text == "better"
 
 
+def test_without_a_list_the_page_says_why(tmp_path: Path) -> None:
+    where = {"aspect": "fluency", "level": "pooled"}
+    note = "no list: 1 of 2 judges are better than chance"
+    nothing = study.row("chat", "human", "rating_doubt", None, note=note, **where)
+    made = section(tmp_path, [*rows(), nothing])
+    texts = [block.text for block in made.blocks if isinstance(block, Paragraph)]
+    assert any(f"label or judge? {note}." in text for text in texts)
+    assert len(folds(made)) == 1
+
+
 def steps(made: Report) -> list[NextStep]:
     block: PageBlock | None = next_steps(made)
     return [*block.steps] if block else []  # type: ignore[attr-defined]

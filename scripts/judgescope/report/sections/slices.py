@@ -61,7 +61,11 @@ def blocks(
             more += _tables(report, of_aspect, name, kind)
         if more:
             yield Fold(f"{name}: slice minus rest, p, shrunk numbers", more)
-    for aspect, doubted in rows.where(judge=tables.PEOPLE).by("judged").items():
+    of_people = rows.where(judge=tables.PEOPLE)
+    for row in of_people.undefined:
+        name = f"{dataset.name}, {report.aspect(row.judged)}"
+        yield Paragraph(f"{name}: label or judge? {row.note}.")
+    for aspect, doubted in of_people.defined.by("judged").items():
         yield from _doubts(report, dataset, doubted, aspect)
 
 
